@@ -1,0 +1,97 @@
+/** Imports point one way: main -> app -> features -> core -> lib. Each rule says why it is there. */
+
+const features = [
+  'admission',
+  'batch',
+  'config',
+  'families',
+  'http',
+  'ledger',
+  'pipeline',
+  'store',
+  'telemetry',
+  'upstream',
+];
+const tests = '\\.test\\.ts$';
+
+const featureRules = features.map((feature) => ({
+  name: `${feature}-stands-alone`,
+  comment: 'Features do not import each other: whoever composes them (app, cli) hands one to the other as an argument.',
+  severity: 'error',
+  from: { path: `^src/${feature}/`, pathNot: tests },
+  to: { path: '^src/', pathNot: `^src/(${feature}|core|lib)/` },
+}));
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'Two files that need each other are one file, or a third that both need.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'lib-knows-nothing',
+      comment: 'lib/ holds leaf tools that could live in any project; what knows our words belongs elsewhere.',
+      severity: 'error',
+      from: { path: '^src/lib/', pathNot: tests },
+      to: { path: '^src/', pathNot: '^src/lib/' },
+    },
+    {
+      name: 'core-needs-only-lib',
+      comment: 'core/ is the vocabulary that everyone shares: it may not depend on anyone who speaks it.',
+      severity: 'error',
+      from: { path: '^src/core/', pathNot: tests },
+      to: { path: '^src/', pathNot: '^src/(core|lib)/' },
+    },
+    {
+      name: 'routes-are-data',
+      comment: 'A route is a row: it names its fields and nothing that acts on them.',
+      severity: 'error',
+      from: { path: '^src/routes/', pathNot: tests },
+      to: { path: '^src/', pathNot: '^src/(routes|core)/' },
+    },
+    ...featureRules,
+    {
+      name: 'only-composers-import-indexes',
+      comment: 'The lists of routes and families reach the rest as arguments, so that a test can bring its own.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: `^src/(app|main)\\.ts$|^src/cli/openapi\\.ts$|^src/(routes|families)/|${tests}` },
+      to: { path: '^src/(routes|families)/index\\.ts$' },
+    },
+    {
+      name: 'databases-stay-in-store',
+      comment: 'Nobody outside store/ names a database or its query builder.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/store/' },
+      to: { path: '^(kysely|node_modules/kysely)|^(node:)?sqlite$' },
+    },
+    {
+      name: 'nobody-imports-main',
+      comment: 'main.ts is where the process begins; what others need from it belongs to app.ts or below.',
+      severity: 'error',
+      from: {},
+      to: { path: '^src/main\\.ts$' },
+    },
+    {
+      name: 'src-needs-no-tests',
+      comment: 'What runs for users does not lean on test support, benchmarks or tools.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: tests },
+      to: { path: '^(test|bench|tools)/' },
+    },
+    {
+      name: 'runtime-dependencies-only',
+      comment: 'A development dependency is not there when the published package runs.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: tests },
+      to: { dependencyTypes: ['npm-dev'] },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+  },
+};

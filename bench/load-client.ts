@@ -1,0 +1,197 @@
+/** A load client on raw sockets: closed loop, or open loop with latencies counted from when a request was due. */
+
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import type { Load, LoadResult } from './load.ts';
+
+/** How long after the last second answers may still come. */
+const graceMs = 5_000;
+
+const task: Omit<Load, 'request'> & { readonly request: string } = JSON.parse(
+  readFileSync(process.argv[2] ?? '', 'utf8'),
+);
+const body = readFileSync(task.request);
+const fields = Object.entries({
+  Host: `127.0.0.1:${task.port}`,
+  'Content-Length': String(body.length),
+  ...task.headers,
+});
+const lines = [`POST ${task.path} HTTP/1.1`, ...fields.map(([name, value]) => `${name}: ${value}`), '', ''];
+const requestBytes = Buffer.concat([Buffer.from(lines.join('\r\n')), body]);
+
+const latenciesUs: number[] = [];
+const errors = { connect: 0, read: 0, status: 0, timeout: 0, unsent: 0 };
+let receivedBytes = 0;
+let inFlight = 0;
+let stopped = false;
+let finished = false;
+const idle: Connection[] = [];
+const due: number[] = [];
+const startMs = performance.now();
+let lastAnswerMs = startMs;
+
+/** Finds the end of each answer, and reads no more of it than that takes. */
+class Connection {
+  readonly #socket: Socket;
+  #dueMs = 0;
+  #busy = false;
+  #connected = false;
+  #held: Buffer | undefined;
+  #chunked = false;
+  #bodyLeft = -1;
+
+  constructor() {
+    this.#socket = connect({ port: task.port, host: '127.0.0.1', noDelay: true });
+    this.#socket.once('connect', () => {
+      this.#connected = true;
+      this.#rest();
+    });
+    this.#socket.on('data', (bytes: Buffer) => {
+      receivedBytes += bytes.length;
+      this.#take(this.#held === undefined ? bytes : Buffer.concat([this.#held, bytes]));
+    });
+    this.#socket.on('error', () => undefined); // counted at 'close'
+    this.#socket.on('close', () => this.#replace());
+  }
+
+  send(dueMs: number): void {
+    this.#dueMs = dueMs;
+    this.#busy = true;
+    this.#bodyLeft = -1;
+    inFlight += 1;
+    this.#socket.write(requestBytes);
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #take(bytes: Buffer): void {
+    this.#held = undefined;
+    let rest = bytes;
+    if (this.#bodyLeft === -1) {
+      const end = rest.indexOf('\r\n\r\n');
+      if (end === -1) {
+        this.#held = rest;
+        return;
+      }
+      const head = rest.toString('latin1', 0, end);
+      if (!head.startsWith('HTTP/1.1 2')) errors.status += 1;
+      this.#chunked = /\r\ntransfer-encoding: *chunked/i.test(head);
+      this.#bodyLeft = this.#chunked ? 0 : Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
+      rest = rest.subarray(end + 4);
+    }
+    const ended = this.#chunked ? this.#skipChunks(rest) : this.#skip(rest);
+    if (ended) this.#answered();
+  }
+
+  #skip(bytes: Buffer): boolean {
+    this.#bodyLeft -= bytes.length;
+    return this.#bodyLeft <= 0;
+  }
+
+  /** `#bodyLeft` is what is left of the current chunk with its line end. */
+  #skipChunks(bytes: Buffer): boolean {
+    let at = Math.min(this.#bodyLeft, bytes.length);
+    this.#bodyLeft -= at;
+    while (at < bytes.length) {
+      const end = bytes.indexOf('\r\n', at);
+      const size = end === -1 ? -1 : Number.parseInt(bytes.toString('latin1', at, end), 16);
+      if (end === -1 || (size === 0 && bytes.length < end + 4)) {
+        this.#held = bytes.subarray(at);
+        return false;
+      }
+      if (size === 0) return true;
+      const next = end + 2 + size + 2;
+      this.#bodyLeft = Math.max(0, next - bytes.length);
+      at = Math.min(next, bytes.length);
+    }
+    return false;
+  }
+
+  #answered(): void {
+    lastAnswerMs = performance.now();
+    latenciesUs.push((lastAnswerMs - this.#dueMs) * 1_000);
+    inFlight -= 1;
+    this.#busy = false;
+    this.#rest();
+  }
+
+  #rest(): void {
+    if (stopped) {
+      finishIfQuiet();
+      return;
+    }
+    const dueMs = task.rate === undefined ? performance.now() : due.shift();
+    if (dueMs === undefined) idle.push(this);
+    else this.send(dueMs);
+  }
+
+  #replace(): void {
+    connections.delete(this);
+    const at = idle.indexOf(this);
+    if (at !== -1) idle.splice(at, 1);
+    if (!this.#connected) errors.connect += 1;
+    if (this.#busy) {
+      inFlight -= 1;
+      errors.read += 1;
+    }
+    if (stopped) finishIfQuiet();
+    else setTimeout(open, 10); // a server that refuses must not turn the loop into a storm
+  }
+}
+
+const connections = new Set<Connection>();
+
+function open(): void {
+  if (!stopped) connections.add(new Connection());
+}
+
+/** Answers that come later than this have a latency all the same: what is due waits in line. */
+function openLoop(rate: number): NodeJS.Timeout {
+  let sent = 0;
+  return setInterval(() => {
+    const owed = Math.floor(((performance.now() - startMs) / 1_000) * rate);
+    for (; sent < owed; sent += 1) {
+      const dueMs = startMs + (sent / rate) * 1_000;
+      const connection = idle.pop();
+      if (connection === undefined) due.push(dueMs);
+      else connection.send(dueMs);
+    }
+  }, 1);
+}
+
+for (let count = 0; count < task.connections; count += 1) open();
+const ticking = task.rate === undefined ? undefined : openLoop(task.rate);
+setTimeout(() => {
+  stopped = true;
+  clearInterval(ticking);
+  finishIfQuiet();
+  setTimeout(() => {
+    errors.timeout += inFlight;
+    finish();
+  }, graceMs);
+}, task.seconds * 1_000);
+
+function finishIfQuiet(): void {
+  if (inFlight === 0) finish();
+}
+
+function finish(): void {
+  if (finished) return;
+  finished = true;
+  errors.unsent = due.length;
+  latenciesUs.sort((a, b) => a - b);
+  const at = (share: number): number => latenciesUs[Math.floor(latenciesUs.length * share)] ?? 0;
+  const result: LoadResult = {
+    requests: latenciesUs.length,
+    seconds: (lastAnswerMs - startMs) / 1_000,
+    bytes: receivedBytes,
+    p50Us: at(0.5),
+    p99Us: at(0.99),
+    p999Us: at(0.999),
+    errors,
+  };
+  // Synchronous on a pipe, so that nothing is lost by leaving at once.
+  process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
+}

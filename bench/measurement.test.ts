@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  type Measurement,
+  median,
+  ratioOf,
+  requestsPerCpuSecond,
+  type Series,
+  spread,
+  voidReason,
+} from './measurement.ts';
+
+const rate = ({ rps }: Measurement): number => rps;
+
+function series(rates: readonly number[], more: Partial<Series> = {}): Series {
+  const rounds = rates.map(
+    (rps): Measurement => ({
+      rps,
+      bytesPerSecond: 0,
+      p50Us: 0,
+      p99Us: 0,
+      p999Us: 0,
+      errors: {},
+      cpuSecondsPer1000: undefined,
+      rssBytes: undefined,
+    }),
+  );
+  return { subject: 'any', rounds, void: undefined, ...more };
+}
+
+test('the median of an even number of values lies between the middle two', () => {
+  assert.equal(median([9, 1, 5]), 5);
+  assert.equal(median([9, 1, 5, 6]), 5.5);
+  assert.equal(median([]), undefined);
+});
+
+test('a ratio compares the same round, so a machine that slows down does not move it', () => {
+  assert.equal(ratioOf(series([80, 40, 20]), series([100, 50, 25]), rate), 0.8);
+  // The ratio of the medians would be 0.4.
+  assert.equal(ratioOf(series([100, 40, 20]), series([100, 100, 20]), rate), 1);
+});
+
+test('a ratio by CPU leaves out rounds whose CPU time nobody told', () => {
+  const told = (values: readonly (number | undefined)[]): Series => ({
+    subject: 'any',
+    rounds: series(values.map(() => 1)).rounds.map((one, at) => ({ ...one, cpuSecondsPer1000: values[at] })),
+    void: undefined,
+  });
+  assert.equal(ratioOf(told([0.5, undefined, 0.5]), told([0.25, 0.25, undefined]), requestsPerCpuSecond), 0.5);
+  assert.equal(ratioOf(told([undefined]), told([undefined]), requestsPerCpuSecond), undefined);
+});
+
+test('a void side has no ratio', () => {
+  assert.equal(ratioOf(series([1], { void: '1 status errors' }), series([1]), rate), undefined);
+  assert.equal(ratioOf(series([1]), series([1], { void: '1 status errors' }), rate), undefined);
+  assert.equal(ratioOf(series([1]), undefined, rate), undefined);
+});
+
+test('the spread is the distance of the extremes as a share of the median', () => {
+  assert.equal(spread(series([90, 100, 120])), 0.3);
+});
+
+test('one error makes a run void', () => {
+  assert.equal(voidReason({ connect: 0, status: 0 }), undefined);
+  assert.equal(voidReason({ connect: 0, status: 1, timeout: 2 }), '1 status errors, 2 timeout errors');
+});

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { model, payloads } from './payloads.ts';
+
+test('every request is JSON that names the model', () => {
+  for (const { name, request } of payloads) {
+    assert.equal(JSON.parse(request.toString()).model, model, name);
+  }
+});
+
+test('every answer is JSON, or events of JSON that end with the last byte', () => {
+  for (const { name, answer, eventEnds } of payloads) {
+    if (eventEnds === undefined) {
+      assert.doesNotThrow(() => JSON.parse(answer.toString()), name);
+      continue;
+    }
+    assert.equal(eventEnds.at(-1), answer.length);
+    const events = answer.toString().split('\n\n').slice(0, -1);
+    assert.equal(events.length, eventEnds.length);
+    assert.equal(events.pop(), 'data: [DONE]');
+    for (const event of events) assert.doesNotThrow(() => JSON.parse(event.slice('data: '.length)), name);
+  }
+});
+
+test('the sizes are those that the titles speak of', () => {
+  const sizes = Object.fromEntries(payloads.map(({ name, request, answer }) => [name, { request, answer }]));
+  const within = (bytes: number | undefined, low: number, high: number): void =>
+    assert.ok(bytes !== undefined && bytes >= low && bytes <= high, String(bytes));
+  within(sizes['rerank-10']?.answer.length, 400, 700);
+  within(sizes['embed-1']?.answer.length, 18_000, 20_000);
+  within(sizes['embed-100']?.answer.length, 1_800_000, 2_000_000);
+  within(sizes['embed-tokens']?.request.length, 60_000, 70_000);
+  within(sizes['rerank-100']?.request.length, 100_000, 110_000);
+  within(sizes.escapes?.request.length, 60_000, 80_000);
+});

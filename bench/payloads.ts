@@ -1,0 +1,198 @@
+/** What is measured: a row each, with the request's bytes, the answer's bytes, and how many connections send it. */
+
+export interface Payload {
+  readonly name: string;
+  readonly title: string;
+  readonly operation: 'completions' | 'rerank' | 'moderations' | 'embeddings';
+  /** What clients call, and what the gateway calls under the upstream's base URL. */
+  readonly path: string;
+  readonly request: Buffer;
+  readonly contentType: string;
+  readonly answer: Buffer;
+  /** Ends of the answer's events within it: sent as one chunk each. */
+  readonly eventEnds?: readonly number[];
+  readonly connections: number;
+}
+
+export const model = 'bench-model';
+
+/** The same on every run: rows of two runs must hold the same bytes. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const random = createRandom(20_260_101);
+
+const words = 'the query of a user finds documents by meaning not by letters and each passage has its own score'.split(
+  ' ',
+);
+
+function toText(bytes: number): string {
+  let text = '';
+  while (text.length < bytes) text += `${words[Math.floor(random() * words.length)]} `;
+  return text.slice(0, bytes);
+}
+
+const list = <Item>(length: number, make: (index: number) => Item): Item[] =>
+  Array.from({ length }, (_, index) => make(index));
+
+const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+
+/** Written out, not stringified: an upstream's digits, nine behind the point. */
+function toVector(dimensions: number): string {
+  return `[${list(dimensions, () => ((random() - 0.5) / 4).toFixed(9)).join(',')}]`;
+}
+
+function embeddingsAnswer(count: number, dimensions: number): Buffer {
+  const items = list(
+    count,
+    (index) => `{"object":"embedding","index":${index},"embedding":${toVector(dimensions)}}`,
+  ).join(',');
+  return Buffer.from(
+    `{"object":"list","data":[${items}],"model":"${model}","usage":{"prompt_tokens":${count * 8},"total_tokens":${count * 8}}}`,
+  );
+}
+
+function rerankAnswer(count: number): Buffer {
+  const results = list(count, (index) => ({ index, relevance_score: Number(random().toFixed(9)) }));
+  return json({ id: 'rerank-bench', model, results, usage: { total_tokens: 1234 } });
+}
+
+function moderationsAnswer(): Buffer {
+  const names =
+    'harassment harassment/threatening hate hate/threatening illicit illicit/violent self-harm self-harm/intent ' +
+    'self-harm/instructions sexual sexual/minors violence violence/graphic';
+  const each = <Value>(make: () => Value): Record<string, Value> =>
+    Object.fromEntries(names.split(' ').map((name) => [name, make()]));
+  return json({
+    id: 'modr-bench',
+    model,
+    results: [{ flagged: false, categories: each(() => false), category_scores: each(random) }],
+  });
+}
+
+function completionsAnswer(): Buffer {
+  return json({
+    id: 'cmpl-bench',
+    object: 'text_completion',
+    created: 1_767_225_600,
+    model,
+    choices: [{ index: 0, text: toText(200), logprobs: null, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 12_000, completion_tokens: 40, total_tokens: 12_040 },
+  });
+}
+
+function eventStream(count: number): { readonly answer: Buffer; readonly eventEnds: readonly number[] } {
+  const chunk = (text: string, more: object): object => ({
+    id: 'cmpl-bench',
+    object: 'text_completion',
+    created: 1_767_225_600,
+    model,
+    choices: [{ index: 0, text, logprobs: null, finish_reason: null }],
+    ...more,
+  });
+  const usage = { prompt_tokens: 8, completion_tokens: count - 2, total_tokens: count + 6 };
+  const events = list(count, (index) => {
+    if (index === count - 1) return 'data: [DONE]\n\n';
+    return `data: ${JSON.stringify(chunk(toText(5), index === count - 2 ? { usage } : {}))}\n\n`;
+  });
+  let end = 0;
+  const eventEnds = events.map((event) => {
+    end += Buffer.byteLength(event);
+    return end;
+  });
+  return { answer: Buffer.from(events.join('')), eventEnds };
+}
+
+/** JSON within JSON within JSON: every second byte is a backslash or a quote. */
+function escapeHeavyText(bytes: number): string {
+  const row = JSON.stringify({ path: 'C:\\a\\b', quote: '"x"', lines: 'a\n\tb' });
+  const twice = JSON.stringify(JSON.stringify({ row }));
+  return twice.repeat(Math.ceil(bytes / JSON.stringify(twice).length));
+}
+
+function define(row: Omit<Payload, 'path' | 'connections' | 'contentType'> & Partial<Payload>): Payload {
+  return { path: `/v1/${row.operation}`, connections: 64, contentType: 'application/json', ...row };
+}
+
+export const payloads: readonly Payload[] = [
+  define({
+    name: 'rerank-10',
+    title: 'rerank, 10 documents of 100 bytes',
+    operation: 'rerank',
+    request: json({ model, query: toText(40), documents: list(10, () => toText(100)) }),
+    answer: rerankAnswer(10),
+  }),
+  define({
+    name: 'moderation-1',
+    title: 'moderation, 1 text',
+    operation: 'moderations',
+    request: json({ model, input: toText(200) }),
+    answer: moderationsAnswer(),
+  }),
+  define({
+    name: 'embed-1',
+    title: 'embeddings, 1 text, one vector of 1536',
+    operation: 'embeddings',
+    request: json({ model, input: toText(60) }),
+    answer: embeddingsAnswer(1, 1536),
+  }),
+  define({
+    name: 'embed-100',
+    title: 'embeddings, 100 texts, vectors of 1536',
+    operation: 'embeddings',
+    request: json({ model, input: list(100, () => toText(200)) }),
+    answer: embeddingsAnswer(100, 1536),
+    connections: 8,
+  }),
+  define({
+    name: 'embed-2048-in',
+    title: 'embeddings, 2048 texts, a small answer (the request side alone)',
+    operation: 'embeddings',
+    request: json({ model, input: list(2048, () => toText(40)) }),
+    answer: embeddingsAnswer(1, 32),
+  }),
+  define({
+    name: 'embed-2048',
+    title: 'embeddings, 2048 texts, vectors of 256',
+    operation: 'embeddings',
+    request: json({ model, input: list(2048, () => toText(40)), dimensions: 256 }),
+    answer: embeddingsAnswer(2048, 256),
+    connections: 8,
+  }),
+  define({
+    name: 'embed-tokens',
+    title: 'embeddings, a token array of 64 KB, one vector of 1536',
+    operation: 'embeddings',
+    request: json({ model, input: list(11_000, () => 10_000 + Math.floor(random() * 90_000)) }),
+    answer: embeddingsAnswer(1, 1536),
+  }),
+  define({
+    name: 'rerank-100',
+    title: 'rerank, 100 documents of 1 KB',
+    operation: 'rerank',
+    request: json({ model, query: toText(40), documents: list(100, () => toText(1024)) }),
+    answer: rerankAnswer(100),
+  }),
+  define({
+    name: 'sse-200',
+    title: 'completions, 200 events, a chunk each',
+    operation: 'completions',
+    request: json({ model, prompt: toText(60), stream: true }),
+    contentType: 'text/event-stream',
+    ...eventStream(200),
+  }),
+  define({
+    name: 'escapes',
+    title: 'completions, a prompt of escape-heavy JSON, 64 KB',
+    operation: 'completions',
+    request: json({ model, prompt: escapeHeavyText(64 * 1024) }),
+    answer: completionsAnswer(),
+  }),
+];

@@ -1,0 +1,98 @@
+/** The figures as a table for people. */
+
+import {
+  type Measurement,
+  medianOf,
+  type Row,
+  ratioOf,
+  requestsPerCpuSecond,
+  type Series,
+  spread,
+} from './measurement.ts';
+
+const columns = ['', 'rps', 'spread', 'MB/s', 'p50 ms', 'p99 ms', 'p99.9 ms', 'CPU s/1k', 'RSS MB', 'x bare', 'by CPU'];
+
+export function formatRow(row: Row): string {
+  const floor = row.series.find(({ subject }) => subject === 'bare');
+  const lines = row.series.map((series) =>
+    series.void === undefined ? toCells(series, floor) : [series.subject, `void: ${series.void}`],
+  );
+  const sizes = `request ${formatBytes(row.requestBytes)}, answer ${formatBytes(row.answerBytes)}`;
+  return `${row.payload}: ${row.title}
+${sizes}, ${row.connections} connections, upstream ${row.upstream}
+${formatTable([columns, ...lines])}`;
+}
+
+/** Postern beside the floor, a line a payload. */
+export function formatSummary(rows: readonly Row[]): string {
+  const lines = rows.map(({ payload, series }) => {
+    const find = (name: string): Series | undefined => series.find(({ subject }) => subject === name);
+    const postern = find('postern');
+    const ratio = (pick: (one: Measurement) => number | undefined): string =>
+      fixed(postern === undefined ? undefined : ratioOf(postern, find('bare'), pick), 2);
+    const rates = ['direct', 'nginx', 'bare', 'postern'].map((name) => toRate(find(name)));
+    return [payload, ...rates, ratio(rate), ratio(requestsPerCpuSecond)];
+  });
+  return formatTable([['median rps', 'direct', 'nginx', 'bare', 'postern', 'postern / bare', 'by CPU'], ...lines]);
+}
+
+const rate = ({ rps }: Measurement): number => rps;
+
+function toRate(series: Series | undefined): string {
+  if (series === undefined) return '-';
+  return series.void === undefined ? grouped(medianOf(series, rate)) : 'void';
+}
+
+function toCells(series: Series, floor: Series | undefined): string[] {
+  const share = spread(series);
+  return [
+    series.subject,
+    grouped(medianOf(series, rate)),
+    series.rounds.length < 2 || share === undefined ? '-' : `${(share * 100).toFixed(0)} %`,
+    fixed(
+      medianOf(series, (one) => one.bytesPerSecond / 1e6),
+      1,
+    ),
+    ...([(one) => one.p50Us, (one) => one.p99Us, (one) => one.p999Us] satisfies Parameters<typeof medianOf>[1][]).map(
+      (pick) => fixed(scaled(medianOf(series, pick), 1e3), 2),
+    ),
+    fixed(
+      medianOf(series, (one) => one.cpuSecondsPer1000),
+      4,
+    ),
+    // Of a process that lives through all rounds, the last says most.
+    fixed(scaled(series.rounds.at(-1)?.rssBytes, 1024 ** 2), 0),
+    fixed(ratioOf(series, floor, rate), 2),
+    fixed(ratioOf(series, floor, requestsPerCpuSecond), 2),
+  ];
+}
+
+const scaled = (value: number | undefined, by: number): number | undefined =>
+  value === undefined ? undefined : value / by;
+
+const fixed = (value: number | undefined, digits: number): string =>
+  value === undefined ? '-' : value.toFixed(digits);
+
+const grouped = (value: number | undefined): string =>
+  value === undefined ? '-' : Math.round(value).toLocaleString('en-US');
+
+function formatBytes(bytes: number): string {
+  if (bytes < 10_000) return `${bytes} B`;
+  return bytes < 1_000_000 ? `${(bytes / 1e3).toFixed(0)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** The first column to the left, all others to the right; a short line's last cell may run on. */
+export function formatTable(rows: readonly (readonly string[])[]): string {
+  const full = rows.filter((row) => row.length === rows[0]?.length);
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...full.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) => {
+      const isShort = row.length < widths.length;
+      const cells = row.map((cell, column) => {
+        if (column === 0) return cell.padEnd(Math.max(widths[0] ?? 0, 8));
+        return isShort ? cell : cell.padStart(widths[column] ?? 0);
+      });
+      return `  ${cells.join('  ')}`;
+    })
+    .join('\n');
+}

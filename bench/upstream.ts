@@ -1,0 +1,70 @@
+/** The upstream of a run: nginx where it is installed, raw sockets for event streams and everywhere else. */
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Child, type Children, listeningPort } from './children.ts';
+import { nginx, startNginxUpstream } from './nginx.ts';
+import type { Payload } from './payloads.ts';
+
+export interface BenchUpstream {
+  readonly kind: 'nginx' | 'raw sockets';
+  readonly port: number;
+}
+
+export interface BenchUpstreams {
+  /** Who answers the payload; the path there is `/{payload name}` and then the payload's own. */
+  of(payload: Payload): BenchUpstream;
+  stop(): Promise<void>;
+}
+
+const rawUpstream = fileURLToPath(new URL('raw-upstream.ts', import.meta.url));
+
+export async function startUpstreams(
+  children: Children,
+  runtime: string,
+  directory: string,
+  payloads: readonly Payload[],
+): Promise<BenchUpstreams> {
+  mkdirSync(directory, { recursive: true });
+  const files = payloads.map((payload): [string, string] => {
+    const file = join(directory, `${payload.name}.http`);
+    writeFileSync(file, toHttpAnswer(payload));
+    return [payload.name, file];
+  });
+  const manifest = join(directory, 'manifest.json');
+  writeFileSync(manifest, JSON.stringify(Object.fromEntries(files)));
+  const child = children.start({
+    command: runtime,
+    args: ['--max-semi-space-size=64', rawUpstream, manifest],
+    outputFile: join(directory, 'raw-upstream.log'),
+    core: 'load',
+  });
+  const started: Child[] = [child];
+  const raw: BenchUpstream = { kind: 'raw sockets', port: await listeningPort(child) };
+
+  let native = raw;
+  if (nginx !== undefined) {
+    const plain = payloads.filter(({ eventEnds }) => eventEnds === undefined);
+    const server = await startNginxUpstream(children, join(directory, 'nginx'), plain);
+    started.push(server.child);
+    native = { kind: 'nginx', port: server.port };
+  }
+  return {
+    of: (payload) => (payload.eventEnds === undefined ? native : raw),
+    async stop() {
+      await Promise.all(started.map((one) => one.stop()));
+    },
+  };
+}
+
+function toHttpAnswer({ contentType, answer, eventEnds }: Payload): Buffer {
+  const head = (framing: string): Buffer =>
+    Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: ${contentType}\r\n${framing}\r\nConnection: keep-alive\r\n\r\n`);
+  if (eventEnds === undefined) return Buffer.concat([head(`Content-Length: ${answer.length}`), answer]);
+  const chunks = eventEnds.map((end, index) => {
+    const event = answer.subarray(eventEnds[index - 1] ?? 0, end);
+    return Buffer.concat([Buffer.from(`${event.length.toString(16)}\r\n`), event, Buffer.from('\r\n')]);
+  });
+  return Buffer.concat([head('Transfer-Encoding: chunked'), ...chunks, Buffer.from('0\r\n\r\n')]);
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { KeyRecord } from '../core/key.ts';
+import { checkAddress, checkKey, checkModel, checkRoute, mayUseModel, unauthorized } from './access.ts';
+
+function keyWith(limits: Partial<KeyRecord>): KeyRecord {
+  return {
+    id: 'key_test',
+    managedBy: 'store',
+    models: ['*'],
+    operations: undefined,
+    addresses: undefined,
+    expiresAtMs: undefined,
+    revokedAtMs: undefined,
+    ...limits,
+  };
+}
+
+const challenge = ['WWW-Authenticate', 'Bearer'];
+
+test('every 401 carries the challenge', () => {
+  for (const code of ['missing_api_key', 'invalid_api_key', 'expired_api_key', 'revoked_api_key'] as const) {
+    const error = unauthorized(code);
+    assert.equal(error.code, code);
+    assert.equal(error.status, 401);
+    assert.deepEqual(error.headers, challenge);
+  }
+});
+
+test('a key works until the moment it expires', () => {
+  const key = keyWith({ expiresAtMs: 5_000 });
+  checkKey(key, 4_999);
+  for (const nowMs of [5_000, 5_001]) {
+    assert.throws(() => checkKey(key, nowMs), { code: 'expired_api_key', headers: challenge });
+  }
+});
+
+test('a revoked key is refused as revoked, expired or not', () => {
+  for (const expiresAtMs of [undefined, 1]) {
+    assert.throws(() => checkKey(keyWith({ revokedAtMs: 1_000, expiresAtMs }), 2_000), {
+      code: 'revoked_api_key',
+      headers: challenge,
+    });
+  }
+});
+
+test('a key limited to operations may use those and no other', () => {
+  checkRoute(keyWith({}), 'edits');
+  checkRoute(keyWith({ operations: ['rerank', 'edits'] }), 'edits');
+  assert.throws(() => checkRoute(keyWith({ operations: ['rerank'] }), 'edits'), { code: 'route_not_allowed' });
+  assert.throws(() => checkRoute(keyWith({ operations: [] }), 'edits'), { code: 'route_not_allowed' });
+});
+
+test('a key limited to addresses works from those alone, in whatever notation they come', () => {
+  const key = keyWith({ addresses: ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', 'fe80::/10'] });
+  for (const address of [
+    '10.255.0.1',
+    '::ffff:10.1.2.3',
+    '::ffff:0a01:0203',
+    '192.0.2.7',
+    '2001:db8:1::1',
+    '2001:0DB8:0:0::1',
+    'fe80::1%eth0',
+  ]) {
+    checkAddress(key, address);
+  }
+  for (const address of [
+    '11.0.0.1',
+    '::ffff:11.0.0.1',
+    '::10.1.2.3',
+    '192.0.2.8',
+    '2001:db9::1',
+    '',
+    'localhost',
+    undefined,
+  ]) {
+    assert.throws(() => checkAddress(key, address), { code: 'ip_not_allowed', status: 403 }, String(address));
+  }
+});
+
+test('a range in IPv4-in-IPv6 notation covers the plain addresses', () => {
+  const key = keyWith({ addresses: ['::ffff:10.0.0.0/104'] });
+  checkAddress(key, '10.1.2.3');
+  assert.throws(() => checkAddress(key, '11.1.2.3'), { code: 'ip_not_allowed' });
+});
+
+test('a key without a list of addresses works from anywhere, with an empty one from nowhere', () => {
+  checkAddress(keyWith({}), '203.0.113.9');
+  checkAddress(keyWith({}), undefined);
+  assert.throws(() => checkAddress(keyWith({ addresses: [] }), '203.0.113.9'), { code: 'ip_not_allowed' });
+});
+
+test('models are matched whole, with one star anywhere', () => {
+  const rows: readonly (readonly [pattern: string, allowed: readonly string[], refused: readonly string[]])[] = [
+    ['*', ['a', '', 'org/model:tag'], []],
+    ['gpt-4', ['gpt-4'], ['gpt-4o', 'GPT-4', 'xgpt-4', '']],
+    ['gpt-*', ['gpt-4', 'gpt-'], ['gpt', 'xgpt-4']],
+    ['*-small', ['embed-small', '-small'], ['embed-small-2']],
+    ['BAAI/*-v2', ['BAAI/bge-v2', 'BAAI/-v2'], ['BAAI/v2', 'BAAI/bge-v3']],
+    ['ab*ba', ['abba', 'ab-ba'], ['aba']],
+    ['a.c', ['a.c'], ['abc']],
+    ['a**', ['a*', 'ab*'], ['ab']],
+  ];
+  for (const [pattern, allowed, refused] of rows) {
+    const key = keyWith({ models: [pattern] });
+    for (const id of allowed) assert.equal(mayUseModel(key, id), true, `${pattern} allows ${id}`);
+    for (const id of refused) assert.equal(mayUseModel(key, id), false, `${pattern} refuses ${id}`);
+  }
+});
+
+test('any of several entries lets a model through, none of them refuses it by name of the field', () => {
+  const key = keyWith({ models: ['bge-m3', 'gpt-*'] });
+  checkModel(key, 'bge-m3');
+  checkModel(key, 'gpt-4');
+  assert.throws(() => checkModel(key, 'bge-m4'), { code: 'model_not_allowed', status: 403, param: 'model' });
+  assert.throws(() => checkModel(keyWith({ models: [] }), 'bge-m3'), { code: 'model_not_allowed' });
+});

@@ -1,0 +1,98 @@
+/** What a key may do: pure checks, each of which throws the error that its client gets. */
+
+import { type BlockList, isIP } from 'node:net';
+import { GatewayError } from '../core/errors.ts';
+import type { KeyRecord } from '../core/key.ts';
+import type { Operation } from '../core/operation.ts';
+import { toBlockList } from '../lib/address-range.ts';
+import { hasValidChecksum } from '../lib/key-secret.ts';
+
+type UnauthorizedCode = 'missing_api_key' | 'invalid_api_key' | 'expired_api_key' | 'revoked_api_key';
+
+/** Every 401 is made here, so that none lacks its challenge. */
+export function unauthorized(code: UnauthorizedCode, message?: string): GatewayError {
+  const headers = ['WWW-Authenticate', 'Bearer'];
+  return new GatewayError(code, message === undefined ? { headers } : { headers, message });
+}
+
+/** A key that looks like one of ours but does not add up was mistyped or cut short: better said than searched for. */
+export function unknownKey(credential: string): GatewayError {
+  const garbled = credential.startsWith('pst_') && !hasValidChecksum(credential);
+  return unauthorized(
+    'invalid_api_key',
+    garbled ? 'This API key was mistyped or cut short (its checksum does not fit); copy it again, whole.' : undefined,
+  );
+}
+
+export function checkKey(key: KeyRecord, nowMs: number): void {
+  if (key.revokedAtMs !== undefined) throw unauthorized('revoked_api_key');
+  if (key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs) throw unauthorized('expired_api_key');
+}
+
+export function checkRoute(key: KeyRecord, operation: Operation): void {
+  if (key.operations === undefined || key.operations.includes(operation)) return;
+  throw new GatewayError('route_not_allowed');
+}
+
+/** A client whose address is not known is nowhere that a limited key may be used from. */
+export function checkAddress(key: KeyRecord, address: string | undefined): void {
+  if (key.addresses === undefined) return;
+  if (address !== undefined && isListed(address, compiledAddresses(key, key.addresses))) return;
+  throw new GatewayError('ip_not_allowed');
+}
+
+/** `modelId` is the resolved public ID. */
+export function checkModel(key: KeyRecord, modelId: string): void {
+  if (!mayUseModel(key, modelId)) throw new GatewayError('model_not_allowed', { param: 'model' });
+}
+
+export function mayUseModel(key: KeyRecord, modelId: string): boolean {
+  const { all, exact, patterns } = compiledModels(key);
+  if (all || exact.has(modelId)) return true;
+  return patterns.some(
+    ({ start, end }) =>
+      modelId.length >= start.length + end.length && modelId.startsWith(start) && modelId.endsWith(end),
+  );
+}
+
+/** Model IDs as a key lists them: plain, and with one `*` somewhere. */
+interface ModelList {
+  readonly all: boolean;
+  readonly exact: ReadonlySet<string>;
+  readonly patterns: readonly { readonly start: string; readonly end: string }[];
+}
+
+const modelLists = new WeakMap<KeyRecord, ModelList>();
+
+function compiledModels(key: KeyRecord): ModelList {
+  const known = modelLists.get(key);
+  if (known !== undefined) return known;
+  const exact = new Set<string>();
+  const patterns = [];
+  for (const id of key.models) {
+    const star = id.indexOf('*');
+    if (star === -1) exact.add(id);
+    else patterns.push({ start: id.slice(0, star), end: id.slice(star + 1) });
+  }
+  const list = { all: key.models.includes('*'), exact, patterns };
+  modelLists.set(key, list);
+  return list;
+}
+
+const addressLists = new WeakMap<KeyRecord, BlockList>();
+
+function compiledAddresses(key: KeyRecord, addresses: readonly string[]): BlockList {
+  const known = addressLists.get(key);
+  if (known !== undefined) return known;
+  const list = toBlockList(addresses);
+  addressLists.set(key, list);
+  return list;
+}
+
+/** An IPv4 address in IPv6 notation is found among IPv4 ranges too; Node's BlockList sees to that. */
+function isListed(address: string, list: BlockList): boolean {
+  const zone = address.indexOf('%');
+  const plain = zone === -1 ? address : address.slice(0, zone);
+  const version = isIP(plain);
+  return version !== 0 && list.check(plain, version === 6 ? 'ipv6' : 'ipv4');
+}

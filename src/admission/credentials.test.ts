@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { test } from 'node:test';
+import { readCredential } from './credentials.ts';
+
+test('the key is found in each of the four headers', () => {
+  assert.equal(readCredential({ authorization: 'Bearer secret' }), 'secret');
+  assert.equal(readCredential({ 'x-api-key': 'secret' }), 'secret');
+  assert.equal(readCredential({ 'api-key': 'secret' }), 'secret');
+  assert.equal(readCredential({ 'x-goog-api-key': 'secret' }), 'secret');
+});
+
+test('the first header in that order wins', () => {
+  const headers: IncomingHttpHeaders = {
+    'x-goog-api-key': 'fourth',
+    'api-key': 'third',
+    'x-api-key': 'second',
+    authorization: 'Bearer first',
+  };
+  for (const [name, secret] of [
+    ['authorization', 'first'],
+    ['x-api-key', 'second'],
+    ['api-key', 'third'],
+    ['x-goog-api-key', 'fourth'],
+  ] as const) {
+    assert.equal(readCredential(headers), secret);
+    delete headers[name];
+  }
+  assert.equal(readCredential(headers), undefined);
+});
+
+test('the scheme may have any letter case, and blanks around the key do not count', () => {
+  for (const authorization of [
+    'bearer secret',
+    'BEARER secret',
+    'Bearer   secret',
+    ' Bearer \t secret \t',
+    'bEaReR\tsecret',
+  ]) {
+    assert.equal(readCredential({ authorization }), 'secret', JSON.stringify(authorization));
+  }
+  assert.equal(readCredential({ 'x-api-key': ' \tsecret ' }), 'secret');
+});
+
+test('an Authorization that is empty or of another scheme counts as absent', () => {
+  for (const authorization of [
+    '',
+    ' ',
+    'Bearer',
+    'Bearer ',
+    'Basic c2VjcmV0',
+    'Bearersecret',
+    'secret',
+    'Token secret',
+  ]) {
+    assert.equal(readCredential({ authorization }), undefined, JSON.stringify(authorization));
+    assert.equal(readCredential({ authorization, 'x-api-key': 'other' }), 'other', JSON.stringify(authorization));
+  }
+  assert.equal(readCredential({ 'x-api-key': '  ', 'api-key': 'other' }), 'other');
+});
+
+test('a key of 512 characters is read, a longer one is refused as unknown wherever it stands', () => {
+  const longest = 'k'.repeat(512);
+  assert.equal(readCredential({ authorization: `Bearer ${longest}` }), longest);
+  for (const headers of [{ authorization: `Bearer ${longest}k` }, { 'x-goog-api-key': `${longest}k` }]) {
+    assert.throws(() => readCredential(headers), {
+      code: 'invalid_api_key',
+      status: 401,
+      headers: ['WWW-Authenticate', 'Bearer'],
+    });
+  }
+});
+
+test('several keys in one header are one key that nobody knows', () => {
+  assert.equal(readCredential({ 'x-api-key': 'one, two' }), 'one, two');
+});
+
+test('a key beyond ASCII comes out as its client wrote it in UTF-8', async (t) => {
+  const seen: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    seen.push(readCredential(request.headers));
+    response.end();
+  });
+  t.after(() => server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+
+  // The last one is no UTF-8 and stays latin1.
+  for (const key of [Buffer.from('schlüssel-à'), Buffer.from([0x6b, 0xfc])]) {
+    const socket = connect(port, '127.0.0.1');
+    const head = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ';
+    socket.end(Buffer.concat([Buffer.from(head), key, Buffer.from('\r\n\r\n')]));
+    await new Promise((resolve) => socket.resume().on('close', resolve));
+  }
+  assert.deepEqual(seen, ['schlüssel-à', 'k\u00fc']);
+});

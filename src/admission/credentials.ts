@@ -1,0 +1,60 @@
+/** Finds the API key that a request carries. */
+
+import type { IncomingHttpHeaders } from 'node:http';
+import { unauthorized } from './access.ts';
+
+const otherHeaders = ['x-api-key', 'api-key', 'x-goog-api-key'] as const;
+
+/** Longer than any secret; hashing what a stranger sends stays cheap. */
+const maxCharacters = 512;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Undefined where none came. An Authorization of another scheme, or an empty one, does not hide the other headers. */
+export function readCredential(headers: IncomingHttpHeaders): string | undefined {
+  const credential = readBearer(headers.authorization) ?? readOther(headers);
+  if (credential === undefined) return undefined;
+  if (credential.length > maxCharacters) throw unauthorized('invalid_api_key');
+  return fromHeaderText(credential);
+}
+
+function readBearer(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined;
+  const value = withoutBlanks(authorization);
+  // A blank must follow the scheme; where nothing else does, it is gone by now.
+  return /^bearer[ \t]/i.test(value) ? withoutBlanks(value.slice('bearer '.length)) : undefined;
+}
+
+function readOther(headers: IncomingHttpHeaders): string | undefined {
+  for (const name of otherHeaders) {
+    const value = headers[name];
+    if (typeof value !== 'string') continue;
+    const credential = withoutBlanks(value);
+    if (credential !== '') return credential;
+  }
+  return undefined;
+}
+
+/** Spaces and tabs alone: what else counts as white space in JavaScript may be part of a letter here. */
+function withoutBlanks(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(text.charCodeAt(start))) start++;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+const isBlank = (character: number): boolean => character === 0x20 || character === 0x09;
+
+/**
+ * Node gives header bytes as latin1 text. Digests are taken of UTF-8, so a secret beyond ASCII is put back together
+ * the way its client meant it; bytes that are no UTF-8 belong to no key and stay as they are.
+ */
+function fromHeaderText(text: string): string {
+  if (!/[\u0080-\u00ff]/.test(text)) return text;
+  try {
+    return utf8.decode(Buffer.from(text, 'latin1'));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,67 @@
+/** Sees to it that a fresh installation has a key: one made here, or the one that the environment sets. */
+
+import type { KeyStore, NewKey } from '../core/store.ts';
+import { createSecret, digestOf, hintOf } from '../lib/key-secret.ts';
+
+export interface FirstKeyDeps {
+  readonly store: KeyStore;
+  /** How many keys the configuration file declares. */
+  readonly fileKeyCount: number;
+  /** `POSTERN_KEY` as the environment has it. */
+  readonly posternKey: string | undefined;
+}
+
+export type FirstKey =
+  | { readonly kind: 'none' }
+  /** To be shown once; it is kept nowhere. */
+  | { readonly kind: 'created'; readonly secret: string }
+  /** `weak`: shorter than a key in the file may be; it works, and the operator should hear of it. */
+  | { readonly kind: 'from-environment'; readonly created: boolean; readonly weak: boolean };
+
+/** What the file asks of a secret. */
+const strongCharacters = 24;
+const maxCharacters = 512;
+
+/** `POSTERN_KEY` makes no good key; the message says why, and does not show it. */
+export class UnfitKeyError extends Error {
+  override readonly name = 'UnfitKeyError';
+}
+
+export async function ensureFirstKey({ store, fileKeyCount, posternKey }: FirstKeyDeps): Promise<FirstKey> {
+  if (fileKeyCount > 0) return { kind: 'none' };
+  const given = posternKey?.trim() ?? '';
+  if (given !== '') {
+    return { kind: 'from-environment', created: await addOnce(store, given), weak: given.length < strongCharacters };
+  }
+  const secret = createSecret();
+  // Of several processes that start at once on one store, one makes the key and shows it.
+  const made = await store.createFirst(toFirstKey(secret));
+  return made === undefined ? { kind: 'none' } : { kind: 'created', secret };
+}
+
+async function addOnce(store: KeyStore, secret: string): Promise<boolean> {
+  if (secret.length > maxCharacters || !/^[\x21-\x7e]+$/.test(secret)) {
+    throw new UnfitKeyError(
+      `POSTERN_KEY must be up to ${maxCharacters} visible ASCII characters, ${strongCharacters} at least to be safe; "openssl rand -hex 32" makes a good one.`,
+    );
+  }
+  const key = toFirstKey(secret);
+  if ((await store.find(key.digest)) !== undefined) return false; // revoked or not, it stays as it is
+  try {
+    await store.create(key);
+    return true;
+  } catch (error) {
+    // Another process that started at the same time was quicker.
+    if ((await store.find(key.digest)) !== undefined) return false;
+    throw error;
+  }
+}
+
+function toFirstKey(secret: string): NewKey {
+  return {
+    name: 'first',
+    digest: digestOf(secret),
+    hint: secret.length < strongCharacters ? '…' : hintOf(secret),
+    models: ['*'],
+  };
+}

@@ -1,0 +1,148 @@
+/** Puts the house together: routes, edge, pipeline, upstreams, keys. What the command line starts, and tests start too. */
+
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  checkAddress,
+  checkKey,
+  checkModel,
+  checkRoute,
+  mayUseModel,
+  unauthorized,
+  unknownKey,
+} from './admission/access.ts';
+import { readCredential } from './admission/credentials.ts';
+import { createKeyDirectory } from './admission/keys.ts';
+import { needsRestart } from './config/restart.ts';
+import { GatewayError } from './core/errors.ts';
+import type { Exchange } from './core/exchange.ts';
+import type { KeyRecord } from './core/key.ts';
+import type { Route } from './core/route.ts';
+import type { Model, Snapshot } from './core/snapshot.ts';
+import type { Store } from './core/store.ts';
+import { createEdge } from './http/edge.ts';
+import { createListener } from './http/listener.ts';
+import type { Clock } from './lib/clock.ts';
+import { digestOf } from './lib/key-secret.ts';
+import { createPipeline } from './pipeline/pipeline.ts';
+import { routes } from './routes/index.ts';
+import type { Log } from './telemetry/log.ts';
+import { createHttpTransport } from './upstream/call.ts';
+import { inProcessTransport } from './upstream/in-process.ts';
+import { createPools } from './upstream/pools.ts';
+
+export interface AppDeps {
+  readonly snapshot: Snapshot;
+  readonly store: Store;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+export interface App {
+  listen(): Promise<AddressInfo>;
+  /** Puts another configuration in force, whole or not at all: what speaks against it comes back. */
+  swap(next: Snapshot): readonly string[];
+  /** Readiness goes down first; then no new connections, and running requests end. True if all of them did. */
+  drain(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export function createApp({ snapshot, store, log, clock }: AppDeps): App {
+  let current = snapshot;
+  let ready = false;
+  const pools = createPools();
+  const directory = createKeyDirectory({ store: store.keys, clock });
+
+  /** Without a promise where the key is at hand, as it nearly always is. */
+  function admit(
+    exchange: Exchange,
+    route: Route | undefined,
+    request: IncomingMessage,
+  ): KeyRecord | Promise<KeyRecord> {
+    const credential = readCredential(request.headers);
+    if (credential === undefined) throw unauthorized('missing_api_key');
+    const judge = (key: KeyRecord | undefined): KeyRecord => {
+      if (key === undefined) throw unknownKey(credential);
+      exchange.key = key;
+      checkKey(key, clock.nowMs());
+      if (route !== undefined) checkRoute(key, route.operation);
+      checkAddress(key, exchange.clientAddress);
+      return key;
+    };
+    const digest = digestOf(credential);
+    const found = exchange.snapshot.keys.get(digest) ?? directory.find(digest);
+    return found instanceof Promise ? found.then(judge) : judge(found);
+  }
+
+  const pipeline = createPipeline({
+    routes,
+    transports: { http: createHttpTransport(pools), inProcess: inProcessTransport },
+    admit,
+    readBody: (exchange, request, response) => edge.readJsonBody(exchange, request, response),
+    checkModel,
+  });
+
+  const edge = createEdge({
+    clock,
+    routes,
+    current: () => current,
+    isReady: () => ready,
+    serve: pipeline,
+    async describeModels(exchange, id, request) {
+      const key = await admit(exchange, undefined, request);
+      return id === undefined ? listModels(exchange.snapshot, key) : findModel(exchange.snapshot, key, id);
+    },
+    settle(exchange, request) {
+      const probe = exchange.path === '/healthz' || exchange.path === '/readyz';
+      if (!probe) log.request(exchange, request.method ?? '');
+    },
+  });
+
+  const listener = createListener(current.server, edge, clock);
+
+  return {
+    async listen() {
+      const address = await listener.listen();
+      ready = true;
+      return address;
+    },
+    swap(next) {
+      const reasons = needsRestart(current, next);
+      if (reasons.length > 0) return reasons;
+      current = next;
+      listener.apply(next.server);
+      pools.keep(next.upstreams.values());
+      return [];
+    },
+    async drain() {
+      ready = false;
+      const { delayMs, deadlineMs } = current.server.drain;
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      return listener.drain(deadlineMs);
+    },
+    async close() {
+      await listener.close();
+      await pools.close();
+      await store.close();
+    },
+  };
+}
+
+function listModels(snapshot: Snapshot, key: KeyRecord): unknown {
+  const data = snapshot.models.all
+    .filter((model) => model.visible && !model.id.includes('*') && mayUseModel(key, model.id))
+    .map((model) => describe(snapshot, model, model.id));
+  return { object: 'list', data };
+}
+
+function findModel(snapshot: Snapshot, key: KeyRecord, name: string): unknown {
+  const resolved = snapshot.models.resolve(name);
+  if (resolved === undefined || !resolved.model.visible || !mayUseModel(key, resolved.id)) {
+    throw new GatewayError('model_not_found', { param: 'model' });
+  }
+  return describe(snapshot, resolved.model, resolved.id);
+}
+
+function describe(snapshot: Snapshot, model: Model, id: string): unknown {
+  return { id, object: 'model', created: snapshot.createdAtS, owned_by: 'postern', operations: model.operations };
+}

@@ -1,0 +1,30 @@
+/** The shape of a command: what it is called, which options it takes, what it is given and what it gives back. */
+
+import type { ParseArgsConfig } from 'node:util';
+import type { Family } from '../core/family.ts';
+
+export interface CommandContext {
+  /** The options as `node:util` parsed them by the command's own table. */
+  readonly values: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
+  /** What stands after the command's name and is no option. */
+  readonly positionals: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly families: readonly Family[];
+  /** Each writes one line; the line end is added. */
+  readonly stdout: (line: string) => void;
+  readonly stderr: (line: string) => void;
+}
+
+/** 0: fine. 1: the user's fault, said in one line. 2: ours. */
+export type ExitCode = 0 | 1 | 2;
+
+export interface Command {
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** What may follow the program's name, such as `check [--config F] [--json]`. */
+  readonly usage: string;
+  readonly options: NonNullable<ParseArgsConfig['options']>;
+  run(context: CommandContext): Promise<ExitCode>;
+}

@@ -1,0 +1,201 @@
+/** `postern openapi`: the OpenAPI 3.1 document of the gateway, drawn from the route table and the table of errors. */
+
+import { type ErrorCode, errorTable } from '../core/errors.ts';
+import type { Route } from '../core/route.ts';
+import { routes } from '../routes/index.ts';
+import { version } from '../version.ts';
+import type { Command } from './command.ts';
+
+type Json = Record<string, unknown>;
+
+export const openapi: Command = {
+  name: 'openapi',
+  summary: 'Prints the OpenAPI 3.1 document of the gateway.',
+  usage: 'openapi',
+  options: {},
+  async run({ stdout }) {
+    stdout(JSON.stringify(toDocument(), null, 2));
+    return 0;
+  },
+};
+
+function toDocument(): Json {
+  const paths: Json = {};
+  for (const route of routes) paths[route.path] = { post: toOperation(route) };
+  paths['/v1/models'] = { get: modelList };
+  paths['/v1/models/{model}'] = { get: oneModel };
+  paths['/healthz'] = { get: probe('The process is alive.', { 200: 'Alive.' }) };
+  paths['/readyz'] = { get: probe('It takes requests.', { 200: 'Ready.', 503: 'Starting or draining.' }) };
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Postern',
+      version,
+      description:
+        'Requests and answers of an OpenAI-compatible upstream pass unchanged: the schemas name what the gateway itself looks at.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: 'http://127.0.0.1:4000' }],
+    security: [{ bearer: [] }, { apiKey: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-api-key',
+          description: 'Also taken: api-key and x-goog-api-key.',
+        },
+      },
+      schemas: { Error: errorSchema, Model: modelSchema },
+      responses: errorResponses(),
+    },
+  };
+}
+
+function toOperation(route: Route): Json {
+  const streamed = route.operation === 'completions' ? { 'text/event-stream': { schema: { type: 'string' } } } : {};
+  return {
+    operationId: route.label === 'openai' ? route.operation : `${route.label}_${route.operation}`,
+    tags: [route.operation],
+    ...(route.model.from === 'path'
+      ? { parameters: [modelParameter('The model; slashes may stand plain or encoded.')] }
+      : {}),
+    requestBody: { required: true, content: { 'application/json': { schema: toRequestSchema(route) } } },
+    responses: {
+      200: {
+        description: "The upstream's answer, unchanged.",
+        headers: { 'x-request-id': { schema: { type: 'string' } } },
+        content: { 'application/json': { schema: { type: 'object' } }, ...streamed },
+      },
+      ...errorReferences(),
+    },
+  };
+}
+
+function toRequestSchema(route: Route): Json {
+  const properties: Json = route.model.from === 'body' ? { model: { type: 'string' } } : {};
+  for (const [name, kinds] of Object.entries(route.required)) properties[name] = toSchema(kinds);
+  for (const [name, kinds] of Object.entries(route.optional)) properties[name] = nullable(toSchema(kinds));
+  for (const standIn of Object.values(route.standIns ?? {})) properties[standIn] = { type: 'array' };
+  const fixed = Object.keys(route.required).filter((name) => route.standIns?.[name] === undefined);
+  const required = route.model.from === 'body' ? ['model', ...fixed] : fixed;
+  const choices = Object.entries(route.standIns ?? {}).map(([name, standIn]) => ({
+    anyOf: [{ required: [name] }, { required: [standIn] }],
+  }));
+  return { type: 'object', properties, required, ...choices[0], additionalProperties: true };
+}
+
+/** `string | string[]` in JSON Schema's words. */
+function toSchema(kinds: string): Json {
+  const schemas = kinds.split('|').map((part) => {
+    const kind = part.trim();
+    return kind.endsWith('[]') ? { type: 'array', items: { type: kind.slice(0, -2) } } : { type: kind };
+  });
+  const [only] = schemas;
+  return schemas.length === 1 && only !== undefined ? only : { anyOf: schemas };
+}
+
+function nullable(schema: Json): Json {
+  return { anyOf: [schema, { type: 'null' }] };
+}
+
+function modelParameter(description: string): Json {
+  return { name: 'model', in: 'path', required: true, description, schema: { type: 'string' } };
+}
+
+function errorCodesByStatus(): Map<number, ErrorCode[]> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const [code, { status }] of Object.entries(errorTable)) {
+    if (status !== 499) byStatus.set(status, [...(byStatus.get(status) ?? []), code as ErrorCode]);
+  }
+  return byStatus;
+}
+
+function errorResponses(): Json {
+  const responses: Json = {};
+  for (const [status, codes] of errorCodesByStatus()) {
+    responses[`Error${status}`] = {
+      description: codes.map((code) => `\`${code}\`: ${errorTable[code].message}`).join('\n\n'),
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    };
+  }
+  return responses;
+}
+
+function errorReferences(): Json {
+  const references: Json = {};
+  for (const status of errorCodesByStatus().keys()) {
+    references[status] = { $ref: `#/components/responses/Error${status}` };
+  }
+  return references;
+}
+
+const errorSchema = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['message', 'type', 'param', 'code'],
+      properties: {
+        message: { type: 'string' },
+        type: { type: 'string' },
+        param: { type: ['string', 'null'] },
+        code: { type: 'string', enum: Object.keys(errorTable) },
+      },
+    },
+  },
+};
+
+const modelSchema = {
+  type: 'object',
+  required: ['id', 'object', 'created', 'owned_by', 'operations'],
+  properties: {
+    id: { type: 'string' },
+    object: { const: 'model' },
+    created: { type: 'integer' },
+    owned_by: { type: 'string' },
+    operations: { type: 'array', items: { type: 'string' } },
+  },
+};
+
+const reference = { $ref: '#/components/schemas/Model' };
+
+const modelList = {
+  operationId: 'listModels',
+  tags: ['models'],
+  responses: {
+    200: {
+      description: "The visible models that the caller's key may use.",
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            required: ['object', 'data'],
+            properties: { object: { const: 'list' }, data: { type: 'array', items: reference } },
+          },
+        },
+      },
+    },
+    401: { $ref: '#/components/responses/Error401' },
+  },
+};
+
+const oneModel = {
+  operationId: 'retrieveModel',
+  tags: ['models'],
+  parameters: [modelParameter('The ID of a visible model; slashes may stand plain or encoded.')],
+  responses: {
+    200: { description: 'The model.', content: { 'application/json': { schema: reference } } },
+    401: { $ref: '#/components/responses/Error401' },
+    404: { $ref: '#/components/responses/Error404' },
+  },
+};
+
+function probe(summary: string, statuses: Record<number, string>): Json {
+  const responses: Json = {};
+  for (const [status, description] of Object.entries(statuses)) responses[status] = { description };
+  return { summary, tags: ['health'], security: [], responses };
+}

@@ -1,0 +1,11 @@
+/** Lines up columns for people to read. */
+
+export function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  return [head, ...rows].map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

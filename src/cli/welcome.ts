@@ -1,0 +1,66 @@
+/** What the first start says: the first key, once, and a line to paste for each route. */
+
+import type { Operation } from '../core/operation.ts';
+import type { Snapshot } from '../core/snapshot.ts';
+
+interface Sample {
+  readonly operation: Operation;
+  path(model: string): string;
+  body(model: string): unknown;
+}
+
+const samples: readonly Sample[] = [
+  {
+    operation: 'completions',
+    path: () => '/v1/completions',
+    body: (model) => ({ model, prompt: 'The postern is the small gate' }),
+  },
+  {
+    operation: 'edits',
+    path: () => '/v1/edits',
+    body: (model) => ({ model, input: 'the small gate', instruction: 'Make it upper case' }),
+  },
+  {
+    operation: 'rerank',
+    path: () => '/v1/rerank',
+    body: (model) => ({ model, query: 'small gate', documents: ['a large hall', 'a small gate', 'a gate'] }),
+  },
+  {
+    operation: 'moderations',
+    path: () => '/v1/moderations',
+    body: (model) => ({ model, input: 'I will hurt you' }),
+  },
+  {
+    operation: 'embeddings',
+    path: () => '/v1/embeddings',
+    body: (model) => ({ model, input: 'the small gate', dimensions: 8 }),
+  },
+  {
+    operation: 'embeddings',
+    path: (model) => `/v1/engines/${model}/embeddings`,
+    body: () => ({ input: 'the small gate' }),
+  },
+];
+
+export function firstKeyLines(baseUrl: string, secret: string, snapshot: Snapshot): string[] {
+  const lines = [
+    '',
+    'Postern is running, and this is its first key. It is shown only now:',
+    '',
+    `  ${secret}`,
+    '',
+    'Try it (each line works as pasted):',
+    '',
+  ];
+  for (const sample of samples) {
+    const model = snapshot.models.all.find(
+      ({ id, operations, visible }) => operations.includes(sample.operation) && visible && !id.includes('*'),
+    );
+    if (model !== undefined) lines.push(toCurl(baseUrl + sample.path(model.id), secret, sample.body(model.id)), '');
+  }
+  return lines;
+}
+
+function toCurl(url: string, secret: string, body: unknown): string {
+  return `curl ${url} -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+}

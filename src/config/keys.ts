@@ -1,0 +1,77 @@
+/** The `keys` section as admission uses it: by digest, the secrets themselves forgotten. */
+
+import type { KeyRecord } from '../core/key.ts';
+import type { ModelIndex } from '../core/snapshot.ts';
+import { digestOf } from '../lib/key-secret.ts';
+import { nearestName } from '../lib/nearest-name.ts';
+import { type CompileContext, createClaims, quoted } from './context.ts';
+import type { ConfigurationDocument, Entry } from './document.ts';
+import { type Path, suggestion, toPathText } from './faults.ts';
+import { checkStars } from './models.ts';
+import type { KeyEntry } from './schema.ts';
+import { checkAddresses } from './server-settings.ts';
+
+export function compileKeys(
+  document: ConfigurationDocument,
+  models: ModelIndex,
+  context: CompileContext,
+): ReadonlyMap<string, KeyRecord> {
+  const claim = createClaims(context);
+  const digests = new Map<string, Path>();
+  const keys = new Map<string, KeyRecord>();
+  for (const { path, value } of document.keys) {
+    claim(value.id, [...path, 'id']);
+    const digest = digestOf(value.secret);
+    const first = digests.get(digest);
+    if (first !== undefined)
+      context.faults.add([...path, 'secret'], `is the same as that of ${toPathText(first)}; each key needs its own`);
+    digests.set(digest, first ?? path);
+    checkModels({ path, value }, document, models, context);
+    checkAddresses(value.addresses ?? [], [...path, 'addresses'], context);
+    if (value.expires !== undefined && value.expires <= context.nowMs) {
+      context.warnings.push(`${toPathText(path)}: this key has expired`);
+    }
+    keys.set(digest, toRecord(value));
+  }
+  return keys;
+}
+
+function toRecord(entry: KeyEntry): KeyRecord {
+  return Object.freeze({
+    id: entry.id,
+    managedBy: 'file',
+    models: Object.freeze([...entry.models]),
+    operations: entry.operations && Object.freeze([...new Set(entry.operations)]),
+    addresses: entry.addresses && Object.freeze([...entry.addresses]),
+    expiresAtMs: entry.expires,
+    revokedAtMs: undefined,
+  });
+}
+
+/** A name that matches nothing is legal, as models come and go, and yet most often a slip. */
+function checkModels(
+  { path, value }: Entry<KeyEntry>,
+  { modelNames }: ConfigurationDocument,
+  models: ModelIndex,
+  context: CompileContext,
+): void {
+  for (const [index, name] of value.models.entries()) {
+    const at = [...path, 'models', index];
+    checkStars(name, at, context);
+    if (name.includes('*')) continue;
+    const resolved = models.resolve(name);
+    if (resolved?.model.aliases.includes(name)) {
+      context.warnings.push(
+        `${toPathText(at)} is an alias, and keys are judged by the model's ID: write ${resolved.id}`,
+      );
+    } else if (resolved === undefined && !modelNames.has(name)) {
+      const hint = suggestion(
+        nearestName(
+          name,
+          models.all.map(({ id }) => id),
+        ),
+      );
+      context.warnings.push(`${toPathText(at)}: there is no model ${quoted(context, at, name)}${hint}`);
+    }
+  }
+}

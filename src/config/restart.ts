@@ -1,0 +1,16 @@
+/** Which settings hold from the start of the process to its end. */
+
+import type { Snapshot } from '../core/snapshot.ts';
+
+const settings: Readonly<Record<string, (snapshot: Snapshot) => unknown>> = {
+  'server.host': ({ server }) => server.host,
+  'server.port': ({ server }) => server.port,
+  'server.tls': ({ server }) => server.tls !== undefined,
+  'server.max_header_size': ({ server }) => server.maxHeaderBytes,
+  store: ({ store }) => store,
+};
+
+/** The settings that differ and cannot change while Postern runs; `server.tls` counts as switched on or off only. */
+export function needsRestart(running: Snapshot, next: Snapshot): string[] {
+  return Object.entries(settings).flatMap(([name, read]) => (read(running) === read(next) ? [] : [name]));
+}

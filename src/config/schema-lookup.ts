@@ -1,0 +1,56 @@
+/** Asks the schema what it says about a place in the file. */
+
+import * as z from 'zod';
+import type { Path } from './faults.ts';
+
+type Schema = z.core.$ZodType;
+
+/** The schema without what makes it optional or gives it a default. */
+export function bare(schema: Schema): Schema {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
+    return bare(schema.def.innerType);
+  }
+  if (schema instanceof z.ZodPipe) return bare(schema.def.in);
+  return schema;
+}
+
+function childOf(schema: Schema, step: string | number): Schema | undefined {
+  const inner = bare(schema);
+  if (inner instanceof z.ZodObject) {
+    return typeof step === 'string' && Object.hasOwn(inner.def.shape, step) ? inner.def.shape[step] : undefined;
+  }
+  if (inner instanceof z.ZodArray) return inner.def.element;
+  if (inner instanceof z.ZodRecord) return inner.def.valueType;
+  return undefined;
+}
+
+export function schemaAt(root: Schema, path: Path): Schema | undefined {
+  let schema: Schema | undefined = root;
+  for (const step of path) {
+    schema = schema && childOf(schema, step);
+  }
+  return schema;
+}
+
+/** Whether the value there is one that no message may repeat. */
+export function isSecretAt(root: Schema, path: Path): boolean {
+  const schema = schemaAt(root, path);
+  return schema instanceof z.ZodType && schema.meta()?.secret === true;
+}
+
+/** The keys that may stand in the mapping there. */
+export function keysAt(root: Schema, path: Path): string[] {
+  const schema = schemaAt(root, path);
+  const inner = schema && bare(schema);
+  return inner instanceof z.ZodObject ? Object.keys(inner.def.shape) : [];
+}
+
+/** Whether a single value is wanted there, and no list or mapping. */
+export function wantsScalar(root: Schema, path: Path): boolean {
+  const schema = schemaAt(root, path);
+  const inner = schema && bare(schema);
+  return (
+    inner !== undefined &&
+    !(inner instanceof z.ZodObject || inner instanceof z.ZodArray || inner instanceof z.ZodRecord)
+  );
+}

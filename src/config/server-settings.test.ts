@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { assertFaults, type FaultRow, loaded } from '../../test/support/configuration.ts';
+import { localhostCertificate, localhostKey } from '../../test/support/localhost-certificate.ts';
+
+test('certificate and key are read when the configuration is, and watched', async (t) => {
+  const files = { 'tls/cert.pem': localhostCertificate, 'tls/key.pem': localhostKey };
+  const result = await loaded(t, 'server: { tls: { cert: tls/cert.pem, key: ./tls/key.pem } }', { files });
+  assert.deepEqual(result.snapshot.server.tls, { cert: localhostCertificate, key: localhostKey });
+  const { file = '' } = result;
+  assert.deepEqual(result.files, [file, join(file, '../tls/cert.pem'), join(file, '../tls/key.pem')]);
+});
+
+test('one worker is what auto means, and a notice says so', async (t) => {
+  const { notices } = await loaded(t, 'server: { workers: auto }');
+  assert.deepEqual(notices, ['server.workers: auto means one worker in this version']);
+});
+
+const faultRows: readonly FaultRow[] = [
+  { text: 'server: { host: "localhost:4000" }', line: 1, path: 'server.host', says: /without the port/ },
+  { text: 'server: { host: "[::1]" }', line: 1, path: 'server.host', says: /without brackets/ },
+  { text: 'server: { base_path: /a/../b }', line: 1, path: 'server.base_path', says: /a path such as/ },
+  { text: 'server: { base_path: "/a?b" }', line: 1, path: 'server.base_path', says: /a path such as/ },
+  { text: 'server: { base_path: /a//b }', line: 1, path: 'server.base_path', says: /a path such as/ },
+  {
+    text: 'server:\n  trusted_proxies:\n    - 10.0.0.0/8\n    - 10.0.0.0/33',
+    line: 4,
+    path: 'server.trusted_proxies[1]',
+    says: /CIDR/,
+  },
+  {
+    text: 'server: { cors: { origins: ["https://a.example/path"] } }',
+    line: 1,
+    path: 'server.cors.origins[0]',
+    says: /without a path/,
+  },
+  {
+    text: 'server: { cors: { origins: [a.example] } }',
+    line: 1,
+    path: 'server.cors.origins[0]',
+    says: /an origin such as/,
+  },
+  { text: 'server: { workers: 2 }', line: 1, path: 'server.workers', says: /one worker/ },
+  { text: 'server: { workers: many }', line: 1, path: 'server.workers', says: /or auto; came: "many"/ },
+  {
+    text: 'server: { tls: { cert: c, key: k } }',
+    line: 1,
+    path: 'server.tls.key',
+    says: /no such file/,
+    files: { c: '' },
+  },
+  {
+    text: 'server: { tls: { cert: c, key: c } }',
+    line: 1,
+    path: 'server.tls',
+    says: /no PEM certificate/,
+    files: { c: 'x' },
+  },
+  { text: 'store: postgres://u@h/db', line: 1, path: 'store', says: /not in this version/ },
+  { text: 'store: data/postern.db', line: 1, path: 'store', says: /wanted: sqlite:/ },
+];
+
+test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));

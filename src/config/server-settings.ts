@@ -1,0 +1,104 @@
+/** The `server` section as the gateway uses it. */
+
+import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import type { ServerSettings } from '../core/snapshot.ts';
+import { toAddressRange, toBlockList } from '../lib/address-range.ts';
+import type { CompileContext } from './context.ts';
+import type { Path } from './faults.ts';
+import type { Settings } from './schema.ts';
+
+type ServerSection = Settings['server'];
+
+export function toServerSettings(server: ServerSection, context: CompileContext): ServerSettings {
+  checkHost(server.host, context);
+  checkWorkers(server.workers, context);
+  checkAddresses(server.trusted_proxies, ['server', 'trusted_proxies'], context);
+  return Object.freeze({
+    host: server.host,
+    port: server.port,
+    basePath: toBasePath(server.base_path, context),
+    bodyLimitBytes: server.body_limit,
+    diagnostics: server.diagnostics,
+    headersTimeoutMs: server.timeouts.headers,
+    requestTimeoutMs: server.timeouts.request,
+    keepAliveTimeoutMs: server.timeouts.keep_alive,
+    maxConnections: server.max_connections,
+    maxHeaderBytes: server.max_header_size,
+    drain: Object.freeze({ delayMs: server.drain.delay, deadlineMs: server.drain.deadline }),
+    tls: toTls(server.tls, context),
+    trustedProxies: server.trusted_proxies.length === 0 ? undefined : toBlockList(server.trusted_proxies),
+    corsOrigins: Object.freeze(toOrigins(server.cors.origins, context)),
+    logClientAddress: server.log_client_address,
+  });
+}
+
+/** Each must be an IP address or a CIDR range. */
+export function checkAddresses(addresses: readonly string[], at: Path, context: CompileContext): void {
+  for (const [index, address] of addresses.entries()) {
+    if (toAddressRange(address) === undefined) {
+      context.faults.add([...at, index], 'wanted: an IP address or a CIDR range, such as 10.0.0.0/8 or ::1');
+    }
+  }
+}
+
+function checkHost(host: string, { faults }: CompileContext): void {
+  if (isIP(host) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(host)) return;
+  faults.add(['server', 'host'], 'wanted: a host name or an IP address, without brackets and without the port');
+}
+
+function checkWorkers(workers: ServerSection['workers'], { faults, notices }: CompileContext): void {
+  if (workers === 'auto') notices.push('server.workers: auto means one worker in this version');
+  else if (workers > 1)
+    faults.add(['server', 'workers'], 'this version runs one worker; write 1, or start several gateways');
+}
+
+function toBasePath(written: string, { faults }: CompileContext): string {
+  const path = written.replace(/^\/+|\/+$/g, '');
+  if (path === '') return '';
+  const segments = path.split('/');
+  const plain = segments.every((segment) => /^[A-Za-z0-9._~-]+$/.test(segment) && !/^\.\.?$/.test(segment));
+  if (!plain) {
+    faults.add(
+      ['server', 'base_path'],
+      'wanted: a path such as /ai or /team/ai, of letters, digits, dots, dashes and underscores',
+    );
+  }
+  return `/${path}`;
+}
+
+function toOrigins(origins: readonly string[], { faults }: CompileContext): string[] {
+  return origins.map((origin, index) => {
+    if (origin === '*') return origin;
+    const url = /^https?:\/\/[^/?#@\\\s]+\/?$/i.test(origin) ? URL.parse(origin) : null;
+    if (url === null) {
+      faults.add(
+        ['server', 'cors', 'origins', index],
+        'wanted: an origin such as https://app.example.com, without a path, or *',
+      );
+    }
+    return url?.origin ?? origin;
+  });
+}
+
+function toTls(section: ServerSection['tls'], context: CompileContext): ServerSettings['tls'] {
+  if (section === undefined) return undefined;
+  const cert = toPem(section.cert, ['server', 'tls', 'cert'], context);
+  const key = toPem(section.key, ['server', 'tls', 'key'], context);
+  if (cert === undefined || key === undefined) return undefined;
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
+    context.faults.add(['server', 'tls'], `the two files are no PEM certificate and its private key${code}`);
+    return undefined;
+  }
+  return Object.freeze({ cert, key });
+}
+
+function toPem(path: string, at: Path, { sideFiles, faults }: CompileContext): string | undefined {
+  const content = sideFiles.content(path);
+  if ('text' in content) return content.text;
+  faults.add(at, `the file cannot be used: ${content.reason}`);
+  return undefined;
+}

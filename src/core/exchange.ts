@@ -1,0 +1,59 @@
+/** One client request and everything known about it. One shape: every field is assigned in the constructor. */
+
+import type { ErrorCode } from './errors.ts';
+import type { KeyRecord } from './key.ts';
+import type { Listening } from './outcome.ts';
+import type { Route } from './route.ts';
+import type { Snapshot, Target } from './snapshot.ts';
+import type { Usage } from './usage.ts';
+
+export class Exchange {
+  /** Made by Postern: keys the log, and goes upstream as `x-request-id`. */
+  readonly id: string;
+  /** The client's own, where it sent a fitting one: echoed, stored beside ours, never sent upstream. */
+  readonly clientRequestId: string | undefined;
+  /** The configuration that this exchange began under, and ends under. */
+  readonly snapshot: Snapshot;
+  readonly startedAtMs: number;
+  /** On the monotonic clock, as are all durations. */
+  readonly startedMs: number;
+  readonly client: Listening = { gone: false, work: undefined };
+
+  /** The path it was judged by, never the one that came: `/v1/models`, `/v1/engines/{model}/embeddings`. */
+  path: string | undefined = undefined;
+  route: Route | undefined = undefined;
+  key: KeyRecord | undefined = undefined;
+  clientAddress: string | undefined = undefined;
+  /** The model's public ID, as resolved. */
+  modelId: string | undefined = undefined;
+  target: Target | undefined = undefined;
+  attempts = 0;
+  /** When the call left, and when the first byte of its answer was here; on the monotonic clock, 0 while not. */
+  sentAtMs = 0;
+  firstByteAtMs = 0;
+
+  /** What the client was answered; 0 while it was not. */
+  status = 0;
+  requestBytes = 0;
+  responseBytes = 0;
+  usage: Usage | null = null;
+  errorCode: ErrorCode | undefined = undefined;
+  /** For the log: what lay behind an error, without secrets. */
+  errorCause: string | undefined = undefined;
+  /** The answer broke off after its head was sent, so the client's connection was broken too. */
+  cut = false;
+
+  constructor(
+    id: string,
+    clientRequestId: string | undefined,
+    snapshot: Snapshot,
+    startedAtMs: number,
+    startedMs: number,
+  ) {
+    this.id = id;
+    this.clientRequestId = clientRequestId;
+    this.snapshot = snapshot;
+    this.startedAtMs = startedAtMs;
+    this.startedMs = startedMs;
+  }
+}

@@ -1,0 +1,76 @@
+/** One call to one target, and the ways it can end. */
+
+import type { ErrorCode } from './errors.ts';
+import type { Offer } from './family.ts';
+import type { Timeouts, Upstream } from './snapshot.ts';
+
+/** Something that is done for a client, and is stopped when that one leaves. */
+export interface ClientWork {
+  clientLeft(): void;
+}
+
+/**
+ * Whether the client still listens, and what is being done for it. The work is an object and not a callback: V8 keeps a closure
+ * that nobody ever calls, with all it refers to, until a full collection, which halved the throughput.
+ */
+export interface Listening {
+  gone: boolean;
+  work: ClientWork | undefined;
+}
+
+/** A call, ready to send. */
+export interface Call {
+  readonly upstream: Upstream;
+  readonly offer: Offer;
+  /** Path under the origin, upstream prefix included. */
+  readonly path: string;
+  /** Names and values in turn; no framing among them. */
+  readonly headers: string[];
+  readonly body: Buffer;
+  readonly timeouts: Timeouts;
+  readonly client: Listening;
+}
+
+/** Takes an answer's body; `onChunk` says false when it wants a pause, and `Answer.resume` ends it. */
+export interface AnswerSink {
+  onChunk(chunk: Buffer): boolean;
+  /** Trailers: names and values in turn. */
+  onEnd(trailers: readonly string[]): void;
+  /** The upstream broke off: what came so far is all there is. */
+  onBroken(failure: Failure): void;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly statusText: string;
+  /** Names and values in turn, in the order and the letter case in which they came. */
+  readonly headers: readonly string[];
+  /** On the monotonic clock: when the call was sent, and when the first byte of the answer was here. */
+  readonly sentAtMs: number;
+  readonly firstByteAtMs: number;
+  /** Chunks that came before anyone took them; complete when `ended` is true. */
+  readonly waiting: readonly Buffer[];
+  readonly ended: boolean;
+  /** Hands over what waits, and everything that follows. Called once. */
+  take(sink: AnswerSink): void;
+  resume(): void;
+  cancel(): void;
+}
+
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** For the log only. */
+  readonly cause: string;
+}
+
+export type Outcome =
+  | { readonly kind: 'answered'; readonly answer: Answer }
+  /** No byte of the call left this machine. */
+  | { readonly kind: 'not-sent'; readonly failure: Failure }
+  /** It was sent, and nobody knows what became of it. */
+  | { readonly kind: 'unknown'; readonly failure: Failure }
+  | { readonly kind: 'client-gone' };
+
+/** Sends a call and waits for the head of its answer. Never rejects. */
+export type Transport = (call: Call) => Promise<Outcome>;

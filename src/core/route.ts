@@ -1,0 +1,30 @@
+/** A route is a row of data: a path that clients call, and what a request on it must look like. */
+
+import type { Label, Operation } from './operation.ts';
+
+export interface Route {
+  /** The canonical path, under the base path; `{model}` stands for the model's name, slashes included. */
+  readonly path: string;
+  /** Further spellings of the same path that clients are known to use. */
+  readonly aliases: readonly string[];
+  readonly operation: Operation;
+  readonly label: Label;
+  /** Served through this label where an upstream's family has no offer for the route's own. */
+  readonly fallbackLabel?: Label;
+  readonly model: { readonly from: 'body' | 'path' };
+  /** On these routes a hidden model answers exactly as an unknown one does. */
+  readonly visibleModelsOnly: boolean;
+  /** Field name to the kinds it may have, such as `string | string[]`; judged by the first element, or by all. */
+  readonly required: Readonly<Record<string, string>>;
+  readonly elements: 'first' | 'all';
+  /** Checked when present and not null. */
+  readonly optional: Readonly<Record<string, string>>;
+  /** A required field that another one may stand in for, where the model allows it. */
+  readonly standIns?: Readonly<Record<string, string>>;
+  /** Whether a call may be sent again after a byte of it left. */
+  readonly replayable: boolean;
+}
+
+export function defineRoute(route: Route): Route {
+  return Object.freeze(route);
+}

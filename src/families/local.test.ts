@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { CohereClient, CohereClientV2 } from 'cohere-ai';
+import OpenAI from 'openai';
+import type { Operation } from '../core/operation.ts';
+import { type Answered, ask, type ErrorBody } from './local/ask.ts';
+import { rules } from './local/wordlist-rules.ts';
+import local from './local.ts';
+
+const models = local.builtIn ?? [];
+
+/** Answers an official client's request with the maker that its path names, without a network. */
+const fetchLocally: typeof fetch = async (input, init) => {
+  const request = new Request(input, init);
+  const path = new URL(request.url).pathname.replace(/^\/v[12]/, '');
+  const offer = Object.values(local.offers.openai ?? {}).find((each) => each.path === path);
+  assert.ok(offer?.make !== undefined, path);
+  const { status, headers, body } = await offer.make(Buffer.from(await request.arrayBuffer()), request.signal);
+  const stream = Buffer.isBuffer(body) ? new Uint8Array(body) : ReadableStream.from(body);
+  return new Response(stream, { status, headers: headers.map(([name, value]): [string, string] => [name, value]) });
+};
+
+const openai = new OpenAI({ apiKey: 'none', baseURL: 'http://local/v1', fetch: fetchLocally, maxRetries: 0 });
+const cohereOptions = { token: 'none', environment: 'http://local', fetch: fetchLocally, maxRetries: 0 };
+
+test('offers every operation that one of its models serves, each made in this process', () => {
+  const served = new Set<Operation>(models.flatMap(({ operations }) => operations));
+  assert.deepEqual(Object.keys(local.offers.openai ?? {}).sort(), [...served].sort());
+  assert.equal(local.baseUrl, undefined);
+  assert.equal(local.auth, undefined);
+});
+
+test('embeds for the OpenAI client, which asks for base64 by itself', async () => {
+  const input = ['hello world', 'naïve 東京'];
+  const byDefault = await openai.embeddings.create({ model: 'local/hash-embed', input });
+  const asFloats = await openai.embeddings.create({ model: 'local/hash-embed', input, encoding_format: 'float' });
+  assert.deepEqual(
+    byDefault.data.map(({ embedding }) => embedding),
+    asFloats.data.map(({ embedding }) => embedding.map((value) => Math.fround(value))),
+  );
+  assert.equal(byDefault.data[1]?.embedding.length, 512);
+  assert.equal(byDefault.usage.total_tokens, 5);
+});
+
+test('moderates for the OpenAI client', async () => {
+  const { results } = await openai.moderations.create({ model: 'local/wordlist', input: ['hello', 'I will kill you'] });
+  assert.deepEqual(
+    results.map(({ flagged }) => flagged),
+    [false, true],
+  );
+  assert.equal(results[1]?.categories['harassment/threatening'], true);
+});
+
+test('completes for the OpenAI client, at once and streamed', async () => {
+  const fields = { model: 'local/echo', prompt: 'one two three' };
+  const whole = await openai.completions.create(fields);
+  assert.equal(whole.choices[0]?.text, 'one two three');
+  let text = '';
+  for await (const chunk of await openai.completions.create({ ...fields, stream: true })) {
+    text += chunk.choices[0]?.text ?? '';
+  }
+  assert.equal(text, 'one two three');
+});
+
+test('edits for clients that post by hand', async () => {
+  const body = { model: 'local/echo', input: 'hello', instruction: 'upper case' };
+  const edited = await openai.post<{ choices: { text: string }[] }>('/edits', { body });
+  assert.equal(edited.choices[0]?.text, 'HELLO');
+});
+
+test('tells the OpenAI client what was wrong', async () => {
+  await assert.rejects(openai.embeddings.create({ model: 'local/hash-embed', input: [[1, 2], [3]] }), (error) => {
+    assert.ok(error instanceof OpenAI.BadRequestError);
+    assert.equal(error.param, 'input');
+    assert.match(error.message, /check_embedding_ctx_length=False/);
+    return true;
+  });
+});
+
+test('reranks for both Cohere clients', async () => {
+  const documents = ['Bananas are yellow.', 'Berlin is the capital of Germany.'];
+  const query = 'capital of Germany';
+  const v2 = await new CohereClientV2(cohereOptions).rerank({ model: 'local/bm25', query, documents, topN: 1 });
+  assert.deepEqual(
+    v2.results.map(({ index }) => index),
+    [1],
+  );
+  const v1 = await new CohereClient(cohereOptions).rerank({
+    model: 'local/bm25',
+    query,
+    documents,
+    returnDocuments: true,
+  });
+  assert.deepEqual(
+    v1.results.map(({ document }) => document?.text),
+    [documents[1], documents[0]],
+  );
+  assert.equal(v1.meta?.billedUnits?.searchUnits, 1);
+});
+
+test('refuses a body that is no JSON object on every operation', async () => {
+  for (const { path, make } of Object.values(local.offers.openai ?? {})) {
+    assert.ok(make !== undefined);
+    for (const body of ['', '{', 'null', '[]', '"text"']) {
+      const { status, json }: Answered<ErrorBody> = await ask(make, body);
+      assert.equal(status, 400, path);
+      assert.deepEqual(
+        [json.error.type, json.error.param, json.error.code],
+        ['invalid_request_error', null, 'invalid_json'],
+      );
+    }
+  }
+});
+
+const page = readFileSync(new URL('../../docs/local-models.md', import.meta.url), 'utf8');
+
+test('is documented: every model, and how many rules the word list has', () => {
+  for (const { id } of models) assert.ok(page.includes(`## \`${id}\``), id);
+  assert.ok(page.includes(`${rules.length} rules`));
+});
+
+test('is documented with requests that work as they stand', async () => {
+  const requests = [
+    ...page.matchAll(/^curl http:\/\/127\.0\.0\.1:4000\/v1(\/\w+) [^']*'[^']*' \\\n {2}-d '([^']*)'/gm),
+  ];
+  const operations: string[] = [];
+  for (const [, path = '', body = ''] of requests) {
+    const offer = Object.values(local.offers.openai ?? {}).find((each) => each.path === path);
+    assert.ok(offer?.make !== undefined, path);
+    assert.equal((await ask(offer.make, body)).status, 200, path);
+    operations.push(offer.path.slice(1));
+  }
+  assert.deepEqual(operations.sort(), Object.keys(local.offers.openai ?? {}).sort());
+});

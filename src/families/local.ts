@@ -1,0 +1,27 @@
+/** Models that answer inside this process: no network, no key, the same bytes for the same request. */
+
+import { defineFamily } from '../core/family.ts';
+import { rerankByBm25 } from './local/bm25.ts';
+import { completeByEcho, editByInstruction } from './local/echo.ts';
+import { embedByHash } from './local/hash-embed.ts';
+import { moderateByWordlist } from './local/wordlist.ts';
+
+export default defineFamily({
+  id: 'local',
+  title: 'Built in, no network',
+  builtIn: [
+    { id: 'local/hash-embed', operations: ['embeddings'] },
+    { id: 'local/bm25', operations: ['rerank'] },
+    { id: 'local/wordlist', operations: ['moderations'] },
+    { id: 'local/echo', operations: ['completions', 'edits'] },
+  ],
+  offers: {
+    openai: {
+      completions: { path: '/completions', make: completeByEcho },
+      edits: { path: '/edits', make: editByInstruction },
+      rerank: { path: '/rerank', make: rerankByBm25 },
+      moderations: { path: '/moderations', make: moderateByWordlist },
+      embeddings: { path: '/embeddings', make: embedByHash },
+    },
+  },
+});

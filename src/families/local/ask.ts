@@ -1,0 +1,40 @@
+/** Asks a built-in model as the pipeline does; for the tests beside. */
+
+import { createHash } from 'node:crypto';
+import type { MadeAnswer, Maker } from '../../core/family.ts';
+
+export interface Answered<T> {
+  readonly status: number;
+  /** Header names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly text: string;
+  /** The body read as JSON; what it holds is for the test to say. */
+  readonly json: T;
+}
+
+export interface ErrorBody {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: string | null;
+    readonly code: string;
+  };
+}
+
+const neverAborted = new AbortController().signal;
+
+export async function ask<T = ErrorBody>(make: Maker, fields: object | string): Promise<Answered<T>> {
+  const answer = await make(toBody(fields), neverAborted);
+  const text = Buffer.concat(await readParts(answer)).toString();
+  const isJson = answer.headers.some(([, value]) => value === 'application/json');
+  return { status: answer.status, headers: new Map(answer.headers), text, json: JSON.parse(isJson ? text : 'null') };
+}
+
+export const toBody = (fields: object | string): Buffer =>
+  Buffer.from(typeof fields === 'string' ? fields : JSON.stringify(fields));
+
+export async function readParts({ body }: MadeAnswer): Promise<Buffer[]> {
+  return Buffer.isBuffer(body) ? [body] : await Array.fromAsync(body);
+}
+
+export const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);

@@ -1,0 +1,158 @@
+/** `local/bm25`: documents in the order of BM25 over the words they share with the query; letters in common break ties. */
+
+import { readFlag, readInteger, readList, readRequired, readText, readTexts } from './fields.ts';
+import { eachGram, hashWord } from './hash.ts';
+import { createMaker, listAnswer } from './maker.ts';
+import type { Pace } from './pace.ts';
+import { createTally, type Tally } from './tally.ts';
+import { eachWord, foldedStretches } from './words.ts';
+
+const maxDocuments = 10_000;
+
+/** How fast repeats stop counting, and how much a document's length matters: the customary values. */
+const k1 = 1.2;
+const b = 0.75;
+
+/** What letters in common may add to a score, divided by the terms of the query: a small part of what one word brings. */
+const likenessShare = 0.01;
+const gramLength = 3;
+const gramSeed = 0x4;
+/** Likeness looks at the start of a text only, up to this many different trigrams. */
+const maxGrams = 8_192;
+
+/** Words of a query beyond this many different ones are not looked for. */
+const maxQueryTerms = 512;
+
+/** Scores have seven decimals. */
+const scoreSteps = 1e7;
+
+export const rerankByBm25 = createMaker('local/bm25', async ({ fields, model, pace, id }) => {
+  const query = readText(readRequired(fields, 'query', 'the text to search for'), 'query');
+  const documents = readList(fields, 'documents', 'a list of texts', maxDocuments);
+  const texts = readTexts(fields, 'documents', 'a list of texts', maxDocuments);
+  const returned = readFlag(fields, 'return_documents') ? documents : undefined;
+  const topN = readInteger(fields, 'top_n', { min: 1, absent: maxDocuments });
+
+  const asked = await readQuery(query, pace);
+  const grams = createTally(maxGrams);
+  const found: Found[] = [];
+  for (const text of texts) found.push(await readDocument(text, asked, grams, pace));
+  const ranked = rank(asked, found).slice(0, topN);
+  const tokens = found.reduce((sum, { words }) => sum + words, asked.words);
+
+  function* items(): Generator<string> {
+    for (const { index, score } of ranked) {
+      const head = `{"index":${index},"relevance_score":${score}`;
+      yield returned === undefined ? `${head}}` : `${head},"document":${toDocument(returned[index])}}`;
+    }
+  }
+  return listAnswer(pace, { id: id('rerank-'), model }, 'results', items(), () => ({
+    meta: { api_version: { version: '2' }, billed_units: { search_units: 1 } },
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  }));
+});
+
+const toDocument = (document: unknown): string =>
+  JSON.stringify(typeof document === 'string' ? { text: document } : document);
+
+interface Query {
+  readonly words: number;
+  /** Every different term, and its place in the arrays. */
+  readonly terms: ReadonlyMap<string, number>;
+  /** How many of the documents read so far have the term. */
+  readonly having: Uint32Array;
+  readonly grams: Tally;
+}
+
+/** What matters of a document: how often it has each term of the query, how long it is, how alike its letters are. */
+interface Found {
+  readonly counts: Uint32Array;
+  /** In terms. */
+  readonly length: number;
+  readonly words: number;
+  readonly likeness: number;
+}
+
+async function readQuery(text: string, pace: Pace): Promise<Query> {
+  const terms = new Map<string, number>();
+  const grams = createTally(maxGrams);
+  const words = await readTerms(text, grams, pace, (term) => {
+    if (!terms.has(term) && terms.size < maxQueryTerms) terms.set(term, terms.size);
+  });
+  return { words, terms, having: new Uint32Array(terms.size), grams };
+}
+
+async function readDocument(text: string, query: Query, grams: Tally, pace: Pace): Promise<Found> {
+  const counts = new Uint32Array(query.terms.size);
+  let length = 0;
+  const words = await readTerms(text, grams, pace, (term) => {
+    length += 1;
+    const place = query.terms.get(term);
+    if (place === undefined) return;
+    const count = counts[place] ?? 0;
+    if (count === 0) query.having[place] = (query.having[place] ?? 0) + 1;
+    counts[place] = count + 1;
+  });
+  // Cosine of the two sets of trigrams.
+  const different = Math.sqrt(grams.size * query.grams.size);
+  let shared = 0;
+  grams.drain((gram) => {
+    if (query.grams.has(gram)) shared += 1;
+  });
+  return { counts, length, words, likeness: different === 0 ? 0 : shared / different };
+}
+
+/** Hands out the words of a text, and each two neighbours that are one character each; says how many words there were. */
+async function readTerms(text: string, grams: Tally, pace: Pace, visit: (term: string) => void): Promise<number> {
+  let words = 0;
+  for (const stretch of foldedStretches(text)) {
+    let previous: string | undefined;
+    eachWord(stretch, (word, single) => {
+      words += 1;
+      visit(word);
+      if (!single) eachGram(word, gramLength, gramLength, gramSeed, (gram) => grams.add(gram));
+      else {
+        grams.add(hashWord(word, gramSeed));
+        if (previous !== undefined) {
+          grams.add(hashWord(previous + word, gramSeed));
+          visit(previous + word);
+        }
+      }
+      previous = single ? word : undefined;
+    });
+    await pace.spend(stretch.length);
+  }
+  return words;
+}
+
+interface Ranked {
+  readonly index: number;
+  readonly score: number;
+}
+
+function rank({ having }: Query, found: readonly Found[]): Ranked[] {
+  const averageLength = found.reduce((sum, { length }) => sum + length, 0) / found.length;
+  const weights = Array.from(having, (count) => rarity(count, found.length));
+  // No document can reach it: this is what endless repeats of every word of the query would come to.
+  const most = weights.reduce((sum, weight) => sum + weight * (k1 + 1), 0);
+  return found
+    .map((document, index) => ({ index, score: score(document, weights, averageLength, most) }))
+    .sort((first, second) => second.score - first.score || first.index - second.index);
+}
+
+/** The inverse document frequency of a term. */
+const rarity = (having: number, all: number): number => Math.log(1 + (all - having + 0.5) / (having + 0.5));
+
+/** In [0, 1): the share of the highest BM25 that the query allows, and a trace of the likeness in letters. */
+function score(document: Found, weights: readonly number[], averageLength: number, most: number): number {
+  let sum = 0;
+  for (let place = 0; place < weights.length; place += 1) {
+    const count = document.counts[place] ?? 0;
+    if (count === 0) continue;
+    const damping = k1 * (1 - b + (b * document.length) / averageLength);
+    sum += ((weights[place] ?? 0) * count * (k1 + 1)) / (count + damping);
+  }
+  const trace = likenessShare / Math.max(1, weights.length);
+  const whole = (1 - trace) * (most === 0 ? 0 : sum / most) + trace * document.likeness;
+  return Math.min(Math.round(whole * scoreSteps), scoreSteps - 1) / scoreSteps;
+}

@@ -1,0 +1,196 @@
+/** `local/echo`: completions that say the prompt again, and edits that follow a few plain instructions. */
+
+import type { MadeAnswer } from '../../core/family.ts';
+import { readInstruction } from './edit-instructions.ts';
+import { type Fields, readFlag, readInteger, readRequired, readText, readTexts, refuseTokens } from './fields.ts';
+import { type Asked, createdS, createMaker, listAnswer, streamAnswer } from './maker.ts';
+import type { Pace } from './pace.ts';
+import { Refusal } from './refusal.ts';
+
+const maxPrompts = 2048;
+const maxN = 128;
+const maxChoices = 2048;
+const maxEdits = 20;
+const maxStops = 4;
+const defaultMaxTokens = 16;
+/** Of one answer, all its choices together. Edits work on a text at one go, so theirs are shorter. */
+const maxCharacters = 1024 * 1024;
+const maxEditCharacters = 512 * 1024;
+
+export const completeByEcho = createMaker('local/echo', async (asked) => {
+  const { fields, pace } = asked;
+  refuseTokens(fields.prompt, 'prompt', 'send the prompt as text');
+  const prompts = readTexts(fields, 'prompt', 'a text or a list of texts', maxPrompts);
+  const n = readN(fields, prompts.length);
+  const maxTokens = readInteger(fields, 'max_tokens', { min: 0, absent: defaultMaxTokens });
+  const stops = readStops(fields);
+  const echo = readFlag(fields, 'echo');
+  const stream = readFlag(fields, 'stream');
+
+  const choices: Choice[] = [];
+  let promptTokens = 0;
+  for (const prompt of prompts) {
+    promptTokens += await countWords(prompt, pace);
+    const said = await say(prompt, maxTokens, stops, pace);
+    for (let copy = 0; copy < n; copy += 1) choices.push({ ...said, prefix: echo ? prompt : '' });
+  }
+  refuseLength(
+    sumOf(choices, ({ prefix, text }) => prefix.length + text.length),
+    maxCharacters,
+    'max_tokens',
+  );
+  const usage = toUsage(
+    promptTokens,
+    sumOf(choices, ({ tokens }) => tokens),
+  );
+  return stream ? streamChoices(asked, choices, usage) : wholeChoices(asked, choices, usage);
+});
+
+interface Choice {
+  /** The prompt, where the answer is to begin with it. */
+  readonly prefix: string;
+  readonly text: string;
+  readonly tokens: number;
+  readonly finishReason: 'stop' | 'length';
+}
+
+function readN(fields: Fields, prompts: number): number {
+  const n = readInteger(fields, 'n', { min: 1, max: maxN, absent: 1 });
+  if (n * prompts <= maxChoices) return n;
+  const message = `${prompts} prompts with "n" ${n} make more than ${maxChoices} choices; lower "n" or send fewer prompts.`;
+  throw new Refusal('invalid_value', 'n', message);
+}
+
+function readStops(fields: Fields): readonly string[] {
+  if ((fields.stop ?? null) === null) return [];
+  return readTexts(fields, 'stop', 'a text or a list of texts', maxStops).filter((stop) => stop !== '');
+}
+
+/** The prompt again, up to a stop sequence or to so many words. */
+async function say(
+  prompt: string,
+  maxTokens: number,
+  stops: readonly string[],
+  pace: Pace,
+): Promise<Omit<Choice, 'prefix'>> {
+  const allowed = await takeWords(prompt, maxTokens, pace);
+  const stopAt = Math.min(...stops.map((stop) => allowed.indexOf(stop)).filter((at) => at !== -1));
+  const stopped = stopAt < allowed.length;
+  const text = stopped ? allowed.slice(0, stopAt) : allowed;
+  const complete = stopped || allowed.length === prompt.length;
+  return { text, tokens: await countWords(text, pace), finishReason: complete ? 'stop' : 'length' };
+}
+
+function wholeChoices({ id, model, pace }: Asked, choices: readonly Choice[], usage: object): Promise<MadeAnswer> {
+  const head = { id: id('cmpl-'), object: 'text_completion', created: createdS, model };
+  const items = choices
+    .values()
+    .map(({ prefix, text, finishReason }, index) =>
+      JSON.stringify({ text: prefix + text, index, logprobs: null, finish_reason: finishReason }),
+    );
+  return listAnswer(pace, head, 'choices', items, () => ({ usage }));
+}
+
+function streamChoices(asked: Asked, choices: readonly Choice[], usage: object): MadeAnswer {
+  const withUsage = readIncludeUsage(asked.fields);
+  const head = { id: asked.id('cmpl-'), object: 'text_completion', created: createdS, model: asked.model };
+  const tail = withUsage ? { usage: null } : {};
+
+  function* chunks(): Generator<object> {
+    for (const [index, { prefix, text, finishReason }] of choices.entries()) {
+      const chunk = (piece: string, finished: Choice['finishReason'] | null) => ({
+        ...head,
+        choices: [{ text: piece, index, logprobs: null, finish_reason: finished }],
+        ...tail,
+      });
+      for (const part of [prefix, text]) {
+        for (const piece of toPieces(part)) yield chunk(piece, null);
+      }
+      yield chunk('', finishReason);
+    }
+    if (withUsage) yield { ...head, choices: [], usage };
+  }
+  return streamAnswer(asked.pace, chunks());
+}
+
+function readIncludeUsage(fields: Fields): boolean {
+  const options = fields.stream_options ?? {};
+  return typeof options === 'object' && 'include_usage' in options && options.include_usage === true;
+}
+
+export const editByInstruction = createMaker('local/echo', async ({ fields, pace }) => {
+  const instruction = readText(readRequired(fields, 'instruction', 'what to do, such as "upper case"'), 'instruction');
+  const input = readText(fields.input ?? '', 'input');
+  const n = readInteger(fields, 'n', { min: 1, max: maxEdits, absent: 1 });
+  refuseLength(input.length * n, maxEditCharacters, 'input');
+
+  let text = input;
+  for (const edit of readInstruction(instruction, maxEditCharacters)) {
+    text = edit(text);
+    await pace.turn();
+  }
+  refuseLength(text.length * n, maxEditCharacters, 'input');
+  const usage = toUsage(
+    (await countWords(input, pace)) + (await countWords(instruction, pace)),
+    (await countWords(text, pace)) * n,
+  );
+  const choice = JSON.stringify({ text });
+  const items = Array.from({ length: n }, (_, index) => `${choice.slice(0, -1)},"index":${index}}`);
+  return listAnswer(pace, { object: 'edit', created: createdS }, 'choices', items, () => ({ usage }));
+});
+
+function refuseLength(characters: number, most: number, param: string): void {
+  if (characters <= most) return;
+  const message = `The answer would be longer than ${most} characters; ask for fewer choices or send less text.`;
+  throw new Refusal('string_above_max_length', param, message);
+}
+
+const toUsage = (prompt: number, completion: number): object => ({
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+  total_tokens: prompt + completion,
+});
+
+const sumOf = <T>(list: readonly T[], value: (item: T) => number): number =>
+  list.reduce((sum, item) => sum + value(item), 0);
+
+/** The first words of a text with the white space before them; all of it where there are no more. */
+async function takeWords(text: string, limit: number, pace: Pace): Promise<string> {
+  if (limit === 0) return '';
+  const end = (await findWords(text, limit, pace)).end;
+  return /\S/.test(text.slice(end)) ? text.slice(0, end) : text;
+}
+
+/** White space alone counts as one word: it makes one piece of a stream. */
+async function countWords(text: string, pace: Pace): Promise<number> {
+  const { words } = await findWords(text, Number.POSITIVE_INFINITY, pace);
+  return words === 0 && text !== '' ? 1 : words;
+}
+
+async function findWords(text: string, limit: number, pace: Pace): Promise<{ words: number; end: number }> {
+  const word = /\S+/g;
+  let words = 0;
+  let end = 0;
+  let paidTo = 0;
+  while (words < limit && word.test(text)) {
+    words += 1;
+    end = word.lastIndex;
+    if (end - paidTo < 4_096) continue;
+    await pace.spend(end - paidTo);
+    paidTo = end;
+  }
+  return { words, end };
+}
+
+/** A text word by word, each with the white space before it, the last one with all that is left. */
+function* toPieces(text: string): Generator<string> {
+  const word = /\S+/g;
+  let start = 0;
+  let end = word.test(text) ? word.lastIndex : text.length;
+  while (word.test(text)) {
+    yield text.slice(start, end);
+    start = end;
+    end = word.lastIndex;
+  }
+  if (start < text.length) yield text.slice(start);
+}

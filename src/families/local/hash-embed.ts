@@ -1,0 +1,137 @@
+/** `local/hash-embed`: texts as unit vectors of hashed words, word pairs and character n-grams. Alike in letters is near. */
+
+import { type Fields, readInteger, readTexts, refuseTokens } from './fields.ts';
+import { eachGram, hashPair, hashWord } from './hash.ts';
+import { createMaker, listAnswer } from './maker.ts';
+import type { Pace } from './pace.ts';
+import { Refusal } from './refusal.ts';
+import { createTally } from './tally.ts';
+import { eachWord, foldedStretches } from './words.ts';
+
+const maxInputs = 2048;
+const maxDimensions = 4096;
+const defaultDimensions = 512;
+
+/** What a text is made of here. Seeds keep kinds of features apart in the hash. */
+const wordSeed = 0x1;
+const pairSeed = 0x2;
+const gramSeed = 0x3;
+const shortestGram = 3;
+const longestGram = 5;
+
+/** How much one occurrence counts. */
+const wordWeight = 1;
+const gramWeight = 0.35;
+const pairWeight = 0.5;
+/** A character of a script without spaces says as much as a word, and two in a row as much again. */
+const singlePairWeight = 1;
+/** Words that glue others together say less, by this factor: the commonest of English, and those of one or two letters. */
+const glueFactor = 0.3;
+const glue = new Set(
+  (
+    'the and for are was were but not you your all any can could will would had has have his her him she its our out they them ' +
+    'their this that these those there then than with from into what when where which who why how does did just about'
+  ).split(' '),
+);
+
+/** Seven decimals: short in JSON, and no two of them below one share a float32, so both encodings carry the same bits. */
+const steps = 1e7;
+
+export const embedByHash = createMaker('local/hash-embed', async ({ fields, model, pace }) => {
+  const texts = readInput(fields);
+  const dimensions = readInteger(fields, 'dimensions', { min: 1, max: maxDimensions, absent: defaultDimensions });
+  const encode = readEncoding(fields);
+  let tokens = 0;
+
+  async function* items(): AsyncGenerator<string> {
+    for (const [index, text] of texts.entries()) {
+      const { vector, words } = await embed(text, dimensions, pace);
+      tokens += words;
+      yield `{"object":"embedding","index":${index},"embedding":${encode(vector)}}`;
+    }
+  }
+  const usage = () => ({ usage: { prompt_tokens: tokens, total_tokens: tokens } });
+  return listAnswer(pace, { object: 'list', model }, 'data', items(), usage);
+});
+
+function readInput(fields: Fields): readonly string[] {
+  refuseTokens(
+    fields.input,
+    'input',
+    'send the texts themselves (LangChain: OpenAIEmbeddings(check_embedding_ctx_length=False))',
+  );
+  return readTexts(fields, 'input', 'a text or a list of texts', maxInputs);
+}
+
+function readEncoding(fields: Fields): (vector: Float64Array) => string {
+  const format = fields.encoding_format ?? 'float';
+  if (format === 'float') return toJson;
+  if (format === 'base64') return toBase64;
+  const message = '"encoding_format" must be "float" or "base64"; change it or leave it out.';
+  throw new Refusal('invalid_value', 'encoding_format', message);
+}
+
+const toJson = (vector: Float64Array): string => `[${vector.join(',')}]`;
+
+function toBase64(vector: Float64Array): string {
+  const bytes = Buffer.allocUnsafe(vector.length * 4);
+  for (const [at, value] of vector.entries()) bytes.writeFloatLE(value, at * 4);
+  return `"${bytes.toString('base64')}"`;
+}
+
+/** Full only between two turns of the event loop, so all calls share it. */
+const tally = createTally(32_768);
+
+async function embed(text: string, dimensions: number, pace: Pace): Promise<{ vector: Float64Array; words: number }> {
+  const vector = new Float64Array(dimensions);
+  let words = 0;
+  let previous: { hash: number; single: boolean; factor: number } | undefined;
+
+  // Squares are added up and their sum's root is taken: each repeat counts less than the one before.
+  const fold = () => tally.drain((key, squares) => addFeature(vector, key, Math.sqrt(squares)));
+  const add = (key: number, weight: number) => {
+    if (tally.add(key, weight * weight)) return;
+    fold();
+    tally.add(key, weight * weight);
+  };
+
+  for (const stretch of foldedStretches(text)) {
+    eachWord(stretch, (word, single) => {
+      words += 1;
+      const hash = hashWord(word, wordSeed);
+      const factor = !single && (word.length <= 2 || glue.has(word)) ? glueFactor : 1;
+      add(hash, wordWeight * factor);
+      if (previous !== undefined) {
+        const weight = single && previous.single ? singlePairWeight : pairWeight;
+        add(hashPair(previous.hash, hash, pairSeed), weight * Math.min(factor, previous.factor));
+      }
+      if (!single) {
+        eachGram(word, shortestGram, longestGram, gramSeed, (gram) => add(gram, gramWeight * factor));
+      }
+      previous = { hash, single, factor };
+    });
+    fold();
+    await pace.spend(stretch.length);
+  }
+  await pace.spend(dimensions);
+  return { vector: toUnitLength(vector), words };
+}
+
+/** Hashing puts several features on one axis; a sign of their own lets them cancel out on average. */
+function addFeature(vector: Float64Array, key: number, weight: number): void {
+  const axis = (key >>> 1) % vector.length;
+  vector[axis] = (vector[axis] ?? 0) + (key & 1 ? weight : -weight);
+}
+
+function toUnitLength(vector: Float64Array): Float64Array {
+  let sum = 0;
+  for (const value of vector) sum += value * value;
+  if (sum === 0) {
+    // No direction of its own (an empty text): the first axis.
+    vector[0] = 1;
+    return vector;
+  }
+  const scale = steps / Math.sqrt(sum);
+  // Adding 0 turns -0 into 0, which JSON could not tell apart.
+  return vector.map((value) => Math.round(value * scale) / steps + 0);
+}

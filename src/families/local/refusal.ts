@@ -1,0 +1,21 @@
+/** What a built-in model cannot do, in OpenAI's words: status 400, the field, and what to do next. */
+
+export type RefusalCode =
+  | 'invalid_json'
+  | 'missing_required_parameter'
+  | 'invalid_type'
+  | 'invalid_value'
+  | 'array_above_max_length'
+  | 'string_above_max_length';
+
+export class Refusal extends Error {
+  readonly code: RefusalCode;
+  readonly param: string | null;
+
+  constructor(code: RefusalCode, param: string | null, message: string) {
+    super(message);
+    this.name = 'Refusal';
+    this.code = code;
+    this.param = param;
+  }
+}

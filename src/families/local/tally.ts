@@ -1,0 +1,54 @@
+/** Adds up by 32-bit keys in flat memory of a fixed size: a hash table that is emptied, never grown. */
+
+export interface Tally {
+  /** How many different keys it holds. */
+  readonly size: number;
+  /** Adds to a key's sum, 1 if nothing is said; more than 0 always. False when there is no room for another key. */
+  add(key: number, amount?: number): boolean;
+  has(key: number): boolean;
+  /** Hands out every key with its sum, in the order in which they first came, and is empty afterwards. */
+  drain(visit: (key: number, sum: number) => void): void;
+}
+
+/** `maxKeys` is a power of two. Keys must be well spread already. */
+export function createTally(maxKeys: number): Tally {
+  const mask = maxKeys * 2 - 1;
+  const keys = new Uint32Array(maxKeys * 2);
+  /** 0 where a slot is free. */
+  const sums = new Float64Array(maxKeys * 2);
+  const used = new Uint32Array(maxKeys);
+  let size = 0;
+
+  const slotOf = (key: number): number => {
+    let slot = key & mask;
+    while (sums[slot] !== 0 && keys[slot] !== key) slot = (slot + 1) & mask;
+    return slot;
+  };
+
+  return {
+    get size() {
+      return size;
+    },
+    add(key, amount = 1) {
+      const slot = slotOf(key);
+      const sum = sums[slot] ?? 0;
+      if (sum === 0) {
+        if (size === maxKeys) return false;
+        keys[slot] = key;
+        used[size] = slot;
+        size += 1;
+      }
+      sums[slot] = sum + amount;
+      return true;
+    },
+    has: (key) => sums[slotOf(key)] !== 0,
+    drain(visit) {
+      for (let at = 0; at < size; at += 1) {
+        const slot = used[at] ?? 0;
+        visit(keys[slot] ?? 0, sums[slot] ?? 0);
+        sums[slot] = 0;
+      }
+      size = 0;
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { categories, rules } from './wordlist-rules.ts';
+
+test('gives every rule a name of its own, patterns, and weights between 0 and 1', () => {
+  assert.equal(new Set(rules.map(({ id }) => id)).size, rules.length);
+  for (const { id, patterns, weights } of rules) {
+    assert.match(id, /^[a-z]+(-[a-z]+)*$/);
+    assert.ok(patterns.length > 0, id);
+    assert.ok(Object.keys(weights).length > 0, id);
+    for (const weight of Object.values(weights)) assert.ok(weight > 0 && weight < 1, id);
+  }
+});
+
+test('has a rule that flags by itself for every category', () => {
+  for (const category of categories) {
+    assert.ok(
+      rules.some(({ weights }) => (weights[category] ?? 0) >= 0.5),
+      category,
+    );
+  }
+});

@@ -1,0 +1,76 @@
+/** `local/wordlist`: texts judged by a list of rules that anyone can read, in the shape of OpenAI's moderations. */
+
+import { type Fields, readList, readText, readTexts } from './fields.ts';
+import { createMaker, listAnswer } from './maker.ts';
+import type { Pace } from './pace.ts';
+import { Refusal } from './refusal.ts';
+import { createPatternSearch, longestPattern } from './word-pattern.ts';
+import { type Category, categories, type Rule, rules, vocabulary } from './wordlist-rules.ts';
+import { eachWord, foldedStretches } from './words.ts';
+
+const maxInputs = 2048;
+const flaggedFrom = 0.5;
+/** Scores have four decimals. */
+const scoreSteps = 1e4;
+
+export const moderateByWordlist = createMaker('local/wordlist', async ({ fields, model, pace, id }) => {
+  const subjects = readSubjects(fields);
+  async function* items(): AsyncGenerator<string> {
+    for (const texts of subjects) yield JSON.stringify(toResult(await findRules(texts, pace)));
+  }
+  return listAnswer(pace, { id: id('modr-'), model }, 'results', items(), () => ({}));
+});
+
+/** One result each: a text, every text of a list, or all texts of a message in parts together. */
+function readSubjects(fields: Fields): readonly (readonly string[])[] {
+  const list = readList(fields, 'input', 'a text or a list of texts', maxInputs);
+  if (!isPart(list[0])) return readTexts(fields, 'input', 'a text or a list of texts', maxInputs).map((text) => [text]);
+  const texts = list.flatMap((part, index) => (isImage(part) ? [] : [readText(part, `input[${index}]`)]));
+  if (texts.length > 0) return [texts];
+  throw new Refusal(
+    'invalid_value',
+    'input',
+    '"input" holds images only, and this model judges text only; add a text part.',
+  );
+}
+
+const isPart = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const isImage = (part: unknown): boolean => isPart(part) && 'type' in part && part.type === 'image_url';
+
+const search = createPatternSearch(rules, vocabulary);
+/** Words of one stretch that a pattern may still need in the next. */
+const overlap = longestPattern(rules, vocabulary) - 1;
+
+async function findRules(texts: readonly string[], pace: Pace): Promise<ReadonlySet<Rule>> {
+  const found = new Set<Rule>();
+  for (const text of texts) {
+    let words: string[] = [];
+    for (const stretch of foldedStretches(text)) {
+      words = words.slice(-overlap);
+      eachWord(stretch, (word) => words.push(word));
+      search(words, found);
+      await pace.spend(stretch.length);
+    }
+  }
+  await pace.spend(1_000);
+  return found;
+}
+
+function toResult(found: ReadonlySet<Rule>): object {
+  const scores = categories.map((category) => ({ category, score: toScore(found, category) }));
+  return {
+    flagged: scores.some(({ score }) => score >= flaggedFrom),
+    categories: Object.fromEntries(scores.map(({ category, score }) => [category, score >= flaggedFrom])),
+    category_scores: Object.fromEntries(scores.map(({ category, score }) => [category, score])),
+    category_applied_input_types: Object.fromEntries(categories.map((category) => [category, ['text']])),
+    // Which rules it was, for whoever wants to know why.
+    postern_rules: rules.filter((rule) => found.has(rule)).map(({ id }) => id),
+  };
+}
+
+/** Each rule is one more reason of its own: one minus the product of what every rule leaves open. */
+function toScore(found: ReadonlySet<Rule>, category: Category): number {
+  let open = 1;
+  for (const { weights } of found) open *= 1 - (weights[category] ?? 0);
+  return Math.round((1 - open) * scoreSteps) / scoreSteps;
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { eachWord, foldedStretches } from './words.ts';
+
+function wordsOf(text: string): string[] {
+  const words: string[] = [];
+  for (const stretch of foldedStretches(text)) eachWord(stretch, (word) => words.push(word));
+  return words;
+}
+
+test('reads words of letters, marks and digits, whatever stands between them', () => {
+  assert.deepEqual(wordsOf("Don't PANIC: it's 42_times (café-bar)!"), [
+    'don',
+    't',
+    'panic',
+    'it',
+    's',
+    '42',
+    'times',
+    'café',
+    'bar',
+  ]);
+  assert.deepEqual(wordsOf('السَّلامُ عليكم שלום'), ['السَّلامُ', 'عليكم', 'שלום']);
+});
+
+test('spells alike what differs only in case, width, composition or invisible characters', () => {
+  for (const [one, other] of [
+    ['STRASSE', 'Straße'],
+    ['ΟΔΟΣ', 'οδος'],
+    ['ＡＢＣ１２３', 'abc123'],
+    ['caf\u0065\u0301', 'CAFÉ'],
+    ['ﬁle', 'FILE'],
+    ['co\u00adop\u200berate', 'cooperate'],
+  ] as const) {
+    assert.deepEqual(wordsOf(one), wordsOf(other));
+  }
+});
+
+test('takes each character of a script without spaces, and each picture, for a word', () => {
+  assert.deepEqual(wordsOf('東京タワー is 大きい🎉🎉'), [
+    '東',
+    '京',
+    'タ',
+    'ワ',
+    'ー',
+    'is',
+    '大',
+    'き',
+    'い',
+    '🎉',
+    '🎉',
+  ]);
+  assert.deepEqual(wordsOf('한국어 문장'), ['한국어', '문장']);
+});
+
+test('takes a text of nothing but signs for one word, and white space for none', () => {
+  assert.deepEqual(wordsOf('?! ?!'), ['?!?!']);
+  assert.deepEqual(wordsOf(' \n\t '), []);
+  assert.deepEqual(wordsOf(''), []);
+});
+
+test('reads lone surrogates as signs', () => {
+  assert.deepEqual(wordsOf('a\ud800b'), ['a', 'b']);
+  assert.deepEqual(wordsOf('\ud800'), ['\ufffd']);
+});
+
+test('cuts long texts between words, and endless words between characters', () => {
+  const words = Array.from({ length: 20_000 }, (_, at) => `word${at}`);
+  assert.deepEqual(wordsOf(words.join(' ')), words);
+
+  const endless = `a${'𝒳'.repeat(20_000)}`;
+  assert.equal([...foldedStretches(endless)].join(''), `a${'x'.repeat(20_000)}`);
+});
+
+test('loses nothing of a text by reading it in stretches', () => {
+  const text = fc.string({
+    unit: fc.constantFrom('a', 'B', ' ', '\n', '.'),
+    minLength: 0,
+    maxLength: 30_000,
+    size: 'max',
+  });
+  fc.assert(
+    fc.property(text, (each) => {
+      assert.equal([...foldedStretches(each)].join(''), each.toLowerCase());
+    }),
+    { numRuns: 30 },
+  );
+});

@@ -1,0 +1,71 @@
+/** Cuts text into words: what the built-in models compare, and what they count as tokens. */
+
+/** Longer texts are read in stretches; cut at white space where there is some. */
+const stretchCharacters = 8_192;
+
+/** Text in one spelling: lone surrogates replaced, compatibility forms and letter case folded, invisible characters gone. */
+function fold(text: string): string {
+  if (isAscii(text)) return text.toLowerCase();
+  return (
+    text
+      .normalize('NFKC')
+      // Up, then down: what differs only in case in any script ends up the same (ß and ss, ı and i).
+      .toUpperCase()
+      .toLowerCase()
+      .replaceAll('ς', 'σ')
+      .replace(/\p{Default_Ignorable_Code_Point}+/gu, '')
+      .normalize('NFKC')
+  );
+}
+
+const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
+
+/** The text, folded, in stretches small enough to work through at one go. */
+export function* foldedStretches(text: string): Generator<string> {
+  const wellFormed = text.toWellFormed();
+  for (let start = 0; start < wellFormed.length; ) {
+    const end = stretchEnd(wellFormed, start);
+    yield fold(wellFormed.slice(start, end));
+    start = end;
+  }
+}
+
+function stretchEnd(text: string, start: number): number {
+  const limit = start + stretchCharacters;
+  if (limit >= text.length) return text.length;
+  for (let end = limit; end > start + stretchCharacters / 2; end -= 1) {
+    if (isSpace(text.charCodeAt(end))) return end;
+  }
+  // One endless word: cut it anywhere but inside a surrogate pair.
+  return isLowSurrogate(text.charCodeAt(limit)) ? limit - 1 : limit;
+}
+
+const isSpace = (unit: number): boolean => unit === 0x20 || (unit >= 0x09 && unit <= 0x0d) || unit === 0x3000;
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
+
+const asciiWord = /[a-z0-9]+/g;
+const letters = String.raw`[\p{L}\p{M}\p{N}]`;
+/** Letters of scripts written without spaces. */
+const unspaced = String.raw`[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]&&${letters}]`;
+/** Each of those is a word, as is each picture; everything else is words of letters, marks and digits. */
+const anyWord = new RegExp(`([${unspaced}\\p{Extended_Pictographic}\\p{RI}])|[${letters}--${unspaced}]+`, 'gv');
+
+/** Calls `visit` with every word of a folded stretch; `single` marks a word that is one character of such a script. */
+export function eachWord(stretch: string, visit: (word: string, single: boolean) => void): void {
+  let found = false;
+  if (isAscii(stretch)) {
+    for (const [word] of stretch.matchAll(asciiWord)) {
+      found = true;
+      visit(word, false);
+    }
+  } else {
+    for (const [word, single] of stretch.matchAll(anyWord)) {
+      found = true;
+      visit(word, single !== undefined);
+    }
+  }
+  if (found) return;
+  // Nothing but signs: together they are one word, so that "!!!" and "???" still differ.
+  const signs = stretch.replace(/\s+/g, '');
+  if (signs !== '') visit(signs, false);
+}

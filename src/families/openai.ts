@@ -1,0 +1,31 @@
+/** OpenAI, and every service that speaks its wire format: bytes out, bytes back. */
+
+import { bearer, defineFamily } from '../core/family.ts';
+
+export default defineFamily({
+  id: 'openai',
+  title: 'OpenAI and compatible services',
+  baseUrl: 'https://api.openai.com/v1',
+  auth: bearer(),
+  starter: {
+    apiKeyEnv: 'OPENAI_API_KEY',
+    models: [
+      { id: 'text-embedding-3-small', operations: ['embeddings'] },
+      { id: 'text-embedding-3-large', operations: ['embeddings'] },
+      { id: 'omni-moderation-latest', operations: ['moderations'] },
+      { id: 'gpt-3.5-turbo-instruct', operations: ['completions'] },
+    ],
+  },
+  offers: {
+    openai: {
+      completions: { path: '/completions' },
+      edits: { path: '/edits' },
+      rerank: { path: '/rerank' },
+      moderations: { path: '/moderations' },
+      embeddings: { path: '/embeddings' },
+    },
+    engines: {
+      embeddings: { path: '/engines/{model}/embeddings', onlyWhen: 'legacy_engines' },
+    },
+  },
+});

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { BlockList } from 'node:net';
+import { test } from 'node:test';
+import { toClientAddress } from './address.ts';
+
+const trusted = new BlockList();
+trusted.addSubnet('10.0.0.0', 8, 'ipv4');
+trusted.addAddress('::1', 'ipv6');
+
+test('without trusted proxies a client cannot say where it comes from', () => {
+  assert.equal(toClientAddress('203.0.113.9', '198.51.100.1', undefined), '203.0.113.9');
+  assert.equal(toClientAddress('203.0.113.9', '198.51.100.1', trusted), '203.0.113.9');
+});
+
+test('behind trusted proxies the nearest address that is not one of them counts', () => {
+  assert.equal(toClientAddress('10.0.0.1', '198.51.100.1', trusted), '198.51.100.1');
+  assert.equal(toClientAddress('10.0.0.1', '1.1.1.1, 198.51.100.1, 10.2.2.2', trusted), '198.51.100.1');
+  assert.equal(toClientAddress('::1', '2001:db8::7', trusted), '2001:db8::7');
+  assert.equal(toClientAddress('::ffff:10.0.0.1', '198.51.100.1', trusted), '198.51.100.1');
+});
+
+test('what is no address ends the chain at the last hop that was one', () => {
+  assert.equal(toClientAddress('10.0.0.1', 'unknown', trusted), '10.0.0.1');
+  assert.equal(toClientAddress('10.0.0.1', '198.51.100.1, bad, 10.0.0.2', trusted), '10.0.0.2');
+  assert.equal(toClientAddress(undefined, '198.51.100.1', trusted), undefined);
+});

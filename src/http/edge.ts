@@ -1,0 +1,216 @@
+/** Where requests come in: judges framing, route and method, answers what needs no upstream, and turns every error into an answer. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { GatewayError } from '../core/errors.ts';
+import { Exchange } from '../core/exchange.ts';
+import type { Route } from '../core/route.ts';
+import type { Snapshot } from '../core/snapshot.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createId } from '../lib/ids.ts';
+import { toClientAddress } from './address.ts';
+import { BodyReading, checkAnnouncedLength, decodeBody, findDecoder } from './body.ts';
+import { allowOrigin, answerPreflight } from './cors.ts';
+import { writeError, writeJson } from './error-answer.ts';
+import { checkFraming } from './framing.ts';
+import { isJsonMediaType } from './media-type.ts';
+import { createRouter, type Place, type Router } from './router.ts';
+
+export interface EdgeDeps {
+  readonly clock: Clock;
+  readonly routes: readonly Route[];
+  /** The configuration in force. */
+  current(): Snapshot;
+  isReady(): boolean;
+  /** One of the client routes; it writes its own answer, or throws before it has written anything. */
+  serve(
+    exchange: Exchange,
+    route: Route,
+    modelFromPath: string | undefined,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void>;
+  /** The model list, or one model of it, as the caller may see it. */
+  describeModels(exchange: Exchange, id: string | undefined, request: IncomingMessage): Promise<unknown>;
+  /** Called once for every request, whatever happened. */
+  settle(exchange: Exchange, request: IncomingMessage): void;
+}
+
+export interface Edge {
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** The parser found a request malformed. True where an exchange was reading it and now ends with this error. */
+  failReading(socket: Socket, error: GatewayError): boolean;
+  readJsonBody(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<Buffer>;
+}
+
+const clientRequestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** What a client may still send of a body that was refused, before the connection is broken instead of drained. */
+const discardedLimitBytes = 64 * 1024 * 1024;
+
+export function createEdge(deps: EdgeDeps): Edge {
+  const readings = new WeakMap<Socket, BodyReading>();
+  /** Whose request was answered before its body was there. */
+  const discarding = new WeakSet<Socket>();
+  const routers = new WeakMap<Snapshot, Router>();
+
+  function routerOf(snapshot: Snapshot): Router {
+    let router = routers.get(snapshot);
+    if (router === undefined) {
+      router = createRouter(deps.routes, snapshot.server.basePath);
+      routers.set(snapshot, router);
+    }
+    return router;
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const snapshot = deps.current();
+    const nowMs = deps.clock.nowMs();
+    const exchange = new Exchange(createId(nowMs), clientRequestId(request), snapshot, nowMs, performance.now());
+    response.on('close', () => {
+      if (response.writableFinished) return;
+      exchange.client.gone = true;
+      readings.get(request.socket)?.fail(new GatewayError('client_closed'));
+      exchange.client.work?.clientLeft();
+    });
+    try {
+      await answer(exchange, request, response);
+    } catch (error) {
+      answerError(exchange, response, toGatewayError(error));
+      if (!request.complete) discardRest(request);
+    }
+    deps.settle(exchange, request);
+  }
+
+  async function answer(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    checkFraming(request);
+    const { server } = exchange.snapshot;
+    noteAddress(exchange, request);
+    if (server.corsOrigins.length > 0) {
+      allowOrigin(request, response, server.corsOrigins);
+      if (answerPreflight(request, response)) {
+        exchange.status = 204;
+        return;
+      }
+    }
+
+    const target = request.url ?? '';
+    const queryAt = target.indexOf('?');
+    const place = routerOf(exchange.snapshot).find(queryAt === -1 ? target : target.slice(0, queryAt));
+    if (place === undefined) throw new GatewayError('route_not_found');
+    exchange.path = place.path;
+    checkMethod(place, request.method ?? '');
+
+    switch (place.kind) {
+      case 'route':
+        return deps.serve(exchange, place.route, place.modelFromPath, request, response);
+      case 'models':
+      case 'model': {
+        const found = await deps.describeModels(exchange, place.kind === 'model' ? place.id : undefined, request);
+        writeOwn(exchange, response, 200, found);
+        return;
+      }
+      case 'health':
+        writeOwn(exchange, response, 200, { status: 'ok' });
+        return;
+      case 'ready':
+        writeOwn(exchange, response, deps.isReady() ? 200 : 503, { status: deps.isReady() ? 'ready' : 'not ready' });
+    }
+  }
+
+  async function readJsonBody(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
+    const { server } = exchange.snapshot;
+    if (!isJsonMediaType(request.headers['content-type'])) throw new GatewayError('unsupported_media_type');
+    const decode = findDecoder(request.headers['content-encoding']);
+    // It may have gone while its key was looked up: nothing more would come of it, and nobody would say so.
+    if (exchange.client.gone) throw new GatewayError('client_closed');
+    checkAnnouncedLength(request, server.bodyLimitBytes);
+    if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
+
+    const reading = new BodyReading(request, server.bodyLimitBytes);
+    readings.set(request.socket, reading);
+    try {
+      const body = await reading.whole();
+      return decode === undefined ? body : await decodeBody(body, decode, server.bodyLimitBytes);
+    } finally {
+      exchange.requestBytes = reading.receivedBytes;
+      // The reading of a request that was sent ahead may have begun already.
+      if (readings.get(request.socket) === reading) readings.delete(request.socket);
+    }
+  }
+
+  /** Lets the client finish sending, so that it gets to read the answer; but not forever. */
+  function discardRest(request: IncomingMessage): void {
+    let leftBytes = discardedLimitBytes;
+    discarding.add(request.socket);
+    request.on('data', (chunk: Buffer) => {
+      leftBytes -= chunk.length;
+      if (leftBytes < 0) request.socket.destroy();
+    });
+    request.on('end', () => discarding.delete(request.socket));
+    request.resume();
+  }
+
+  return {
+    handle: (request, response) => void handle(request, response),
+    failReading(socket, error) {
+      if (discarding.has(socket)) {
+        socket.destroy(); // it has had its answer
+        return true;
+      }
+      return readings.get(socket)?.fail(error) ?? false;
+    },
+    readJsonBody,
+  };
+}
+
+function clientRequestId(request: IncomingMessage): string | undefined {
+  const id = request.headers['x-request-id'];
+  return typeof id === 'string' && clientRequestIdPattern.test(id) ? id : undefined;
+}
+
+function noteAddress(exchange: Exchange, request: IncomingMessage): void {
+  const forwarded = request.headers['x-forwarded-for'];
+  exchange.clientAddress = toClientAddress(
+    request.socket.remoteAddress,
+    typeof forwarded === 'string' ? forwarded : undefined,
+    exchange.snapshot.server.trustedProxies,
+  );
+}
+
+function checkMethod(place: Place, method: string): void {
+  const allowed = place.kind === 'route' ? ['POST'] : ['GET', 'HEAD'];
+  if (allowed.includes(method)) return;
+  throw new GatewayError('method_not_allowed', {
+    message: `This path takes ${allowed.join(' and ')}, not ${method}.`,
+    headers: ['Allow', allowed.join(', ')],
+  });
+}
+
+function writeOwn(exchange: Exchange, response: ServerResponse, status: number, value: unknown): void {
+  exchange.status = status;
+  const id = exchange.clientRequestId ?? exchange.id;
+  exchange.responseBytes = writeJson(response, status, JSON.stringify(value), ['x-request-id', id]);
+}
+
+function toGatewayError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  return new GatewayError('internal_error', { cause: error });
+}
+
+function answerError(exchange: Exchange, response: ServerResponse, error: GatewayError): void {
+  exchange.status = error.status;
+  exchange.errorCode = error.code;
+  exchange.errorCause = toCause(error.cause);
+  if (error.code === 'client_closed' || response.destroyed) return;
+  if (response.headersSent) {
+    response.socket?.destroy();
+    return;
+  }
+  exchange.responseBytes = writeError(response, error, exchange.clientRequestId ?? exchange.id);
+}
+
+function toCause(cause: unknown): string | undefined {
+  if (cause === undefined) return undefined;
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+}

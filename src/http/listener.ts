@@ -1,0 +1,148 @@
+/** The listening socket: a hardened HTTP/1.1 server, with or without TLS, and its orderly end. */
+
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { GatewayError } from '../core/errors.ts';
+import type { ServerSettings } from '../core/snapshot.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createId } from '../lib/ids.ts';
+import type { Edge } from './edge.ts';
+import { toRawError } from './error-answer.ts';
+
+export interface Listener {
+  /** Resolves with the address once connections are taken. */
+  listen(): Promise<AddressInfo>;
+  /** Takes over what may change while running: timeouts, limits, certificates. */
+  apply(settings: ServerSettings): void;
+  /** Takes no new connection, lets running requests end, and breaks what is left at the deadline. True if nothing was. */
+  drain(deadlineMs: number): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** How long a client between two requests on one connection may take before it counts as idle during a drain. */
+const idleGraceMs = 1_000;
+const drainLookMs = 100;
+
+export function createListener(settings: ServerSettings, edge: Edge, clock: Clock): Listener {
+  const inFlight = new Set<ServerResponse>();
+  let draining = false;
+
+  function handle(request: IncomingMessage, response: ServerResponse): void {
+    if (draining) response.shouldKeepAlive = false;
+    inFlight.add(response);
+    response.on('close', () => inFlight.delete(response));
+    edge.handle(request, response);
+  }
+
+  const options: ServerOptions = {
+    // Both are judged in framing.ts, so that the refusal has the shape of every other error.
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+    maxHeaderSize: settings.maxHeaderBytes,
+    connectionsCheckingInterval: 1_000,
+    keepAlive: true,
+    noDelay: true,
+  };
+  const server: Server =
+    settings.tls === undefined
+      ? createServer(options)
+      : createTlsServer({ ...options, ...settings.tls, minVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'] });
+  apply(settings);
+
+  server.on('request', handle);
+  // The body is asked for once everything before it was judged: see readJsonBody.
+  server.on('checkContinue', handle);
+  server.on('checkExpectation', handle);
+  server.on('clientError', (error: NodeJS.ErrnoException, stream) => refuse(error, stream, edge, clock));
+  server.on('tlsClientError', (_error, socket) => socket.destroy());
+
+  function apply(next: ServerSettings): void {
+    server.headersTimeout = next.headersTimeoutMs;
+    server.requestTimeout = next.requestTimeoutMs;
+    server.keepAliveTimeout = next.keepAliveTimeoutMs;
+    server.maxConnections = next.maxConnections;
+    server.maxHeadersCount = 200;
+    if (server instanceof TlsServer && next.tls !== undefined) server.setSecureContext(next.tls);
+  }
+
+  async function drain(deadlineMs: number): Promise<boolean> {
+    draining = true;
+    for (const response of inFlight) {
+      if (!response.headersSent) response.shouldKeepAlive = false;
+    }
+    // Not the HTTP server's own close: it would drop idle connections at once, under a client about to use one.
+    const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+    const startedMs = clock.monotonicMs();
+    const looking = setInterval(() => {
+      const passedMs = clock.monotonicMs() - startedMs;
+      if (passedMs >= idleGraceMs) server.closeIdleConnections();
+      if (passedMs >= deadlineMs) server.closeAllConnections();
+    }, drainLookMs);
+    try {
+      await closed;
+    } finally {
+      clearInterval(looking);
+    }
+    return clock.monotonicMs() - startedMs < deadlineMs;
+  }
+
+  return {
+    listen: () =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen({ host: settings.host, port: settings.port, backlog: 4096 }, () => {
+          server.off('error', reject);
+          const address = server.address();
+          if (address === null || typeof address === 'string') reject(new TypeError('the listener has no TCP address'));
+          else resolve(address);
+        });
+      }),
+    apply,
+    drain,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Answers what the parser could not make a request of, or breaks the connection where nobody could read an answer. */
+function refuse(error: NodeJS.ErrnoException, stream: Duplex, edge: Edge, clock: Clock): void {
+  const refusal = toRefusal(error.code ?? '');
+  if (refusal === undefined || !stream.writable) {
+    stream.destroy();
+    return;
+  }
+  if (edge.failReading(stream as Socket, refusal)) return;
+  if (hasAnswerUnderWay(stream)) {
+    stream.destroy();
+    return;
+  }
+  stream.end(toRawError(refusal, STATUS_CODES[refusal.status] ?? '', createId(clock.nowMs())), () => stream.destroy());
+}
+
+function toRefusal(code: string): GatewayError | undefined {
+  const headers = ['Connection', 'close'];
+  if (code === 'HPE_HEADER_OVERFLOW') return new GatewayError('headers_too_large', { headers });
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new GatewayError('request_timeout', { headers });
+  }
+  if (code.startsWith('HPE_')) return new GatewayError('malformed_request', { headers });
+  return undefined;
+}
+
+/** The server keeps the response that is being written on its socket, under a name of its own. */
+function hasAnswerUnderWay(stream: Duplex): boolean {
+  const current: unknown = Reflect.get(stream, '_httpMessage');
+  return current !== null && current !== undefined;
+}

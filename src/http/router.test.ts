@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { routes } from '../routes/index.ts';
+import { createRouter, type Place } from './router.ts';
+
+const router = createRouter(routes, '');
+
+function modelIn(place: Place | undefined): string | undefined {
+  return place?.kind === 'route' ? place.modelFromPath : undefined;
+}
+
+test('every route answers to its path and all its aliases', () => {
+  for (const route of routes) {
+    for (const path of [route.path, ...route.aliases]) {
+      const place = router.find(path.replace('{model}', 'm'));
+      assert.equal(place?.kind === 'route' ? place.route : undefined, route, path);
+    }
+  }
+});
+
+test('one trailing slash is ignored, and only one', () => {
+  assert.equal(router.find('/v1/embeddings/')?.path, '/v1/embeddings');
+  assert.equal(router.find('/v1/engines/m/embeddings/')?.path, '/v1/engines/{model}/embeddings');
+  assert.equal(router.find('/v1/embeddings//'), undefined);
+});
+
+test('what is not exactly a path is no route', () => {
+  for (const path of [
+    '/',
+    '',
+    '/v1',
+    '/v1/embedding',
+    '/V1/embeddings',
+    '//v1/embeddings',
+    '/v1/%65mbeddings',
+    '/v3/rerank',
+  ]) {
+    assert.equal(router.find(path), undefined, path);
+  }
+});
+
+test('the model stands between the prefix and the last /embeddings, decoded once', () => {
+  const names: Record<string, string> = {
+    '/v1/engines/m/embeddings': 'm',
+    '/v1/engines/BAAI/bge-m3/embeddings': 'BAAI/bge-m3',
+    '/v1/engines/BAAI%2Fbge-m3/embeddings': 'BAAI/bge-m3',
+    '/v1/engines/a/embeddings/embeddings': 'a/embeddings',
+    '/engines/gemma%3A2b@v1/embeddings': 'gemma:2b@v1',
+    '/v1/engines/%252e%252e/embeddings': '%2e%2e',
+    '/v1/engines/%E6%A8%A1/embeddings': '模',
+  };
+  for (const [path, name] of Object.entries(names)) assert.equal(modelIn(router.find(path)), name, path);
+});
+
+test('a name that could be read as a path, a query or a control is no route', () => {
+  const names = [
+    '',
+    '.',
+    '..',
+    'a/../b',
+    '%2e%2e',
+    '%2E',
+    'a//b',
+    '/a',
+    'a/',
+    'a%2f',
+    '%00',
+    'a%0d%0ab',
+    '%7f',
+    '%c2%85',
+    'a%3fb',
+    'a%23b',
+    'a%5cb',
+    'a\\b',
+    '%ff',
+    '%',
+  ];
+  for (const name of names) assert.equal(router.find(`/v1/engines/${name}/embeddings`), undefined, name);
+});
+
+test('models are found by ID, with slashes plain or encoded', () => {
+  for (const path of ['/v1/models/local/bm25', '/models/local%2Fbm25', '/v1/models/local/bm25/']) {
+    const place = router.find(path);
+    assert.equal(place?.kind === 'model' ? place.id : undefined, 'local/bm25', path);
+  }
+  assert.equal(router.find('/v1/models/')?.kind, 'models');
+  assert.equal(router.find('/v1/models/..'), undefined);
+});
+
+test('a base path moves the routes, and health checks stand at the root as well', () => {
+  const based = createRouter(routes, '/ai');
+  assert.equal(based.find('/ai/v1/rerank')?.kind, 'route');
+  assert.equal(based.find('/v1/rerank'), undefined);
+  assert.equal(based.find('/healthz')?.kind, 'health');
+  assert.equal(based.find('/ai/readyz')?.kind, 'ready');
+});

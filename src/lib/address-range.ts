@@ -1,0 +1,31 @@
+/** Reads IP addresses and CIDR ranges, and gathers them into lists that can be asked. */
+
+import { BlockList, isIP } from 'node:net';
+
+interface AddressRange {
+  readonly address: string;
+  readonly family: 'ipv4' | 'ipv6';
+  readonly prefixBits: number;
+}
+
+/** `10.0.0.0/8`, `::1`; undefined where the text is neither an address nor a range. */
+export function toAddressRange(text: string): AddressRange | undefined {
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0 || address.includes('%')) return undefined;
+  const family = version === 4 ? 'ipv4' : 'ipv6';
+  const widthBits = version === 4 ? 32 : 128;
+  if (bits === undefined) return { address, family, prefixBits: widthBits };
+  if (!/^(0|[1-9]\d{0,2})$/.test(bits) || Number(bits) > widthBits) return undefined;
+  return { address, family, prefixBits: Number(bits) };
+}
+
+/** Leaves out what is neither an address nor a range. */
+export function toBlockList(texts: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const text of texts) {
+    const range = toAddressRange(text);
+    if (range !== undefined) list.addSubnet(range.address, range.prefixBits, range.family);
+  }
+  return list;
+}

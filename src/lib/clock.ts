@@ -1,0 +1,13 @@
+/** The two clocks: one that tells the time of day and may jump, one that only ever goes forward. */
+
+export interface Clock {
+  /** Milliseconds since the epoch: for what people and other machines read. */
+  nowMs(): number;
+  /** Milliseconds since some point of this process: for ages and durations. */
+  monotonicMs(): number;
+}
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+};

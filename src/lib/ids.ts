@@ -1,0 +1,17 @@
+/** IDs that sort by the time they were made and cannot be guessed: 12 hex digits of milliseconds, 20 of chance. */
+
+import { randomFillSync } from 'node:crypto';
+
+const randomBytesPerId = 10;
+const pool = Buffer.allocUnsafe(randomBytesPerId * 512);
+let used = pool.length;
+
+export function createId(nowMs: number): string {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const chance = pool.toString('hex', used, used + randomBytesPerId);
+  used += randomBytesPerId;
+  return nowMs.toString(16).padStart(12, '0') + chance;
+}

@@ -1,0 +1,51 @@
+/** The secret of a virtual key: how one is made, recognised, and told apart without being kept. */
+
+import { hash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const prefix = 'pst_';
+const chanceBytes = 32;
+/** 62^43 is just over 2^256, and 62^6 over 2^32: both fit at a fixed width. */
+const chanceCharacters = 43;
+const checksumCharacters = 6;
+const hintCharacters = 8;
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const form = new RegExp(`^${prefix}[0-9A-Za-z]{${chanceCharacters + checksumCharacters}}$`);
+
+/** `pst_`, 256 bits of chance, and a checksum by which secret scanners know it from look-alikes. */
+export function createSecret(): string {
+  const chance = BigInt(`0x${randomBytes(chanceBytes).toString('hex')}`);
+  const body = prefix + toBase62(chance, chanceCharacters);
+  return body + checksumOf(body);
+}
+
+/** Whether the text has the form of a secret made here and was not mistyped; says nothing about its being known. */
+export function hasValidChecksum(secret: string): boolean {
+  if (!form.test(secret)) return false;
+  return checksumOf(secret.slice(0, -checksumCharacters)) === secret.slice(-checksumCharacters);
+}
+
+/** What is stored and looked up in place of the secret: SHA-256 of its UTF-8 bytes, in lower-case hex. */
+export function digestOf(secret: string): string {
+  return hash('sha256', secret, 'hex');
+}
+
+/** Enough to recognise a key by in a list, and no use to a thief. */
+export function hintOf(secret: string): string {
+  return `${secret.slice(0, hintCharacters)}…`;
+}
+
+function checksumOf(body: string): string {
+  return toBase62(BigInt(crc32(body)), checksumCharacters);
+}
+
+function toBase62(number: bigint, width: number): string {
+  let rest = number;
+  let text = '';
+  for (let place = 0; place < width; place++) {
+    text = alphabet.charAt(Number(rest % 62n)) + text;
+    rest /= 62n;
+  }
+  return text;
+}

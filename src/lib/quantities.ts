@@ -1,0 +1,44 @@
+/** Reads and writes times and sizes as people spell them: `30s`, `500ms`, `32MiB`. */
+
+const millisecondsPer = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
+const bytesPer = { GiB: 1024 ** 3, MiB: 1024 ** 2, KiB: 1024, B: 1 } as const;
+
+export const durationPattern = /^\d+(\.\d+)?(ms|s|m|h|d)$/;
+export const sizePattern = /^\d+(\.\d+)?(B|KiB|MiB|GiB)$/;
+
+/** Undefined where the text is no time, or not a whole number of milliseconds. */
+export function toMilliseconds(text: string): number | undefined {
+  return toWhole(text, durationPattern, millisecondsPer);
+}
+
+/** Undefined where the text is no size, or not a whole number of bytes. */
+export function toBytes(text: string): number | undefined {
+  return toWhole(text, sizePattern, bytesPer);
+}
+
+/** In the largest unit that leaves a whole number. */
+export function fromMilliseconds(ms: number): string {
+  return inLargestUnit(ms, millisecondsPer, '0s');
+}
+
+/** In the largest unit that leaves a whole number. */
+export function fromBytes(bytes: number): string {
+  return inLargestUnit(bytes, bytesPer, '0B');
+}
+
+function toWhole(text: string, pattern: RegExp, units: Readonly<Record<string, number>>): number | undefined {
+  if (!pattern.test(text)) return undefined;
+  const digits = Number.parseFloat(text);
+  const factor = units[text.replace(/^[\d.]+/, '')];
+  if (factor === undefined) return undefined;
+  const whole = digits * factor;
+  return Number.isSafeInteger(whole) ? whole : undefined;
+}
+
+function inLargestUnit(quantity: number, units: Readonly<Record<string, number>>, zero: string): string {
+  if (quantity === 0) return zero;
+  for (const [unit, factor] of Object.entries(units)) {
+    if (quantity % factor === 0) return `${quantity / factor}${unit}`;
+  }
+  return zero;
+}

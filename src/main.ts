@@ -1,0 +1,74 @@
+/** The composition root: reads the environment, finds the command, and turns its end into an exit code. */
+
+import { parseArgs } from 'node:util';
+import { check } from './cli/check.ts';
+import type { Command, CommandContext, ExitCode } from './cli/command.ts';
+import { init } from './cli/init.ts';
+import { keys } from './cli/keys.ts';
+import { models } from './cli/models.ts';
+import { openapi } from './cli/openapi.ts';
+import { serve } from './cli/serve.ts';
+import { UserFault } from './cli/user-fault.ts';
+import { families } from './families/index.ts';
+import { nearestName } from './lib/nearest-name.ts';
+import { version } from './version.ts';
+
+const commands: readonly Command[] = [serve, check, init, keys, models, openapi];
+
+const stdout = (line: string): void => void process.stdout.write(`${line}\n`);
+const stderr = (line: string): void => void process.stderr.write(`${line}\n`);
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(argv: readonly string[]): Promise<ExitCode> {
+  const [first = '', ...rest] = argv;
+  if (['help', '--help', '-h'].includes(first)) return help();
+  if (['version', '--version', '-v'].includes(first)) {
+    stdout(version);
+    return 0;
+  }
+  const named = first !== '' && !first.startsWith('-');
+  const command = named ? commands.find(({ name }) => name === first) : serve;
+  if (command === undefined) {
+    const near = nearestName(
+      first,
+      commands.map(({ name }) => name),
+    );
+    return fault(
+      `there is no command "${first}"${near === undefined ? '' : `; did you mean ${near}?`} (postern help lists them)`,
+    );
+  }
+  return run(command, named ? rest : argv);
+}
+
+async function run(command: Command, args: readonly string[]): Promise<ExitCode> {
+  if (args.includes('--help') || args.includes('-h')) {
+    stdout(`postern ${command.usage}\n\n${command.summary}`);
+    return 0;
+  }
+  let parsed: Pick<CommandContext, 'values' | 'positionals'>;
+  try {
+    parsed = parseArgs({ args: [...args], options: command.options, allowPositionals: true });
+  } catch (error) {
+    return fault(`${error instanceof Error ? error.message : String(error)} (usage: postern ${command.usage})`);
+  }
+  try {
+    return await command.run({ ...parsed, env: process.env, cwd: process.cwd(), families, stdout, stderr });
+  } catch (error) {
+    if (error instanceof UserFault) return fault(error.message);
+    stderr(`postern: ${error instanceof Error ? error.stack : String(error)}`);
+    return 2;
+  }
+}
+
+function fault(sentence: string): ExitCode {
+  stderr(`postern: ${sentence}`);
+  return 1;
+}
+
+function help(): ExitCode {
+  stdout(`postern ${version}: an AI gateway for completions, edits, rerank, moderations and embeddings.\n`);
+  const width = Math.max(...commands.map(({ usage }) => usage.length));
+  for (const { usage, summary } of commands) stdout(`  postern ${usage.padEnd(width)}  ${summary}`);
+  return 0;
+}

@@ -1,0 +1,62 @@
+/** Keeps the first and the last bytes of a stream, by reference: taking a chunk neither copies nor reads it. */
+
+/** Room for what upstreams put before their vectors and results. */
+const headBytes = 4 * 1024;
+/** Room for what they put after them, and for the last events of a stream. */
+const tailBytes = 16 * 1024;
+
+export class Excerpt {
+  private totalBytes = 0;
+  private readonly first: Buffer[] = [];
+  private firstBytes = 0;
+  private readonly last: Buffer[] = [];
+  private lastBytes = 0;
+
+  push(chunk: Buffer): void {
+    if (chunk.length === 0) return;
+    this.totalBytes += chunk.length;
+    this.last.push(chunk);
+    this.lastBytes += chunk.length;
+    for (let oldest = this.last[0]; oldest !== undefined; oldest = this.last[0]) {
+      if (this.lastBytes - oldest.length < tailBytes) break;
+      this.last.shift();
+      this.lastBytes -= oldest.length;
+      if (this.firstBytes >= headBytes) continue;
+      this.first.push(oldest);
+      this.firstBytes += oldest.length;
+    }
+  }
+
+  /** Whether the tail is all there was. */
+  get tailIsWhole(): boolean {
+    return this.totalBytes <= tailBytes;
+  }
+
+  head(): Buffer {
+    const parts: Buffer[] = [];
+    let missing = headBytes;
+    for (const chunk of this.firstBytes < headBytes ? [...this.first, ...this.last] : this.first) {
+      parts.push(chunk.subarray(0, missing));
+      missing -= chunk.length;
+      if (missing <= 0) break;
+    }
+    return joined(parts);
+  }
+
+  tail(): Buffer {
+    const parts: Buffer[] = [];
+    let missing = tailBytes;
+    for (let i = this.last.length - 1; i >= 0 && missing > 0; i--) {
+      const chunk = this.last[i];
+      if (chunk === undefined) break;
+      parts.unshift(chunk.subarray(Math.max(0, chunk.length - missing)));
+      missing -= chunk.length;
+    }
+    return joined(parts);
+  }
+}
+
+function joined(parts: readonly Buffer[]): Buffer {
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+}

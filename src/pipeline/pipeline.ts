@@ -1,0 +1,107 @@
+/** The request in reading order: admit, read, find the model, plan, attempt, relay. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError } from '../core/errors.ts';
+import type { Exchange } from '../core/exchange.ts';
+import type { KeyRecord } from '../core/key.ts';
+import type { Route } from '../core/route.ts';
+import type { ResolvedModel } from '../core/snapshot.ts';
+import { attempt, type Transports } from './attempt.ts';
+import { makePlan, notSupported } from './plan.ts';
+import { compileQuestionReader, missing, modelNameOf, type Question, type QuestionReader } from './question.ts';
+import { relay } from './relay.ts';
+
+export interface PipelineDeps {
+  readonly routes: readonly Route[];
+  readonly transports: Transports;
+  /** Who calls, and whether the key may use the route at all. */
+  admit(exchange: Exchange, route: Route, request: IncomingMessage): KeyRecord | Promise<KeyRecord>;
+  /** Judges the media type, then reads and decodes the whole body under the limits. */
+  readBody(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<Buffer>;
+  checkModel(key: KeyRecord, modelId: string): void;
+}
+
+export type Pipeline = (
+  exchange: Exchange,
+  route: Route,
+  modelFromPath: string | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+) => Promise<void>;
+
+export function createPipeline({ routes, transports, admit, readBody, checkModel }: PipelineDeps): Pipeline {
+  const readers = new Map<Route, QuestionReader>(routes.map((route) => [route, compileQuestionReader(route)]));
+
+  return async (exchange, route, modelFromPath, request, response) => {
+    exchange.route = route;
+    const admitted = admit(exchange, route, request);
+    const key = admitted instanceof Promise ? await admitted : admitted;
+    exchange.key = key;
+
+    const body = await readBody(exchange, request, response);
+    const read = readers.get(route);
+    if (read === undefined) throw new TypeError(`route ${route.path} was not compiled`);
+    const asked = read(body);
+    const question = asked instanceof Promise ? await asked : asked;
+
+    const resolved = findModel(exchange, route, question, modelFromPath);
+    exchange.modelId = resolved.id;
+    checkModel(key, resolved.id);
+    const plan = makePlan(exchange, route, question, resolved, request.headers);
+
+    const answer = await attempt(exchange, plan, transports);
+    const observer = await relay(exchange, answer, response, ownHeaders(exchange, resolved));
+    const usage = observer.finish();
+    exchange.usage = usage instanceof Promise ? await usage : usage;
+  };
+}
+
+function findModel(
+  exchange: Exchange,
+  route: Route,
+  question: Question,
+  modelFromPath: string | undefined,
+): ResolvedModel {
+  const { models, defaultModels } = exchange.snapshot;
+  const name = modelFromPath ?? modelNameOf(question) ?? defaultModels[route.operation];
+  if (name === undefined) throw missing('model', 'a string');
+
+  const resolved = models.resolve(name);
+  if (resolved === undefined || (route.visibleModelsOnly && !resolved.model.visible)) throw unknownModel(name);
+  if (!resolved.model.operations.includes(route.operation)) throw notSupported(resolved.id, route);
+  if (question.standIn !== undefined && !resolved.model.acceptsMessages) {
+    throw missing(
+      question.standIn.field,
+      `it ("${question.standIn.standIn}" in its place is for models marked accepts_messages)`,
+    );
+  }
+  return resolved;
+}
+
+function unknownModel(name: string): GatewayError {
+  const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
+  return new GatewayError('model_not_found', {
+    param: 'model',
+    message: `The model ${JSON.stringify(shown)} does not exist; GET /v1/models lists what does.`,
+  });
+}
+
+/** What Postern adds to the head of an answer. */
+function ownHeaders(exchange: Exchange, resolved: ResolvedModel): string[] {
+  const headers = ['x-request-id', exchange.clientRequestId ?? exchange.id];
+  if (!exchange.snapshot.server.diagnostics) return headers;
+  const upstreamMs = exchange.firstByteAtMs - exchange.sentAtMs;
+  const gatewayMs = performance.now() - exchange.startedMs - upstreamMs;
+  headers.push(
+    'x-postern-upstream',
+    exchange.target?.upstream.id ?? '',
+    'x-postern-attempts',
+    String(exchange.attempts),
+    'server-timing',
+    `gateway;dur=${gatewayMs.toFixed(2)}, upstream;dur=${upstreamMs.toFixed(2)}`,
+  );
+  if (exchange.route?.operation === 'embeddings' && resolved.model.space !== undefined) {
+    headers.push('x-postern-space', encodeURI(resolved.model.space));
+  }
+  return headers;
+}

@@ -1,0 +1,187 @@
+/** Reads what a client asks from the bytes of its body: required fields and their kinds, and the model's name. */
+
+import { GatewayError } from '../core/errors.ts';
+import type { Route } from '../core/route.ts';
+import {
+  compileWatchedKeys,
+  type JsonFault,
+  type JsonField,
+  type JsonKind,
+  type JsonObjectScan,
+  type JsonScan,
+  kindBits,
+  scanJson,
+  scanJsonInTurns,
+  textOf,
+  type WatchedKeys,
+} from '../lib/json-scan.ts';
+
+export interface Question {
+  readonly body: Buffer;
+  readonly scan: JsonObjectScan;
+  /** The `model` of the body, wherever the route takes its model from. */
+  readonly modelField: JsonField | undefined;
+  /** A required field that is only there as its stand-in (`messages` for `input`): the model must accept it. */
+  readonly standIn: { readonly field: string; readonly standIn: string } | undefined;
+}
+
+export type QuestionReader = (body: Buffer) => Question | Promise<Question>;
+
+/** A body over this size is scanned in turns, so that other exchanges go on meanwhile. */
+const oneTurnBytes = 512 * 1024;
+
+/** Everything about the route that can be decided before a request is there. */
+export function compileQuestionReader(route: Route): QuestionReader {
+  const required = Object.entries(route.required).map(([name, kinds]) => compileField(name, kinds, route));
+  const optional = Object.entries(route.optional).map(([name, kinds]) => compileField(name, kinds, route));
+  const watched: WatchedKeys = compileWatchedKeys([
+    ...new Set([
+      'model',
+      ...Object.keys(route.required),
+      ...Object.keys(route.optional),
+      ...Object.values(route.standIns ?? {}),
+    ]),
+  ]);
+  const modelFromBody = route.model.from === 'body';
+
+  function toQuestion(body: Buffer, scan: JsonScan): Question {
+    if (!scan.ok) throw toError(scan);
+    const modelField = scan.fields.get('model');
+    if (modelFromBody && modelField !== undefined && modelField.kind !== 'null' && modelField.kind !== 'string') {
+      throw wrongKind('model', 'a string', describe(modelField));
+    }
+    let standIn: Question['standIn'];
+    for (const check of required) {
+      const field = scan.fields.get(check.name);
+      if (field !== undefined && field.kind !== 'null') {
+        check.judge(field);
+        continue;
+      }
+      const other = route.standIns?.[check.name];
+      const otherField = other === undefined ? undefined : scan.fields.get(other);
+      if (other === undefined || otherField === undefined || otherField.kind !== 'array')
+        throw missing(check.name, check.wanted);
+      standIn = { field: check.name, standIn: other };
+    }
+    for (const check of optional) {
+      const field = scan.fields.get(check.name);
+      if (field !== undefined && field.kind !== 'null') check.judge(field);
+    }
+    return { body, scan, modelField, standIn };
+  }
+
+  return (body) =>
+    body.length <= oneTurnBytes
+      ? toQuestion(body, scanJson(body, watched))
+      : scanJsonInTurns(body, watched).then((scan) => toQuestion(body, scan));
+}
+
+/** The model's name as the body spells it; undefined where it says none. */
+export function modelNameOf({ body, modelField }: Question): string | undefined {
+  return modelField === undefined || modelField.kind !== 'string' ? undefined : textOf(body, modelField);
+}
+
+export function missing(name: string, wanted: string): GatewayError {
+  return new GatewayError('missing_required_parameter', {
+    param: name,
+    message: `The field "${name}" is missing; send ${wanted}.`,
+  });
+}
+
+interface FieldCheck {
+  readonly name: string;
+  readonly wanted: string;
+  judge(field: JsonField): void;
+}
+
+/** From `string | string[]` to a check: what the value may be, and what a list's elements may be. */
+function compileField(name: string, kinds: string, route: Route): FieldCheck {
+  const plain = new Set<string>();
+  const listsOf = new Set<string>();
+  for (const kind of kinds.split('|').map((part) => part.trim())) {
+    if (kind.endsWith('[]')) listsOf.add(kind.slice(0, -2));
+    else plain.add(kind);
+  }
+  const anyList = plain.has('array');
+  const allowed = kindBits(...jsonKinds.filter((kind) => listsOf.has(kind)));
+  const wanted = toWords(kinds);
+
+  function judge(field: JsonField): void {
+    if (field.kind !== 'array') {
+      if (!plain.has(field.kind)) throw wrongKind(name, wanted, describe(field));
+      return;
+    }
+    if (anyList) return;
+    if (listsOf.size === 0) throw wrongKind(name, wanted, describe(field));
+    const elements = route.elements === 'all' ? field.elementKinds : kindBits(...firstOf(field));
+    const strangers = elements & ~allowed;
+    if (strangers !== 0) throw wrongKind(name, wanted, `an array with ${article(kindIn(strangers))} in it`);
+  }
+
+  return { name, wanted, judge };
+}
+
+const jsonKinds: readonly JsonKind[] = ['string', 'number', 'object', 'array', 'boolean', 'null'];
+
+function firstOf({ firstElement }: JsonField): JsonKind[] {
+  return firstElement === undefined ? [] : [firstElement];
+}
+
+function kindIn(mask: number): JsonKind {
+  return jsonKinds.find((kind) => (mask & kindBits(kind)) !== 0) ?? 'null';
+}
+
+function wrongKind(name: string, wanted: string, came: string): GatewayError {
+  return new GatewayError('invalid_type', {
+    param: name,
+    message: `The field "${name}" must be ${wanted}; ${came} came.`,
+  });
+}
+
+function toError(scan: JsonFault): GatewayError {
+  switch (scan.fault) {
+    case 'syntax':
+      return new GatewayError('invalid_json', {
+        message: `The body is not valid JSON (at byte ${scan.at}); send one JSON object.`,
+      });
+    case 'utf8':
+      return new GatewayError('invalid_json', {
+        message: `The body is not valid UTF-8 (at byte ${scan.at}); send it as UTF-8.`,
+      });
+    case 'depth':
+      return new GatewayError('body_too_deep');
+    case 'duplicate':
+      return duplicate(scan.name ?? '');
+    case 'not-object':
+      return new GatewayError('invalid_type', {
+        message: `The body must be a JSON object; ${scan.kind === undefined ? 'something else' : article(scan.kind)} came.`,
+      });
+  }
+}
+
+export function duplicate(name: string): GatewayError {
+  return new GatewayError('duplicate_parameter', {
+    param: name,
+    message: `The field "${name}" stands twice (letter case does not tell fields apart); keep one.`,
+  });
+}
+
+function describe(field: JsonField): string {
+  return article(field.kind);
+}
+
+function article(kind: JsonKind): string {
+  return kind === 'null' ? 'null' : `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;
+}
+
+/** `string | string[]` as people say it: a string or an array of strings. */
+function toWords(kinds: string): string {
+  const plurals: Record<string, string> = { string: 'strings', number: 'numbers', object: 'objects', array: 'arrays' };
+  const words = kinds.split('|').map((part) => {
+    const kind = part.trim();
+    if (!kind.endsWith('[]')) return `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;
+    return `an array of ${plurals[kind.slice(0, -2)] ?? kind}`;
+  });
+  const last = words.pop();
+  return words.length === 0 ? `${last}` : `${words.join(', ')} or ${last}`;
+}

@@ -1,0 +1,128 @@
+/** Observes what an upstream says it counted, from the first and last bytes of an answer as it passes. */
+
+import type { Transform } from 'node:stream';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
+import type { Usage } from '../core/usage.ts';
+import { Excerpt } from './excerpt.ts';
+import { readEventUsage, readJsonUsage } from './usage-reader.ts';
+
+export interface UsageObserver {
+  /** Takes a chunk as it was relayed; it is kept for a while and must not change. */
+  push(chunk: Buffer): void;
+  /**
+   * To be called once, when no more chunks come. `cut` says that the answer ended before it was complete, which its
+   * bytes do not always show. Null: the answer did not say.
+   */
+  finish(cut?: boolean): Usage | null | Promise<Usage | null>;
+}
+
+type Reader = (excerpt: Excerpt, cut: boolean) => Usage | null;
+
+/** More output than this is not worth the work, and may be a bomb. */
+const mostDecodedBytes = 256 * 1024 * 1024;
+/** Compressed bytes that wait for the decoder: a client that reads faster than this is not held up for it. */
+const mostPendingBytes = 8 * 1024 * 1024;
+
+const blind: UsageObserver = { push: () => undefined, finish: () => null };
+
+export function createUsageObserver(
+  contentType: string | undefined,
+  contentEncoding: string | undefined,
+): UsageObserver {
+  const read = readerFor(contentType);
+  if (read === undefined) return blind;
+  const encoding = contentEncoding?.trim().toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return new PlainObserver(read);
+  const createDecoder = decoders.get(encoding);
+  return createDecoder === undefined ? blind : new DecodingObserver(read, createDecoder);
+}
+
+function readerFor(contentType: string | undefined): Reader | undefined {
+  const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (mediaType === 'application/json' || mediaType.endsWith('+json')) return readJsonUsage;
+  return mediaType === 'text/event-stream' ? readEventUsage : undefined;
+}
+
+class PlainObserver implements UsageObserver {
+  private readonly read: Reader;
+  private readonly excerpt = new Excerpt();
+
+  constructor(read: Reader) {
+    this.read = read;
+  }
+
+  push(chunk: Buffer): void {
+    this.excerpt.push(chunk);
+  }
+
+  finish(cut = false): Usage | null {
+    return this.read(this.excerpt, cut);
+  }
+}
+
+/** Reads a compressed answer beside the relay, off the main thread. Whatever goes wrong, the count is unknown then. */
+class DecodingObserver implements UsageObserver {
+  private readonly read: Reader;
+  private readonly createDecoder: CreateDecoder;
+  private readonly excerpt = new Excerpt();
+  private decoder: Transform | undefined;
+  private decodedBytes = 0;
+  private cut = false;
+  private readonly settled = Promise.withResolvers<Usage | null>();
+
+  constructor(read: Reader, createDecoder: CreateDecoder) {
+    this.read = read;
+    this.createDecoder = createDecoder;
+  }
+
+  push(chunk: Buffer): void {
+    if (chunk.length === 0) return;
+    this.decoder ??= this.start(chunk);
+    if (this.decoder.destroyed) return;
+    this.decoder.write(chunk);
+    if (this.decoder.writableLength > mostPendingBytes) this.decoder.destroy();
+  }
+
+  finish(cut = false): Usage | null | Promise<Usage | null> {
+    if (this.decoder === undefined) return null;
+    this.cut = cut;
+    this.decoder.end();
+    return this.settled.promise;
+  }
+
+  private start(firstChunk: Buffer): Transform {
+    const decoder = this.createDecoder(firstChunk);
+    decoder.on('data', (chunk: Buffer) => {
+      this.excerpt.push(chunk);
+      this.decodedBytes += chunk.length;
+      if (this.decodedBytes > mostDecodedBytes) decoder.destroy();
+    });
+    decoder.on('end', () => this.settled.resolve(this.read(this.excerpt, this.cut)));
+    // An answer that is not what its header says is the client's to judge; here it only means that nothing is known.
+    decoder.on('error', () => this.settled.resolve(null));
+    decoder.on('close', () => this.settled.resolve(null));
+    return decoder;
+  }
+}
+
+type CreateDecoder = (firstChunk: Buffer) => Transform;
+
+const createGzipDecoder: CreateDecoder = () => createGunzip();
+const deflateMethod = 8;
+
+const decoders: ReadonlyMap<string, CreateDecoder> = new Map([
+  ['gzip', createGzipDecoder],
+  ['x-gzip', createGzipDecoder],
+  ['br', () => createBrotliDecompress()],
+  // Some send the bare stream without the header around it, which would begin with the method.
+  ['deflate', ([first = 0]) => ((first & 0x0f) === deflateMethod ? createInflate() : createInflateRaw())],
+  // The window that RFC 9659 allows.
+  ['zstd', () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } })],
+]);

@@ -1,0 +1,16 @@
+/** Legacy text completion, plain or streamed. */
+
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  path: '/v1/completions',
+  aliases: ['/completions', '/v1/v1/completions'],
+  operation: 'completions',
+  label: 'openai',
+  model: { from: 'body' },
+  visibleModelsOnly: false,
+  required: { prompt: 'string | string[] | number[] | array[]' },
+  elements: 'first',
+  optional: {},
+  replayable: false,
+});

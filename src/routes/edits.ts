@@ -1,0 +1,16 @@
+/** Legacy edits: a text and what to do with it. */
+
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  path: '/v1/edits',
+  aliases: ['/edits', '/v1/v1/edits'],
+  operation: 'edits',
+  label: 'openai',
+  model: { from: 'body' },
+  visibleModelsOnly: false,
+  required: { input: 'string', instruction: 'string' },
+  elements: 'first',
+  optional: {},
+  replayable: false,
+});

@@ -1,0 +1,18 @@
+/** Vectors for texts or token lists. */
+
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  path: '/v1/embeddings',
+  aliases: ['/embeddings', '/v1/v1/embeddings'],
+  operation: 'embeddings',
+  label: 'openai',
+  model: { from: 'body' },
+  visibleModelsOnly: true,
+  required: { input: 'string | array' },
+  elements: 'first',
+  optional: { dimensions: 'number' },
+  // vLLM embeds a conversation in place of texts.
+  standIns: { input: 'messages' },
+  replayable: true,
+});

@@ -1,0 +1,17 @@
+/** The legacy embeddings path, which carries the model in its URL. */
+
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  path: '/v1/engines/{model}/embeddings',
+  aliases: ['/engines/{model}/embeddings', '/v1/v1/engines/{model}/embeddings'],
+  operation: 'embeddings',
+  label: 'engines',
+  fallbackLabel: 'openai',
+  model: { from: 'path' },
+  visibleModelsOnly: true,
+  required: { input: 'string | string[]' },
+  elements: 'all',
+  optional: {},
+  replayable: true,
+});

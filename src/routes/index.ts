@@ -1,0 +1,11 @@
+/** Every client route; only the app imports this. */
+
+import type { Route } from '../core/route.ts';
+import completions from './completions.ts';
+import edits from './edits.ts';
+import embeddings from './embeddings.ts';
+import enginesEmbeddings from './engines-embeddings.ts';
+import moderations from './moderations.ts';
+import rerank from './rerank.ts';
+
+export const routes: readonly Route[] = [completions, edits, rerank, moderations, embeddings, enginesEmbeddings];

@@ -1,0 +1,16 @@
+/** Texts (and images) judged by category. */
+
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  path: '/v1/moderations',
+  aliases: ['/moderations', '/v1/v1/moderations'],
+  operation: 'moderations',
+  label: 'openai',
+  model: { from: 'body' },
+  visibleModelsOnly: false,
+  required: { input: 'string | string[] | object[]' },
+  elements: 'first',
+  optional: {},
+  replayable: true,
+});

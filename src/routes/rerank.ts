@@ -1,0 +1,17 @@
+/** Documents in the order of their relevance to a query. */
+
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  path: '/v1/rerank',
+  // Cohere's clients bring their own version, and put it behind a base URL that already has one.
+  aliases: ['/rerank', '/v2/rerank', '/v1/v1/rerank', '/v1/v2/rerank'],
+  operation: 'rerank',
+  label: 'openai',
+  model: { from: 'body' },
+  visibleModelsOnly: true,
+  required: { query: 'string | object', documents: 'string[] | object[]' },
+  elements: 'first',
+  optional: {},
+  replayable: true,
+});

@@ -1,0 +1,33 @@
+/** Brings a database up to the schema that this version knows. The caller makes sure that nobody else does so meanwhile. */
+
+import { type Kysely, sql } from 'kysely';
+import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
+import { migrations } from './migrations/index.ts';
+import { StoreError } from './store-error.ts';
+
+/** `place` names the database in errors. */
+export async function migrate<DB>(db: Kysely<DB>, place: string): Promise<void> {
+  const unknown = (await readApplied(db)).find((name) => !Object.hasOwn(migrations, name));
+  if (unknown !== undefined) {
+    throw new StoreError(
+      `${place} was made by a newer version of Postern (it has "${unknown}"); run that version, or point "store" elsewhere.`,
+    );
+  }
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+  const { error } = await migrator.migrateToLatest();
+  if (error instanceof StoreError) throw error;
+  if (error !== undefined) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StoreError(`${place} could not be set up (${reason}); point "store" at a file of its own.`, error);
+  }
+}
+
+/** The names of the migrations that ran, whether this version knows them or not. */
+async function readApplied<DB>(db: Kysely<DB>): Promise<string[]> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE)) return [];
+  const { rows } = await sql<{
+    name: string;
+  }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)} order by name`.execute(db);
+  return rows.map((row) => row.name);
+}

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { describeStore, newKey } from '../../test/support/store-conformance.ts';
+import { createSecret, digestOf, hintOf } from '../lib/key-secret.ts';
+import { openStore } from './open-store.ts';
+
+const url = 'sqlite:data/postern.db';
+
+async function makeDirectory(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-store-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+async function open(t: TestContext, cwd: string, clock = createFakeClock()) {
+  const store = await openStore(url, { cwd, clock });
+  t.after(() => store.close());
+  return store;
+}
+
+/** The file that `url` names, made by hand. */
+async function writeDatabase(cwd: string, content: string | Uint8Array): Promise<string> {
+  const file = join(cwd, 'data', 'postern.db');
+  await mkdir(join(cwd, 'data'), { recursive: true });
+  await writeFile(file, content);
+  return file;
+}
+
+describeStore('a store in a SQLite file', async (t, clock) => {
+  const store = await openStore(url, { cwd: await makeDirectory(t), clock });
+  t.after(() => store.close());
+  return store;
+});
+
+describeStore('a store in memory', async (t, clock) => {
+  const store = await openStore('sqlite::memory:', { cwd: '/nowhere', clock });
+  t.after(() => store.close());
+  return store;
+});
+
+test('the directory and the files in it are for their owner alone', async (t) => {
+  const cwd = await makeDirectory(t);
+  const { keys } = await open(t, cwd);
+  await keys.create(newKey());
+  assert.equal((await stat(join(cwd, 'data'))).mode & 0o777, 0o700);
+  const files = await readdir(join(cwd, 'data'));
+  assert.ok(files.includes('postern.db-wal'));
+  for (const file of files) assert.equal((await stat(join(cwd, 'data', file))).mode & 0o777, 0o600, file);
+});
+
+test('what was written is there after the store was opened again', async (t) => {
+  const cwd = await makeDirectory(t);
+  const key = newKey();
+  const first = await open(t, cwd);
+  const made = await first.keys.create(key);
+  await first.close();
+  const second = await open(t, cwd);
+  assert.deepEqual(await second.keys.list(), [made]);
+});
+
+test('writes are durable: a write-ahead log, synced in full', async (t) => {
+  const cwd = await makeDirectory(t);
+  const seen = new Map<string, unknown>();
+  const exec = DatabaseSync.prototype.exec;
+  t.mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
+    exec.call(this, sql);
+    for (const name of ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout']) {
+      seen.set(name, Object.values(this.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+    }
+  });
+  await open(t, cwd);
+  assert.deepEqual(Object.fromEntries(seen), {
+    journal_mode: 'wal',
+    synchronous: 2,
+    foreign_keys: 1,
+    busy_timeout: 5000,
+  });
+});
+
+test('a revocation in one store is seen by another on the same file', async (t) => {
+  const cwd = await makeDirectory(t);
+  const key = newKey();
+  const one = await open(t, cwd);
+  const two = await open(t, cwd);
+  const { id } = await one.keys.create(key);
+  assert.equal((await two.keys.find(key.digest))?.revokedAtMs, undefined);
+  await two.keys.revoke(id);
+  assert.notEqual((await one.keys.find(key.digest))?.revokedAtMs, undefined);
+});
+
+test('stores opened on one new file at the same time all get ready', async (t) => {
+  const cwd = await makeDirectory(t);
+  const stores = await Promise.all(Array.from({ length: 5 }, () => open(t, cwd)));
+  const key = newKey();
+  await stores[0]?.keys.create(key);
+  for (const { keys } of stores) assert.equal((await keys.list()).length, 1);
+});
+
+test('processes that start at once on one new file all get ready, and one of them makes a key', async (t) => {
+  const cwd = await makeDirectory(t);
+  const answers = (await Promise.all(Array.from({ length: 4 }, () => runFirstKey(cwd)))).map(({ stdout }) =>
+    JSON.parse(stdout),
+  );
+  const created = answers.filter(({ kind }) => kind === 'created');
+  assert.equal(created.length, 1);
+  assert.equal(answers.filter(({ kind }) => kind === 'none').length, 3);
+  const { keys } = await open(t, cwd);
+  assert.equal((await keys.find(digestOf(created[0].secret)))?.id, (await keys.list())[0]?.id);
+  assert.equal((await keys.list()).length, 1);
+});
+
+test('processes that start at once with the same key in the environment add it once', async (t) => {
+  const cwd = await makeDirectory(t);
+  const env = { POSTERN_KEY: 'a-key-from-the-environment' };
+  const answers = (await Promise.all(Array.from({ length: 3 }, () => runFirstKey(cwd, env)))).map(({ stdout }) =>
+    JSON.parse(stdout),
+  );
+  assert.equal(answers.filter(({ created }) => created === true).length, 1);
+  const { keys } = await open(t, cwd);
+  assert.equal((await keys.list()).length, 1);
+});
+
+test('no file of the store holds a secret', async (t) => {
+  const cwd = await makeDirectory(t);
+  const { keys } = await open(t, cwd);
+  const secrets = Array.from({ length: 20 }, createSecret);
+  for (const secret of secrets) {
+    const { id } = await keys.create(newKey({ digest: digestOf(secret), hint: hintOf(secret) }));
+    await keys.find(digestOf(secret));
+    await keys.find(secret);
+    await keys.revoke(id);
+  }
+  let bytes = 0;
+  for (const file of await readdir(join(cwd, 'data'))) {
+    const content = await readFile(join(cwd, 'data', file), 'latin1');
+    bytes += content.length;
+    // What follows the hint is what a thief would need.
+    for (const secret of secrets) assert.equal(content.includes(secret.slice(8, 24)), false, file);
+  }
+  assert.ok(bytes > 10_000);
+});
+
+test('a database of a newer version is refused and left as it is', async (t) => {
+  const cwd = await makeDirectory(t);
+  const first = await open(t, cwd);
+  const made = await first.keys.create(newKey());
+  await first.close();
+  const file = join(cwd, 'data', 'postern.db');
+  edit(file, "INSERT INTO kysely_migration VALUES ('0099-later', '2030-01-01T00:00:00.000Z')");
+  await assert.rejects(openStore(url, { cwd }), {
+    name: 'StoreError',
+    message: `The store "${file}" was made by a newer version of Postern (it has "0099-later"); run that version, or point "store" elsewhere.`,
+  });
+  edit(file, "DELETE FROM kysely_migration WHERE name = '0099-later'");
+  const second = await open(t, cwd);
+  assert.deepEqual(await second.keys.list(), [made]);
+});
+
+test('a set-up that fails half-way leaves nothing behind', async (t) => {
+  const cwd = await makeDirectory(t);
+  const file = await writeDatabase(cwd, '');
+  edit(file, 'CREATE TABLE keys (door text)');
+  await assert.rejects(openStore(url, { cwd }), {
+    name: 'StoreError',
+    message: /could not be set up \(table "keys" already exists\); point "store" at a file of its own\.$/,
+  });
+  const database = new DatabaseSync(file);
+  t.after(() => database.close());
+  assert.deepEqual(
+    database
+      .prepare("SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'")
+      .all()
+      .map(({ name }) => name),
+    ['keys'],
+  );
+});
+
+test('a file that is no database is refused and left as it is', async (t) => {
+  const cwd = await makeDirectory(t);
+  const text = 'server:\n  port: 4000\n'.repeat(100);
+  const file = await writeDatabase(cwd, text);
+  await assert.rejects(openStore(url, { cwd }), {
+    name: 'StoreError',
+    message: /is no SQLite database; point "store"/,
+  });
+  assert.equal(await readFile(file, 'utf8'), text);
+});
+
+test('a damaged database is refused with what to do', async (t) => {
+  const cwd = await makeDirectory(t);
+  await (await open(t, cwd)).close();
+  const file = join(cwd, 'data', 'postern.db');
+  const content = await readFile(file);
+  content.fill(0x5a, 100); // the header stays, so that it still looks like a database
+  await writeFile(file, content);
+  await assert.rejects(openStore(url, { cwd }), {
+    name: 'StoreError',
+    message: /is damaged; stop Postern and restore/,
+  });
+});
+
+test('a file that may not be written is refused with what to do', async (t) => {
+  const cwd = await makeDirectory(t);
+  await (await open(t, cwd)).close();
+  await chmod(join(cwd, 'data', 'postern.db'), 0o444);
+  await chmod(join(cwd, 'data'), 0o555);
+  await chmod(cwd, 0o755);
+  try {
+    const attempt = runFirstKey(cwd, {}, 'powerless');
+    await assert.rejects(attempt, /cannot be written; give the user Postern runs as write access/);
+  } finally {
+    await chmod(join(cwd, 'data'), 0o755);
+  }
+});
+
+test('a place that cannot hold a file is refused with what to do', async (t) => {
+  const cwd = await makeDirectory(t);
+  await writeFile(join(cwd, 'file'), '');
+  await assert.rejects(openStore(`sqlite:${cwd}`, { cwd }), { name: 'StoreError', message: /is a directory; point/ });
+  await assert.rejects(openStore('sqlite:file/x/postern.db', { cwd }), { name: 'StoreError', message: /no directory/ });
+  await assert.rejects(openStore('sqlite:file/postern.db', { cwd }), { name: 'StoreError', message: /no directory/ });
+});
+
+test('a URL that names no SQLite file is refused, and its password is not shown', async () => {
+  for (const bad of [
+    'postgres://user:hunter22@host/db',
+    'data/postern.db',
+    '',
+    'sqlite:',
+    'sqlite://data/x.db',
+    'mysql:x',
+  ]) {
+    await assert.rejects(openStore(bad, { cwd: '/nowhere' }), (error: Error) => {
+      assert.equal(error.name, 'StoreError');
+      assert.match(error.message, /sqlite:data\/postern\.db/);
+      assert.doesNotMatch(error.message, /hunter22/);
+      return true;
+    });
+  }
+});
+
+function edit(file: string, sql: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
+}
+
+/** Opens the store and makes sure of a first key, in a process of its own; prints what came of it. */
+const firstKeyProgram = `
+  import { ensureFirstKey } from '${import.meta.resolve('../admission/first-key.ts')}';
+  import { openStore } from '${import.meta.resolve('./open-store.ts')}';
+  const store = await openStore('${url}', { cwd: process.cwd() });
+  const posternKey = process.env.POSTERN_KEY;
+  const firstKey = await ensureFirstKey({ store: store.keys, fileKeyCount: 0, posternKey });
+  await store.close();
+  process.stdout.write(JSON.stringify(firstKey));
+`;
+
+/** A powerless process is held to file modes even where the tests run as root. */
+async function runFirstKey(cwd: string, env: Record<string, string> = {}, power: 'same' | 'powerless' = 'same') {
+  const asNobody = power === 'powerless' && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const args = ['--input-type=module', '--eval', firstKeyProgram];
+  return await promisify(execFile)(process.execPath, args, { cwd, env, ...asNobody });
+}

@@ -1,0 +1,103 @@
+/** The structured log: JSON lines, and one line for each request, built from an allow-list of fields. */
+
+import { destination, type Logger, pino } from 'pino';
+import type { Exchange } from '../core/exchange.ts';
+
+export interface Log {
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  error(message: string, fields?: Record<string, unknown>): void;
+  /** The access line. Nothing of the request's text, headers, query or credential can be in it. */
+  request(exchange: Exchange, method: string): void;
+  /** Writes out what is still in memory. */
+  flush(): void;
+}
+
+/** A line may wait this long for company; what is in memory is written before the process ends. */
+const flushIntervalMs = 250;
+const bufferedBytes = 16 * 1024;
+const writtenAtOnceBytes = 256 * 1024;
+/** Whoever reads the log has stopped: lines beyond this are dropped, so that the gateway does not run out of memory. */
+const heldLimitBytes = 32 * 1024 * 1024;
+
+export function createLog(fd: number): Log {
+  const out = destination({
+    fd,
+    sync: false,
+    minLength: bufferedBytes,
+    maxWrite: writtenAtOnceBytes,
+    maxLength: heldLimitBytes,
+    periodicFlush: flushIntervalMs,
+  });
+  const log: Logger = pino({ base: null, timestamp: createTimestamp() }, out);
+
+  return {
+    info: (message, fields = {}) => {
+      log.info(fields, message);
+      out.flush();
+    },
+    warn: (message, fields = {}) => {
+      log.warn(fields, message);
+      out.flush();
+    },
+    error: (message, fields = {}) => {
+      log.error(fields, message);
+      out.flush();
+    },
+    request(exchange, method) {
+      const fields = toFields(exchange, method);
+      if (exchange.status >= 500) log.error(fields, 'request');
+      else log.info(fields, 'request');
+    },
+    flush: () => out.flushSync(),
+  };
+}
+
+/** The time as pino wants it. Many lines fall into one millisecond, and writing a date costs more than the rest of a line. */
+function createTimestamp(): () => string {
+  let lastMs = 0;
+  let text = '';
+  return () => {
+    const nowMs = Date.now();
+    if (nowMs !== lastMs) {
+      lastMs = nowMs;
+      text = `,"time":"${new Date(nowMs).toISOString()}"`;
+    }
+    return text;
+  };
+}
+
+function toFields(exchange: Exchange, method: string): Record<string, unknown> {
+  const { target, usage, snapshot } = exchange;
+  return {
+    id: exchange.id,
+    client_request_id: exchange.clientRequestId,
+    method,
+    route: exchange.path,
+    operation: exchange.route?.operation,
+    label: exchange.route?.label,
+    key: exchange.key?.id,
+    model: exchange.modelId,
+    upstream: target?.upstream.id,
+    attempts: exchange.attempts,
+    status: exchange.status,
+    error: exchange.errorCode,
+    cause: exchange.errorCause,
+    client_gone: exchange.client.gone || undefined,
+    cut: exchange.cut || undefined,
+    request_bytes: exchange.requestBytes,
+    response_bytes: exchange.responseBytes,
+    duration_ms: toTenths(performance.now() - exchange.startedMs),
+    first_byte_ms: exchange.firstByteAtMs === 0 ? undefined : toTenths(exchange.firstByteAtMs - exchange.startedMs),
+    upstream_ms: exchange.firstByteAtMs === 0 ? undefined : toTenths(exchange.firstByteAtMs - exchange.sentAtMs),
+    prompt_tokens: usage?.promptTokens ?? null,
+    completion_tokens: usage?.completionTokens ?? null,
+    total_tokens: usage?.totalTokens ?? null,
+    search_units: usage?.searchUnits ?? null,
+    client_address: snapshot.server.logClientAddress ? exchange.clientAddress : undefined,
+  };
+}
+
+function toTenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

@@ -1,0 +1,259 @@
+/** One HTTP call to an upstream, from the first byte sent to the last byte received, under the contract's timeouts. */
+
+import type { Dispatcher } from 'undici';
+import type { Answer, AnswerSink, Call, ClientWork, Failure, Outcome, Transport } from '../core/outcome.ts';
+import type { Timeouts } from '../core/snapshot.ts';
+import { notHttp, toFailure } from './failures.ts';
+import type { Pools } from './pools.ts';
+
+/** A body over this size is sent in slices, so that "the last byte sent" is known and not just handed to the kernel. */
+const wholeBodyBytes = 256 * 1024;
+const sliceBytes = 64 * 1024;
+
+export function createHttpTransport(pools: Pools): Transport {
+  return (call) =>
+    new Promise((resolve) => {
+      if (call.client.gone) {
+        resolve({ kind: 'client-gone' });
+        return;
+      }
+      const handler = new CallHandler(call, resolve);
+      const whole = call.body.length <= wholeBodyBytes;
+      if (!whole) call.headers.push('content-length', String(call.body.length));
+      try {
+        pools.of(call.upstream).dispatch(
+          {
+            path: call.path,
+            method: 'POST',
+            headers: call.headers,
+            body: whole ? call.body : toSlices(call.body),
+          } as Dispatcher.DispatchOptions, // its type forgets that a body may be any iterable
+          handler,
+        );
+      } catch (error) {
+        handler.onResponseError(null, error);
+      }
+    });
+}
+
+function* toSlices(body: Buffer): Generator<Buffer> {
+  for (let start = 0; start < body.length; start += sliceBytes) yield body.subarray(start, start + sliceBytes);
+}
+
+class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
+  status = 0;
+  statusText = '';
+  headers: readonly string[] = [];
+  sentAtMs = 0;
+  firstByteAtMs = 0;
+  waiting: Buffer[] = [];
+  ended = false;
+
+  readonly #call: Call;
+  readonly #timeouts: Timeouts;
+  #resolve: ((outcome: Outcome) => void) | undefined;
+  #controller: Dispatcher.DispatchController | null = null;
+  #sink: AnswerSink | undefined = undefined;
+  #trailers: readonly string[] = [];
+  #failure: Failure | undefined = undefined;
+  #started = false;
+  #cancelled = false;
+  #paused = false;
+  #over = false;
+
+  readonly #totalAtMs: number;
+  /** When the present phase (waiting for the head, or for the next byte) has taken too long. */
+  #phaseAtMs = Number.POSITIVE_INFINITY;
+  #timer: NodeJS.Timeout;
+
+  constructor(call: Call, resolve: (outcome: Outcome) => void) {
+    this.#call = call;
+    this.#timeouts = call.timeouts;
+    this.#resolve = resolve;
+    this.#totalAtMs = performance.now() + call.timeouts.totalMs;
+    // One timer a call: it looks at the deadlines when it fires, so that a chunk only has to move a number.
+    this.#timer = setTimeout(lookAtClock, Math.min(this.#napMs(), call.timeouts.totalMs), this);
+    call.client.work = this;
+  }
+
+  // What the connection pool tells.
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    this.#started = true;
+    this.sentAtMs = performance.now();
+    if (this.#cancelled) controller.abort(new Error('cancelled'));
+  }
+
+  onRequestSent(): void {
+    if (this.firstByteAtMs !== 0) return;
+    this.sentAtMs = performance.now();
+    this.#phaseAtMs = this.sentAtMs + this.#timeouts.firstByteMs;
+  }
+
+  onResponseStarted(): void {
+    this.firstByteAtMs = performance.now();
+    this.#phaseAtMs = this.firstByteAtMs + this.#timeouts.idleMs;
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    _parsed: unknown,
+    statusText: string | undefined,
+  ): void {
+    if (status < 200) {
+      // The others never come this far (see interim.ts); after a 101 would follow what is no HTTP.
+      this.#fail({ ...notHttp, cause: `status ${status}` });
+      return;
+    }
+    this.status = status;
+    this.statusText = toStatusText(statusText ?? '');
+    this.headers = toText(controller.rawHeaders);
+    this.#resolve?.({ kind: 'answered', answer: this });
+    this.#resolve = undefined;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#phaseAtMs = performance.now() + this.#timeouts.idleMs;
+    if (this.#sink === undefined) {
+      this.waiting.push(chunk);
+      return;
+    }
+    if (!this.#sink.onChunk(chunk)) {
+      this.#paused = true;
+      controller.pause();
+    }
+  }
+
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
+    this.#finish();
+    this.ended = true;
+    this.#trailers = toText(controller.rawTrailers);
+    this.#sink?.onEnd(this.#trailers);
+  }
+
+  onResponseError(_controller: unknown, error: unknown): void {
+    this.#finish();
+    this.#failure ??= toFailure(error, this.#started);
+    if (this.#resolve !== undefined) {
+      this.#resolve(
+        this.#cancelled && this.#call.client.gone
+          ? { kind: 'client-gone' }
+          : { kind: this.#started ? 'unknown' : 'not-sent', failure: this.#failure },
+      );
+      this.#resolve = undefined;
+      return;
+    }
+    if (!this.#cancelled) this.#sink?.onBroken(this.#failure);
+  }
+
+  // What the relay asks.
+
+  take(sink: AnswerSink): void {
+    this.#sink = sink;
+    const waiting = this.waiting;
+    this.waiting = [];
+    for (const chunk of waiting) {
+      if (!sink.onChunk(chunk)) this.#paused = true;
+    }
+    if (this.ended) sink.onEnd(this.#trailers);
+    else if (this.#failure !== undefined) sink.onBroken(this.#failure);
+    else if (this.#paused) this.#controller?.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#phaseAtMs = performance.now() + this.#timeouts.idleMs;
+    this.#controller?.resume();
+  }
+
+  clientLeft(): void {
+    this.cancel();
+  }
+
+  cancel(): void {
+    if (this.#over || this.#cancelled) return;
+    this.#cancelled = true;
+    if (this.#controller !== null) {
+      this.#controller.abort(new Error('cancelled'));
+      return;
+    }
+    // Still waiting for a connection: nobody would call back before one is there.
+    this.#finish();
+    this.#resolve?.({ kind: 'client-gone' });
+    this.#resolve = undefined;
+  }
+
+  /** Called by the timer: ends the call where a deadline has passed, else sleeps until the next one. */
+  lookAtClock(): void {
+    const nowMs = performance.now();
+    // A reader that we made wait is not a silent upstream.
+    if (this.#paused) this.#phaseAtMs = nowMs + this.#timeouts.idleMs;
+    const dueMs = Math.min(this.#phaseAtMs, this.#totalAtMs) - nowMs;
+    if (dueMs > 0) {
+      this.#timer = setTimeout(lookAtClock, Math.ceil(Math.min(dueMs, this.#napMs())), this);
+      return;
+    }
+    this.#fail(this.#timeoutFailure(nowMs));
+  }
+
+  /** How long the timer may sleep at most: a phase that has not begun may end before any deadline that is known by now. */
+  #napMs(): number {
+    const { firstByteMs, idleMs } = this.#timeouts;
+    return this.firstByteAtMs === 0 ? Math.min(firstByteMs, idleMs) : Number.POSITIVE_INFINITY;
+  }
+
+  #timeoutFailure(nowMs: number): Failure {
+    const { totalMs, firstByteMs, idleMs } = this.#timeouts;
+    const [name, limitMs, what] =
+      nowMs >= this.#totalAtMs
+        ? (['total', totalMs, 'the whole call'] as const)
+        : this.firstByteAtMs === 0
+          ? (['first_byte', firstByteMs, 'the first byte of an answer'] as const)
+          : (['idle', idleMs, 'the next byte of its answer'] as const);
+    return {
+      code: 'upstream_timeout',
+      message: `The upstream took longer than ${limitMs / 1000} s for ${what} (timeouts.${name}); try again later.`,
+      cause: `${name} timeout`,
+    };
+  }
+
+  #fail(failure: Failure): void {
+    this.#failure = failure;
+    if (this.#controller !== null) {
+      this.#controller.abort(new Error(failure.cause));
+      return;
+    }
+    this.#cancelled = true;
+    this.#finish();
+    this.#resolve?.({ kind: 'not-sent', failure });
+    this.#resolve = undefined;
+  }
+
+  #finish(): void {
+    this.#over = true;
+    clearTimeout(this.#timer);
+  }
+}
+
+function lookAtClock(call: CallHandler): void {
+  call.lookAtClock();
+}
+
+/** The library reads it as UTF-8, and nothing can be made of what was none; it is written as Latin-1. */
+function toStatusText(text: string): string {
+  return text.includes('\ufffd') ? '' : Buffer.from(text).toString('latin1');
+}
+
+/** Header bytes are Latin-1 on the wire, and are written as Latin-1 again. */
+function toText(raw: unknown): readonly string[] {
+  if (!Array.isArray(raw)) return [];
+  const text: string[] = new Array(raw.length);
+  for (let i = 0; i < raw.length; i += 1) {
+    const part: unknown = raw[i];
+    text[i] = Buffer.isBuffer(part) ? part.toString('latin1') : String(part);
+  }
+  return text;
+}

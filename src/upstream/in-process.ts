@@ -1,0 +1,96 @@
+/** Answers a call in this process, for families that need no network, in the shape of any other answer. */
+
+import { STATUS_CODES } from 'node:http';
+import type { MadeAnswer } from '../core/family.ts';
+import type { Answer, AnswerSink, Call, Failure, Outcome, Transport } from '../core/outcome.ts';
+
+export const inProcessTransport: Transport = async (call: Call): Promise<Outcome> => {
+  const { make } = call.offer;
+  if (make === undefined) throw new TypeError(`family ${call.upstream.family.id} makes no answers of its own`);
+  if (call.client.gone) return { kind: 'client-gone' };
+  const sentAtMs = performance.now();
+  const leaving = new AbortController();
+  call.client.work = { clientLeft: () => leaving.abort() };
+  try {
+    const made = await make(call.body, leaving.signal);
+    return leaving.signal.aborted
+      ? { kind: 'client-gone' }
+      : { kind: 'answered', answer: new InProcessAnswer(made, sentAtMs, leaving) };
+  } catch (error) {
+    if (leaving.signal.aborted) return { kind: 'client-gone' };
+    return { kind: 'unknown', failure: toFailure(error) };
+  }
+};
+
+class InProcessAnswer implements Answer {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: readonly string[];
+  readonly sentAtMs: number;
+  readonly firstByteAtMs: number;
+  readonly waiting: readonly Buffer[];
+  readonly ended: boolean;
+
+  readonly #body: MadeAnswer['body'];
+  readonly #leaving: AbortController;
+  #wake: (() => void) | undefined = undefined;
+
+  constructor(made: MadeAnswer, sentAtMs: number, leaving: AbortController) {
+    const whole = Buffer.isBuffer(made.body);
+    this.status = made.status;
+    this.statusText = STATUS_CODES[made.status] ?? '';
+    this.headers = [
+      ...made.headers.flat(),
+      ...(Buffer.isBuffer(made.body) ? ['content-length', String(made.body.length)] : []),
+    ];
+    this.sentAtMs = sentAtMs;
+    this.firstByteAtMs = performance.now();
+    this.waiting = Buffer.isBuffer(made.body) ? [made.body] : [];
+    this.ended = whole;
+    this.#body = made.body;
+    this.#leaving = leaving;
+  }
+
+  take(sink: AnswerSink): void {
+    if (!Buffer.isBuffer(this.#body)) {
+      void this.#pump(this.#body, sink);
+      return;
+    }
+    sink.onChunk(this.#body);
+    sink.onEnd([]);
+  }
+
+  resume(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+
+  cancel(): void {
+    this.#leaving.abort();
+    this.resume();
+  }
+
+  async #pump(parts: AsyncIterable<Buffer>, sink: AnswerSink): Promise<void> {
+    try {
+      for await (const part of parts) {
+        if (this.#leaving.signal.aborted) return;
+        if (!sink.onChunk(part)) {
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+        }
+      }
+      if (!this.#leaving.signal.aborted) sink.onEnd([]);
+    } catch (error) {
+      if (!this.#leaving.signal.aborted) sink.onBroken(toFailure(error));
+    }
+  }
+}
+
+function toFailure(error: unknown): Failure {
+  return {
+    code: 'internal_error',
+    message: 'The built-in upstream failed; tell the operator the request ID.',
+    cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  };
+}

@@ -1,0 +1,488 @@
+/** What comes back: status, status text and body as the upstream sent them, however they were framed, split or encoded. */
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { routes } from '../../src/routes/index.ts';
+import type { Handler } from '../support/fake-upstream.ts';
+import { startFakeUpstream } from '../support/fake-upstream.ts';
+import { startGatewayProcess } from '../support/gateway-process.ts';
+import { type HeaderField, toChunk, toHead } from '../support/http-message.ts';
+import {
+  ask,
+  authorized,
+  fromUpstream,
+  newestExchange,
+  question,
+  questionBytes,
+  startPair,
+  toDocument,
+} from '../support/pair.ts';
+import { send, sendPipelined, toRequestBytes } from '../support/raw-client.ts';
+import { connect } from '../support/raw-connection.ts';
+
+const requiredFields: Readonly<Record<string, string>> = {
+  completions: '"prompt":"p"',
+  edits: '"input":"i","instruction":"do"',
+  rerank: '"query":"q","documents":["d"]',
+  moderations: '"input":"i"',
+  embeddings: '"input":"i"',
+};
+
+const json: HeaderField = ['Content-Type', 'application/json'];
+
+/** Sends these bytes as they are, in one piece. */
+const answering =
+  (bytes: Buffer | string): Handler =>
+  (_request, reply) =>
+    reply.raw(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+
+/** Sends each byte as a segment of its own. */
+const bytewise =
+  (bytes: Buffer): Handler =>
+  async (_request, reply) => {
+    for (const byte of bytes) {
+      await reply.raw(Buffer.from([byte]));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+
+test('on all six routes, status, status text, headers and body come back as they were sent', async (t) => {
+  const pair = await startPair(t);
+  const body = '{ "id":1.0,\n "é":"\\u00e9", "n":1e3, "big":12345678901234567890, "n":2 }\n';
+  const headers: HeaderField[] = [
+    ['X-Zeta', '1'],
+    ['x-alpha', '2'],
+    ['X-ZETA', '3'],
+    ['Content-TYPE', 'application/json; charset=utf-8'],
+    ['Date', 'Thu, 01 Jan 1970 00:00:00 GMT'],
+    ['X-Empty', ''],
+    ['Retry-After', '7'],
+    ['x-alpha', ''],
+    ['CONTENT-length', String(Buffer.byteLength(body))],
+    ['ETag', 'W/"a, b"'],
+  ];
+  const statusLine = 'HTTP/1.1 203 Perfectly  fine: (mostly) @ 100%';
+  pair.upstream.respondWith(answering(Buffer.concat([toHead(statusLine, headers), Buffer.from(body)])));
+  for (const { path, operation } of routes) {
+    const asked = `{"model":"m",${requiredFields[operation]}}`;
+    const answer = await pair.rig.post(path.replace('{model}', 'm'), asked);
+    assert.equal(answer.statusLine, statusLine, path);
+    assert.equal(answer.body.toString(), body, path);
+    assert.deepEqual(fromUpstream(answer), headers, path);
+    assert.equal(answer.complete, true, path);
+  }
+  assert.equal(pair.upstream.requests.length, 6);
+});
+
+const errorBodies: readonly (readonly [type: string, body: string | Buffer])[] = [
+  ['application/json', '{"error":{"message":"m","type":"t","param":null,"code":"c"}}'],
+  ['application/json', '{"message":"cohere says no"}'],
+  ['application/json', '{"error":"tei says no","error_type":"validation"}'],
+  ['application/json', '[{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT"}}]'],
+  ['application/json', '{"half": '],
+  ['text/html; charset=utf-8', '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n</html>\r\n'],
+  ['text/plain', 'upstream connect error or disconnect/reset before headers'],
+  ['text/event-stream', 'event: error\ndata: {"error":{}}\n\n'],
+  ['application/octet-stream', Buffer.from([0, 1, 2, 0xff, 0xfe, 13, 10, 13, 10])],
+  ['application/problem+json', ''],
+];
+
+test('every status from 200 to 299 and from 400 to 599 passes, whatever the shape of its body', async (t) => {
+  const pair = await startPair(t);
+  const connection = await connect(pair.rig.port);
+  t.after(() => connection.destroy());
+  const statuses = Array.from({ length: 400 }, (_, i) => 200 + i).filter((status) => status < 300 || status >= 400);
+  for (const status of statuses) {
+    const [type, body] = errorBodies[status % errorBodies.length] ?? ['', ''];
+    const headers: HeaderField[] = [['Content-Type', type], ...(status === 204 ? [] : [lengthOf(body)])];
+    const sent = status === 204 ? '' : body;
+    const statusLine = `HTTP/1.1 ${status} Number ${status}`;
+    pair.upstream.respondWith(answering(Buffer.concat([toHead(statusLine, headers), Buffer.from(sent)])));
+    await connection.write(questionBytes());
+    const answer = await connection.nextResponse();
+    assert.equal(answer.statusLine, statusLine);
+    assert.deepEqual(fromUpstream(answer), headers, statusLine);
+    assert.ok(answer.body.equals(Buffer.from(sent)), statusLine);
+    assert.equal((await newestExchange(pair)).status, status);
+  }
+  assert.equal(pair.rig.settled.length, statuses.length);
+});
+
+function lengthOf(body: string | Buffer): HeaderField {
+  return ['content-length', String(Buffer.byteLength(body))];
+}
+
+test('a status line may go without a text, and its text may be any Latin-1 or UTF-8', async (t) => {
+  const pair = await startPair(t);
+  for (const text of ['', ' ', ' Größe', ` ${Buffer.from('模型 ünï').toString('latin1')}`]) {
+    pair.upstream.respondWith(answering(`HTTP/1.1 200${text}\r\ncontent-length: 2\r\n\r\nok`));
+    const answer = await ask(pair);
+    // What is no UTF-8 cannot be told from damage, and leaves no text rather than another one.
+    const expected = text.includes('ß') ? ' ' : text.padEnd(1);
+    assert.equal(answer.statusLine, `HTTP/1.1 200${expected}`);
+    assert.equal(answer.body.toString(), 'ok');
+  }
+});
+
+test('answers without a body stay without one, and the connections on both sides go on', async (t) => {
+  const pair = await startPair(t);
+  const connection = await connect(pair.rig.port);
+  t.after(() => connection.destroy());
+  const bodiless: [sent: string, framing: Record<string, string | undefined>][] = [
+    ['HTTP/1.1 204 No Content\r\nX-A: 1\r\n\r\n', {}],
+    ['HTTP/1.1 204 No Content\r\nX-A: 1\r\nTrailer: X-T\r\n\r\n', {}],
+    ['HTTP/1.1 304 Not Modified\r\nX-A: 1\r\nETag: "x"\r\n\r\n', {}],
+    ['HTTP/1.1 304 Not Modified\r\nX-A: 1\r\nTrailer: X-T\r\n\r\n', {}],
+    ['HTTP/1.1 200 OK\r\nX-A: 1\r\nContent-Length: 0\r\n\r\n', { 'content-length': '0' }],
+    ['HTTP/1.1 200 OK\r\nX-A: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', { 'transfer-encoding': 'chunked' }],
+    ['HTTP/1.1 500 Oh\r\nX-A: 1\r\nContent-Length: 0\r\n\r\n', { 'content-length': '0' }],
+    ['HTTP/1.1 503 Oh\r\nX-A: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', { 'transfer-encoding': 'chunked' }],
+  ];
+  for (const [sent, framing] of bodiless) {
+    pair.upstream.respondWith(answering(sent));
+    await connection.write(questionBytes());
+    const answer = await connection.nextResponse();
+    assert.equal(answer.statusLine, sent.slice(0, sent.indexOf('\r\n')));
+    assert.equal(answer.header('x-a'), '1', sent);
+    assert.equal(answer.complete, true, sent);
+    assert.equal(answer.body.length, 0, sent);
+    assert.equal(answer.header('content-length'), framing['content-length'], sent);
+    assert.equal(answer.header('transfer-encoding'), framing['transfer-encoding'], sent);
+  }
+  assert.equal(pair.upstream.connections().accepted, 1);
+  assert.equal(pair.rig.settled.length, bodiless.length);
+});
+
+test('a body keeps its framing: a length stays a length, chunks stay chunks', async (t) => {
+  const pair = await startPair(t);
+  const parts = ['one', 'two two', 'three'];
+  for (const chunked of [false, true]) {
+    pair.upstream.respondWith((_request, reply) => reply.bytes(200, [json], parts, { chunked }));
+    const answer = await ask(pair);
+    assert.equal(answer.body.toString(), parts.join(''));
+    assert.equal(answer.header('content-length'), chunked ? undefined : '15');
+    assert.equal(answer.header('transfer-encoding'), chunked ? 'chunked' : undefined);
+  }
+});
+
+test('an answer that comes byte by byte is put together as it was', async (t) => {
+  const pair = await startPair(t);
+  const head = [
+    'HTTP/1.1 201 Made for you',
+    'X-Empty:',
+    'x-one: 1',
+    'X-Long: a b  c',
+    'Content-Type: application/json',
+  ];
+  const length = Buffer.from([...head, 'Content-Length: 11', '', '{"a":[1,2]}'].join('\r\n'));
+  const chunks = Buffer.from(
+    [...head, 'Transfer-Encoding: chunked', '', '5;ext=1', '{"a":', '006', '[1,2]}', '0', 'X-T: 1', '', ''].join(
+      '\r\n',
+    ),
+  );
+  for (const bytes of [length, chunks]) {
+    pair.upstream.respondWith(bytewise(bytes));
+    const answer = await ask(pair);
+    assert.equal(answer.statusLine, 'HTTP/1.1 201 Made for you');
+    assert.deepEqual(fromUpstream(answer).slice(0, 4), [
+      ['X-Empty', ''],
+      ['x-one', '1'],
+      ['X-Long', 'a b  c'],
+      ['Content-Type', 'application/json'],
+    ]);
+    assert.equal(answer.body.toString(), '{"a":[1,2]}');
+    assert.equal(answer.complete, true);
+  }
+});
+
+const ok = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nfinal';
+const interim: readonly string[] = [
+  'HTTP/1.1 100 Continue\r\n\r\n',
+  'HTTP/1.1 100\r\nX-Why: not\r\n\r\n',
+  'HTTP/1.1 102 Processing\r\n\r\n',
+  'HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\nContent-Length: 3\r\n\r\n',
+  'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n',
+  'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\n\r\n',
+];
+
+test('informational answers end at the gateway, in one piece or byte by byte, and the final one passes', async (t) => {
+  const pair = await startPair(t);
+  const connection = await connect(pair.rig.port);
+  t.after(() => connection.destroy());
+  let asked = 0;
+  for (const before of interim) {
+    for (const after of [ok, ok.replace('200 OK', '429 Slow down')]) {
+      for (const make of [answering, bytewise]) {
+        pair.upstream.respondWith(make(Buffer.from(before + after)));
+        await connection.write(questionBytes());
+        const answer = await connection.nextResponse();
+        assert.equal(answer.statusLine, after.slice(0, after.indexOf('\r\n')), before);
+        assert.equal(answer.body.toString(), 'final', before);
+        assert.deepEqual(answer.informational, [], before);
+        assert.equal(answer.header('link'), undefined);
+        assert.equal(answer.header('x-why'), undefined);
+        asked += 1;
+      }
+    }
+  }
+  assert.equal(pair.upstream.requests.length, asked);
+  assert.equal(pair.upstream.connections().accepted, 1, 'an informational answer costs no connection');
+});
+
+test('what looks like an informational answer inside a body stays in the body', async (t) => {
+  const body = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n';
+  const pair = await startPair(t, (_request, reply) => reply.bytes(200, [json], [body, body, body]));
+  assert.equal((await ask(pair)).body.toString(), body.repeat(3));
+});
+
+test('compressed bodies pass as they are, known encoding or not, success or error', async (t) => {
+  const pair = await startPair(t);
+  const plain = JSON.stringify({ data: Array.from({ length: 50 }, (_, i) => ({ index: i, embedding: [i / 7] })) });
+  const encodings: [name: string, bytes: Buffer][] = [
+    ['gzip', gzipSync(plain)],
+    ['x-gzip', gzipSync(plain, { level: 1 })],
+    ['br', brotliCompressSync(plain)],
+    ['zstd', zstdCompressSync(plain)],
+    ['deflate', deflateSync(plain)],
+    ['dcb', Buffer.from([1, 2, 3, 0, 255])],
+    ['gzip, br', brotliCompressSync(gzipSync(plain))],
+    ['identity', Buffer.from(plain)],
+    ['gzip', Buffer.from('this is no gzip')],
+    ['gzip', gzipSync(plain).subarray(0, 40)],
+  ];
+  for (const [name, bytes] of encodings) {
+    for (const status of [200, 422]) {
+      for (const chunked of [false, true]) {
+        const headers: HeaderField[] = [json, ['Content-Encoding', name]];
+        pair.upstream.respondWith((_request, reply) => reply.bytes(status, headers, bytes, { chunked }));
+        const answer = await ask(pair, ['Accept-Encoding', 'gzip, br, zstd']);
+        assert.equal(answer.status, status);
+        assert.equal(answer.header('content-encoding'), name);
+        assert.ok(answer.body.equals(bytes), `${name} ${status}`);
+        assert.equal(answer.complete, true);
+      }
+    }
+  }
+});
+
+test('vectors keep every digit, and base64 every character', async (t) => {
+  const pair = await startPair(t);
+  const floats = '{"data":[{"embedding":[-0.0,0.10,1e-7,1E+3,-1.2345678901234567e-05,0,1.0],"index":0}]}';
+  const wide = Float32Array.from({ length: 3072 }, (_, i) => Math.sin(i));
+  const base64 = Buffer.from(wide.buffer).toString('base64');
+  const many = `{"data":[${Array.from({ length: 200 }, (_, i) => `{"index":${i},"embedding":"${base64}"}`).join(',')}]}`;
+  for (const body of [floats, `{"data":[{"embedding":"${base64.replaceAll('/', '\\/')}"}]}`, many]) {
+    for (const chunked of [false, true]) {
+      pair.upstream.respondWith((_request, reply) => reply.bytes(200, [json], body, { chunked }));
+      const answer = await ask(pair);
+      assert.ok(answer.body.equals(Buffer.from(body)));
+    }
+  }
+});
+
+test('a client of HTTP/1.0 gets a length, or a body that ends with the connection', async (t) => {
+  const pair = await startPair(t);
+  const head = `POST /v1/embeddings HTTP/1.0\r\nAuthorization: ${authorized()[0]?.[1]}\r\n`;
+  const asked = `${head}Content-Length: ${question.length}\r\n\r\n${question}`;
+  for (const chunked of [false, true]) {
+    pair.upstream.respondWith((_request, reply) => reply.bytes(200, [json], ['fixed', ' body'], { chunked }));
+    const answer = await send(pair.rig.port, asked, { until: 'close' });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.body.toString(), 'fixed body');
+    assert.equal(answer.header('content-length'), chunked ? undefined : '10');
+    assert.equal(answer.header('transfer-encoding'), undefined);
+    assert.equal(answer.closed, 'fin');
+  }
+});
+
+test('a body that ends with the connection of the upstream is whole, and ends properly', async (t) => {
+  const pair = await startPair(t);
+  for (const version of ['1.0', '1.1']) {
+    for (const status of ['200 OK', '500 Oh']) {
+      pair.upstream.respondWith(async (_request, reply) => {
+        await reply.raw(`HTTP/${version} ${status}\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nfirst `);
+        await reply.raw('second');
+        reply.cut();
+      });
+      const answer = await ask(pair);
+      assert.equal(answer.statusLine, `HTTP/1.1 ${status}`);
+      assert.equal(answer.body.toString(), 'first second');
+      assert.equal(answer.header('transfer-encoding'), 'chunked');
+      assert.equal(answer.complete, true);
+      assert.equal((await newestExchange(pair)).cut, false);
+    }
+  }
+});
+
+test('what an upstream sends beyond its answer reaches nobody, least of all the next client', async (t) => {
+  const pair = await startPair(t);
+  const planted = 'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nplanted';
+  const connection = await connect(pair.rig.port);
+  t.after(() => connection.destroy());
+  for (const beyond of ['EXTRA', planted, '\r\n\r\n', `\r\n${planted}`]) {
+    pair.upstream.respondWith([answering(ok + beyond), answering(ok.replace('final', 'other'))]);
+    for (const expected of ['final', 'other']) {
+      await connection.write(questionBytes());
+      const answer = await connection.nextResponse();
+      assert.equal(answer.status, 200);
+      assert.equal(answer.body.toString(), expected);
+    }
+  }
+  assert.ok(!connection.received().includes('planted'));
+});
+
+test('one upstream connection serves one request after the other, and as many as come at once', async (t) => {
+  const pair = await startPair(t);
+  for (let i = 0; i < 20; i += 1) await ask(pair);
+  assert.equal(pair.upstream.connections().accepted, 1);
+
+  let waiting = 0;
+  let release = (): void => {};
+  const allHere = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  pair.upstream.respondWith(async (_request, reply) => {
+    waiting += 1;
+    if (waiting === 8) release();
+    await allHere;
+    await reply.json(200, {});
+  });
+  await Promise.all(Array.from({ length: 8 }, () => ask(pair)));
+  assert.equal(pair.upstream.connections().accepted, 8);
+});
+
+test('requests sent ahead on one connection are answered in their order, each with its own answer', async (t) => {
+  const pair = await startPair(t, async (request, reply) => {
+    const { delayMs } = JSON.parse(request.body.toString());
+    await reply.sleep(delayMs);
+    await reply.bytes(200, [json], request.body);
+  });
+  const asked = [60, 0, 30, 0].map((delayMs) => `{"model":"m","input":"x","delayMs":${delayMs}}`);
+  const answers = await sendPipelined(
+    pair.rig.port,
+    asked.map((body) => questionBytes(body)),
+  );
+  assert.deepEqual(
+    answers.map((answer) => answer.body.toString()),
+    asked,
+  );
+});
+
+test('an answer of 60 MB passes byte for byte without being held in memory', async (t) => {
+  const chunk = Buffer.alloc(1024 * 1024, 'vector digits 0.123456789,');
+  const chunks = 60;
+  const upstream = await startFakeUpstream(async (request, reply) => {
+    const chunked = request.body.includes('chunked');
+    await reply.head(200, [json, chunked ? ['Transfer-Encoding', 'chunked'] : lengthOfAll]);
+    for (let i = 0; i < chunks; i += 1) {
+      chunk.writeUInt32BE(i, 0);
+      await reply.raw(chunked ? toChunk(chunk) : chunk);
+    }
+    if (chunked) await reply.lastChunk();
+  });
+  t.after(() => upstream.close());
+  const lengthOfAll: HeaderField = ['Content-Length', String(chunk.length * chunks)];
+  const expected = createHash('sha256');
+  for (let i = 0; i < chunks; i += 1) {
+    chunk.writeUInt32BE(i, 0);
+    expected.update(chunk);
+  }
+  const digest = expected.digest('hex');
+
+  const gateway = await startGatewayProcess({ config: toDocument(upstream.url) });
+  t.after(() => gateway.stop());
+  const askOnce = async (input: string): Promise<number> => {
+    const response = await fetch(`${gateway.url}/v1/embeddings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'm', input }),
+    });
+    assert.equal(response.status, 200);
+    const seen = createHash('sha256');
+    let peakBytes = 0;
+    let bytes = 0;
+    let pieces = 0;
+    for await (const piece of response.body ?? []) {
+      seen.update(piece);
+      bytes += piece.length;
+      // Not at every piece: looking would slow the reader down.
+      if (pieces % 50 === 0) peakBytes = Math.max(peakBytes, await gateway.rssBytes());
+      pieces += 1;
+    }
+    assert.equal(bytes, chunk.length * chunks);
+    assert.equal(seen.digest('hex'), digest);
+    return peakBytes;
+  };
+  const before = await gateway.rssBytes();
+  for (const input of ['length', 'chunked']) {
+    const grownMb = ((await askOnce(input)) - before) / 1e6;
+    t.diagnostic(`60 MB by ${input}: the resident set grew by ${grownMb.toFixed(0)} MB at its peak`);
+    assert.ok(grownMb < 150, `${grownMb} MB`);
+  }
+});
+
+test('the observed usage is the one that the upstream wrote, wherever it stands and however it is packed', async (t) => {
+  const pair = await startPair(t);
+  const vector = `[${Array.from({ length: 3000 }, (_, i) => Math.sin(i)).join(',')}]`;
+  const tail = `{"object":"list","data":[{"embedding":${vector.repeat(1)},"index":0}],"model":"x","usage":{"prompt_tokens":11,"total_tokens":13}}`;
+  const head = `{"usage":{"total_tokens":13,"prompt_tokens":11},"object":"list","data":[{"embedding":${vector}}]}`;
+  const both = { promptTokens: 11, completionTokens: null, totalTokens: 13, searchUnits: null };
+  const event = (fields: object): string => `data: ${JSON.stringify({ id: 'c', ...fields })}\n\n`;
+  const stream = [
+    event({ choices: [{ text: 'a "usage":{"prompt_tokens":99}' }], usage: null }),
+    event({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } }),
+    'data: [DONE]\n\n',
+  ];
+  const streamed = { promptTokens: 3, completionTokens: 4, totalTokens: 7, searchUnits: null };
+  const plain = 'application/json';
+  const cases: [what: string, type: string, encoding: string, body: Buffer | string[], expected: unknown][] = [
+    ['at the tail', plain, '', Buffer.from(tail), both],
+    ['at the head', plain, '', Buffer.from(head), both],
+    ['in gzip', plain, 'gzip', gzipSync(tail), both],
+    ['in br', plain, 'br', brotliCompressSync(head), both],
+    ['in zstd', plain, 'zstd', zstdCompressSync(tail), both],
+    ['in a stream', 'text/event-stream', '', stream, streamed],
+    ['in a compressed stream', 'text/event-stream; charset=utf-8', 'gzip', gzipped(stream), streamed],
+    ['nowhere', plain, '', Buffer.from('{"object":"list","data":[]}'), null],
+    ['nowhere in a stream', 'text/event-stream', '', ['data: {"choices":[]}\n\n', 'data: [DONE]\n\n'], null],
+    ['in no JSON', 'text/html', '', Buffer.from('<p>"usage":{"prompt_tokens":1}</p>'), null],
+    ['in an unknown encoding', plain, 'dcb', Buffer.from(tail), null],
+    ['null', plain, '', Buffer.from('{"data":[],"usage":null}'), null],
+  ];
+  for (const [what, type, encoding, body, expected] of cases) {
+    const headers: HeaderField[] = [['Content-Type', type], ...(encoding === '' ? [] : [contentEncoding(encoding)])];
+    for (const chunked of [false, true]) {
+      pair.upstream.respondWith((_request, reply) => reply.bytes(200, headers, body, { chunked }));
+      const answer = await ask(pair);
+      assert.ok(answer.body.equals(Buffer.isBuffer(body) ? body : Buffer.from(body.join(''))), what);
+      assert.deepEqual((await newestExchange(pair)).usage, expected, what);
+    }
+  }
+
+  const searched = '{"id":"r","results":[],"meta":{"billed_units":{"search_units":2}}}';
+  pair.upstream.respondWith((_request, reply) => reply.bytes(200, [json], searched));
+  await pair.rig.post('/v1/rerank', { model: 'm', query: 'q', documents: ['d'] });
+  assert.equal((await newestExchange(pair)).usage?.searchUnits, 2);
+});
+
+function contentEncoding(name: string): HeaderField {
+  return ['Content-Encoding', name];
+}
+
+function gzipped(parts: readonly string[]): Buffer {
+  return gzipSync(parts.join(''));
+}
+
+test('bytes count as they went over the wire to the client', async (t) => {
+  const pair = await startPair(t, (_request, reply) => reply.bytes(200, [json], ['one', 'two'], { chunked: true }));
+  await send(pair.rig.port, toRequestBytes({ path: '/v1/embeddings', headers: authorized(), body: question }));
+  const exchange = await pair.rig.exchange();
+  assert.equal(exchange.responseBytes, 6);
+  assert.equal(exchange.requestBytes, question.length);
+  assert.equal(exchange.status, 200);
+  assert.equal(exchange.errorCode, undefined);
+  assert.equal(exchange.cut, false);
+  assert.equal(exchange.client.gone, false);
+});

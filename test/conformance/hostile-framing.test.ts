@@ -1,0 +1,327 @@
+/** Requests whose framing is broken or could be read in two ways: refused, and never passed on. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { assertError } from '../support/error-answer.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
+import { type MalformedRequest, malformedRequests } from '../support/malformed-requests.ts';
+import { send, sendPipelined, toRequestBytes } from '../support/raw-client.ts';
+import { connect } from '../support/raw-connection.ts';
+import { type Rig, type RigDocument, startRig, testKey } from '../support/rig.ts';
+
+const body = '{"model":"m","input":"x"}';
+
+async function open(t: TestContext, more: RigDocument = {}): Promise<{ rig: Rig; upstream: FakeUpstream }> {
+  const upstream = await startFakeUpstream((request, reply) => reply.bytes(200, [], request.body));
+  t.after(() => upstream.close());
+  const rig = await startRig(t, {
+    upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: 'sk-upstream-key' }],
+    models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'up' }] }],
+    ...more,
+  });
+  return { rig, upstream };
+}
+
+/** Every status line that came, and whether the connection ended. */
+async function outcomeOf(port: number, { bytes, cut }: MalformedRequest): Promise<string> {
+  const connection = await connect(port, { timeoutMs: 5_000 });
+  try {
+    await connection.write(bytes);
+    if (cut) connection.finish();
+    const { status, closed } = await connection.nextResponse();
+    const statuses =
+      connection
+        .received()
+        .toString('latin1')
+        .match(/^HTTP\/1\.1 \d+/gm) ?? [];
+    if (statuses.length > 1) return `several answers: ${statuses.join(', ')}`;
+    if (status === 0) return closed === 'open' ? 'silence' : 'refused';
+    return status >= 400 && status < 500 ? 'refused' : `status ${status}`;
+  } finally {
+    connection.destroy();
+  }
+}
+
+test(`${malformedRequests.length} malformed requests are refused, not a byte of them reaches the upstream, and service goes on`, async (t) => {
+  const { rig, upstream } = await open(t);
+  assert.ok(malformedRequests.length > 200);
+  assert.equal(new Set(malformedRequests.map(({ name }) => name)).size, malformedRequests.length);
+
+  const accepted: string[] = [];
+  const rows = [...malformedRequests];
+  const worker = async (): Promise<void> => {
+    for (let row = rows.shift(); row !== undefined; row = rows.shift()) {
+      const outcome = await outcomeOf(rig.port, row);
+      if (outcome !== 'refused') accepted.push(`${row.name}: ${outcome}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+  assert.deepEqual(accepted, []);
+  assert.equal(upstream.receivedBytes, 0);
+  assert.equal(upstream.connections().accepted, 0);
+  assert.equal((await rig.post('/v1/embeddings', body)).status, 200);
+});
+
+test('what the parser cannot read is told so in the shape of every error, and the connection ends', async (t) => {
+  const { rig } = await open(t);
+  const head = `POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nx-api-key: ${testKey}\r\n`;
+  for (const bytes of [
+    'nonsense\r\n\r\n',
+    `${head}X Y: 1\r\n\r\n`,
+    `${head}Content-Length: 25\r\nContent-Length: 24\r\n\r\n${body}`,
+    `${head}Content-Length: 25\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    `${head}X: a\r\n b\r\n\r\n`,
+    `${head}X: a\0b\r\n\r\n`,
+  ]) {
+    const answer = await send(rig.port, bytes, { until: 'close' });
+    assertError(answer, 'malformed_request', { of: bytes });
+    assert.equal(answer.header('connection'), 'close');
+    assert.equal(answer.closed, 'fin');
+  }
+});
+
+test('a chunk that is none is told so, whether its client had sent it with the head or later', async (t) => {
+  const { rig, upstream } = await open(t);
+  const head = `POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nx-api-key: ${testKey}\r\nX-Request-Id: mine\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  for (const [first, rest] of [
+    [head, 'nonsense\r\n'],
+    [`${head}5\r\n{"mod\r\n`, 'nonsense\r\n'],
+    [`${head}5\r\n{"mod`, 'nonsense\r\n'],
+    [`${head}nonsense\r\n`, ''],
+    [`${head}19\r\n${body}\r\n`, '0x0\r\n\r\n'],
+  ] as const) {
+    const answer = await send(rig.port, [first, { bytes: rest, afterMs: rest === '' ? 0 : 30 }], { until: 'close' });
+    assertError(answer, 'malformed_request', { of: JSON.stringify(first + rest) });
+    assert.equal(answer.header('x-request-id'), 'mine');
+    assert.equal(answer.closed, 'fin');
+  }
+  assert.equal(upstream.receivedBytes, 0);
+  for (const { errorCode, status } of rig.settled) assert.deepEqual([errorCode, status], ['malformed_request', 400]);
+});
+
+test('odd requests that can be read in one way only are served, framed anew', async (t) => {
+  const { rig, upstream } = await open(t);
+  const key = `x-api-key: ${testKey}`;
+  const sized = (lines: readonly string[], first = 'POST /v1/embeddings HTTP/1.1'): string =>
+    `${[first, ...lines, key, `Content-Length: ${body.length}`].join('\r\n')}\r\n\r\n${body}`;
+  const chunked = (chunks: string, lines: readonly string[] = ['Transfer-Encoding: chunked']): string =>
+    `${['POST /v1/embeddings HTTP/1.1', 'Host: x', key, ...lines].join('\r\n')}\r\n\r\n${chunks}`;
+  for (const bytes of [
+    sized(['HOST:x']),
+    sized(['host:\t x \t ']),
+    sized(['Host: [::1]:8080']),
+    sized(['Host: a_b.example-1:65535']),
+    sized(['Host: x', 'X-Empty:', 'X-Latin: \xe4\xff', 'x-tab: a\tb', "!#$%&'*+-.^_`|~: token"]),
+    sized(['Host: x', 'Connection: close']),
+    sized(['Host: x', 'Connection: Keep-Alive, x-mine', 'X-Mine: 1']),
+    sized(['Host: x', 'Connection: upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__']),
+    sized([
+      'Host: x',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Key: x',
+      'Sec-WebSocket-Version: 13',
+    ]),
+    sized(['Host: x', 'TE: trailers', 'Accept: a', 'Accept: b']),
+    sized(['Host: x'], `POST /v1/embeddings?${'x'.repeat(20_000)} HTTP/1.1`),
+    sized(['Host: x'], 'POST /v1/embeddings?a=b&c[]={}|\'"<>^`#x HTTP/1.1'),
+    sized([], 'POST /v1/embeddings HTTP/1.0'),
+    sized(['Host: x', 'Connection: keep-alive'], 'POST /v1/embeddings HTTP/1.0'),
+    `\r\n\r\n${sized(['Host: x'])}`,
+    chunked(`19\r\n${body}\r\n0\r\n\r\n`),
+    chunked(`19\r\n${body}\r\n0\r\n\r\n`, ['transfer-encoding: \t CHUNKED']),
+    chunked(`0019\r\n${body}\r\n000\r\n\r\n`),
+    chunked(`19;a=b;c="d"\r\n${body}\r\n0;last\r\n\r\n`),
+    chunked(`19\r\n${body}\r\n0\r\nX-Sum: 1\r\nHost: evil\r\n\r\n`),
+    chunked(`${[...body].map((byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`),
+  ]) {
+    const answer = await send(rig.port, Buffer.from(bytes, 'latin1'));
+    assert.equal(answer.status, 200, `${JSON.stringify(bytes)} ${answer.body}`);
+    const sent = await upstream.nextRequest();
+    assert.equal(sent.body.toString(), body);
+    const names = sent.headers.map(([name]) => name.toLowerCase());
+    assert.equal(new Set(names).size, names.length, 'no header stands twice');
+    for (const name of [
+      'transfer-encoding',
+      'upgrade',
+      'te',
+      'trailer',
+      'x-mine',
+      'x-sum',
+      'expect',
+      'http2-settings',
+    ]) {
+      assert.ok(!names.includes(name), name);
+    }
+    assert.equal(sent.header('connection'), 'keep-alive');
+    assert.equal(sent.header('content-length'), String(body.length));
+  }
+  assert.deepEqual(upstream.malformed, []);
+});
+
+test('requests sent ahead are answered in order, each with its own body', async (t) => {
+  const { rig, upstream } = await open(t);
+  // The first is the slowest.
+  let seen = 0;
+  upstream.respondWith(async (request, reply) => {
+    seen += 1;
+    await reply.sleep(Math.max(0, 60 - seen * 10));
+    await reply.bytes(200, [], request.body);
+  });
+  const texts = ['one', 'two', 'three', 'four', 'five', 'six'];
+  const asked = texts.map((text, index) =>
+    toRequestBytes({
+      path: '/v1/embeddings',
+      headers: [
+        ['x-api-key', testKey],
+        ['X-Request-Id', text],
+      ],
+      // The third is refused, between two that are not.
+      body: index === 2 ? '{' : { model: 'm', input: text },
+    }),
+  );
+  const answers = await sendPipelined(rig.port, asked);
+  assert.deepEqual(
+    answers.map((answer) => [answer.status, answer.header('x-request-id')]),
+    texts.map((text, index) => [index === 2 ? 400 : 200, text]),
+  );
+  for (const [index, answer] of answers.entries()) {
+    if (index !== 2) assert.deepEqual(answer.json(), { model: 'm', input: texts[index] });
+  }
+});
+
+test('what follows a body is judged as a request of its own, and never joined to it', async (t) => {
+  const { rig, upstream } = await open(t);
+  const head = (length: number, key = testKey): string =>
+    `POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\nContent-Length: ${length}\r\n\r\n`;
+  const smuggled = `${head(body.length, 'not-a-key-of-anybody-at-all')}${body}`;
+
+  const [first, second] = await sendPipelined(rig.port, [head(body.length) + body, smuggled]);
+  assert.equal(first?.status, 200);
+  assert.ok(second !== undefined);
+  assertError(second, 'invalid_api_key');
+  assert.equal(upstream.requests.length, 1);
+
+  // A body that is longer than announced: what is left over is no request, and the connection ends with that.
+  for (const afterMs of [0, 50]) {
+    const left = await send(rig.port, [head(body.length) + body, { bytes: 'leftover\r\n\r\n', afterMs }], {
+      until: 'close',
+    });
+    assert.ok([0, 200, 400].includes(left.status), `${left.status}`);
+    assert.equal(left.closed, 'fin');
+  }
+
+  // And one that is shorter takes its due from what follows, which is then no request any more.
+  const short = await send(rig.port, head(body.length + smuggled.length) + body + smuggled);
+  assertError(short, 'invalid_json');
+  assert.ok(upstream.requests.every((request) => request.body.toString() === body));
+  assert.deepEqual(upstream.malformed, []);
+});
+
+test('the rest of a refused body is not taken for a request', async (t) => {
+  const { rig, upstream } = await open(t, { server: { body_limit: '1KiB' } });
+  const inner = toRequestBytes({ path: '/v1/embeddings', headers: [['x-api-key', testKey]], body });
+  const padding = ' '.repeat(2000);
+  for (const [headers, code] of [
+    [[['x-api-key', testKey]], 'body_too_large'],
+    [[['x-api-key', 'not-a-key-of-anybody-at-all']], 'invalid_api_key'],
+    [[], 'missing_api_key'],
+  ] as const) {
+    const outer = toRequestBytes({
+      path: '/v1/embeddings',
+      headers,
+      body: Buffer.concat([Buffer.from(padding), inner]),
+    });
+    const connection = await connect(rig.port);
+    await connection.write(outer);
+    assertError(await connection.nextResponse(), code);
+    // The connection is at the beginning of the next request, not in the middle of the last one.
+    await connection.write(toRequestBytes({ path: '/healthz' }));
+    assert.deepEqual((await connection.nextResponse()).json(), { status: 'ok' });
+    connection.destroy();
+  }
+  assert.equal(upstream.receivedBytes, 0);
+});
+
+test('a client that sent ahead and then leaves in mid-body ends all that it began', async (t) => {
+  const { rig, upstream } = await open(t);
+  upstream.respondWith((_request, reply) => reply.stall());
+  const whole = toRequestBytes({ path: '/v1/embeddings', headers: [['x-api-key', testKey]], body });
+  const connection = await connect(rig.port);
+  await connection.write(Buffer.concat([whole, whole, whole.subarray(0, -5)]));
+  await upstream.nextRequest();
+  await upstream.nextRequest();
+  connection.reset();
+  await rig.exchange(3);
+  assert.deepEqual(
+    rig.settled.map(({ errorCode }) => errorCode),
+    ['client_closed', 'client_closed', 'client_closed'],
+  );
+  assert.equal(upstream.requests.length, 2);
+});
+
+test('a client that leaves while its key is looked up is waited for no longer', async (t) => {
+  const { rig, upstream } = await open(t);
+  let answer: (record: unknown) => void = () => undefined;
+  const asked = new Promise<void>((resolve) => {
+    const find = (): Promise<unknown> => {
+      resolve();
+      return new Promise((settle) => {
+        answer = settle;
+      });
+    };
+    Object.assign(rig.store.keys, { find });
+  });
+  const connection = await connect(rig.port);
+  const whole = toRequestBytes({ path: '/v1/embeddings', headers: [['x-api-key', 'a-key-of-the-store-000000']], body });
+  await connection.write(whole.subarray(0, -5));
+  await asked;
+  connection.reset();
+  // The gateway notices on the next turn of its own; a health check behind it comes later still.
+  assert.equal((await rig.get('/healthz')).status, 200);
+  answer({ id: 'k', models: ['*'] });
+  assert.equal((await rig.exchange()).errorCode, 'client_closed');
+  assert.equal(upstream.receivedBytes, 0);
+});
+
+test('a body is asked for once everything before it was judged, and only of clients that can be asked', async (t) => {
+  const { rig, upstream } = await open(t);
+  const head = (lines: readonly string[], version = '1.1'): string =>
+    `${[`POST /v1/embeddings HTTP/${version}`, 'Host: x', 'Expect: 100-Continue', `Content-Length: ${body.length}`, ...lines].join('\r\n')}\r\n\r\n`;
+  const key = `x-api-key: ${testKey}`;
+
+  const connection = await connect(rig.port);
+  for (const _ of [1, 2]) {
+    await connection.write(head([key]));
+    await connection.sees('HTTP/1.1 100 Continue\r\n\r\n');
+    await connection.write(body);
+    const answer = await connection.nextResponse();
+    assert.equal(answer.status, 200);
+    assert.deepEqual(
+      answer.informational.map(({ status }) => status),
+      [100],
+    );
+  }
+  connection.destroy();
+  assert.equal(upstream.requests.length, 2);
+  assert.equal(upstream.requests[0]?.header('expect'), undefined);
+
+  for (const [lines, code] of [
+    [[], 'missing_api_key'],
+    [['x-api-key: not-a-key-of-anybody-at-all'], 'invalid_api_key'],
+    [[key, 'Content-Type: text/plain'], 'unsupported_media_type'],
+    [[key, 'Content-Encoding: rot13'], 'unsupported_encoding'],
+  ] as const) {
+    const answer = await send(rig.port, head(lines));
+    assertError(answer, code);
+    assert.deepEqual(answer.informational, []);
+  }
+  const huge = await send(rig.port, head([key]).replace(/Length: \d+/, 'Length: 99999999'));
+  assertError(huge, 'body_too_large');
+  assert.deepEqual(huge.informational, [], 'a body that will be refused is not asked for');
+
+  // HTTP/1.0 knows no interim answers.
+  const old = await send(rig.port, head([key], '1.0') + body);
+  assert.equal(old.status, 200);
+  assert.deepEqual(old.informational, []);
+});

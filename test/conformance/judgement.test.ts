@@ -1,0 +1,441 @@
+/** In which order a request is judged, and what decides between a model, a key and a route. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { ErrorCode } from '../../src/core/errors.ts';
+import { assertError } from '../support/error-answer.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
+import { type RawResponse, send, toRequestBytes } from '../support/raw-client.ts';
+import { type Rig, type RigDocument, startRig, testKey } from '../support/rig.ts';
+
+const narrowKey = 'narrow-key-with-enough-characters';
+
+async function open(t: TestContext, more: RigDocument): Promise<{ rig: Rig; upstream: FakeUpstream }> {
+  const upstream = await startFakeUpstream();
+  t.after(() => upstream.close());
+  const upstreams = [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: 'sk-upstream-key' }];
+  return { rig: await startRig(t, { upstreams, ...more }), upstream };
+}
+
+const target = (model?: string) => [model === undefined ? { upstream: 'up' } : { upstream: 'up', model }];
+
+interface Asked {
+  method: string;
+  path: string;
+  key: string;
+  type: string;
+  encoding: string;
+  body: string;
+}
+
+async function ask(rig: Rig, { method, path, key, type, encoding, body }: Asked): Promise<RawResponse> {
+  return send(
+    rig.port,
+    toRequestBytes({
+      method,
+      path,
+      headers: [
+        ['Authorization', `Bearer ${key}`],
+        ['Content-Type', type],
+        ['Content-Encoding', encoding],
+      ],
+      body,
+    }),
+  );
+}
+
+/** Each spoils one thing of a good request; in the order of the contract. */
+const faults: readonly { readonly code: ErrorCode; readonly param?: string; spoil(asked: Asked): void }[] = [
+  { code: 'route_not_found', spoil: (asked) => Object.assign(asked, { path: '/v1/embed' }) },
+  { code: 'method_not_allowed', spoil: (asked) => Object.assign(asked, { method: 'DELETE' }) },
+  { code: 'invalid_api_key', spoil: (asked) => Object.assign(asked, { key: 'a-key-that-is-not-known-here' }) },
+  { code: 'unsupported_media_type', spoil: (asked) => Object.assign(asked, { type: 'text/plain' }) },
+  { code: 'unsupported_encoding', spoil: (asked) => Object.assign(asked, { encoding: 'rot13' }) },
+  {
+    code: 'missing_required_parameter',
+    param: 'input',
+    spoil: (asked) => Object.assign(asked, { body: asked.body.replace('"input"', '"inputs"') }),
+  },
+  {
+    code: 'model_not_found',
+    param: 'model',
+    spoil: (asked) => Object.assign(asked, { body: asked.body.replace(/"(open|closed)"/, '"unknown"') }),
+  },
+  {
+    code: 'model_not_allowed',
+    param: 'model',
+    spoil: (asked) => {
+      if (asked.key === testKey) asked.key = narrowKey;
+      asked.body = asked.body.replace('"open"', '"closed"');
+    },
+  },
+];
+
+test('of two faults the one that is judged first is told: route, method, key, media type, body, model, list', async (t) => {
+  const { rig, upstream } = await open(t, {
+    models: [
+      { id: 'open', operations: ['embeddings'], targets: target() },
+      { id: 'closed', operations: ['embeddings'], targets: target() },
+    ],
+    keys: [
+      { id: 'test', secret: testKey },
+      { id: 'narrow', secret: narrowKey, models: ['open'] },
+    ],
+  });
+  const good: Asked = {
+    method: 'POST',
+    path: '/v1/embeddings',
+    key: testKey,
+    type: 'application/json',
+    encoding: 'identity',
+    body: '{"model":"open","input":"x"}',
+  };
+  assert.equal((await ask(rig, good)).status, 200, 'the request without a fault');
+  const before = upstream.receivedBytes;
+
+  for (const [index, first] of faults.entries()) {
+    for (const second of faults.slice(index)) {
+      const asked = { ...good };
+      second.spoil(asked);
+      first.spoil(asked);
+      const answer = await ask(rig, asked);
+      assertError(answer, first.code, { param: first.param ?? null, of: `${first.code} before ${second.code}` });
+    }
+  }
+  assert.equal(upstream.receivedBytes, before);
+});
+
+test("within the body: its text, then the model's kind, then required fields, then optional ones", async (t) => {
+  const { rig, upstream } = await open(t, {
+    models: [{ id: 'm', operations: ['embeddings'], targets: target() }],
+  });
+  const rows: [body: string, code: ErrorCode, param: string | null][] = [
+    ['{"model":7,"input":7,"dimensions":"x"', 'invalid_json', null],
+    ['{"model":7,"input":7,"dimensions":"x"}', 'invalid_type', 'model'],
+    ['{"model":"nobody","input":7,"dimensions":"x"}', 'invalid_type', 'input'],
+    ['{"model":"nobody","dimensions":"x"}', 'missing_required_parameter', 'input'],
+    ['{"model":"nobody","input":"x","dimensions":"x"}', 'invalid_type', 'dimensions'],
+    ['{"input":"x","dimensions":"x"}', 'invalid_type', 'dimensions'],
+    ['{"input":"x","dimensions":1}', 'missing_required_parameter', 'model'],
+  ];
+  for (const [body, code, param] of rows) {
+    assertError(await rig.post('/v1/embeddings', body), code, { param, of: body });
+  }
+  assert.equal(upstream.receivedBytes, 0);
+});
+
+test('of the faults of one key: revocation and end, then the operation, then the address', async (t) => {
+  const base = { operations: ['rerank'], addresses: ['192.0.2.1'] };
+  const { rig, upstream } = await open(t, {
+    keys: [
+      { id: 'a', secret: 'expired-key-with-enough-characters', ...base, expires: '2020-01-01' },
+      { id: 'b', secret: 'narrow-key-with-enough-characters', ...base },
+      { id: 'c', secret: 'elsewhere-key-enough-characters', addresses: ['192.0.2.1', '2001:db8::/32'] },
+    ],
+  });
+  const rows: [string, ErrorCode][] = [
+    ['expired-key-with-enough-characters', 'expired_api_key'],
+    ['narrow-key-with-enough-characters', 'route_not_allowed'],
+    ['elsewhere-key-enough-characters', 'ip_not_allowed'],
+  ];
+  for (const [key, code] of rows) {
+    assertError(await rig.post('/v1/embeddings', '', { headers: [['x-api-key', key]] }), code);
+  }
+  assert.equal(upstream.receivedBytes, 0);
+});
+
+const bodies: Readonly<Record<string, (model: string) => string>> = {
+  '/v1/completions': (model) => `{"model":"${model}","prompt":"x"}`,
+  '/v1/edits': (model) => `{"model":"${model}","input":"x","instruction":"y"}`,
+  '/v1/rerank': (model) => `{"model":"${model}","query":"x","documents":["y"]}`,
+  '/v1/moderations': (model) => `{"model":"${model}","input":"x"}`,
+  '/v1/embeddings': (model) => `{"model":"${model}","input":"x"}`,
+};
+
+test('a hidden model is unknown on rerank and embeddings, and answers to its names elsewhere', async (t) => {
+  const { rig, upstream } = await open(t, {
+    models: [
+      { id: 'secret-model', aliases: ['nickname-01'], visible: false, targets: target() },
+      { id: 'secret-*', targets: target() },
+    ],
+  });
+  for (const name of ['secret-model', 'nickname-01']) {
+    const unknown = 'x'.repeat(name.length);
+    for (const path of ['/v1/rerank', '/v1/embeddings']) {
+      const hidden = await rig.post(path, bodies[path]?.(name));
+      assertError(hidden, 'model_not_found', { param: 'model', of: path });
+      // The same but for the name, to the last byte: nothing tells a hidden model from one that is not there.
+      const other = await rig.post(path, bodies[path]?.(unknown));
+      assert.equal(hidden.body.toString().replaceAll(name, unknown), other.body.toString());
+      assert.deepEqual(
+        hidden.headers.map(([field]) => field),
+        other.headers.map(([field]) => field),
+      );
+    }
+    assertError(await rig.post(`/v1/engines/${name}/embeddings`, '{"input":"x"}'), 'model_not_found', {
+      param: 'model',
+    });
+    assert.equal(upstream.receivedBytes, 0);
+  }
+  for (const name of ['secret-model', 'nickname-01']) {
+    for (const path of ['/v1/completions', '/v1/edits', '/v1/moderations']) {
+      assert.equal((await rig.post(path, bodies[path]?.(name))).status, 200, path);
+      assert.equal((await upstream.nextRequest()).body.toString(), bodies[path]?.('secret-model'));
+    }
+  }
+  // What the pattern alone matches is as visible as the pattern.
+  assert.equal((await rig.post('/v1/embeddings', bodies['/v1/embeddings']?.('secret-other'))).status, 200);
+});
+
+test('a hidden pattern is unknown on the routes for visible models, and serves the others', async (t) => {
+  const { rig, upstream } = await open(t, { models: [{ id: 'dark-*', visible: false, targets: target('*') }] });
+  for (const path of ['/v1/rerank', '/v1/embeddings']) {
+    assertError(await rig.post(path, bodies[path]?.('dark-1')), 'model_not_found', { param: 'model' });
+  }
+  assert.equal(upstream.receivedBytes, 0);
+  assert.equal((await rig.post('/v1/completions', bodies['/v1/completions']?.('dark-1'))).status, 200);
+  assert.equal((await upstream.nextRequest()).body.toString(), bodies['/v1/completions']?.('1'));
+});
+
+test('a model is never asked for what it does not serve', async (t) => {
+  const { rig, upstream } = await open(t, {
+    models: Object.keys(bodies).map((path) => {
+      const operation = path.slice('/v1/'.length);
+      return { id: `only-${operation}`, operations: [operation], targets: target() };
+    }),
+  });
+  for (const path of Object.keys(bodies)) {
+    for (const other of Object.keys(bodies)) {
+      const model = `only-${other.slice('/v1/'.length)}`;
+      const answer = await rig.post(path, bodies[path]?.(model));
+      if (path === other) assert.equal(answer.status, 200, path);
+      else assertError(answer, 'operation_not_supported', { param: 'model', of: `${model} on ${path}` });
+    }
+  }
+  assertError(await rig.post('/v1/engines/only-rerank/embeddings', '{"input":"x"}'), 'operation_not_supported', {
+    param: 'model',
+  });
+  assert.equal(upstream.requests.length, Object.keys(bodies).length);
+});
+
+test('an exact ID wins over patterns, and of patterns the longest', async (t) => {
+  const { rig, upstream } = await open(t, {
+    models: [
+      { id: 'gpt-*', targets: target('any-*') },
+      { id: 'gpt-4*', targets: target('four-*') },
+      { id: '*-instruct', targets: target('told-*') },
+      { id: 'gpt-4o', aliases: ['gpt-4-old'], targets: target('exact') },
+      { id: 'b*d', targets: target('middle-*') },
+    ],
+  });
+  const rows: [asked: string, upstreamName: string][] = [
+    ['gpt-4o', 'exact'],
+    ['gpt-4-old', 'exact'],
+    ['gpt-4', 'four-'],
+    ['gpt-4o-mini', 'four-o-mini'],
+    ['gpt-3.5', 'any-3.5'],
+    ['gpt-', 'any-'],
+    ['gpt-4-instruct', 'told-gpt-4'],
+    ['bd', 'middle-'],
+    ['b/../d', 'middle-/../'],
+    ['b$&$1d', 'middle-$&$1'],
+    ['gpt-*x*', 'any-*x*'],
+    ['gpt-4o\\u0000', 'four-o\\u0000'],
+  ];
+  for (const [asked, upstreamName] of rows) {
+    const answer = await rig.post('/v1/completions', bodies['/v1/completions']?.(asked));
+    assert.equal(answer.status, 200, asked);
+    assert.equal((await upstream.nextRequest()).body.toString(), bodies['/v1/completions']?.(upstreamName), asked);
+  }
+  const seen = upstream.receivedBytes;
+  for (const asked of ['gpt', 'GPT-4', 'b', 'd', '', ' gpt-4o', 'gpt\\u0000-4']) {
+    const answer = await rig.post('/v1/completions', bodies['/v1/completions']?.(asked));
+    assertError(answer, 'model_not_found', { param: 'model', of: asked });
+  }
+  assert.equal(upstream.receivedBytes, seen);
+});
+
+test("a key's list is held against the public ID, whatever the client called it", async (t) => {
+  const { rig, upstream } = await open(t, {
+    models: [
+      { id: 'public', aliases: ['allowed-alias'], targets: target() },
+      { id: 'mine', aliases: ['other-alias'], targets: target() },
+      { id: 'gpt-*', targets: target('*') },
+    ],
+    keys: [
+      { id: 'a', secret: testKey, models: ['mine', 'allowed-alias', 'gpt-4*'] },
+      { id: 'b', secret: narrowKey, models: [] },
+    ],
+  });
+  const post = (name: string, key = testKey) =>
+    rig.post('/v1/completions', bodies['/v1/completions']?.(name), { headers: [['Authorization', `bEaReR ${key}`]] });
+  for (const name of ['mine', 'other-alias', 'gpt-4', 'gpt-4o']) assert.equal((await post(name)).status, 200, name);
+  const seen = upstream.requests.length;
+  assert.equal(seen, 4);
+  for (const name of ['public', 'allowed-alias', 'gpt-3', 'gpt-']) {
+    assertError(await post(name), 'model_not_allowed', { param: 'model', of: name });
+  }
+  for (const name of ['mine', 'public', 'gpt-4'])
+    assertError(await post(name, narrowKey), 'model_not_allowed', { param: 'model' });
+  assertError(await rig.post('/v1/engines/public/embeddings', '{"input":"x","model":"mine"}'), 'model_not_allowed', {
+    param: 'model',
+  });
+  assert.equal(upstream.requests.length, seen);
+});
+
+test("a key's operations hold on every spelling of a route, and do not hide the model list", async (t) => {
+  const { rig, upstream } = await open(t, {
+    models: [{ id: 'm', targets: target() }],
+    keys: [{ id: 'a', secret: testKey, operations: ['embeddings'] }],
+  });
+  for (const path of ['/v1/embeddings', '/embeddings/', '/v1/engines/m/embeddings']) {
+    assert.equal((await rig.post(path, '{"model":"m","input":"x"}')).status, 200, path);
+  }
+  for (const path of ['/v1/completions', '/completions', '/v2/rerank', '/v1/v1/moderations', '/edits/']) {
+    assertError(await rig.post(path, '{'), 'route_not_allowed', { of: path });
+  }
+  assert.equal((await rig.get('/v1/models')).status, 200);
+  assert.equal(upstream.requests.length, 3);
+});
+
+test('a key is found in any of its four headers, and an empty or foreign Authorization hides none', async (t) => {
+  const { rig } = await open(t, {});
+  const rows: [name: string, value: string][][] = [
+    [['Authorization', `Bearer ${testKey}`]],
+    [['AUTHORIZATION', `BEARER \t ${testKey} \t`]],
+    [['X-Api-Key', testKey]],
+    [['api-key', ` ${testKey} `]],
+    [['x-goog-api-key', testKey]],
+    [
+      ['Authorization', 'Basic dXNlcjpwYXNz'],
+      ['x-api-key', testKey],
+    ],
+    [
+      ['Authorization', ''],
+      ['x-api-key', ''],
+      ['api-key', testKey],
+    ],
+    [
+      ['Authorization', 'Bearer'],
+      ['x-goog-api-key', testKey],
+    ],
+  ];
+  for (const headers of rows)
+    assert.equal((await rig.get('/v1/models', { headers })).status, 200, JSON.stringify(headers));
+
+  const missing: [name: string, value: string][][] = [
+    [],
+    [['Authorization', testKey]],
+    [['Authorization', `Basic ${testKey}`]],
+    [['Authorization', `Bearer${testKey}`]],
+    [['Cookie', `key=${testKey}`]],
+  ];
+  for (const headers of missing) assertError(await rig.get('/v1/models', { headers }), 'missing_api_key');
+  assertError(await rig.get(`/v1/models?api_key=${testKey}&key=${testKey}`, { headers: [] }), 'missing_api_key');
+
+  const wrong = [
+    `${testKey}x`,
+    testKey.slice(0, -1),
+    testKey.toUpperCase(),
+    `${testKey} ${testKey}`,
+    'x'.repeat(10_000),
+  ];
+  for (const key of wrong) {
+    assertError(await rig.get('/v1/models', { headers: [['x-api-key', key]] }), 'invalid_api_key', { of: key });
+  }
+});
+
+test('where the operator names a default model, it stands in for an absent one, and for nothing else', async (t) => {
+  const { rig, upstream } = await open(t, {
+    models: [
+      { id: 'judge', targets: target('upstream-judge') },
+      { id: 'm', targets: target() },
+    ],
+    default_model: { moderations: 'judge' },
+  });
+  const passing: [body: string, sent: string][] = [
+    ['{"input":"x"}', '{"model":"upstream-judge","input":"x"}'],
+    ['{"model":null,"input":"x"}', '{"model":"upstream-judge","input":"x"}'],
+    ['{"model":"m","input":"x"}', '{"model":"m","input":"x"}'],
+  ];
+  for (const [body, sent] of passing) {
+    assert.equal((await rig.post('/v1/moderations', body)).status, 200, body);
+    assert.equal((await upstream.nextRequest()).body.toString(), sent);
+  }
+  const refused: [path: string, body: string, code: ErrorCode][] = [
+    ['/v1/moderations', '{"model":"","input":"x"}', 'model_not_found'],
+    ['/v1/moderations', '{"model":"nobody","input":"x"}', 'model_not_found'],
+    ['/v1/moderations', '{"Model":"m","input":"x"}', 'duplicate_parameter'],
+    ['/v1/embeddings', '{"input":"x"}', 'missing_required_parameter'],
+    ['/v1/completions', '{"Model":"m","prompt":"x"}', 'missing_required_parameter'],
+  ];
+  for (const [path, body, code] of refused) assertError(await rig.post(path, body), code, { param: 'model', of: body });
+  assert.equal(upstream.requests.length, passing.length);
+});
+
+test('messages stand in for input where the model accepts them, and only on the embeddings route', async (t) => {
+  const { rig, upstream } = await open(t, {
+    models: [
+      { id: 'talks', accepts_messages: true, targets: target() },
+      { id: 'plain', targets: target() },
+    ],
+  });
+  for (const body of [
+    '{"model":"talks","messages":[{"role":"user","content":"x"}]}',
+    '{"model":"talks","messages":[],"input":null}',
+    '{"model":"talks","messages":"whatever","input":"x"}',
+    '{"model":"plain","messages":[],"input":"x"}',
+  ]) {
+    assert.equal((await rig.post('/v1/embeddings', body)).status, 200, body);
+    assert.equal((await upstream.nextRequest()).body.toString(), body);
+  }
+  const seen = upstream.requests.length;
+  const refused: [path: string, body: string, code: ErrorCode, param: string][] = [
+    ['/v1/embeddings', '{"model":"plain","messages":[]}', 'missing_required_parameter', 'input'],
+    ['/v1/embeddings', '{"model":"talks","messages":"x"}', 'missing_required_parameter', 'input'],
+    ['/v1/embeddings', '{"model":"talks","messages":null}', 'missing_required_parameter', 'input'],
+    ['/v1/embeddings', '{"model":"talks","input":7,"messages":[]}', 'invalid_type', 'input'],
+    ['/v1/embeddings', '{"model":"talks","Messages":[]}', 'missing_required_parameter', 'input'],
+    ['/v1/embeddings', '{"model":"talks","messages":[],"MESSAGES":[]}', 'duplicate_parameter', 'messages'],
+    ['/v1/engines/talks/embeddings', '{"messages":[]}', 'missing_required_parameter', 'input'],
+    ['/v1/moderations', '{"model":"talks","messages":[]}', 'missing_required_parameter', 'input'],
+  ];
+  for (const [path, body, code, param] of refused) assertError(await rig.post(path, body), code, { param, of: body });
+  assert.equal(upstream.requests.length, seen);
+});
+
+test('on a connection from a trusted proxy a key is held against the address that the proxy names', async (t) => {
+  const document = {
+    models: [{ id: 'm', targets: target() }],
+    keys: [{ id: 'a', secret: testKey, addresses: ['198.51.100.0/24', '2001:db8::/48'] }],
+  };
+  const trusting = await open(t, { ...document, server: { trusted_proxies: ['127.0.0.0/8', '10.0.0.1'] } });
+  const wary = await open(t, document);
+  const rows: [forwardedFor: string, allowed: boolean][] = [
+    ['198.51.100.7', true],
+    ['2001:db8:0:1::5', true],
+    ['::ffff:198.51.100.9', true],
+    ['203.0.113.9, 198.51.100.7', true],
+    ['198.51.100.7, 10.0.0.1', true],
+    ['198.51.100.7, 203.0.113.9', false],
+    ['198.51.100.7, 10.0.0.2', false],
+    ['198.51.100.7, nonsense', false],
+    ['198.51.100.7:80', false],
+    ['203.0.113.9', false],
+    ['', false],
+  ];
+  for (const [forwardedFor, allowed] of rows) {
+    const more = {
+      headers: [
+        ['x-api-key', testKey],
+        ['X-Forwarded-For', forwardedFor],
+      ] as const,
+    };
+    const answer = await trusting.rig.post('/v1/completions', bodies['/v1/completions']?.('m'), more);
+    if (allowed) assert.equal(answer.status, 200, forwardedFor);
+    else assertError(answer, 'ip_not_allowed', { of: forwardedFor });
+    assertError(await wary.rig.post('/v1/completions', bodies['/v1/completions']?.('m'), more), 'ip_not_allowed');
+  }
+  assert.equal(wary.upstream.receivedBytes, 0);
+  assert.equal(trusting.upstream.requests.length, rows.filter(([, allowed]) => allowed).length);
+});

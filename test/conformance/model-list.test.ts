@@ -1,0 +1,290 @@
+/** `GET /v1/models` and `/v1/models/{id}`, the health checks, and which paths are which. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { assertError } from '../support/error-answer.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
+import { request, send, toRequestBytes } from '../support/raw-client.ts';
+import { type Rig, type RigDocument, startRig, testKey } from '../support/rig.ts';
+
+const narrowKey = 'narrow-key-with-enough-characters';
+
+async function open(t: TestContext, more: RigDocument = {}): Promise<{ rig: Rig; upstream: FakeUpstream }> {
+  const upstream = await startFakeUpstream();
+  t.after(() => upstream.close());
+  const targets = [{ upstream: 'up' }];
+  const rig = await startRig(t, {
+    upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: 'sk-upstream-key' }],
+    models: [
+      { id: 'plain', aliases: ['nickname'], operations: ['embeddings', 'rerank'], targets },
+      { id: 'BAAI/bge-m3', operations: ['embeddings'], targets },
+      { id: 'hidden', aliases: ['hidden-alias'], visible: false, targets },
+      { id: 'gpt-*', operations: ['completions'], targets },
+      { id: 'gpt-secret', visible: false, targets },
+      { id: 'dark-*', visible: false, targets },
+      { id: 'ünï cödé 模型', operations: ['moderations'], targets },
+      { id: 'models', operations: ['edits'], targets },
+    ],
+    keys: [
+      { id: 'test', secret: testKey },
+      { id: 'narrow', secret: narrowKey, models: ['BAAI/*', 'hidden', 'gpt-4*'] },
+    ],
+    ...more,
+  });
+  return { rig, upstream };
+}
+
+const listPaths = ['/v1/models', '/models', '/v1/v1/models', '/v1/models/', '/models?limit=1'];
+
+test('the list has the OpenAI shape, and holds the visible models that are no patterns', async (t) => {
+  const { rig, upstream } = await open(t);
+  for (const path of listPaths) {
+    const answer = await rig.get(path);
+    assert.equal(answer.status, 200, path);
+    assert.equal(answer.header('content-type'), 'application/json');
+    const list = answer.json() as { object: string; data: { created: number }[] };
+    const created = list.data[0]?.created ?? 0;
+    assert.ok(Number.isInteger(created) && Math.abs(created - Date.now() / 1000) < 600, `created: ${created}`);
+    const model = (id: string, operations: string[]) => ({
+      id,
+      object: 'model',
+      created,
+      owned_by: 'postern',
+      operations,
+    });
+    assert.deepEqual(list, {
+      object: 'list',
+      data: [
+        model('plain', ['embeddings', 'rerank']),
+        model('BAAI/bge-m3', ['embeddings']),
+        model('ünï cödé 模型', ['moderations']),
+        model('models', ['edits']),
+      ],
+    });
+  }
+  assert.equal(upstream.receivedBytes, 0);
+});
+
+test('a key sees in the list what it may use', async (t) => {
+  const { rig } = await open(t);
+  const answer = await rig.get('/v1/models', { headers: [['x-api-key', narrowKey]] });
+  const { data } = answer.json() as { data: { id: string }[] };
+  assert.deepEqual(
+    data.map(({ id }) => id),
+    ['BAAI/bge-m3'],
+  );
+});
+
+test('one model is shown under its ID, its alias and names that its pattern matches, slashes plain or encoded', async (t) => {
+  const { rig } = await open(t);
+  const rows: [path: string, id: string][] = [
+    ['plain', 'plain'],
+    ['plain/', 'plain'],
+    ['nickname', 'plain'],
+    ['%70lain', 'plain'],
+    ['BAAI/bge-m3', 'BAAI/bge-m3'],
+    ['BAAI%2Fbge-m3', 'BAAI/bge-m3'],
+    ['BAAI%2fbge%2Dm3', 'BAAI/bge-m3'],
+    ['gpt-4o', 'gpt-4o'],
+    [encodeURIComponent('ünï cödé 模型'), 'ünï cödé 模型'],
+    ['models', 'models'],
+  ];
+  for (const prefix of ['/v1/models/', '/models/', '/v1/v1/models/']) {
+    for (const [path, id] of rows) {
+      const answer = await rig.get(prefix + path);
+      assert.equal(answer.status, 200, prefix + path);
+      const shown = answer.json() as { id: string; object: string };
+      assert.equal(shown.id, id);
+      assert.deepEqual(Object.keys(shown), ['id', 'object', 'created', 'owned_by', 'operations']);
+    }
+  }
+});
+
+test('a hidden model, one that the key may not use and one that is not there answer alike', async (t) => {
+  const { rig } = await open(t);
+  const bodies = new Set<string>();
+  for (const name of ['hidden', 'hidden-alias', 'gpt-secret', 'dark-1', 'nobody', 'GPT-4']) {
+    const answer = await rig.get(`/v1/models/${name}`);
+    assertError(answer, 'model_not_found', { param: 'model', of: name });
+    bodies.add(answer.body.toString());
+  }
+  for (const name of ['plain', 'hidden', 'gpt-3.5', 'nobody']) {
+    const answer = await rig.get(`/v1/models/${name}`, { headers: [['x-api-key', narrowKey]] });
+    assertError(answer, 'model_not_found', { param: 'model', of: name });
+    bodies.add(answer.body.toString());
+  }
+  assert.equal(bodies.size, 1);
+});
+
+test('HEAD says what GET would, without a body, and the connection goes on', async (t) => {
+  const { rig } = await open(t);
+  for (const [path, status] of [
+    ['/v1/models', 200],
+    ['/v1/models/plain', 200],
+    ['/v1/models/nobody', 404],
+    ['/v1/nowhere', 404],
+    ['/healthz', 200],
+    ['/readyz', 200],
+  ] as const) {
+    const get = await rig.get(path);
+    const head = await rig.get(path, { method: 'HEAD' });
+    assert.equal(head.status, status, path);
+    assert.equal(head.body.length, 0);
+    assert.equal(head.header('content-length'), get.header('content-length'));
+    assert.equal(head.header('content-type'), 'application/json');
+    const both = await send(
+      rig.port,
+      [
+        toRequestBytes({ method: 'HEAD', path }),
+        toRequestBytes({ method: 'HEAD', path, headers: [['Connection', 'close']] }),
+      ],
+      { method: 'HEAD', until: 'close' },
+    );
+    assert.equal(both.closed, 'fin', path);
+    assert.equal(both.rawBytes.toString().match(/^HTTP\/1\.1 /gm)?.length, 2, path);
+  }
+});
+
+test('methods that a path does not take are answered with those it does', async (t) => {
+  const { rig, upstream } = await open(t);
+  const rows: [path: string, methods: string[], allow: string][] = [
+    ['/v1/embeddings', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'], 'POST'],
+    ['/v1/engines/plain/embeddings', ['GET', 'OPTIONS'], 'POST'],
+    ['/v1/models', ['POST', 'DELETE', 'OPTIONS'], 'GET, HEAD'],
+    ['/v1/models/plain', ['POST', 'DELETE'], 'GET, HEAD'],
+    ['/healthz', ['POST', 'OPTIONS'], 'GET, HEAD'],
+  ];
+  for (const [path, methods, allow] of rows) {
+    for (const method of methods) {
+      const answer = await rig.get(path, { method });
+      assert.equal(answer.status, 405, `${method} ${path}`);
+      assert.equal(answer.header('allow'), allow);
+      if (method !== 'HEAD') assertError(answer, 'method_not_allowed', { of: `${method} ${path}` });
+    }
+  }
+  assert.equal(upstream.receivedBytes, 0);
+});
+
+test('health checks need no key, and look at nothing but the process', async (t) => {
+  const { rig, upstream } = await open(t);
+  await upstream.close();
+  for (const [path, body] of [
+    ['/healthz', { status: 'ok' }],
+    ['/readyz', { status: 'ready' }],
+    ['/healthz/', { status: 'ok' }],
+    ['/readyz?verbose', { status: 'ready' }],
+  ] as const) {
+    const answer = await request({ port: rig.port, path });
+    assert.equal(answer.status, 200, path);
+    assert.deepEqual(answer.json(), body);
+  }
+});
+
+test('no other path leads anywhere, and none leads past the route table', async (t) => {
+  const { rig, upstream } = await open(t);
+  for (const path of [
+    '/',
+    '/v1',
+    '/v1/',
+    '//v1/embeddings',
+    '/v1//embeddings',
+    '/v1/embeddings//',
+    '/V1/embeddings',
+    '/v1/Embeddings',
+    '/v1/embeddings/x',
+    '/v1/%65mbeddings',
+    '/v1/embeddings%3Fx',
+    '/v1/embeddings;x',
+    '/v1/./embeddings',
+    '/v1/x/../embeddings',
+    '/v2/embeddings',
+    '/v2/v1/rerank',
+    '/v1/chat/completions',
+    '/v1/engines',
+    '/v1/engines/',
+    '/v1/engines/plain',
+    '/v1/engines//embeddings',
+    '/v1/engines/embeddings',
+    '/v1/engines/plain/embedding',
+    '/v1/modelsx',
+    '/healthz/x',
+    '/metrics',
+    '/console',
+    '/admin',
+    '/*',
+  ]) {
+    assertError(await rig.post(path, '{"model":"plain","input":"x"}'), 'route_not_found', { of: path });
+  }
+  assert.equal(upstream.receivedBytes, 0);
+});
+
+test('on the legacy path a name is decoded once, and what could be read as anything but a name is a 404', async (t) => {
+  const { rig, upstream } = await open(t, {
+    models: [
+      { id: '*', operations: ['embeddings'], targets: [{ upstream: 'up', model: 'upstream-*' }] },
+      { id: 'dark', visible: false, targets: [{ upstream: 'up' }] },
+    ],
+  });
+  const post = (name: string, prefix = '/v1/engines/') => rig.post(`${prefix}${name}/embeddings`, '{"input":"x"}');
+  const good: [written: string, name: string][] = [
+    ['BAAI/bge-m3', 'BAAI/bge-m3'],
+    ['BAAI%2Fbge-m3', 'BAAI/bge-m3'],
+    ['a%252Fb', 'a%2Fb'],
+    ['%2525', '%25'],
+    ['a%20b', 'a b'],
+    ['a+b', 'a+b'],
+    ['x/embeddings', 'x/embeddings'],
+    ['embeddings', 'embeddings'],
+    ['%E6%A8%A1', '模'],
+    ['a:b@c;d=e,f', 'a:b@c;d=e,f'],
+    ['...', '...'],
+    ['a%22b', 'a"b'],
+    ["a'b", "a'b"],
+  ];
+  for (const [written, name] of good) {
+    for (const prefix of ['/v1/engines/', '/engines/', '/v1/v1/engines/']) {
+      assert.equal((await post(written, prefix)).status, 200, written);
+      const sent = await upstream.nextRequest();
+      assert.equal(sent.path, '/embeddings');
+      assert.equal(sent.body.toString(), `{"model":${JSON.stringify(`upstream-${name}`)},"input":"x"}`);
+    }
+  }
+  const seen = upstream.receivedBytes;
+  for (const written of [
+    '..',
+    '.',
+    '%2e%2e',
+    '%2E',
+    '../engines/x',
+    'a/../b',
+    'a/%2e%2e/b',
+    'a%2f..%2fb',
+    'a/./b',
+    'a//b',
+    'a%2F%2Fb',
+    '/a',
+    '%2Fa',
+    'a/',
+    'a%2F',
+    '%00',
+    'a%00b',
+    'a%0D%0Ab',
+    'a%0ab',
+    'a%7f',
+    'a%C2%80',
+    'a%3Fb',
+    'a%23b',
+    'a%5Cb',
+    'a\\b',
+    '%',
+    '%zz',
+    '%ff',
+    '%ED%A0%80',
+    '%C0%AF',
+  ]) {
+    assertError(await post(written), 'route_not_found', { of: written });
+  }
+  assertError(await post('dark'), 'model_not_found', { param: 'model' });
+  assertError(await post('d%61rk'), 'model_not_found', { param: 'model' });
+  assert.equal(upstream.receivedBytes, seen);
+});

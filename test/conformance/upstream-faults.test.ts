@@ -1,0 +1,366 @@
+/** What becomes of a request whose upstream cannot be reached, is late, answers with no HTTP, or sends the client elsewhere. */
+
+import assert from 'node:assert/strict';
+import { createServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import type { ErrorCode } from '../../src/core/errors.ts';
+import { assertError } from '../support/error-answer.ts';
+import { type Handler, startFakeUpstream } from '../support/fake-upstream.ts';
+import type { HeaderField } from '../support/http-message.ts';
+import { listen } from '../support/listen.ts';
+import { localhostCertificate, localhostKey } from '../support/localhost-certificate.ts';
+import { type Pair, questionBytes, startPair, toDocument, upstreamCredential } from '../support/pair.ts';
+import type { RawResponse } from '../support/raw-client.ts';
+import { connect, type RawConnection } from '../support/raw-connection.ts';
+import { type Rig, startRig } from '../support/rig.ts';
+
+const fine: Handler = (_request, reply) => reply.bytes(200, [], 'fine again');
+
+async function connectTo(t: TestContext, { port }: Rig): Promise<RawConnection> {
+  const connection = await connect(port);
+  t.after(() => connection.destroy());
+  return connection;
+}
+
+async function askOn(connection: RawConnection, body?: Buffer): Promise<RawResponse> {
+  await connection.write(questionBytes(body));
+  return connection.nextResponse();
+}
+
+async function assertFault(
+  rig: Rig,
+  answer: RawResponse,
+  code: ErrorCode,
+  message = /./,
+  of = 'the answer',
+): Promise<void> {
+  assertError(answer, code, { message, of });
+  const exchange = await rig.exchange(rig.settled.length);
+  assert.ok(!answer.rawBytes.includes(upstreamCredential));
+  assert.ok(!(exchange.errorCause ?? '').includes(upstreamCredential));
+}
+
+/** One faulty answer after another, and a good one after each, all for one client on one connection. */
+async function assertFaults(t: TestContext, pair: Pair, faults: readonly Handler[], code: ErrorCode): Promise<void> {
+  const connection = await connectTo(t, pair.rig);
+  for (const [i, fault] of faults.entries()) {
+    pair.upstream.respondWith([fault, fine]);
+    await assertFault(pair.rig, await askOn(connection), code, undefined, `fault ${i}`);
+    const exchange = await pair.rig.exchange(2 * i + 1);
+    assert.equal(exchange.errorCode, code, `fault ${i}`);
+    assert.equal(exchange.status, 502, `fault ${i}`);
+    assert.equal(exchange.cut, false, `fault ${i}`);
+    assert.ok((exchange.errorCause ?? '').length > 0, `fault ${i} left no cause for the log`);
+    assert.equal((await askOn(connection)).body.toString(), 'fine again');
+  }
+  await pair.rig.exchange(2 * faults.length);
+  assert.equal(pair.rig.settled.length, 2 * faults.length);
+}
+
+test('a refused connection is upstream_unreachable, until somebody listens again', async (t) => {
+  const gone = await startFakeUpstream();
+  await gone.close();
+  const rig = await startRig(t, toDocument(gone.url));
+  const connection = await connectTo(t, rig);
+  for (let i = 1; i <= 3; i += 1) await assertFault(rig, await askOn(connection), 'upstream_unreachable');
+  assert.match((await rig.exchange(1)).errorCause ?? '', /ECONNREFUSED/);
+  const back = await startFakeUpstream(fine, { port: gone.port });
+  t.after(() => back.close());
+  assert.equal((await askOn(connection)).body.toString(), 'fine again');
+});
+
+test('an upstream that closes or resets the connection instead of an answer is upstream_unreachable', async (t) => {
+  const pair = await startPair(t);
+  const faults: Handler[] = [
+    (_request, reply) => reply.cut(),
+    (_request, reply) => reply.reset(),
+    async (_request, reply) => {
+      await reply.raw('HTTP/1.1 200');
+      reply.cut();
+    },
+    async (_request, reply) => {
+      await reply.raw('HTTP/1.1 100 Continue\r\n\r\n');
+      reply.cut();
+    },
+    async (_request, reply) => {
+      await reply.raw('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n');
+      reply.reset();
+    },
+  ];
+  await assertFaults(t, pair, faults, 'upstream_unreachable');
+});
+
+const raw =
+  (text: string): Handler =>
+  (_request, reply) =>
+    reply.raw(Buffer.from(text, 'latin1'));
+
+const okWith = (...lines: readonly string[]): string => ['HTTP/1.1 200 OK', ...lines, '', 'body'].join('\r\n');
+
+const noHttp: readonly string[] = [
+  'this is no HTTP\r\n\r\n',
+  '<html><body>It works!</body></html>\n',
+  '{"error":"no head"}',
+  'SSH-2.0-OpenSSH_9.6\r\n',
+  '\x15\x03\x01\x00\x02\x02\x28',
+  '\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64',
+  'HTTP/1.1 2OO OK\r\n\r\n',
+  'HTTP/1.1 20 OK\r\nContent-Length: 0\r\n\r\n',
+  'HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n',
+  'HTTP/7.3 200 OK\r\nContent-Length: 0\r\n\r\n',
+  'ICY 200 OK\r\n\r\n',
+  'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
+  'HTTP/1.1 101 Switching Protocols\r\n\r\n',
+  okWith('Content-Length: 4', 'Transfer-Encoding: chunked'),
+  okWith('Content-Length: 4', 'Content-Length: 5'),
+  okWith('Content-Length: 4, 5'),
+  okWith('Content-Length: -4'),
+  okWith('Content-Length: 0x4'),
+  okWith('Content-Length: 4', 'X-Bad: a\x00b'),
+  okWith('Content-Length: 4', 'X-Bad: a\x7fb'),
+  okWith('Content-Length: 4', 'X Bad: 1'),
+  okWith('Content-Length: 4', 'X-Bad : 1'),
+  okWith('Content-Length: 4', 'X-Folded: 1', '  2'),
+  okWith('Content-Length: 4', 'no colon'),
+];
+
+test('what is no HTTP is upstream_protocol_error, and none of it reaches the client', async (t) => {
+  await assertFaults(t, await startPair(t), noHttp.map(raw), 'upstream_protocol_error');
+});
+
+test('a head over 64 KiB is upstream_protocol_error, informational ones too', async (t) => {
+  const filler = (count: number, bytes: number): string =>
+    Array.from({ length: count }, (_, i) => `X-Filler-${i}: ${'f'.repeat(bytes)}\r\n`).join('');
+  const faults = [
+    raw(`HTTP/1.1 200 OK\r\n${filler(1, 100_000)}Content-Length: 0\r\n\r\n`),
+    raw(`HTTP/1.1 200 OK\r\n${filler(2_000, 50)}Content-Length: 0\r\n\r\n`),
+    raw(`HTTP/1.1 200 ${'x'.repeat(200_000)}`),
+    raw(`HTTP/1.1 100 Continue\r\n${filler(2_000, 50)}\r\n`),
+  ];
+  await assertFaults(t, await startPair(t), faults, 'upstream_protocol_error');
+});
+
+test('a broken chunk after the head breaks the client off, with the chunks before it', async (t) => {
+  const pair = await startPair(t);
+  for (const broken of ['zz\r\n', '-1\r\n', '5\r\nfive!!!', '99999999999999999999\r\n', '4\nbody']) {
+    pair.upstream.respondWith(raw(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngood\r\n${broken}`));
+    const connection = await connectTo(t, pair.rig);
+    const answer = await askOn(connection);
+    assert.equal(answer.status, 200, broken);
+    assert.match(answer.body.toString(), /^good/, broken);
+    assert.equal(answer.complete, false, broken);
+    assert.notEqual(answer.closed, 'open', broken);
+  }
+  await pair.rig.exchange(5);
+  assert.ok(pair.rig.settled.every(({ cut, errorCode }) => cut && errorCode === 'upstream_protocol_error'));
+});
+
+test('a redirect is never followed and tells nobody where it leads', async (t) => {
+  const trap = await startFakeUpstream();
+  t.after(() => trap.close());
+  const elsewhere = `${trap.url}/v1/embeddings?key=elsewhere`;
+  const to = (status: number, ...more: readonly HeaderField[]): Handler => {
+    return (_request, reply) => reply.bytes(status, [['Location', elsewhere], ...more], `moved to ${elsewhere}`);
+  };
+  const endless: Handler = async (_request, reply) => {
+    await reply.head(302, [
+      ['Location', elsewhere],
+      ['Transfer-Encoding', 'chunked'],
+    ]);
+    await reply.stall();
+  };
+  const faults = [300, 301, 302, 303, 305, 306, 307, 308, 399].map((status) => to(status));
+  faults.push(to(307, ['Refresh', `0; url=${elsewhere}`]), endless);
+  const pair = await startPair(t);
+  const connection = await connectTo(t, pair.rig);
+  for (const [i, fault] of faults.entries()) {
+    pair.upstream.respondWith([fault, fine]);
+    const answer = await askOn(connection);
+    assertError(answer, 'upstream_protocol_error', { message: /redirect/ });
+    assert.ok(!answer.rawBytes.includes('elsewhere'), `redirect ${i}`);
+    assert.equal(answer.header('location'), undefined);
+    assert.equal((await askOn(connection)).body.toString(), 'fine again');
+  }
+  assert.equal(trap.connections().accepted, 0);
+  assert.equal(pair.upstream.requests.length, 2 * faults.length, 'each was asked once');
+});
+
+test('a connection that does not come about in time is upstream_timeout, and names connect', async (t) => {
+  const full = await startFullListener(t);
+  const rig = await startRig(t, toDocument(`http://127.0.0.1:${full}`, { timeouts: { connect: '300ms' } }));
+  const connection = await connectTo(t, rig);
+  for (let i = 1; i <= 2; i += 1) {
+    await assertFault(rig, await askOn(connection), 'upstream_timeout', /timeouts\.connect/);
+    assert.equal((await rig.exchange(i)).status, 504);
+  }
+});
+
+/** A port that takes no further connection: its thread sleeps, and its queue is full. The kernel lets newcomers wait. */
+async function startFullListener(t: TestContext): Promise<number> {
+  const sleep = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(
+    `const { parentPort, workerData } = require('node:worker_threads');
+     const server = require('node:net').createServer();
+     server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+       parentPort.postMessage(server.address().port);
+       setImmediate(() => { Atomics.wait(workerData, 0, 0); server.close(); process.exit(); });
+     });`,
+    { eval: true, workerData: sleep },
+  );
+  const port = await new Promise<number>((resolve) => worker.once('message', resolve));
+  const queued = await Promise.all(Array.from({ length: 2 }, () => connect(port)));
+  t.after(async () => {
+    for (const connection of queued) connection.destroy();
+    Atomics.store(sleep, 0, 1);
+    Atomics.notify(sleep, 0);
+    await worker.terminate();
+  });
+  return port;
+}
+
+test('no first byte in time is upstream_timeout, names first_byte, and ends the call', async (t) => {
+  const pair = await startPair(t, undefined, { upstream: { timeouts: { first_byte: '200ms', idle: '10s' } } });
+  const connection = await connectTo(t, pair.rig);
+  let ended = 0;
+  const silent: Handler = async (_request, reply) => {
+    await reply.stall();
+    ended += 1;
+  };
+  const stillWorking: Handler = async (_request, reply) => {
+    while (reply.open) {
+      await reply.raw('HTTP/1.1 102 Processing\r\n\r\n');
+      await reply.sleep(40);
+    }
+    ended += 1;
+  };
+  const onlyContinues: Handler = async (request, reply) => {
+    await reply.raw('HTTP/1.1 100 Continue\r\n\r\n');
+    await silent(request, reply);
+  };
+  const slow = [silent, onlyContinues, stillWorking];
+  for (const handler of slow) {
+    pair.upstream.respondWith([handler, fine]);
+    await assertFault(pair.rig, await askOn(connection), 'upstream_timeout', /timeouts\.first_byte/);
+    assert.equal((await askOn(connection)).body.toString(), 'fine again');
+  }
+  assert.equal(ended, slow.length, 'the upstream was left to work on');
+});
+
+/** Reads nothing for a while, then all of it, and answers when the body is whole. */
+function startSlowReader(t: TestContext, bodyBytes: number, idleMs: number): Promise<number> {
+  return listen(t, (socket) => {
+    let receivedBytes = 0;
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      if (receivedBytes === 0) {
+        socket.pause();
+        setTimeout(() => socket.resume(), idleMs).unref();
+      }
+      receivedBytes += bytes.length;
+      if (receivedBytes >= bodyBytes) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nread');
+    });
+  });
+}
+
+const large = Buffer.from(`{"model":"m","input":"${'x'.repeat(20_000_000)}"}`);
+
+test('the wait for the first byte begins when the last byte of the request was sent, however slowly it was read', async (t) => {
+  const port = await startSlowReader(t, large.length, 1_500);
+  const rig = await startRig(t, toDocument(`http://127.0.0.1:${port}`, { timeouts: { first_byte: '500ms' } }));
+  const answer = await askOn(await connectTo(t, rig), large);
+  assert.equal(answer.body.toString(), 'read');
+});
+
+test('the total counts from the beginning, over sending, waiting and reading', async (t) => {
+  const neverReads = await startSlowReader(t, large.length, 60_000);
+  const timeouts = { first_byte: '400ms', idle: '400ms', total: '400ms' };
+  const stuck = await startRig(t, toDocument(`http://127.0.0.1:${neverReads}`, { timeouts }));
+  const connection = await connectTo(t, stuck);
+  await assertFault(stuck, await askOn(connection, large), 'upstream_timeout', /timeouts\.total/);
+
+  const pair = await startPair(t, undefined, { upstream: { timeouts } });
+  const onPair = await connectTo(t, pair.rig);
+  const spelledOut: Handler = async (_request, reply) => {
+    for (const letter of `HTTP/1.1 200 OK\r\n${'X-Slow: yes\r\n'.repeat(20)}`) {
+      await reply.raw(letter);
+      await reply.sleep(20);
+      if (!reply.open) return;
+    }
+  };
+  pair.upstream.respondWith([spelledOut, fine]);
+  await assertFault(pair.rig, await askOn(onPair), 'upstream_timeout', /timeouts\.(total|first_byte)/);
+  assert.equal((await askOn(onPair)).body.toString(), 'fine again');
+});
+
+test('an answer that comes before the request was sent whole is the answer', async (t) => {
+  const refusal = 'HTTP/1.1 413 Too Much\r\nContent-Type: text/plain\r\nContent-Length: 8\r\n\r\ntoo much';
+  const answered = new Set<Socket>();
+  const port = await listen(t, (socket) => {
+    socket.on('error', () => undefined);
+    // It answers at the first bytes of a long body, and goes on reading what comes.
+    socket.on('data', (bytes) => {
+      if (answered.has(socket)) return;
+      answered.add(socket);
+      const long = /content-length: \d{6}/i.test(bytes.toString('latin1'));
+      socket.write(long ? refusal : 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfine again');
+    });
+  });
+  const rig = await startRig(t, toDocument(`http://127.0.0.1:${port}`));
+  const connection = await connectTo(t, rig);
+  for (let i = 0; i < 3; i += 1) {
+    const answer = await askOn(connection, large);
+    assert.equal(answer.statusLine, 'HTTP/1.1 413 Too Much');
+    assert.equal(answer.body.toString(), 'too much');
+    answered.clear();
+    assert.equal((await askOn(connection)).body.toString(), 'fine again');
+    answered.clear();
+  }
+  await rig.exchange(6);
+  assert.ok(rig.settled.every(({ errorCode, cut }) => errorCode === undefined && !cut));
+});
+
+test('an upstream that hangs up on a request that is being sent is no more than a failed call', async (t) => {
+  const port = await listen(t, (socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', (bytes) => {
+      if (/content-length: \d{6}/i.test(bytes.toString('latin1'))) socket.resetAndDestroy();
+      else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfine again');
+    });
+  });
+  const rig = await startRig(t, toDocument(`http://127.0.0.1:${port}`));
+  const connection = await connectTo(t, rig);
+  await assertFault(rig, await askOn(connection, large), 'upstream_unreachable');
+  assert.equal((await askOn(connection)).body.toString(), 'fine again');
+});
+
+test('a connection that the upstream closed while it was idle costs no request', async (t) => {
+  const pair = await startPair(t, async (_request, reply) => {
+    await reply.bytes(200, [], 'fine again');
+    reply.cut();
+  });
+  const connection = await connectTo(t, pair.rig);
+  for (let i = 0; i < 20; i += 1) assert.equal((await askOn(connection)).body.toString(), 'fine again');
+});
+
+test('an upstream without TLS where TLS is asked for, or with a certificate nobody vouches for, is upstream_unreachable', async (t) => {
+  const plain = await listen(t, (socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n'));
+  });
+  let asked = 0;
+  const selfSigned = createServer({ cert: localhostCertificate, key: localhostKey }, (_request, response) => {
+    asked += 1;
+    response.end('fine again');
+  });
+  await new Promise<void>((resolve) => selfSigned.listen(0, '127.0.0.1', resolve));
+  t.after(() => new Promise((resolve) => selfSigned.close(resolve)));
+  const address = selfSigned.address();
+  assert.ok(address !== null && typeof address !== 'string');
+  for (const port of [plain, address.port]) {
+    const rig = await startRig(t, toDocument(`https://127.0.0.1:${port}`));
+    await assertFault(rig, await askOn(await connectTo(t, rig)), 'upstream_unreachable');
+  }
+  assert.equal(asked, 0, 'a request went to a server that nobody vouches for');
+});

@@ -1,0 +1,186 @@
+/** How a gateway ends: running work is finished, nobody is turned away in mid-sentence, and a deadline holds. */
+
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { startClosedLoop } from '../support/closed-loop.ts';
+import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/fake-upstream.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { request, send, toRequestBytes } from '../support/raw-client.ts';
+import { connect } from '../support/raw-connection.ts';
+
+const body = { model: 'm', input: 'x' };
+
+async function open(
+  t: TestContext,
+  script: Handler,
+  drain: { delay?: string; deadline?: string },
+): Promise<{ gateway: GatewayProcess; upstream: FakeUpstream }> {
+  const upstream = await startFakeUpstream(script);
+  t.after(() => upstream.close());
+  const gateway = await startGatewayProcess({
+    config: {
+      server: { drain },
+      upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: 'sk-upstream-key' }],
+      models: [{ id: 'm', operations: ['embeddings', 'completions'], targets: [{ upstream: 'up' }] }],
+    },
+  });
+  t.after(() => gateway.stop());
+  return { gateway, upstream };
+}
+
+function ask(gateway: GatewayProcess, path = '/v1/embeddings', fields: Record<string, unknown> = body): Buffer {
+  return toRequestBytes({ path, headers: [['x-api-key', gateway.key]], body: fields });
+}
+
+/** The last thing that a gateway says. */
+function lastWords(gateway: GatewayProcess): Record<string, unknown> {
+  return gateway.log().find(({ msg }) => msg === 'stopped') ?? {};
+}
+
+async function turnsAway(port: number): Promise<void> {
+  for (;;) {
+    try {
+      const connection = await connect(port);
+      connection.destroy();
+      await wait(20);
+    } catch {
+      return;
+    }
+  }
+}
+
+describe('the end of a gateway', { concurrency: 3 }, () => {
+  test('SIGTERM under load: readiness goes first, slow work and streams finish, 20 kept connections lose nothing', async (t) => {
+    const slow: Handler = async (entry, reply) => {
+      const text = entry.body.toString();
+      if (text.includes('stream'))
+        return reply.sse(
+          Array.from({ length: 20 }, (_, n) => `event ${n}`),
+          { everyMs: 100 },
+        );
+      if (text.includes('slow')) await reply.sleep(1500);
+      return reply.json(200, { ok: true });
+    };
+    const { gateway } = await open(t, slow, { delay: '400ms', deadline: '20s' });
+    const load = startClosedLoop(gateway.port, 20, ask(gateway));
+    const slowAnswer = send(gateway.port, ask(gateway, '/v1/embeddings', { model: 'm', input: 'slow' }));
+    const streamed = send(gateway.port, ask(gateway, '/v1/completions', { model: 'm', prompt: 'stream' }));
+    while (load.answered < 100) await wait(10);
+
+    gateway.signal('SIGTERM');
+    let ready = await request({ port: gateway.port, path: '/readyz' });
+    while (ready.status === 200) ready = await request({ port: gateway.port, path: '/readyz' });
+    assert.equal(ready.status, 503);
+    assert.deepEqual(ready.json(), { status: 'not ready' });
+    // Still everything is served, to newcomers too.
+    const atSignal = load.answered;
+    assert.equal((await request({ port: gateway.port, path: '/healthz' })).status, 200);
+    assert.equal((await send(gateway.port, ask(gateway))).status, 200);
+
+    await load.ended;
+    assert.deepEqual(load.failures, []);
+    assert.ok(load.answered > atSignal + 20, `${load.answered} answers, ${atSignal} of them before the signal`);
+    await turnsAway(gateway.port);
+
+    const answer = await slowAnswer;
+    assert.deepEqual([answer.status, answer.complete], [200, true]);
+    const stream = await streamed;
+    assert.equal(stream.complete, true);
+    assert.equal(stream.body.toString(), Array.from({ length: 20 }, (_, n) => `data: event ${n}\n\n`).join(''));
+    assert.deepEqual(await gateway.exited, { code: 0, signal: null });
+    assert.equal(lastWords(gateway).complete, true);
+    assert.equal(gateway.stderr(), '');
+  });
+
+  test('a request on its way is let in: half a body, and a kept connection that had been idle', async (t) => {
+    const { gateway } = await open(t, (_entry, reply) => reply.json(200, {}), { deadline: '20s' });
+    const whole = ask(gateway);
+    const half = await connect(gateway.port);
+    await half.write(whole.subarray(0, -5));
+    const idle = await connect(gateway.port);
+    await idle.write(ask(gateway));
+    const first = await idle.nextResponse();
+    assert.deepEqual([first.status, first.header('connection')], [200, 'keep-alive']);
+
+    gateway.signal('SIGTERM');
+    await turnsAway(gateway.port);
+    await idle.write(whole);
+    await half.write(whole.subarray(-5));
+    for (const connection of [idle, half]) {
+      const answer = await connection.nextResponse();
+      assert.deepEqual([answer.status, answer.complete, answer.header('connection')], [200, true, 'close']);
+      assert.equal(await connection.closed(), 'fin');
+    }
+    assert.equal((await gateway.exited).code, 0);
+    assert.equal(lastWords(gateway).complete, true);
+  });
+
+  test('connections without a request do not hold up the end', async (t) => {
+    const { gateway } = await open(t, (_entry, reply) => reply.json(200, {}), { deadline: '30s' });
+    const used = await connect(gateway.port);
+    await used.write(ask(gateway));
+    await used.nextResponse();
+    const unused = await connect(gateway.port);
+    gateway.signal('SIGTERM');
+    // Both within the 10 s that a connection waits by default, so well before the deadline.
+    assert.equal(await used.closed(), 'fin');
+    assert.notEqual(await unused.closed(), 'open');
+    assert.equal((await gateway.exited).code, 0);
+    assert.equal(lastWords(gateway).complete, true);
+  });
+
+  test('what is not done by the deadline is broken off, visibly, upstream too', async (t) => {
+    let cancelled = 0;
+    const endless: Handler = async (entry, reply) => {
+      if (entry.body.toString().includes('stream')) {
+        await reply.head(200, [
+          ['content-type', 'text/event-stream'],
+          ['transfer-encoding', 'chunked'],
+        ]);
+        await reply.chunk('data: first\n\n');
+      }
+      await reply.stall();
+      cancelled += 1;
+    };
+    const { gateway, upstream } = await open(t, endless, { deadline: '500ms' });
+    const silent = await connect(gateway.port);
+    await silent.write(ask(gateway));
+    const streaming = await connect(gateway.port);
+    await streaming.write(ask(gateway, '/v1/completions', { model: 'm', prompt: 'stream' }));
+    await streaming.sees('first');
+    await upstream.nextRequest();
+    await upstream.nextRequest();
+
+    gateway.signal('SIGTERM');
+    assert.notEqual(await silent.closed(), 'open');
+    assert.notEqual(await streaming.closed(), 'open');
+    const cut = await streaming.nextResponse();
+    assert.deepEqual([cut.status, cut.complete, cut.body.toString()], [200, false, 'data: first\n\n']);
+    assert.equal(silent.received().length, 0);
+    assert.deepEqual(await gateway.exited, { code: 0, signal: null });
+    assert.equal(lastWords(gateway).complete, false);
+    while (cancelled < 2) await wait(10);
+  });
+
+  for (const [first, second] of [
+    ['SIGTERM', 'SIGTERM'],
+    ['SIGINT', 'SIGTERM'],
+    ['SIGTERM', 'SIGINT'],
+  ] as const) {
+    test(`${second} after ${first} ends at once, and says so with its exit code`, async (t) => {
+      const { gateway, upstream } = await open(t, (_entry, reply) => reply.stall(), { delay: '60s', deadline: '60s' });
+      const stuck = await connect(gateway.port);
+      await stuck.write(ask(gateway));
+      await upstream.nextRequest();
+      gateway.signal(first);
+      while (!gateway.log().some(({ msg }) => msg === 'draining')) await wait(10);
+      assert.equal((await request({ port: gateway.port, path: '/healthz' })).status, 200);
+      gateway.signal(second);
+      assert.deepEqual(await gateway.exited, { code: 1, signal: null });
+      assert.deepEqual(lastWords(gateway), {});
+      assert.equal(gateway.log().find(({ msg }) => msg === 'stopping at once')?.signal, second);
+      assert.notEqual(await stuck.closed(), 'open');
+    });
+  }
+});

@@ -1,0 +1,246 @@
+/** A new configuration while running: whole or not at all, and no request notices the change. */
+
+import assert from 'node:assert/strict';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { startClosedLoop } from '../support/closed-loop.ts';
+import { createDirectory } from '../support/configuration.ts';
+import { assertError } from '../support/error-answer.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { type RawResponse, request, toRequestBytes } from '../support/raw-client.ts';
+
+const key = 'the-first-key-with-enough-characters';
+const otherKey = 'the-other-key-with-enough-characters';
+
+async function startUpstream(t: TestContext): Promise<FakeUpstream> {
+  const upstream = await startFakeUpstream((_request, reply) => reply.json(200, { ok: true }));
+  t.after(() => upstream.close());
+  return upstream;
+}
+
+interface Wanted {
+  readonly models?: readonly string[];
+  readonly keys?: readonly string[];
+  readonly server?: readonly string[];
+  readonly credential?: string;
+}
+
+function toYaml(
+  { url }: FakeUpstream,
+  { models = ['m'], keys = [key], server = ['port: 0'], credential = 'api_key: sk-upstream-key' }: Wanted = {},
+): string {
+  return [
+    'store: sqlite:postern.db',
+    'server:',
+    ...server.map((line) => `  ${line}`),
+    'upstreams:',
+    `  - { id: up, family: openai, base_url: "${url}", ${credential} }`,
+    'models:',
+    ...models.map((id) => `  - { id: ${id}, operations: [embeddings], targets: [{ upstream: up }] }`),
+    'keys:',
+    ...keys.map((secret, index) => `  - { id: key-${index}, secret: ${secret} }`),
+    '',
+  ].join('\n');
+}
+
+/** In one step, as careful tools write files. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.next`, text);
+  await rename(`${path}.next`, path);
+}
+
+const isReload = ({ msg }: Record<string, unknown>): boolean =>
+  typeof msg === 'string' && /^configuration (not )?reloaded/.test(msg);
+
+/** Puts a configuration in place and gives what the gateway says of it; some other reload may come in between. */
+async function change(
+  gateway: GatewayProcess,
+  put: () => Promise<void>,
+  ...expected: readonly RegExp[]
+): Promise<Record<string, unknown>> {
+  const said = gateway.log().filter(isReload).length;
+  await put();
+  const deadlineMs = performance.now() + 10_000;
+  while (performance.now() < deadlineMs) {
+    const lines = gateway.log().filter(isReload).slice(said);
+    const line = lines.find((one) => expected.every((text) => text.test(JSON.stringify(one))));
+    if (line !== undefined) return line;
+    await wait(10);
+  }
+  throw new Error(`no ${expected.join(' and ')} within 10 s; the log ends: ${gateway.stdout().slice(-1000)}`);
+}
+
+/** A log line that names just these settings. */
+const named = (settings: readonly string[]): RegExp =>
+  new RegExp(`"settings":\\[${settings.map((name) => `"${name}"`).join(',')}\\]`);
+
+const reloaded = /"configuration reloaded"/;
+const refused = /"configuration not reloaded: /;
+
+function embed(gateway: GatewayProcess, model: string, secret = key): Promise<RawResponse> {
+  return request({
+    port: gateway.port,
+    path: '/v1/embeddings',
+    headers: [['x-api-key', secret]],
+    body: { model, input: 'x' },
+  });
+}
+
+/** Each is one fault in an otherwise good file. */
+const faults: readonly {
+  readonly path: string;
+  readonly message: RegExp;
+  /** The line of the good file that is at fault. */
+  readonly at: RegExp;
+  spoil(good: string): string;
+}[] = [
+  {
+    path: 'modles',
+    message: /did you mean models/,
+    at: /^models/,
+    spoil: (good) => good.replace('models:', 'modles:'),
+  },
+  {
+    path: 'models[0].targets[0].upstream',
+    message: /unknown upstream .*nowhere/,
+    at: /id: m,/,
+    spoil: (good) => good.replace('upstream: up }', 'upstream: nowhere }'),
+  },
+  { path: '', message: /is not closed/, at: /upstreams/, spoil: (good) => good.replace('port: 0', 'port: [0') },
+  { path: 'keys[0].secret', message: /at least 24/, at: /id: key-0/, spoil: (good) => good.replace(key, 'short') },
+  {
+    path: 'server.port',
+    message: /0 to 65535/,
+    at: /port: 0/,
+    spoil: (good) => good.replace('port: 0', 'port: 99999'),
+  },
+];
+
+describe('reloading', { concurrency: 2 }, () => {
+  test('20 reloads on SIGHUP under load: not a request fails, and what is invalid changes nothing', async (t) => {
+    const upstream = await startUpstream(t);
+    const gateway = await startGatewayProcess({ config: toYaml(upstream) });
+    t.after(() => gateway.stop());
+    const load = startClosedLoop(
+      gateway.port,
+      8,
+      toRequestBytes({ path: '/v1/embeddings', headers: [['x-api-key', key]], body: { model: 'm', input: 'x' } }),
+    );
+
+    let inForce = 'm';
+    for (let round = 0; round < 20; round += 1) {
+      const name = `model-${round}`;
+      const good = toYaml(upstream, { models: ['m', name] });
+      const fault = round % 4 === 3 ? faults[(round - 3) / 4] : undefined;
+      const put = async (): Promise<void> => {
+        await replaceFile(gateway.configFile, fault === undefined ? good : fault.spoil(good));
+        gateway.signal('SIGHUP');
+      };
+      if (fault === undefined) {
+        const nameOfOld = inForce;
+        await put();
+        while ((await embed(gateway, name)).status !== 200) await wait(10);
+        inForce = name;
+        if (nameOfOld !== 'm') assertError(await embed(gateway, nameOfOld), 'model_not_found', { param: 'model' });
+      } else {
+        const said = await change(gateway, put, refused, fault.message);
+        const [told] = said.faults as { path: string; line: number }[];
+        assert.equal(told?.path, fault.path);
+        assert.equal(told?.line, good.split('\n').findIndex((line) => fault.at.test(line)) + 1);
+        assertError(await embed(gateway, name), 'model_not_found', { param: 'model' });
+        assert.equal((await embed(gateway, inForce)).status, 200);
+      }
+    }
+    await load.stop();
+    assert.deepEqual(load.failures, []);
+    assert.ok(load.answered > 100, `${load.answered} requests`);
+    t.diagnostic(`${load.answered} requests during 20 reloads`);
+  });
+
+  test('a change of the file is noticed by itself, keys and all; a file that goes changes nothing', async (t) => {
+    const upstream = await startUpstream(t);
+    const gateway = await startGatewayProcess({ config: toYaml(upstream) });
+    t.after(() => gateway.stop());
+    assertError(await embed(gateway, 'm', otherKey), 'invalid_api_key');
+
+    const next = toYaml(upstream, { keys: [otherKey], models: ['n'] });
+    await change(gateway, () => replaceFile(gateway.configFile, next), reloaded);
+    assert.equal((await embed(gateway, 'n', otherKey)).status, 200);
+    assertError(await embed(gateway, 'n', key), 'invalid_api_key');
+    assertError(await embed(gateway, 'm', otherKey), 'model_not_found', { param: 'model' });
+
+    await change(gateway, () => rm(gateway.configFile), refused, /no such file/);
+    assert.equal((await embed(gateway, 'n', otherKey)).status, 200);
+
+    await change(gateway, () => writeFile(gateway.configFile, toYaml(upstream)), reloaded);
+    assert.equal((await embed(gateway, 'm')).status, 200);
+    assert.equal(gateway.stderr(), '');
+  });
+
+  test('what holds from start to end is refused with its name, and nothing else of that file is taken', async (t) => {
+    const upstream = await startUpstream(t);
+    const gateway = await startGatewayProcess({ config: toYaml(upstream) });
+    t.after(() => gateway.stop());
+    const rows: [text: string, settings: string[]][] = [
+      [toYaml(upstream, { server: [`port: ${gateway.port + 1}`], models: ['m', 'n'] }), ['server.port']],
+      [toYaml(upstream, { server: ['port: 0', 'host: 0.0.0.0'], models: ['m', 'n'] }), ['server.host']],
+      [toYaml(upstream, { models: ['m', 'n'] }).replace('postern.db', 'other.db'), ['store']],
+      [
+        toYaml(upstream, { server: ['port: 1', 'max_header_size: 8KiB'], models: ['m', 'n'] }),
+        ['server.port', 'server.max_header_size'],
+      ],
+    ];
+    for (const [text, settings] of rows) {
+      const put = async (): Promise<void> => {
+        await replaceFile(gateway.configFile, text);
+        gateway.signal('SIGHUP');
+      };
+      const said = await change(gateway, put, refused, named(settings));
+      assert.match(String(said.msg), /restart to change these settings/);
+      assertError(await embed(gateway, 'n'), 'model_not_found', { param: 'model' });
+      assert.equal((await embed(gateway, 'm')).status, 200);
+    }
+  });
+
+  test('settings of the edge are taken up while running', async (t) => {
+    const upstream = await startUpstream(t);
+    const gateway = await startGatewayProcess({ config: toYaml(upstream) });
+    t.after(() => gateway.stop());
+    assert.ok((await embed(gateway, 'm')).header('x-postern-upstream'));
+    const server = ['port: 0', 'base_path: /ai', 'body_limit: 1KiB', 'diagnostics: false'];
+    await change(gateway, () => replaceFile(gateway.configFile, toYaml(upstream, { server })), reloaded);
+    assertError(await embed(gateway, 'm'), 'route_not_found');
+    const post = (input: string): Promise<RawResponse> =>
+      request({
+        port: gateway.port,
+        path: '/ai/v1/embeddings',
+        headers: [['x-api-key', key]],
+        body: { model: 'm', input },
+      });
+    const answer = await post('x');
+    assert.deepEqual([answer.status, answer.header('x-postern-upstream')], [200, undefined]);
+    assertError(await post('x'.repeat(2000)), 'body_too_large');
+  });
+
+  test('a new credential in api_key_file is used from then on, and every call has the old one or the new', async (t) => {
+    const upstream = await startUpstream(t);
+    const directory = await createDirectory(t, { 'credential.txt': 'sk-upstream-old\n' });
+    const file = join(directory, 'credential.txt');
+    const gateway = await startGatewayProcess({ config: toYaml(upstream, { credential: `api_key_file: "${file}"` }) });
+    t.after(() => gateway.stop());
+    assert.equal((await embed(gateway, 'm')).status, 200);
+    await change(gateway, () => replaceFile(file, '  sk-upstream-new  \n'), reloaded);
+    assert.equal((await embed(gateway, 'm')).status, 200);
+    // An empty file is a fault; what was in force stays so.
+    await change(gateway, () => replaceFile(file, '\n'), refused, /api_key_file.*file is empty/);
+    assert.equal((await embed(gateway, 'm')).status, 200);
+    assert.deepEqual(
+      upstream.requests.map((entry) => entry.header('authorization')),
+      ['Bearer sk-upstream-old', 'Bearer sk-upstream-new', 'Bearer sk-upstream-new'],
+    );
+    assert.doesNotMatch(gateway.stdout() + gateway.stderr(), /sk-upstream/);
+  });
+});

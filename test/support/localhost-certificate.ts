@@ -1,0 +1,21 @@
+/** A certificate for localhost and 127.0.0.1 that signs itself, for tests over TLS. It protects nothing. */
+
+export const localhostCertificate = `-----BEGIN CERTIFICATE-----
+MIIBmjCCAUGgAwIBAgIUEIhnNxf4auoZHo8IdUmaHSc7WSwwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTAyMTMyNloYDzIxMjYxMDI4
+MDIxMzI2WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAQpywu2aLcTplY4fWvDYrsA1FauZd+HuDRviFeYihg1Y569qM9feq6f
+4Hg/aqIm9/+Ge4mrjf7JdsSXL2Mtxj62o28wbTAdBgNVHQ4EFgQUVD+tsxrba3IT
+ZfFDhN98Bj5J1BAwHwYDVR0jBBgwFoAUVD+tsxrba3ITZfFDhN98Bj5J1BAwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDRwAwRAIgV/Few1c5gUqhKuO/9ZR9v8Nan034WV8X3iWMzzwbQOICIBA4
+Jwy5PTTgEeseiNZ5iV721sdm796mOT3RpNOe2RDf
+-----END CERTIFICATE-----
+`;
+
+export const localhostKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgfpbYfLLv9LTG2SzB
+NuX5QSY721DmgxuiqpAAF533lWqhRANCAAQpywu2aLcTplY4fWvDYrsA1FauZd+H
+uDRviFeYihg1Y569qM9feq6f4Hg/aqIm9/+Ge4mrjf7JdsSXL2Mtxj62
+-----END PRIVATE KEY-----
+`;

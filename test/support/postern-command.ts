@@ -1,0 +1,41 @@
+/** Runs `postern` to its end, as its users do: what it printed, and how it ended. */
+
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export interface CommandRun {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CommandSurroundings {
+  readonly cwd: string;
+  /** Beside PATH and HOME; nothing else is inherited. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const launcher = fileURLToPath(new URL('../../bin/postern', import.meta.url));
+/** A command that goes on for longer hangs; then `code` is null. */
+const timeoutMs = 20_000;
+
+export function runPostern(args: readonly string[], { cwd, env = {} }: CommandSurroundings): Promise<CommandRun> {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(launcher, args, {
+    cwd,
+    env: { PATH, HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+  });
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout.on('data', (bytes: Buffer) => stdout.push(bytes));
+  child.stderr.on('data', (bytes: Buffer) => stderr.push(bytes));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      resolve({ code, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() });
+    });
+  });
+}

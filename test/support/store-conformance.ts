@@ -1,0 +1,211 @@
+/** What every store must do, whichever database is behind it. */
+
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import type { NewKey, Store } from '../../src/core/store.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { createSecret, digestOf, hintOf } from '../../src/lib/key-secret.ts';
+import { createFakeClock } from './fake-clock.ts';
+
+/** Opens an empty store, and sees to its end when the test is over. */
+export type OpenStore = (t: TestContext, clock: Clock) => Promise<Store>;
+
+/** What breaks a statement that was put together from text, or a pattern that was taken for one. */
+const hostileTexts = [
+  "'; DROP TABLE keys; --",
+  '" OR 1=1 --',
+  "' OR ''='",
+  '%',
+  '_',
+  '%_%',
+  '\\',
+  "\\'",
+  '?',
+  '?1',
+  ':id',
+  '$1',
+  '@id',
+  '#{id}',
+  '`keys`',
+  '[keys]',
+  '/* keys */',
+  'a\r\nb\tc',
+  '{"$ne": null}',
+  '["a","b"]',
+  'null',
+  'нет 無 🗝️',
+  '',
+  ' ',
+  "x'00'",
+  'k'.repeat(100_000),
+];
+
+export function newKey(more: Partial<NewKey> = {}): NewKey {
+  const secret = createSecret();
+  return { name: 'test', digest: digestOf(secret), hint: hintOf(secret), models: ['*'], ...more };
+}
+
+export function describeStore(name: string, openStore: OpenStore): void {
+  const open = (t: TestContext) => openStore(t, createFakeClock());
+
+  describe(name, () => {
+    test('a new store holds no key', async (t) => {
+      const { keys } = await open(t);
+      assert.deepEqual(await keys.list(), []);
+      assert.equal(await keys.find(newKey().digest), undefined);
+      assert.equal(await keys.revoke('key_first'), false);
+    });
+
+    test('a key is found by its digest with everything that limits it', async (t) => {
+      const clock = createFakeClock();
+      const { keys } = await openStore(t, clock);
+      const key = newKey({
+        models: ['gpt-*', 'bge-m3'],
+        operations: ['rerank', 'embeddings'],
+        addresses: ['10.0.0.0/8', '::1'],
+        expiresAtMs: clock.nowMs() + 1,
+      });
+      const made = await keys.create(key);
+      assert.match(made.id, /^key_[a-z2-9]{16}$/);
+      const record = {
+        id: made.id,
+        managedBy: 'store',
+        models: ['gpt-*', 'bge-m3'],
+        operations: ['rerank', 'embeddings'],
+        addresses: ['10.0.0.0/8', '::1'],
+        expiresAtMs: clock.nowMs() + 1,
+        revokedAtMs: undefined,
+      };
+      assert.deepEqual(await keys.find(key.digest), record);
+      assert.deepEqual(made, { ...record, name: 'test', hint: key.hint, createdAtMs: clock.nowMs() });
+      assert.deepEqual(await keys.list(), [made]);
+    });
+
+    test('no list and an empty list are two things', async (t) => {
+      const { keys } = await open(t);
+      const free = newKey();
+      const bound = newKey({ models: [], operations: [], addresses: [] });
+      await keys.create(free);
+      await keys.create(bound);
+      const { operations, addresses, expiresAtMs } = (await keys.find(free.digest)) ?? {};
+      assert.deepEqual([operations, addresses, expiresAtMs], [undefined, undefined, undefined]);
+      const found = await keys.find(bound.digest);
+      assert.deepEqual([found?.models, found?.operations, found?.addresses], [[], [], []]);
+    });
+
+    test('keys are listed in the order in which they were made', async (t) => {
+      const clock = createFakeClock();
+      const { keys } = await openStore(t, clock);
+      for (const name of ['one', 'two', 'three']) {
+        await keys.create(newKey({ name }));
+        clock.advance(1);
+      }
+      assert.deepEqual(
+        (await keys.list()).map((key) => key.name),
+        ['one', 'two', 'three'],
+      );
+    });
+
+    test('a digest is there once', async (t) => {
+      const { keys } = await open(t);
+      const key = newKey();
+      const made = await keys.create(key);
+      await assert.rejects(keys.create({ ...key, name: 'again' }), /A key with this secret is there already/);
+      assert.deepEqual(await keys.list(), [made]);
+    });
+
+    test('a digest is matched whole and as it is', async (t) => {
+      const { keys } = await open(t);
+      const { digest } = newKey();
+      await keys.create(newKey({ digest }));
+      for (const near of [digest.toUpperCase(), digest.slice(0, 20), `${digest} `, `${digest.slice(0, 63)}_`, '%']) {
+        if (near !== digest) assert.equal(await keys.find(near), undefined, near);
+      }
+    });
+
+    test('what is no digest is not stored', async (t) => {
+      const { keys } = await open(t);
+      await assert.rejects(keys.create(newKey({ digest: createSecret() })));
+      await assert.rejects(keys.createFirst(newKey({ digest: '' })));
+      assert.deepEqual(await keys.list(), []);
+    });
+
+    test('a revoked key is found as revoked, since the first time', async (t) => {
+      const clock = createFakeClock();
+      const { keys } = await openStore(t, clock);
+      const key = newKey();
+      const other = newKey();
+      const { id } = await keys.create(key);
+      await keys.create(other);
+      const revokedAtMs = clock.nowMs();
+      assert.equal(await keys.revoke(id), true);
+      clock.advance(1_000);
+      assert.equal(await keys.revoke(id), true);
+      assert.equal((await keys.find(key.digest))?.revokedAtMs, revokedAtMs);
+      assert.equal((await keys.find(other.digest))?.revokedAtMs, undefined);
+      assert.equal((await keys.list()).filter((row) => row.revokedAtMs !== undefined).length, 1);
+    });
+
+    test('a first key is made only where no key is there', async (t) => {
+      const { keys } = await open(t);
+      const key = newKey({ name: 'first', expiresAtMs: 4_102_444_800_000, addresses: ['::1'] });
+      const made = await keys.createFirst(key);
+      assert.deepEqual(await keys.list(), [made]);
+      assert.equal((await keys.find(key.digest))?.expiresAtMs, 4_102_444_800_000);
+      assert.equal(await keys.createFirst(newKey()), undefined);
+      assert.equal((await keys.list()).length, 1);
+    });
+
+    test('a revoked key counts as one that is there', async (t) => {
+      const { keys } = await open(t);
+      const { id } = await keys.create(newKey());
+      await keys.revoke(id);
+      assert.equal(await keys.createFirst(newKey()), undefined);
+    });
+
+    test('of many first keys at once, one is made', async (t) => {
+      const { keys } = await open(t);
+      const made = await Promise.all(Array.from({ length: 20 }, () => keys.createFirst(newKey())));
+      assert.equal(made.filter((key) => key !== undefined).length, 1);
+      assert.equal((await keys.list()).length, 1);
+    });
+
+    test('numbers past 32 bits come back as they were', async (t) => {
+      const { keys } = await open(t);
+      const key = newKey({ expiresAtMs: Number.MAX_SAFE_INTEGER });
+      await keys.create(key);
+      assert.equal((await keys.find(key.digest))?.expiresAtMs, Number.MAX_SAFE_INTEGER);
+    });
+
+    test('hostile text in every field is stored as text', async (t) => {
+      const { keys } = await open(t);
+      for (const text of hostileTexts) {
+        const key = newKey({ name: text, hint: text, models: [text, '*'], addresses: [text] });
+        const made = await keys.create(key);
+        const found = await keys.find(key.digest);
+        assert.deepEqual(found?.models, [text, '*']);
+        assert.deepEqual(found?.addresses, [text]);
+        const listed = (await keys.list()).find(({ id }) => id === made.id);
+        assert.equal(listed?.name, text);
+        assert.equal(listed?.hint, text);
+      }
+    });
+
+    test('hostile text as a digest or an ID finds nothing and changes nothing', async (t) => {
+      const { keys } = await open(t);
+      const made = await keys.create(newKey());
+      for (const text of hostileTexts) {
+        assert.equal(await keys.find(text), undefined, text);
+        assert.equal(await keys.revoke(text), false, text);
+      }
+      assert.deepEqual(await keys.list(), [made]);
+    });
+
+    test('a store that is closed says so, and may be closed twice', async (t) => {
+      const store = await open(t);
+      await store.close();
+      await store.close();
+      await assert.rejects(store.keys.find(newKey().digest));
+    });
+  });
+}

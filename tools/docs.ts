@@ -1,0 +1,71 @@
+/** Compares the documents with the code: error codes, routes, commands and their options, both ways. */
+
+import { readFileSync } from 'node:fs';
+import { check } from '../src/cli/check.ts';
+import { init } from '../src/cli/init.ts';
+import { keys } from '../src/cli/keys.ts';
+import { models } from '../src/cli/models.ts';
+import { openapi } from '../src/cli/openapi.ts';
+import { serve } from '../src/cli/serve.ts';
+import { type ErrorCode, errorTable } from '../src/core/errors.ts';
+import { routes } from '../src/routes/index.ts';
+
+const faults: string[] = [];
+
+checkErrors(readFileSync('docs/errors.md', 'utf8'));
+checkRoutes(readFileSync('docs/routes.md', 'utf8'));
+checkCommands(readFileSync('docs/command-line.md', 'utf8'));
+
+for (const fault of faults) console.error(fault);
+process.exitCode = faults.length === 0 ? 0 : 1;
+
+/** Rows of docs/errors.md: `| 400 | invalid_request_error | `invalid_json` | ... |`. */
+function checkErrors(text: string): void {
+  const documented = new Map<string, { status: string; type: string }>();
+  for (const [, status, type, code] of text.matchAll(/^\| (\d{3}) \| (\S+) \| `(\w+)` \|/gm)) {
+    documented.set(code ?? '', { status: status ?? '', type: type ?? '' });
+  }
+  for (const code of Object.keys(errorTable) as ErrorCode[]) {
+    const row = documented.get(code);
+    const { status, type } = errorTable[code];
+    if (row === undefined) faults.push(`docs/errors.md: the error code ${code} is missing`);
+    else if (row.status !== String(status) || (row.type !== type && status !== 499)) {
+      faults.push(`docs/errors.md: ${code} is ${status} ${type} in the code, ${row.status} ${row.type} here`);
+    }
+  }
+  for (const code of documented.keys()) {
+    if (!(code in errorTable)) faults.push(`docs/errors.md: there is no error code ${code}`);
+  }
+}
+
+function checkRoutes(text: string): void {
+  const known = new Set(routes.flatMap((route) => [route.path, ...route.aliases]));
+  for (const path of known) {
+    if (!text.includes(`\`${path}\``)) faults.push(`docs/routes.md: the path ${path} is missing`);
+  }
+  for (const [, path] of text.matchAll(/^\| `POST (\/\S+)` \|/gm)) {
+    if (path !== undefined && !known.has(path)) faults.push(`docs/routes.md: there is no route ${path}`);
+  }
+}
+
+function checkCommands(text: string): void {
+  const commands = [serve, check, init, keys, models, openapi];
+  const names = new Set(commands.map(({ name }) => name));
+  for (const { name, options } of commands) {
+    const section = text.split(/^## /m).find((part) => part.startsWith(`\`postern ${name}`));
+    if (section === undefined) {
+      faults.push(`docs/command-line.md: the command ${name} is missing`);
+      continue;
+    }
+    const documented = new Set([...section.matchAll(/`--([a-z-]+)/g)].map(([, option]) => option ?? ''));
+    for (const option of Object.keys(options)) {
+      if (!documented.has(option)) faults.push(`docs/command-line.md: ${name} --${option} is missing`);
+    }
+    for (const option of documented) {
+      if (!(option in options)) faults.push(`docs/command-line.md: ${name} has no option --${option}`);
+    }
+  }
+  for (const [, name] of text.matchAll(/^## `postern (\w+)/gm)) {
+    if (name !== undefined && !names.has(name)) faults.push(`docs/command-line.md: there is no command ${name}`);
+  }
+}

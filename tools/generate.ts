@@ -1,0 +1,45 @@
+/** `npm run generate`: writes what derives from the code. With `--check`: fails where the files differ from it. */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { toJsonSchema } from '../src/config/json-schema.ts';
+import { renderReference } from '../src/config/reference.ts';
+import { families } from '../src/families/index.ts';
+
+const begin = '<!-- generated -->';
+const end = '<!-- /generated -->';
+
+const files: readonly (readonly [path: string, generate: (present: string) => string])[] = [
+  ['postern.schema.json', () => `${JSON.stringify(toJsonSchema(families), null, 2)}\n`],
+  ['docs/configuration.md', (present) => withSection(present, renderReference(families))],
+];
+
+const checkOnly = process.argv.includes('--check');
+for (const [path, generate] of files) {
+  const present = read(path);
+  const wanted = generate(present);
+  if (present === wanted) continue;
+  if (checkOnly) {
+    console.error(`${path} differs from what the code generates; run npm run generate`);
+    process.exitCode = 1;
+  } else {
+    writeFileSync(path, wanted);
+    console.log(`${path} written`);
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+/** The part between the marks is replaced, the rest kept. */
+function withSection(text: string, section: string): string {
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end);
+  if (from === -1 || to < from) throw new Error(`docs/configuration.md lacks its marks ${begin} and ${end}`);
+  return `${text.slice(0, from + begin.length)}\n\n${section}\n\n${text.slice(to)}`;
+}

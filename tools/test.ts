@@ -1,0 +1,25 @@
+/** `npm test` and `npm run test:full`: runs the test files with the runtime of this install; `full` adds those that need more than npm. */
+
+import { spawn } from 'node:child_process';
+
+const everywhere = ['{src,tools,bench}/**/*.test.ts', 'test/{support,conformance,e2e}/**/*.test.ts'];
+const full = ['test/full/**/*.test.ts'];
+
+const [mode = 'unit', ...more] = process.argv.slice(2);
+const patterns = more.length > 0 ? more : mode === 'full' ? full : everywhere;
+
+const child = spawn(
+  process.execPath,
+  [
+    '--disable-warning=ExperimentalWarning',
+    '--max-semi-space-size=64',
+    '--test',
+    '--test-reporter=spec',
+    '--test-timeout=120000',
+    ...patterns,
+  ],
+  { stdio: 'inherit' },
+);
+child.on('close', (code) => {
+  process.exitCode = code ?? 1;
+});
