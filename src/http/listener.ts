@@ -66,7 +66,8 @@ export function createListener(settings: ServerSettings, edge: Edge, clock: Cloc
   server.on('tlsClientError', (_error, socket) => socket.destroy());
 
   function apply(next: ServerSettings): void {
-    server.headersTimeout = next.headersTimeoutMs;
+    // The server would exchange the two where the one for the headers is the longer.
+    server.headersTimeout = Math.min(next.headersTimeoutMs, next.requestTimeoutMs);
     server.requestTimeout = next.requestTimeoutMs;
     server.keepAliveTimeout = next.keepAliveTimeoutMs;
     server.maxConnections = next.maxConnections;

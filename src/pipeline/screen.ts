@@ -1,8 +1,8 @@
 /** Holds an error answer back until it is known not to repeat the upstream's credential. */
 
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { GatewayError } from '../core/errors.ts';
 import type { Answer, AnswerSink, Failure } from '../core/outcome.ts';
+import { codingsOf, decode } from './decoding.ts';
 import { headerValue } from './headers.ts';
 
 /** Error bodies are short. What is longer is watched as it passes, and cut where the credential begins. */
@@ -15,52 +15,53 @@ const leak: Failure = {
   cause: 'the error answer contains the credential of the upstream',
 };
 
+const tooLong: Failure = {
+  code: 'upstream_protocol_error',
+  message: 'The upstream answered with a compressed error that is too long to be looked through; it is withheld.',
+  cause: 'the error answer is compressed and too long to be looked through for the credential of the upstream',
+};
+
 /** The answer, safe to pass on; throws where it repeats one of the secrets. */
 export async function screen(answer: Answer, secrets: readonly Buffer[]): Promise<Answer> {
   if (secrets.length === 0) return answer;
-  const head = Buffer.from(answer.headers.join('\n'), 'latin1');
-  if (holdsSecret(head, secrets)) throw refuse(answer);
+  if (holdsSecret(toBytes([answer.statusText, ...answer.headers]), secrets)) throw refuse(answer, leak);
 
   const screened = new ScreenedAnswer(answer, secrets);
-  const held = await screened.held;
-  if (holdsSecret(held, secrets)) throw refuse(answer);
-  const coding = headerValue(answer.headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
-  if (coding !== 'identity' && holdsSecret(await decoded(held, coding), secrets)) throw refuse(answer);
+  let plain = await screened.held;
+  if (holdsSecret(plain, secrets) || holdsSecret(toBytes(screened.trailers), secrets)) throw refuse(answer, leak);
+  for (const coding of codingsOf(headerValue(answer.headers, 'content-encoding'))) {
+    const decoded = await decode(plain, coding, decodedLimitBytes);
+    if (decoded === undefined) break;
+    // Unlike a plain body, an encoded one cannot be watched as it passes.
+    if (decoded === 'too-long' || !screened.isOver) throw refuse(answer, tooLong);
+    if (holdsSecret(decoded, secrets)) throw refuse(answer, leak);
+    plain = decoded;
+  }
   return screened;
 }
 
-function refuse(answer: Answer): GatewayError {
+function refuse(answer: Answer, { code, message, cause }: Failure): GatewayError {
   answer.cancel();
-  return new GatewayError(leak.code, { message: leak.message, cause: leak.cause });
+  return new GatewayError(code, { message, cause });
+}
+
+function toBytes(fields: readonly string[]): Buffer {
+  return Buffer.from(fields.join('\n'), 'latin1');
 }
 
 function holdsSecret(bytes: Buffer, secrets: readonly Buffer[]): boolean {
   return secrets.some((secret) => bytes.includes(secret));
 }
 
-type Decoder = (
-  encoded: Buffer,
-  options: { maxOutputLength: number },
-  callback: (error: Error | null, plain: Buffer) => void,
-) => void;
-
-const decoders = new Map<string, Decoder>([
-  ['gzip', gunzip],
-  ['x-gzip', gunzip],
-  ['deflate', inflate],
-  ['br', brotliDecompress],
-  ['zstd', zstdDecompress],
-]);
-
-/** What an encoded body says; nothing where it cannot be read, by us or by the client. */
-function decoded(encoded: Buffer, coding: string): Promise<Buffer> {
-  const decode = decoders.get(coding);
-  if (decode === undefined) return Promise.resolve(Buffer.alloc(0));
-  return new Promise((resolve) => {
-    decode(encoded, { maxOutputLength: decodedLimitBytes }, (error: Error | null, plain: Buffer) => {
-      resolve(error === null ? plain : Buffer.alloc(0));
-    });
-  });
+/** How many bytes at the end may be the beginning of a secret. */
+function beginningBytes(bytes: Buffer, secrets: readonly Buffer[]): number {
+  let longest = 0;
+  for (const secret of secrets) {
+    for (let length = Math.min(secret.length - 1, bytes.length); length > longest; length -= 1) {
+      if (secret.compare(bytes, bytes.length - length, bytes.length, 0, length) === 0) longest = length;
+    }
+  }
+  return longest;
 }
 
 class ScreenedAnswer implements Answer {
@@ -71,15 +72,15 @@ class ScreenedAnswer implements Answer {
   readonly firstByteAtMs: number;
   waiting: readonly Buffer[] = [];
   ended = false;
+  trailers: readonly string[] = [];
   /** Settles once the whole body is here, or as much of it as is held back. */
   readonly held: Promise<Buffer>;
 
   readonly #answer: Answer;
   readonly #secrets: readonly Buffer[];
-  readonly #overlapBytes: number;
   #sink: AnswerSink | undefined = undefined;
-  #last: Buffer = Buffer.alloc(0);
-  #trailers: readonly string[] = [];
+  /** What may be the beginning of a secret: it passes once it is known to be none. */
+  #kept: Buffer = Buffer.alloc(0);
   #failure: Failure | undefined = undefined;
 
   constructor(answer: Answer, secrets: readonly Buffer[]) {
@@ -90,15 +91,19 @@ class ScreenedAnswer implements Answer {
     this.firstByteAtMs = answer.firstByteAtMs;
     this.#answer = answer;
     this.#secrets = secrets;
-    this.#overlapBytes = Math.max(...secrets.map((secret) => secret.length)) - 1;
     this.held = new Promise((resolve) => this.#hold(resolve));
+  }
+
+  /** Nothing more will come: it has ended, or broken off. */
+  get isOver(): boolean {
+    return this.ended || this.#failure !== undefined;
   }
 
   take(sink: AnswerSink): void {
     this.#sink = sink;
     const open = this.waiting.map((chunk) => sink.onChunk(chunk)).every(Boolean);
     this.waiting = [];
-    if (this.ended) sink.onEnd(this.#trailers);
+    if (this.ended) this.#end(sink);
     else if (this.#failure !== undefined) sink.onBroken(this.#failure);
     else if (open) this.#answer.resume();
   }
@@ -116,7 +121,7 @@ class ScreenedAnswer implements Answer {
     let bytes = 0;
     const release = (): void => {
       const held = Buffer.concat(chunks);
-      this.waiting = held.length === 0 ? [] : [held];
+      this.waiting = this.#keepBeginning(held);
       resolve(held);
     };
     this.#answer.take({
@@ -124,39 +129,44 @@ class ScreenedAnswer implements Answer {
         if (this.#sink !== undefined) return this.#pass(chunk, this.#sink);
         chunks.push(chunk);
         bytes += chunk.length;
-        this.#last = chunk;
         if (bytes < heldBytes) return true;
         release();
         return false;
       },
       onEnd: (trailers) => {
-        if (this.#sink !== undefined) {
-          this.#sink.onEnd(trailers);
-          return;
-        }
         this.ended = true;
-        this.#trailers = trailers;
-        release();
+        this.trailers = trailers;
+        if (this.#sink === undefined) release();
+        else if (holdsSecret(toBytes(trailers), this.#secrets)) this.#sink.onBroken(leak);
+        else this.#end(this.#sink);
       },
       onBroken: (failure) => {
-        if (this.#sink !== undefined) {
-          this.#sink.onBroken(failure);
-          return;
-        }
         this.#failure = failure;
-        release();
+        if (this.#sink === undefined) release();
+        else this.#sink.onBroken(failure);
       },
     });
   }
 
   #pass(chunk: Buffer, sink: AnswerSink): boolean {
-    const seam = Buffer.concat([this.#last.subarray(-this.#overlapBytes), chunk]);
-    if (holdsSecret(seam, this.#secrets)) {
+    const bytes = Buffer.concat([this.#kept, chunk]);
+    if (holdsSecret(bytes, this.#secrets)) {
       this.#answer.cancel();
       sink.onBroken(leak);
       return false;
     }
-    this.#last = seam;
-    return sink.onChunk(chunk);
+    return this.#keepBeginning(bytes).every((passing) => sink.onChunk(passing));
+  }
+
+  #end(sink: AnswerSink): void {
+    if (this.#kept.length > 0) sink.onChunk(this.#kept);
+    sink.onEnd(this.trailers);
+  }
+
+  /** Keeps what may be the beginning of a secret, and gives what comes before it. */
+  #keepBeginning(bytes: Buffer): Buffer[] {
+    const passingBytes = bytes.length - beginningBytes(bytes, this.#secrets);
+    this.#kept = bytes.subarray(passingBytes);
+    return passingBytes === 0 ? [] : [bytes.subarray(0, passingBytes)];
   }
 }

@@ -262,7 +262,7 @@ const rows: readonly Row[] = [
   {
     code: 'request_timeout',
     when: 'the body comes too slowly',
-    message: /longer than 0\.1 s \(server\.timeouts\.request\); send it faster/,
+    message: /more slowly than server\.timeouts allows; send it faster or in smaller requests/,
     setting: { server: { timeouts: { request: '100ms' } } },
     ask: ({ rig }) => send(rig.port, toBytes({}).subarray(0, -5)),
   },

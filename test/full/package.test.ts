@@ -1,0 +1,53 @@
+/** The published package: packed, installed where nothing else is, and run as plain JavaScript. */
+
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const repository = fileURLToPath(new URL('../../', import.meta.url));
+const key = 'a-key-for-the-packed-gateway';
+
+test('the packed package installs without scripts and answers on a fresh machine', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-package-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  await run('npm', ['pack', '--pack-destination', directory], { cwd: repository });
+  const [tarball = ''] = await readdir(directory);
+  await writeFile(join(directory, 'package.json'), '{"private":true}');
+  await run('npm', ['install', '--ignore-scripts', `./${tarball}`], { cwd: directory });
+  const installed = join(directory, 'node_modules', 'postern');
+  assert.equal((await readdir(installed)).includes('src'), false, 'no TypeScript is shipped');
+
+  const { stdout } = await run('npx', ['postern', '--version'], { cwd: directory });
+  assert.match(stdout, /^\d+\.\d+\.\d+/);
+
+  await writeFile(
+    join(directory, 'postern.yaml'),
+    `server: { port: 0 }\nupstreams: [{ id: local, family: local }]\nkeys: [{ id: k, secret: ${key} }]\n`,
+  );
+  const gateway = spawn(join(directory, 'node_modules', '.bin', 'postern'), [], { cwd: directory });
+  t.after(() => gateway.kill('SIGKILL'));
+  const port = await new Promise<number>((resolve, reject) => {
+    let output = '';
+    gateway.stdout.on('data', (bytes: Buffer) => {
+      output += bytes.toString();
+      const found = /"port":(\d+)/.exec(output);
+      if (found !== null) resolve(Number(found[1]));
+    });
+    gateway.on('close', (code) => reject(new Error(`it ended with ${code}: ${output}`)));
+  });
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/rerank`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'local/bm25', query: 'gate', documents: ['hall', 'gate'] }),
+  });
+  assert.equal(answer.status, 200, await answer.clone().text());
+  const ended = new Promise((resolve) => gateway.once('exit', resolve));
+  gateway.kill('SIGTERM');
+  assert.equal(await ended, 0);
+});
