@@ -51,7 +51,7 @@ export function createPipeline({ routes, transports, admit, readBody, checkModel
 
     const answer = await attempt(exchange, plan, transports);
     const observer = await relay(exchange, answer, response, ownHeaders(exchange, resolved));
-    const usage = observer.finish();
+    const usage = observer.finish(exchange.cut || exchange.errorCode !== undefined);
     exchange.usage = usage instanceof Promise ? await usage : usage;
   };
 }

@@ -23,7 +23,11 @@ export const notHttp = {
   message: 'The upstream sent something that is not HTTP; tell the operator.',
 } as const;
 
-const protocolErrors = new Set(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_EXCEEDED_MAX_SIZE']);
+const protocolErrors = new Set([
+  'UND_ERR_HEADERS_OVERFLOW',
+  'UND_ERR_RES_EXCEEDED_MAX_SIZE',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+]);
 /** Where the library has no code of its own: a 101, and an answer to nothing. */
 const protocolMessages = new Set(['bad upgrade', 'bad response']);
 

@@ -33,7 +33,7 @@ async function outcomeOf(port: number, { bytes, cut }: MalformedRequest): Promis
       connection
         .received()
         .toString('latin1')
-        .match(/^HTTP\/1\.1 \d+/gm) ?? [];
+        .match(/HTTP\/1\.1 \d{3} /g) ?? [];
     if (statuses.length > 1) return `several answers: ${statuses.join(', ')}`;
     if (status === 0) return closed === 'open' ? 'silence' : 'refused';
     return status >= 400 && status < 500 ? 'refused' : `status ${status}`;
@@ -62,11 +62,18 @@ test(`${malformedRequests.length} malformed requests are refused, not a byte of 
   assert.equal((await rig.post('/v1/embeddings', body)).status, 200);
 });
 
-test('what the parser cannot read is told so in the shape of every error, and the connection ends', async (t) => {
+test('what is no well-formed HTTP is told so in the shape of every error, and the connection ends', async (t) => {
   const { rig } = await open(t);
   const head = `POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nx-api-key: ${testKey}\r\n`;
   for (const bytes of [
     'nonsense\r\n\r\n',
+    'GET http://127.0.0.1/healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n',
+    'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nHost: a/b\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Content-Length\r\n\r\n',
+    `${head}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
+    `${head}Expect: 200-ok\r\nContent-Length: 0\r\n\r\n`,
     `${head}X Y: 1\r\n\r\n`,
     `${head}Content-Length: 25\r\nContent-Length: 24\r\n\r\n${body}`,
     `${head}Content-Length: 25\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
@@ -97,6 +104,23 @@ test('a chunk that is none is told so, whether its client had sent it with the h
   }
   assert.equal(upstream.receivedBytes, 0);
   for (const { errorCode, status } of rig.settled) assert.deepEqual([errorCode, status], ['malformed_request', 400]);
+});
+
+test('a request that was refused early gets one answer, whatever the rest of its body turns out to be', async (t) => {
+  const { rig, upstream } = await open(t);
+  const connection = await connect(rig.port);
+  await connection.write('POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc');
+  assertError(await connection.nextResponse(), 'missing_api_key');
+  await connection.write('de\r\nnonsense\r\n');
+  assert.notEqual(await connection.closed(), 'open');
+  assert.equal(
+    connection
+      .received()
+      .toString()
+      .match(/HTTP\/1\.1 \d{3} /g)?.length,
+    1,
+  );
+  assert.equal(upstream.receivedBytes, 0);
 });
 
 test('odd requests that can be read in one way only are served, framed anew', async (t) => {

@@ -141,7 +141,7 @@ test('HEAD says what GET would, without a body, and the connection goes on', asy
       { method: 'HEAD', until: 'close' },
     );
     assert.equal(both.closed, 'fin', path);
-    assert.equal(both.rawBytes.toString().match(/^HTTP\/1\.1 /gm)?.length, 2, path);
+    assert.equal(both.rawBytes.toString().match(/HTTP\/1\.1 \d{3} /g)?.length, 2, path);
   }
 });
 

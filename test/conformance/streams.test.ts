@@ -172,12 +172,12 @@ test('a slow reader slows the upstream down: what it has not read is not piled u
 test('a reader slower than the idle timeout is no silent upstream', async (t) => {
   const body = Buffer.alloc(30_000_000, 'x');
   const pair = await startPair(t, (_request, reply) => reply.bytes(200, [], body), {
-    upstream: { timeouts: { idle: '200ms' } },
+    upstream: { timeouts: { idle: '400ms' } },
   });
   const connection = await connectTo(t, pair);
   connection.pause();
   await connection.write(questionBytes());
-  await wait(1_000);
+  await wait(1_200);
   connection.resume();
   const answer = await connection.nextResponse();
   assert.equal(answer.complete, true);

@@ -105,6 +105,7 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
 
     gateway.signal('SIGTERM');
     await turnsAway(gateway.port);
+    await wait(250); // a client may be about to ask when the gateway begins to end
     await idle.write(whole);
     await half.write(whole.subarray(-5));
     for (const connection of [idle, half]) {

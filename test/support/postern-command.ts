@@ -1,7 +1,7 @@
 /** Runs `postern` to its end, as its users do: what it printed, and how it ended. */
 
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { compileCache, launcher } from './gateway-process.ts';
 
 export interface CommandRun {
   readonly code: number | null;
@@ -11,11 +11,10 @@ export interface CommandRun {
 
 export interface CommandSurroundings {
   readonly cwd: string;
-  /** Beside PATH and HOME; nothing else is inherited. */
+  /** Beside PATH, HOME and a compile cache; nothing else is inherited. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const launcher = fileURLToPath(new URL('../../bin/postern', import.meta.url));
 /** A command that goes on for longer hangs; then `code` is null. */
 const timeoutMs = 20_000;
 
@@ -23,7 +22,7 @@ export function runPostern(args: readonly string[], { cwd, env = {} }: CommandSu
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(launcher, args, {
     cwd,
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: timeoutMs,
     killSignal: 'SIGKILL',
