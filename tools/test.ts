@@ -1,6 +1,7 @@
 /** `npm test` and `npm run test:full`: runs the test files with the runtime of this install; `full` adds those that need more than npm. */
 
 import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 
 const everywhere = ['{src,tools,bench}/**/*.test.ts', 'test/{support,conformance,e2e}/**/*.test.ts'];
 const full = ['test/full/**/*.test.ts'];
@@ -16,6 +17,7 @@ const child = spawn(
     '--test',
     '--test-reporter=spec',
     '--test-timeout=120000',
+    `--test-concurrency=${availableParallelism()}`,
     ...patterns,
   ],
   { stdio: 'inherit' },

@@ -202,20 +202,21 @@ test('a reset in a body that would end with the connection does not make it whol
 });
 
 test('an error answer that breaks off is broken off as well, byte for byte', async (t) => {
-  const body = '{"error":{"message":"half an er';
-  const pair = await startPair(t, async (_request, reply) => {
-    await reply.head(503, [json, ['Content-Length', '100']]);
-    await reply.raw(body);
-    reply.cut();
-  });
-  const answer = await send(pair.rig.port, questionBytes());
-  assert.equal(answer.status, 503);
-  assert.equal(answer.body.toString(), body);
-  assert.equal(answer.complete, false);
-  assert.notEqual(answer.closed, 'open');
-  const exchange = await pair.rig.exchange();
-  assert.equal(exchange.status, 503);
-  assert.equal(exchange.cut, true);
+  for (const body of ['{"error":{"message":"half an er', '']) {
+    const pair = await startPair(t, async (_request, reply) => {
+      await reply.head(503, [json, ['Content-Length', '100']]);
+      if (body !== '') await reply.raw(body);
+      reply.cut();
+    });
+    const answer = await send(pair.rig.port, questionBytes());
+    assert.equal(answer.status, 503);
+    assert.equal(answer.body.toString(), body);
+    assert.equal(answer.complete, false);
+    assert.notEqual(answer.closed, 'open');
+    const exchange = await pair.rig.exchange();
+    assert.equal(exchange.status, 503);
+    assert.equal(exchange.cut, true);
+  }
 });
 
 /** Sends so many bytes, and then nothing more. */
