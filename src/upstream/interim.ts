@@ -9,6 +9,7 @@ const heldLimitBytes = 64 * 1024;
 const version = Buffer.from('HTTP/1.1 ');
 const headEnd = Buffer.from('\r\n\r\n');
 const lineEnd = 0x0a;
+const digitOne = 0x31;
 
 /**
  * HTTP allows an upstream to say "100 Continue" unasked, which the parser takes for an error, and to say other things before
@@ -58,7 +59,7 @@ function informationalBytes(bytes: Buffer): number | undefined {
   if (!mayBeHttp(bytes)) return 0;
   const lineEndsAt = bytes.indexOf(lineEnd);
   if (lineEndsAt === -1) return undefined;
-  if (!isInformational(bytes.toString('latin1', version.length, lineEndsAt))) return 0;
+  if (!isInformational(bytes, lineEndsAt)) return 0;
   const headEndsAt = bytes.indexOf(headEnd);
   return headEndsAt === -1 ? undefined : headEndsAt + headEnd.length;
 }
@@ -70,6 +71,7 @@ function mayBeHttp(bytes: Buffer): boolean {
 }
 
 /** All but 101, after which no HTTP would follow. */
-function isInformational(status: string): boolean {
-  return /^1(?!01)[0-9]{2}(?![0-9])/.test(status);
+function isInformational(bytes: Buffer, lineEndsAt: number): boolean {
+  if (bytes[version.length] !== digitOne) return false;
+  return /^1(?!01)[0-9]{2}(?![0-9])/.test(bytes.toString('latin1', version.length, lineEndsAt));
 }

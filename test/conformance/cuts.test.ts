@@ -271,12 +271,13 @@ test('bytes that keep coming keep an answer alive, as long as the total allows',
     await reply.lastChunk();
   };
   const patient = await startPair(t, dripping, { upstream: { timeouts: { idle: '900ms' } } });
-  const whole = await send(patient.rig.port, questionBytes());
+  const hurried = await startPair(t, dripping, { upstream: { timeouts: { first_byte: '700ms', total: '700ms' } } });
+  const [whole, half] = await Promise.all([
+    send(patient.rig.port, questionBytes()),
+    send(hurried.rig.port, questionBytes()),
+  ]);
   assert.equal(whole.complete, true);
   assert.match(whole.body.toString(), /drop 7;$/);
-
-  const hurried = await startPair(t, dripping, { upstream: { timeouts: { first_byte: '700ms', total: '700ms' } } });
-  const half = await send(hurried.rig.port, questionBytes());
   assert.equal(half.status, 200);
   assert.equal(half.complete, false);
   assert.ok(!half.body.includes('drop 7'));

@@ -14,7 +14,7 @@ export interface Pair {
   readonly rig: Rig;
 }
 
-export interface PairOptions {
+interface PairOptions {
   /** Further keys of the upstream's entry in the configuration, such as its timeouts. */
   readonly upstream?: Readonly<Record<string, unknown>>;
   readonly server?: Readonly<Record<string, unknown>>;
