@@ -130,17 +130,23 @@ export function createApp({ snapshot, store, log, clock }: AppDeps): App {
 
 function listModels(snapshot: Snapshot, key: KeyRecord): unknown {
   const data = snapshot.models.all
-    .filter((model) => model.visible && !model.id.includes('*') && mayUseModel(key, model.id))
+    .filter((model) => model.visible && !model.id.includes('*') && maySee(key, model, model.id))
     .map((model) => describe(snapshot, model, model.id));
   return { object: 'list', data };
 }
 
 function findModel(snapshot: Snapshot, key: KeyRecord, name: string): unknown {
   const resolved = snapshot.models.resolve(name);
-  if (resolved === undefined || !resolved.model.visible || !mayUseModel(key, resolved.id)) {
+  if (resolved === undefined || !resolved.model.visible || !maySee(key, resolved.model, resolved.id)) {
     throw new GatewayError('model_not_found', { param: 'model' });
   }
   return describe(snapshot, resolved.model, resolved.id);
+}
+
+/** What the key can call in at least one way. */
+function maySee(key: KeyRecord, model: Model, id: string): boolean {
+  const { operations } = key;
+  return mayUseModel(key, id) && (operations === undefined || model.operations.some((one) => operations.includes(one)));
 }
 
 function describe(snapshot: Snapshot, model: Model, id: string): unknown {

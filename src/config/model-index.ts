@@ -24,7 +24,8 @@ export function createModelIndex(models: readonly Model[]): ModelIndex {
     all: Object.freeze([...models]),
     resolve(name: string) {
       const found = exact.get(name);
-      if (found !== undefined || name === '') return found;
+      // A pattern stands for names, not for itself.
+      if (found !== undefined || name === '' || name.includes('*')) return found;
       for (const { model, prefix, suffix } of patterns) {
         if (name.length < prefix.length + suffix.length) continue;
         if (!name.startsWith(prefix) || !name.endsWith(suffix)) continue;

@@ -19,6 +19,8 @@ export interface Route {
   readonly elements: 'first' | 'all';
   /** Checked when present and not null. */
   readonly optional: Readonly<Record<string, string>>;
+  /** Read for some upstreams only: not checked, but may not stand twice. */
+  readonly watched: readonly string[];
   /** A required field that another one may stand in for, where the model allows it. */
   readonly standIns?: Readonly<Record<string, string>>;
   /** Whether a call may be sent again after a byte of it left. */

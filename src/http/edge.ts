@@ -76,8 +76,13 @@ export function createEdge(deps: EdgeDeps): Edge {
     try {
       await answer(exchange, request, response);
     } catch (error) {
+      // A client that is still sending would see the connection break instead of the answer. One that waits to be asked
+      // for its body may never send it, and what came next would be taken for it.
+      const stillSends = !request.complete && request.headers.expect === undefined;
+      const isLast = !response.shouldKeepAlive;
+      if (!request.complete) response.shouldKeepAlive = stillSends;
       answerError(exchange, response, toGatewayError(error));
-      if (!request.complete) discardRest(request);
+      if (stillSends) discardRest(request, isLast);
     }
     deps.settle(exchange, request);
   }
@@ -140,14 +145,17 @@ export function createEdge(deps: EdgeDeps): Edge {
   }
 
   /** Lets the client finish sending, so that it gets to read the answer; but not forever. */
-  function discardRest(request: IncomingMessage): void {
+  function discardRest(request: IncomingMessage, isLast: boolean): void {
     let leftBytes = discardedLimitBytes;
     discarding.add(request.socket);
     request.on('data', (chunk: Buffer) => {
       leftBytes -= chunk.length;
       if (leftBytes < 0) request.socket.destroy();
     });
-    request.on('end', () => discarding.delete(request.socket));
+    request.on('end', () => {
+      discarding.delete(request.socket);
+      if (isLast) request.socket.end();
+    });
     request.resume();
   }
 
@@ -207,7 +215,18 @@ function answerError(exchange: Exchange, response: ServerResponse, error: Gatewa
     response.socket?.destroy();
     return;
   }
-  exchange.responseBytes = writeError(response, error, exchange.clientRequestId ?? exchange.id);
+  exchange.responseBytes = writeError(
+    response,
+    error,
+    exchange.clientRequestId ?? exchange.id,
+    triedUpstream(exchange),
+  );
+}
+
+/** Which upstream failed is what an operator wants to know of a 502. */
+function triedUpstream({ target, attempts, snapshot }: Exchange): string[] {
+  if (target === undefined || !snapshot.server.diagnostics) return [];
+  return ['x-postern-upstream', target.upstream.id, 'x-postern-attempts', String(attempts)];
 }
 
 function toCause(cause: unknown): string | undefined {

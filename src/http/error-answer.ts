@@ -8,9 +8,14 @@ function toErrorBody(error: GatewayError): string {
   return JSON.stringify({ error: { message, type, param, code } });
 }
 
-export function writeError(response: ServerResponse, error: GatewayError, requestId: string): number {
+export function writeError(
+  response: ServerResponse,
+  error: GatewayError,
+  requestId: string,
+  more: readonly string[],
+): number {
   const body = toErrorBody(error);
-  return writeJson(response, error.status, body, ['x-request-id', requestId, ...error.headers]);
+  return writeJson(response, error.status, body, ['x-request-id', requestId, ...more, ...error.headers]);
 }
 
 /** A whole JSON answer of the gateway's own; the length of its body in bytes comes back. */

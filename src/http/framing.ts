@@ -21,6 +21,8 @@ export function checkFraming(request: IncomingMessage): void {
   let hosts = 0;
   let lengths = 0;
   let encodings = 0;
+  let types = 0;
+  let credentials = 0;
   for (let i = 0; i < raw.length; i += 2) {
     const value = raw[i + 1] ?? '';
     // A name's length tells most headers apart without lower-casing them all.
@@ -40,6 +42,12 @@ export function checkFraming(request: IncomingMessage): void {
       case 10:
         if (isNamed(raw[i], 'connection')) checkConnection(value);
         break;
+      case 12:
+        if (isNamed(raw[i], 'content-type')) types += 1;
+        break;
+      case 13:
+        if (isNamed(raw[i], 'authorization')) credentials += 1;
+        break;
       case 14:
         if (isNamed(raw[i], 'content-length')) {
           lengths += 1;
@@ -55,6 +63,9 @@ export function checkFraming(request: IncomingMessage): void {
     }
   }
 
+  // A proxy in front may have judged the other one.
+  if (types > 1) throw malformed('The Content-Type header stands twice; send it once.');
+  if (credentials > 1) throw malformed('The Authorization header stands twice; send it once.');
   if (hosts > 1) throw malformed('The Host header stands twice; send it once.');
   if (hosts === 0 && request.httpVersionMinor === 1)
     throw malformed('The Host header is missing; HTTP/1.1 asks for one.');

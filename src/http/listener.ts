@@ -62,6 +62,12 @@ export function createListener(settings: ServerSettings, edge: Edge, clock: Cloc
   // The body is asked for once everything before it was judged: see readJsonBody.
   server.on('checkContinue', handle);
   server.on('checkExpectation', handle);
+  server.on('connect', (_request, stream) => {
+    const refusal = new GatewayError('malformed_request', { message: 'This is no proxy: CONNECT leads nowhere.' });
+    stream.end(toRawError(refusal, STATUS_CODES[refusal.status] ?? '', createId(clock.nowMs())), () =>
+      stream.destroy(),
+    );
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => refuse(error, stream, edge, clock));
   server.on('tlsClientError', (_error, socket) => socket.destroy());
 

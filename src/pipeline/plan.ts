@@ -32,13 +32,22 @@ export function makePlan(
     call: {
       upstream,
       offer,
-      path: upstream.pathPrefix + offer.path.replace('{model}', () => encodeURIComponent(upstreamName)),
+      path: upstream.pathPrefix + toPath(offer, upstreamName),
       headers: upstreamHeaders(exchange.id, upstream, clientHeaders),
       body: withModel(question, upstreamName, lifted || route.model.from === 'body'),
       timeouts: upstream.timeouts[route.operation],
       client: exchange.client,
     },
   };
+}
+
+/** The name as one encoded segment. What a pattern caught may be no name at all, and must not lead to another path. */
+function toPath(offer: Offer, upstreamName: string): string {
+  if (!offer.path.includes('{model}')) return offer.path;
+  if (upstreamName === '' || upstreamName === '.' || upstreamName === '..') {
+    throw new GatewayError('model_not_found', { param: 'model' });
+  }
+  return offer.path.replace('{model}', () => encodeURIComponent(upstreamName));
 }
 
 function firstTarget(targets: ResolvedModel['model']['targets']): Target {

@@ -39,6 +39,7 @@ export function compileQuestionReader(route: Route): QuestionReader {
       'model',
       ...Object.keys(route.required),
       ...Object.keys(route.optional),
+      ...route.watched,
       ...Object.values(route.standIns ?? {}),
     ]),
   ]);

@@ -12,5 +12,6 @@ export default defineRoute({
   required: { prompt: 'string | string[] | number[] | array[]' },
   elements: 'first',
   optional: {},
+  watched: ['stream'],
   replayable: false,
 });

@@ -12,5 +12,6 @@ export default defineRoute({
   required: { input: 'string', instruction: 'string' },
   elements: 'first',
   optional: {},
+  watched: [],
   replayable: false,
 });

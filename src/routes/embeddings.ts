@@ -12,6 +12,7 @@ export default defineRoute({
   required: { input: 'string | array' },
   elements: 'first',
   optional: { dimensions: 'number' },
+  watched: ['encoding_format'],
   // vLLM embeds a conversation in place of texts.
   standIns: { input: 'messages' },
   replayable: true,

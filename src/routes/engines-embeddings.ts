@@ -12,6 +12,7 @@ export default defineRoute({
   visibleModelsOnly: true,
   required: { input: 'string | string[]' },
   elements: 'all',
-  optional: {},
+  optional: { dimensions: 'number' },
+  watched: ['encoding_format'],
   replayable: true,
 });

@@ -12,5 +12,6 @@ export default defineRoute({
   required: { input: 'string | string[] | object[]' },
   elements: 'first',
   optional: {},
+  watched: [],
   replayable: true,
 });

@@ -13,5 +13,6 @@ export default defineRoute({
   required: { query: 'string | object', documents: 'string[] | object[]' },
   elements: 'first',
   optional: {},
+  watched: ['top_n', 'return_documents'],
   replayable: true,
 });

@@ -183,20 +183,24 @@ test('the model must be a string where the body names it', async (t) => {
   }
 });
 
-test('dimensions must be a number on the embeddings route, however it is spelled', async (t) => {
+test('dimensions must be a number on both embeddings routes, however it is spelled', async (t) => {
   const house = await open(t);
-  const path = '/v1/embeddings';
-  for (const value of ['0', '-1', '1.0', '1e2', '1E+2', '12345678901234567890', '0.5', 'null']) {
-    await passes(house, path, bodyWith(path, 'dimensions', value));
+  const paths = Object.keys(rest).filter((route) => route.endsWith('/embeddings'));
+  assert.equal(paths.length, 2);
+  for (const path of paths) {
+    for (const value of ['0', '-1', '1.0', '1e2', '1E+2', '12345678901234567890', '0.5', 'null']) {
+      await passes(house, path, bodyWith(path, 'dimensions', value));
+    }
+    for (const value of ['"8"', 'true', '[8]', '{}']) {
+      await refuses(house, path, bodyWith(path, 'dimensions', value), 'invalid_type', 'dimensions');
+    }
+    await refuses(house, path, bodyWith(path, 'dimensions', '08'), 'invalid_json');
   }
-  for (const value of ['"8"', 'true', '[8]', '{}']) {
-    await refuses(house, path, bodyWith(path, 'dimensions', value), 'invalid_type', 'dimensions');
-  }
-  await refuses(house, path, bodyWith(path, 'dimensions', '08'), 'invalid_json');
   // Elsewhere it is a field like any other, and so is every optional field.
-  for (const other of Object.keys(rest).filter((route) => route !== path)) {
+  for (const other of Object.keys(rest).filter((route) => !paths.includes(route))) {
     await passes(house, other, bodyWith(other, 'dimensions', '"8"'));
   }
+  const path = '/v1/embeddings';
   for (const name of ['stream', 'top_n', 'n', 'user', 'encoding_format', 'return_documents']) {
     for (const value of ['null', '"x"', '[{}]', '1e400', 'true'])
       await passes(house, path, bodyWith(path, name, value));
