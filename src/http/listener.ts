@@ -64,9 +64,7 @@ export function createListener(settings: ServerSettings, edge: Edge, clock: Cloc
   server.on('checkExpectation', handle);
   server.on('connect', (_request, stream) => {
     const refusal = new GatewayError('malformed_request', { message: 'This is no proxy: CONNECT leads nowhere.' });
-    stream.end(toRawError(refusal, STATUS_CODES[refusal.status] ?? '', createId(clock.nowMs())), () =>
-      stream.destroy(),
-    );
+    answerRaw(stream, refusal, clock);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => refuse(error, stream, edge, clock));
   server.on('tlsClientError', (_error, socket) => socket.destroy());
@@ -135,6 +133,11 @@ function refuse(error: NodeJS.ErrnoException, stream: Duplex, edge: Edge, clock:
     stream.destroy();
     return;
   }
+  answerRaw(stream, refusal, clock);
+}
+
+/** For what never became a request with a response to write to. */
+function answerRaw(stream: Duplex, refusal: GatewayError, clock: Clock): void {
   stream.end(toRawError(refusal, STATUS_CODES[refusal.status] ?? '', createId(clock.nowMs())), () => stream.destroy());
 }
 

@@ -1,7 +1,6 @@
 /** Finds what a request path means: one of the client routes, the model list, or a health check. */
 
 import type { Route } from '../core/route.ts';
-import { isPathName } from '../lib/path-name.ts';
 
 /** `path` is the canonical one, whichever spelling came. */
 export type Place = { readonly path: string } & (
@@ -86,5 +85,9 @@ function toModelName(encoded: string): string | undefined {
   } catch {
     return undefined; // not UTF-8 behind the percent signs
   }
-  return isPathName(name) ? name : undefined;
+  if (/[\u0000-\u001f\u007f-\u009f?#\\]/.test(name)) return undefined;
+  for (const segment of name.split('/')) {
+    if (segment === '' || segment === '.' || segment === '..') return undefined;
+  }
+  return name;
 }
