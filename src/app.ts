@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import {
   checkAddress,
   checkKey,
@@ -13,6 +14,8 @@ import {
 } from './admission/access.ts';
 import { readCredential } from './admission/credentials.ts';
 import { createKeyDirectory } from './admission/keys.ts';
+import { createMemoryReader } from './admission/memory.ts';
+import { createPressure, type PressureReason } from './admission/pressure.ts';
 import { needsRestart } from './config/restart.ts';
 import { GatewayError } from './core/errors.ts';
 import type { Exchange } from './core/exchange.ts';
@@ -26,16 +29,25 @@ import type { Clock } from './lib/clock.ts';
 import { digestOf } from './lib/key-secret.ts';
 import { createPipeline } from './pipeline/pipeline.ts';
 import { routes } from './routes/index.ts';
+import { type HealthReporter, startHealthReports } from './telemetry/health-report.ts';
 import type { Log } from './telemetry/log.ts';
 import { createHttpTransport } from './upstream/call.ts';
+import { createDispatcher } from './upstream/dispatcher.ts';
+import { createHealthChecks } from './upstream/health-checks.ts';
 import { inProcessTransport } from './upstream/in-process.ts';
 import { createPools } from './upstream/pools.ts';
+import type { ProxyRule } from './upstream/proxy-rule.ts';
+import type { Change } from './upstream/turn.ts';
 
 export interface AppDeps {
   readonly snapshot: Snapshot;
   readonly store: Store;
   readonly log: Log;
   readonly clock: Clock;
+  /** Uniform in [0, 1): shares of targets, jitter. */
+  readonly random?: () => number;
+  /** Which proxy leads to an upstream; none where it is left out. */
+  readonly proxyFor?: ProxyRule;
 }
 
 export interface App {
@@ -47,10 +59,27 @@ export interface App {
   close(): Promise<void>;
 }
 
-export function createApp({ snapshot, store, log, clock }: AppDeps): App {
+const shedRetryAfter = ['Retry-After', '1'];
+
+export function createApp({ snapshot, store, log, clock, random = Math.random, proxyFor }: AppDeps): App {
   let current = snapshot;
   let ready = false;
-  const pools = createPools();
+  const pools = createPools(proxyFor === undefined ? {} : { proxyFor });
+  const pressure = createPressure({ clock, ...createMemoryReader() });
+  let reports: HealthReporter | undefined;
+  const dispatcher = createDispatcher({
+    clock,
+    random,
+    onChange(change) {
+      logChange(log, change);
+      reports?.changed();
+    },
+  });
+  const healthChecks = createHealthChecks({
+    pools,
+    clock,
+    onResult: (upstream, ok, why) => dispatcher.checked(upstream, ok, why),
+  });
   const directory = createKeyDirectory({ store: store.keys, clock });
 
   /** Without a promise where the key is at hand, as it nearly always is. */
@@ -77,6 +106,13 @@ export function createApp({ snapshot, store, log, clock }: AppDeps): App {
   const pipeline = createPipeline({
     routes,
     transports: { http: createHttpTransport(pools), inProcess: inProcessTransport },
+    dispatcher,
+    clock,
+    random,
+    checkPressure({ snapshot: { server } }) {
+      const reason = pressure.reason(server.shedding);
+      if (reason !== undefined) throw overloaded(reason);
+    },
     admit,
     readBody: (exchange, request, response) => edge.readJsonBody(exchange, request, response),
     checkModel,
@@ -103,6 +139,15 @@ export function createApp({ snapshot, store, log, clock }: AppDeps): App {
   return {
     async listen() {
       const address = await listener.listen();
+      pools.keep(current.upstreams.values());
+      dispatcher.adopt(current);
+      healthChecks.watch(current.upstreams.values());
+      reports = startHealthReports({
+        store: store.health,
+        node: `${hostname()}:${address.port}`,
+        log,
+        states: () => dispatcher.describe(current),
+      });
       ready = true;
       return address;
     },
@@ -112,6 +157,8 @@ export function createApp({ snapshot, store, log, clock }: AppDeps): App {
       current = next;
       listener.apply(next.server);
       pools.keep(next.upstreams.values());
+      dispatcher.adopt(next);
+      healthChecks.watch(next.upstreams.values());
       return [];
     },
     async drain() {
@@ -121,11 +168,33 @@ export function createApp({ snapshot, store, log, clock }: AppDeps): App {
       return listener.drain(deadlineMs);
     },
     async close() {
+      pressure.close();
+      healthChecks.close();
+      await reports?.close();
       await listener.close();
       await pools.close();
       await store.close();
     },
   };
+}
+
+function overloaded(reason: PressureReason): GatewayError {
+  const what = reason.kind === 'memory' ? 'memory (server.shedding.memory)' : 'time (server.shedding.loop_delay)';
+  return new GatewayError('overloaded', {
+    message: `The gateway is short of ${what} and takes no new requests for a moment; try again in 1 s.`,
+    headers: shedRetryAfter,
+    cause:
+      reason.kind === 'memory'
+        ? `memory: ${reason.bytes} bytes resident`
+        : `event loop: ${Math.round(reason.delayMs)} ms late`,
+  });
+}
+
+function logChange(log: Log, { upstream, model, credential, rests, alone, why, forMs }: Change): void {
+  const fields = { upstream, model, credential, why, for_ms: rests && !alone ? Math.round(forMs) : undefined };
+  if (rests && alone) log.warn('target fails, and is called all the same, as it has no alternative', fields);
+  else if (rests) log.warn('target rests', fields);
+  else log.info('target is back', fields);
 }
 
 function listModels(snapshot: Snapshot, key: KeyRecord): unknown {

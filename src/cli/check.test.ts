@@ -2,10 +2,16 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createDirectory, sampleFamilies } from '../../test/support/configuration.ts';
+import { localhostCertificate } from '../../test/support/localhost-certificate.ts';
 import { check } from './check.ts';
 
-async function run(t: TestContext, text: string | undefined, values: Record<string, string | boolean> = {}) {
-  const cwd = await createDirectory(t, text === undefined ? {} : { 'postern.yaml': text });
+async function run(
+  t: TestContext,
+  text: string | undefined,
+  values: Record<string, string | boolean> = {},
+  files: Record<string, string> = {},
+) {
+  const cwd = await createDirectory(t, text === undefined ? files : { ...files, 'postern.yaml': text });
   const lines: string[] = [];
   const stdout = (line: string): void => void lines.push(...line.split('\n'));
   const context = { values, positionals: [], env: {}, cwd, families: sampleFamilies, stdout, stderr: stdout };
@@ -16,7 +22,7 @@ const good = `
 upstreams:
   - { id: up, family: openai, api_key: sk-0123456789 }
 models:
-  - { id: embed, aliases: [e], operations: [embeddings], hedge: true, targets: [{ upstream: up, model: embed-large }] }
+  - { id: embed, aliases: [e], operations: [embeddings], cache: true, targets: [{ upstream: up, model: embed-large }] }
   - { id: edit, visible: false, operations: [edits], targets: [{ upstream: up }] }
 keys:
   - { id: dev, secret: a-secret-of-24-characters, models: [nope], expires: 2099-01-31 }
@@ -48,14 +54,83 @@ test('a good configuration is shown as tables, then warnings and notices, withou
     '1m',
     '5m; completions 15m',
   ]);
-  assert.deepEqual(row('embed '), ['embed', 'e', 'embeddings', 'yes', 'embed-large', 'up: embed-large']);
-  assert.deepEqual(row('edit '), ['edit', '-', 'edits', 'no', '-', 'up: edit']);
+  assert.deepEqual(row('shedding.loop_delay'), ['shedding.loop_delay', '500ms']);
+  assert.match(String(row('shedding.memory')), /,\d+MiB$/);
+  const standard = ['weighted', 'safe, 5 attempts', '-'];
+  assert.deepEqual(row('embed '), ['embed', 'e', 'embeddings', 'yes', 'embed-large', ...standard, 'up: embed-large']);
+  assert.deepEqual(row('edit '), ['edit', '-', 'edits', 'no', '-', ...standard, 'up: edit']);
   assert.deepEqual(row('dev '), ['dev', 'nope', 'all', 'any', '2099-01-31T00:00:00.000Z']);
   assert.deepEqual(lines.slice(-2), [
     'warning: keys[0].models[0]: there is no model "nope"',
-    'notice: models[0].hedge has no effect in this version',
+    'notice: models[0].cache has no effect in this version',
   ]);
   assert.doesNotMatch(lines.join('\n'), /0123456789|a-secret/);
+});
+
+const underFire = `
+upstreams:
+  - id: main
+    family: openai
+    credentials: [{ api_key: sk-0123456789 }, { api_key: sk-1123456789, weight: 3 }]
+    limits: { concurrency: 8, queue_timeout: 1s }
+    tls: { ca: ca.pem, server_name: in.example }
+    health_check: { path: "/health?key=hk-0123456789", interval: 5s }
+  - { id: spare, family: openai }
+models:
+  - id: embed
+    operations: [embeddings]
+    balance: fastest
+    retry: { attempts: 3 }
+    hedge: { after: p95 }
+    targets: [{ upstream: main }, { upstream: spare, weight: 2 }, { upstream: spare, model: old, priority: 1, weight: 0 }]
+  - { id: free-*, operations: [embeddings], targets: [{ upstream: main }] }
+`;
+
+test('how calls are shared, bounded and repeated is shown as a table, weights only where they say something', async (t) => {
+  const { code, lines } = await run(t, underFire, {}, { 'ca.pem': localhostCertificate });
+  assert.equal(code, 0, lines.join('\n'));
+  const rows = (start: string) => lines.filter((line) => line.startsWith(start)).map((line) => line.split(/ {2,}/));
+  const [callsMain, boundsMain] = rows('main ');
+  const [callsSpare, boundsSpare] = rows('spare ');
+  assert.deepEqual([callsMain?.[3], callsSpare?.[3]], ['2 (weights 1, 3)', '0']);
+  assert.deepEqual(boundsMain, ['main', '8', '256', '1s', 'ca, server_name', '/health?... every 5s, within 2s']);
+  assert.deepEqual(boundsSpare, ['spare', '256', '256', '5s', '-', '-']);
+  assert.deepEqual(rows('embed ')[0]?.slice(5), [
+    'fastest',
+    'safe, 3 attempts',
+    'after p95',
+    'main: embed, spare: embed (weight 2), spare: old (priority 1, weight 0)',
+  ]);
+  assert.equal(rows('free-* ')[0]?.[4], 'each name its own');
+  assert.doesNotMatch(lines.join('\n'), /[01]123456789/);
+});
+
+test('a script gets the same, as values', async (t) => {
+  const { lines } = await run(t, underFire, { json: true }, { 'ca.pem': localhostCertificate });
+  const { upstreams, models } = JSON.parse(lines.join('\n'));
+  const [main, spare] = upstreams;
+  assert.deepEqual(
+    [main.credentials, spare.credentials],
+    [
+      [
+        { id: 'key 1', weight: 1 },
+        { id: 'key 2', weight: 3 },
+      ],
+      [],
+    ],
+  );
+  assert.deepEqual(main.limits, { concurrency: 8, queue: 256, queue_timeout: '1s' });
+  assert.deepEqual(main.tls, { ca: true, cert: false, key: false, server_name: 'in.example' });
+  assert.deepEqual(main.health_check, { path: '/health?...', interval: '5s', timeout: '2s' });
+  assert.deepEqual([spare.tls, spare.health_check], [null, null]);
+  const [embed, free] = models;
+  assert.deepEqual(
+    [embed.balance, embed.retry, embed.hedge],
+    ['fastest', { scope: 'safe', attempts: 3 }, { after: 'p95' }],
+  );
+  assert.deepEqual(embed.targets[1], { upstream: 'spare', model: 'embed', priority: 0, weight: 2 });
+  assert.deepEqual([embed.space, free.space, free.hedge], ['embed', 'each name its own', null]);
+  assert.doesNotMatch(lines.join('\n'), /[01]123456789/);
 });
 
 test('without a file the built-in configuration is shown', async (t) => {
@@ -69,8 +144,8 @@ test('for a script there is one JSON object, of the plan or of the faults', asyn
   const plan = await run(t, good, { json: true });
   const shown = JSON.parse(plan.lines.join('\n'));
   assert.deepEqual([plan.code, shown.ok, shown.file], [0, true, 'postern.yaml']);
-  assert.deepEqual(shown.upstreams[0].credentials, 1);
-  assert.deepEqual(shown.notices, ['models[0].hedge has no effect in this version']);
+  assert.deepEqual(shown.upstreams[0].credentials, [{ id: 'key', weight: 1 }]);
+  assert.deepEqual(shown.notices, ['models[0].cache has no effect in this version']);
   assert.doesNotMatch(plan.lines.join('\n'), /0123456789|a-secret/);
 
   const faulty = await run(t, 'modles: []', { json: true });

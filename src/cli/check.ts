@@ -3,7 +3,7 @@
 import { isAbsolute, relative } from 'node:path';
 import { type LoadedConfiguration, loadConfiguration } from '../config/load.ts';
 import { operations } from '../core/operation.ts';
-import type { Timeouts, Upstream } from '../core/snapshot.ts';
+import type { Model, ServerSettings, Timeouts, Upstream } from '../core/snapshot.ts';
 import { fromBytes, fromMilliseconds } from '../lib/quantities.ts';
 import type { Command } from './command.ts';
 import { printFaults } from './faults.ts';
@@ -58,22 +58,38 @@ function toPlan({ snapshot, warnings, notices, credentialCounts }: LoadedConfigu
         keep_alive: fromMilliseconds(server.keepAliveTimeoutMs),
       },
       drain: { delay: fromMilliseconds(server.drain.delayMs), deadline: fromMilliseconds(server.drain.deadlineMs) },
+      shedding: toShedding(server),
       store: snapshot.store,
     },
     upstreams: [...snapshot.upstreams.values()].map((upstream) => ({
       id: upstream.id,
       family: upstream.family.id,
       base_url: upstream.origin === undefined ? null : upstream.origin + upstream.pathPrefix,
-      credentials: credentialCounts.get(upstream.id) ?? 0,
+      credentials: credentialCounts.get(upstream.id) === 0 ? [] : upstream.credentials.map(toCredential),
       timeouts: toTimeouts(upstream),
+      limits: {
+        concurrency: upstream.limits.concurrency,
+        queue: upstream.limits.queue,
+        queue_timeout: fromMilliseconds(upstream.limits.queueTimeoutMs),
+      },
+      tls: toTlsParts(upstream),
+      health_check: toHealthCheck(upstream),
     })),
     models: snapshot.models.all.map((model) => ({
       id: model.id,
       aliases: model.aliases,
       operations: model.operations,
       visible: model.visible,
-      space: model.space ?? null,
-      targets: model.targets.map(({ upstream, model: name }) => `${upstream.id}: ${name}`),
+      space: toSpace(model),
+      balance: model.balance,
+      retry: model.retry,
+      hedge: toHedge(model),
+      targets: model.targets.map(({ upstream, model: name, priority, weight }) => ({
+        upstream: upstream.id,
+        model: name,
+        priority,
+        weight,
+      })),
     })),
     keys: [...snapshot.keys.values()].map((key) => ({
       id: key.id,
@@ -86,6 +102,41 @@ function toPlan({ snapshot, warnings, notices, credentialCounts }: LoadedConfigu
     warnings,
     notices,
   };
+}
+
+/** In whole MiB: what a percentage comes to is no round number. */
+function toShedding({ shedding: { loopDelayMs, memoryBytes } }: ServerSettings) {
+  return { loop_delay: fromMilliseconds(loopDelayMs), memory: `${Math.floor(memoryBytes / 1024 ** 2)}MiB` };
+}
+
+const toCredential = ({ id, weight }: Upstream['credentials'][number]) => ({ id, weight });
+
+/** Which parts are set; null where the platform's way is enough. */
+function toTlsParts({ tls }: Upstream) {
+  if (tls === undefined) return null;
+  const { ca, cert, key, serverName } = tls;
+  return { ca: ca !== undefined, cert: cert !== undefined, key: key !== undefined, server_name: serverName ?? null };
+}
+
+/** Without a query, which may hold a key. */
+function toHealthCheck({ healthCheck }: Upstream) {
+  if (healthCheck === undefined) return null;
+  const [path = '', query] = healthCheck.path.split('?', 2);
+  return {
+    path: query === undefined ? path : `${path}?...`,
+    interval: fromMilliseconds(healthCheck.intervalMs),
+    timeout: fromMilliseconds(healthCheck.timeoutMs),
+  };
+}
+
+/** An embeddings model without one is a pattern. */
+function toSpace({ space, operations }: Model): string | null {
+  return space ?? (operations.includes('embeddings') ? 'each name its own' : null);
+}
+
+function toHedge({ hedge }: Model) {
+  if (hedge === undefined) return null;
+  return { after: hedge.afterMs === 'p95' ? hedge.afterMs : fromMilliseconds(hedge.afterMs) };
 }
 
 function hostInUrl(host: string): string {
@@ -109,11 +160,12 @@ function toTimeouts({ timeouts }: Upstream): Record<'connect' | 'first_byte' | '
 }
 
 function toLines({ server, upstreams, models, keys, default_model, warnings, notices }: Plan): string[] {
-  const { timeouts, drain, ...single } = server;
+  const { timeouts, drain, shedding, ...single } = server;
   const settings = [
     ...Object.entries(single),
     ...Object.entries(timeouts).map(([name, value]) => [`timeouts.${name}`, value]),
     ...Object.entries(drain).map(([name, value]) => [`drain.${name}`, value]),
+    ...Object.entries(shedding).map(([name, value]) => [`shedding.${name}`, value]),
     ...Object.entries(default_model).map(([operation, model]) => [`default_model.${operation}`, model]),
   ];
   return [
@@ -129,20 +181,34 @@ function toLines({ server, upstreams, models, keys, default_model, warnings, not
           id,
           family,
           base_url ?? '-',
-          String(credentials),
+          inNumbers(credentials),
           ...(base_url === null ? [] : [connect, first_byte, idle, total]),
         ],
       ),
     ),
     ...section(
-      ['MODEL', 'ALIASES', 'OPERATIONS', 'VISIBLE', 'SPACE', 'TARGETS'],
+      ['UPSTREAM', 'CONCURRENCY', 'QUEUE', 'QUEUE TIMEOUT', 'TLS', 'HEALTH CHECK'],
+      upstreams.map(({ id, limits: { concurrency, queue, queue_timeout }, tls, health_check: health }) => [
+        id,
+        String(concurrency),
+        String(queue),
+        queue_timeout,
+        inWords(Object.entries(tls ?? {}).flatMap(([part, value]) => (value ? [part] : []))),
+        health === null ? '-' : `${health.path} every ${health.interval}, within ${health.timeout}`,
+      ]),
+    ),
+    ...section(
+      ['MODEL', 'ALIASES', 'OPERATIONS', 'VISIBLE', 'SPACE', 'BALANCE', 'RETRY', 'HEDGE', 'TARGETS'],
       models.map((model) => [
         model.id,
         inWords(model.aliases),
         inWords(model.operations),
         model.visible ? 'yes' : 'no',
         model.space ?? '-',
-        inWords(model.targets),
+        model.balance,
+        `${model.retry.scope}, ${model.retry.attempts} attempts`,
+        model.hedge === null ? '-' : `after ${model.hedge.after}`,
+        inWords(model.targets.map(toTargetText)),
       ]),
     ),
     ...section(
@@ -159,6 +225,17 @@ function toLines({ server, upstreams, models, keys, default_model, warnings, not
     ...warnings.map((warning) => `warning: ${warning}`),
     ...notices.map((notice) => `notice: ${notice}`),
   ];
+}
+
+/** The weights only where they say something. */
+function inNumbers(credentials: Plan['upstreams'][number]['credentials']): string {
+  const weights = credentials.map(({ weight }) => weight);
+  return `${weights.length}${new Set(weights).size > 1 ? ` (weights ${weights.join(', ')})` : ''}`;
+}
+
+function toTargetText({ upstream, model, priority, weight }: Plan['models'][number]['targets'][number]): string {
+  const unusual = [...(priority === 0 ? [] : [`priority ${priority}`]), ...(weight === 1 ? [] : [`weight ${weight}`])];
+  return `${upstream}: ${model}${unusual.length === 0 ? '' : ` (${unusual.join(', ')})`}`;
 }
 
 const inWords = (items: readonly string[]): string => items.join(', ') || '-';

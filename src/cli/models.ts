@@ -1,13 +1,19 @@
-/** `postern models`: what is served, by whom, visible or not. */
+/** `postern models`: what is served, by whom, visible or not, healthy or not. */
 
 import { loadConfiguration } from '../config/load.ts';
+import type { Target } from '../core/snapshot.ts';
+import type { HealthReport, TargetState } from '../core/target-state.ts';
+import { openStore, storeExists } from '../store/open-store.ts';
+import { StoreError } from '../store/store-error.ts';
+import { reportMaxAgeMs } from '../telemetry/health-report.ts';
 import type { Command } from './command.ts';
 import { printFaults } from './faults.ts';
 import { toTable } from './table.ts';
+import { UserFault } from './user-fault.ts';
 
 export const models: Command = {
   name: 'models',
-  summary: 'Lists what is served, by whom, visible or not.',
+  summary: 'Lists what is served, by whom, visible or not, healthy or not.',
   usage: 'models [--config F] [--json]',
   options: { config: { type: 'string' }, json: { type: 'boolean' } },
   async run({ values, env, cwd, families, stdout, stderr }) {
@@ -17,30 +23,76 @@ export const models: Command = {
       printFaults(loaded, stderr);
       return 1;
     }
+    const reports = await readReports(loaded.snapshot.store, cwd);
     const rows = loaded.snapshot.models.all.map(({ id, aliases, operations, visible, space, targets }) => ({
       id,
       aliases,
       operations,
       visible,
       space: space ?? null,
-      targets: targets.map(({ upstream, model }) => `${upstream.id}: ${model}`),
+      targets: targets.map((target) => describe(target, reports)),
     }));
     if (values.json === true) {
       stdout(JSON.stringify(rows, null, 2));
       return 0;
     }
-    const head = ['MODEL', 'ALIASES', 'OPERATIONS', 'VISIBLE', 'TARGETS'];
-    const lines = toTable(
-      head,
-      rows.map(({ id, aliases, operations, visible, targets }) => [
-        id,
-        aliases.join(', ') || '-',
-        operations.join(', '),
-        visible ? 'yes' : 'no',
-        targets.join(', '),
+    const head = ['MODEL', 'ALIASES', 'OPERATIONS', 'VISIBLE', 'TARGET', 'HEALTH'];
+    const lines = rows.flatMap(({ id, aliases, operations, visible, targets }) =>
+      targets.map(({ upstream, model, health }, index) => [
+        ...(index > 0
+          ? ['', '', '', '']
+          : [id, aliases.join(', ') || '-', operations.join(', '), visible ? 'yes' : 'no']),
+        `${upstream}: ${model}`,
+        toWords(health),
       ]),
     );
-    for (const line of lines) stdout(line);
+    for (const line of toTable(head, lines)) stdout(line);
+    if (reports.length === 0)
+      stdout('\nNo gateway that shares this store is running, so nothing is known of their health.');
     return 0;
   },
 };
+
+type NodeHealth = Omit<TargetState, 'upstream' | 'model'> & { readonly node: string };
+
+/** Empty where no gateway has been here. */
+async function readReports(url: string, cwd: string): Promise<HealthReport[]> {
+  if (!storeExists(url, { cwd })) return [];
+  const store = await openStore(url, { cwd }).catch((error: unknown) => {
+    throw error instanceof StoreError ? new UserFault(error.message) : error;
+  });
+  try {
+    return await store.health.latest(reportMaxAgeMs);
+  } finally {
+    await store.close();
+  }
+}
+
+function describe(target: Target, reports: readonly HealthReport[]) {
+  const { priority, weight, model } = target;
+  const upstream = target.upstream.id;
+  const health = reports.flatMap(({ node, targets }): NodeHealth[] => {
+    const found = targets.find((state) => state.upstream === upstream && state.model === model);
+    if (found === undefined) return [];
+    const { upstream: _upstream, model: _model, ...state } = found;
+    return [{ node, ...state }];
+  });
+  return { upstream, model, priority, weight, health };
+}
+
+function toWords(health: readonly NodeHealth[]): string {
+  const [first] = health;
+  if (first === undefined) return 'unknown';
+  const words = health.map(inWords);
+  // Nodes see different things; where they do, each is named.
+  if (words.every((word) => word === words[0])) return words[0] ?? '';
+  return health.map((one) => `${one.node}: ${inWords(one)}`).join('; ');
+}
+
+function inWords({ state, restsForMs, why, restingCredentials }: NodeHealth): string {
+  const reason = why === undefined ? '' : ` (${why})`;
+  if (state === 'resting') return `resting${restsForMs > 0 ? ` ${Math.ceil(restsForMs / 1000)} s` : ''}${reason}`;
+  if (state === 'failing') return `failing, and called all the same, as it has no alternative${reason}`;
+  if (state === 'probing') return `probing${reason}`;
+  return restingCredentials.length === 0 ? 'healthy' : `healthy; resting: ${restingCredentials.join(', ')}`;
+}

@@ -8,6 +8,7 @@ import { systemClock } from '../lib/clock.ts';
 import { openStore } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { createLog } from '../telemetry/log.ts';
+import { createProxyRule, type ProxyRule } from '../upstream/proxy-rule.ts';
 import type { Command, CommandContext, ExitCode } from './command.ts';
 import { printFaults } from './faults.ts';
 import { UserFault } from './user-fault.ts';
@@ -32,11 +33,12 @@ async function run(context: CommandContext): Promise<ExitCode> {
     return 1;
   }
   const { snapshot } = loaded;
+  const proxyFor = readProxies(env);
   const store = await openStore(snapshot.store, { cwd }).catch((error: unknown) => {
     throw toUserFault(error);
   });
   const log = createLog(1);
-  const app = createApp({ snapshot, store, log, clock: systemClock });
+  const app = createApp({ snapshot, store, log, clock: systemClock, proxyFor });
   const address = await app.listen().catch(async (error: unknown) => {
     await store.close();
     throw toListenError(error, snapshot.server.host, snapshot.server.port);
@@ -105,6 +107,14 @@ async function run(context: CommandContext): Promise<ExitCode> {
   await app.close();
   log.flush();
   return 0;
+}
+
+function readProxies(env: CommandContext['env']): ProxyRule {
+  try {
+    return createProxyRule(env);
+  } catch (error) {
+    throw new UserFault(error instanceof Error ? error.message : String(error));
+  }
 }
 
 function toUserFault(error: unknown): unknown {

@@ -56,7 +56,7 @@ test('the snapshot cannot be changed', async (t) => {
 });
 
 test('the settings of the server have their defaults', async (t) => {
-  const { snapshot } = await loaded(t, 'server: {}', { nowMs: () => 1_700_000_000_999 });
+  const { snapshot } = await loaded(t, 'server: {}', { nowMs: () => 1_700_000_000_999, availableBytes: 1000 });
   assert.equal(snapshot.createdAtS, 1_700_000_000);
   assert.equal(snapshot.store, 'sqlite:data/postern.db');
   assert.deepEqual(snapshot.server, {
@@ -75,6 +75,7 @@ test('the settings of the server have their defaults', async (t) => {
     trustedProxies: undefined,
     corsOrigins: [],
     logClientAddress: false,
+    shedding: { loopDelayMs: 500, memoryBytes: 850 },
   });
 });
 

@@ -1,4 +1,4 @@
-/** What every step of the compilation is given: the families, what was read from files, and where to put what it finds. */
+/** What every step of the compilation is given: the families, what was read from files, where to put what it finds, and words for it. */
 
 import type { Family } from '../core/family.ts';
 import type { FaultList, Path, Position } from './faults.ts';
@@ -10,6 +10,8 @@ export interface CompileContext {
   readonly families: readonly Family[];
   readonly sideFiles: SideFiles;
   readonly nowMs: number;
+  /** The memory that the process may have. */
+  readonly availableBytes: number;
   readonly faults: FaultList;
   readonly positionOf: (path: Path) => Position | undefined;
   readonly isSubstituted: Substitution['isSubstituted'];
@@ -24,6 +26,25 @@ export function quoted(context: CompileContext, path: Path, name: string): strin
   return context.isSubstituted(path) ? 'this name' : JSON.stringify(name);
 }
 
+/** A pattern has one `*` at most. */
+export function checkStars(name: string, path: Path, { faults }: CompileContext): void {
+  if (name.indexOf('*') !== name.lastIndexOf('*')) faults.add(path, 'holds more than one *; a pattern has one');
+}
+
+/** The text of a file that the configuration names, or a fault. */
+export function readSideFile(file: string, path: Path, { sideFiles, faults }: CompileContext): string | undefined {
+  const content = sideFiles.content(file);
+  if ('text' in content) return content.text;
+  faults.add(path, `the file cannot be used: ${content.reason}`);
+  return undefined;
+}
+
+/** `models[0].id (line 5)`. */
+export function placeOf(path: Path, { positionOf }: CompileContext): string {
+  const line = positionOf(path)?.line;
+  return toPathText(path) + (line === undefined ? '' : ` (line ${line})`);
+}
+
 /** Hands out names once: the second claim is a fault that says where the first one stands. */
 export function createClaims(context: CompileContext): (name: string, path: Path) => boolean {
   const claimed = new Map<string, Path>();
@@ -33,9 +54,8 @@ export function createClaims(context: CompileContext): (name: string, path: Path
       claimed.set(name, path);
       return true;
     }
-    const line = context.positionOf(first)?.line;
-    const place = toPathText(first) + (line === undefined ? '' : ` (line ${line})`);
-    context.faults.add(path, `${quoted(context, path, name)} is taken by ${place}; each name stands for one thing`);
+    const taken = `${quoted(context, path, name)} is taken by ${placeOf(first, context)}`;
+    context.faults.add(path, `${taken}; each name stands for one thing`);
     return false;
   };
 }

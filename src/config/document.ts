@@ -3,17 +3,10 @@
 import type * as z from 'zod';
 import type { FaultList, Path } from './faults.ts';
 import { judge } from './judge.ts';
-import {
-  type KeyEntry,
-  keySchema,
-  type ModelEntry,
-  modelSchema,
-  type Settings,
-  settingsSchema,
-  type UpstreamEntry,
-  upstreamSchema,
-} from './schema.ts';
+import { type ModelEntry, modelSchema } from './model-schema.ts';
+import { type KeyEntry, keySchema, type Settings, settingsSchema } from './schema.ts';
 import type { Substitution } from './substitute.ts';
+import { type UpstreamEntry, upstreamSchema } from './upstream-schema.ts';
 
 export interface Entry<T> {
   readonly path: Path;

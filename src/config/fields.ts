@@ -1,6 +1,7 @@
 /** The kinds of value that the configuration file holds. The error of each says what is wanted there. */
 
 import * as z from 'zod';
+import { operations } from '../core/operation.ts';
 import {
   durationPattern,
   fromBytes,
@@ -11,7 +12,7 @@ import {
 } from '../lib/quantities.ts';
 
 /** What a key of the file says about itself, beyond its type. */
-export interface FieldFacts {
+interface FieldFacts {
   readonly description: string;
   /** False: accepted, and noticed as having no effect in this version. */
   readonly inForce?: boolean;
@@ -22,6 +23,23 @@ export interface FieldFacts {
   /** How documents call the default, where it depends on something. */
   readonly defaultText?: string;
 }
+
+export const is = (
+  description: string,
+  facts: Omit<FieldFacts, 'description'> = {},
+): FieldFacts & Record<string, unknown> => ({
+  description,
+  ...facts,
+});
+
+/** For keys whose inner shape belongs to a later version. */
+export const later = (description: string) =>
+  z
+    .unknown()
+    .optional()
+    .meta(is(description, { inForce: false, kind: 'any' }));
+
+export const fromEnvironment = `Best taken from the environment, as in \`\${NAME}\`.`;
 
 /** Timers fire at once when asked for more than 2^31 - 1 ms. */
 const longestMs = 24 * 86_400_000;
@@ -44,6 +62,17 @@ export function size(fromByteCount: number, toByteCount: number) {
     .regex(sizePattern, { error: wants })
     .transform((text) => toBytes(text) ?? Number.NaN)
     .pipe(z.number({ error: between }).min(fromByteCount, { error: between }).max(toByteCount, { error: between }));
+}
+
+/** A part of something whose size is known only where the gateway runs. */
+export function share(fromPercent: number) {
+  const error = `a percentage from ${fromPercent}% to 100%`;
+  return z
+    .string({ error })
+    .regex(/^\d{1,3}%$/, { error })
+    .transform((written) => Number.parseInt(written, 10))
+    .pipe(z.number({ error }).min(fromPercent, { error }).max(100, { error }))
+    .transform((percent) => ({ percent }));
 }
 
 export function wholeNumber(from: number, to: number) {
@@ -81,6 +110,10 @@ export function credential() {
   return text('visible ASCII characters, without spaces and line breaks', /^[\x21-\x7e]+$/);
 }
 
+export function urlPath() {
+  return text('a path that begins with /, such as /health', /^\/[\x21\x22\x24-\x7e]*$/);
+}
+
 export function filePath() {
   return text('the path of a file', /^[^\x00]+$/);
 }
@@ -108,4 +141,8 @@ export function list<T extends z.ZodType>(element: T, wants = 'a list') {
 
 export function mapping<T extends z.ZodRawShape>(shape: T) {
   return z.strictObject(shape, { error: 'a mapping of keys to values' });
+}
+
+export function operationList() {
+  return list(oneOf(operations), `a list of ${operations.join(', ')}`).min(1, { error: 'at least one' });
 }

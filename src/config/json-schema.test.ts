@@ -50,12 +50,23 @@ test('where not every text will do, a reference to the environment will', () => 
     ['server', 'drain', 'delay'],
     ['upstreams', '[]', 'family'],
     ['keys', '[]', 'secret'],
+    ['models', '[]', 'balance'],
+    ['models', '[]', 'hedge', 'after'],
+    ['server', 'shedding', 'memory'],
   ]) {
     assert.deepEqual(at(...path).anyOf?.at(-1), substitution, path.join('.'));
   }
   const [{ pattern } = {}] = Object.values(Object(schema.$defs)) as SchemaNode[];
   assert.match(`\${PORT:-4000}`, new RegExp(String(pattern)));
   assert.doesNotMatch('4000', new RegExp(String(pattern)));
+});
+
+test('a setting that is a name or a mapping is one of the two, each held to its own rules', () => {
+  const [name, mapping, ...others] = at('models', '[]', 'retry').anyOf ?? [];
+  assert.equal(others.length, 0);
+  assert.deepEqual(name?.anyOf?.[0]?.enum, ['safe', 'always']);
+  assert.deepEqual(Object.keys(mapping?.properties ?? {}), ['scope', 'attempts']);
+  assert.equal(mapping?.properties?.attempts?.default, 5);
 });
 
 test('patterns are regular expressions under the flag that validators use', () => {
@@ -69,7 +80,7 @@ test('families are listed by name', () => {
 });
 
 test('what is not in force says so, and our own words stay inside', () => {
-  assert.match(String(at('models', '[]', 'hedge').description), /Has no effect in this version/);
+  assert.match(String(at('models', '[]', 'cache').description), /Has no effect in this version/);
   for (const node of nodesIn(schema)) {
     for (const word of ['inForce', 'secret', 'kind', 'defaultText']) {
       assert.ok(!(word in node) || node === at('keys', '[]', 'secret'), word);

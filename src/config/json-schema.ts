@@ -64,6 +64,7 @@ function toEditorNode(node: SchemaNode, families: readonly Family[]): SchemaNode
   return {
     ...words,
     ...shape,
+    ...(shape.anyOf && { anyOf: shape.anyOf.map((child) => toEditorNode(child, families)) }),
     ...(shape.items && { items: toEditorNode(shape.items, families) }),
     ...(shape.properties && {
       properties: Object.fromEntries(

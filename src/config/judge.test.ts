@@ -69,18 +69,6 @@ const faultRows: readonly FaultRow[] = [
   { text: 'server:\n  body_limit: 32MB', line: 2, path: 'server.body_limit', says: /32MiB; came: "32MB"/ },
   { text: 'server:\n  body_limit: 33554432', line: 2, path: 'server.body_limit', says: /a size with its unit/ },
   { text: 'server:\n  body_limit: 2GiB', line: 2, path: 'server.body_limit', says: /from 1KiB to 1GiB/ },
-  {
-    text: `${upstream}    timeouts: { first_byte: 2m, total: 1m }`,
-    line: 4,
-    path: 'upstreams[0].timeouts.first_byte',
-    says: /2m is longer than total \(1m\)/,
-  },
-  {
-    text: `${upstream}    timeouts: { first_byte: 10m }`,
-    line: 4,
-    path: 'upstreams[0].timeouts.first_byte',
-    says: /longer than total \(5m, the default\)/,
-  },
 ];
 
 test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));

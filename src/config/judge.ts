@@ -27,10 +27,11 @@ export function judge<T extends z.ZodType>(
   for (;;) {
     const result = schema.safeParse(part.value);
     if (result.success) return result.data;
-    if (settle(result.error.issues, part, at, context)) continue;
-    if (first) for (const issue of result.error.issues) report(schema, issue, part.value, at, context);
+    const issues = result.error.issues.flatMap(unfold);
+    if (settle(issues, part, at, context)) continue;
+    if (first) for (const issue of issues) report(schema, issue, part.value, at, context);
     first = false;
-    if (!prune(result.error.issues, part)) return undefined;
+    if (!prune(issues, part)) return undefined;
   }
 }
 
@@ -40,13 +41,26 @@ interface Part {
 
 type Issue = z.core.$ZodIssue;
 
+/** Where a value may be of several kinds, the one whose shape it has judges it, so that what is wrong inside is said there. */
+function unfold(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const fitting = issue.errors.filter((issues) => issues.every(isInside));
+  const [inside, ...others] = fitting;
+  if (inside === undefined || others.length > 0) return [issue];
+  return inside.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })).flatMap(unfold);
+}
+
+function isInside({ path, code }: Issue): boolean {
+  return path.length > 0 || code === 'unrecognized_keys';
+}
+
 /** Text from the environment becomes the number or truth value that is wanted; an empty section is one left out. */
 function settle(issues: readonly Issue[], part: Part, at: Path, context: JudgeContext): boolean {
   let changed = false;
   for (const issue of issues) {
     const path = toPath(issue.path);
     const value = valueAt(part.value, path);
-    if (value === null && issue.code === 'invalid_type' && ['object', 'array', 'record'].includes(issue.expected)) {
+    if (value === null && expectedKinds(issue).some((kind) => ['object', 'array', 'record'].includes(kind))) {
       changed = remove(part.value, path) || changed;
     } else if (typeof value === 'string' && context.isSubstituted([...at, ...path])) {
       const spelled = spelledAs(value, expectedKinds(issue));
@@ -90,14 +104,16 @@ function report(
     return;
   }
   const mayShow = wantsScalar(schema, path) && !isSecretAt(schema, path) && !isSubstituted([...at, ...path]);
-  const near =
-    mayShow && issue.code === 'invalid_value' && typeof value === 'string'
-      ? nearestName(value, issue.values.map(String))
-      : undefined;
+  const near = mayShow && typeof value === 'string' ? nearestName(value, namesWanted(issue)) : undefined;
   faults.add(
     [...at, ...path],
     `wanted: ${wanted(issue)}; came: ${came(value, mayShow)}${quoteHint(schemaAt(schema, path), value)}${suggestion(near)}`,
   );
+}
+
+function namesWanted(issue: Issue): string[] {
+  if (issue.code === 'invalid_value') return issue.values.map(String);
+  return issue.code === 'invalid_union' ? issue.errors.flat().flatMap(namesWanted) : [];
 }
 
 /** The schema's errors are worded as what is wanted. */

@@ -4,10 +4,9 @@ import type { KeyRecord } from '../core/key.ts';
 import type { ModelIndex } from '../core/snapshot.ts';
 import { digestOf } from '../lib/key-secret.ts';
 import { nearestName } from '../lib/nearest-name.ts';
-import { type CompileContext, createClaims, quoted } from './context.ts';
+import { type CompileContext, checkStars, createClaims, quoted } from './context.ts';
 import type { ConfigurationDocument, Entry } from './document.ts';
 import { type Path, suggestion, toPathText } from './faults.ts';
-import { checkStars } from './models.ts';
 import type { KeyEntry } from './schema.ts';
 import { checkAddresses } from './server-settings.ts';
 

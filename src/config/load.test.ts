@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createDirectory, faultsOf, loaded, loadText, sampleFamilies } from '../../test/support/configuration.ts';
+import { localhostCertificate, localhostKey } from '../../test/support/localhost-certificate.ts';
 import { loadConfiguration } from './load.ts';
 
 const options = { env: {}, families: sampleFamilies };
@@ -46,12 +47,9 @@ test("the contract's example loads, and notices name what is not in force", asyn
   const env = { OPENAI_API_KEY: 'sk-0123456789', POSTERN_DEV_KEY: 'k'.repeat(24) };
   const { snapshot, warnings, notices } = await loaded(t, contractExample, { env });
   assert.deepEqual(warnings, []);
-  assert.deepEqual(notices, [
-    'redis has no effect in this version',
-    'upstreams[0].limits has no effect in this version',
-  ]);
+  assert.deepEqual(notices, ['redis has no effect in this version']);
   assert.equal(snapshot.models.resolve('embed-small')?.id, 'text-embedding-3-small');
-  assert.deepEqual(snapshot.upstreams.get('openai')?.fixedHeaders, ['authorization', 'Bearer sk-0123456789']);
+  assert.deepEqual(snapshot.upstreams.get('openai')?.credentials[0].headers, ['authorization', 'Bearer sk-0123456789']);
   assert.equal(snapshot.keys.size, 1);
 });
 
@@ -184,10 +182,14 @@ test('everything that was read is to be watched, by absolute path and once', asy
   const text = `
 upstreams:
   - { id: a, family: openai, api_key_file: keys/a }
-  - { id: b, family: openai, credentials: [{ api_key_file: keys/a }] }
+  - { id: b, family: openai, credentials: [{ api_key_file: keys/a }], tls: { ca: ca, cert: cert, key: key } }
 `;
-  const { file = '', files } = await loaded(t, text, { files: { 'keys/a': 'sk-0123456789\n' } });
-  assert.deepEqual(files, [file, join(file, '../keys/a')]);
+  const pem = { ca: localhostCertificate, cert: localhostCertificate, key: localhostKey };
+  const { file = '', files } = await loaded(t, text, { files: { 'keys/a': 'sk-0123456789\n', ...pem } });
+  assert.deepEqual(
+    files,
+    [file, '../keys/a', '../ca', '../cert', '../key'].map((path) => (path === file ? file : join(file, path))),
+  );
 });
 
 test('no message repeats a secret, in whatever place it stands', async (t) => {
@@ -200,6 +202,8 @@ test('no message repeats a secret, in whatever place it stands', async (t) => {
     `upstreams: [{ id: a, family: openai, api_key: "${secret} ${secret}" }]`,
     `upstreams: [{ id: a, family: openai, credentials: [${secret}] }]`,
     `upstreams: [{ id: a, family: openai, credentials: ${secret} }]`,
+    `upstreams: [{ id: a, family: openai, credentials: [{ api_key: ${secret} }, { api_key: ${secret}, weight: "\${S}" }] }]`,
+    `upstreams: [{ id: a, family: openai, tls: { ca: "\${S}", server_name: "\${S}/" }, health_check: { path: "\${S}" } }]`,
     `upstreams: [{ id: a, family: openai, headers: { x-a: ["${secret}"], host: ${secret}, x-b: "${secret}\\n" } }]`,
     `upstreams: [{ id: a, family: openai, base_url: "https://u:${secret}@host/v1" }]`,
     `upstreams: [{ id: a, family: openai, base_url: "${secret}" }]`,
@@ -210,6 +214,12 @@ test('no message repeats a secret, in whatever place it stands', async (t) => {
     `upstreams: [{ id: "\${S}!", family: "\${S}", legacy_engines: "\${S}" }]`,
     `upstreams: [{ id: "\${S}", family: openai }, { id: "\${S}", family: openai }]`,
     `models: [{ id: "\${S}", targets: [{ upstream: "\${S}" }], operations: ["\${S}"] }]`,
+    `models: [{ id: m, targets: [{ upstream: a }], balance: "\${S}", retry: "\${S}", hedge: { after: "\${S}" } }]`,
+    `upstreams: [{ id: "\${S}", family: openai }]
+models:
+  - { id: m, operations: [rerank], targets: [{ upstream: "\${S}", model: x }, { upstream: "\${S}", model: x }] }
+  - { id: "\${S}", operations: [embeddings], targets: [{ upstream: "\${S}" }, { upstream: "\${S}", model: x }] }
+  - { id: n, operations: [embeddings], targets: [{ upstream: "\${S}" }, { upstream: "\${S}", model: "\${S}x" }] }`,
     `default_model: { edits: "\${S}" }`,
     `a: "${secret}`,
     `a: "x" ${secret}`,
@@ -254,6 +264,14 @@ test('whatever the file holds, it is accepted or has faults, and nothing is thro
     'api_key',
     'secret',
     'timeouts',
+    'tls',
+    'limits',
+    'health_check',
+    'retry',
+    'hedge',
+    'after',
+    'always',
+    'p95',
     'headers',
     '__proto__',
     'constructor',

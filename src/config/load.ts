@@ -1,5 +1,6 @@
 /** From nothing to a snapshot: find the file, read it, put in the environment, judge it, read what it names, compile it. */
 
+import { totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import type { Family } from '../core/family.ts';
 import type { Snapshot } from '../core/snapshot.ts';
@@ -19,6 +20,8 @@ export interface LoadOptions {
   readonly cwd: string;
   readonly families: readonly Family[];
   readonly nowMs?: () => number;
+  /** The memory that the process may have. */
+  readonly availableBytes?: number;
 }
 
 export interface LoadedConfiguration {
@@ -44,7 +47,7 @@ const largestFileBytes = 4 * 1024 * 1024;
 
 /** Every fault at once. Whatever the file holds, this does not throw. */
 export async function loadConfiguration(options: LoadOptions): Promise<LoadedConfiguration | FaultyConfiguration> {
-  const { env, families, cwd, nowMs = Date.now } = options;
+  const { env, families, cwd, nowMs = Date.now, availableBytes = memoryOfProcess() } = options;
   const { file, passedOver } = await findConfiguration(options);
   const source = await readSource(file);
   const { faults, positionOf } = source;
@@ -62,6 +65,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     families,
     sideFiles,
     nowMs: nowMs(),
+    availableBytes,
     faults,
     positionOf,
     isSubstituted,
@@ -72,6 +76,11 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   if (found.length > 0) return { ok: false, faults: found, file };
   const files = file === undefined ? [] : [file, ...sideFiles.paths];
   return { ok: true, snapshot, file, files, warnings, notices, credentialCounts };
+}
+
+/** What its container may have, where that is less than the machine has; 0 means that nobody set a bound. */
+function memoryOfProcess(): number {
+  return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
 }
 
 async function readSource(file: string | undefined): Promise<Source> {

@@ -24,36 +24,21 @@ test('a target goes by the model’s own name unless it has another', async (t) 
   );
 });
 
-test('operations are what the family offers where they are left out, with a warning if that is more than one', async (t) => {
-  const { snapshot, warnings } = await loaded(t, `${upstreams}models:\n  - { id: m, targets: [{ upstream: r }] }\n`);
-  assert.deepEqual(snapshot.models.resolve('m')?.model.operations, ['rerank', 'embeddings']);
-  assert.deepEqual(warnings, [
-    'models[0].operations is left to family ranker, which offers rerank, embeddings; name those that the model serves',
-  ]);
-});
-
-test('the space of embeddings is the name of the model upstream, unless declared', async (t) => {
+test('a target keeps its place in the file, its priority and its weight', async (t) => {
   const text = `${upstreams}models:
-  - { id: m, operations: [embeddings], targets: [{ upstream: a, model: x }] }
-  - { id: n, operations: [embeddings], space: s, targets: [{ upstream: a, model: x }, { upstream: r, model: y }] }
-  - { id: o, operations: [embeddings], targets: [{ upstream: a, model: x }, { upstream: r, model: x }] }
-  - { id: p, operations: [edits], targets: [{ upstream: a }] }
-  - { id: q-*, operations: [embeddings], targets: [{ upstream: a }] }
+  - id: m
+    operations: [embeddings]
+    targets: [{ upstream: a, priority: 2, weight: 0 }, { upstream: r, weight: 5 }, { upstream: r, model: m-eu, weight: 0 }]
 `;
   const { snapshot } = await loaded(t, text);
   assert.deepEqual(
-    snapshot.models.all.map(({ space }) => space),
-    ['x', 's', 'x', undefined, undefined],
+    snapshot.models.resolve('m')?.model.targets.map((target) => [target.upstream.id, target.priority, target.weight]),
+    [
+      ['a', 2, 0],
+      ['r', 0, 5],
+      ['r', 0, 0],
+    ],
   );
-});
-
-test('operations are judged by the target that is called: the first of the lowest priority', async (t) => {
-  const text = `${upstreams}models:
-  - { id: m, operations: [rerank], targets: [{ upstream: a, priority: 2 }, { upstream: r, priority: 1 }] }
-`;
-  const { snapshot, notices } = await loaded(t, text);
-  assert.deepEqual(snapshot.models.resolve('m')?.model.operations, ['rerank']);
-  assert.deepEqual(notices, ['models[0].targets[0] has no effect in this version']);
 });
 
 test('a family brings its own models, served by the first upstream of it', async (t) => {
@@ -124,12 +109,6 @@ const faultRows: readonly FaultRow[] = [
     says: /did you mean embeddings\?/,
   },
   {
-    text: `${upstream}models:\n  - id: m\n    operations: [edits, rerank]\n${target}`,
-    line: 6,
-    path: 'models[0].operations[1]',
-    says: /rerank is not offered by upstream a \(family openai\), which offers completions, edits/,
-  },
-  {
     text: `${upstream}models:\n  - id: m*\n    operations: [edits]\n${target}  - id: "*m*"\n    operations: [edits]\n    targets: [{ upstream: a, model: x }]`,
     line: 8,
     path: 'models[1].id',
@@ -166,10 +145,16 @@ const faultRows: readonly FaultRow[] = [
     says: /exact name/,
   },
   {
-    text: `${upstream}models:\n  - id: m\n    operations: [embeddings]\n    targets: [{ upstream: a, model: x }, { upstream: a, model: y }]`,
+    text: `${upstream}models:\n  - id: m\n    operations: [edits]\n    targets:\n      - { upstream: a, weight: 0 }\n      - { upstream: a, model: n, weight: 0 }`,
     line: 7,
     path: 'models[0].targets',
-    says: /must not be mixed; set space/,
+    says: /every weight is 0, .*; give one of them a weight of 1 or more/,
+  },
+  {
+    text: `${upstream}models:\n  - id: m\n    operations: [edits]\n    targets:\n      - { upstream: a, model: m }\n      - { upstream: a, priority: 1 }`,
+    line: 9,
+    path: 'models[0].targets[1]',
+    says: /the same upstream and model as models\[0\]\.targets\[0\] \(line 8\); keep one/,
   },
   { text: 'default_model: { edits: m }', line: 1, path: 'default_model.edits', says: /unknown model "m"/ },
   {

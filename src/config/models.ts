@@ -1,17 +1,18 @@
 /** The `models` section as the pipeline uses it, and the models that come with a family. */
 
-import { type Operation, operations } from '../core/operation.ts';
-import { type Model, offerKey, type Target, type Upstream } from '../core/snapshot.ts';
-import { nearestName } from '../lib/nearest-name.ts';
-import { type CompileContext, createClaims, quoted } from './context.ts';
+import type { Operation } from '../core/operation.ts';
+import type { Model, Target, Upstream } from '../core/snapshot.ts';
+import { standardPolicy, toAttemptPolicy } from './attempt-policy.ts';
+import { type CompileContext, checkStars, createClaims } from './context.ts';
 import type { ConfigurationDocument, Entry } from './document.ts';
-import { type Path, suggestion, toPathText } from './faults.ts';
-import type { ModelEntry, TargetEntry } from './schema.ts';
+import { type Path, toPathText } from './faults.ts';
+import { toOperations } from './model-operations.ts';
+import type { ModelEntry } from './model-schema.ts';
+import { calledOf, type PlacedTargets, toTargets } from './targets.ts';
+import { toSpace } from './vector-space.ts';
 
 /** On the routes of these, a hidden model answers as an unknown one does. */
 const visibleOnly: readonly Operation[] = ['rerank', 'embeddings'];
-
-type Targets = readonly [Target, ...Target[]];
 
 export function compileModels(
   document: ConfigurationDocument,
@@ -22,9 +23,11 @@ export function compileModels(
   const models: Model[] = [];
   for (const { path, value } of document.models) {
     const named = claimNames(value, path, claim, context);
-    const targets = toTargets(value, path, document, upstreams, context);
-    const [first, ...others] = targets;
-    if (first !== undefined && named) models.push(compileModel({ path, value }, [first, ...others], context));
+    const [first, ...others] = toTargets({ path, value }, document, upstreams, context);
+    if (first === undefined) continue;
+    const isComplete = others.length + 1 === value.targets.length;
+    const model = compileModel({ path, value }, [first, ...others], isComplete, context);
+    if (named) models.push(model);
   }
   return [...models, ...builtInModels(upstreams, document.modelNames)];
 }
@@ -45,104 +48,30 @@ function claimNames(
   return free;
 }
 
-/** A pattern has one `*` at most. */
-export function checkStars(name: string, path: Path, { faults }: CompileContext): void {
-  if (name.indexOf('*') !== name.lastIndexOf('*')) faults.add(path, 'holds more than one *; a pattern has one');
-}
-
-function toTargets(
-  model: ModelEntry,
-  path: Path,
-  document: ConfigurationDocument,
-  upstreams: ReadonlyMap<string, Upstream>,
+function compileModel(
+  { path, value }: Entry<ModelEntry>,
+  targets: PlacedTargets,
+  isComplete: boolean,
   context: CompileContext,
-): Target[] {
-  return model.targets.flatMap((entry, index) => {
-    const at = [...path, 'targets', index];
-    const name = entry.model ?? model.id;
-    checkStars(name, [...at, 'model'], context);
-    if (name.includes('*') && !model.id.includes('*')) {
-      context.faults.add(
-        [...at, 'model'],
-        "holds a *, which stands for what the model's own pattern matched, but its ID has none",
-      );
-    }
-    const upstream = upstreams.get(entry.upstream);
-    if (upstream === undefined) reportUnknown(entry, at, document, context);
-    return upstream === undefined
-      ? []
-      : [Object.freeze({ upstream, model: name, priority: entry.priority, weight: entry.weight })];
-  });
-}
-
-function reportUnknown(
-  { upstream }: TargetEntry,
-  path: Path,
-  { upstreamIds }: ConfigurationDocument,
-  context: CompileContext,
-): void {
-  if (upstreamIds.has(upstream)) return; // it is in the file, with a fault of its own
-  const at = [...path, 'upstream'];
-  const hint = suggestion(nearestName(upstream, upstreamIds)) || '; declare it under upstreams';
-  context.faults.add(at, `unknown upstream ${quoted(context, at, upstream)}${hint}`);
-}
-
-function compileModel({ path, value }: Entry<ModelEntry>, targets: Targets, context: CompileContext): Model {
-  const served = toOperations(value, path, firstOf(targets).upstream, context);
+): Model {
+  const called = calledOf(targets);
+  const served = toOperations({ path, value }, called, isComplete, context);
   if (!value.visible && served.every((operation) => visibleOnly.includes(operation))) {
     context.warnings.push(
       `${toPathText(path)}: nothing reaches it, as a hidden model does not answer on the ${served.join(' and ')} routes`,
     );
   }
+  const [first, ...others] = targets;
   return Object.freeze({
     id: value.id,
     aliases: Object.freeze([...value.aliases]),
     operations: Object.freeze(served),
     visible: value.visible,
-    space: served.includes('embeddings') ? toSpace(value, path, targets, context) : value.space,
+    space: toSpace({ path, value }, served, called, context),
     acceptsMessages: value.accepts_messages,
-    targets: Object.freeze(targets),
+    ...toAttemptPolicy({ path, value }, served, called, isComplete, context),
+    targets: Object.freeze<[Target, ...Target[]]>([first.target, ...others.map(({ target }) => target)]),
   });
-}
-
-/** The one that is called: the first of the lowest priority. */
-function firstOf(targets: Targets): Target {
-  return targets.reduce((best, target) => (target.priority < best.priority ? target : best));
-}
-
-function toOperations(model: ModelEntry, path: Path, upstream: Upstream, context: CompileContext): Operation[] {
-  const { family } = upstream;
-  const offered = operations.filter((operation) => upstream.offers.has(offerKey('openai', operation)));
-  if (model.operations === undefined) {
-    if (offered.length > 1) {
-      context.warnings.push(
-        `${toPathText(path)}.operations is left to family ${family.id}, which offers ${offered.join(', ')}; name those that the model serves`,
-      );
-    }
-    return offered;
-  }
-  for (const [index, operation] of model.operations.entries()) {
-    if (offered.includes(operation) || upstream.offers.has(offerKey('engines', operation))) continue;
-    context.faults.add(
-      [...path, 'operations', index],
-      `${operation} is not offered by upstream ${upstream.id} (family ${family.id}), which offers ${offered.join(', ') || 'nothing'}`,
-    );
-  }
-  return [...new Set(model.operations)];
-}
-
-/** Vectors of different models must never be mixed: without a declared space, all targets have to name the same model. */
-function toSpace(model: ModelEntry, path: Path, targets: Targets, { faults }: CompileContext): string | undefined {
-  if (model.space !== undefined) return model.space;
-  const embedding = targets.filter(({ upstream }) => upstream.offers.has(offerKey('openai', 'embeddings')));
-  if (new Set(embedding.map((target) => target.model)).size > 1) {
-    faults.add(
-      [...path, 'targets'],
-      'the targets name different models, whose vectors must not be mixed; set space if all of them share one',
-    );
-  }
-  const { model: name } = firstOf(targets);
-  return name.includes('*') ? undefined : name; // each name that the pattern matches is a space of its own
 }
 
 /** Those of each family that the file has an upstream of, save where the file itself uses the name. */
@@ -161,6 +90,7 @@ function builtInModels(upstreams: ReadonlyMap<string, Upstream>, taken: Readonly
           visible: true,
           space: served.includes('embeddings') ? id : undefined,
           acceptsMessages: false,
+          ...standardPolicy,
           targets: Object.freeze<[Target]>([target]),
         }),
       );

@@ -4,20 +4,16 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { ConfigurationDocument } from './document.ts';
 import { type Path, toPathText } from './faults.ts';
-import { keySchema, modelSchema, settingsSchema, type TargetEntry, upstreamSchema } from './schema.ts';
+import { modelSchema } from './model-schema.ts';
+import { keySchema, settingsSchema } from './schema.ts';
 import { bare } from './schema-lookup.ts';
+import { upstreamSchema } from './upstream-schema.ts';
 
 export function noticesOf({ settings, upstreams, models, keys }: ConfigurationDocument): string[] {
   const idle = [
     ...idlePaths(settingsSchema, settings, []),
-    ...upstreams.flatMap(({ path, value }) => [
-      ...idlePaths(upstreamSchema, value, path),
-      ...(value.credentials ?? []).slice(1).map((_, index) => [...path, 'credentials', index + 1]),
-    ]),
-    ...models.flatMap(({ path, value }) => [
-      ...idlePaths(modelSchema, value, path),
-      ...idleTargets(value.targets).map((index) => [...path, 'targets', index]),
-    ]),
+    ...upstreams.flatMap(({ path, value }) => idlePaths(upstreamSchema, value, path)),
+    ...models.flatMap(({ path, value }) => idlePaths(modelSchema, value, path)),
     ...keys.flatMap(({ path, value }) => idlePaths(keySchema, value, path)),
   ];
   return idle.map((path) => `${toPathText(path)} has no effect in this version`);
@@ -45,11 +41,4 @@ function isOff(schema: z.ZodType, value: unknown): boolean {
     value === false ||
     isDeepStrictEqual(value, schema.safeParse(undefined).data)
   );
-}
-
-/** All but the first of the lowest priority. */
-function idleTargets(targets: readonly TargetEntry[]): number[] {
-  const priorities = targets.map(({ priority }) => priority);
-  const inForce = priorities.indexOf(Math.min(...priorities));
-  return [...targets.keys()].filter((index) => index !== inForce);
 }

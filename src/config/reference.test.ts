@@ -12,11 +12,13 @@ test('a row says what a key takes, its default, and what it means', () => {
   assert.match(String(rowOf('upstreams[].legacy_engines')), /\| `native` or `lift` \| `lift` \|/);
   assert.match(String(rowOf('upstreams[].timeouts.first_byte')), /\| time \| `60s`; completions `600s` \|/);
   assert.match(String(rowOf('models[].targets[].upstream')), /\| text \| required \|/);
+  assert.match(String(rowOf('models[].retry')), /\| `safe`, `always` or mapping \| `safe` \|/);
+  assert.match(String(rowOf('models[].retry.attempts')), /\| whole number \| `5` \|/);
   assert.match(String(rowOf('keys[].models')), /\| list of IDs \| `\["\*"\]` \|/);
 });
 
 test('a key that is not in force is marked', () => {
-  assert.match(String(rowOf('models[].hedge')), /\*\*Has no effect in this version\.\*\*/);
+  assert.match(String(rowOf('models[].cache')), /\*\*Has no effect in this version\.\*\*/);
   assert.doesNotMatch(String(rowOf('models[].space')), /no effect/);
 });
 

@@ -14,11 +14,12 @@ export function renderReference(families: readonly Family[]): string {
 }
 
 function rowsInside(path: string, node: SchemaNode): string[] {
-  const mapping = node.items?.properties === undefined ? node : node.items;
-  const prefix = mapping === node ? path : `${path}[]`;
-  return Object.entries(mapping.properties ?? {}).flatMap(([key, child]) => {
+  const inList = node.items?.properties;
+  const prefix = inList === undefined ? path : `${path}[]`;
+  const mapping = inList === undefined ? (node.anyOf?.find(({ properties }) => properties) ?? node) : node.items;
+  return Object.entries(mapping?.properties ?? {}).flatMap(([key, child]) => {
     const childPath = `${prefix}.${key}`;
-    return [toRow(childPath, child, mapping.required?.includes(key) === true), ...rowsInside(childPath, child)];
+    return [toRow(childPath, child, mapping?.required?.includes(key) === true), ...rowsInside(childPath, child)];
   });
 }
 

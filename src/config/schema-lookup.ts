@@ -21,6 +21,15 @@ function childOf(schema: Schema, step: string | number): Schema | undefined {
   }
   if (inner instanceof z.ZodArray) return inner.def.element;
   if (inner instanceof z.ZodRecord) return inner.def.valueType;
+  if (inner instanceof z.ZodUnion) return firstDefined(inner.def.options, (option) => childOf(option, step));
+  return undefined;
+}
+
+function firstDefined<T, R>(items: readonly T[], read: (item: T) => R | undefined): R | undefined {
+  for (const item of items) {
+    const found = read(item);
+    if (found !== undefined) return found;
+  }
   return undefined;
 }
 
@@ -41,11 +50,16 @@ export function isSecretAt(root: Schema, path: Path): boolean {
 /** The keys that may stand in the mapping there. */
 export function keysAt(root: Schema, path: Path): string[] {
   const schema = schemaAt(root, path);
-  const inner = schema && bare(schema);
+  return schema === undefined ? [] : keysOf(schema);
+}
+
+function keysOf(schema: Schema): string[] {
+  const inner = bare(schema);
+  if (inner instanceof z.ZodUnion) return inner.def.options.flatMap(keysOf);
   return inner instanceof z.ZodObject ? Object.keys(inner.def.shape) : [];
 }
 
-/** Whether a single value is wanted there, and no list or mapping. */
+/** Whether a single value may stand there, and not just a list or a mapping. */
 export function wantsScalar(root: Schema, path: Path): boolean {
   const schema = schemaAt(root, path);
   const inner = schema && bare(schema);

@@ -1,43 +1,26 @@
 /** The configuration file, key by key: validation, JSON Schema and the reference in the documents all derive from this. */
 
 import * as z from 'zod';
-import { operations } from '../core/operation.ts';
+import type { operations } from '../core/operation.ts';
 import {
-  credential,
   duration,
-  type FieldFacts,
   filePath,
   flag,
+  fromEnvironment,
   instant,
+  is,
   list,
   mapping,
   modelName,
-  oneOf,
+  operationList,
   ownId,
+  share,
   size,
   text,
   wholeNumber,
 } from './fields.ts';
-
-const is = (
-  description: string,
-  facts: Omit<FieldFacts, 'description'> = {},
-): FieldFacts & Record<string, unknown> => ({
-  description,
-  ...facts,
-});
-
-const fromEnvironment = `Best taken from the environment, as in \`\${NAME}\`.`;
-
-/** For keys whose inner shape belongs to a later version. */
-const later = (description: string) =>
-  z
-    .unknown()
-    .optional()
-    .meta(is(description, { inForce: false, kind: 'any' }));
-
-const operationList = () =>
-  list(oneOf(operations), `a list of ${operations.join(', ')}`).min(1, { error: 'at least one' });
+import { modelSchema } from './model-schema.ts';
+import { upstreamSchema } from './upstream-schema.ts';
 
 const addressList = () => list(text('an IP address or a CIDR range'), 'a list of IP addresses and CIDR ranges');
 
@@ -117,6 +100,23 @@ const server = mapping({
   max_header_size: size(1024, 1024 ** 2)
     .prefault('32KiB')
     .meta(is('The largest set of request headers.', { kind: 'size' })),
+  shedding: mapping({
+    loop_delay: duration(10, 60_000)
+      .prefault('500ms')
+      .meta(is('How far the process may fall behind with its work.', { kind: 'time' })),
+    memory: z
+      .union([size(64 * 1024 ** 2, 1024 ** 4), share(10)], {
+        error: 'a size from 64MiB to 1024GiB, or a percentage from 10% to 100%',
+      })
+      .prefault('85%')
+      .meta(
+        is('How much memory the process may hold; a percentage is of what its container or the machine has.', {
+          kind: 'size or percentage',
+        }),
+      ),
+  })
+    .prefault({})
+    .meta(is('Beyond these, new requests are refused before the process suffers.')),
   log_client_address: flag().default(false).meta(is("Whether log lines name the client's address.")),
 });
 
@@ -125,141 +125,6 @@ const consoleSettings = mapping({
     .default('127.0.0.1')
     .meta(is('The address that the console listens on.', { kind: 'host name or address' })),
   port: wholeNumber(0, 65_535).default(4001).meta(is('The port that the console listens on.')),
-});
-
-const apiKey = () =>
-  credential()
-    .optional()
-    .meta(is(`The key to send upstream. ${fromEnvironment}`, { secret: true }));
-
-const apiKeyFile = () =>
-  filePath()
-    .optional()
-    .meta(is('A file that holds the key to send upstream. It is watched for changes.', { kind: 'file' }));
-
-export const upstreamSchema = mapping({
-  id: ownId().meta(is('The name of the upstream, for targets, logs and headers.')),
-  family: text('the name of a family').meta(
-    is('What kind of service it is, and so how it is spoken to.', { kind: 'family' }),
-  ),
-  base_url: z
-    .string({ error: 'an http or https URL' })
-    .optional()
-    .meta(
-      is('Where it is, up to and including its version path.', {
-        secret: true,
-        kind: 'URL',
-        defaultText: "the family's own",
-      }),
-    ),
-  api_key: apiKey(),
-  api_key_file: apiKeyFile(),
-  credentials: list(
-    mapping({
-      api_key: apiKey(),
-      api_key_file: apiKeyFile(),
-      weight: wholeNumber(0, 1_000_000).default(1).meta(is('Its share of the calls, beside the other credentials.')),
-    }),
-  )
-    .min(1, { error: 'at least one' })
-    .optional()
-    .meta(is('Several keys instead of one. This version uses the first.')),
-  headers: z
-    .record(z.string(), z.string({ error: 'text' }).meta({ secret: true }), {
-      error: 'a mapping of header names to values',
-    })
-    .default({})
-    .meta(
-      is('Sent with every call. One that is named like the credential header replaces it.', {
-        kind: 'names to values',
-      }),
-    ),
-  forward_headers: list(text('the name of a header'), 'a list of header names')
-    .default([])
-    .meta(
-      is('Client headers to let through, by name, beside those that always pass.', { kind: 'list of header names' }),
-    ),
-  timeouts: mapping({
-    connect: duration()
-      .optional()
-      .meta(is('To open a connection.', { kind: 'time', defaultText: '`2s`' })),
-    first_byte: duration()
-      .optional()
-      .meta(
-        is('From the last request byte sent to the first response header byte.', {
-          kind: 'time',
-          defaultText: '`60s`; completions `600s`',
-        }),
-      ),
-    idle: duration()
-      .optional()
-      .meta(is('Between later bytes.', { kind: 'time', defaultText: '`60s`' })),
-    total: duration()
-      .optional()
-      .meta(is('For the whole call.', { kind: 'time', defaultText: '`300s`; completions `900s`' })),
-  })
-    .prefault({})
-    .meta(is('The patience with the upstream. A value that is set holds for every operation.')),
-  limits: mapping({
-    concurrency: wholeNumber(1, 1_000_000).default(256).meta(is('Calls at a time.')),
-    queue: wholeNumber(0, 1_000_000).default(256).meta(is('Calls that may wait for their turn.')),
-  })
-    .optional()
-    .meta(is('How much is sent at a time.', { inForce: false })),
-  legacy_engines: oneOf(['native', 'lift'])
-    .default('lift')
-    .meta(
-      is(
-        'Whether the upstream speaks `/engines/{model}/embeddings` itself, or the model is lifted into the body for it.',
-      ),
-    ),
-  base64: oneOf(['pass', 'convert'])
-    .default('pass')
-    .meta(is('Whether vectors are converted to the `encoding_format` that was asked for.', { inForce: false })),
-});
-
-const targetSchema = mapping({
-  upstream: ownId().meta(is('The ID of the upstream.')),
-  model: modelName()
-    .optional()
-    .meta(
-      is("The upstream's name for the model; `*` in it stands for what the pattern matched.", {
-        defaultText: "the model's ID",
-      }),
-    ),
-  priority: wholeNumber(0, 1_000_000)
-    .default(0)
-    .meta(is('Lower is tried first. This version uses the first target only.')),
-  weight: wholeNumber(0, 1_000_000).default(1).meta(is('Its share of the calls among targets of the same priority.')),
-  unsupported: later('What to do with parameters that the upstream has no name for.'),
-  defaults: later('Parameters that a translated request gains where the client sent none.'),
-  bridge: later('Serving one operation by means of another.'),
-});
-
-export const modelSchema = mapping({
-  id: modelName().meta(is('The name that clients use. One `*` makes it a pattern: `gpt-*`.')),
-  aliases: list(modelName(), 'a list of names')
-    .default([])
-    .meta(is('Further names for the same model.', { kind: 'list of names' })),
-  operations: operationList()
-    .optional()
-    .meta(is('What the model serves.', { kind: 'list of operations', defaultText: 'what the family offers' })),
-  visible: flag()
-    .default(true)
-    .meta(is('Whether lists show it. A hidden model does not answer on the rerank and embeddings routes.')),
-  space: modelName()
-    .optional()
-    .meta(is('The vector space of its embeddings, the same for every target.', { defaultText: "the target's model" })),
-  accepts_messages: flag()
-    .default(false)
-    .meta(is("Whether vLLM's `messages` may stand in for `input` on the embeddings route.")),
-  targets: list(targetSchema).min(1, { error: 'at least one' }).meta(is('Who serves it.')),
-  balance: later('How calls are shared among targets.'),
-  retry: later('When another target is tried after a failure.'),
-  hedge: later('Sending a slow call to a second target.'),
-  cache: later('Answering repeated items without a call.'),
-  coalesce: later('Joining small calls into one.'),
-  price: later('What the model costs.'),
 });
 
 export const keySchema = mapping({
@@ -334,7 +199,4 @@ export const configurationSchema = settingsSchema.extend({
 });
 
 export type Settings = z.output<typeof settingsSchema>;
-export type UpstreamEntry = z.output<typeof upstreamSchema>;
-export type TargetEntry = z.output<typeof targetSchema>;
-export type ModelEntry = z.output<typeof modelSchema>;
 export type KeyEntry = z.output<typeof keySchema>;

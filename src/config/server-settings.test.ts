@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { assertFaults, type FaultRow, loaded } from '../../test/support/configuration.ts';
@@ -17,7 +18,44 @@ test('one worker is what auto means, and a notice says so', async (t) => {
   assert.deepEqual(notices, ['server.workers: auto means one worker in this version']);
 });
 
+test('a bound on memory is a size, or a percentage of what the process may have', async (t) => {
+  const availableBytes = 1000 * 1024 ** 2;
+  const sheddingOf = async (fields: string) => {
+    const { snapshot, warnings } = await loaded(t, `server: { shedding: { ${fields} } }`, { availableBytes });
+    assert.doesNotMatch(warnings.join(), /shedding/);
+    return snapshot.server.shedding;
+  };
+  assert.deepEqual(await sheddingOf('memory: 512MiB'), { loopDelayMs: 500, memoryBytes: 512 * 1024 ** 2 });
+  assert.deepEqual(await sheddingOf('memory: 33%, loop_delay: 2s'), { loopDelayMs: 2000, memoryBytes: 346_030_080 });
+  assert.deepEqual(await sheddingOf('memory: 100%'), { loopDelayMs: 500, memoryBytes: availableBytes });
+});
+
+test('a bound on memory that is never reached is warned of', async (t) => {
+  const { warnings } = await loaded(t, 'server: { shedding: { memory: 2GiB } }', { availableBytes: 1024 ** 3 });
+  assert.equal(warnings[0], 'server.shedding.memory: 2GiB is more than this process may have, so it is never reached');
+});
+
+test('what the process may have is known without being told', async (t) => {
+  const { snapshot } = await loaded(t, 'server: { shedding: { memory: 100% } }');
+  assert.ok(snapshot.server.shedding.memoryBytes > 0);
+  assert.ok(snapshot.server.shedding.memoryBytes <= totalmem());
+});
+
 const faultRows: readonly FaultRow[] = [
+  {
+    text: 'server: { shedding: { memory: 85 } }',
+    line: 1,
+    path: 'server.shedding.memory',
+    says: /a size from 64MiB to 1024GiB, or a percentage from 10% to 100%; came: 85/,
+  },
+  { text: 'server: { shedding: { memory: 101% } }', line: 1, path: 'server.shedding.memory', says: /from 10% to 100%/ },
+  { text: 'server: { shedding: { memory: 1MiB } }', line: 1, path: 'server.shedding.memory', says: /from 64MiB/ },
+  {
+    text: 'server: { shedding: { loop_delay: 1ms } }',
+    line: 1,
+    path: 'server.shedding.loop_delay',
+    says: /from 10ms to 1m/,
+  },
   { text: 'server: { host: "localhost:4000" }', line: 1, path: 'server.host', says: /without the port/ },
   { text: 'server: { host: "[::1]" }', line: 1, path: 'server.host', says: /without brackets/ },
   { text: 'server: { base_path: /a/../b }', line: 1, path: 'server.base_path', says: /a path such as/ },

@@ -4,7 +4,8 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { ServerSettings } from '../core/snapshot.ts';
 import { toAddressRange, toBlockList } from '../lib/address-range.ts';
-import type { CompileContext } from './context.ts';
+import { fromBytes } from '../lib/quantities.ts';
+import { type CompileContext, readSideFile } from './context.ts';
 import type { Path } from './faults.ts';
 import type { Settings } from './schema.ts';
 
@@ -30,6 +31,7 @@ export function toServerSettings(server: ServerSection, context: CompileContext)
     trustedProxies: server.trusted_proxies.length === 0 ? undefined : toBlockList(server.trusted_proxies),
     corsOrigins: Object.freeze(toOrigins(server.cors.origins, context)),
     logClientAddress: server.log_client_address,
+    shedding: toShedding(server.shedding, context),
   });
 }
 
@@ -81,10 +83,23 @@ function toOrigins(origins: readonly string[], { faults }: CompileContext): stri
   });
 }
 
+function toShedding(
+  { loop_delay: loopDelayMs, memory }: ServerSection['shedding'],
+  { availableBytes, warnings }: CompileContext,
+): ServerSettings['shedding'] {
+  const memoryBytes = typeof memory === 'number' ? memory : Math.floor((availableBytes * memory.percent) / 100);
+  if (memoryBytes > availableBytes) {
+    warnings.push(
+      `server.shedding.memory: ${fromBytes(memoryBytes)} is more than this process may have, so it is never reached`,
+    );
+  }
+  return Object.freeze({ loopDelayMs, memoryBytes });
+}
+
 function toTls(section: ServerSection['tls'], context: CompileContext): ServerSettings['tls'] {
   if (section === undefined) return undefined;
-  const cert = toPem(section.cert, ['server', 'tls', 'cert'], context);
-  const key = toPem(section.key, ['server', 'tls', 'key'], context);
+  const cert = readSideFile(section.cert, ['server', 'tls', 'cert'], context);
+  const key = readSideFile(section.key, ['server', 'tls', 'key'], context);
   if (cert === undefined || key === undefined) return undefined;
   try {
     createSecureContext({ cert, key });
@@ -94,11 +109,4 @@ function toTls(section: ServerSection['tls'], context: CompileContext): ServerSe
     return undefined;
   }
   return Object.freeze({ cert, key });
-}
-
-function toPem(path: string, at: Path, { sideFiles, faults }: CompileContext): string | undefined {
-  const content = sideFiles.content(path);
-  if ('text' in content) return content.text;
-  faults.add(at, `the file cannot be used: ${content.reason}`);
-  return undefined;
 }

@@ -32,6 +32,9 @@ function pathsIn({ settings, upstreams }: ConfigurationDocument): string[] {
   const ofUpstreams = upstreams.flatMap(({ value }) => [
     value.api_key_file,
     ...(value.credentials ?? []).map((one) => one.api_key_file),
+    value.tls?.ca,
+    value.tls?.cert,
+    value.tls?.key,
   ]);
   return [tls?.cert, tls?.key, ...ofUpstreams].filter((path) => path !== undefined);
 }

@@ -83,5 +83,5 @@ test('a secret of digits stays text', async (t) => {
   const { snapshot } = await loaded(t, `upstreams: [{ id: a, family: openai, api_key: "\${KEY}" }]`, {
     env: { KEY: digits },
   });
-  assert.deepEqual(snapshot.upstreams.get('a')?.fixedHeaders, ['authorization', `Bearer ${digits}`]);
+  assert.deepEqual(snapshot.upstreams.get('a')?.credentials[0].headers, ['authorization', `Bearer ${digits}`]);
 });

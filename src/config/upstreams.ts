@@ -5,12 +5,16 @@ import { labels, operations } from '../core/operation.ts';
 import { offerKey, type Upstream } from '../core/snapshot.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { type CompileContext, createClaims, quoted } from './context.ts';
+import { type Key, readKeys, toCredentials } from './credentials.ts';
 import type { Entry } from './document.ts';
 import { type Path, suggestion, toPathText } from './faults.ts';
 import { toForwardHeaders, toStaticHeaders } from './header-rules.ts';
-import type { UpstreamEntry } from './schema.ts';
+import { toHealthCheck } from './health-check.ts';
+import { toLimits } from './limits.ts';
 import { holdsSecret, secretIn, spellingsOf } from './secret-spellings.ts';
 import { toTimeouts } from './timeouts.ts';
+import type { UpstreamEntry } from './upstream-schema.ts';
+import { toUpstreamTls } from './upstream-tls.ts';
 
 export interface CompiledUpstreams {
   readonly byId: ReadonlyMap<string, Upstream>;
@@ -25,12 +29,12 @@ export function compileUpstreams(entries: readonly Entry<UpstreamEntry>[], conte
   for (const { path, value } of entries) {
     const isFirst = claim(value.id, [...path, 'id']);
     const family = findFamily(value.family, [...path, 'family'], context);
-    const credentials = readCredentials(value, path, context);
+    const keys = readKeys(value, path, context);
     if (family === undefined) continue;
-    const upstream = compileUpstream(value, family, credentials, path, context);
+    const upstream = compileUpstream(value, family, keys, path, context);
     if (!isFirst) continue;
     byId.set(value.id, upstream);
-    credentialCounts.set(value.id, credentials.length);
+    credentialCounts.set(value.id, keys.length);
   }
   return { byId, credentialCounts };
 }
@@ -50,77 +54,69 @@ function findFamily(id: string, path: Path, context: CompileContext): Family | u
 function compileUpstream(
   entry: UpstreamEntry,
   family: Family,
-  credentials: readonly string[],
+  keys: readonly Key[],
   path: Path,
   context: CompileContext,
 ): Upstream {
   const { auth } = family;
   const address = toAddress(entry, family, path, context);
-  const [credential] = credentials;
+  checkNetworkSections(entry, family, address, path, context);
   const staticHeaders = toStaticHeaders(entry.headers, [...path, 'headers'], context);
-  const headers = new Map(staticHeaders);
-  if (credential !== undefined && auth !== undefined && !headers.has(auth.header)) {
-    headers.set(auth.header, auth.prefix + credential);
-  }
-  if (auth === undefined && credentials.length > 0) {
-    context.warnings.push(`${toPathText(path)}: its key has no effect, as family ${family.id} takes none`);
-  }
+  if (keys.length > 0) warnOfIdleKeys(keys.length, family, staticHeaders, path, context);
   const hidden = [...staticHeaders].filter(([name]) => holdsSecret(name)).map(([, value]) => secretIn(value));
-  const spellings = new Set([...credentials, ...hidden].flatMap(spellingsOf));
+  const spellings = new Set([...keys.map(({ secret }) => secret), ...hidden].flatMap(spellingsOf));
   return Object.freeze({
     id: entry.id,
     family,
     origin: address?.origin,
     pathPrefix: address?.pathPrefix ?? '',
-    fixedHeaders: Object.freeze([...headers].flat()),
+    credentials: Object.freeze(toCredentials(entry.id, keys, auth, staticHeaders)),
     forwardHeaders: Object.freeze(
-      toForwardHeaders(entry.forward_headers, headers, auth, [...path, 'forward_headers'], context),
+      toForwardHeaders(entry.forward_headers, staticHeaders, auth, [...path, 'forward_headers'], context),
     ),
     secrets: Object.freeze([...spellings].map((spelling) => Buffer.from(spelling))),
     timeouts: toTimeouts(entry.timeouts, [...path, 'timeouts'], context),
+    limits: toLimits(entry, [...path, 'limits'], context),
+    tls: entry.tls && toUpstreamTls(entry.tls, [...path, 'tls'], context),
+    healthCheck: entry.health_check && toHealthCheck(entry.health_check, [...path, 'health_check'], context),
     offers: toOffers(entry, family, path, context),
   });
 }
 
-/** In the order of the file; those at fault are left out. */
-function readCredentials(entry: UpstreamEntry, path: Path, context: CompileContext): string[] {
-  const own = entry.api_key !== undefined || entry.api_key_file !== undefined;
-  if (own && entry.credentials !== undefined) {
-    context.faults.add([...path, 'credentials'], 'stands beside api_key or api_key_file; keep one of them');
+function warnOfIdleKeys(
+  keyCount: number,
+  { id, auth }: Family,
+  staticHeaders: ReadonlyMap<string, string>,
+  path: Path,
+  { warnings }: CompileContext,
+): void {
+  const subject = keyCount === 1 ? 'its key has' : 'its keys have';
+  if (auth === undefined) {
+    warnings.push(`${toPathText(path)}: ${subject} no effect, as family ${id} takes none`);
+  } else if (staticHeaders.has(auth.header)) {
+    warnings.push(`${toPathText(path)}: ${subject} no effect, as headers sets ${auth.header}`);
   }
-  const keys = own ? [readKey(entry, path, context)] : [];
-  for (const [index, credential] of (entry.credentials ?? []).entries()) {
-    const at = [...path, 'credentials', index];
-    if (credential.api_key === undefined && credential.api_key_file === undefined) {
-      context.faults.add(at, 'has no key; add api_key or api_key_file');
-    } else {
-      keys.push(readKey(credential, at, context));
-    }
-  }
-  return keys.filter((key) => key !== undefined);
 }
 
-function readKey(
-  { api_key: key, api_key_file: file }: Pick<UpstreamEntry, 'api_key' | 'api_key_file'>,
+/** What is set for connections, where there are none, or none of the kind. */
+function checkNetworkSections(
+  entry: UpstreamEntry,
+  family: Family,
+  address: Address | undefined,
   path: Path,
-  { faults, sideFiles }: CompileContext,
-): string | undefined {
-  if (key !== undefined && file !== undefined) {
-    faults.add([...path, 'api_key_file'], 'stands beside api_key; keep one of the two');
+  { faults }: CompileContext,
+): void {
+  if (isMadeHere(family)) {
+    for (const section of ['tls', 'health_check'] as const) {
+      if (entry[section] !== undefined)
+        faults.add([...path, section], `family ${family.id} needs no network; leave this out`);
+    }
+  } else if (entry.tls !== undefined && address?.origin.startsWith('http:')) {
+    faults.add(
+      [...path, 'tls'],
+      'base_url begins with http://, so no TLS is spoken; write https://, or leave this out',
+    );
   }
-  if (file === undefined) return key;
-  const content = sideFiles.content(file);
-  if ('reason' in content) {
-    faults.add([...path, 'api_key_file'], `the file cannot be used: ${content.reason}`);
-    return undefined;
-  }
-  const text = content.text.trim();
-  if (/^[\x21-\x7e]+$/.test(text)) return text;
-  faults.add(
-    [...path, 'api_key_file'],
-    text === '' ? 'the file is empty' : 'the file holds something other than one key',
-  );
-  return undefined;
 }
 
 interface Address {

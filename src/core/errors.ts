@@ -145,6 +145,16 @@ const table = {
     type: 'server_error',
     message: 'The API key cannot be looked up just now; try again in a moment.',
   },
+  no_upstream_available: {
+    status: 503,
+    type: 'upstream_error',
+    message: 'Every upstream of this model has asked for a pause; try again after the time in Retry-After.',
+  },
+  overloaded: {
+    status: 503,
+    type: 'upstream_error',
+    message: 'There is more to do than can be done just now; try again after the time in Retry-After.',
+  },
   upstream_timeout: { status: 504, type: 'upstream_error', message: 'The upstream took too long; try again later.' },
 } as const satisfies Record<string, ErrorRow>;
 

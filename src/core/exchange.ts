@@ -7,6 +7,18 @@ import type { Route } from './route.ts';
 import type { Snapshot, Target } from './snapshot.ts';
 import type { Usage } from './usage.ts';
 
+/** One call of an exchange, where it took more than the one that was answered well. */
+export interface TryRecord {
+  readonly upstream: string;
+  readonly model: string;
+  /** Where the upstream has several. */
+  readonly credential: string | undefined;
+  readonly outcome: string;
+  /** A status, or what went wrong. */
+  readonly detail: number | string | undefined;
+  readonly durationMs: number;
+}
+
 export class Exchange {
   /** Made by Postern: keys the log, and goes upstream as `x-request-id`. */
   readonly id: string;
@@ -28,6 +40,8 @@ export class Exchange {
   modelId: string | undefined = undefined;
   target: Target | undefined = undefined;
   attempts = 0;
+  /** Empty where the first call was answered well. */
+  readonly tries: TryRecord[] = [];
   /** When the call left, and when the first byte of its answer was here; on the monotonic clock, 0 while not. */
   sentAtMs = 0;
   firstByteAtMs = 0;

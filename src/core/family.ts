@@ -48,6 +48,8 @@ export interface Family {
   readonly starter?: { readonly apiKeyEnv: string; readonly models: readonly BuiltInModel[] };
   readonly builtIn?: readonly BuiltInModel[];
   readonly offers: Offers;
+  /** Some say 200 and mean an error: the status that is meant, by the beginning of a short JSON body; undefined where it is an answer. */
+  readonly failureIn?: (beginning: Buffer) => number | undefined;
 }
 
 export function defineFamily(family: Family): Family {

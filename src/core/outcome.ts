@@ -18,6 +18,12 @@ export interface Listening {
   work: ClientWork | undefined;
 }
 
+/** Is told when nothing more comes of a call, so that its place can be given to the next. */
+export interface CallEnd {
+  /** Once. `broken` says that the upstream broke off an answer that had begun. */
+  over(broken: Failure | undefined): void;
+}
+
 /** A call, ready to send. */
 export interface Call {
   readonly upstream: Upstream;
@@ -28,7 +34,10 @@ export interface Call {
   readonly headers: string[];
   readonly body: Buffer;
   readonly timeouts: Timeouts;
+  /** On the monotonic clock: when the client's patience ends, however many calls were made before this one. */
+  readonly deadlineMs: number;
   readonly client: Listening;
+  readonly end: CallEnd;
 }
 
 /** Takes an answer's body; `onChunk` says false when it wants a pause, and `Answer.resume` ends it. */
@@ -62,6 +71,8 @@ export interface Failure {
   readonly message: string;
   /** For the log only. */
   readonly cause: string;
+  /** The connection had been kept open and was closed before a byte of an answer came: this may be nobody's failure. */
+  readonly stale?: true;
 }
 
 export type Outcome =

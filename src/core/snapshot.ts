@@ -14,6 +14,44 @@ export interface Timeouts {
   readonly totalMs: number;
 }
 
+/** A key to an upstream's account, ready to send. An upstream that takes none has one without a key. */
+export interface Credential {
+  /** For logs and lists: `key` where there is one, else `key 1`, `key 2`, in the order of the file. Never a part of the key. */
+  readonly id: string;
+  /** Its share of the calls beside its siblings; one with 0 is never used. */
+  readonly weight: number;
+  /** The key and `upstreams[].headers`: names and values in turn, names in lower case. */
+  readonly headers: readonly string[];
+  /** The same as long as the key is: what is known of it outlives a reload. Not the key, and of no use to find it. */
+  readonly fingerprint: string;
+}
+
+/** How a TLS connection to an upstream is made, where the platform's way is not enough. PEM text. */
+export interface UpstreamTls {
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  /** The name that the certificate must have, and that is asked for. */
+  readonly serverName: string | undefined;
+}
+
+export interface UpstreamLimits {
+  /** Calls at a time; and connections. */
+  readonly concurrency: number;
+  /** Calls that may wait for their turn. */
+  readonly queue: number;
+  /** How long each may wait. */
+  readonly queueTimeoutMs: number;
+}
+
+/** Asking an upstream from time to time whether it is there: a GET, and any status below 400 is a yes. */
+export interface HealthCheck {
+  /** Under the origin, query included, the base URL's path not. */
+  readonly path: string;
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+}
+
 export interface Upstream {
   readonly id: string;
   readonly family: Family;
@@ -21,13 +59,16 @@ export interface Upstream {
   readonly origin: string | undefined;
   /** The base URL's path without a trailing slash, such as `/v1`. */
   readonly pathPrefix: string;
-  /** The credential and `upstreams[].headers`, ready to send: names and values in turn, names in lower case. */
-  readonly fixedHeaders: readonly string[];
+  /** In the order of the file. */
+  readonly credentials: readonly [Credential, ...Credential[]];
   /** Client headers let through by name, in lower case, beyond the standing allow-list. */
   readonly forwardHeaders: readonly string[];
   /** The spellings of its credentials that must never reach a client; none shorter than 8 bytes. */
   readonly secrets: readonly Buffer[];
   readonly timeouts: Readonly<Record<Operation, Timeouts>>;
+  readonly limits: UpstreamLimits;
+  readonly tls: UpstreamTls | undefined;
+  readonly healthCheck: HealthCheck | undefined;
   /** What it serves, by `label operation` (one space between); see `offerKey`. */
   readonly offers: ReadonlyMap<string, Offer>;
 }
@@ -40,7 +81,27 @@ export interface Target {
   readonly model: string;
   /** Lower is tried first. */
   readonly priority: number;
+  /** Its share of the calls among the targets of its priority; one with 0 is never called. */
   readonly weight: number;
+}
+
+/** How the calls are shared among targets of the same priority. */
+export const balances = ['weighted', 'least_busy', 'fastest'] as const;
+export type Balance = (typeof balances)[number];
+
+/** What may be sent again, to another target, after a byte of it left: what its route calls replayable, or everything. */
+export const retryScopes = ['safe', 'always'] as const;
+
+export interface Retry {
+  readonly scope: (typeof retryScopes)[number];
+  /** Calls for one client request, at most; calls of which no byte left do not count. */
+  readonly attempts: number;
+}
+
+/** When a call that is not answered yet is sent to a second target: after a time, or after that of the slowest twentieth. */
+export interface Hedge {
+  /** In milliseconds. */
+  readonly afterMs: number | 'p95';
 }
 
 export interface Model {
@@ -52,6 +113,9 @@ export interface Model {
   readonly space: string | undefined;
   /** vLLM's `messages` may stand in for `input` on the embeddings route. */
   readonly acceptsMessages: boolean;
+  readonly balance: Balance;
+  readonly retry: Retry;
+  readonly hedge: Hedge | undefined;
   readonly targets: readonly [Target, ...Target[]];
 }
 
@@ -85,6 +149,8 @@ export interface ServerSettings {
   readonly trustedProxies: BlockList | undefined;
   readonly corsOrigins: readonly string[];
   readonly logClientAddress: boolean;
+  /** Beyond these, new requests are refused before the process suffers. */
+  readonly shedding: { readonly loopDelayMs: number; readonly memoryBytes: number };
 }
 
 export interface Snapshot {

@@ -2,6 +2,7 @@
 
 import type { KeyRecord } from './key.ts';
 import type { Operation } from './operation.ts';
+import type { HealthReport, TargetState } from './target-state.ts';
 
 /** A key as people see it in lists: everything but the secret. */
 export interface StoredKey extends KeyRecord {
@@ -32,7 +33,18 @@ export interface KeyStore {
   revoke(id: string): Promise<boolean>;
 }
 
+/** What every node says of its targets. It is for looking at: what is lost is said again. */
+export interface HealthStore {
+  /** In place of what the node said before. */
+  report(node: string, targets: readonly TargetState[]): Promise<void>;
+  /** The node says no more. */
+  withdraw(node: string): Promise<void>;
+  /** What was said within this time, the newest first. */
+  latest(maxAgeMs: number): Promise<HealthReport[]>;
+}
+
 export interface Store {
   readonly keys: KeyStore;
+  readonly health: HealthStore;
   close(): Promise<void>;
 }

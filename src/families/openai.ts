@@ -2,11 +2,21 @@
 
 import { bearer, defineFamily } from '../core/family.ts';
 
+const errorObject = /^\s*\{\s*"error"\s*:\s*\{/;
+const statusInError = /"(?:code|status)"\s*:\s*"?([45]\d\d)\b/;
+
+/** Services between us and the model wrap its errors: `{"error":{"code":502,...}}` under a status of 200. */
+function failureIn(beginning: Buffer): number | undefined {
+  if (!errorObject.test(beginning.toString('latin1', 0, 64))) return undefined;
+  return Number(statusInError.exec(beginning.toString('latin1', 0, 2048))?.[1] ?? 500);
+}
+
 export default defineFamily({
   id: 'openai',
   title: 'OpenAI and compatible services',
   baseUrl: 'https://api.openai.com/v1',
   auth: bearer(),
+  failureIn,
   starter: {
     apiKeyEnv: 'OPENAI_API_KEY',
     models: [

@@ -2,16 +2,21 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../core/errors.ts';
-import type { Upstream } from '../core/snapshot.ts';
+import type { Credential } from '../core/snapshot.ts';
 
 const standing = ['accept', 'accept-encoding', 'traceparent', 'tracestate', 'idempotency-key', 'openai-beta'] as const;
 
 /** What our HTTP client refuses to write, and no honest header holds. */
 const unsendable = /[^\t\x20-\x7e\x80-\xff]/;
 
-export function upstreamHeaders(exchangeId: string, upstream: Upstream, client: IncomingHttpHeaders): string[] {
+export function upstreamHeaders(
+  exchangeId: string,
+  credential: Credential,
+  forwardHeaders: readonly string[],
+  client: IncomingHttpHeaders,
+): string[] {
   const headers = [
-    ...upstream.fixedHeaders,
+    ...credential.headers,
     'content-type',
     checked('content-type', client['content-type'] || 'application/json'),
     'user-agent',
@@ -20,7 +25,7 @@ export function upstreamHeaders(exchangeId: string, upstream: Upstream, client: 
     exchangeId,
   ];
   for (const name of standing) forward(headers, name, client[name]);
-  for (const name of upstream.forwardHeaders) forward(headers, name, client[name]);
+  for (const name of forwardHeaders) forward(headers, name, client[name]);
   return headers;
 }
 
@@ -103,11 +108,4 @@ function connectionTokens(raw: readonly string[]): Set<string> | undefined {
     for (const token of value.split(',')) tokens.add(token.trim());
   }
   return tokens;
-}
-
-export function headerValue(raw: readonly string[], wanted: string): string | undefined {
-  for (let i = 0; i < raw.length; i += 2) {
-    if (raw[i]?.length === wanted.length && raw[i]?.toLowerCase() === wanted) return raw[i + 1];
-  }
-  return undefined;
 }

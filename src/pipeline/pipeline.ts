@@ -6,14 +6,15 @@ import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Route } from '../core/route.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
-import { attempt, type Transports } from './attempt.ts';
-import { makePlan, notSupported } from './plan.ts';
+import { type AttemptDeps, attempt } from './attempt.ts';
+import { courseOf, nameAt, notSupported } from './plan.ts';
 import { compileQuestionReader, missing, modelNameOf, type Question, type QuestionReader } from './question.ts';
 import { relay } from './relay.ts';
 
-export interface PipelineDeps {
+export interface PipelineDeps extends AttemptDeps {
   readonly routes: readonly Route[];
-  readonly transports: Transports;
+  /** Throws where the process has more to do than is good for it. */
+  checkPressure(exchange: Exchange): void;
   /** Who calls, and whether the key may use the route at all. */
   admit(exchange: Exchange, route: Route, request: IncomingMessage): KeyRecord | Promise<KeyRecord>;
   /** Judges the media type, then reads and decodes the whole body under the limits. */
@@ -29,11 +30,13 @@ export type Pipeline = (
   response: ServerResponse,
 ) => Promise<void>;
 
-export function createPipeline({ routes, transports, admit, readBody, checkModel }: PipelineDeps): Pipeline {
+export function createPipeline(deps: PipelineDeps): Pipeline {
+  const { routes, checkPressure, admit, readBody, checkModel } = deps;
   const readers = new Map<Route, QuestionReader>(routes.map((route) => [route, compileQuestionReader(route)]));
 
   return async (exchange, route, modelFromPath, request, response) => {
     exchange.route = route;
+    checkPressure(exchange);
     const admitted = admit(exchange, route, request);
     const key = admitted instanceof Promise ? await admitted : admitted;
     exchange.key = key;
@@ -47,9 +50,11 @@ export function createPipeline({ routes, transports, admit, readBody, checkModel
     const resolved = findModel(exchange, route, question, modelFromPath);
     exchange.modelId = resolved.id;
     checkModel(key, resolved.id);
-    const plan = makePlan(exchange, route, question, resolved, request.headers);
+    const course = courseOf(resolved, route);
+    const deadlineMs = performance.now() + course.totalMs;
+    const plan = { exchange, route, question, resolved, clientHeaders: request.headers, course, deadlineMs };
 
-    const answer = await attempt(exchange, plan, transports);
+    const answer = await attempt(plan, deps);
     const observer = await relay(exchange, answer, response, ownHeaders(exchange, resolved));
     const usage = observer.finish(exchange.cut || exchange.errorCode !== undefined);
     exchange.usage = usage instanceof Promise ? await usage : usage;
@@ -100,8 +105,10 @@ function ownHeaders(exchange: Exchange, resolved: ResolvedModel): string[] {
     'server-timing',
     `gateway;dur=${gatewayMs.toFixed(2)}, upstream;dur=${upstreamMs.toFixed(2)}`,
   );
-  if (exchange.route?.operation === 'embeddings' && resolved.model.space !== undefined) {
-    headers.push('x-postern-space', encodeURI(resolved.model.space));
+  if (exchange.route?.operation === 'embeddings' && exchange.target !== undefined) {
+    // Each name that a pattern matches is a space of its own.
+    const space = resolved.model.space ?? nameAt(exchange.target, resolved);
+    headers.push('x-postern-space', encodeURI(space));
   }
   return headers;
 }

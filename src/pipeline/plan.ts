@@ -1,44 +1,104 @@
-/** Chooses where an exchange goes and writes the call. Pure: no clock, no I/O. */
+/** Works out who may serve an exchange, and writes the call to each. Pure: no clock, no I/O. */
 
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Candidate, Course, Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Offer } from '../core/family.ts';
-import type { Call } from '../core/outcome.ts';
+import type { Call, Listening } from '../core/outcome.ts';
 import type { Route } from '../core/route.ts';
-import { offerKey, type ResolvedModel, type Target, type Upstream } from '../core/snapshot.ts';
+import { type Model, offerKey, type ResolvedModel, type Target } from '../core/snapshot.ts';
 import { replaceSpan } from '../lib/json-scan.ts';
 import { upstreamHeaders } from './headers.ts';
 import { duplicate, modelNameOf, type Question } from './question.ts';
 
 export interface Plan {
-  readonly target: Target;
-  readonly call: Call;
+  readonly exchange: Exchange;
+  readonly route: Route;
+  readonly question: Question;
+  readonly resolved: ResolvedModel;
+  readonly clientHeaders: IncomingHttpHeaders;
+  readonly course: Course;
+  /** On the monotonic clock: one deadline for all attempts. */
+  readonly deadlineMs: number;
 }
 
-export function makePlan(
-  exchange: Exchange,
-  route: Route,
-  question: Question,
-  resolved: ResolvedModel,
-  clientHeaders: IncomingHttpHeaders,
-): Plan {
-  const target = firstTarget(resolved.model.targets);
-  const { upstream } = target;
-  const { offer, lifted } = findOffer(upstream, route, resolved.id);
-  const upstreamName = target.model.includes('*') ? target.model.replace('*', () => resolved.matched) : target.model;
+const courses = new WeakMap<Model, Map<Route, Course>>();
+
+/** Who may serve the route of a model; worked out once, as neither ever changes. */
+export function courseOf({ model, id }: ResolvedModel, route: Route): Course {
+  let byRoute = courses.get(model);
+  if (byRoute === undefined) {
+    byRoute = new Map();
+    courses.set(model, byRoute);
+  }
+  let course = byRoute.get(route);
+  if (course === undefined) {
+    course = makeCourse(model, route, id);
+    byRoute.set(route, course);
+  }
+  return course;
+}
+
+function makeCourse(model: Model, route: Route, modelId: string): Course {
+  const tiers = new Map<number, Candidate[]>();
+  let totalMs = 0;
+  for (const target of model.targets.toSorted((a, b) => a.priority - b.priority)) {
+    const candidate = toCandidate(target, route);
+    if (candidate === undefined) continue;
+    const tier = tiers.get(target.priority);
+    if (tier === undefined) tiers.set(target.priority, [candidate]);
+    else tier.push(candidate);
+    totalMs = Math.max(totalMs, target.upstream.timeouts[route.operation].totalMs);
+  }
+  if (tiers.size === 0) throw notSupported(modelId, route);
+  const ordered = [...tiers.values()];
   return {
-    target,
-    call: {
-      upstream,
-      offer,
-      path: upstream.pathPrefix + toPath(offer, upstreamName),
-      headers: upstreamHeaders(exchange.id, upstream, clientHeaders),
-      body: withModel(question, upstreamName, lifted || route.model.from === 'body'),
-      timeouts: upstream.timeouts[route.operation],
-      client: exchange.client,
-    },
+    model,
+    tiers: ordered,
+    totalMs,
+    alone: isAlone(ordered.flat()),
+    replayable: route.replayable || model.retry.scope === 'always',
   };
+}
+
+function isAlone(candidates: readonly Candidate[]): boolean {
+  const credentials = candidates.flatMap(({ target }) => target.upstream.credentials);
+  return credentials.filter(({ weight }) => weight > 0).length === 1;
+}
+
+/** By the route's own label, else by the one that may serve it once the model is lifted into the body. */
+function toCandidate(target: Target, route: Route): Candidate | undefined {
+  if (target.weight === 0) return undefined;
+  const { offers } = target.upstream;
+  const own = offers.get(offerKey(route.label, route.operation));
+  if (own !== undefined) return { target, offer: own, lifted: false };
+  const fallback =
+    route.fallbackLabel === undefined ? undefined : offers.get(offerKey(route.fallbackLabel, route.operation));
+  return fallback === undefined ? undefined : { target, offer: fallback, lifted: true };
+}
+
+export function writeCall(plan: Plan, turn: Turn, client: Listening): Call {
+  const { exchange, route, question } = plan;
+  const { target, offer, lifted } = turn.candidate;
+  const { upstream } = target;
+  const upstreamName = nameAt(target, plan.resolved);
+  return {
+    upstream,
+    offer,
+    path: upstream.pathPrefix + toPath(offer, upstreamName),
+    headers: upstreamHeaders(exchange.id, turn.credential, upstream.forwardHeaders, plan.clientHeaders),
+    body: withModel(question, upstreamName, lifted || route.model.from === 'body'),
+    timeouts: upstream.timeouts[route.operation],
+    deadlineMs: plan.deadlineMs,
+    client,
+    end: turn,
+  };
+}
+
+/** The upstream's name for the model that was asked for. */
+export function nameAt({ model }: Target, { matched }: ResolvedModel): string {
+  return model.includes('*') ? model.replace('*', () => matched) : model;
 }
 
 /** The name as one encoded segment. What a pattern caught may be no name at all, and must not lead to another path. */
@@ -48,24 +108,6 @@ function toPath(offer: Offer, upstreamName: string): string {
     throw new GatewayError('model_not_found', { param: 'model' });
   }
   return offer.path.replace('{model}', () => encodeURIComponent(upstreamName));
-}
-
-function firstTarget(targets: ResolvedModel['model']['targets']): Target {
-  let best = targets[0];
-  for (const target of targets) {
-    if (target.priority < best.priority) best = target;
-  }
-  return best;
-}
-
-/** By the route's own label, else by the one that may serve it once the model is lifted into the body. */
-function findOffer(upstream: Upstream, route: Route, modelId: string): { offer: Offer; lifted: boolean } {
-  const own = upstream.offers.get(offerKey(route.label, route.operation));
-  if (own !== undefined) return { offer: own, lifted: false };
-  const fallback =
-    route.fallbackLabel === undefined ? undefined : upstream.offers.get(offerKey(route.fallbackLabel, route.operation));
-  if (fallback !== undefined) return { offer: fallback, lifted: true };
-  throw notSupported(modelId, route);
 }
 
 export function notSupported(modelId: string, route: Route): GatewayError {

@@ -3,7 +3,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer, AnswerSink, ClientWork, Failure } from '../core/outcome.ts';
-import { clientHeaders, clientTrailers, type Framing, headerValue } from './headers.ts';
+import { headerValue } from '../lib/raw-headers.ts';
+import { clientHeaders, clientTrailers, type Framing } from './headers.ts';
 import { createUsageObserver, type UsageObserver } from './usage.ts';
 
 /** How long a reader may take for what was already written when the upstream broke off. */

@@ -2,8 +2,8 @@
 
 import { GatewayError } from '../core/errors.ts';
 import type { Answer, AnswerSink, Failure } from '../core/outcome.ts';
+import { headerValue } from '../lib/raw-headers.ts';
 import { codingsOf, decode } from './decoding.ts';
-import { headerValue } from './headers.ts';
 
 /** Error bodies are short. What is longer is watched as it passes, and cut where the credential begins. */
 const heldBytes = 256 * 1024;

@@ -1,5 +1,6 @@
 /** Opens the store that a URL names. */
 
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Store } from '../core/store.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
@@ -10,6 +11,12 @@ export interface OpenStoreOptions {
   /** What relative paths are relative to. */
   readonly cwd: string;
   readonly clock?: Clock;
+}
+
+/** Whether a store was made there already; to open it would make one. */
+export function storeExists(url: string, { cwd }: OpenStoreOptions): boolean {
+  const path = /^sqlite:(?!:memory:$)(.+)$/i.exec(url)?.[1];
+  return path !== undefined && existsSync(resolve(cwd, path));
 }
 
 /** `sqlite:path/to/file.db`, or `sqlite::memory:` for one that is gone when it is closed. Throws a StoreError. */

@@ -2,6 +2,7 @@
 
 export interface Schema {
   readonly keys: KeyTable;
+  readonly node_reports: NodeReportTable;
 }
 
 export interface KeyTable {
@@ -20,4 +21,12 @@ export interface KeyTable {
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly revoked_at: number | null;
+}
+
+interface NodeReportTable {
+  readonly node: string;
+  /** Milliseconds since the epoch. */
+  readonly reported_at: number;
+  /** A JSON list of target states. */
+  readonly targets: string;
 }

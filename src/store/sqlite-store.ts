@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely } from 'kysely';
 import type { Store } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createHealthStore } from './health.ts';
 import { createKeyStore } from './keys.ts';
 import { migrate } from './migrate.ts';
 import type { Schema } from './schema.ts';
@@ -26,7 +27,7 @@ export async function openSqliteStore(path: string | undefined, clock: Clock): P
     if (path !== undefined) makeFile(path);
     const database = new DatabaseSync(path ?? ':memory:', { timeout: 0, enableForeignKeyConstraints: true });
     try {
-      return await setUp(database, place, clock);
+      return await setUp(database, path, place, clock);
     } catch (thrown) {
       if (database.isOpen) database.close();
       throw thrown;
@@ -42,8 +43,10 @@ function makeFile(path: string): void {
   closeSync(openSync(path, 'a', 0o600));
 }
 
-async function setUp(database: DatabaseSync, place: string, clock: Clock): Promise<Store> {
-  const db = new Kysely<Schema>({ dialect: createSqliteDialect(database, (thrown) => toStoreError(thrown, place)) });
+async function setUp(database: DatabaseSync, path: string | undefined, place: string, clock: Clock): Promise<Store> {
+  const open = (connection: DatabaseSync): Kysely<Schema> =>
+    new Kysely<Schema>({ dialect: createSqliteDialect(connection, (thrown) => toStoreError(thrown, place)) });
+  const db = open(database);
 
   const mode = await whenFree(() => database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode);
   if (mode !== 'wal' && mode !== 'memory') {
@@ -61,12 +64,22 @@ async function setUp(database: DatabaseSync, place: string, clock: Clock): Promi
   }
   database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
 
+  const quick = path === undefined ? undefined : openQuick(path);
   return {
     keys: createKeyStore(db, clock),
+    health: createHealthStore(quick === undefined ? db : open(quick), clock),
     async close() {
+      if (quick?.isOpen) quick.close();
       await db.destroy();
     },
   };
+}
+
+/** For what may be lost: it waits neither for the disk nor for anyone else. */
+function openQuick(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
+  database.exec('PRAGMA synchronous = OFF; PRAGMA trusted_schema = OFF');
+  return database;
 }
 
 /** Tries until no other connection is in the way. */

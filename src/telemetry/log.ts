@@ -1,7 +1,7 @@
 /** The structured log: JSON lines, and one line for each request, built from an allow-list of fields. */
 
 import { destination, type Logger, pino } from 'pino';
-import type { Exchange } from '../core/exchange.ts';
+import type { Exchange, TryRecord } from '../core/exchange.ts';
 
 export interface Log {
   info(message: string, fields?: Record<string, unknown>): void;
@@ -97,6 +97,7 @@ function toLine(exchange: Exchange, method: string, time: string): Record<string
     model: exchange.modelId,
     upstream: target?.upstream.id,
     attempts: exchange.attempts,
+    tries: exchange.tries.length === 0 ? undefined : exchange.tries.map(toTry),
     status: exchange.status,
     error: exchange.errorCode,
     cause: exchange.errorCause,
@@ -113,6 +114,10 @@ function toLine(exchange: Exchange, method: string, time: string): Record<string
     search_units: usage?.searchUnits ?? null,
     client_address: snapshot.server.logClientAddress ? exchange.clientAddress : undefined,
   };
+}
+
+function toTry({ upstream, model, credential, outcome, detail, durationMs }: TryRecord): Record<string, unknown> {
+  return { upstream, model, credential, outcome, detail, duration_ms: toTenths(durationMs) };
 }
 
 function toTenths(ms: number): number {

@@ -3,17 +3,25 @@
 import type { Dispatcher } from 'undici';
 import type { Answer, AnswerSink, Call, ClientWork, Failure, Outcome, Transport } from '../core/outcome.ts';
 import type { Timeouts } from '../core/snapshot.ts';
-import { notHttp, toFailure } from './failures.ts';
+import { headerValue } from '../lib/raw-headers.ts';
+import { isStaleConnection, notHttp, toFailure } from './failures.ts';
 import type { Pools } from './pools.ts';
 
 /** A body over this size is sent in slices, so that "the last byte sent" is known and not just handed to the kernel. */
 const wholeBodyBytes = 256 * 1024;
 const sliceBytes = 64 * 1024;
+/** What is kept of an answer that nobody has taken yet; the rest waits at the upstream. */
+const untakenBytes = 256 * 1024;
+/** A body of 200 that is announced to be this short may be an error, which its first bytes tell. */
+const suspiciousBytes = 16 * 1024;
+/** Who closes an idle connection has not begun to work on what was put on it; later than this, it may have. */
+const staleWithinMs = 1_000;
 
 export function createHttpTransport(pools: Pools): Transport {
   return (call) =>
     new Promise((resolve) => {
       if (call.client.gone) {
+        call.end.over(undefined);
         resolve({ kind: 'client-gone' });
         return;
       }
@@ -60,6 +68,9 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
   #cancelled = false;
   #paused = false;
   #over = false;
+  #untakenBytes = 0;
+  /** The head is here, and the first bytes of the body are waited for. */
+  #awaitsBeginning = false;
 
   readonly #totalAtMs: number;
   /** When the present phase (waiting for the head, or for the next byte) has taken too long. */
@@ -70,9 +81,11 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     this.#call = call;
     this.#timeouts = call.timeouts;
     this.#resolve = resolve;
-    this.#totalAtMs = performance.now() + call.timeouts.totalMs;
+    const nowMs = performance.now();
+    this.#totalAtMs = Math.min(nowMs + call.timeouts.totalMs, call.deadlineMs);
     // One timer a call: it looks at the deadlines when it fires, so that a chunk only has to move a number.
-    this.#timer = setTimeout(lookAtClock, Math.min(this.#napMs(), call.timeouts.totalMs), this);
+    const napMs = Math.min(this.#napMs(), this.#totalAtMs - nowMs);
+    this.#timer = setTimeout(lookAtClock, Math.max(0, Math.ceil(napMs)), this);
     call.client.work = this;
   }
 
@@ -110,6 +123,19 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     this.status = status;
     this.statusText = toStatusText(statusText ?? '');
     this.headers = toText(controller.rawHeaders);
+    if (this.#mayBeError()) this.#awaitsBeginning = true;
+    else this.#answer();
+  }
+
+  #mayBeError(): boolean {
+    const { upstream } = this.#call;
+    if (this.status !== 200 || upstream.family.failureIn === undefined) return false;
+    const length = headerValue(this.headers, 'content-length');
+    return length !== undefined && Number(length) <= suspiciousBytes && Number(length) > 0;
+  }
+
+  #answer(): void {
+    this.#awaitsBeginning = false;
     this.#resolve?.({ kind: 'answered', answer: this });
     this.#resolve = undefined;
   }
@@ -118,24 +144,31 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     this.#phaseAtMs = performance.now() + this.#timeouts.idleMs;
     if (this.#sink === undefined) {
       this.waiting.push(chunk);
+      this.#untakenBytes += chunk.length;
+      if (this.#untakenBytes > untakenBytes) this.#pause(controller);
+      if (this.#awaitsBeginning) this.#answer();
       return;
     }
-    if (!this.#sink.onChunk(chunk)) {
-      this.#paused = true;
-      controller.pause();
-    }
+    if (!this.#sink.onChunk(chunk)) this.#pause(controller);
+  }
+
+  #pause(controller: Dispatcher.DispatchController): void {
+    this.#paused = true;
+    controller.pause();
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
     this.#finish();
     this.ended = true;
     this.#trailers = toText(controller.rawTrailers);
+    if (this.#awaitsBeginning) this.#answer();
     this.#sink?.onEnd(this.#trailers);
   }
 
   onResponseError(_controller: unknown, error: unknown): void {
-    this.#finish();
-    this.#failure ??= toFailure(error, this.#started);
+    this.#failure ??= this.#toFailure(error);
+    this.#finish(this.status !== 0 && !this.#cancelled ? this.#failure : undefined);
+    if (this.#awaitsBeginning && !this.#cancelled) this.#answer();
     if (this.#resolve !== undefined) {
       this.#resolve(
         this.#cancelled && this.#call.client.gone
@@ -148,18 +181,27 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     if (!this.#cancelled) this.#sink?.onBroken(this.#failure);
   }
 
+  #toFailure(error: unknown): Failure {
+    const failure = toFailure(error, this.#started);
+    if (this.firstByteAtMs !== 0 || !isStaleConnection(error)) return failure;
+    return performance.now() - this.sentAtMs < staleWithinMs ? { ...failure, stale: true } : failure;
+  }
+
   // What the relay asks.
 
   take(sink: AnswerSink): void {
     this.#sink = sink;
     const waiting = this.waiting;
+    const wasPaused = this.#paused;
     this.waiting = [];
+    this.#paused = false;
     for (const chunk of waiting) {
       if (!sink.onChunk(chunk)) this.#paused = true;
     }
     if (this.ended) sink.onEnd(this.#trailers);
     else if (this.#failure !== undefined) sink.onBroken(this.#failure);
-    else if (this.#paused) this.#controller?.pause();
+    else if (this.#paused && !wasPaused) this.#controller?.pause();
+    else if (wasPaused && !this.#paused) this.#controller?.resume();
   }
 
   resume(): void {
@@ -232,9 +274,11 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     this.#resolve = undefined;
   }
 
-  #finish(): void {
+  #finish(broken?: Failure): void {
+    if (this.#over) return;
     this.#over = true;
     clearTimeout(this.#timer);
+    this.#call.end.over(broken);
   }
 }
 

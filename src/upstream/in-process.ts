@@ -2,25 +2,32 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { MadeAnswer } from '../core/family.ts';
-import type { Answer, AnswerSink, Call, Failure, Outcome, Transport } from '../core/outcome.ts';
+import type { Answer, AnswerSink, Call, CallEnd, Failure, Outcome, Transport } from '../core/outcome.ts';
 
 export const inProcessTransport: Transport = async (call: Call): Promise<Outcome> => {
   const { make } = call.offer;
   if (make === undefined) throw new TypeError(`family ${call.upstream.family.id} makes no answers of its own`);
-  if (call.client.gone) return { kind: 'client-gone' };
+  if (call.client.gone) return over(call, { kind: 'client-gone' });
   const sentAtMs = performance.now();
   const leaving = new AbortController();
   call.client.work = { clientLeft: () => leaving.abort() };
   try {
     const made = await make(call.body, leaving.signal);
-    return leaving.signal.aborted
-      ? { kind: 'client-gone' }
-      : { kind: 'answered', answer: new InProcessAnswer(made, sentAtMs, leaving) };
+    if (leaving.signal.aborted) return over(call, { kind: 'client-gone' });
+    const answered: Outcome = { kind: 'answered', answer: new InProcessAnswer(made, sentAtMs, leaving, call.end) };
+    return Buffer.isBuffer(made.body) ? over(call, answered) : answered;
   } catch (error) {
-    if (leaving.signal.aborted) return { kind: 'client-gone' };
-    return { kind: 'unknown', failure: toFailure(error) };
+    return over(
+      call,
+      leaving.signal.aborted ? { kind: 'client-gone' } : { kind: 'unknown', failure: toFailure(error) },
+    );
   }
 };
+
+function over({ end }: Call, outcome: Outcome): Outcome {
+  end.over(undefined);
+  return outcome;
+}
 
 class InProcessAnswer implements Answer {
   readonly status: number;
@@ -33,9 +40,11 @@ class InProcessAnswer implements Answer {
 
   readonly #body: MadeAnswer['body'];
   readonly #leaving: AbortController;
+  readonly #end: CallEnd;
+  #taken = false;
   #wake: (() => void) | undefined = undefined;
 
-  constructor(made: MadeAnswer, sentAtMs: number, leaving: AbortController) {
+  constructor(made: MadeAnswer, sentAtMs: number, leaving: AbortController, end: CallEnd) {
     const whole = Buffer.isBuffer(made.body);
     this.status = made.status;
     this.statusText = STATUS_CODES[made.status] ?? '';
@@ -49,9 +58,11 @@ class InProcessAnswer implements Answer {
     this.ended = whole;
     this.#body = made.body;
     this.#leaving = leaving;
+    this.#end = end;
   }
 
   take(sink: AnswerSink): void {
+    this.#taken = true;
     if (!Buffer.isBuffer(this.#body)) {
       void this.#pump(this.#body, sink);
       return;
@@ -68,9 +79,18 @@ class InProcessAnswer implements Answer {
   cancel(): void {
     this.#leaving.abort();
     this.resume();
+    if (!this.#taken && !this.ended) this.#end.over(undefined);
   }
 
   async #pump(parts: AsyncIterable<Buffer>, sink: AnswerSink): Promise<void> {
+    try {
+      await this.#pass(parts, sink);
+    } finally {
+      this.#end.over(undefined);
+    }
+  }
+
+  async #pass(parts: AsyncIterable<Buffer>, sink: AnswerSink): Promise<void> {
     try {
       for await (const part of parts) {
         if (this.#leaving.signal.aborted) return;

@@ -1,98 +1,155 @@
 /** One connection pool an origin, every default of the client library pinned; pools outlive configuration swaps. */
 
-import type { Socket } from 'node:net';
-import { buildConnector, Pool } from 'undici';
+import { createHash } from 'node:crypto';
+import type { LookupFunction } from 'node:net';
+import { Pool } from 'undici';
 import type { Upstream } from '../core/snapshot.ts';
-import { readAnswersWhole } from './interim.ts';
+import { AgingClient, createConnector } from './connection.ts';
+import type { ProxyRule } from './proxy-rule.ts';
 
 export interface Pools {
   of(upstream: Upstream): Pool;
-  /** Lets go of every pool that none of these upstreams uses. */
+  /** Makes room for what these upstreams may have at a time, and lets go of every pool that none of them uses. */
   keep(upstreams: Iterable<Upstream>): void;
   close(): Promise<void>;
+}
+
+interface PoolsDeps {
+  /** Which proxy leads to an origin; always the same one for the same origin. */
+  readonly proxyFor?: ProxyRule;
+  /** The platform's where it is left out. */
+  readonly lookup?: LookupFunction;
+  /** How long a connection is used before the next call gets a new one, which is looked up anew. */
+  readonly connectionLifeMs?: number;
+}
+
+interface Entry {
+  readonly pool: Pool;
+  retiring: NodeJS.Timeout | undefined;
 }
 
 /** An exchange that began under the old configuration may still be reading its body when the new one is in force. */
 const retirementMs = 120_000;
 
-export function createPools(): Pools {
+export function createPools(deps: PoolsDeps = {}): Pools {
   const byUpstream = new WeakMap<Upstream, Pool>();
-  const byKey = new Map<string, { pool: Pool; retiring: NodeJS.Timeout | undefined }>();
+  const byKey = new Map<string, Entry>();
+  /** Retired, with calls that still run. */
+  const leaving = new Set<Pool>();
+  /** By what distinguishes connections, for the upstreams of the configuration in force. */
+  let connections: ReadonlyMap<string, number> | undefined;
 
   function open(upstream: Upstream): Pool {
-    const key = keyOf(upstream);
-    const known = byKey.get(key);
-    const pool = known?.pool ?? createPool(upstream);
-    if (known === undefined) byKey.set(key, { pool, retiring: undefined });
-    byUpstream.set(upstream, pool);
-    return pool;
+    const line = lineOf(upstream);
+    const kept = connections?.get(line);
+    const count = kept ?? connectionsOf(upstream);
+    const key = keyOf(line, count);
+    const entry = byKey.get(key) ?? { pool: createPool(upstream, count, deps), retiring: undefined };
+    byKey.set(key, entry);
+    // Asked for by an exchange that is older than the configuration in force.
+    if (connections !== undefined && kept === undefined) retire(key, entry);
+    byUpstream.set(upstream, entry.pool);
+    return entry.pool;
+  }
+
+  function retire(key: string, entry: Entry): void {
+    entry.retiring ??= setTimeout(async () => {
+      byKey.delete(key);
+      leaving.add(entry.pool);
+      await entry.pool.close();
+      leaving.delete(entry.pool);
+    }, retirementMs).unref();
   }
 
   return {
-    of: (upstream) => byUpstream.get(upstream) ?? open(upstream),
+    of(upstream) {
+      const pool = byUpstream.get(upstream);
+      return pool === undefined || pool.closed ? open(upstream) : pool;
+    },
     keep(upstreams) {
-      const wanted = new Set<string>();
-      for (const upstream of upstreams) wanted.add(keyOf(upstream));
+      const wanted = new Map<string, number>();
+      for (const upstream of upstreams) {
+        if (upstream.origin === undefined) continue;
+        const line = lineOf(upstream);
+        wanted.set(line, (wanted.get(line) ?? 0) + connectionsOf(upstream));
+        byUpstream.delete(upstream);
+      }
+      connections = wanted;
+      const keys = new Set([...wanted].map(([line, count]) => keyOf(line, count)));
       for (const [key, entry] of byKey) {
-        if (wanted.has(key)) {
+        if (keys.has(key)) {
           clearTimeout(entry.retiring);
           entry.retiring = undefined;
-        } else if (entry.retiring === undefined) {
-          entry.retiring = setTimeout(() => {
-            byKey.delete(key);
-            void entry.pool.close();
-          }, retirementMs).unref();
+        } else {
+          retire(key, entry);
         }
       }
     },
     async close() {
-      const pools = [...byKey.values()];
+      const entries = [...byKey.values()];
       byKey.clear();
-      for (const { retiring } of pools) clearTimeout(retiring);
-      await Promise.all(pools.map(({ pool }) => pool.destroy()));
+      for (const { retiring } of entries) clearTimeout(retiring);
+      await Promise.all([...entries.map(({ pool }) => pool), ...leaving].map((pool) => pool.destroy()));
     },
   };
 }
 
-function keyOf(upstream: Upstream): string {
-  return `${upstream.origin} ${upstream.timeouts.embeddings.connectMs}`;
+/** The same for upstreams that may share connections. */
+function lineOf({ origin, timeouts, tls }: Upstream): string {
+  const { ca, cert, key, serverName } = tls ?? {};
+  const parts = [origin, timeouts.embeddings.connectMs, ca, cert, key, serverName];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
-function createPool(upstream: Upstream): Pool {
-  if (upstream.origin === undefined) throw new TypeError(`upstream ${upstream.id} has no address to connect to`);
-  const connect = buildConnector({ timeout: upstream.timeouts.embeddings.connectMs, allowH2: false });
-  return new Pool(upstream.origin, {
-    connections: 512,
+/** A health check has no place among the calls, and must not wait until one of them ends. */
+function connectionsOf({ limits, healthCheck }: Upstream): number {
+  return limits.concurrency + (healthCheck === undefined ? 0 : 1);
+}
+
+/** A pool cannot be given more connections: another number is another pool. */
+function keyOf(line: string, connections: number): string {
+  return `${line} ${connections}`;
+}
+
+function createPool(
+  { id, origin, timeouts, tls }: Upstream,
+  connections: number,
+  { proxyFor, lookup, connectionLifeMs = 60_000 }: PoolsDeps,
+): Pool {
+  if (origin === undefined) throw new TypeError(`upstream ${id} has no address to connect to`);
+  const connect = createConnector({
+    secure: origin.startsWith('https:'),
+    connectMs: timeouts.embeddings.connectMs,
+    tls,
+    proxy: proxyFor?.(origin),
+    lookup,
+  });
+  const options = {
+    connect,
+    lifeMs: connectionLifeMs,
     pipelining: 1,
     allowH2: false,
-    connect(options, callback) {
-      connect(options, (error, socket) => {
-        if (error !== null) {
-          callback(error, null);
-          return;
-        }
-        readAnswersWhole(socket);
-        tellResets(socket);
-        callback(null, socket);
-      });
-    },
+    // Else an environment variable would choose the parser.
+    useMilo: false,
+    maxHeaderSize: 64 * 1024,
+    maxRequestsPerClient: 0,
+    strictContentLength: true,
     // Shorter than the 5 s after which common servers drop an idle connection, so that no call meets a closing one.
     keepAliveTimeout: 4_000,
-    keepAliveMaxTimeout: 600_000,
-    maxHeaderSize: 64 * 1024,
+    // A server that says itself how long it waits (`Keep-Alive: timeout=5`) is left so much sooner: a round trip, at least.
+    keepAliveTimeoutThreshold: 1_000,
+    keepAliveMaxTimeout: connectionLifeMs,
     // Calls keep their own time (see call.ts): the library's clock is coarse, and counts a slow reader as silence.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: -1,
-  });
-}
-
-/**
- * The library takes a reset for the proper end of a body that ends with the connection, and half an answer would look whole.
- * It does so by the error's code; this listener is there before its own.
- */
-function tellResets(socket: Socket): void {
-  socket.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'ECONNRESET') error.code = 'ERR_UPSTREAM_RESET';
+  };
+  return new Pool(origin, {
+    // As many calls are let in at a time, and so none waits here.
+    connections,
+    connect,
+    allowH2: false,
+    clientTtl: null, // see AgingClient
+    factory: (url) => new AgingClient(url, options),
   });
 }

@@ -216,8 +216,16 @@ test('an error that only resembles the credential passes byte for byte', async (
 
 test("only errors are looked through: what succeeds is the upstream's to say", async (t) => {
   const pair = await startPair(t, undefined, { upstream: { api_key: secret } });
-  pair.upstream.respondWith((_request, reply) => reply.bytes(200, [json], message));
+  const text = `{"choices":[{"text":"the key is ${secret}"}]}`;
+  pair.upstream.respondWith((_request, reply) => reply.bytes(200, [json], text));
   const answer = await ask(pair);
   assert.equal(answer.status, 200);
-  assert.equal(answer.body.toString(), message);
+  assert.equal(answer.body.toString(), text);
+});
+
+test('an error is looked through where it comes with a status of 200 as well', async (t) => {
+  const pair = await startPair(t, (_request, reply) => reply.bytes(200, [json], message), {
+    upstream: { api_key: secret },
+  });
+  assertError(await ask(pair), 'upstream_protocol_error', { message: /repeats a credential/ });
 });

@@ -79,7 +79,7 @@ export async function createDirectory(
   return directory;
 }
 
-interface Surroundings extends Partial<Pick<LoadOptions, 'env' | 'nowMs'>> {
+interface Surroundings extends Partial<Pick<LoadOptions, 'env' | 'nowMs' | 'availableBytes' | 'families'>> {
   /** Beside the configuration file. */
   readonly files?: Readonly<Record<string, string>>;
 }

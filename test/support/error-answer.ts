@@ -33,6 +33,8 @@ const contract: Readonly<Record<ErrorCode, readonly [status: number, type: strin
   upstream_unreachable: [502, 'upstream_error'],
   upstream_protocol_error: [502, 'upstream_error'],
   store_unavailable: [503, 'server_error'],
+  no_upstream_available: [503, 'upstream_error'],
+  overloaded: [503, 'upstream_error'],
   upstream_timeout: [504, 'upstream_error'],
 };
 

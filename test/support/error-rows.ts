@@ -6,6 +6,7 @@ import { digestOf } from '../../src/lib/key-secret.ts';
 import { type FakeUpstream, type Script, startFakeUpstream } from './fake-upstream.ts';
 import type { HeaderField } from './http-message.ts';
 import { type RawResponse, send, toRequestBytes } from './raw-client.ts';
+import { connect } from './raw-connection.ts';
 import { type Rig, startRig, testKey } from './rig.ts';
 
 const privateText = 'a private text that no error may repeat';
@@ -379,6 +380,39 @@ export const errorRows: readonly ErrorRow[] = [
     message: /repeats a credential; it is withheld. Tell the operator/,
     setting: { script: (_request, reply) => reply.json(401, { error: `bad key ${upstreamKey}` }) },
     upstreamIsAsked: true,
+    ask: asking({}),
+  },
+  {
+    code: 'no_upstream_available',
+    when: 'the only upstream has asked for a pause',
+    message: /asked for a pause; try again in 30 s/,
+    setting: { script: (_request, reply) => reply.json(503, { error: 'busy' }, [['retry-after', '30']]) },
+    upstreamIsAsked: true,
+    async ask(house) {
+      await asking({})(house);
+      return asking({})(house);
+    },
+  },
+  {
+    code: 'overloaded',
+    when: 'the upstream has all the calls that it may have, and its queue is full',
+    message: /queues are full \(upstreams\[\]\.limits\); try again in 1 s/,
+    setting: { script: (_request, reply) => reply.stall(), target: { limits: { concurrency: 1, queue: 0 } } },
+    upstreamIsAsked: true,
+    async ask(house) {
+      const first = await connect(house.rig.port);
+      await first.write(toBytes({}));
+      await house.upstream.nextRequest();
+      const answer = await asking({})(house);
+      first.destroy();
+      return answer;
+    },
+  },
+  {
+    code: 'overloaded',
+    when: 'the gateway has too little memory left',
+    message: /short of memory \(server\.shedding\.memory\).*try again in 1 s/,
+    setting: { server: { shedding: { memory: '64MiB' } } },
     ask: asking({}),
   },
   {

@@ -1,0 +1,35 @@
+/** How much memory the process holds that it could not give back: what counts when it decides to take no more work. */
+
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+export interface MemoryReader {
+  readonly readMemoryBytes: () => number;
+  /** In full, and at once: where no new work comes in, nothing else would give the engine a reason to. */
+  readonly collectGarbage: () => void;
+}
+
+/**
+ * The allocator keeps what was freed, so that the resident set never shrinks after a burst; what the engine holds does. The
+ * smaller of the two counts: the resident set, and what the engine holds beside that which was there before it held anything.
+ */
+export function createMemoryReader(): MemoryReader {
+  const besideBytes = Math.max(0, process.memoryUsage.rss() - engineBytes());
+  return {
+    readMemoryBytes: () => Math.min(process.memoryUsage.rss(), besideBytes + engineBytes()),
+    collectGarbage: findCollector(),
+  };
+}
+
+function engineBytes(): number {
+  const { total_heap_size, external_memory } = getHeapStatistics();
+  return total_heap_size + external_memory;
+}
+
+/** The engine hands it out only where it is asked to; that needs no flag on the command line. */
+function findCollector(): () => void {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  setFlagsFromString('--no-expose-gc');
+  return typeof collect === 'function' ? () => void collect() : () => undefined;
+}

@@ -1,0 +1,112 @@
+/** Whom an exchange goes to next, and what is learned from it: the port between the pipeline and those who know the targets. */
+
+import type { Offer } from './family.ts';
+import type { CallEnd, Listening } from './outcome.ts';
+import type { Credential, Model, Target } from './snapshot.ts';
+
+/** A target, and how it serves the route that was asked. */
+export interface Candidate {
+  readonly target: Target;
+  readonly offer: Offer;
+  /** The offer takes the model in the body, where the route has it in the path. */
+  readonly lifted: boolean;
+}
+
+/** Everyone who may serve a route of a model. */
+export interface Course {
+  readonly model: Model;
+  /** By priority, the best first; none of them empty. */
+  readonly tiers: readonly (readonly Candidate[])[];
+  /** The longest patience with any of them: one deadline for all attempts. */
+  readonly totalMs: number;
+  /** One target with one credential: it is called however it fails, save where it asked for a pause. */
+  readonly alone: boolean;
+  /** Whether a call may be sent again after a byte of it left. */
+  readonly replayable: boolean;
+}
+
+/** What one exchange has tried and will not try again. */
+export class Tried {
+  // Most exchanges try one target and never fill these.
+  #upstreams: string[] | undefined = undefined;
+  #targets: Target[] | undefined = undefined;
+  #credentials: Credential[] | undefined = undefined;
+  #turns: Turn[] | undefined = undefined;
+  /** A call has left: the next one that does is a repetition, and has its price. */
+  sent = 0;
+  /** Someone was chosen for it, and allowed repetitions on its account. */
+  counted = false;
+
+  /** Nobody is there, or nobody has room. */
+  upstream(id: string): void {
+    this.#upstreams ??= [];
+    this.#upstreams.push(id);
+  }
+
+  target(target: Target): void {
+    this.#targets ??= [];
+    this.#targets.push(target);
+  }
+
+  /** It is refused there, whatever it asks for. */
+  credential(credential: Credential): void {
+    this.#credentials ??= [];
+    this.#credentials.push(credential);
+  }
+
+  /** This credential at this target. */
+  turn(turn: Turn): void {
+    this.#turns ??= [];
+    this.#turns.push(turn);
+  }
+
+  hasTarget(target: Target): boolean {
+    return this.#targets?.includes(target) === true || this.#upstreams?.includes(target.upstream.id) === true;
+  }
+
+  hasCredential(credential: Credential, target: Target): boolean {
+    if (this.#credentials?.includes(credential) === true) return true;
+    if (this.#turns === undefined) return false;
+    return this.#turns.some((turn) => turn.credential === credential && turn.candidate.target === target);
+  }
+}
+
+/** A target and a credential that were chosen for a call. One of the verdicts is told, once; then, as `CallEnd`, that it is over. */
+export interface Turn extends CallEnd {
+  readonly candidate: Candidate;
+  readonly credential: Credential;
+  /** Takes a place among the calls of the upstream, and waits for it where there is none. */
+  enter(client: Listening): 'entered' | Promise<'entered' | 'too-late' | 'client-gone'>;
+  /** Gives up before anything was sent, with its place if it has one. */
+  withdraw(): void;
+  /** It answered as one that works; what it said may be the client's fault. */
+  served(firstByteMs: number): void;
+  /** `wire`: nobody was there, or it broke off or fell silent; `answer`: it said itself that it cannot. */
+  failed(why: string, kind: 'wire' | 'answer', restMs?: number): void;
+  /** Too many calls for this credential at this target. */
+  limited(why: string, restMs?: number): void;
+  /** The credential is not good, whatever it asks for. */
+  rejected(why: string): void;
+  /** Nothing was learned: the client left, another was faster, or an idle connection had just been closed. */
+  dropped(): void;
+  /** Another call was faster, after so long. */
+  outrun(afterMs: number): void;
+  /** What nineteen of twenty first bytes took lately; undefined while too few are known. */
+  percentile95Ms(): number | undefined;
+}
+
+/** Nobody: each rests because it asked for it, has no room, has spent its repetitions, or was tried. */
+export interface NoTurn {
+  readonly kind: 'resting' | 'full' | 'spent' | 'tried';
+  readonly retryAfterMs: number;
+  /** Per target, for the log. */
+  readonly why: readonly string[];
+}
+
+export interface Dispatcher {
+  choose(course: Course, tried: Tried): Turn | NoTurn;
+}
+
+export function isTurn(chosen: Turn | NoTurn): chosen is Turn {
+  return 'candidate' in chosen;
+}

@@ -1,0 +1,9 @@
+/** Headers as they came over the wire: names and values in turn. */
+
+/** The first value of a name, which is given in lower case. */
+export function headerValue(raw: readonly string[], wanted: string): string | undefined {
+  for (let i = 0; i < raw.length; i += 2) {
+    if (raw[i]?.length === wanted.length && raw[i]?.toLowerCase() === wanted) return raw[i + 1];
+  }
+  return undefined;
+}

@@ -1,0 +1,32 @@
+/** Lets go of an answer that nobody gets: what is short is read to its end, so that its connection can be used again. */
+
+import type { Answer, AnswerSink } from '../core/outcome.ts';
+
+const worthReadingBytes = 64 * 1024;
+
+export function discard(answer: Answer): void {
+  answer.take(new Waste(answer));
+}
+
+class Waste implements AnswerSink {
+  readonly #answer: Answer;
+  #leftBytes = worthReadingBytes;
+
+  constructor(answer: Answer) {
+    this.#answer = answer;
+  }
+
+  onChunk(chunk: Buffer): boolean {
+    this.#leftBytes -= chunk.length;
+    if (this.#leftBytes < 0) this.#answer.cancel();
+    return true;
+  }
+
+  onEnd(): void {
+    // Its connection is free again.
+  }
+
+  onBroken(): void {
+    // Nobody had use for the rest.
+  }
+}

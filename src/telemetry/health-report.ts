@@ -1,0 +1,56 @@
+/** Tells the store from time to time how the targets are, and soon after one changed. */
+
+import type { HealthStore } from '../core/store.ts';
+import type { TargetState } from '../core/target-state.ts';
+import type { Log } from './log.ts';
+
+/** What is older was said by a node that is gone. */
+export const reportMaxAgeMs = 15_000;
+const intervalMs = 5_000;
+/** Changes come in swarms. */
+const settleMs = 500;
+
+export interface HealthReporter {
+  /** Something changed: the next report comes soon. */
+  changed(): void;
+  close(): Promise<void>;
+}
+
+interface HealthReporterDeps {
+  readonly store: HealthStore;
+  readonly node: string;
+  readonly log: Log;
+  states(): readonly TargetState[];
+}
+
+export function startHealthReports({ store, node, log, states }: HealthReporterDeps): HealthReporter {
+  let soon: NodeJS.Timeout | undefined;
+  let failing = false;
+
+  async function report(): Promise<void> {
+    clearTimeout(soon);
+    soon = undefined;
+    try {
+      await store.report(node, states());
+      failing = false;
+    } catch (error) {
+      // Nothing depends on it but `postern models`; once is enough to say so.
+      if (!failing) log.warn('the state of the targets could not be stored', { cause: String(error) });
+      failing = true;
+    }
+  }
+
+  void report();
+  const regular = setInterval(() => void report(), intervalMs).unref();
+
+  return {
+    changed() {
+      soon ??= setTimeout(() => void report(), settleMs).unref();
+    },
+    async close() {
+      clearTimeout(soon);
+      clearInterval(regular);
+      await store.withdraw(node).catch(() => undefined); // it ages
+    },
+  };
+}

@@ -1,0 +1,182 @@
+/** Whether a target, or a credential, is called or rests: it rests once it fails too often, and is tried again by one call at a time. */
+
+const mostFailuresInARow = 5;
+const leastCalls = 20;
+const mostFailedShare = 0.5;
+const recentSeconds = 10;
+const firstRestMs = 1_000;
+const longestRestMs = 60_000;
+/** Rests are shorter by up to this share, so that not everyone who saw the same failure comes back at once. */
+const jitter = 0.2;
+/** Who worked for this long begins with short rests again. */
+const provenMs = 30_000;
+
+/** `wire`: nobody was there, or it broke off or fell silent; `answer`: it said itself that it cannot. */
+type Kind = 'wire' | 'answer';
+
+/** The fields are for reading only. Times are those of one clock that never goes back. */
+export class Circuit {
+  /** When the probe may be made; 0 while closed. */
+  restsUntilMs = 0;
+  /** Up to then it asked not to be called at all; 0 while closed. */
+  bindingUntilMs = 0;
+  /** Of the latest rest; empty before the first. */
+  why = '';
+  openedBy: Kind | undefined = undefined;
+  consecutiveFailures = 0;
+  /** How often it stopped being closed. A failed probe does not count. */
+  openedCount = 0;
+
+  readonly #random: () => number;
+  readonly #recent = new RecentCalls();
+  #isOpen = false;
+  #isProbed = false;
+  #nextRestMs = firstRestMs;
+  #closedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  state(nowMs: number): 'closed' | 'open' | 'half-open' {
+    if (!this.#isOpen) return 'closed';
+    return nowMs < this.restsUntilMs ? 'open' : 'half-open';
+  }
+
+  /** Closed, or at rest no longer and without a probe under way. */
+  allows(nowMs: number): boolean {
+    return !this.#isOpen || (nowMs >= this.restsUntilMs && !this.#isProbed);
+  }
+
+  /**
+   * A call begins, which may also be where `allows` says no. Its ticket is for `succeeded`, `failed` or `abandoned`: one of them, once.
+   * A probe's is above 0. Where only an end is known, 0 stands for an ordinary call.
+   */
+  begin(nowMs: number): number {
+    if (!this.#isOpen || !this.allows(nowMs)) return -this.#period;
+    this.#isProbed = true;
+    return this.#period;
+  }
+
+  succeeded(ticket: number, nowMs: number): void {
+    this.#giveBack(ticket);
+    if (this.#isStale(ticket)) return;
+    this.consecutiveFailures = 0;
+    if (!this.#isOpen) this.#recent.add(nowMs, 0);
+    else if (nowMs >= this.bindingUntilMs) this.#close(nowMs);
+  }
+
+  failed(ticket: number, nowMs: number, why: string, kind: Kind): void {
+    this.#giveBack(ticket);
+    if (this.#isStale(ticket)) return;
+    this.consecutiveFailures += 1;
+    if (this.#isOpen) {
+      if (ticket > 0) this.openNow(nowMs, why, kind);
+      return;
+    }
+    this.#recent.add(nowMs, 1);
+    if (this.consecutiveFailures >= mostFailuresInARow || this.#recent.failTooOften) this.openNow(nowMs, why, kind);
+  }
+
+  /** It says nothing of the other side. */
+  abandoned(ticket: number, _nowMs: number): void {
+    this.#giveBack(ticket);
+  }
+
+  /** It asked to be left alone: nothing ends this early. Who calls caps it. */
+  restFor(ms: number, nowMs: number, why: string): void {
+    if (ms <= 0) return;
+    this.#open(nowMs);
+    this.bindingUntilMs = Math.max(this.bindingUntilMs, nowMs + ms);
+    if (this.restsUntilMs < this.bindingUntilMs) this.#rest(this.bindingUntilMs, why, 'answer');
+  }
+
+  /** Whatever it did before. One that rests anyway rests no longer for it. */
+  openNow(nowMs: number, why: string, kind: Kind): void {
+    if (this.state(nowMs) === 'open') return;
+    this.#open(nowMs);
+    this.#rest(nowMs + this.#nextRestMs * (1 - jitter * this.#random()), why, kind);
+    this.#nextRestMs = Math.min(longestRestMs, this.#nextRestMs * 2);
+  }
+
+  /** It seems to be back: the probe may be made at once, unless it asked to be left alone. */
+  wake(nowMs: number): void {
+    this.restsUntilMs = Math.min(this.restsUntilMs, Math.max(this.bindingUntilMs, nowMs));
+  }
+
+  /** Counts the times from closed to closed again. A ticket holds the one in which its call began. */
+  get #period(): number {
+    return this.openedCount + 1;
+  }
+
+  /** What began before it opened says nothing of the time since. */
+  #isStale(ticket: number): boolean {
+    return ticket === 0 ? this.#isOpen : Math.abs(ticket) !== this.#period;
+  }
+
+  #giveBack(ticket: number): void {
+    if (ticket > 0) this.#isProbed = false;
+  }
+
+  #open(nowMs: number): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    this.openedCount += 1;
+    if (nowMs - this.#closedAtMs >= provenMs) this.#nextRestMs = firstRestMs;
+  }
+
+  #rest(untilMs: number, why: string, kind: Kind): void {
+    this.restsUntilMs = untilMs;
+    this.why = why;
+    this.openedBy = kind;
+  }
+
+  #close(nowMs: number): void {
+    this.#isOpen = false;
+    this.#closedAtMs = nowMs;
+    this.restsUntilMs = 0;
+    this.bindingUntilMs = 0;
+    this.openedBy = undefined;
+    this.#recent.clear();
+  }
+}
+
+/** Calls and failures of the last seconds, a slot a second. */
+class RecentCalls {
+  readonly #calls = new Uint32Array(recentSeconds);
+  readonly #failures = new Uint32Array(recentSeconds);
+  #second = 0;
+
+  add(nowMs: number, failures: 0 | 1): void {
+    this.#goTo(Math.floor(nowMs / 1000));
+    const slot = this.#second % recentSeconds;
+    this.#calls[slot] = (this.#calls[slot] ?? 0) + 1;
+    this.#failures[slot] = (this.#failures[slot] ?? 0) + failures;
+  }
+
+  get failTooOften(): boolean {
+    let calls = 0;
+    let failures = 0;
+    for (let slot = 0; slot < recentSeconds; slot += 1) {
+      calls += this.#calls[slot] ?? 0;
+      failures += this.#failures[slot] ?? 0;
+    }
+    return calls >= leastCalls && failures >= calls * mostFailedShare;
+  }
+
+  clear(): void {
+    this.#calls.fill(0);
+    this.#failures.fill(0);
+  }
+
+  #goTo(second: number): void {
+    if (second - this.#second >= recentSeconds) this.clear();
+    else for (let next = this.#second + 1; next <= second; next += 1) this.#empty(next % recentSeconds);
+    this.#second = second;
+  }
+
+  #empty(slot: number): void {
+    this.#calls[slot] = 0;
+    this.#failures[slot] = 0;
+  }
+}

@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { type Course, isTurn, type NoTurn, Tried, type Turn } from '../core/dispatch.ts';
+import { defineFamily } from '../core/family.ts';
+import type { Credential, Model, Target, Timeouts, Upstream } from '../core/snapshot.ts';
+import { createDispatcher } from './dispatcher.ts';
+import type { Change } from './turn.ts';
+
+const family = defineFamily({ id: 'test', title: 'Test', offers: {} });
+const offer = { path: '/embeddings' };
+const timeouts: Timeouts = { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1 };
+
+function credential(id: string, weight = 1): Credential {
+  return { id, weight, headers: [], fingerprint: id };
+}
+
+function upstream(id: string, more: Partial<Upstream> = {}): Upstream {
+  return {
+    id,
+    family,
+    origin: undefined,
+    pathPrefix: '',
+    credentials: [credential('key')],
+    forwardHeaders: [],
+    secrets: [],
+    timeouts: { completions: timeouts, edits: timeouts, rerank: timeouts, moderations: timeouts, embeddings: timeouts },
+    limits: { concurrency: 1_000, queue: 0, queueTimeoutMs: 1_000 },
+    tls: undefined,
+    healthCheck: undefined,
+    offers: new Map(),
+    ...more,
+  };
+}
+
+function target(of: Upstream, priority = 0, weight = 1): Target {
+  return { upstream: of, model: 'm', priority, weight };
+}
+
+function course(...tiers: Target[][]): Course {
+  const targets = tiers.flat();
+  const [first, ...others] = targets;
+  if (first === undefined) throw new TypeError('a course needs a target');
+  const model: Model = {
+    id: 'm',
+    aliases: [],
+    operations: ['embeddings'],
+    visible: true,
+    space: undefined,
+    acceptsMessages: false,
+    balance: 'weighted',
+    retry: { scope: 'safe', attempts: 5 },
+    hedge: undefined,
+    targets: [first, ...others],
+  };
+  return {
+    model,
+    tiers: tiers.map((tier) => tier.map((one) => ({ target: one, offer, lifted: false }))),
+    totalMs: 1_000,
+    alone: targets.length === 1,
+    replayable: true,
+  };
+}
+
+function house(random: () => number = Math.random) {
+  const clock = createFakeClock();
+  const changes: Change[] = [];
+  const dispatcher = createDispatcher({ clock, random, onChange: (change) => changes.push(change) });
+  const choose = (where: Course, tried = new Tried()): Turn => {
+    const chosen = dispatcher.choose(where, tried);
+    assert.ok(isTurn(chosen), 'nobody was chosen');
+    return chosen;
+  };
+  const nobody = (where: Course, tried = new Tried()): NoTurn => {
+    const chosen = dispatcher.choose(where, tried);
+    assert.ok(!isTurn(chosen), 'somebody was chosen');
+    return chosen;
+  };
+  /** As many calls as it takes to have it rest. */
+  const breakDown = (one: Target, kind: 'wire' | 'answer'): void => {
+    for (let i = 0; i < 5; i += 1) choose(course([one])).failed('broken', kind);
+  };
+  const shares = (where: Course, count = 1_000): Map<string, number> => {
+    const seen = new Map<string, number>();
+    for (let i = 0; i < count; i += 1) {
+      const turn = choose(where);
+      const { id } = turn.candidate.target.upstream;
+      seen.set(id, (seen.get(id) ?? 0) + 1);
+      turn.dropped();
+    }
+    return seen;
+  };
+  return { clock, changes, dispatcher, choose, nobody, breakDown, shares };
+}
+
+test('a broken target is passed over in its tier, and a broken tier for the next', () => {
+  const { breakDown, shares } = house();
+  const [a, b, c] = [target(upstream('a')), target(upstream('b')), target(upstream('c'))];
+  const where = course([a, b], [c]);
+  breakDown(a, 'wire');
+  assert.deepEqual([...shares(where).keys()], ['b']);
+  breakDown(b, 'wire');
+  assert.deepEqual([...shares(where).keys()], ['c']);
+});
+
+test('no more than half of a tier rests for what it answered: one too many keeps a small share', () => {
+  const { breakDown, shares } = house();
+  const targets = ['a', 'b', 'c', 'd'].map((id) => target(upstream(id)));
+  for (const one of targets.slice(0, 3)) breakDown(one, 'answer');
+  const seen = shares(course(targets));
+  assert.equal(seen.size, 2);
+  const pressed = 1_000 - (seen.get('d') ?? 0);
+  assert.ok(pressed > 40 && pressed < 160, `${pressed} of 1000`);
+});
+
+test('those that nobody answers at rest all the same', () => {
+  const { breakDown, shares } = house();
+  const targets = ['a', 'b', 'c', 'd'].map((id) => target(upstream(id)));
+  for (const one of targets.slice(0, 3)) breakDown(one, 'wire');
+  assert.deepEqual([...shares(course(targets)).keys()], ['d']);
+});
+
+test('where all rest, the one that wakes soonest is called', () => {
+  const { breakDown, choose, clock } = house(() => 0);
+  const [a, b] = [target(upstream('a')), target(upstream('b'))];
+  breakDown(b, 'wire');
+  clock.advance(100);
+  breakDown(a, 'wire');
+  assert.equal(choose(course([a, b])).candidate.target, b);
+});
+
+test('a rest that was asked for is kept, and said with the time that is left', () => {
+  const { choose, nobody, clock } = house();
+  const where = course([target(upstream('a'))]);
+  choose(where).limited('answered 429', 5_000);
+  clock.advance(1_000);
+  const none = nobody(where);
+  assert.equal(none.kind, 'resting');
+  assert.equal(none.retryAfterMs, 4_000);
+  assert.deepEqual(none.why, ['a: m: rests 4.0 s more (answered 429)']);
+  clock.advance(4_000);
+  choose(where).served(1);
+});
+
+test('a limit at one target says nothing of the same credential at another', () => {
+  const { choose, nobody } = house();
+  const where = upstream('a');
+  const [first, second] = [target(where), { ...target(where), model: 'other' }];
+  choose(course([first])).limited('answered 429', 5_000);
+  assert.equal(nobody(course([first])).kind, 'resting');
+  choose(course([second])).served(1);
+});
+
+test('a refused credential rests at every target of its upstream', () => {
+  const { choose, changes } = house();
+  const where = upstream('a', { credentials: [credential('key 1'), credential('key 2')] });
+  const [first, second] = [target(where), { ...target(where), model: 'other' }];
+  const refused = choose(course([first]));
+  refused.rejected('answered 401');
+  for (let i = 0; i < 20; i += 1) {
+    const turn = choose(course([second]));
+    assert.notEqual(turn.credential, refused.credential);
+    turn.served(1);
+  }
+  assert.deepEqual(
+    changes.map(({ model, credential: id, rests }) => ({ model, id, rests })),
+    [{ model: undefined, id: refused.credential.id, rests: true }],
+  );
+});
+
+test('a credential of weight 0 is never used', () => {
+  const { choose } = house();
+  const where = upstream('a', { credentials: [credential('key 1', 0), credential('key 2')] });
+  for (let i = 0; i < 50; i += 1) assert.equal(choose(course([target(where)])).credential.id, 'key 2');
+});
+
+test('repetitions are paid for by the upstream that they go to, and first calls are not', () => {
+  const { choose, nobody } = house();
+  const where = course([target(upstream('a'))]);
+  const again = (): Tried => Object.assign(new Tried(), { sent: 1, counted: true });
+  for (let i = 0; i < 20; i += 1) choose(where, again()).dropped();
+  assert.equal(nobody(where, again()).kind, 'spent');
+  choose(where).dropped();
+});
+
+test('a call of which no byte left is not paid for by the next', () => {
+  const { choose } = house();
+  const where = course([target(upstream('a')), target(upstream('b'))]);
+  for (let i = 0; i < 200; i += 1) {
+    const tried = new Tried();
+    const first = choose(where, tried);
+    first.dropped();
+    tried.upstream(first.candidate.target.upstream.id);
+    assert.notEqual(choose(where, tried).candidate.target, first.candidate.target);
+  }
+});
+
+test('what was tried is not chosen again, and nobody is left once all were', () => {
+  const { choose, nobody } = house();
+  const where = course([target(upstream('a')), target(upstream('b'))], [target(upstream('c'))]);
+  const tried = new Tried();
+  const seen = new Set<Target>();
+  for (let i = 0; i < 3; i += 1) {
+    const turn = choose(where, tried);
+    turn.dropped();
+    seen.add(turn.candidate.target);
+    tried.target(turn.candidate.target);
+  }
+  assert.equal(seen.size, 3);
+  assert.equal(nobody(where, tried).kind, 'tried');
+});
+
+test('two failed checks in a row take an upstream out, and one good one puts it back', () => {
+  const { dispatcher, shares, breakDown, changes } = house();
+  const [first, second] = [upstream('a'), upstream('b')];
+  const where = course([target(first), target(second)]);
+  dispatcher.checked(first, false, 'answered 500');
+  assert.equal(shares(where).size, 2);
+  dispatcher.checked(first, false, 'answered 500');
+  assert.deepEqual([...shares(where).keys()], ['b']);
+  assert.equal(changes.at(-1)?.why, 'health check: answered 500');
+  dispatcher.checked(first, true, undefined);
+  assert.equal(shares(where).size, 2);
+  assert.equal(changes.at(-1)?.rests, false);
+  breakDown(target(first), 'wire');
+});
+
+test('an upstream that has no room is passed over, and where none has any, that is said', async () => {
+  const { choose, nobody } = house();
+  const limits = { concurrency: 1, queue: 0, queueTimeoutMs: 1_000 };
+  const where = course([target(upstream('a', { limits }))], [target(upstream('b', { limits }))]);
+  const client = { gone: false, work: undefined };
+  const first = choose(where);
+  assert.equal(first.enter(client), 'entered');
+  const second = choose(where);
+  assert.equal(second.candidate.target.upstream.id, 'b');
+  assert.equal(second.enter(client), 'entered');
+  assert.equal(nobody(where).kind, 'full');
+  first.served(1);
+  assert.equal(nobody(where).kind, 'full', 'the answer is still under way');
+  first.over(undefined);
+  assert.equal(choose(where).candidate.target.upstream.id, 'a');
+});
+
+test('what is known of a target outlives a reload, and is forgotten with its upstream', () => {
+  const { dispatcher, choose, breakDown, shares } = house();
+  const before = [target(upstream('a')), target(upstream('b'))] as const;
+  breakDown(before[0], 'wire');
+  const after = [target(upstream('a')), target(upstream('b'))] as const;
+  assert.deepEqual([...shares(course([...after])).keys()], ['b']);
+
+  const models = { resolve: () => undefined, all: [course([after[1]]).model] };
+  const snapshot = { upstreams: new Map([['b', after[1].upstream]]), models };
+  dispatcher.adopt(snapshot);
+  const again = [target(upstream('a')), target(upstream('b'))] as const;
+  assert.equal(shares(course([...again])).size, 2);
+  choose(course([...again])).dropped();
+});
+
+test('a target is described as it is: healthy, resting with the reason, probing, or failing where it has no alternative', () => {
+  const { dispatcher, breakDown, clock, choose } = house(() => 0);
+  const [a, b] = [target(upstream('a')), target(upstream('b'))];
+  const models = { resolve: () => undefined, all: [course([a, b]).model] };
+  const states = (): string[] =>
+    dispatcher.describe({ models }).map(({ upstream: id, state, why }) => `${id} ${state}${why ? `: ${why}` : ''}`);
+  assert.deepEqual(states(), ['a healthy', 'b healthy']);
+  breakDown(a, 'wire');
+  assert.deepEqual(states(), ['a resting: broken', 'b healthy']);
+  clock.advance(1_000);
+  const probe = choose(course([a]));
+  assert.deepEqual(states(), ['a probing: broken', 'b healthy']);
+  probe.served(1);
+  assert.deepEqual(states(), ['a healthy', 'b healthy']);
+  breakDown(a, 'wire');
+  models.all = [course([a]).model];
+  assert.deepEqual(states(), ['a failing: broken']);
+});

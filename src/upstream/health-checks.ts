@@ -1,0 +1,175 @@
+/** Asks upstreams from time to time whether they are there. */
+
+import type { Dispatcher } from 'undici';
+import type { HealthCheck, Upstream } from '../core/snapshot.ts';
+import type { Clock } from '../lib/clock.ts';
+import { isStaleConnection, toFailure } from './failures.ts';
+import type { Pools } from './pools.ts';
+
+export interface HealthChecks {
+  /** Checks these and no others; those whose check is as before keep their rhythm. */
+  watch(upstreams: Iterable<Upstream>): void;
+  close(): void;
+}
+
+interface HealthChecksDeps {
+  readonly pools: Pools;
+  readonly clock: Clock;
+  readonly onResult: (upstream: Upstream, ok: boolean, why: string | undefined) => void;
+  /** Uniform in [0, 1). */
+  readonly random?: () => number;
+}
+
+/** So much of an answer is read, to have the connection back; who sends more loses it. */
+const bodyLimitBytes = 64 * 1024;
+
+export function createHealthChecks(deps: HealthChecksDeps): HealthChecks {
+  const watches = new Map<string, Watch>();
+
+  return {
+    watch(upstreams) {
+      const wanted = new Set<string>();
+      for (const upstream of upstreams) {
+        if (upstream.healthCheck === undefined || upstream.origin === undefined) continue;
+        wanted.add(upstream.id);
+        const known = watches.get(upstream.id);
+        if (known?.follow(upstream, upstream.healthCheck)) continue;
+        known?.stop();
+        watches.set(upstream.id, new Watch(upstream, upstream.healthCheck, deps));
+      }
+      for (const [id, watch] of watches) {
+        if (wanted.has(id)) continue;
+        watches.delete(id);
+        watch.stop();
+      }
+    },
+    close() {
+      for (const watch of watches.values()) watch.stop();
+      watches.clear();
+    },
+  };
+}
+
+/** The checks of one upstream, one after the other. */
+class Watch {
+  #upstream: Upstream;
+  readonly #settings: HealthCheck;
+  readonly #deps: HealthChecksDeps;
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #running: Check | undefined = undefined;
+  #stopped = false;
+
+  constructor(upstream: Upstream, settings: HealthCheck, deps: HealthChecksDeps) {
+    this.#upstream = upstream;
+    this.#settings = settings;
+    this.#deps = deps;
+    this.#check();
+  }
+
+  /** Goes on with the new object where it asks for the same check of the same place; its credential may be another. */
+  follow(upstream: Upstream, { path, intervalMs, timeoutMs }: HealthCheck): boolean {
+    const now = this.#settings;
+    const same =
+      upstream.origin === this.#upstream.origin &&
+      path === now.path &&
+      intervalMs === now.intervalMs &&
+      timeoutMs === now.timeoutMs;
+    if (same) this.#upstream = upstream;
+    return same;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#running?.cancel();
+  }
+
+  #check(): void {
+    const { pools, clock, random = Math.random } = this.#deps;
+    // Never sooner than the interval says, and not at the same moment as every other gateway that was started with this one.
+    const nextAtMs = clock.monotonicMs() + this.#settings.intervalMs * (1 + random() / 10);
+    this.#running = new Check(pools, this.#upstream, this.#settings, (why) => {
+      if (this.#stopped) return;
+      this.#running = undefined;
+      this.#timer = setTimeout(() => this.#check(), Math.max(0, nextAtMs - clock.monotonicMs())).unref();
+      this.#deps.onResult(this.#upstream, why === undefined, why);
+    });
+    this.#running.send();
+  }
+}
+
+/** One question and its answer. `onEnd` is called once, with what speaks against the upstream. */
+class Check implements Dispatcher.DispatchHandler {
+  readonly #pools: Pools;
+  readonly #upstream: Upstream;
+  readonly #settings: HealthCheck;
+  #onEnd: ((why: string | undefined) => void) | undefined;
+  #controller: Dispatcher.DispatchController | undefined = undefined;
+  readonly #timer: NodeJS.Timeout;
+  #status = 0;
+  #bodyBytes = 0;
+
+  constructor(pools: Pools, upstream: Upstream, settings: HealthCheck, onEnd: (why: string | undefined) => void) {
+    this.#pools = pools;
+    this.#upstream = upstream;
+    this.#settings = settings;
+    this.#onEnd = onEnd;
+    const { timeoutMs } = settings;
+    this.#timer = setTimeout(() => this.#end(`no answer within ${timeoutMs / 1000} s`), timeoutMs).unref();
+  }
+
+  send(): void {
+    const [credential] = this.#upstream.credentials;
+    const headers = [...credential.headers, 'user-agent', 'postern'];
+    this.#controller = undefined;
+    try {
+      this.#pools.of(this.#upstream).dispatch({ method: 'GET', path: this.#settings.path, headers }, this);
+    } catch (error) {
+      this.onResponseError(undefined, error);
+    }
+  }
+
+  cancel(): void {
+    this.#end('cancelled');
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#onEnd === undefined) controller.abort(new Error('over'));
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+    this.#status = status;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bodyBytes += chunk.length;
+    if (this.#bodyBytes > bodyLimitBytes) this.#judge();
+  }
+
+  onResponseEnd(): void {
+    this.#judge();
+  }
+
+  onResponseError(_controller: unknown, error: unknown): void {
+    if (this.#onEnd === undefined) return;
+    // Says nothing about the upstream but that it closes idle connections; every one that did is used up by this.
+    if (isStaleConnection(error)) this.send();
+    else this.#end(toFailure(error, this.#controller !== undefined).cause);
+  }
+
+  #judge(): void {
+    // A redirect leads away from what was to be checked, often to a page that is always there.
+    this.#end(this.#status < 300 ? undefined : `status ${this.#status}`);
+  }
+
+  #end(why: string | undefined): void {
+    const onEnd = this.#onEnd;
+    if (onEnd === undefined) return;
+    this.#onEnd = undefined;
+    clearTimeout(this.#timer);
+    // After the end of an answer this does nothing.
+    this.#controller?.abort(new Error('over'));
+    onEnd(why);
+  }
+}

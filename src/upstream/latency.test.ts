@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Latency } from './latency.ts';
+
+function recorded(samples: readonly number[]): Latency {
+  const latency = new Latency();
+  for (const ms of samples) latency.record(ms, 0);
+  return latency;
+}
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
+
+function assertNear(actual: number, expected: number): void {
+  assert.ok(Math.abs(actual - expected) < 1e-6 * Math.max(1, expected), `${actual} is not ${expected}`);
+}
+
+test('a target that was never called takes no time at all', () => {
+  assert.equal(new Latency().movingMs(1_000), 0);
+});
+
+test('the first call counts in full, and each that follows at once for a tenth', () => {
+  assert.equal(recorded([20]).movingMs(0), 20);
+  assertNear(recorded([20, 120]).movingMs(0), 30);
+});
+
+test('one slow call among many quick ones is soon forgotten', () => {
+  const latency = recorded([10, 10, 2_000]);
+  for (let call = 0; call < 60; call += 1) latency.record(10, 0);
+  assert.ok(latency.movingMs(0) < 11);
+});
+
+test('fades towards nothing while no call is made, by the time constant of ten seconds', () => {
+  const latency = recorded([1_000]);
+  assertNear(latency.movingMs(10_000), 1_000 / Math.E);
+  assertNear(latency.movingMs(20_000), 1_000 / Math.E ** 2);
+  assert.ok(latency.movingMs(120_000) < 0.01);
+});
+
+test('a call after a silence weighs more, whether it is slow again or quick at last', () => {
+  const slowAgain = recorded([1_000]);
+  slowAgain.record(1_000, 10_000);
+  assertNear(slowAgain.movingMs(10_000), 1_000);
+  const quick = recorded([1_000]);
+  quick.record(10, 60_000);
+  assert.ok(quick.movingMs(60_000) < 13);
+});
+
+test('comes to rest at the time that calls really take', () => {
+  const latency = recorded([1_000]);
+  for (let nowMs = 0; nowMs <= 100_000; nowMs += 100) latency.record(40, nowMs);
+  assertNear(latency.movingMs(100_000), 40);
+});
+
+test('knows the slowest twentieth from twenty calls on', () => {
+  assert.equal(recorded(upTo(19)).percentile95Ms(), undefined);
+  assert.equal(recorded(upTo(20)).percentile95Ms(), 19);
+  assert.equal(recorded(upTo(100).reverse()).percentile95Ms(), 95);
+});
+
+test('only the last 128 calls count for the slowest twentieth', () => {
+  assert.equal(recorded([...upTo(100).map(() => 9_999), ...upTo(128)]).percentile95Ms(), 122);
+});
+
+test('the slowest twentieth is looked at again after sixteen further calls', () => {
+  const latency = recorded(upTo(20));
+  assert.equal(latency.percentile95Ms(), 19);
+  for (let call = 0; call < 15; call += 1) latency.record(700, 0);
+  assert.equal(latency.percentile95Ms(), 19);
+  latency.record(700, 0);
+  assert.equal(latency.percentile95Ms(), 700);
+});
+
+test('always lies between what it was and the call that came', () => {
+  const call = fc.record({ ms: fc.integer({ min: 1, max: 60_000 }), passesMs: fc.nat(30_000) });
+  fc.assert(
+    fc.property(fc.array(call, { minLength: 1, maxLength: 60, size: 'max' }), (calls) => {
+      const latency = new Latency();
+      let nowMs = 0;
+      let leastMs = Number.POSITIVE_INFINITY;
+      let mostMs = 0;
+      for (const { ms, passesMs } of calls) {
+        nowMs += passesMs;
+        leastMs = Math.min(leastMs, ms);
+        mostMs = Math.max(mostMs, ms);
+        latency.record(ms, nowMs);
+        const movingMs = latency.movingMs(nowMs);
+        assert.ok(movingMs > leastMs - 1e-6 && movingMs < mostMs + 1e-6, `${movingMs} of ${leastMs} to ${mostMs}`);
+      }
+    }),
+  );
+});
+
+test('nineteen of twenty of the kept calls are within the slowest twentieth, and not all but it', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(1_000), { minLength: 20, maxLength: 300, size: 'max' }), (samples) => {
+      const percentileMs = recorded(samples).percentile95Ms();
+      assert.ok(percentileMs !== undefined);
+      const kept = samples.slice(-128);
+      assert.ok(kept.filter((ms) => ms <= percentileMs).length >= kept.length * 0.95);
+      assert.ok(kept.filter((ms) => ms < percentileMs).length < kept.length * 0.95);
+    }),
+  );
+});

@@ -1,0 +1,140 @@
+/** Who may call an upstream now, and who waits for it: a limit on the calls under way, and a bounded queue, first in, first out. */
+
+import type { UpstreamLimits } from '../core/snapshot.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+
+/** One of the two is called, once, for a waiter that does not withdraw. Neither may throw. */
+export interface Waiter {
+  /** It has a place now. */
+  entered(): void;
+  timedOut(): void;
+}
+
+/** A link of the queue, so that any waiter can leave it at once. */
+class Seat {
+  readonly waiter: Waiter;
+  readonly sinceMs: number;
+  ahead: Seat | undefined;
+  behind: Seat | undefined = undefined;
+
+  constructor(waiter: Waiter, sinceMs: number, ahead: Seat | undefined) {
+    this.waiter = waiter;
+    this.sinceMs = sinceMs;
+    this.ahead = ahead;
+  }
+}
+
+export class Places {
+  /** Calls under way; for reading only. */
+  inFlight = 0;
+
+  #limits: UpstreamLimits;
+  readonly #clock: Clock;
+  readonly #seats = new Map<Waiter, Seat>();
+  #first: Seat | undefined = undefined;
+  #last: Seat | undefined = undefined;
+  /** One for the whole queue: as all wait the same time, the first is always the first whose time is up. */
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #isAdmitting = false;
+
+  constructor(limits: UpstreamLimits, clock: Clock = systemClock) {
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  get waiting(): number {
+    return this.#seats.size;
+  }
+
+  /** A call could begin now. */
+  get isFree(): boolean {
+    return this.waiting === 0 && this.inFlight < this.#limits.concurrency;
+  }
+
+  /** A call could begin now or wait for it. */
+  get hasRoom(): boolean {
+    return this.isFree || this.waiting < this.#limits.queue;
+  }
+
+  /** Takes a place where one is free and nobody waits for it. Each place is given back with `leave`, once. */
+  tryEnter(): boolean {
+    if (!this.isFree) return false;
+    this.inFlight += 1;
+    return true;
+  }
+
+  /** Takes a place or waits for one; the waiter is told of what becomes of it only where it waits. */
+  enter(waiter: Waiter): 'entered' | 'waiting' | 'full' {
+    if (this.tryEnter()) return 'entered';
+    if (!this.hasRoom) return 'full';
+    const seat = new Seat(waiter, this.#clock.monotonicMs(), this.#last);
+    if (this.#last === undefined) this.#first = seat;
+    else this.#last.behind = seat;
+    this.#last = seat;
+    this.#seats.set(waiter, seat);
+    this.#setTimer();
+    return 'waiting';
+  }
+
+  /** Waits no longer, and is told nothing more. Does nothing for one that does not wait. */
+  withdraw(waiter: Waiter): void {
+    const seat = this.#seats.get(waiter);
+    if (seat !== undefined) this.#remove(seat);
+  }
+
+  leave(): void {
+    this.inFlight -= 1;
+    this.#admit();
+  }
+
+  /** Nobody loses a place or a seat by lower limits; another time limit counts for those who wait, too. */
+  configure(limits: UpstreamLimits): void {
+    this.#limits = limits;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#admit();
+    this.#setTimer();
+  }
+
+  #admit(): void {
+    // Who enters may leave at once; the loop that let it in sees to the place.
+    if (this.#isAdmitting) return;
+    this.#isAdmitting = true;
+    while (this.#first !== undefined && this.inFlight < this.#limits.concurrency) {
+      const { waiter } = this.#remove(this.#first);
+      this.inFlight += 1;
+      waiter.entered();
+    }
+    this.#isAdmitting = false;
+  }
+
+  #remove(seat: Seat): Seat {
+    this.#seats.delete(seat.waiter);
+    if (seat.ahead === undefined) this.#first = seat.behind;
+    else seat.ahead.behind = seat.behind;
+    if (seat.behind === undefined) this.#last = seat.ahead;
+    else seat.behind.ahead = seat.ahead;
+    return seat;
+  }
+
+  /** It is not moved when the first one goes: at worst it fires for nothing, and is set for the next one. */
+  #setTimer(): void {
+    if (this.#timer !== undefined || this.#first === undefined) return;
+    const dueMs = this.#first.sinceMs + this.#limits.queueTimeoutMs - this.#clock.monotonicMs();
+    this.#timer = setTimeout(lookAtQueue, Math.max(0, Math.ceil(dueMs)), this).unref();
+  }
+
+  /** Called by the timer. */
+  lookAtQueue(): void {
+    this.#timer = undefined;
+    const latestMs = this.#clock.monotonicMs() - this.#limits.queueTimeoutMs;
+    while (this.#first !== undefined && this.#first.sinceMs <= latestMs) {
+      this.#remove(this.#first).waiter.timedOut();
+    }
+    this.#setTimer();
+  }
+}
+
+function lookAtQueue(places: Places): void {
+  places.lookAtQueue();
+}

@@ -1,0 +1,129 @@
+/** Which proxy leads to an origin, as the environment says: HTTPS_PROXY, http_proxy and NO_PROXY. */
+
+import { type BlockList, isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
+import { toAddressRange, toBlockList } from '../lib/address-range.ts';
+
+export interface ProxyAddress {
+  /** The proxy itself is spoken to over TLS. */
+  readonly secure: boolean;
+  /** A name, or an address without brackets. */
+  readonly hostname: string;
+  readonly port: number;
+  /** For `Proxy-Authorization`, where the URL holds a user; never for a log. */
+  readonly authorization: string | undefined;
+}
+
+export type ProxyRule = (origin: string) => ProxyAddress | undefined;
+
+/** An entry of NO_PROXY. */
+interface Exemption {
+  /** Any port where undefined. */
+  readonly port: number | undefined;
+  covers(hostname: string): boolean;
+}
+
+const defaultPorts = new Map([
+  ['http:', 80],
+  ['https:', 443],
+]);
+
+const loopback = toBlockList(['127.0.0.0/8', '::1']);
+
+/**
+ * An empty variable counts as one that is not set. Where curl and Go disagree: the lower-case name wins and white space
+ * separates too, as in curl; `.example.com` leaves out `example.com` itself, entries may name a port, and `localhost` and
+ * loopback addresses are never asked of a proxy, whatever the variables say, as in Go. For `http://` origins only the
+ * lower-case name counts, as in both: in a CGI program HTTP_PROXY is what a client sent as `Proxy`.
+ */
+export function createProxyRule(env: Readonly<Record<string, string | undefined>>): ProxyRule {
+  const proxies = new Map([
+    ['https:', readProxy(env, 'https_proxy', 'HTTPS_PROXY')],
+    ['http:', readProxy(env, 'http_proxy')],
+  ]);
+  const exemptions = (env.no_proxy || env.NO_PROXY || '')
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .map(toExemption);
+
+  return (origin) => {
+    const url = new URL(origin);
+    const proxy = proxies.get(url.protocol);
+    if (proxy === undefined) return undefined;
+    const hostname = toBareHost(url.hostname);
+    const port = url.port === '' ? defaultPorts.get(url.protocol) : Number(url.port);
+    const direct =
+      hostname === 'localhost' ||
+      holds(loopback, hostname) ||
+      exemptions.some((entry) => (entry.port ?? port) === port && entry.covers(hostname));
+    return direct ? undefined : proxy;
+  };
+}
+
+function readProxy(env: Readonly<Record<string, string | undefined>>, ...names: string[]): ProxyAddress | undefined {
+  const name = names.find((each) => env[each]);
+  const text = name === undefined ? undefined : env[name];
+  if (name === undefined || text === undefined) return undefined;
+  // The text stays out of the messages: it may hold a password.
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
+  if (url === null) {
+    throw new Error(
+      `${name} in the environment is not the URL of a proxy; write http://host:port or https://host:port.`,
+    );
+  }
+  const defaultPort = defaultPorts.get(url.protocol);
+  if (defaultPort === undefined) {
+    throw new Error(
+      `${name} in the environment names a proxy that speaks no HTTP; only http:// and https:// proxies can be used.`,
+    );
+  }
+  return {
+    secure: url.protocol === 'https:',
+    hostname: toBareHost(url.hostname),
+    port: url.port === '' ? defaultPort : Number(url.port),
+    authorization: toAuthorization(url, name),
+  };
+}
+
+function toAuthorization({ username, password }: URL, name: string): string | undefined {
+  if (username === '' && password === '') return undefined;
+  try {
+    const credential = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    return `Basic ${Buffer.from(credential).toString('base64')}`;
+  } catch {
+    throw new Error(`The user or password in ${name} holds a % that encodes nothing; write a plain % as %25.`);
+  }
+}
+
+function toExemption(entry: string): Exemption {
+  if (entry === '*') return { port: undefined, covers: () => true };
+  if (toAddressRange(entry) !== undefined) return coversAddresses(entry, undefined);
+  const [, text = '', digits] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+  const port = digits === undefined ? undefined : Number(digits);
+  const host = toBareHost(text);
+  if (isIP(host) !== 0) return coversAddresses(host, port);
+  const wanted = host.startsWith('*.') ? host.slice(1) : host;
+  const name = domainToASCII(wanted.replace(/^\./, ''));
+  if (name === '') return { port, covers: () => false };
+  const exact = !wanted.startsWith('.');
+  const suffix = `.${name}`;
+  return { port, covers: (hostname) => hostname.endsWith(suffix) || (exact && hostname === name) };
+}
+
+function coversAddresses(range: string, port: number | undefined): Exemption {
+  const list = toBlockList([range]);
+  return { port, covers: (hostname) => holds(list, hostname) };
+}
+
+function holds(list: BlockList, hostname: string): boolean {
+  const version = isIP(hostname);
+  return version !== 0 && list.check(hostname, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** Without the brackets of an IPv6 address, and without the dot that ends a name. */
+function toBareHost(hostname: string): string {
+  return hostname
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '');
+}

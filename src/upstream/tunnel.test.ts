@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer as createHttpServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { localhostCertificate, localhostKey } from '../../test/support/localhost-certificate.ts';
+import { callThrough, type PoolAnswer } from '../../test/support/pool-call.ts';
+import { toUpstream } from '../../test/support/upstream.ts';
+import { isStaleConnection, toFailure } from './failures.ts';
+import { createPools } from './pools.ts';
+import { createProxyRule } from './proxy-rule.ts';
+
+const password = 'hunter2';
+const credential = Buffer.from(`postern:${password}`).toString('base64');
+const forLocalhost = { cert: localhostCertificate, key: localhostKey };
+const established = 'HTTP/1.1 200 Connection established\r\n\r\n';
+
+async function start(t: TestContext, server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+interface Proxy {
+  readonly url: string;
+  readonly port: number;
+  /** What it was asked, each up to the end of its head. */
+  readonly asked: readonly string[];
+}
+
+type Answer = (socket: Socket, targetPort: number) => void;
+
+/** Whatever it is asked for, it leads to this machine. */
+async function startProxy(t: TestContext, { answer = lead, secure = false } = {}): Promise<Proxy> {
+  const asked: string[] = [];
+  const serve = (socket: Socket): void => {
+    let head = '';
+    socket.on('error', () => undefined);
+    socket.on('data', function onData(bytes: Buffer) {
+      head += bytes.toString('latin1');
+      if (!head.endsWith('\r\n\r\n')) return;
+      socket.off('data', onData);
+      asked.push(head);
+      answer(socket, Number(/^CONNECT \S+:(\d+) /.exec(head)?.[1]));
+    });
+  };
+  const server = secure ? createTlsServer(forLocalhost, serve) : createTcpServer(serve);
+  server.on('tlsClientError', () => undefined);
+  const port = await start(t, server);
+  return { port, asked, url: `${secure ? 'https' : 'http'}://postern:${password}@127.0.0.1:${port}` };
+}
+
+const lead: Answer = (socket, targetPort) => {
+  const onward = connect(targetPort, '127.0.0.1', () => {
+    socket.write(established);
+    socket.pipe(onward).pipe(socket);
+  });
+  onward.on('error', () => socket.destroy());
+  onward.on('close', () => socket.destroy());
+  socket.on('close', () => onward.destroy());
+};
+
+const saying =
+  (text: string): Answer =>
+  (socket) =>
+    socket.write(text);
+
+/** A pool whose upstream is reached through that proxy; not by a loopback name, which never is. */
+function poolThrough(t: TestContext, proxyUrl: string, { port = 443, secure = false, connectMs = 2_000 } = {}) {
+  const pools = createPools({ proxyFor: createProxyRule({ https_proxy: proxyUrl, http_proxy: proxyUrl }) });
+  t.after(() => pools.close());
+  const tls = { ca: localhostCertificate, cert: undefined, key: undefined, serverName: 'localhost' };
+  return pools.of(toUpstream(`${secure ? 'https' : 'http'}://upstream.test:${port}`, { connectMs, tls }));
+}
+
+async function startOrigin(t: TestContext, secure: boolean): Promise<{ port: number; seen: IncomingMessage[] }> {
+  const seen: IncomingMessage[] = [];
+  const listener: RequestListener = (request, response) => {
+    seen.push(request);
+    response.end('from the origin');
+  };
+  const server = secure ? createHttpsServer(forLocalhost, listener) : createHttpServer(listener);
+  server.on('tlsClientError', () => undefined);
+  return { port: await start(t, server), seen };
+}
+
+function assertNotSent(answer: PoolAnswer, proxy: Pick<Proxy, 'port'>, cause: RegExp): void {
+  assert.equal(answer.started, false);
+  assert.equal(isStaleConnection(answer.error), false);
+  const failure = toFailure(answer.error, answer.started);
+  assert.match(failure.cause, cause);
+  assert.ok(failure.cause.includes(`127.0.0.1:${proxy.port}`), failure.cause);
+  for (const secret of [password, credential]) assert.ok(!failure.cause.includes(secret), failure.cause);
+}
+
+for (const secureProxy of [false, true]) {
+  for (const secureOrigin of [false, true]) {
+    const what = `an origin ${secureOrigin ? 'with' : 'without'} TLS through a proxy ${secureProxy ? 'with' : 'without'}`;
+    test(`reaches ${what}, and shows each no more than its own`, async (t) => {
+      setDefaultCACertificates([...getCACertificates('bundled'), localhostCertificate]);
+      t.after(() => setDefaultCACertificates(getCACertificates('bundled')));
+      const origin = await startOrigin(t, secureOrigin);
+      const proxy = await startProxy(t, { secure: secureProxy });
+      const pool = poolThrough(t, proxy.url, { port: origin.port, secure: secureOrigin });
+      for (let i = 0; i < 3; i += 1) assert.equal((await callThrough(pool)).body, 'from the origin');
+      const target = `upstream.test:${origin.port}`;
+      assert.deepEqual(proxy.asked, [
+        `CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\nUser-Agent: postern\r\nProxy-Authorization: Basic ${credential}\r\n\r\n`,
+      ]);
+      assert.equal(origin.seen.length, 3);
+      for (const { url, headers } of origin.seen) {
+        assert.equal(url, '/v1/embeddings');
+        assert.equal(headers.host, target);
+        assert.equal(headers['proxy-authorization'], undefined);
+      }
+    });
+  }
+}
+
+test('a proxy that asks for no credential is shown none, and is asked for the port that the URL leaves out', async (t) => {
+  const proxy = await startProxy(t, { answer: saying('HTTP/1.1 502 No\r\n\r\n') });
+  const url = `http://127.0.0.1:${proxy.port}`;
+  await callThrough(poolThrough(t, url, { secure: true }));
+  await callThrough(poolThrough(t, url, { port: 80 }));
+  assert.deepEqual(proxy.asked, [
+    'CONNECT upstream.test:443 HTTP/1.1\r\nHost: upstream.test:443\r\nUser-Agent: postern\r\n\r\n',
+    'CONNECT upstream.test:80 HTTP/1.1\r\nHost: upstream.test:80\r\nUser-Agent: postern\r\n\r\n',
+  ]);
+});
+
+test('an IPv6 origin is asked for in brackets', async (t) => {
+  const proxy = await startProxy(t, { answer: saying('HTTP/1.1 502 No\r\n\r\n') });
+  const pools = createPools({ proxyFor: createProxyRule({ https_proxy: proxy.url }) });
+  t.after(() => pools.close());
+  await callThrough(pools.of(toUpstream('https://[fd00::1]')));
+  assert.match(proxy.asked[0] ?? '', /^CONNECT \[fd00::1\]:443 HTTP\/1\.1\r\nHost: \[fd00::1\]:443\r\n/);
+});
+
+test('the answer may come byte by byte, with headers, in HTTP/1.0 and without a reason', async (t) => {
+  for (const head of [
+    established,
+    'HTTP/1.0 200 OK\r\nProxy-Agent: x\r\nContent-Length: 5\r\n\r\n',
+    'HTTP/1.1 200\r\n\r\n',
+    `HTTP/1.1 200 OK\r\nX-Filler: ${'f'.repeat(16_000)}\r\n\r\n`,
+  ]) {
+    const origin = await startOrigin(t, true);
+    const inPieces: Answer = (socket, targetPort) => {
+      const onward = connect(targetPort, '127.0.0.1', async () => {
+        const stepBytes = head.length > 1_000 ? 1_000 : 1;
+        for (let i = 0; i < head.length; i += stepBytes) {
+          socket.write(head.slice(i, i + stepBytes));
+          await new Promise(setImmediate);
+        }
+        socket.pipe(onward).pipe(socket);
+      });
+      onward.on('error', () => undefined);
+    };
+    const proxy = await startProxy(t, { answer: inPieces });
+    const { body, error } = await callThrough(poolThrough(t, proxy.url, { port: origin.port, secure: true }));
+    assert.equal(error, undefined);
+    assert.equal(body, 'from the origin');
+  }
+});
+
+const refusals: readonly [string, Answer, RegExp][] = [
+  ['407', saying(`HTTP/1.1 407 ${password}\r\nProxy-Authenticate: Basic\r\n\r\n`), /CONNECT with status 407$/],
+  ['403 with a body', saying('HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno'), /CONNECT with status 403$/],
+  ['a redirect', saying('HTTP/1.1 302 Found\r\nLocation: http://login/\r\n\r\n'), /CONNECT with status 302$/],
+  ['another success', saying('HTTP/1.1 204 No Content\r\n\r\n'), /CONNECT with status 204$/],
+  ['100 Continue', saying(`HTTP/1.1 100 Continue\r\n\r\n${established}`), /CONNECT with status 100$/],
+  ['a status of four digits', saying('HTTP/1.1 2000 OK\r\n\r\n'), /something that is not HTTP$/],
+  ['another protocol', saying('SSH-2.0-OpenSSH_9.6\r\n\r\n'), /something that is not HTTP$/],
+  ['HTTP/2', saying('HTTP/2 200 OK\r\n\r\n'), /something that is not HTTP$/],
+  ['too long a head', saying(`HTTP/1.1 200 OK\r\nX: ${'f'.repeat(17_000)}\r\n\r\n`), /over 16 KiB$/],
+  ['a head without end', saying(`HTTP/1.1 200 OK\r\nX: ${'f'.repeat(17_000)}`), /over 16 KiB$/],
+  ['an answer to no question', saying(`${established}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`), /sent more than/],
+  ['a close', (socket) => socket.end(), /it closed the connection$/],
+  ['a close in the middle', (socket) => socket.end('HTTP/1.1 200'), /it closed the connection$/],
+  ['a reset', (socket) => socket.resetAndDestroy(), /ECONNRESET$/],
+];
+
+for (const [what, answer, cause] of refusals) {
+  test(`a proxy that answers with ${what} leaves the call unsent, and a later call tries again`, async (t) => {
+    let tunnels = false;
+    const proxy = await startProxy(t, { answer: (...asked) => (tunnels ? lead : answer)(...asked) });
+    const origin = await startOrigin(t, false);
+    const pool = poolThrough(t, proxy.url, { port: origin.port });
+    assertNotSent(await callThrough(pool), proxy, cause);
+    assert.equal(origin.seen.length, 0);
+    tunnels = true;
+    assert.equal((await callThrough(pool)).body, 'from the origin');
+    assert.equal(proxy.asked.length, 2);
+  });
+}
+
+test('a proxy where nobody listens, or whose certificate nobody vouches for, leaves the call unsent', async (t) => {
+  const closed = createTcpServer().listen(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const { port } = closed.address() as AddressInfo;
+  await new Promise((resolve) => closed.close(resolve));
+  assertNotSent(await callThrough(poolThrough(t, `http://u:${password}@127.0.0.1:${port}`)), { port }, /ECONNREFUSED/);
+  const proxy = await startProxy(t, { secure: true });
+  assertNotSent(await callThrough(poolThrough(t, proxy.url)), proxy, /TunnelError.*self-signed certificate/);
+  assert.deepEqual(proxy.asked, []);
+});
+
+test('everything up to the TLS with the origin has the one connect timeout', async (t) => {
+  const silentOrigin = createTcpServer(() => undefined);
+  const originPort = await start(t, silentOrigin);
+  for (const [answer, asked] of [
+    [() => undefined, 1],
+    [saying('HTTP/1.1 200 OK\r\n'), 1],
+    [(...args: Parameters<Answer>) => setTimeout(lead, 200, ...args), 1],
+  ] satisfies [Answer, number][]) {
+    const proxy = await startProxy(t, { answer });
+    const began = performance.now();
+    const result = await callThrough(poolThrough(t, proxy.url, { port: originPort, secure: true, connectMs: 300 }));
+    const tookMs = performance.now() - began;
+    assertNotSent(result, proxy, /ConnectTimeoutError UND_ERR_CONNECT_TIMEOUT: .*timeout: 300ms/);
+    assert.equal(toFailure(result.error, false).code, 'upstream_timeout');
+    assert.ok(tookMs < 3_000, `it took ${tookMs} ms`);
+    assert.equal(proxy.asked.length, asked);
+  }
+});
+
+test('a tunnel that breaks during the TLS with the origin leaves the call unsent', async (t) => {
+  for (const breakIt of [(socket: Socket) => socket.end(), (socket: Socket) => socket.resetAndDestroy()]) {
+    const answer: Answer = (socket) => {
+      socket.write(established);
+      socket.once('data', () => breakIt(socket));
+    };
+    const proxy = await startProxy(t, { answer });
+    const { started, error } = await callThrough(poolThrough(t, proxy.url, { secure: true, connectMs: 60_000 }));
+    assert.equal(started, false);
+    assert.ok(error instanceof Error);
+  }
+});
+
+test('the certificate is that of the origin, whoever the proxy leads to', async (t) => {
+  const proxy = await startProxy(t);
+  const origin = await startOrigin(t, true);
+  const pools = createPools({ proxyFor: createProxyRule({ https_proxy: proxy.url }) });
+  t.after(() => pools.close());
+  const tls = { ca: localhostCertificate, cert: undefined, key: undefined, serverName: undefined };
+  const { started, error } = await callThrough(pools.of(toUpstream(`https://upstream.test:${origin.port}`, { tls })));
+  assert.equal(started, false);
+  assert.match(toFailure(error, started).cause, /ERR_TLS_CERT_ALTNAME_INVALID/);
+  assert.equal(origin.seen.length, 0);
+});
+
+test('a kept tunnel that is reset before the next answer was stale', async (t) => {
+  for (const secure of [false, true]) {
+    const inside = new Set<Socket>();
+    const proxy = await startProxy(t, {
+      answer(socket, targetPort) {
+        inside.add(socket);
+        lead(socket, targetPort);
+      },
+    });
+    let asked = 0;
+    const listener: RequestListener = (_request, response) => {
+      asked += 1;
+      if (asked === 1) response.end('ok');
+      else for (const socket of inside) socket.resetAndDestroy();
+    };
+    const server = secure ? createHttpsServer(forLocalhost, listener) : createHttpServer(listener);
+    const pool = poolThrough(t, proxy.url, { port: await start(t, server), secure });
+    assert.equal((await callThrough(pool)).body, 'ok');
+    const { started, error } = await callThrough(pool);
+    assert.equal(started, true);
+    assert.equal(isStaleConnection(error), true, secure ? 'with TLS' : 'without TLS');
+  }
+});

@@ -1,0 +1,148 @@
+/** Opens connections through an HTTP proxy, which is asked once (CONNECT) and then only passes bytes on. */
+
+import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
+import { connect as openTls } from 'node:tls';
+import { type buildConnector, errors } from 'undici';
+import type { ProxyAddress } from './proxy-rule.ts';
+
+/** How every TCP connection is opened, to a proxy and to an upstream. */
+export interface TcpSettings {
+  readonly autoSelectFamily: boolean;
+  readonly autoSelectFamilyAttemptTimeout: number;
+  readonly keepAlive: boolean;
+  readonly keepAliveInitialDelay: number;
+  readonly noDelay: boolean;
+  readonly lookup?: LookupFunction;
+}
+
+interface TunnelSettings {
+  readonly proxy: ProxyAddress;
+  readonly tcp: TcpSettings;
+  /** For everything up to the connection that is ready to use: to the proxy, its answer, TLS with the origin. */
+  readonly timeoutMs: number;
+  /** Makes the TLS connection on the tunnel; its own clock is off. */
+  readonly secure: buildConnector.connector;
+}
+
+/** What a proxy says is read up to this. */
+const headLimitBytes = 16 * 1024;
+const headEnd = Buffer.from('\r\n\r\n');
+
+/** Its code must not be one of the library's: some of those it takes for a connection that broke, and tries again for ever. */
+class TunnelError extends Error {
+  override readonly name = 'TunnelError';
+  readonly code = 'ERR_PROXY_TUNNEL';
+}
+
+/**
+ * Origins without TLS get a tunnel as well. The other way, requests with the whole URL, would let the proxy answer in the
+ * upstream's place, hold streams back and frame bodies anew, and would show it the upstream's credential no less.
+ */
+export function createTunnelConnector(settings: TunnelSettings): buildConnector.connector {
+  return (options, callback) => new Tunnel(settings, options, callback).open();
+}
+
+class Tunnel {
+  readonly #settings: TunnelSettings;
+  readonly #options: buildConnector.Options;
+  readonly #proxyName: string;
+  #callback: buildConnector.Callback | undefined;
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #socket: Socket | undefined = undefined;
+  #head: Buffer = Buffer.alloc(0);
+
+  constructor(settings: TunnelSettings, options: buildConnector.Options, callback: buildConnector.Callback) {
+    this.#settings = settings;
+    this.#options = options;
+    this.#callback = callback;
+    this.#proxyName = toAuthority(settings.proxy.hostname, settings.proxy.port);
+  }
+
+  open(): void {
+    const { proxy, tcp, timeoutMs } = this.#settings;
+    this.#timer = setTimeout(() => this.#expire(), timeoutMs);
+    const address = { ...tcp, host: proxy.hostname, port: proxy.port };
+    const socket = proxy.secure ? openTls({ ...address, ...proxyTls(proxy.hostname) }) : openTcp(address);
+    this.#socket = socket;
+    // They stay for as long as the socket lives, so that no error of it is without a listener.
+    socket.on('error', (error) => this.#fail(error.message, error));
+    socket.on('close', () => this.#fail('it closed the connection'));
+    socket.once(proxy.secure ? 'secureConnect' : 'connect', () => this.#ask(socket));
+  }
+
+  #ask(socket: Socket): void {
+    const { hostname, port, protocol } = this.#options;
+    const target = toAuthority(hostname, port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port));
+    const { authorization } = this.#settings.proxy;
+    const lines = [`CONNECT ${target} HTTP/1.1`, `Host: ${target}`, 'User-Agent: postern'];
+    if (authorization !== undefined) lines.push(`Proxy-Authorization: ${authorization}`);
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+    const onReadable = (): void => {
+      if (this.#readHead(socket)) {
+        socket.off('readable', onReadable);
+        this.#pass(socket);
+      }
+    };
+    socket.on('readable', onReadable);
+  }
+
+  /** True once the whole head is here, and is what it should be. */
+  #readHead(socket: Socket): boolean {
+    for (let bytes: unknown = socket.read(); Buffer.isBuffer(bytes); bytes = socket.read()) {
+      this.#head = Buffer.concat([this.#head, bytes]);
+    }
+    const endsAt = this.#head.indexOf(headEnd);
+    const headBytes = endsAt === -1 ? this.#head.length : endsAt + headEnd.length;
+    if (headBytes > headLimitBytes) this.#fail('the head of its answer to CONNECT is over 16 KiB');
+    else if (endsAt !== -1) this.#judge(this.#head.toString('latin1', 0, endsAt), this.#head.length - headBytes);
+    return endsAt !== -1 && this.#callback !== undefined;
+  }
+
+  #judge(head: string, moreBytes: number): void {
+    const [, status] = /^HTTP\/1\.[01] ([1-9]\d\d)(?: [^\r\n]*)?(?:\r\n|$)/.exec(head) ?? [];
+    if (status === undefined) this.#fail('it answered CONNECT with something that is not HTTP');
+    else if (status !== '200') this.#fail(`it answered CONNECT with status ${status}`);
+    // The client speaks first on every connection, so that these are nobody's answer.
+    else if (moreBytes > 0) this.#fail('it sent more than its answer to CONNECT');
+  }
+
+  #pass(socket: Socket): void {
+    if (this.#options.protocol !== 'https:') {
+      this.#finish(null, socket);
+      return;
+    }
+    this.#settings.secure({ ...this.#options, httpSocket: socket }, (...result) => this.#finish(...result));
+  }
+
+  #expire(): void {
+    const message = `Connect Timeout Error (through the proxy ${this.#proxyName}, timeout: ${this.#settings.timeoutMs}ms)`;
+    this.#finish(new errors.ConnectTimeoutError(message), null);
+  }
+
+  #fail(what: string, cause?: Error): void {
+    this.#finish(new TunnelError(`no tunnel through the proxy ${this.#proxyName}: ${what}`, { cause }), null);
+  }
+
+  #finish(...result: Parameters<buildConnector.Callback>): void {
+    const callback = this.#callback;
+    if (callback === undefined) return;
+    this.#callback = undefined;
+    clearTimeout(this.#timer);
+    if (result[0] !== null) this.#socket?.destroy();
+    callback(...result);
+  }
+}
+
+function proxyTls(hostname: string) {
+  return {
+    ALPNProtocols: ['http/1.1'],
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: true,
+    // TLS cannot ask for an address; the certificate is checked against it all the same.
+    ...(isIP(hostname) === 0 && { servername: hostname }),
+  } as const;
+}
+
+function toAuthority(hostname: string, port: number): string {
+  return isIP(hostname) === 6 ? `[${hostname}]:${port}` : `${hostname}:${port}`;
+}

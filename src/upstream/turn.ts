@@ -1,0 +1,233 @@
+/** One turn at a target: its place among the calls of the upstream, and what its end says of target and credential. */
+
+import type { Candidate, Turn } from '../core/dispatch.ts';
+import type { ClientWork, Failure, Listening } from '../core/outcome.ts';
+import type { Credential } from '../core/snapshot.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Circuit } from './circuit.ts';
+import type { Waiter } from './places.ts';
+import type { KeyView, TargetView } from './standing.ts';
+
+/** A target, or a credential, that begins to rest or is back. */
+export interface Change {
+  readonly upstream: string;
+  /** Absent where the whole credential is meant. */
+  readonly model: string | undefined;
+  /** Absent where the whole target is meant. */
+  readonly credential: string | undefined;
+  readonly rests: boolean;
+  /** It would rest, and is called all the same, as it has no alternative. */
+  readonly alone: boolean;
+  readonly why: string;
+  readonly forMs: number;
+}
+
+export interface TurnDeps {
+  readonly clock: Clock;
+  onChange(change: Change): void;
+}
+
+/** Longer pauses than this are not believed: who asks for an hour is asked again after a minute. */
+const longestRestMs = 60_000;
+
+type Entry = 'entered' | 'too-late' | 'client-gone';
+
+export class TargetTurn implements Turn, Waiter, ClientWork {
+  readonly candidate: Candidate;
+  readonly credential: Credential;
+  readonly #view: TargetView;
+  readonly #key: KeyView;
+  readonly #alone: boolean;
+  readonly #deps: TurnDeps;
+  readonly #ticket: number;
+  readonly #keyTicket: number;
+  readonly #limitTicket: number;
+  #judged = false;
+  #worked = false;
+  #placed = false;
+  #client: Listening | undefined = undefined;
+  #resolve: ((entry: Entry) => void) | undefined = undefined;
+
+  constructor(candidate: Candidate, view: TargetView, key: KeyView, alone: boolean, deps: TurnDeps, nowMs: number) {
+    this.candidate = candidate;
+    this.credential = key.credential;
+    this.#view = view;
+    this.#key = key;
+    this.#alone = alone;
+    this.#deps = deps;
+    this.#ticket = view.standing.circuit.begin(nowMs);
+    this.#keyTicket = key.circuit.begin(nowMs);
+    this.#limitTicket = key.limit.begin(nowMs);
+  }
+
+  // Its place.
+
+  enter(client: Listening): 'entered' | Promise<Entry> {
+    if (this.#view.upstream.places.tryEnter()) {
+      this.#take();
+      return 'entered';
+    }
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      this.#client = client;
+      client.work = this;
+      const entry = this.#view.upstream.places.enter(this);
+      if (entry === 'entered') this.entered();
+      else if (entry === 'full') this.timedOut();
+    });
+  }
+
+  entered(): void {
+    this.#take();
+    this.#endWait('entered');
+  }
+
+  timedOut(): void {
+    this.dropped();
+    this.#endWait('too-late');
+  }
+
+  clientLeft(): void {
+    this.#view.upstream.places.withdraw(this);
+    this.dropped();
+    this.#endWait('client-gone');
+  }
+
+  withdraw(): void {
+    this.dropped();
+    this.over(undefined);
+  }
+
+  over(broken: Failure | undefined): void {
+    if (!this.#placed) return;
+    this.#placed = false;
+    this.#view.standing.inFlight -= 1;
+    this.#view.upstream.places.leave();
+    if (broken === undefined) return;
+    if (this.#worked) this.#fail(0, broken.cause, 'wire');
+  }
+
+  // Its end.
+
+  served(firstByteMs: number): void {
+    this.#judge();
+    this.#worked = true;
+    const nowMs = this.#deps.clock.monotonicMs();
+    this.#view.standing.latency.record(firstByteMs, nowMs);
+    this.#succeed(this.#view.standing.circuit, this.#ticket, nowMs, this.#view.target.model, undefined);
+    this.#succeed(this.#key.circuit, this.#keyTicket, nowMs, undefined, this.credential.id);
+    this.#succeed(this.#key.limit, this.#limitTicket, nowMs, this.#view.target.model, this.credential.id);
+  }
+
+  failed(why: string, kind: 'wire' | 'answer', restMs?: number): void {
+    this.#judge();
+    this.#fail(this.#ticket, why, kind, restMs);
+    this.#release(this.#key.circuit, this.#keyTicket);
+    this.#release(this.#key.limit, this.#limitTicket);
+  }
+
+  limited(why: string, restMs?: number): void {
+    this.#judge();
+    const nowMs = this.#deps.clock.monotonicMs();
+    const { limit } = this.#key;
+    this.#watch(limit, this.#view.target.model, this.credential.id, nowMs, () => {
+      if (restMs === undefined) limit.openNow(nowMs, why, 'answer');
+      else limit.restFor(Math.min(restMs, longestRestMs), nowMs, why);
+    });
+    this.#release(limit, this.#limitTicket);
+    // It is there, and says so.
+    this.#succeed(this.#view.standing.circuit, this.#ticket, nowMs, this.#view.target.model, undefined);
+    this.#release(this.#key.circuit, this.#keyTicket);
+  }
+
+  rejected(why: string): void {
+    this.#judge();
+    const nowMs = this.#deps.clock.monotonicMs();
+    const { circuit, limit } = this.#key;
+    this.#watch(circuit, undefined, this.credential.id, nowMs, () => circuit.openNow(nowMs, why, 'answer'));
+    this.#release(circuit, this.#keyTicket);
+    this.#release(this.#view.standing.circuit, this.#ticket);
+    this.#release(limit, this.#limitTicket);
+  }
+
+  dropped(): void {
+    if (this.#judged) return;
+    this.#judge();
+    this.#release(this.#view.standing.circuit, this.#ticket);
+    this.#release(this.#key.circuit, this.#keyTicket);
+    this.#release(this.#key.limit, this.#limitTicket);
+  }
+
+  outrun(afterMs: number): void {
+    this.#view.standing.latency.record(afterMs, this.#deps.clock.monotonicMs());
+    this.dropped();
+  }
+
+  percentile95Ms(): number | undefined {
+    return this.#view.standing.latency.percentile95Ms();
+  }
+
+  #judge(): void {
+    if (this.#judged) throw new TypeError('the end of a turn is told once');
+    this.#judged = true;
+  }
+
+  #take(): void {
+    this.#placed = true;
+    this.#view.standing.inFlight += 1;
+  }
+
+  #endWait(entry: Entry): void {
+    if (this.#client?.work === this) this.#client.work = undefined;
+    this.#resolve?.(entry);
+    this.#resolve = undefined;
+  }
+
+  #fail(ticket: number, why: string, kind: 'wire' | 'answer', restMs?: number): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    const { circuit } = this.#view.standing;
+    this.#watch(circuit, this.#view.target.model, undefined, nowMs, () => {
+      circuit.failed(ticket, nowMs, why, kind);
+      if (restMs !== undefined) circuit.restFor(Math.min(restMs, longestRestMs), nowMs, why);
+    });
+  }
+
+  #release(circuit: Circuit, ticket: number): void {
+    if (ticket > 0) circuit.abandoned(ticket, this.#deps.clock.monotonicMs());
+  }
+
+  /** Says so where it was resting. */
+  #succeed(
+    circuit: Circuit,
+    ticket: number,
+    nowMs: number,
+    model: string | undefined,
+    credential: string | undefined,
+  ): void {
+    if (circuit.state(nowMs) === 'closed') circuit.succeeded(ticket, nowMs);
+    else this.#watch(circuit, model, credential, nowMs, () => circuit.succeeded(ticket, nowMs));
+  }
+
+  /** Tells of a rest that began with this, or ended with it. */
+  #watch(
+    circuit: Circuit,
+    model: string | undefined,
+    credential: string | undefined,
+    nowMs: number,
+    change: () => void,
+  ): void {
+    const restedUntilMs = circuit.state(nowMs) === 'closed' ? 0 : circuit.restsUntilMs;
+    change();
+    const restsUntilMs = circuit.state(nowMs) === 'closed' ? 0 : circuit.restsUntilMs;
+    if (restedUntilMs === restsUntilMs) return;
+    this.#deps.onChange({
+      upstream: this.#view.target.upstream.id,
+      model,
+      credential,
+      rests: restsUntilMs > 0,
+      alone: this.#alone && circuit.bindingUntilMs <= nowMs,
+      why: circuit.why,
+      forMs: Math.max(0, restsUntilMs - nowMs),
+    });
+  }
+}

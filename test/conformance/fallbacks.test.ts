@@ -1,0 +1,218 @@
+/** As long as one fitting target works, the client does not notice; and nothing is sent twice that may not be. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertError } from '../support/error-answer.ts';
+import type { Handler, Script } from '../support/fake-upstream.ts';
+import { answering, refusingWith, resetting, type SeveralOptions, silent, startSeveral } from '../support/several.ts';
+
+const quick: SeveralOptions = { upstream: { timeouts: { first_byte: '150ms', total: '5s' } } };
+
+interface Failing {
+  readonly what: string;
+  readonly script: Script;
+  /** On completions and edits, which may not be sent twice once a byte of them left. */
+  readonly movesOn: 'always' | 'where it may be repeated';
+  /** What a client sees where nobody else may be asked. */
+  readonly seen: number;
+}
+
+const failing: readonly Failing[] = [
+  { what: 'answers 429', script: refusingWith(429), movesOn: 'always', seen: 429 },
+  { what: 'refuses the credential with 401', script: refusingWith(401), movesOn: 'always', seen: 401 },
+  { what: 'refuses the credential with 403', script: refusingWith(403), movesOn: 'always', seen: 403 },
+  { what: 'answers 500', script: refusingWith(500), movesOn: 'where it may be repeated', seen: 500 },
+  { what: 'answers 503', script: refusingWith(503), movesOn: 'where it may be repeated', seen: 503 },
+  { what: 'resets the connection', script: resetting, movesOn: 'where it may be repeated', seen: 502 },
+  { what: 'says nothing', script: silent, movesOn: 'where it may be repeated', seen: 504 },
+  {
+    what: 'sends what is no HTTP',
+    script: (_request, reply) => reply.raw('+PONG\r\n\r\n'),
+    movesOn: 'where it may be repeated',
+    seen: 502,
+  },
+  {
+    what: 'redirects',
+    script: (_request, reply) => reply.bytes(307, [['location', 'http://127.0.0.1:1/']], ''),
+    movesOn: 'where it may be repeated',
+    seen: 502,
+  },
+  {
+    what: 'says 200 and means an error',
+    script: (_request, reply) => reply.json(200, { error: { message: 'provider failed', code: 502 } }),
+    movesOn: 'where it may be repeated',
+    seen: 200,
+  },
+];
+
+for (const { what, script, movesOn, seen } of failing) {
+  test(`embeddings go to the next target when the first ${what}`, async (t) => {
+    const house = await startSeveral(t, [script, answering('b')], quick);
+    const answer = await house.embed();
+    assert.equal(answer.status, 200);
+    assert.deepEqual(answer.json(), { from: 'b' });
+    assert.equal(answer.header('x-postern-attempts'), '2');
+    assert.equal(answer.header('x-postern-upstream'), 'b');
+    assert.deepEqual(house.seen(), [1, 1]);
+    const { tries, target } = await house.rig.exchange();
+    assert.deepEqual(
+      tries.map(({ upstream }) => upstream),
+      ['a', 'b'],
+    );
+    assert.equal(target?.upstream.id, 'b');
+  });
+
+  const isMoving = movesOn === 'always';
+  test(`completions ${isMoving ? 'go on as well' : 'stay'} when the first target ${what}`, async (t) => {
+    const house = await startSeveral(t, [script, answering('b')], quick);
+    const answer = await house.complete();
+    assert.equal(answer.status, isMoving ? 200 : seen);
+    assert.deepEqual(house.seen(), [1, isMoving ? 1 : 0]);
+  });
+
+  test(`completions go on where the operator said "retry: always" and the first target ${what}`, async (t) => {
+    const house = await startSeveral(t, [script, answering('b')], { ...quick, model: { retry: 'always' } });
+    const answer = await house.complete();
+    assert.deepEqual(answer.json(), { from: 'b' });
+    assert.deepEqual(house.seen(), [1, 1]);
+  });
+}
+
+test('a target that nobody listens at is passed over, whatever is asked', async (t) => {
+  const house = await startSeveral(t, [answering('a'), answering('b')]);
+  await house.upstreams[0]?.close();
+  for (const ask of [house.embed, house.complete]) {
+    const answer = await ask();
+    assert.deepEqual(answer.json(), { from: 'b' });
+    assert.equal(answer.header('x-postern-attempts'), '2');
+  }
+});
+
+test("a client's own mistake is no reason to ask another", async (t) => {
+  for (const status of [400, 404, 413, 422]) {
+    const house = await startSeveral(t, [refusingWith(status), answering('b')]);
+    const answer = await house.embed();
+    assert.equal(answer.status, status);
+    assert.deepEqual(house.seen(), [1, 0]);
+  }
+});
+
+test("once everybody has failed, an upstream's own error passes as it came", async (t) => {
+  const own: Handler = (_request, reply) => reply.bytes(503, [['X-Own', 'yes']], '{"error": "as  it came"}');
+  const house = await startSeveral(t, [refusingWith(500), own, resetting]);
+  const answer = await house.embed();
+  assert.equal(answer.status, 503);
+  assert.equal(answer.body.toString(), '{"error": "as  it came"}');
+  assert.equal(answer.header('x-own'), 'yes');
+  assert.equal(answer.header('x-postern-upstream'), 'b');
+  assert.equal(answer.header('x-postern-attempts'), '3');
+});
+
+test('a refused credential of ours is the last thing that a client is told', async (t) => {
+  const house = await startSeveral(t, [refusingWith(503), refusingWith(401)]);
+  assert.equal((await house.embed()).status, 503);
+});
+
+test('where nothing usable came back from anyone, the error says so', async (t) => {
+  const house = await startSeveral(t, [silent, resetting], quick);
+  const answer = await house.embed();
+  assertError(answer, 'upstream_unreachable');
+  assert.deepEqual(house.seen(), [1, 1]);
+});
+
+test('a failed target is not asked again for the same request', async (t) => {
+  const house = await startSeveral(t, [refusingWith(500), refusingWith(500), refusingWith(500)]);
+  await house.embed();
+  assert.deepEqual(house.seen(), [1, 1, 1]);
+});
+
+test('no more calls are made for one request than the model allows', async (t) => {
+  const scripts = [refusingWith(500), refusingWith(500), answering('c')];
+  const house = await startSeveral(t, scripts, { model: { retry: { attempts: 2 } } });
+  assert.equal((await house.embed()).status, 500);
+  assert.deepEqual(house.seen(), [1, 1, 0]);
+});
+
+test('one deadline holds for all attempts', async (t) => {
+  const house = await startSeveral(t, [silent, silent, silent], {
+    upstream: { timeouts: { first_byte: '300ms', total: '450ms' } },
+  });
+  const answer = await house.embed();
+  assertError(answer, 'upstream_timeout', { message: /timeouts\.total/ });
+  assert.deepEqual(house.seen(), [1, 1, 0]);
+});
+
+test('a body that is replayed arrives whole and the same at every target, with the name that each has for the model', async (t) => {
+  const house = await startSeveral(t, [refusingWith(500), answering('b')], {
+    target: [{ model: 'name at a' }, { model: 'name at b' }],
+    model: { space: 's' },
+  });
+  const input = 'é模'.repeat(400_000);
+  const answer = await house.rig.post('/v1/embeddings', `{ "input": ${JSON.stringify(input)}, "model":"m", "n":1.0}`);
+  assert.equal(answer.status, 200);
+  const bodies = house.upstreams.map(({ requests }) => requests[0]?.body.toString());
+  assert.deepEqual(
+    bodies,
+    ['name at a', 'name at b'].map((name) => `{ "input": ${JSON.stringify(input)}, "model":"${name}", "n":1.0}`),
+  );
+});
+
+test('each target gets its own credential and none of the others', async (t) => {
+  const house = await startSeveral(t, [refusingWith(500), answering('b')]);
+  await house.embed();
+  const keys = house.upstreams.map(({ requests }) => requests[0]?.header('authorization'));
+  assert.deepEqual(keys, ['Bearer sk-credential-of-a', 'Bearer sk-credential-of-b']);
+});
+
+test('an answer that breaks off after its head is not mended by another one', async (t) => {
+  const cutting: Handler = async (_request, reply) => {
+    await reply.head(200, [
+      ['content-type', 'application/json'],
+      ['content-length', '1000'],
+    ]);
+    await reply.raw('{"half":');
+    reply.cut();
+  };
+  const house = await startSeveral(t, [cutting, answering('b')]);
+  const answer = await house.embed();
+  assert.equal(answer.status, 200);
+  assert.equal(answer.complete, false);
+  assert.equal(answer.body.toString(), '{"half":');
+  assert.deepEqual(house.seen(), [1, 0]);
+});
+
+test('an idle connection that the upstream closes under a call is no failure: the call is made again on a new one', async (t) => {
+  let calls = 0;
+  const house = await startSeveral(t, [
+    (request, reply) => {
+      calls += 1;
+      // The first connection serves one request and resets the second as it arrives.
+      return request.connectionNo === 1 && calls > 1 ? reply.reset() : reply.json(200, { calls });
+    },
+  ]);
+  assert.equal((await house.embed()).status, 200);
+  const answer = await house.embed();
+  assert.deepEqual(answer.json(), { calls: 3 });
+  assert.equal(house.upstreams[0]?.connections().accepted, 2);
+});
+
+test('a completion on an idle connection that breaks is not sent again', async (t) => {
+  let calls = 0;
+  const house = await startSeveral(t, [
+    (_request, reply) => {
+      calls += 1;
+      return calls > 1 ? reply.reset() : reply.json(200, { calls });
+    },
+  ]);
+  assert.equal((await house.complete()).status, 200);
+  assertError(await house.complete(), 'upstream_unreachable');
+  assert.deepEqual(house.seen(), [2]);
+});
+
+test('a client that leaves between two attempts ends the whole', async (t) => {
+  const house = await startSeveral(t, [silent, answering('b')], quick);
+  await house.rig.post('/v1/embeddings', { model: 'm', input: 'x' }, { timeoutMs: 60 });
+  const exchange = await house.rig.exchange();
+  assert.equal(exchange.errorCode, 'client_closed');
+  assert.deepEqual(house.seen(), [1, 0]);
+});

@@ -1,0 +1,114 @@
+/** A call that takes long is sent a second time where that is allowed; one answer reaches the client, and the other call ends. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Handler } from '../support/fake-upstream.ts';
+import { questionBytes } from '../support/pair.ts';
+import { connect } from '../support/raw-connection.ts';
+import { answering, refusingWith, type SeveralOptions, silent, startSeveral } from '../support/several.ts';
+
+const hedged = (after: string, more: SeveralOptions = {}): SeveralOptions => ({
+  ...more,
+  model: { operations: ['embeddings'], hedge: { after }, ...more.model },
+});
+
+const afterMs =
+  (ms: number, name: string): Handler =>
+  async (_request, reply) => {
+    await reply.sleep(ms);
+    await reply.json(200, { from: name });
+  };
+
+test('the second target answers where the first takes long, and the first call ends at once', async (t) => {
+  let firstLeft = false;
+  const patient: Handler = async (_request, reply) => {
+    await reply.clientClosed;
+    firstLeft = true;
+  };
+  const house = await startSeveral(t, [patient, answering('b')], hedged('40ms'));
+  const answer = await house.embed();
+  assert.deepEqual(answer.json(), { from: 'b' });
+  assert.equal(answer.header('x-postern-attempts'), '2');
+  assert.equal(answer.header('x-postern-upstream'), 'b');
+  for (let i = 0; i < 50 && !firstLeft; i += 1) await wait(10);
+  assert.equal(firstLeft, true);
+  const { tries } = await house.rig.exchange();
+  assert.deepEqual(
+    tries.map(({ upstream, outcome }) => `${upstream} ${outcome}`).toSorted(),
+    ['a outrun', 'b answered'].slice(0, tries.length),
+  );
+  assert.ok(tries.some(({ outcome }) => outcome === 'outrun'));
+});
+
+test('a first target that answers in time is the only one that is asked', async (t) => {
+  const house = await startSeveral(t, [afterMs(10, 'a'), answering('b')], hedged('2s'));
+  assert.deepEqual((await house.embed()).json(), { from: 'a' });
+  assert.deepEqual(house.seen(), [1, 0]);
+});
+
+test('the first target may still win', async (t) => {
+  const house = await startSeveral(t, [afterMs(120, 'a'), silent], hedged('40ms'));
+  const answer = await house.embed();
+  assert.deepEqual(answer.json(), { from: 'a' });
+  assert.equal(answer.header('x-postern-upstream'), 'a');
+  assert.deepEqual(house.seen(), [1, 1]);
+});
+
+test('an answer that is no good does not win', async (t) => {
+  const house = await startSeveral(t, [afterMs(150, 'a'), refusingWith(503)], hedged('30ms'));
+  assert.deepEqual((await house.embed()).json(), { from: 'a' });
+});
+
+test('where both come to nothing, the next target is asked', async (t) => {
+  const failing: Handler = async (_request, reply) => {
+    await reply.sleep(80);
+    await reply.json(500, {});
+  };
+  const house = await startSeveral(t, [failing, refusingWith(503), answering('c')], hedged('30ms'));
+  assert.deepEqual((await house.embed()).json(), { from: 'c' });
+  assert.deepEqual(house.seen(), [1, 1, 1]);
+});
+
+test('a client that leaves ends both calls', async (t) => {
+  const left: string[] = [];
+  const waiting =
+    (name: string): Handler =>
+    async (_request, reply) => {
+      await reply.clientClosed;
+      left.push(name);
+    };
+  const house = await startSeveral(t, [waiting('a'), waiting('b')], hedged('20ms'));
+  const client = await connect(house.rig.port);
+  await client.write(questionBytes());
+  await house.upstreams[1]?.nextRequest();
+  client.destroy();
+  for (let i = 0; i < 50 && left.length < 2; i += 1) await wait(10);
+  assert.deepEqual(left.toSorted(), ['a', 'b']);
+  assert.equal((await house.rig.exchange()).errorCode, 'client_closed');
+});
+
+test('with p95, what is slower than nineteen of twenty is sent again, once enough is known', async (t) => {
+  let slow = false;
+  const house = await startSeveral(
+    t,
+    [(request, reply) => afterMs(slow ? 2_000 : 1, 'a')(request, reply), answering('b')],
+    hedged('p95'),
+  );
+  for (let i = 0; i < 40; i += 1) assert.deepEqual((await house.embed()).status, 200);
+  slow = true;
+  const startedMs = performance.now();
+  assert.deepEqual((await house.embed()).json(), { from: 'b' });
+  assert.ok(performance.now() - startedMs < 1_500);
+});
+
+test('second calls are capped by the retry budget', async (t) => {
+  const house = await startSeveral(t, [afterMs(150, 'a'), afterMs(150, 'b')], hedged('10ms', { target: [{}, {}] }));
+  const requests = 100;
+  const startedMs = performance.now();
+  await Promise.all(Array.from({ length: requests }, () => house.embed()));
+  const seconds = (performance.now() - startedMs) / 1000;
+  const [first = 0, second = 0] = house.seen();
+  assert.equal(first, requests);
+  assert.ok(second > 0 && second <= 20 + 10 * seconds, `${second} second calls in ${seconds.toFixed(1)} s`);
+});

@@ -1,0 +1,172 @@
+/** Who fails rests, by itself and not for longer than it must; and nothing rests where there is no alternative. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { assertError } from '../support/error-answer.ts';
+import type { Handler } from '../support/fake-upstream.ts';
+import { answering, refusingWith, resetting, type Several, startSeveral } from '../support/several.ts';
+
+async function embedTimes(house: Several, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) assert.equal((await house.embed()).status, 200);
+}
+
+test('a target that fails five times in a row is left alone, and probed by one request once its rest is over', async (t) => {
+  const house = await startSeveral(t, [refusingWith(500), answering('b')]);
+  await embedTimes(house, 8);
+  assert.deepEqual(house.seen(), [5, 8]);
+
+  await wait(1_050); // the first rest takes a second at most
+  await Promise.all(Array.from({ length: 6 }, () => house.embed()));
+  assert.deepEqual(house.seen(), [6, 14], 'one probe, and nothing more while it rests again');
+});
+
+test('a target that works again after its rest gets its share back', async (t) => {
+  const house = await startSeveral(t, [resetting, answering('b')]);
+  await embedTimes(house, 6);
+  assert.deepEqual(house.seen(), [5, 6]);
+  house.upstreams[0]?.respondWith(answering('a'));
+  await wait(1_050);
+  await embedTimes(house, 4);
+  assert.deepEqual(house.seen(), [9, 6]);
+});
+
+test('a target without an alternative never rests', async (t) => {
+  const house = await startSeveral(t, [refusingWith(500)]);
+  for (let i = 0; i < 12; i += 1) assert.equal((await house.embed()).status, 500);
+  assert.deepEqual(house.seen(), [12]);
+  house.upstreams[0]?.respondWith(answering('a'));
+  assert.equal((await house.embed()).status, 200);
+});
+
+test('where all rest, someone is asked all the same', async (t) => {
+  const house = await startSeveral(t, [refusingWith(500), refusingWith(500)]);
+  for (let i = 0; i < 10; i += 1) assert.equal((await house.embed()).status, 500);
+  const [first = 0, second = 0] = house.seen();
+  assert.ok(first + second >= 15, `${first} and ${second} calls`);
+  for (const upstream of house.upstreams) upstream.respondWith(answering('again'));
+  assert.equal((await house.embed()).status, 200);
+});
+
+for (const status of [429, 503]) {
+  test(`a Retry-After on ${status} is honoured even where there is no alternative`, async (t) => {
+    const house = await startSeveral(t, [refusingWith(status, [['Retry-After', '1']])]);
+    const first = await house.embed();
+    assert.equal(first.status, status);
+    assert.equal(first.header('retry-after'), '1');
+    house.upstreams[0]?.respondWith(answering('a'));
+
+    const second = await house.embed();
+    assertError(second, 'no_upstream_available', { message: /asked for a pause; try again in 1 s/ });
+    assert.equal(second.header('retry-after'), '1');
+    assert.deepEqual(house.seen(), [1]);
+    const exchange = await house.rig.exchange(2);
+    assert.match(exchange.errorCause ?? '', new RegExp(`a: m: rests \\d.\\d s more \\(answered ${status}\\)`));
+
+    await wait(1_020);
+    assert.equal((await house.embed()).status, 200);
+  });
+}
+
+test('a Retry-After of an hour is not believed: after a minute at most, the target is asked again', async (t) => {
+  const house = await startSeveral(t, [refusingWith(503, [['Retry-After', '3600']])]);
+  await house.embed();
+  const answer = await house.embed();
+  assertError(answer, 'no_upstream_available');
+  const seconds = Number(answer.header('retry-after'));
+  assert.ok(seconds > 50 && seconds <= 60, String(seconds));
+});
+
+const credentials = [{ api_key: 'sk-first-credential' }, { api_key: 'sk-second-credential' }];
+
+/** Answers by the credential that comes. */
+const byKey =
+  (answers: Readonly<Record<string, Handler>>): Handler =>
+  (request, reply) => {
+    const key = request.header('authorization')?.slice('Bearer sk-'.length, -'-credential'.length) ?? '';
+    return (answers[key] ?? answering(key))(request, reply);
+  };
+
+const withKeys = { upstream: { api_key: undefined, credentials } };
+
+function keysSeen(house: Several): string[] {
+  return (house.upstreams[0]?.requests ?? []).map(
+    (request) => /sk-(\w+)-/.exec(request.header('authorization') ?? '')?.[1] ?? '',
+  );
+}
+
+for (const status of [401, 403, 429]) {
+  test(`a credential that is answered ${status} rests by itself, and its sibling takes over`, async (t) => {
+    const house = await startSeveral(t, [byKey({ first: refusingWith(status) })], withKeys);
+    await embedTimes(house, 20);
+    const firsts = keysSeen(house).filter((key) => key === 'first').length;
+    assert.ok(firsts <= 2, `${firsts} calls with the refused credential`);
+    assert.equal(keysSeen(house).length, 20 + firsts);
+  });
+}
+
+test('completions go on with the next credential as well: nothing was done with the refused one', async (t) => {
+  const house = await startSeveral(t, [byKey({ first: refusingWith(401) })], withKeys);
+  for (let i = 0; i < 10; i += 1) assert.equal((await house.complete()).status, 200);
+});
+
+test('a credential that works again is probed back in', async (t) => {
+  const house = await startSeveral(t, [byKey({ first: refusingWith(401) })], withKeys);
+  while (!keysSeen(house).includes('first')) await embedTimes(house, 1);
+  house.upstreams[0]?.respondWith(byKey({}));
+  await wait(1_050);
+  const before = keysSeen(house).length;
+  await embedTimes(house, 30);
+  const later = keysSeen(house).slice(before);
+  assert.ok(later.filter((key) => key === 'first').length >= 5, later.join(' '));
+});
+
+test('where every credential is refused, the client sees the refusal', async (t) => {
+  const house = await startSeveral(t, [refusingWith(401)], withKeys);
+  const answer = await house.embed();
+  assert.equal(answer.status, 401);
+  assert.deepEqual(house.seen(), [2]);
+});
+
+test('credentials share the calls by weight', async (t) => {
+  const house = await startSeveral(t, [answering('a')], {
+    upstream: { api_key: undefined, credentials: [{ ...credentials[0], weight: 9 }, credentials[1]] },
+  });
+  await embedTimes(house, 200);
+  const seconds = keysSeen(house).filter((key) => key === 'second').length;
+  assert.ok(seconds >= 4 && seconds <= 50, `${seconds} of 200 with a tenth of the weight`);
+});
+
+test('an active check takes a target out before a client notices, and puts it back', async (t) => {
+  let healthy = false;
+  const script: Handler = (request, reply) => {
+    if (request.method === 'GET') return reply.json(healthy ? 200 : 500, {});
+    return reply.json(200, { from: 'a' });
+  };
+  const house = await startSeveral(t, [script, answering('b')], {
+    upstream: [{ health_check: { path: '/health', interval: '100ms', timeout: '100ms' } }, {}],
+  });
+  const from = async (): Promise<unknown> => (await house.embed()).json();
+  const until = async (name: string): Promise<void> => {
+    for (let i = 0; i < 200; i += 1) {
+      if (JSON.stringify(await from()) === JSON.stringify({ from: name })) return;
+      await wait(20);
+    }
+    assert.fail(`the calls did not go to ${name}`);
+  };
+  await until('b');
+  healthy = true;
+  await until('a');
+});
+
+test('no more calls are repeated than the retry budget of an upstream has room for', async (t) => {
+  const house = await startSeveral(t, [refusingWith(500), refusingWith(500)]);
+  const startedMs = performance.now();
+  const requests = 200;
+  await Promise.all(Array.from({ length: requests }, () => house.embed()));
+  const seconds = (performance.now() - startedMs) / 1000;
+  for (const seen of house.seen()) assert.ok(seen <= requests * 1.2 + 10 * seconds + 50, `${seen} calls`);
+  const total = house.seen().reduce((sum, seen) => sum + seen, 0);
+  assert.ok(total > requests, 'some were repeated');
+  assert.ok(total <= requests * 1.2 + 2 * (10 * seconds + 20), `${total} calls`);
+});
