@@ -210,18 +210,6 @@ test('a call beside the probe is no probe, and its success closes, too', () => {
   assert.deepEqual([circuit.state(1_200), circuit.consecutiveFailures], ['closed', 1]);
 });
 
-test('a probe that outlives its rests keeps the place until it ends', () => {
-  const circuit = opened();
-  const probe = circuit.begin(1_000);
-  circuit.succeeded(circuit.begin(1_000), 1_000);
-  fail(circuit, 2_000, 5);
-  assert.equal(circuit.state(4_000), 'half-open');
-  assert.equal(circuit.allows(4_000), false);
-  circuit.failed(probe, 4_000, 'reset', 'wire');
-  assert.equal(circuit.state(4_000), 'half-open');
-  assert.equal(circuit.allows(4_000), true);
-});
-
 test('a rest that was asked for binds: no success and no check ends it', () => {
   const circuit = new Circuit(longest);
   circuit.restFor(7_000, 0, 'Retry-After: 7');
@@ -331,8 +319,9 @@ class Model {
   readonly underWay = new Set<ModelCall>();
   verdicts: { readonly second: number; readonly failed: boolean }[] = [];
 
+  /** One that hangs since before it closed is no probe of this rest. */
   get probesOut(): number {
-    return [...this.underWay].filter(({ isProbe }) => isProbe).length;
+    return [...this.underWay].filter(({ isProbe, era }) => isProbe && era === this.era).length;
   }
 
   allows(nowMs: number): boolean {
@@ -468,4 +457,21 @@ test('does what a plain model does; never two probes, never a rest over a minute
     }),
     { numRuns: 500 },
   );
+});
+
+test('a probe that hangs does not keep the next rest from being probed', () => {
+  const circuit = new Circuit(() => 0);
+  const breakDown = (nowMs: number): void => {
+    for (let i = 0; i < 5; i += 1) circuit.failed(circuit.begin(nowMs), nowMs, 'broken', 'wire');
+  };
+  breakDown(0);
+  const hanging = circuit.begin(1_000);
+  circuit.succeeded(circuit.begin(1_001), 1_002); // who had no alternative
+  breakDown(1_003);
+  assert.equal(circuit.allows(60_000), true);
+  const probe = circuit.begin(60_000);
+  circuit.abandoned(hanging, 60_001);
+  assert.equal(circuit.allows(60_001), false, 'the new probe is still out');
+  circuit.succeeded(probe, 60_002);
+  assert.equal(circuit.state(60_002), 'closed');
 });

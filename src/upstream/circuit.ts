@@ -115,7 +115,7 @@ export class Circuit {
   }
 
   #giveBack(ticket: number): void {
-    if (ticket > 0) this.#isProbed = false;
+    if (ticket === this.#period) this.#isProbed = false;
   }
 
   #open(nowMs: number): void {
@@ -133,6 +133,8 @@ export class Circuit {
 
   #close(nowMs: number): void {
     this.#isOpen = false;
+    // One that hangs does not keep the next rest from being probed.
+    this.#isProbed = false;
     this.#closedAtMs = nowMs;
     this.restsUntilMs = 0;
     this.bindingUntilMs = 0;
