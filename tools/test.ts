@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-const everywhere = ['{src,tools,bench}/**/*.test.ts', 'test/{support,conformance,e2e}/**/*.test.ts'];
+const everywhere = ['{src,tools,bench}/**/*.test.ts', 'test/{support,conformance,e2e,chaos}/**/*.test.ts'];
 const full = ['test/full/**/*.test.ts'];
 
 const [mode = 'unit', ...more] = process.argv.slice(2);

@@ -1,0 +1,18 @@
+/** Loaded into a gateway before its own code: measures how late its event loop runs, and writes that down when asked by a signal. */
+
+import { appendFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+const { EVENT_LOOP_FILE: file } = process.env;
+if (file === undefined) throw new TypeError('EVENT_LOOP_FILE names no file');
+
+const resolutionMs = 1;
+const delay = monitorEventLoopDelay({ resolution: resolutionMs });
+delay.enable();
+
+process.on('SIGUSR2', () => {
+  // What is counted is the time between two looks, of which one resolution is meant to pass.
+  const toMs = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - resolutionMs);
+  appendFileSync(file, `${JSON.stringify({ p99Ms: toMs(delay.percentile(99)), maxMs: toMs(delay.max) })}\n`);
+  delay.reset();
+});

@@ -1,0 +1,42 @@
+/** Where the process of one promise begins: runs it as a test, so that what it starts ends with it, and reports on its channel. */
+
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { PromiseUnderTest, Scale } from '../promise.ts';
+import type { PromiseMessage } from './promise-process.ts';
+
+const [path = '', scaleText, seedText] = process.argv.slice(2);
+const scale: Scale = scaleText === 'long' ? 'long' : 'short';
+const progressIntervalMs = 100;
+
+// 'exit' ends the gateways that were started; a signal alone would leave them behind.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
+process.once('disconnect', () => process.exit(1));
+process.channel?.unref();
+
+test('the promise', async (t) => {
+  try {
+    const { default: promise }: { default: PromiseUnderTest } = await import(pathToFileURL(path).href);
+    say({ kind: 'begun', title: promise.title });
+    const progress = createProgress();
+    const figures = await promise.run({ t, scale, seed: Number(seedText), progress });
+    say({ kind: 'measured', figures: figures.map((figure) => ({ broken: false, ...figure })) });
+  } catch (error) {
+    say({ kind: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
+});
+
+function say(message: PromiseMessage): void {
+  process.send?.(message);
+}
+
+/** Those who count tell every step; nobody can read them all. */
+function createProgress(): (line: string) => void {
+  let saidAtMs = -progressIntervalMs;
+  return (line) => {
+    const nowMs = performance.now();
+    if (nowMs - saidAtMs < progressIntervalMs) return;
+    saidAtMs = nowMs;
+    say({ kind: 'progress', line });
+  };
+}

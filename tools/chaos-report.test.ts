@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { atMost, within } from '../test/chaos/promise.ts';
+import { formatOutcomes, hasFailed, replaceFigures, toVerdict } from './chaos-report.ts';
+
+const outcome = { no: 9, title: 'cut anywhere', seconds: 1, failure: undefined };
+const kept = { ...outcome, figures: [atMost('wrong | answers', 0, 0)] };
+const late = { ...outcome, no: 10, figures: [within('delay', 60, 50)] };
+const broken = {
+  ...outcome,
+  no: 11,
+  figures: [{ ...atMost('lost', 2, 0), measured: `2 of 9; the first: ${'x'.repeat(50)}` }],
+};
+const failed = { ...outcome, no: 12, figures: [], failure: 'it threw' };
+
+test('a run fails for what is broken or threw, and not for a time that missed its bar', () => {
+  assert.deepEqual([kept, late, broken, failed].map(hasFailed), [false, false, true, true]);
+  assert.deepEqual([kept, late, broken, failed].map(toVerdict), [
+    'kept',
+    'kept, but 1 of 1 figures missed their bar',
+    'broken, 1 of 1 figures',
+    'failed',
+  ]);
+});
+
+test('each figure stands beside its bar, and a missed bar is said plainly', () => {
+  const text = formatOutcomes([kept, late, failed], process.stdout);
+  assert.match(text, /^ {2}wrong \| answers {2}0 {9}0 {14}.*met$/m);
+  assert.match(
+    formatOutcomes([broken], process.stdout),
+    /^ {2}lost {4}2 of 9 .*broken\n {6}2 of 9; the first: x{50}$/m,
+  );
+  assert.match(text, /^Missed, though not broken: 10, delay: 60 ms; the bar is at most 50 ms\.$/m);
+  assert.match(text, /^Promises kept: 2 of 3; not kept: 12\.$/m);
+});
+
+test('the table of the document takes what was measured and keeps the rest', () => {
+  const document = `# Title\n\n<!-- figures -->\n<!-- /figures -->\n\nend\n`;
+  const first = replaceFigures(document, [kept, late, failed], 'long');
+  assert.equal(
+    first,
+    `# Title
+
+<!-- figures -->
+| # | promise | figure | bar | measured | met | reproduce |
+|---|---|---|---|---|---|---|
+| 9 | cut anywhere | wrong \\| answers | 0 | 0 | yes | \`npm run chaos -- --only 9\` |
+| 10 | cut anywhere | delay | at most 50 ms | 60 ms | no | \`npm run chaos -- --only 10\` |
+<!-- /figures -->
+
+end
+`,
+  );
+  const again = replaceFigures(first, [{ ...late, figures: [within('delay', 5, 50)] }], 'short');
+  assert.match(again, /^\| 9 \| .* \| `npm run chaos -- --only 9` \|$/m);
+  assert.match(again, /^\| 10 \| .* \| 5\.0 ms \| yes \| `npm run chaos -- --only 10 --short` \|$/m);
+  assert.throws(() => replaceFigures('no markers', [kept], 'long'), /has no <!-- figures -->/);
+});

@@ -1,0 +1,131 @@
+/** The figures of a chaos run for people: a table on the terminal, and the one in docs/reliability.md. */
+
+import { styleText } from 'node:util';
+import type { Figure, Scale } from '../test/chaos/promise.ts';
+import type { PromiseOutcome } from '../test/chaos/support/promise-process.ts';
+
+type Verdict = 'met' | 'missed' | 'broken';
+
+const columns = ['', 'figure', 'measured', 'bar', ''] as const;
+const colours = { met: 'green', missed: 'yellow', broken: 'red' } as const;
+
+/** What is longer has a line of its own, and its beginning here. */
+const widestCellCharacters = 48;
+
+/** Has no number of its own; it stands before those that have. */
+export const storyNo = 0;
+
+const opening = '<!-- figures -->';
+const closing = '<!-- /figures -->';
+const documentHead = [
+  '| # | promise | figure | bar | measured | met | reproduce |',
+  '|---|---|---|---|---|---|---|',
+] as const;
+
+/** Whether the run as a whole fails for it. */
+export function hasFailed({ figures, failure }: PromiseOutcome): boolean {
+  return failure !== undefined || figures.some((figure) => verdictOf(figure) === 'broken');
+}
+
+/** In a few words. */
+export function toVerdict({ figures, failure }: PromiseOutcome): string {
+  const count = (wanted: Verdict): number => figures.filter((figure) => verdictOf(figure) === wanted).length;
+  if (failure !== undefined) return 'failed';
+  if (count('broken') > 0) return `broken, ${count('broken')} of ${figures.length} figures`;
+  if (count('missed') > 0) return `kept, but ${count('missed')} of ${figures.length} figures missed their bar`;
+  return 'kept';
+}
+
+/** Coloured where `stream` shows colours. */
+export function formatOutcomes(outcomes: readonly PromiseOutcome[], stream: NodeJS.WriteStream): string {
+  const paint = (verdict: Verdict, text: string): string => styleText(colours[verdict], text, { stream });
+  const cells = outcomes.flatMap(({ figures }) => figures.map(toCells));
+  const widths = columns.map((title, column) =>
+    Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)),
+  );
+  const toLine = (row: readonly string[]): string =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd();
+
+  const lines = [toLine(columns)];
+  for (const { no, title, figures, failure } of outcomes) {
+    lines.push(styleText('bold', `${nameOf(no)}  ${title}`, { stream }));
+    for (const figure of figures) {
+      lines.push(paint(verdictOf(figure), toLine(toCells(figure))));
+      if (figure.measured !== inShort(figure)) lines.push(paint(verdictOf(figure), `      ${figure.measured}`));
+    }
+    if (failure !== undefined) lines.push(paint('broken', indent(`failed: ${failure}`)));
+  }
+  return [...lines, '', ...summaryOf(outcomes)].join('\n');
+}
+
+/** Puts the figures between the markers; rows of promises that were not measured stay as they are. */
+export function replaceFigures(document: string, outcomes: readonly PromiseOutcome[], scale: Scale): string {
+  const start = document.indexOf(opening);
+  const end = document.indexOf(closing);
+  if (start === -1 || end < start) throw new Error(`the document has no ${opening} and ${closing}`);
+
+  const rows = document
+    .slice(start, end)
+    .split('\n')
+    .flatMap((row) => {
+      const name = /^\| (\d+|story) \|/.exec(row)?.[1];
+      return name === undefined ? [] : [{ no: name === 'story' ? storyNo : Number(name), row }];
+    });
+  const measured = outcomes.filter(({ failure }) => failure === undefined);
+  const kept = rows.filter(({ no }) => !measured.some((outcome) => outcome.no === no));
+  const fresh = measured.flatMap((outcome) => outcome.figures.map((figure) => toRow(outcome, figure, scale)));
+  const table = [...kept, ...fresh].sort((a, b) => a.no - b.no).map(({ row }) => row);
+  return `${document.slice(0, start)}${[opening, ...documentHead, ...table].join('\n')}\n${document.slice(end)}`;
+}
+
+function toRow(
+  { no, title }: PromiseOutcome,
+  { name, bar, measured, met }: Figure,
+  scale: Scale,
+): { readonly no: number; readonly row: string } {
+  const command = `\`npm run chaos -- --only ${nameOf(no)}${scale === 'short' ? ' --short' : ''}\``;
+  const cells = [nameOf(no), title, name, bar, measured, met ? 'yes' : 'no', command];
+  return { no, row: `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |` };
+}
+
+function nameOf(no: number): string {
+  return no === storyNo ? 'story' : String(no);
+}
+
+function verdictOf({ met, broken = false }: Figure): Verdict {
+  if (broken) return 'broken';
+  return met ? 'met' : 'missed';
+}
+
+function toCells(figure: Figure): string[] {
+  return ['', figure.name, inShort(figure), figure.bar, verdictOf(figure)];
+}
+
+function inShort({ measured }: Figure): string {
+  if (measured.length <= widestCellCharacters) return measured;
+  return (measured.split(/[;,] /, 1)[0] ?? '').slice(0, widestCellCharacters);
+}
+
+function summaryOf(outcomes: readonly PromiseOutcome[]): string[] {
+  const failed = outcomes.filter(hasFailed).map(({ no }) => nameOf(no));
+  const missed = outcomes.flatMap(({ no, figures }) =>
+    figures
+      .filter((figure) => verdictOf(figure) === 'missed')
+      .map(
+        (figure) =>
+          `Missed, though not broken: ${nameOf(no)}, ${figure.name}: ${inShort(figure)}; the bar is ${figure.bar}.`,
+      ),
+  );
+  const kept = outcomes.length - failed.length;
+  return [
+    ...missed,
+    `Promises kept: ${kept} of ${outcomes.length}${failed.length === 0 ? '' : `; not kept: ${failed.join(', ')}`}.`,
+  ];
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gm, '  ');
+}
