@@ -3,12 +3,28 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { NewKey, Store } from '../../src/core/store.ts';
+import type { TargetState } from '../../src/core/target-state.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createSecret, digestOf, hintOf } from '../../src/lib/key-secret.ts';
 import { createFakeClock } from './fake-clock.ts';
 
 /** Opens an empty store, and sees to its end when the test is over. */
 export type OpenStore = (t: TestContext, clock: Clock) => Promise<Store>;
+
+function targetState(more: Partial<TargetState>): TargetState {
+  return {
+    upstream: 'up',
+    model: 'm',
+    state: 'healthy',
+    restsForMs: 0,
+    why: undefined,
+    inFlight: 0,
+    waiting: 0,
+    latencyMs: 0,
+    restingCredentials: [],
+    ...more,
+  };
+}
 
 /** What breaks a statement that was put together from text, or a pattern that was taken for one. */
 const hostileTexts = [
@@ -199,6 +215,35 @@ export function describeStore(name: string, openStore: OpenStore): void {
         assert.equal(await keys.revoke(text), false, text);
       }
       assert.deepEqual(await keys.list(), [made]);
+    });
+
+    test('what a node says of its targets stands in place of what it said before', async (t) => {
+      const clock = createFakeClock();
+      const { health } = await openStore(t, clock);
+      await health.report('one', [targetState({ state: 'resting', why: "it's \u2028 down" })]);
+      clock.advance(1_000);
+      await health.report('two', [targetState({})]);
+      await health.report('one', [targetState({ model: 'now' }), targetState({ model: 'and this' })]);
+      const reports = await health.latest(10_000);
+      assert.deepEqual(reports.map(({ node, targets }) => [node, targets.map(({ model }) => model)]).toSorted(), [
+        ['one', ['now', 'and this']],
+        ['two', ['m']],
+      ]);
+    });
+
+    test('a node that has not spoken for long, or has withdrawn, says nothing', async (t) => {
+      const clock = createFakeClock();
+      const { health } = await openStore(t, clock);
+      await health.report('old', [targetState({})]);
+      clock.advance(5_000);
+      await health.report('new', [targetState({})]);
+      assert.deepEqual(
+        (await health.latest(4_999)).map(({ node }) => node),
+        ['new'],
+      );
+      await health.withdraw('new');
+      assert.deepEqual(await health.latest(4_999), []);
+      assert.equal((await health.latest(5_000)).length, 1);
     });
 
     test('a store that is closed says so, and may be closed twice', async (t) => {

@@ -1,0 +1,65 @@
+/** What `postern models` says of the targets of a gateway that runs. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { startFakeUpstream } from '../support/fake-upstream.ts';
+import { startGatewayProcess } from '../support/gateway-process.ts';
+import { runPostern } from '../support/postern-command.ts';
+import { request } from '../support/raw-client.ts';
+import { answering, refusingWith } from '../support/several.ts';
+
+test('postern models shows who works, who rests and why, and nothing once the gateway has gone', async (t) => {
+  const upstreams = await Promise.all([startFakeUpstream(refusingWith(500)), startFakeUpstream(answering('b'))]);
+  t.after(() => Promise.all(upstreams.map((upstream) => upstream.close())));
+  const gateway = await startGatewayProcess({
+    config: {
+      upstreams: upstreams.map(({ url }, i) => ({
+        id: `up-${i}`,
+        family: 'openai',
+        base_url: url,
+        api_key: `sk-${i}-key-of-theirs`,
+      })),
+      models: [
+        {
+          id: 'm',
+          operations: ['embeddings'],
+          targets: [
+            { upstream: 'up-0', priority: 0 },
+            { upstream: 'up-1', priority: 1 },
+          ],
+        },
+      ],
+    },
+  });
+  t.after(() => gateway.stop());
+  const show = async (): Promise<string> => {
+    const { stdout, code } = await runPostern(['models', '--config', gateway.configFile], { cwd: gateway.directory });
+    assert.equal(code, 0);
+    return stdout;
+  };
+  assert.match(await show(), /up-0: m +healthy\n +up-1: m +healthy/);
+
+  for (let i = 0; i < 6; i += 1) {
+    const answer = await request({
+      port: gateway.port,
+      path: '/v1/embeddings',
+      headers: [['authorization', `Bearer ${gateway.key}`]],
+      body: { model: 'm', input: 'x' },
+    });
+    assert.equal(answer.status, 200);
+  }
+  const rested = gateway.log().find(({ msg }) => msg === 'target rests');
+  assert.deepEqual([rested?.upstream, rested?.model, rested?.why], ['up-0', 'm', 'answered 500']);
+
+  let shown = '';
+  for (let tries = 0; tries < 20 && !/up-0: m +(resting \d+ s|probing) \(answered 500\)/.test(shown); tries += 1) {
+    shown = await show();
+    await wait(100);
+  }
+  assert.match(shown, /up-0: m +(resting \d+ s|probing) \(answered 500\)\n +up-1: m +healthy/);
+
+  gateway.signal('SIGTERM');
+  await gateway.exited;
+  assert.match(await show(), /up-0: m +unknown\n +up-1: m +unknown[\s\S]*No gateway that shares this store is running/);
+});
