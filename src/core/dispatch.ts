@@ -32,6 +32,10 @@ export class Tried {
   #targets: Target[] | undefined = undefined;
   #credentials: Credential[] | undefined = undefined;
   #turns: Turn[] | undefined = undefined;
+  /** A call is under way there, and the next one is to be somewhere else. */
+  busy: Target | undefined = undefined;
+  /** The first was chosen though it rests, as all do: so may be the others. */
+  resorted = false;
   /** A call has left: the next one that does is a repetition, and has its price. */
   sent = 0;
   /** Someone was chosen for it, and allowed repetitions on its account. */
@@ -61,6 +65,7 @@ export class Tried {
   }
 
   hasTarget(target: Target): boolean {
+    if (target === this.busy) return true;
     return this.#targets?.includes(target) === true || this.#upstreams?.includes(target.upstream.id) === true;
   }
 
@@ -76,11 +81,13 @@ export interface Turn extends CallEnd {
   readonly candidate: Candidate;
   readonly credential: Credential;
   /** Takes a place among the calls of the upstream, and waits for it where there is none. */
-  enter(client: Listening): 'entered' | Promise<'entered' | 'too-late' | 'client-gone'>;
-  /** Gives up before anything was sent, with its place if it has one. */
+  enter(client: Listening, deadlineMs: number): 'entered' | Promise<'entered' | 'too-late' | 'client-gone'>;
+  /** Gives up before anything was sent, with its place if it has one. It may have given up already. */
   withdraw(): void;
   /** It answered as one that works; what it said may be the client's fault. */
   served(firstByteMs: number): void;
+  /** Nobody was there; it costs nothing. */
+  notSent(why: string): void;
   /** `wire`: nobody was there, or it broke off or fell silent; `answer`: it said itself that it cannot. */
   failed(why: string, kind: 'wire' | 'answer', restMs?: number): void;
   /** Too many calls for this credential at this target. */

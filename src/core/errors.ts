@@ -148,7 +148,7 @@ const table = {
   no_upstream_available: {
     status: 503,
     type: 'upstream_error',
-    message: 'Every upstream of this model has asked for a pause; try again after the time in Retry-After.',
+    message: 'No upstream of this model can be asked just now; try again after the time in Retry-After.',
   },
   overloaded: {
     status: 503,

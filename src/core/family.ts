@@ -48,8 +48,11 @@ export interface Family {
   readonly starter?: { readonly apiKeyEnv: string; readonly models: readonly BuiltInModel[] };
   readonly builtIn?: readonly BuiltInModel[];
   readonly offers: Offers;
-  /** Some say 200 and mean an error: the status that is meant, by the beginning of a short JSON body; undefined where it is an answer. */
-  readonly failureIn?: (beginning: Buffer) => number | undefined;
+  /**
+   * Some say 200 and mean an error. Of a short JSON body of that status, by its beginning: the status that is meant, undefined
+   * where it is an answer, and `unclear` where more of it has to be seen (`isWhole` says that there is no more).
+   */
+  readonly failureIn?: (beginning: Buffer, isWhole: boolean) => number | 'unclear' | undefined;
 }
 
 export function defineFamily(family: Family): Family {

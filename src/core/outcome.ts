@@ -20,7 +20,7 @@ export interface Listening {
 
 /** Is told when nothing more comes of a call, so that its place can be given to the next. */
 export interface CallEnd {
-  /** Once. `broken` says that the upstream broke off an answer that had begun. */
+  /** The first time counts. `broken` says that the upstream broke off an answer that had begun. */
   over(broken: Failure | undefined): void;
 }
 
@@ -60,6 +60,10 @@ export interface Answer {
   /** Chunks that came before anyone took them; complete when `ended` is true. */
   readonly waiting: readonly Buffer[];
   readonly ended: boolean;
+  /** The upstream has broken off; what waits is all there is. */
+  readonly broken: Failure | undefined;
+  /** Where its first bytes show that another status is meant: see `Family.failureIn`. */
+  readonly meantStatus?: number | undefined;
   /** Hands over what waits, and everything that follows. Called once. */
   take(sink: AnswerSink): void;
   resume(): void;
@@ -73,6 +77,8 @@ export interface Failure {
   readonly cause: string;
   /** The connection had been kept open and was closed before a byte of an answer came: this may be nobody's failure. */
   readonly stale?: true;
+  /** The time for all attempts was up, or for an answer that was coming: it says nothing of the upstream. */
+  readonly ours?: true;
 }
 
 export type Outcome =

@@ -2,13 +2,18 @@
 
 import { bearer, defineFamily } from '../core/family.ts';
 
-const errorObject = /^\s*\{\s*"error"\s*:\s*\{/;
+const errorObject = '{"error":{';
 const statusInError = /"(?:code|status)"\s*:\s*"?([45]\d\d)\b/;
+/** What is no error shows it in its first characters. */
+const lookedAtBytes = 64;
 
 /** Services between us and the model wrap its errors: `{"error":{"code":502,...}}` under a status of 200. */
-function failureIn(beginning: Buffer): number | undefined {
-  if (!errorObject.test(beginning.toString('latin1', 0, 64))) return undefined;
-  return Number(statusInError.exec(beginning.toString('latin1', 0, 2048))?.[1] ?? 500);
+function failureIn(beginning: Buffer, isWhole: boolean): number | 'unclear' | undefined {
+  const start = beginning.toString('latin1', 0, lookedAtBytes).replaceAll(/\s/g, '');
+  if (!start.startsWith(errorObject.slice(0, start.length))) return undefined;
+  if (!isWhole) return 'unclear';
+  if (start.length < errorObject.length) return undefined;
+  return Number(statusInError.exec(beginning.toString('latin1'))?.[1] ?? 500);
 }
 
 export default defineFamily({

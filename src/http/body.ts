@@ -47,6 +47,10 @@ export function checkAnnouncedLength(request: IncomingMessage, limitBytes: numbe
   }
 }
 
+/** A piece that is shorter costs more to keep than to copy. */
+const shortBytes = 2 * 1024;
+const slabBytes = 64 * 1024;
+
 /** One body being read. Someone else may end it: the listener, when the rest is malformed or too slow. */
 export class BodyReading {
   /** As they came over the wire. */
@@ -55,6 +59,9 @@ export class BodyReading {
   readonly #request: IncomingMessage;
   readonly #limitBytes: number;
   readonly #chunks: Buffer[] = [];
+  /** Where short pieces are put together. */
+  #slab: Buffer = Buffer.alloc(0);
+  #slabUsedBytes = 0;
   #reject: ((error: GatewayError) => void) | undefined = undefined;
 
   constructor(request: IncomingMessage, limitBytes: number) {
@@ -87,10 +94,37 @@ export class BodyReading {
     if (this.#reject === undefined) return; // it was refused; what still comes is thrown away
     this.receivedBytes += chunk.length;
     if (this.receivedBytes > this.#limitBytes) this.fail(tooLarge(this.#limitBytes, 'goes on beyond it'));
-    else this.#chunks.push(chunk);
+    else if (chunk.length >= shortBytes || this.#isWhole(chunk)) this.#keep(chunk);
+    else this.#copy(chunk);
+  }
+
+  /** Most bodies come in one piece, however short. */
+  #isWhole(chunk: Buffer): boolean {
+    return Number(this.#request.headers['content-length']) === chunk.length;
+  }
+
+  #keep(chunk: Buffer): void {
+    this.#endSlab();
+    this.#chunks.push(chunk);
+  }
+
+  #copy(chunk: Buffer): void {
+    if (this.#slabUsedBytes + chunk.length > this.#slab.length) {
+      this.#endSlab();
+      this.#slab = Buffer.allocUnsafe(this.receivedBytes < slabBytes ? 2 * shortBytes : slabBytes);
+    }
+    this.#slabUsedBytes += chunk.copy(this.#slab, this.#slabUsedBytes);
+  }
+
+  #endSlab(): void {
+    if (this.#slabUsedBytes === 0) return;
+    this.#chunks.push(this.#slab.subarray(0, this.#slabUsedBytes));
+    this.#slab = this.#slab.subarray(this.#slabUsedBytes);
+    this.#slabUsedBytes = 0;
   }
 
   #join(): Buffer {
+    this.#endSlab();
     const [only] = this.#chunks;
     return this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks, this.receivedBytes);
   }

@@ -78,10 +78,15 @@ export function createEdge(deps: EdgeDeps): Edge {
     } catch (error) {
       // A client that is still sending would see the connection break instead of the answer. One that waits to be asked
       // for its body may never send it, and what came next would be taken for it.
-      const stillSends = !request.complete && request.headers.expect === undefined;
+      const failure = toGatewayError(error);
+      // Nobody knows where the next request would begin.
+      if (failure.code === 'malformed_request') response.shouldKeepAlive = false;
       const isLast = !response.shouldKeepAlive;
-      if (!request.complete) response.shouldKeepAlive = stillSends;
-      answerError(exchange, response, toGatewayError(error));
+      const stillSends = !request.complete && request.headers.expect === undefined;
+      if (!request.complete && failure.code !== 'malformed_request') response.shouldKeepAlive = stillSends;
+      answerError(exchange, response, failure);
+      // Its head is out; whoever looks at it now wants to know whether there is a next request.
+      if (isLast) response.shouldKeepAlive = false;
       if (stillSends) discardRest(request, isLast);
     }
     deps.settle(exchange, request);
@@ -89,6 +94,8 @@ export function createEdge(deps: EdgeDeps): Edge {
 
   async function answer(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<void> {
     checkFraming(request);
+    // Of what comes in the same read as an offer to change the protocol, the parser loses the rest.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     const { server } = exchange.snapshot;
     noteAddress(exchange, request);
     if (server.corsOrigins.length > 0) {

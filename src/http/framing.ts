@@ -92,5 +92,5 @@ function checkConnection(value: string): void {
 }
 
 function malformed(message: string): GatewayError {
-  return new GatewayError('malformed_request', { message, headers: ['Connection', 'close'] });
+  return new GatewayError('malformed_request', { message });
 }

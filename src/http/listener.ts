@@ -32,11 +32,32 @@ export interface Listener {
 const idleGraceMs = 1_000;
 const drainLookMs = 100;
 
+/** So that the others do not wait for it. */
+const refusalsATurn = 25;
+
+interface LateClient {
+  readonly error: NodeJS.ErrnoException;
+  readonly stream: Duplex;
+}
+
 export function createListener(settings: ServerSettings, edge: Edge, clock: Clock): Listener {
   const inFlight = new Set<ServerResponse>();
+  const latest = new WeakMap<Socket, ServerResponse>();
   let draining = false;
 
+  /**
+   * One request of a connection at a time. What was sent ahead waits for the answer before it, after which the connection may
+   * end: what stands behind a request that was refused must not be done.
+   */
   function handle(request: IncomingMessage, response: ServerResponse): void {
+    if (response.socket === null) response.once('socket', () => begin(request, response));
+    else begin(request, response);
+  }
+
+  function begin(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    if (socket.writableEnded || latest.get(socket)?.shouldKeepAlive === false) return;
+    latest.set(socket, response);
     if (draining) response.shouldKeepAlive = false;
     inFlight.add(response);
     response.on('close', () => inFlight.delete(response));
@@ -66,7 +87,12 @@ export function createListener(settings: ServerSettings, edge: Edge, clock: Cloc
     const refusal = new GatewayError('malformed_request', { message: 'This is no proxy: CONNECT leads nowhere.' });
     answerRaw(stream, refusal, clock);
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, stream) => refuse(error, stream, edge, clock));
+  const refuseLate = createSpread(refusalsATurn, (late: LateClient) => refuse(late.error, late.stream, edge, clock));
+  server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
+    // The server looks at its clock once a second, and finds all that have run out since.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') refuseLate({ error, stream });
+    else refuse(error, stream, edge, clock);
+  });
   server.on('tlsClientError', (_error, socket) => socket.destroy());
 
   function apply(next: ServerSettings): void {
@@ -118,6 +144,21 @@ export function createListener(settings: ServerSettings, edge: Edge, clock: Cloc
         server.close(() => resolve());
         server.closeAllConnections();
       }),
+  };
+}
+
+/** Does a thing to many, some in each turn of the event loop. */
+function createSpread<T>(atOnce: number, act: (item: T) => void): (item: T) => void {
+  let waiting: T[] = [];
+  function actOnSome(): void {
+    const some = waiting.slice(0, atOnce);
+    waiting = waiting.slice(atOnce);
+    for (const item of some) act(item);
+    if (waiting.length > 0) setImmediate(actOnSome);
+  }
+  return (item) => {
+    if (waiting.length === 0) setImmediate(actOnSome);
+    waiting.push(item);
   };
 }
 

@@ -1,13 +1,13 @@
 /** Asks one target after another until an answer may pass to the client. The client has seen nothing yet. */
 
-import { type Dispatcher, isTurn, type NoTurn, Tried, type Turn } from '../core/dispatch.ts';
+import { type Dispatcher, isTurn, Tried, type Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer, Failure, Listening, Outcome, Transport } from '../core/outcome.ts';
 import { fullJitterMs } from '../lib/back-off.ts';
 import type { Clock } from '../lib/clock.ts';
-import { discard } from './discard.ts';
 import { Race, type Won } from './hedge.ts';
+import { Leftovers } from './leftovers.ts';
 import { pause } from './pause.ts';
 import { type Plan, writeCall } from './plan.ts';
 import { screen } from './screen.ts';
@@ -37,24 +37,18 @@ const redirected: Omit<Failure, 'cause'> = {
     'The upstream answered with a redirect, which is never followed; the operator must set its base_url to the final address.',
 };
 
-/** An answer that is no good, kept in case that nobody has a better one. */
-interface Held {
-  readonly answer: Answer;
-  readonly turn: Turn;
-  readonly verdict: Verdict;
-}
-
 class Attempts {
   readonly #plan: Plan;
   readonly #deps: AttemptDeps;
   readonly #exchange: Exchange;
   readonly #tried = new Tried();
-  #held: Held | undefined = undefined;
-  #failure: Failure | undefined = undefined;
+  readonly #leftovers = new Leftovers();
   /** Nothing more may be sent, though someone may be left: a byte left, and the route does not allow it twice. */
-  #final = false;
+  #isFinal = false;
   /** An idle connection was closed under a call once; a second time is no coincidence. */
   #staleOnce = false;
+  /** More than one call is or was under way at a time: each is told, the one that was answered well included. */
+  #isHedged = false;
   /** Whom a call has reached, so that the next to the same is held back for a moment. */
   #reached: string[] | undefined = undefined;
 
@@ -65,11 +59,17 @@ class Attempts {
   }
 
   async run(): Promise<Answer> {
+    const { dispatcher } = this.#deps;
     try {
       for (;;) {
-        const turn = this.#isOver() ? undefined : this.#deps.dispatcher.choose(this.#plan.course, this.#tried);
-        if (turn === undefined || !isTurn(turn)) return await this.#giveUp(turn);
-        if (this.#reached !== undefined) await this.#backOff(turn, this.#reached);
+        // Most work of a client is told when it leaves; it may have left while there was none.
+        if (this.#exchange.client.gone) throw new GatewayError('client_closed');
+        const turn = this.#isOver() ? undefined : dispatcher.choose(this.#plan.course, this.#tried);
+        if (turn === undefined || !isTurn(turn)) {
+          const { answer, turn: answered, verdict } = this.#leftovers.best(turn, this.#exchange);
+          return await this.#pass(answer, answered, verdict);
+        }
+        if (this.#reached !== undefined && !(await this.#backOff(turn, this.#reached))) continue;
         const hedgeAfterMs = this.#hedgeAfterMs(turn);
         if (hedgeAfterMs === undefined) {
           const answer = await this.#ask(turn, this.#exchange.client);
@@ -80,30 +80,28 @@ class Attempts {
         }
       }
     } finally {
-      if (this.#held !== undefined) discard(this.#held.answer);
+      this.#leftovers.clear();
     }
   }
 
   /** One call; undefined where it came to nothing that is for the client. */
   async #ask(turn: Turn, client: Listening): Promise<Answer | undefined> {
-    const entry = turn.enter(client);
-    if (entry !== 'entered' && !this.#mayEnter(turn, await entry)) return undefined;
+    const entry = turn.enter(client, this.#plan.deadlineMs);
+    if (entry !== 'entered' && !this.#hasEntered(turn, await entry, client)) return undefined;
     const startedMs = performance.now();
     const outcome = await this.#send(turn, client);
     return this.#judge(turn, outcome, startedMs);
   }
 
-  #mayEnter(turn: Turn, entry: 'entered' | 'too-late' | 'client-gone'): boolean {
-    switch (entry) {
-      case 'entered':
-        return true;
-      case 'too-late':
-        this.#tried.upstream(turn.candidate.target.upstream.id);
-        this.#note(turn, 'queue', undefined, performance.now());
-        return false;
-      case 'client-gone':
-        throw new GatewayError('client_closed');
+  #hasEntered(turn: Turn, entry: 'entered' | 'too-late' | 'client-gone', client: Listening): boolean {
+    if (entry === 'too-late') {
+      this.#tried.upstream(turn.candidate.target.upstream.id);
+      this.#note(turn, 'queue', undefined, performance.now());
+      return false;
     }
+    if (entry === 'entered' && !client.gone) return true;
+    turn.withdraw();
+    throw new GatewayError('client_closed');
   }
 
   #send(turn: Turn, client: Listening): Promise<Outcome> {
@@ -123,22 +121,21 @@ class Attempts {
 
   /** Tells the turn what came of it, and keeps what may be needed when nothing better comes. */
   #judge(turn: Turn, outcome: Outcome, startedMs: number): Answer | undefined {
-    const { target } = turn.candidate;
     switch (outcome.kind) {
       case 'answered':
         return this.#judgeAnswer(turn, outcome.answer, startedMs);
       case 'not-sent':
         this.#tried.sent -= 1;
-        this.#tried.upstream(target.upstream.id);
-        turn.failed(outcome.failure.cause, 'wire');
-        this.#failure ??= outcome.failure;
+        this.#tried.upstream(turn.candidate.target.upstream.id);
+        this.#leftovers.failed(outcome.failure);
+        if (outcome.failure.ours === undefined) turn.notSent(outcome.failure.cause);
+        else turn.withdraw();
         break;
       case 'unknown':
-        this.#noteReached(target.upstream.id);
         this.#judgeSilence(turn, outcome.failure);
         break;
       case 'client-gone':
-        this.#leave(turn, startedMs);
+        this.#endUnheard(turn, startedMs);
         throw new GatewayError('client_closed');
     }
     this.#note(turn, outcome.kind, outcome.failure.cause, startedMs);
@@ -146,7 +143,7 @@ class Attempts {
   }
 
   /** The client is gone; or is not, where the call was one of two. */
-  #leave(turn: Turn, startedMs: number): void {
+  #endUnheard(turn: Turn, startedMs: number): void {
     if (this.#exchange.client.gone) {
       turn.dropped();
       return;
@@ -156,24 +153,28 @@ class Attempts {
   }
 
   #judgeSilence(turn: Turn, failure: Failure): void {
-    if (!this.#plan.course.replayable) this.#final = true;
-    this.#failure = failure;
-    if (failure.stale === undefined) turn.failed(failure.cause, 'wire');
-    else turn.dropped();
+    this.#noteReached(turn);
+    if (failure.stale !== undefined || failure.ours !== undefined) turn.dropped();
+    else turn.failed(failure.cause, 'wire');
     if (failure.stale === undefined || this.#staleOnce) this.#tried.target(turn.candidate.target);
     else this.#staleOnce = true;
+    if (this.#plan.course.replayable) {
+      this.#leftovers.failed(failure);
+      return;
+    }
+    this.#isFinal = true;
+    this.#leftovers.failedForGood(failure);
   }
 
   #judgeAnswer(turn: Turn, answer: Answer, startedMs: number): Answer | undefined {
-    const { target } = turn.candidate;
-    const verdict = verdictOn(answer, turn.candidate);
+    const verdict = verdictOn(answer);
     if (verdict === 'serves') {
       turn.served(answer.firstByteAtMs - answer.sentAtMs);
-      if (this.#exchange.tries.length > 0) this.#note(turn, 'answered', answer.status, startedMs);
+      if (this.#isHedged || this.#exchange.tries.length > 0) this.#note(turn, 'answered', answer.status, startedMs);
       return answer;
     }
-    this.#note(turn, verdict, answer.status, startedMs);
-    this.#noteReached(target.upstream.id);
+    this.#note(turn, verdict, answer.broken?.cause ?? answer.status, startedMs);
+    this.#noteReached(turn);
     const why = `answered ${answer.status}`;
     switch (verdict) {
       case 'limited':
@@ -185,45 +186,50 @@ class Attempts {
         this.#tried.credential(turn.credential);
         break;
       case 'failed':
-      case 'redirects':
         turn.failed(why, 'answer', restAskedForMs(answer, this.#deps.clock.nowMs()));
-        this.#tried.target(target);
-        if (!this.#plan.course.replayable) this.#final = true;
+        this.#endTarget(turn);
+        break;
+      case 'broken':
+        turn.failed(answer.broken?.cause ?? 'broken off', 'wire');
+        this.#endTarget(turn);
+        break;
+      case 'redirects':
+        turn.failed(why, 'answer');
+        this.#endTarget(turn);
+        answer.cancel();
+        this.#leftovers.failed({ ...redirected, cause: `redirect (${answer.status})` });
+        return undefined;
     }
-    if (verdict !== 'redirects') this.#hold({ answer, turn, verdict });
-    else {
-      answer.cancel();
-      this.#failure = { ...redirected, cause: `redirect (${answer.status})` };
-    }
+    this.#leftovers.hold({ answer, turn, verdict });
     return undefined;
   }
 
-  /** The newest, save that a refused credential of ours says the least to a client. */
-  #hold(next: Held): void {
-    const stays = this.#held !== undefined && next.verdict === 'rejected';
-    const [kept, dropped] = stays ? [this.#held, next] : [next, this.#held];
-    this.#held = kept;
-    if (dropped !== undefined) discard(dropped.answer);
+  #endTarget(turn: Turn): void {
+    this.#tried.target(turn.candidate.target);
+    if (!this.#plan.course.replayable) this.#isFinal = true;
   }
 
   #isOver(): boolean {
-    if (this.#tried.sent === 0) return false;
-    if (this.#final || this.#tried.sent >= this.#plan.course.model.retry.attempts) return true;
+    const { sent } = this.#tried;
+    if (this.#isFinal || (sent > 0 && sent >= this.#plan.course.model.retry.attempts)) return true;
     return performance.now() >= this.#plan.deadlineMs;
   }
 
-  /** Those who were reached and could not are left alone for a moment; whoever is somewhere else is asked at once. */
-  async #backOff(turn: Turn, reached: readonly string[]): Promise<void> {
-    if (!reached.includes(turn.candidate.target.upstream.id)) return;
+  /**
+   * Those who were reached and could not are left alone for a moment; whoever is somewhere else is asked at once. False
+   * where nobody may be asked any more after it.
+   */
+  async #backOff(turn: Turn, reached: readonly string[]): Promise<boolean> {
+    if (!reached.includes(turn.candidate.target.upstream.id)) return true;
     const waitMs = fullJitterMs(reached.length - 1, this.#deps.random);
-    if (await pause(waitMs, this.#exchange.client)) return;
-    turn.dropped();
-    throw new GatewayError('client_closed');
+    if ((await pause(waitMs, this.#exchange.client)) && !this.#isOver()) return true;
+    turn.withdraw();
+    return false;
   }
 
-  #noteReached(upstreamId: string): void {
+  #noteReached(turn: Turn): void {
     this.#reached ??= [];
-    this.#reached.push(upstreamId);
+    this.#reached.push(turn.candidate.target.upstream.id);
   }
 
   #hedgeAfterMs(turn: Turn): number | undefined {
@@ -237,29 +243,22 @@ class Attempts {
     const race = new Race(this.#exchange.client, (one, client) => this.#ask(one, client));
     race.start(turn);
     if (await race.outlasts(afterMs)) {
-      // Whatever comes of it there, the second goes to another.
-      this.#tried.target(turn.candidate.target);
-      const isQueued = this.#tried.sent === 0;
-      const second =
-        isQueued || this.#isOver() ? undefined : this.#deps.dispatcher.choose(this.#plan.course, this.#tried);
-      if (second !== undefined && isTurn(second)) race.start(second);
+      const second = this.#chooseBeside(turn);
+      if (second !== undefined) {
+        this.#isHedged = true;
+        race.start(second);
+      }
     }
     return race.winner();
   }
 
-  async #giveUp(none: NoTurn | undefined): Promise<Answer> {
-    const { client } = this.#exchange;
-    if (client.gone) throw new GatewayError('client_closed');
-    if (this.#held !== undefined) {
-      const { answer, turn, verdict } = this.#held;
-      this.#held = undefined;
-      return this.#pass(answer, turn, verdict);
-    }
-    if (this.#failure !== undefined) {
-      const { code, message, cause } = this.#failure;
-      throw new GatewayError(code, { message, cause: withReasons(cause, none) });
-    }
-    throw refusal(none, this.#exchange);
+  /** Undefined where the first call still waits for its place as well. */
+  #chooseBeside(turn: Turn): Turn | undefined {
+    if (this.#tried.sent === 0 || this.#isOver()) return undefined;
+    this.#tried.busy = turn.candidate.target;
+    const second = this.#deps.dispatcher.choose(this.#plan.course, this.#tried);
+    this.#tried.busy = undefined;
+    return isTurn(second) ? second : undefined;
   }
 
   #pass(answer: Answer, turn: Turn, verdict: Verdict): Answer | Promise<Answer> {
@@ -296,27 +295,4 @@ function untilGone(exchange: Exchange, answer: Answer, screened: Promise<Answer>
     };
     screened.then(resolve, reject);
   });
-}
-
-/** Nobody was asked at all. */
-function refusal(none: NoTurn | undefined, { tries }: Exchange): GatewayError {
-  const seconds = Math.max(1, Math.ceil((none?.retryAfterMs ?? 1_000) / 1_000));
-  const headers = ['Retry-After', String(seconds)];
-  const cause = withReasons(none?.kind ?? 'nobody', none);
-  if (none?.kind === 'full' || tries.some(({ outcome }) => outcome === 'queue')) {
-    return new GatewayError('overloaded', {
-      message: `The upstreams of this model have as many calls as they may have at a time, and their queues are full (upstreams[].limits); try again in ${seconds} s.`,
-      headers,
-      cause,
-    });
-  }
-  return new GatewayError('no_upstream_available', {
-    message: `Every upstream of this model has asked for a pause; try again in ${seconds} s.`,
-    headers,
-    cause,
-  });
-}
-
-function withReasons(cause: string, none: NoTurn | undefined): string {
-  return none === undefined || none.why.length === 0 ? cause : `${cause}; ${none.why.join('; ')}`;
 }

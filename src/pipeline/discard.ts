@@ -3,6 +3,7 @@
 import type { Answer, AnswerSink } from '../core/outcome.ts';
 
 const worthReadingBytes = 64 * 1024;
+const worthWaitingMs = 1_000;
 
 export function discard(answer: Answer): void {
   answer.take(new Waste(answer));
@@ -10,10 +11,12 @@ export function discard(answer: Answer): void {
 
 class Waste implements AnswerSink {
   readonly #answer: Answer;
+  readonly #timer: NodeJS.Timeout;
   #leftBytes = worthReadingBytes;
 
   constructor(answer: Answer) {
     this.#answer = answer;
+    this.#timer = setTimeout(cancel, worthWaitingMs, answer).unref();
   }
 
   onChunk(chunk: Buffer): boolean {
@@ -23,10 +26,14 @@ class Waste implements AnswerSink {
   }
 
   onEnd(): void {
-    // Its connection is free again.
+    clearTimeout(this.#timer);
   }
 
   onBroken(): void {
-    // Nobody had use for the rest.
+    clearTimeout(this.#timer);
   }
+}
+
+function cancel(answer: Answer): void {
+  answer.cancel();
 }

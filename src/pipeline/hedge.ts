@@ -60,7 +60,7 @@ export class Race implements ClientWork {
       }
       return undefined;
     } finally {
-      for (const slower of this.#lanes) end(slower);
+      for (const slower of this.#lanes) breakOff(slower);
     }
   }
 
@@ -69,7 +69,7 @@ export class Race implements ClientWork {
   }
 }
 
-function end({ client, ended }: Lane): void {
+function breakOff({ client, ended }: Lane): void {
   leave(client);
   ended.then(
     // Two may answer at the same moment.

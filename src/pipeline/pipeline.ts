@@ -4,12 +4,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
+import type { Answer } from '../core/outcome.ts';
 import type { Route } from '../core/route.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
 import { type AttemptDeps, attempt } from './attempt.ts';
 import { courseOf, nameAt, notSupported } from './plan.ts';
 import { compileQuestionReader, missing, modelNameOf, type Question, type QuestionReader } from './question.ts';
 import { relay } from './relay.ts';
+import type { UsageObserver } from './usage.ts';
 
 export interface PipelineDeps extends AttemptDeps {
   readonly routes: readonly Route[];
@@ -55,10 +57,25 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const plan = { exchange, route, question, resolved, clientHeaders: request.headers, course, deadlineMs };
 
     const answer = await attempt(plan, deps);
-    const observer = await relay(exchange, answer, response, ownHeaders(exchange, resolved));
+    const observer = await passOn(exchange, answer, response, resolved);
     const usage = observer.finish(exchange.cut || exchange.errorCode !== undefined);
     exchange.usage = usage instanceof Promise ? await usage : usage;
   };
+}
+
+/** The answer is taken, or let go of. */
+async function passOn(
+  exchange: Exchange,
+  answer: Answer,
+  response: ServerResponse,
+  resolved: ResolvedModel,
+): Promise<UsageObserver> {
+  try {
+    return await relay(exchange, answer, response, ownHeaders(exchange, resolved));
+  } catch (error) {
+    answer.cancel();
+    throw error;
+  }
 }
 
 function findModel(
@@ -108,7 +125,7 @@ function ownHeaders(exchange: Exchange, resolved: ResolvedModel): string[] {
   if (exchange.route?.operation === 'embeddings' && exchange.target !== undefined) {
     // Each name that a pattern matches is a space of its own.
     const space = resolved.model.space ?? nameAt(exchange.target, resolved);
-    headers.push('x-postern-space', encodeURI(space));
+    headers.push('x-postern-space', encodeURI(space.toWellFormed()));
   }
   return headers;
 }

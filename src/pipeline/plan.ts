@@ -107,7 +107,7 @@ function toPath(offer: Offer, upstreamName: string): string {
   if (upstreamName === '' || upstreamName === '.' || upstreamName === '..') {
     throw new GatewayError('model_not_found', { param: 'model' });
   }
-  return offer.path.replace('{model}', () => encodeURIComponent(upstreamName));
+  return offer.path.replace('{model}', () => encodeURIComponent(upstreamName.toWellFormed()));
 }
 
 export function notSupported(modelId: string, route: Route): GatewayError {

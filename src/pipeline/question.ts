@@ -77,9 +77,16 @@ export function compileQuestionReader(route: Route): QuestionReader {
       : scanJsonInTurns(body, watched).then((scan) => toQuestion(body, scan));
 }
 
+/** No model has a name of more than 256 characters; twelve bytes each where all are escaped. */
+const longestNameBytes = 4_096;
+
 /** The model's name as the body spells it; undefined where it says none. */
 export function modelNameOf({ body, modelField }: Question): string | undefined {
-  return modelField === undefined || modelField.kind !== 'string' ? undefined : textOf(body, modelField);
+  if (modelField === undefined || modelField.kind !== 'string') return undefined;
+  // What is longer is no name, and is not worth decoding.
+  if (modelField.end - modelField.start > longestNameBytes)
+    throw new GatewayError('model_not_found', { param: 'model' });
+  return textOf(body, modelField);
 }
 
 export function missing(name: string, wanted: string): GatewayError {

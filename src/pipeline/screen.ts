@@ -110,6 +110,10 @@ class ScreenedAnswer implements Answer {
     this.held = new Promise((resolve) => this.#hold(resolve));
   }
 
+  get broken(): Failure | undefined {
+    return this.#failure;
+  }
+
   /** Nothing more will come: it has ended, or broken off. */
   get isOver(): boolean {
     return this.ended || this.#failure !== undefined;

@@ -1,6 +1,5 @@
 /** What an upstream's answer says of the upstream: whether it goes to the client, or whether another one is asked. */
 
-import type { Candidate } from '../core/dispatch.ts';
 import type { Answer } from '../core/outcome.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import { parseRetryAfterMs } from '../lib/retry-after.ts';
@@ -14,32 +13,24 @@ export type Verdict =
   | 'rejected'
   /** It cannot; something may have been done. */
   | 'failed'
+  /** It broke off before the first byte of its body. */
+  | 'broken'
   /** It points elsewhere, where nobody goes. */
   | 'redirects';
 
 const rejections: ReadonlySet<number> = new Set([401, 402, 403]);
 
-export function verdictOn(answer: Answer, { target }: Candidate): Verdict {
-  const { status } = answer;
-  if (status === 200) {
-    const { failureIn } = target.upstream.family;
-    const [beginning] = answer.waiting;
-    const meant = beginning === undefined ? undefined : failureIn?.(beginning);
-    return meant === undefined ? 'serves' : verdictOfStatus(meant);
-  }
-  return verdictOfStatus(status);
-}
-
-function verdictOfStatus(status: number): Verdict {
-  if (status >= 500) return 'failed';
-  if (status === 429) return 'limited';
-  if (rejections.has(status)) return 'rejected';
-  return status >= 300 && status < 400 && status !== 304 ? 'redirects' : 'serves';
+export function verdictOn({ status, meantStatus = status, broken, waiting }: Answer): Verdict {
+  if (meantStatus >= 500) return 'failed';
+  if (meantStatus === 429) return 'limited';
+  if (rejections.has(meantStatus)) return 'rejected';
+  if (meantStatus >= 300 && meantStatus < 400 && meantStatus !== 304) return 'redirects';
+  return broken !== undefined && meantStatus < 300 && waiting.length === 0 ? 'broken' : 'serves';
 }
 
 /** How long it asks to be left alone. */
 export function restAskedForMs(answer: Answer, nowEpochMs: number): number | undefined {
-  const inMs = Number(headerValue(answer.headers, 'retry-after-ms') ?? Number.NaN);
-  if (inMs >= 0 && Number.isFinite(inMs)) return inMs;
+  const inMs = headerValue(answer.headers, 'retry-after-ms');
+  if (inMs !== undefined && /^\d{1,12}(\.\d+)?$/.test(inMs)) return Number(inMs);
   return parseRetryAfterMs(headerValue(answer.headers, 'retry-after'), nowEpochMs);
 }

@@ -45,11 +45,17 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
 
 /** The rows are our own, of this version or another: what is no list of states is none. */
 function toTargetStates(text: string): TargetState[] {
-  const targets: unknown = JSON.parse(text);
-  return Array.isArray(targets) ? targets.filter(isTargetState) : [];
+  try {
+    const targets: unknown = JSON.parse(text);
+    return Array.isArray(targets) ? targets.filter(isTargetState) : [];
+  } catch {
+    return [];
+  }
 }
 
 function isTargetState(value: unknown): value is TargetState {
   if (typeof value !== 'object' || value === null) return false;
+  if (!Array.isArray(Reflect.get(value, 'restingCredentials'))) return false;
+  if (typeof Reflect.get(value, 'restsForMs') !== 'number') return false;
   return ['upstream', 'model', 'state'].every((name) => typeof Reflect.get(value, name) === 'string');
 }

@@ -26,10 +26,16 @@ interface HealthReporterDeps {
 export function startHealthReports({ store, node, log, states }: HealthReporterDeps): HealthReporter {
   let soon: NodeJS.Timeout | undefined;
   let failing = false;
+  let isClosed = false;
+  let running = Promise.resolve();
 
-  async function report(): Promise<void> {
+  function report(): void {
     clearTimeout(soon);
     soon = undefined;
+    if (!isClosed) running = running.then(write);
+  }
+
+  async function write(): Promise<void> {
     try {
       await store.report(node, states());
       failing = false;
@@ -40,16 +46,18 @@ export function startHealthReports({ store, node, log, states }: HealthReporterD
     }
   }
 
-  void report();
-  const regular = setInterval(() => void report(), intervalMs).unref();
+  report();
+  const regular = setInterval(report, intervalMs).unref();
 
   return {
     changed() {
-      soon ??= setTimeout(() => void report(), settleMs).unref();
+      if (!isClosed) soon ??= setTimeout(report, settleMs).unref();
     },
     async close() {
+      isClosed = true;
       clearTimeout(soon);
       clearInterval(regular);
+      await running;
       await store.withdraw(node).catch(() => undefined); // it ages
     },
   };

@@ -16,6 +16,8 @@ const untakenBytes = 256 * 1024;
 const suspiciousBytes = 16 * 1024;
 /** Who closes an idle connection has not begun to work on what was put on it; later than this, it may have. */
 const staleWithinMs = 1_000;
+/** A call with so much of its own total time had it all, but for what it took to get here. */
+const wholeTimeShare = 0.9;
 
 export function createHttpTransport(pools: Pools): Transport {
   return (call) =>
@@ -56,6 +58,7 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
   firstByteAtMs = 0;
   waiting: Buffer[] = [];
   ended = false;
+  meantStatus: number | undefined = undefined;
 
   readonly #call: Call;
   readonly #timeouts: Timeouts;
@@ -73,6 +76,8 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
   #awaitsBeginning = false;
 
   readonly #totalAtMs: number;
+  /** Those who came before it in the exchange took none of it. */
+  readonly #hasWholeTime: boolean;
   /** When the present phase (waiting for the head, or for the next byte) has taken too long. */
   #phaseAtMs = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout;
@@ -83,6 +88,7 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     this.#resolve = resolve;
     const nowMs = performance.now();
     this.#totalAtMs = Math.min(nowMs + call.timeouts.totalMs, call.deadlineMs);
+    this.#hasWholeTime = this.#totalAtMs - nowMs > call.timeouts.totalMs * wholeTimeShare;
     // One timer a call: it looks at the deadlines when it fires, so that a chunk only has to move a number.
     const napMs = Math.min(this.#napMs(), this.#totalAtMs - nowMs);
     this.#timer = setTimeout(lookAtClock, Math.max(0, Math.ceil(napMs)), this);
@@ -127,11 +133,22 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     else this.#answer();
   }
 
+  /** Only short JSON bodies: the others pass as they come. */
   #mayBeError(): boolean {
-    const { upstream } = this.#call;
-    if (this.status !== 200 || upstream.family.failureIn === undefined) return false;
-    const length = headerValue(this.headers, 'content-length');
-    return length !== undefined && Number(length) <= suspiciousBytes && Number(length) > 0;
+    if (this.status !== 200 || this.#call.upstream.family.failureIn === undefined) return false;
+    const length = Number(headerValue(this.headers, 'content-length') ?? 0);
+    if (length === 0 || length > suspiciousBytes) return false;
+    if (headerValue(this.headers, 'content-encoding') !== undefined) return false;
+    return /^application\/(?:[^;]*\+)?json/i.test(headerValue(this.headers, 'content-type') ?? '');
+  }
+
+  /** Looks at what has come of such a body, and hands the answer over once it is clear what it is. */
+  #lookForError(isWhole: boolean): void {
+    const beginning = this.waiting.length === 1 ? this.waiting[0] : Buffer.concat(this.waiting);
+    const meant = this.#call.upstream.family.failureIn?.(beginning ?? Buffer.alloc(0), isWhole);
+    if (meant === 'unclear') return;
+    this.meantStatus = meant;
+    this.#answer();
   }
 
   #answer(): void {
@@ -146,7 +163,7 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
       this.waiting.push(chunk);
       this.#untakenBytes += chunk.length;
       if (this.#untakenBytes > untakenBytes) this.#pause(controller);
-      if (this.#awaitsBeginning) this.#answer();
+      if (this.#awaitsBeginning) this.#lookForError(false);
       return;
     }
     if (!this.#sink.onChunk(chunk)) this.#pause(controller);
@@ -161,7 +178,7 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     this.#finish();
     this.ended = true;
     this.#trailers = toText(controller.rawTrailers);
-    if (this.#awaitsBeginning) this.#answer();
+    if (this.#awaitsBeginning) this.#lookForError(true);
     this.#sink?.onEnd(this.#trailers);
   }
 
@@ -188,6 +205,10 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
   }
 
   // What the relay asks.
+
+  get broken(): Failure | undefined {
+    return this.#failure;
+  }
 
   take(sink: AnswerSink): void {
     this.#sink = sink;
@@ -247,18 +268,24 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     return this.firstByteAtMs === 0 ? Math.min(firstByteMs, idleMs) : Number.POSITIVE_INFINITY;
   }
 
+  /** An answer that was coming, or a call that began late, is not to blame for the end of the total time. */
+  get #isOurs(): boolean {
+    return this.status !== 0 || !this.#hasWholeTime;
+  }
+
   #timeoutFailure(nowMs: number): Failure {
     const { totalMs, firstByteMs, idleMs } = this.#timeouts;
-    const [name, limitMs, what] =
-      nowMs >= this.#totalAtMs
-        ? (['total', totalMs, 'the whole call'] as const)
-        : this.firstByteAtMs === 0
-          ? (['first_byte', firstByteMs, 'the first byte of an answer'] as const)
-          : (['idle', idleMs, 'the next byte of its answer'] as const);
+    const isTotal = nowMs >= this.#totalAtMs;
+    const [name, limitMs, what] = isTotal
+      ? (['total', totalMs, 'the whole request'] as const)
+      : this.firstByteAtMs === 0
+        ? (['first_byte', firstByteMs, 'the first byte of an answer'] as const)
+        : (['idle', idleMs, 'the next byte of its answer'] as const);
     return {
       code: 'upstream_timeout',
       message: `The upstream took longer than ${limitMs / 1000} s for ${what} (timeouts.${name}); try again later.`,
       cause: `${name} timeout`,
+      ...(isTotal && this.#isOurs && { ours: true }),
     };
   }
 

@@ -156,7 +156,7 @@ test('what happened before a rest is forgotten when it closes', () => {
 test('a probe that says nothing gives its place to the next one', () => {
   const circuit = opened();
   const probe = circuit.begin(1_000);
-  circuit.abandoned(probe, 1_100);
+  circuit.abandoned(probe);
   assert.deepEqual([circuit.state(1_100), circuit.allows(1_100), circuit.restsUntilMs], ['half-open', true, 1_000]);
   assert.ok(circuit.begin(1_100) > 0);
 });
@@ -405,7 +405,8 @@ test('does what a plain model does; never two probes, never a rest over a minute
         if (ended === undefined) return;
         model.end(ended.call, how, nowMs);
         if (how === 'failed') circuit.failed(ended.ticket, nowMs, 'reset', 'wire');
-        else circuit[how](ended.ticket, nowMs);
+        else if (how === 'abandoned') circuit.abandoned(ended.ticket);
+        else circuit.succeeded(ended.ticket, nowMs);
       }
       function take(each: Step): void {
         switch (each.kind) {
@@ -470,7 +471,7 @@ test('a probe that hangs does not keep the next rest from being probed', () => {
   breakDown(1_003);
   assert.equal(circuit.allows(60_000), true);
   const probe = circuit.begin(60_000);
-  circuit.abandoned(hanging, 60_001);
+  circuit.abandoned(hanging);
   assert.equal(circuit.allows(60_001), false, 'the new probe is still out');
   circuit.succeeded(probe, 60_002);
   assert.equal(circuit.state(60_002), 'closed');

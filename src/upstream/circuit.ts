@@ -79,7 +79,7 @@ export class Circuit {
   }
 
   /** It says nothing of the other side. */
-  abandoned(ticket: number, _nowMs: number): void {
+  abandoned(ticket: number): void {
     this.#giveBack(ticket);
   }
 

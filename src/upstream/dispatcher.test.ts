@@ -231,10 +231,10 @@ test('an upstream that has no room is passed over, and where none has any, that 
   const where = course([target(upstream('a', { limits }))], [target(upstream('b', { limits }))]);
   const client = { gone: false, work: undefined };
   const first = choose(where);
-  assert.equal(first.enter(client), 'entered');
+  assert.equal(first.enter(client, 1_000_000), 'entered');
   const second = choose(where);
   assert.equal(second.candidate.target.upstream.id, 'b');
-  assert.equal(second.enter(client), 'entered');
+  assert.equal(second.enter(client, 1_000_000), 'entered');
   assert.equal(nobody(where).kind, 'full');
   first.served(1);
   assert.equal(nobody(where).kind, 'full', 'the answer is still under way');

@@ -32,7 +32,7 @@ export interface TargetDispatcher extends Dispatcher {
 
 export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   const { clock, random, onChange } = deps;
-  const standings = new Standings(random);
+  const standings = new Standings(random, clock.monotonicMs());
 
   // What one choice looks at; choosing never waits, so that one set is enough.
   const found: Candidate[] = [];
@@ -141,10 +141,11 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     nowMs: number,
   ): Turn | undefined {
     const { budget } = view.upstream;
-    if (tried.sent > 0 && !budget.tryTake(nowMs)) return undefined;
+    const isPaid = tried.sent > 0;
+    if (isPaid && !budget.tryTake(nowMs)) return undefined;
     if (!tried.counted) budget.deposit();
     tried.counted = true;
-    return new TargetTurn(candidate, view, key, alone, deps, nowMs);
+    return new TargetTurn({ candidate, view, key, alone, isPaid }, deps, nowMs);
   }
 
   /** By weight among those that work; most have one. */
@@ -165,17 +166,23 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     return circuit.allows(nowMs) && limit.allows(nowMs) && !tried.hasCredential(credential, target);
   }
 
-  /** Nothing rests where there is no alternative, save where it asked for it: the one that wakes soonest. */
+  /**
+   * Nothing rests where there is no alternative, save where it asked for it: the one that wakes soonest. Where the first call
+   * went to one that works, there was one: what that said goes to the client.
+   */
   function lastResort({ tiers, alone }: Course, tried: Tried, nowMs: number): Turn | undefined {
+    if (tried.sent > 0 && !tried.resorted) return undefined;
     for (const { candidate, view, key } of untried(tiers, tried)) {
       if (bindingUntilMs(view, key) > nowMs || !view.upstream.places.hasRoom) continue;
       const turn = begin(candidate, view, key, alone, tried, nowMs);
-      if (turn !== undefined) return turn;
+      if (turn === undefined) continue;
+      tried.resorted = true;
+      return turn;
     }
     return undefined;
   }
 
-  /** Every pair that was not tried, by the end of its rest. */
+  /** Every pair that was not tried, by the end of its rest; those last whose upstream is known to be down. */
   function untried(tiers: Course['tiers'], tried: Tried): Pair[] {
     return tiers
       .flat()
@@ -185,7 +192,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
         return view.keys.map((key) => ({ candidate, view, key }));
       })
       .filter(({ candidate, key }) => !tried.hasCredential(key.credential, candidate.target))
-      .sort((a, b) => restsUntilMs(a) - restsUntilMs(b));
+      .sort((a, b) => isDown(a) - isDown(b) || restsUntilMs(a) - restsUntilMs(b));
   }
 
   function nobody({ tiers }: Course, tried: Tried, nowMs: number): NoTurn {
@@ -203,7 +210,19 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
 
   return {
     choose,
-    adopt: (snapshot) => standings.adopt(snapshot),
+    adopt(snapshot) {
+      for (const { id, down } of standings.adopt(snapshot)) {
+        onChange({
+          upstream: id,
+          model: undefined,
+          credential: undefined,
+          rests: false,
+          alone: false,
+          why: down,
+          forMs: 0,
+        });
+      }
+    },
     checked(upstream, ok, why) {
       const standing = standings.of(upstream);
       const wasDown = standing.down;
@@ -255,6 +274,10 @@ interface Pair {
 
 function restsUntilMs({ view, key }: Pair): number {
   return Math.max(view.standing.circuit.restsUntilMs, key.circuit.restsUntilMs, key.limit.restsUntilMs);
+}
+
+function isDown({ view }: Pair): number {
+  return view.upstream.down === undefined ? 0 : 1;
 }
 
 function nameOf({ view: { target }, key: { credential } }: Pair): string {

@@ -2,7 +2,7 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { MadeAnswer } from '../core/family.ts';
-import type { Answer, AnswerSink, Call, CallEnd, Failure, Outcome, Transport } from '../core/outcome.ts';
+import type { Answer, AnswerSink, Call, CallEnd, ClientWork, Failure, Outcome, Transport } from '../core/outcome.ts';
 
 export const inProcessTransport: Transport = async (call: Call): Promise<Outcome> => {
   const { make } = call.offer;
@@ -10,7 +10,7 @@ export const inProcessTransport: Transport = async (call: Call): Promise<Outcome
   if (call.client.gone) return over(call, { kind: 'client-gone' });
   const sentAtMs = performance.now();
   const leaving = new AbortController();
-  call.client.work = { clientLeft: () => leaving.abort() };
+  call.client.work = new LocalWork(leaving);
   try {
     const made = await make(call.body, leaving.signal);
     if (leaving.signal.aborted) return over(call, { kind: 'client-gone' });
@@ -29,6 +29,18 @@ function over({ end }: Call, outcome: Outcome): Outcome {
   return outcome;
 }
 
+class LocalWork implements ClientWork {
+  readonly #leaving: AbortController;
+
+  constructor(leaving: AbortController) {
+    this.#leaving = leaving;
+  }
+
+  clientLeft(): void {
+    this.#leaving.abort();
+  }
+}
+
 class InProcessAnswer implements Answer {
   readonly status: number;
   readonly statusText: string;
@@ -37,6 +49,7 @@ class InProcessAnswer implements Answer {
   readonly firstByteAtMs: number;
   readonly waiting: readonly Buffer[];
   readonly ended: boolean;
+  readonly broken = undefined;
 
   readonly #body: MadeAnswer['body'];
   readonly #leaving: AbortController;

@@ -11,11 +11,11 @@ function drain(budget: RetryBudget, nowMs: number): number {
 }
 
 test('twenty repetitions are there at the start', () => {
-  assert.equal(drain(new RetryBudget(), 5_000), 20);
+  assert.equal(drain(new RetryBudget(5_000), 5_000), 20);
 });
 
 test('five requests pay for one repetition', () => {
-  const budget = new RetryBudget();
+  const budget = new RetryBudget(0);
   drain(budget, 0);
   for (let request = 0; request < 4; request += 1) budget.deposit();
   assert.equal(drain(budget, 0), 0);
@@ -26,7 +26,7 @@ test('five requests pay for one repetition', () => {
 });
 
 test('ten repetitions a second are free, however often it is asked in between', () => {
-  const budget = new RetryBudget();
+  const budget = new RetryBudget(0);
   drain(budget, 0);
   assert.equal(drain(budget, 1_000), 10);
   let taken = 0;
@@ -35,10 +35,10 @@ test('ten repetitions a second are free, however often it is asked in between', 
 });
 
 test('no more than fifty are stored, however long it is quiet or how many requests came', () => {
-  const quiet = new RetryBudget();
+  const quiet = new RetryBudget(0);
   drain(quiet, 0);
   assert.equal(drain(quiet, 3_600_000), 50);
-  const busy = new RetryBudget();
+  const busy = new RetryBudget(0);
   for (let request = 0; request < 10_000; request += 1) busy.deposit();
   assert.equal(drain(busy, 0), 50);
 });
@@ -51,7 +51,7 @@ test('keeps to its bound over every sequence, and over every window of it', () =
   });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
-      const budget = new RetryBudget();
+      const budget = new RetryBudget(0);
       let nowMs = 0;
       let deposits = 0;
       let taken = 0;

@@ -10,20 +10,29 @@ const atStart = 20 * repetition;
 
 export class RetryBudget {
   #stored = atStart;
-  #filledAtMs: number | undefined = undefined;
+  #filledAtMs: number;
 
-  /** A client's request came, whatever becomes of it. */
+  constructor(nowMs: number) {
+    this.#filledAtMs = nowMs;
+  }
+
+  /** A client's request comes here first, whatever becomes of it. */
   deposit(): void {
     this.#store(perRequest);
   }
 
   /** Whether one more call may be repeated; if so, it is paid for. */
   tryTake(nowMs: number): boolean {
-    this.#store((nowMs - (this.#filledAtMs ?? nowMs)) * perMs);
+    this.#store((nowMs - this.#filledAtMs) * perMs);
     this.#filledAtMs = nowMs;
     if (this.#stored < repetition) return false;
     this.#stored -= repetition;
     return true;
+  }
+
+  /** What was paid for did not leave. */
+  refund(): void {
+    this.#store(repetition);
   }
 
   #store(amount: number): void {

@@ -1,6 +1,6 @@
 /** What is remembered of upstreams, of their targets and of their credentials. It outlives configuration swaps. */
 
-import type { Credential, Model, Snapshot, Target, Upstream } from '../core/snapshot.ts';
+import type { Credential, Snapshot, Target, Upstream } from '../core/snapshot.ts';
 import { Circuit } from './circuit.ts';
 import { Latency } from './latency.ts';
 import { Places } from './places.ts';
@@ -21,7 +21,7 @@ export class TargetStanding {
 
 export class UpstreamStanding {
   readonly places: Places;
-  readonly budget = new RetryBudget();
+  readonly budget: RetryBudget;
   readonly targets = new Map<string, TargetStanding>();
   /** Which credentials were refused, by fingerprint. */
   readonly credentials = new Map<string, Circuit>();
@@ -29,8 +29,44 @@ export class UpstreamStanding {
   /** Why the active check says that it is down; undefined while it does not. */
   down: string | undefined = undefined;
 
-  constructor(upstream: Upstream) {
+  /** What is known is known of whoever is there. */
+  #address: string;
+
+  constructor(upstream: Upstream, nowMs: number) {
     this.places = new Places(upstream.limits);
+    this.budget = new RetryBudget(nowMs);
+    this.#address = addressOf(upstream);
+  }
+
+  /** Takes over what a configuration says, and forgets what is not true of it any more. */
+  adopt(upstream: Upstream, models: ReadonlySet<string>): void {
+    this.places.configure(upstream.limits);
+    if (this.#address !== addressOf(upstream)) {
+      this.#address = addressOf(upstream);
+      this.targets.clear();
+      this.credentials.clear();
+      this.failedChecks = 0;
+      this.down = undefined;
+    }
+    // Nobody would say that it is up again.
+    if (upstream.healthCheck === undefined) {
+      this.failedChecks = 0;
+      this.down = undefined;
+    }
+    const fingerprints = new Set(upstream.credentials.map(({ fingerprint }) => fingerprint));
+    keepOnly(this.credentials, fingerprints);
+    keepOnly(this.targets, models);
+    for (const { limits } of this.targets.values()) keepOnly(limits, fingerprints);
+  }
+}
+
+function addressOf({ origin, pathPrefix }: Upstream): string {
+  return `${origin}${pathPrefix}`;
+}
+
+function keepOnly(map: Map<string, unknown>, names: ReadonlySet<string>): void {
+  for (const name of map.keys()) {
+    if (!names.has(name)) map.delete(name);
   }
 }
 
@@ -52,24 +88,36 @@ export interface TargetView {
 
 export class Standings {
   readonly #random: () => number;
+  /** When all began. */
+  readonly #nowMs: number;
   readonly #upstreams = new Map<string, UpstreamStanding>();
   readonly #views = new WeakMap<Target, TargetView>();
 
-  constructor(random: () => number) {
+  constructor(random: () => number, nowMs: number) {
     this.#random = random;
+    this.#nowMs = nowMs;
   }
 
-  /** Takes over the limits of a configuration, and forgets what it does not name. */
-  adopt({ upstreams, models }: Pick<Snapshot, 'upstreams' | 'models'>): void {
-    for (const id of this.#upstreams.keys()) {
-      if (!upstreams.has(id)) this.#upstreams.delete(id);
+  /** Says which upstreams counted as down, and do not any more. */
+  adopt({
+    upstreams,
+    models,
+  }: Pick<Snapshot, 'upstreams' | 'models'>): { readonly id: string; readonly down: string }[] {
+    keepOnly(this.#upstreams, new Set(upstreams.keys()));
+    const modelsOf = new Map<string, Set<string>>();
+    for (const { upstream, model } of models.all.flatMap(({ targets }) => targets)) {
+      found(modelsOf, upstream.id, () => new Set<string>()).add(model);
     }
-    for (const upstream of upstreams.values()) this.of(upstream).places.configure(upstream.limits);
-    this.#forgetTargets(models.all);
+    return [...upstreams.values()].flatMap((upstream) => {
+      const standing = this.of(upstream);
+      const { down } = standing;
+      standing.adopt(upstream, modelsOf.get(upstream.id) ?? new Set());
+      return down === undefined || standing.down !== undefined ? [] : [{ id: upstream.id, down }];
+    });
   }
 
   of(upstream: Upstream): UpstreamStanding {
-    return found(this.#upstreams, upstream.id, () => new UpstreamStanding(upstream));
+    return found(this.#upstreams, upstream.id, () => new UpstreamStanding(upstream, this.#nowMs));
   }
 
   view(target: Target): TargetView {
@@ -93,18 +141,6 @@ export class Standings {
         limit: found(standing.limits, credential.fingerprint, newCircuit),
       }));
     return { target, upstream, standing, keys };
-  }
-
-  #forgetTargets(models: readonly Model[]): void {
-    const named = new Map<string, Set<string>>();
-    for (const { upstream, model } of models.flatMap(({ targets }) => targets)) {
-      found(named, upstream.id, () => new Set<string>()).add(model);
-    }
-    for (const [id, upstream] of this.#upstreams) {
-      for (const model of upstream.targets.keys()) {
-        if (named.get(id)?.has(model) !== true) upstream.targets.delete(model);
-      }
-    }
   }
 }
 

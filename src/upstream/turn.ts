@@ -27,6 +27,15 @@ export interface TurnDeps {
   onChange(change: Change): void;
 }
 
+export interface Choice {
+  readonly candidate: Candidate;
+  readonly view: TargetView;
+  readonly key: KeyView;
+  /** It is called however it fails, as it has no alternative. */
+  readonly alone: boolean;
+  readonly isPaid: boolean;
+}
+
 /** Longer pauses than this are not believed: who asks for an hour is asked again after a minute. */
 const longestRestMs = 60_000;
 
@@ -38,6 +47,8 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
   readonly #view: TargetView;
   readonly #key: KeyView;
   readonly #alone: boolean;
+  /** It was paid for with the retry budget. */
+  readonly #isPaid: boolean;
   readonly #deps: TurnDeps;
   readonly #ticket: number;
   readonly #keyTicket: number;
@@ -46,14 +57,16 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
   #worked = false;
   #placed = false;
   #client: Listening | undefined = undefined;
+  #deadline: NodeJS.Timeout | undefined = undefined;
   #resolve: ((entry: Entry) => void) | undefined = undefined;
 
-  constructor(candidate: Candidate, view: TargetView, key: KeyView, alone: boolean, deps: TurnDeps, nowMs: number) {
+  constructor({ candidate, view, key, alone, isPaid }: Choice, deps: TurnDeps, nowMs: number) {
     this.candidate = candidate;
     this.credential = key.credential;
     this.#view = view;
     this.#key = key;
     this.#alone = alone;
+    this.#isPaid = isPaid;
     this.#deps = deps;
     this.#ticket = view.standing.circuit.begin(nowMs);
     this.#keyTicket = key.circuit.begin(nowMs);
@@ -62,19 +75,26 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
 
   // Its place.
 
-  enter(client: Listening): 'entered' | Promise<Entry> {
+  enter(client: Listening, deadlineMs: number): 'entered' | Promise<Entry> {
+    if (client.gone) {
+      this.withdraw();
+      return Promise.resolve('client-gone');
+    }
     if (this.#view.upstream.places.tryEnter()) {
       this.#take();
       return 'entered';
     }
-    return new Promise((resolve) => {
-      this.#resolve = resolve;
-      this.#client = client;
-      client.work = this;
-      const entry = this.#view.upstream.places.enter(this);
-      if (entry === 'entered') this.entered();
-      else if (entry === 'full') this.timedOut();
-    });
+    return new Promise((resolve) => this.#wait(client, deadlineMs, resolve));
+  }
+
+  #wait(client: Listening, deadlineMs: number, resolve: (entry: Entry) => void): void {
+    this.#resolve = resolve;
+    this.#client = client;
+    client.work = this;
+    const entry = this.#view.upstream.places.enter(this);
+    if (entry === 'entered') this.entered();
+    else if (entry === 'full') this.timedOut();
+    else this.#deadline = setTimeout(runOut, Math.max(0, deadlineMs - performance.now()), this);
   }
 
   entered(): void {
@@ -83,17 +103,18 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
   }
 
   timedOut(): void {
-    this.dropped();
+    this.withdraw();
     this.#endWait('too-late');
   }
 
   clientLeft(): void {
-    this.#view.upstream.places.withdraw(this);
-    this.dropped();
+    this.withdraw();
     this.#endWait('client-gone');
   }
 
   withdraw(): void {
+    this.#view.upstream.places.withdraw(this);
+    if (!this.#judged) this.#refund();
     this.dropped();
     this.over(undefined);
   }
@@ -103,7 +124,7 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
     this.#placed = false;
     this.#view.standing.inFlight -= 1;
     this.#view.upstream.places.leave();
-    if (broken === undefined) return;
+    if (broken === undefined || broken.ours !== undefined) return;
     if (this.#worked) this.#fail(0, broken.cause, 'wire');
   }
 
@@ -119,6 +140,11 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
     this.#succeed(this.#key.limit, this.#limitTicket, nowMs, this.#view.target.model, this.credential.id);
   }
 
+  notSent(why: string): void {
+    this.#refund();
+    this.failed(why, 'wire');
+  }
+
   failed(why: string, kind: 'wire' | 'answer', restMs?: number): void {
     this.#judge();
     this.#fail(this.#ticket, why, kind, restMs);
@@ -131,7 +157,7 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
     const nowMs = this.#deps.clock.monotonicMs();
     const { limit } = this.#key;
     this.#watch(limit, this.#view.target.model, this.credential.id, nowMs, () => {
-      if (restMs === undefined) limit.openNow(nowMs, why, 'answer');
+      if (restMs === undefined || restMs <= 0) limit.openNow(nowMs, why, 'answer');
       else limit.restFor(Math.min(restMs, longestRestMs), nowMs, why);
     });
     this.#release(limit, this.#limitTicket);
@@ -177,7 +203,12 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
     this.#view.standing.inFlight += 1;
   }
 
+  #refund(): void {
+    if (this.#isPaid) this.#view.upstream.budget.refund();
+  }
+
   #endWait(entry: Entry): void {
+    clearTimeout(this.#deadline);
     if (this.#client?.work === this) this.#client.work = undefined;
     this.#resolve?.(entry);
     this.#resolve = undefined;
@@ -193,7 +224,7 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
   }
 
   #release(circuit: Circuit, ticket: number): void {
-    if (ticket > 0) circuit.abandoned(ticket, this.#deps.clock.monotonicMs());
+    if (ticket > 0) circuit.abandoned(ticket);
   }
 
   /** Says so where it was resting. */
@@ -230,4 +261,8 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
       forMs: Math.max(0, restsUntilMs - nowMs),
     });
   }
+}
+
+function runOut(turn: TargetTurn): void {
+  turn.timedOut();
 }

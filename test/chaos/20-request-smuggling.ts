@@ -97,7 +97,7 @@ export default definePromise({
         upstream: upstream.requests.slice(firstRequest),
       });
       const counted = `${rig.settled.length - firstExchange} requests in the gateway, ${upstream.requests.length - firstRequest} behind it`;
-      figures.push(none(`${way.name}: disagreements in ${cases.length} cases (${counted})`, found));
+      figures.push(none(`${way.name}: disagreements in ${cases.length} cases`, found, counted));
     }
     return [
       ...figures,

@@ -23,7 +23,7 @@ const MiB = 1024 ** 2;
 /** So many clients send the same body at once, so many times. */
 const scales = {
   long: { limitBytes: 32 * MiB, mincedBytes: 2 * MiB, rounds: 2, clients: 2 },
-  short: { limitBytes: 10 * MiB, mincedBytes: MiB / 8, rounds: 1, clients: 1 },
+  short: { limitBytes: 10 * MiB, mincedBytes: MiB / 2, rounds: 1, clients: 1 },
 } as const;
 
 const answerTimeoutMs = 60_000;

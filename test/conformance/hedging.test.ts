@@ -34,11 +34,10 @@ test('the second target answers where the first takes long, and the first call e
   for (let i = 0; i < 50 && !firstLeft; i += 1) await wait(10);
   assert.equal(firstLeft, true);
   const { tries } = await house.rig.exchange();
-  assert.deepEqual(
-    tries.map(({ upstream, outcome }) => `${upstream} ${outcome}`).toSorted(),
-    ['a outrun', 'b answered'].slice(0, tries.length),
-  );
-  assert.ok(tries.some(({ outcome }) => outcome === 'outrun'));
+  assert.deepEqual(tries.map(({ upstream, outcome }) => `${upstream} ${outcome}`).toSorted(), [
+    'a outrun',
+    'b answered',
+  ]);
 });
 
 test('a first target that answers in time is the only one that is asked', async (t) => {

@@ -396,7 +396,7 @@ export const errorRows: readonly ErrorRow[] = [
   {
     code: 'overloaded',
     when: 'the upstream has all the calls that it may have, and its queue is full',
-    message: /queues are full \(upstreams\[\]\.limits\); try again in 1 s/,
+    message: /queues are full or too slow \(upstreams\[\]\.limits\); try again in 1 s/,
     setting: { script: (_request, reply) => reply.stall(), target: { limits: { concurrency: 1, queue: 0 } } },
     upstreamIsAsked: true,
     async ask(house) {

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 
-export interface EventLoopDelay {
+interface EventLoopDelay {
   readonly p99Ms: number;
   readonly maxMs: number;
 }

@@ -4,9 +4,11 @@ import type { Figure } from '../promise.ts';
 
 const shownCharacters = 300;
 
-export function none(name: string, found: readonly string[]): Figure {
+/** `basis` says how much there was to find it in. */
+export function none(name: string, found: readonly string[], basis = ''): Figure {
   const first = found[0]?.slice(0, shownCharacters);
-  const measured = first === undefined ? '0' : `${found.length}, such as ${first}`;
+  const nothing = basis === '' ? '0' : `0 (${basis})`;
+  const measured = first === undefined ? nothing : `${found.length}, such as ${first}`;
   return { name, bar: '0', measured, met: found.length === 0, broken: found.length > 0 };
 }
 

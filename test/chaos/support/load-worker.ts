@@ -188,7 +188,7 @@ function keepFailure(line: string): void {
 
 /** What is late is sent as soon as a connection is free; its latency counts from when it was due. */
 function sendWhatIsDue(ratePerSecond: number): void {
-  const owed = Math.min(maxRequests, Math.floor(((performance.now() - startedMs) / 1000) * ratePerSecond));
+  const owed = Math.min(maxRequests, 1 + Math.floor(((performance.now() - startedMs) / 1000) * ratePerSecond));
   for (; due < owed; due += 1) {
     const requestDueMs = startedMs + (due / ratePerSecond) * 1000;
     const [client] = idle;

@@ -4,7 +4,7 @@ import { testKey } from '../../support/rig.ts';
 import { pick, type Random } from './request-draft.ts';
 
 /** The marks of one case: of the odd request, of one behind it, and of the one hidden in the content of either. All text is Latin-1. */
-export interface Marks {
+interface Marks {
   readonly outer: string;
   readonly carrier: string;
   readonly inner: string;
@@ -19,10 +19,10 @@ export interface SmugglingVariant {
 
 const standardLine = 'POST /v1/embeddings HTTP/1.1';
 
-export const bodyOf = (mark: string, model: string): string => `{"model":"${model}","input":"${mark}"}`;
+const bodyOf = (mark: string, model: string): string => `{"model":"${model}","input":"${mark}"}`;
 
 /** A request that carries its mark as its ID; `fields` frame the content. */
-export function marked(mark: string, fields: readonly string[], content: string, line = standardLine): string {
+function marked(mark: string, fields: readonly string[], content: string, line = standardLine): string {
   const lines = [line, 'Host: a', `x-api-key: ${testKey}`, `X-Request-Id: ${mark}`, ...fields];
   return `${lines.join('\r\n')}\r\n\r\n${content}`;
 }
