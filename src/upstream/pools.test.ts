@@ -99,7 +99,7 @@ test('calls one after another use one connection', async (t) => {
   assert.equal(sockets.size, 1);
 });
 
-test('a pool has as many connections as its upstreams may have calls, and one for each health check', async (t) => {
+test('a pool has as many connections as its upstreams may have calls, two to spare each, and one for each health check', async (t) => {
   const { url, held, sockets } = await startHolding(t);
   const pools = startPools(t);
   const healthCheck = { path: '/health', intervalMs: 1_000, timeoutMs: 1_000 };
@@ -107,11 +107,11 @@ test('a pool has as many connections as its upstreams may have calls, and one fo
   const two = toUpstream(url, { id: 'two', ...concurrent(3), healthCheck });
   pools.keep([one, two, toUpstream('https://elsewhere.test', { id: 'three' })]);
   assert.equal(pools.of(one), pools.of(two));
-  const calls = Array.from({ length: 9 }, () => callThrough(pools.of(one)));
-  await until('all connections are in use', () => held.length === 6);
+  const calls = Array.from({ length: 13 }, () => callThrough(pools.of(one)));
+  await until('all connections are in use', () => held.length === 10);
   await wait(50);
-  assert.equal(sockets.size, 6);
-  assert.equal(Number(held.length), 6, 'a call went out without a connection');
+  assert.equal(sockets.size, 10);
+  assert.equal(Number(held.length), 10, 'a call went out without a connection');
   for (let i = 0; i < calls.length; i += 1) {
     await until('another call arrives', () => held.length > 0);
     held.pop()?.end('done');

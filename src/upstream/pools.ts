@@ -101,9 +101,12 @@ function lineOf({ origin, timeouts, tls }: Upstream): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
-/** A health check has no place among the calls, and must not wait until one of them ends. */
+/** For answers that were put aside and have given their place to the next call before they ended. */
+const spareConnections = 2;
+
+/** A health check has no place among the calls either, and must not wait until one of them ends. */
 function connectionsOf({ limits, healthCheck }: Upstream): number {
-  return limits.concurrency + (healthCheck === undefined ? 0 : 1);
+  return limits.concurrency + spareConnections + (healthCheck === undefined ? 0 : 1);
 }
 
 /** A pool cannot be given more connections: another number is another pool. */

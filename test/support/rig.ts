@@ -20,6 +20,11 @@ export const testKey = 'test-key-with-enough-characters';
 /** A configuration document; `server.port`, the store and a key are filled in. */
 export type RigDocument = Readonly<Record<string, unknown>>;
 
+interface Warning {
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
 export interface Rig {
   readonly port: number;
   readonly url: string;
@@ -27,6 +32,8 @@ export interface Rig {
   readonly store: Store;
   /** Every exchange that has been settled, in order. */
   readonly settled: readonly Exchange[];
+  /** What the log warned of, in order. */
+  readonly warnings: readonly Warning[];
   /** Waits until so many exchanges are settled, and gives the last of them. */
   exchange(count?: number): Promise<Exchange>;
   /** A request with the test's key; `body` may be bytes, text or a value to be written as JSON. */
@@ -53,10 +60,11 @@ export async function startRig(t: TestContext, document: RigDocument, env: Recor
   const snapshot = await compile(document);
   const store = await openStore(snapshot.store, { cwd: directory });
   const settled: Exchange[] = [];
+  const warnings: Warning[] = [];
   let wake = (): void => {};
   const log: Log = {
     info: () => {},
-    warn: () => {},
+    warn: (message, fields = {}) => void warnings.push({ message, fields }),
     error: () => {},
     flush: () => {},
     request(exchange) {
@@ -88,6 +96,7 @@ export async function startRig(t: TestContext, document: RigDocument, env: Recor
     app,
     store,
     settled,
+    warnings,
     async exchange(count = 1) {
       while (settled.length < count) {
         await new Promise<void>((resolve) => {

@@ -1,0 +1,241 @@
+/** The corners of asking one target after another: who is blamed, who pays, what is told, and what is given back. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { assertError } from '../support/error-answer.ts';
+import type { Handler } from '../support/fake-upstream.ts';
+import { questionBytes, startPair } from '../support/pair.ts';
+import { connect } from '../support/raw-connection.ts';
+import { answering, refusingWith, resetting, type Several, silent, startSeveral } from '../support/several.ts';
+
+const afterMs =
+  (ms: number, then: Handler): Handler =>
+  async (request, reply) => {
+    await reply.sleep(ms);
+    await then(request, reply);
+  };
+
+const credentials = [{ api_key: 'sk-first-credential' }, { api_key: 'sk-second-credential' }];
+const ask = '{"model":"m","input":"x"}';
+
+/** How the targets are, as the log told last. */
+function rests(house: Several): readonly string[] {
+  return house.rig.warnings
+    .filter(({ message }) => message === 'target rests')
+    .map(({ fields }) => String(fields.upstream));
+}
+
+test('a name that is no text for a header stops nobody', async (t) => {
+  const pair = await startPair(t, answering('a'), { upstream: { limits: { concurrency: 2, queue: 0 } } });
+  const pattern = { id: 'p-*', operations: ['embeddings'], targets: [{ upstream: 'up', model: '*' }] };
+  const upstreams = [
+    {
+      id: 'up',
+      family: 'openai',
+      base_url: pair.upstream.url,
+      api_key: 'sk-of-the-upstream',
+      limits: { concurrency: 2, queue: 0 },
+    },
+  ];
+  assert.deepEqual(pair.rig.app.swap(await pair.rig.compile({ upstreams, models: [pattern] })), []);
+  for (let i = 0; i < 6; i += 1) {
+    const answer = await pair.rig.post('/v1/embeddings', '{"model":"p-\\ud800","input":"x"}');
+    assert.equal(answer.status, 200);
+    assert.equal(answer.header('x-postern-space'), '%EF%BF%BD');
+  }
+});
+
+test('who is asked last is not blamed for the time that others took', async (t) => {
+  const slow = afterMs(250, answering('b'));
+  const house = await startSeveral(t, [silent, slow], {
+    upstream: { timeouts: { first_byte: '400ms', total: '500ms' } },
+  });
+  for (let i = 0; i < 6; i += 1) await house.embed();
+  assert.ok(!rests(house).includes('b'), rests(house).join());
+});
+
+test('a place in the queue is not worth more than the time that is left', async (t) => {
+  const house = await startSeveral(t, [silent, answering('b')], {
+    upstream: {
+      timeouts: { first_byte: '400ms', total: '400ms' },
+      limits: { concurrency: 1, queue: 50, queue_timeout: '400ms' },
+    },
+  });
+  const answers = await Promise.all(Array.from({ length: 8 }, () => house.embed()));
+  assert.ok(answers.every(({ status }) => [200, 503, 504].includes(status)));
+  assert.ok(!rests(house).includes('b'), rests(house).join());
+});
+
+test('a second call by hedging goes to nobody who rests', async (t) => {
+  const house = await startSeveral(t, [afterMs(40, answering('a')), refusingWith(500)], {
+    model: { operations: ['embeddings'], hedge: { after: '5ms' } },
+  });
+  for (let i = 0; i < 20; i += 1) assert.equal((await house.embed()).status, 200);
+  const [, second = 0] = house.seen();
+  assert.ok(second >= 5 && second <= 7, `${second} calls to the one that fails`);
+});
+
+test('where one that works says no, nobody who rests is asked for its sake', async (t) => {
+  let fails = false;
+  const house = await startSeveral(
+    t,
+    [silent, (request, reply) => (fails ? refusingWith(500) : answering('b'))(request, reply)],
+    { upstream: { timeouts: { first_byte: '80ms' } } },
+  );
+  for (let i = 0; i < 5; i += 1) assert.equal((await house.embed()).status, 200);
+  assert.deepEqual(house.seen(), [5, 5]);
+  fails = true;
+  assert.equal((await house.embed()).status, 500);
+  assert.deepEqual(house.seen(), [5, 6]);
+});
+
+test('the other credentials of the first target are still there after a second call was made', async (t) => {
+  const first: Handler = (request, reply) =>
+    request.header('authorization')?.includes('first') === true
+      ? afterMs(80, refusingWith(429))(request, reply)
+      : reply.json(200, { from: 'the second key' });
+  const house = await startSeveral(t, [first, refusingWith(503)], {
+    model: { operations: ['embeddings'], hedge: { after: '20ms' } },
+    upstream: [{ api_key: undefined, credentials: [{ ...credentials[0], weight: 1_000_000 }, credentials[1]] }, {}],
+  });
+  assert.deepEqual((await house.embed()).json(), { from: 'the second key' });
+});
+
+test('an answer that breaks off before the first byte of its body is asked for elsewhere', async (t) => {
+  const headOnly: Handler = async (_request, reply) => {
+    await reply.head(200, [
+      ['content-type', 'application/json'],
+      ['content-length', '100'],
+    ]);
+    reply.cut();
+  };
+  const house = await startSeveral(t, [headOnly, answering('b')]);
+  for (let i = 0; i < 6; i += 1) assert.deepEqual((await house.embed()).json(), { from: 'b' });
+  assert.deepEqual(house.seen(), [5, 6]);
+  const alone = await startSeveral(t, [headOnly]);
+  const answer = await alone.embed();
+  assert.equal(answer.status, 200, 'with nobody else, it passes as it came');
+  assert.equal(answer.complete, false);
+});
+
+test('an error inside of a 200 is found in whatever pieces it comes, and nothing else is held up', async (t) => {
+  const text = '{"error": {"message": "no", "code": 429}}';
+  const pieces: Handler = async (_request, reply) => {
+    await reply.head(200, [
+      ['content-type', 'application/json; charset=utf-8'],
+      ['content-length', String(text.length)],
+    ]);
+    for (const letter of text) await reply.raw(letter);
+  };
+  const house = await startSeveral(t, [pieces, answering('b')]);
+  assert.deepEqual((await house.embed()).json(), { from: 'b' });
+  assert.equal((await house.rig.exchange()).tries[0]?.outcome, 'limited');
+
+  const pair = await startPair(t, async (_request, reply) => {
+    await reply.head(200, [
+      ['content-type', 'application/json'],
+      ['content-length', '20'],
+    ]);
+    await reply.raw('{"object":');
+    await reply.sleep(300);
+    await reply.raw('"a list"  ');
+  });
+  const connection = await connect(pair.rig.port);
+  await connection.write(questionBytes());
+  await connection.sees('{"object":');
+  assert.ok(!connection.received().includes('a list'));
+  assert.equal((await connection.nextResponse()).complete, true);
+});
+
+test('a completion of which nobody knows the end is not answered with what another said before', async (t) => {
+  const house = await startSeveral(t, [refusingWith(429), resetting]);
+  assertError(await house.complete(), 'upstream_unreachable');
+});
+
+test('an upstream that was moved by a reload begins anew', async (t) => {
+  const house = await startSeveral(t, [refusingWith(503, [['Retry-After', '60']]), answering('b')]);
+  const at = (port: number) => ({
+    upstreams: [{ id: 'a', family: 'openai', base_url: `http://127.0.0.1:${port}`, api_key: 'sk-credential-of-a' }],
+    models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'a' }] }],
+  });
+  const [first, second] = house.upstreams;
+  house.rig.app.swap(await house.rig.compile(at(first?.port ?? 0)));
+  assert.equal((await house.embed()).status, 503);
+  assertError(await house.embed(), 'no_upstream_available');
+  house.rig.app.swap(await house.rig.compile(at(second?.port ?? 0)));
+  assert.deepEqual((await house.embed()).json(), { from: 'b' });
+});
+
+test('an upstream that was down when its check was taken away is asked again', async (t) => {
+  const house = await startSeveral(
+    t,
+    [(request, reply) => reply.json(request.method === 'GET' ? 500 : 200, { from: 'a' }), answering('b')],
+    {
+      upstream: [{ health_check: { path: '/health', interval: '100ms', timeout: '100ms' } }, {}],
+    },
+  );
+  const from = async (): Promise<string> => JSON.stringify((await house.embed()).json());
+  for (let i = 0; i < 100 && (await from()) !== '{"from":"b"}'; i += 1) await wait(20);
+  assert.equal(await from(), '{"from":"b"}');
+  const upstreams = house.upstreams.map(({ url }, i) => ({
+    id: i === 0 ? 'a' : 'b',
+    family: 'openai',
+    base_url: url,
+    api_key: `sk-credential-of-${i === 0 ? 'a' : 'b'}`,
+  }));
+  const targets = [{ upstream: 'a' }, { upstream: 'b', priority: 1 }];
+  house.rig.app.swap(
+    await house.rig.compile({ upstreams, models: [{ id: 'm', operations: ['embeddings'], targets }] }),
+  );
+  assert.equal(await from(), '{"from":"a"}');
+});
+
+test('an answer that is put aside gives its place to the next credential', async (t) => {
+  const dripping: Handler = async (request, reply) => {
+    if (request.header('authorization')?.includes('second') === true)
+      return reply.json(200, { from: 'the second key' });
+    await reply.head(429, [['content-length', '100']]);
+    await reply.stall();
+  };
+  const house = await startSeveral(t, [dripping], {
+    upstream: {
+      api_key: undefined,
+      credentials: [{ ...credentials[0], weight: 1_000_000 }, credentials[1]],
+      limits: { concurrency: 1, queue: 0 },
+    },
+  });
+  assert.deepEqual((await house.embed()).json(), { from: 'the second key' });
+});
+
+test('clients that leave while their body is judged take no place in the queue', async (t) => {
+  const pair = await startPair(t, silent, { upstream: { limits: { concurrency: 1, queue: 3, queue_timeout: '5s' } } });
+  const first = await connect(pair.rig.port);
+  await first.write(questionBytes());
+  await pair.upstream.nextRequest();
+  const long = questionBytes(`{"model":"m","input":[${'"word",'.repeat(300_000)}"x"]}`);
+  for (let i = 0; i < 4; i += 1) {
+    const leaving = await connect(pair.rig.port);
+    await leaving.write(long);
+    leaving.reset();
+  }
+  await pair.rig.exchange(4);
+  const living = await connect(pair.rig.port);
+  await living.write(questionBytes());
+  await wait(50);
+  pair.upstream.respondWith(answering('a'));
+  first.destroy();
+  assert.equal((await living.nextResponse()).status, 200);
+});
+
+test('what never left costs nothing of the retry budget', async (t) => {
+  const house = await startSeveral(t, [refusingWith(500), answering('b'), answering('c')], {
+    target: [{}, { priority: 1 }, { priority: 2 }],
+  });
+  await house.upstreams[1]?.close();
+  for (let i = 0; i < 40; i += 1) {
+    house.upstreams[0]?.respondWith(i % 2 === 0 ? refusingWith(500) : answering('a'));
+    const answer = await house.rig.post('/v1/embeddings', ask);
+    assert.equal(answer.status, 200);
+  }
+});
