@@ -112,7 +112,7 @@ export const upstreamSchema = mapping({
     .meta(is('How HTTPS is spoken with it, where the usual way is not enough. The files are watched for changes.')),
   health_check: mapping({
     path: urlPath().meta(
-      is('What is asked for, directly under the host of `base_url`. Any status below 400 is a yes.', { kind: 'path' }),
+      is('What is asked for, directly under the host of `base_url`. Any status below 300 is a yes.', { kind: 'path' }),
     ),
     interval: duration(100)
       .prefault('10s')

@@ -44,7 +44,7 @@ export interface UpstreamLimits {
   readonly queueTimeoutMs: number;
 }
 
-/** Asking an upstream from time to time whether it is there: a GET, and any status below 400 is a yes. */
+/** Asking an upstream from time to time whether it is there: a GET, and any status below 300 is a yes. */
 export interface HealthCheck {
   /** Under the origin, query included, the base URL's path not. */
   readonly path: string;

@@ -4,7 +4,7 @@ import type { Candidate, Course, Dispatcher, NoTurn, Tried, Turn } from '../core
 import type { Snapshot, Target, Upstream } from '../core/snapshot.ts';
 import type { TargetState } from '../core/target-state.ts';
 import { pick, pickByWeight } from './balance.ts';
-import { type KeyView, Standings, type TargetView, type UpstreamStanding } from './standing.ts';
+import { type KeyView, type Option, Standings, type TargetView, type UpstreamStanding } from './standing.ts';
 import { bindingUntilMs, stateOf } from './target-state.ts';
 import { TargetTurn, type TurnDeps } from './turn.ts';
 
@@ -34,13 +34,6 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   const { clock, random, onChange } = deps;
   const standings = new Standings(random, clock.monotonicMs());
 
-  // What one choice looks at; choosing never waits, so that one set is enough.
-  const found: Candidate[] = [];
-  const views: TargetView[] = [];
-  const keys: KeyView[] = [];
-  const weights: number[] = [];
-  const keyWeights: number[] = [];
-
   function choose(course: Course, tried: Tried): Turn | NoTurn {
     const nowMs = clock.monotonicMs();
     for (const tier of course.tiers) {
@@ -50,116 +43,68 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     return lastResort(course, tried, nowMs) ?? nobody(course, tried, nowMs);
   }
 
-  function chooseIn(
-    tier: readonly Candidate[],
-    { model, alone }: Course,
-    tried: Tried,
-    nowMs: number,
-  ): Turn | undefined {
-    collect(tier, tried, nowMs);
-    if (found.length > 1) keepThoseWithRoom();
-    while (found.length > 0) {
-      const index = pick(views, weights, model.balance, random, nowMs);
-      const turn = take(index, alone, tried, nowMs);
+  function chooseIn(tier: readonly Candidate[], course: Course, tried: Tried, nowMs: number): Turn | undefined {
+    const options = optionsIn(tier, tried, nowMs);
+    // Nobody has to queue as long as one of the same priority is free.
+    const free = options.length > 1 ? options.filter(({ view }) => view.upstream.places.isFree) : options;
+    const best = free.length > 0 ? free : options;
+    while (best.length > 0) {
+      const [option] = best.splice(pick(best, course.model.balance, random, nowMs), 1);
+      const turn = option && begin(option, course, tried, nowMs);
       if (turn !== undefined) return turn;
-      removeAt(index);
     }
     return undefined;
   }
 
   /** Everyone of a tier that may be called now. */
-  function collect(tier: readonly Candidate[], tried: Tried, nowMs: number): void {
-    found.length = views.length = keys.length = weights.length = 0;
-    let pressed = 0;
+  function optionsIn(tier: readonly Candidate[], tried: Tried, nowMs: number): Option[] {
+    const options: Option[] = [];
+    let resting = 0;
     for (const candidate of tier) {
       const view = standings.view(candidate.target);
       if (tried.hasTarget(candidate.target) || !view.upstream.places.hasRoom) continue;
-      if (!view.standing.circuit.allows(nowMs) || view.upstream.down !== undefined) {
-        if (view.standing.circuit.openedBy === 'answer') pressed += 1;
-        continue;
-      }
-      const key = chooseKey(view, tried, nowMs);
-      if (key !== undefined) add(candidate, view, key, candidate.target.weight);
+      if (view.standing.circuit.allows(nowMs) && view.upstream.down === undefined) {
+        const key = chooseKey(view, tried, nowMs);
+        if (key !== undefined) options.push({ candidate, view, key, weight: candidate.target.weight });
+      } else if (view.standing.circuit.openedBy === 'answer') resting += 1;
     }
-    const over = pressed - Math.ceil(tier.length * restingShare);
-    if (over > 0 && found.length > 0) press(tier, tried, over, nowMs);
+    const over = resting - Math.ceil(tier.length * restingShare);
+    return over > 0 && options.length > 0 ? [...options, ...pressed(tier, tried, over, nowMs)] : options;
   }
 
-  /** Calls those of a tier that wake soonest, so that not too many of it rest at once. */
-  function press(tier: readonly Candidate[], tried: Tried, count: number, nowMs: number): void {
-    const resting = tier
+  /** Those of a tier that wake soonest, so that not too many of it rest at once. */
+  function pressed(tier: readonly Candidate[], tried: Tried, count: number, nowMs: number): Option[] {
+    return tier
       .map((candidate) => ({ candidate, view: standings.view(candidate.target) }))
       .filter(({ candidate, view: { standing, upstream } }) => {
         const { circuit } = standing;
         if (circuit.openedBy !== 'answer' || circuit.allows(nowMs) || circuit.bindingUntilMs > nowMs) return false;
         return upstream.down === undefined && upstream.places.hasRoom && !tried.hasTarget(candidate.target);
       })
-      .sort((a, b) => a.view.standing.circuit.restsUntilMs - b.view.standing.circuit.restsUntilMs);
-    for (const { candidate, view } of resting.slice(0, count)) {
-      const key = chooseKey(view, tried, nowMs);
-      if (key !== undefined) add(candidate, view, key, candidate.target.weight * pressedWeight);
-    }
+      .sort((a, b) => a.view.standing.circuit.restsUntilMs - b.view.standing.circuit.restsUntilMs)
+      .slice(0, count)
+      .flatMap(({ candidate, view }) => {
+        const key = chooseKey(view, tried, nowMs);
+        return key === undefined ? [] : [{ candidate, view, key, weight: candidate.target.weight * pressedWeight }];
+      });
   }
 
-  function add(candidate: Candidate, view: TargetView, key: KeyView, weight: number): void {
-    found.push(candidate);
-    views.push(view);
-    keys.push(key);
-    weights.push(weight);
-  }
-
-  /** Nobody has to queue as long as one of the same priority is free. */
-  function keepThoseWithRoom(): void {
-    if (!views.some(({ upstream }) => upstream.places.isFree)) return;
-    for (let i = views.length - 1; i >= 0; i -= 1) {
-      if (views[i]?.upstream.places.isFree !== true) removeAt(i);
-    }
-  }
-
-  function removeAt(index: number): void {
-    found.splice(index, 1);
-    views.splice(index, 1);
-    keys.splice(index, 1);
-    weights.splice(index, 1);
-  }
-
-  /** Undefined where a repetition would be too many for the upstream. */
-  function take(index: number, alone: boolean, tried: Tried, nowMs: number): Turn | undefined {
-    const candidate = found[index];
-    const view = views[index];
-    const key = keys[index];
-    if (candidate === undefined || view === undefined || key === undefined) return undefined;
-    return begin(candidate, view, key, alone, tried, nowMs);
-  }
-
-  function begin(
-    candidate: Candidate,
-    view: TargetView,
-    key: KeyView,
-    alone: boolean,
-    tried: Tried,
-    nowMs: number,
-  ): Turn | undefined {
-    const { budget } = view.upstream;
+  /** Undefined where a repetition would be one too many for the upstream. */
+  function begin(option: Option, { alone }: Course, tried: Tried, nowMs: number): Turn | undefined {
+    const { budget } = option.view.upstream;
     const isPaid = tried.sent > 0;
     if (isPaid && !budget.tryTake(nowMs)) return undefined;
     if (!tried.counted) budget.deposit();
     tried.counted = true;
-    return new TargetTurn({ candidate, view, key, alone, isPaid }, deps, nowMs);
+    return new TargetTurn(option, { alone, isPaid }, deps, nowMs);
   }
 
-  /** By weight among those that work; most have one. */
-  function chooseKey({ keys: all, target }: TargetView, tried: Tried, nowMs: number): KeyView | undefined {
-    const [only] = all;
-    if (all.length === 1 && only !== undefined) return mayUse(only, target, tried, nowMs) ? only : undefined;
-    keyWeights.length = 0;
-    let usable = 0;
-    for (const key of all) {
-      const weight = mayUse(key, target, tried, nowMs) ? key.credential.weight : 0;
-      keyWeights.push(weight);
-      usable += weight;
-    }
-    return usable === 0 ? undefined : all[pickByWeight(keyWeights, random)];
+  /** By weight among those that work; most targets have one. */
+  function chooseKey({ keys, target }: TargetView, tried: Tried, nowMs: number): KeyView | undefined {
+    const [only] = keys;
+    if (keys.length === 1 && only !== undefined) return mayUse(only, target, tried, nowMs) ? only : undefined;
+    const usable = keys.filter((key) => mayUse(key, target, tried, nowMs));
+    return usable[pickByWeight(usable, random)];
   }
 
   function mayUse({ credential, circuit, limit }: KeyView, target: Target, tried: Tried, nowMs: number): boolean {
@@ -170,11 +115,11 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
    * Nothing rests where there is no alternative, save where it asked for it: the one that wakes soonest. Where the first call
    * went to one that works, there was one: what that said goes to the client.
    */
-  function lastResort({ tiers, alone }: Course, tried: Tried, nowMs: number): Turn | undefined {
+  function lastResort(course: Course, tried: Tried, nowMs: number): Turn | undefined {
     if (tried.sent > 0 && !tried.resorted) return undefined;
-    for (const { candidate, view, key } of untried(tiers, tried)) {
-      if (bindingUntilMs(view, key) > nowMs || !view.upstream.places.hasRoom) continue;
-      const turn = begin(candidate, view, key, alone, tried, nowMs);
+    for (const option of untried(course.tiers, tried)) {
+      if (bindingUntilMs(option.view, option.key) > nowMs || !option.view.upstream.places.hasRoom) continue;
+      const turn = begin(option, course, tried, nowMs);
       if (turn === undefined) continue;
       tried.resorted = true;
       return turn;
@@ -182,14 +127,14 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     return undefined;
   }
 
-  /** Every pair that was not tried, by the end of its rest; those last whose upstream is known to be down. */
-  function untried(tiers: Course['tiers'], tried: Tried): Pair[] {
+  /** Everyone who was not tried, by the end of the rest; those last whose upstream is known to be down. */
+  function untried(tiers: Course['tiers'], tried: Tried): Option[] {
     return tiers
       .flat()
       .filter(({ target }) => !tried.hasTarget(target))
       .flatMap((candidate) => {
         const view = standings.view(candidate.target);
-        return view.keys.map((key) => ({ candidate, view, key }));
+        return view.keys.map((key) => ({ candidate, view, key, weight: candidate.target.weight }));
       })
       .filter(({ candidate, key }) => !tried.hasCredential(key.credential, candidate.target))
       .sort((a, b) => isDown(a) - isDown(b) || restsUntilMs(a) - restsUntilMs(b));
@@ -197,14 +142,14 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
 
   function nobody({ tiers }: Course, tried: Tried, nowMs: number): NoTurn {
     const left = untried(tiers, tried);
-    const why = left.map((pair) => `${nameOf(pair)}: ${reasonOf(pair, nowMs)}`);
+    const why = left.map((option) => `${nameOf(option)}: ${reasonOf(option, nowMs)}`);
     if (left.length === 0) return { kind: 'tried', retryAfterMs: 0, why };
     const resting = left.filter(({ view, key }) => bindingUntilMs(view, key) > nowMs);
     if (resting.length === left.length) {
       const wakesAtMs = Math.min(...resting.map(({ view, key }) => bindingUntilMs(view, key)));
       return { kind: 'resting', retryAfterMs: wakesAtMs - nowMs, why };
     }
-    const isFull = left.some((pair) => !resting.includes(pair) && !pair.view.upstream.places.hasRoom);
+    const isFull = left.some((option) => !resting.includes(option) && !option.view.upstream.places.hasRoom);
     return { kind: isFull ? 'full' : 'spent', retryAfterMs: fullRetryAfterMs, why };
   }
 
@@ -266,26 +211,20 @@ function wakeUnreachable({ targets }: UpstreamStanding, nowMs: number): void {
   }
 }
 
-interface Pair {
-  readonly candidate: Candidate;
-  readonly view: TargetView;
-  readonly key: KeyView;
-}
-
-function restsUntilMs({ view, key }: Pair): number {
+function restsUntilMs({ view, key }: Option): number {
   return Math.max(view.standing.circuit.restsUntilMs, key.circuit.restsUntilMs, key.limit.restsUntilMs);
 }
 
-function isDown({ view }: Pair): number {
+function isDown({ view }: Option): number {
   return view.upstream.down === undefined ? 0 : 1;
 }
 
-function nameOf({ view: { target }, key: { credential } }: Pair): string {
+function nameOf({ view: { target }, key: { credential } }: Option): string {
   const name = `${target.upstream.id}: ${target.model}`;
   return target.upstream.credentials.length === 1 ? name : `${name}, ${credential.id}`;
 }
 
-function reasonOf({ view, key }: Pair, nowMs: number): string {
+function reasonOf({ view, key }: Option, nowMs: number): string {
   for (const circuit of [view.standing.circuit, key.circuit, key.limit]) {
     const leftMs = circuit.restsUntilMs - nowMs;
     if (leftMs > 0) return `rests ${(leftMs / 1000).toFixed(1)} s more (${circuit.why})`;

@@ -119,7 +119,8 @@ class Check implements Dispatcher.DispatchHandler {
   }
 
   send(): void {
-    const [credential] = this.#upstream.credentials;
+    const { credentials } = this.#upstream;
+    const credential = credentials.find(({ weight }) => weight > 0) ?? credentials[0];
     const headers = [...credential.headers, 'user-agent', 'postern'];
     this.#controller = undefined;
     try {

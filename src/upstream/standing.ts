@@ -1,5 +1,6 @@
 /** What is remembered of upstreams, of their targets and of their credentials. It outlives configuration swaps. */
 
+import type { Candidate } from '../core/dispatch.ts';
 import type { Credential, Snapshot, Target, Upstream } from '../core/snapshot.ts';
 import { Circuit } from './circuit.ts';
 import { Latency } from './latency.ts';
@@ -73,6 +74,8 @@ function keepOnly(map: Map<string, unknown>, names: ReadonlySet<string>): void {
 /** A credential at a target, with what a choice looks at. */
 export interface KeyView {
   readonly credential: Credential;
+  /** The credential's own share. */
+  readonly weight: number;
   readonly circuit: Circuit;
   readonly limit: Circuit;
 }
@@ -84,6 +87,15 @@ export interface TargetView {
   readonly standing: TargetStanding;
   /** Those that may be used at all. */
   readonly keys: readonly KeyView[];
+}
+
+/** A target with one of its credentials, as one exchange may choose it. */
+export interface Option {
+  readonly candidate: Candidate;
+  readonly view: TargetView;
+  readonly key: KeyView;
+  /** Its share of the calls beside the other options. */
+  readonly weight: number;
 }
 
 export class Standings {
@@ -137,6 +149,7 @@ export class Standings {
       .filter(({ weight }) => weight > 0)
       .map((credential) => ({
         credential,
+        weight: credential.weight,
         circuit: found(upstream.credentials, credential.fingerprint, newCircuit),
         limit: found(standing.limits, credential.fingerprint, newCircuit),
       }));

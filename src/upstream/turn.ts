@@ -6,7 +6,7 @@ import type { Credential } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Circuit } from './circuit.ts';
 import type { Waiter } from './places.ts';
-import type { KeyView, TargetView } from './standing.ts';
+import type { KeyView, Option, TargetView } from './standing.ts';
 
 /** A target, or a credential, that begins to rest or is back. */
 export interface Change {
@@ -27,12 +27,11 @@ export interface TurnDeps {
   onChange(change: Change): void;
 }
 
-export interface Choice {
-  readonly candidate: Candidate;
-  readonly view: TargetView;
-  readonly key: KeyView;
+/** What a turn costs, and what it is the only one for. */
+export interface Terms {
   /** It is called however it fails, as it has no alternative. */
   readonly alone: boolean;
+  /** It was paid for with the retry budget. */
   readonly isPaid: boolean;
 }
 
@@ -47,7 +46,6 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
   readonly #view: TargetView;
   readonly #key: KeyView;
   readonly #alone: boolean;
-  /** It was paid for with the retry budget. */
   readonly #isPaid: boolean;
   readonly #deps: TurnDeps;
   readonly #ticket: number;
@@ -60,7 +58,7 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
   #deadline: NodeJS.Timeout | undefined = undefined;
   #resolve: ((entry: Entry) => void) | undefined = undefined;
 
-  constructor({ candidate, view, key, alone, isPaid }: Choice, deps: TurnDeps, nowMs: number) {
+  constructor({ candidate, view, key }: Option, { alone, isPaid }: Terms, deps: TurnDeps, nowMs: number) {
     this.candidate = candidate;
     this.credential = key.credential;
     this.#view = view;
