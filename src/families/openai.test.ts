@@ -2,22 +2,28 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import openai from './openai.ts';
 
-test('offers every operation at the path that follows the base URL, and the legacy path only where it is switched on', () => {
-  const paths = Object.fromEntries(Object.entries(openai.offers.openai ?? {}).map(([name, { path }]) => [name, path]));
-  assert.deepEqual(paths, {
-    completions: '/completions',
-    edits: '/edits',
-    rerank: '/rerank',
-    moderations: '/moderations',
-    embeddings: '/embeddings',
-  });
-  assert.deepEqual(openai.offers.engines, {
-    embeddings: { path: '/engines/{model}/embeddings', onlyWhen: 'legacy_engines' },
-  });
+const judge = (text: string, isWhole: boolean) => openai.failureIn?.(Buffer.from(text), isWhole);
+
+test('an error object is an error from its first byte to its last, and unclear until it is whole', () => {
+  const text = ' {"error" : {"message":"no","code":429}}';
+  for (let length = 0; length < text.length; length += 1) assert.equal(judge(text.slice(0, length), false), 'unclear');
+  assert.equal(judge(text, true), 429);
+  assert.equal(judge('{"error":{"message":"no","status":"503"}}', true), 503);
+  assert.equal(judge('{"error":{"message":"no","code":"model_gone"}}', true), 500);
 });
 
-test('starts with models that serve operations which it offers', () => {
-  for (const { operations } of openai.starter?.models ?? []) {
-    for (const operation of operations) assert.ok(openai.offers.openai?.[operation] !== undefined);
+test('an answer is none as soon as it cannot be one any more', () => {
+  for (const text of [
+    '{"o',
+    '{"id":1',
+    ' {"es',
+    '{"error":null',
+    '{"error":"',
+    '[',
+    '{}',
+    '{"error":{"a":1}}'.replace('error', 'errors'),
+  ]) {
+    assert.equal(judge(text, false), undefined, text);
   }
+  assert.equal(judge('{"err', true), undefined, 'a text that ends too early is what it is');
 });
