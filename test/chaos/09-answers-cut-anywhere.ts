@@ -1,16 +1,10 @@
 /** Promise 9: an answer that ends, is reset or falls silent at any byte arrives as what it is, the beginning of an answer. */
 
 import type { TestContext } from 'node:test';
+import { type AnswerBeginning, readBeginning } from '../support/answer-beginning.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/fake-upstream.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
-import {
-  createMessageReader,
-  type HeaderField,
-  lastChunk,
-  parseFraming,
-  toChunk,
-  toHead,
-} from '../support/http-message.ts';
+import { type HeaderField, lastChunk, toChunk, toHead } from '../support/http-message.ts';
 import { type RawResponse, request } from '../support/raw-client.ts';
 import { atMost, type ChaosRig, definePromise } from './promise.ts';
 import { type AccessLine, readAccessLog } from './support/access-log.ts';
@@ -86,7 +80,7 @@ export default definePromise({
     const stories = createViolations('outcomes that differ from what the client saw');
     for (const [at, answer] of seen) {
       const whole = answers.get(at.kind) ?? Buffer.alloc(0);
-      const sent = read(whole.subarray(0, at.afterBytes));
+      const sent = readBeginning(whole.subarray(0, at.afterBytes));
       const told = `${at.id}: ${answer.statusLine || 'no answer'}, ${answer.body.length} bytes, ${answer.closed}`;
       if (!isBeginning(at, sent, answer)) wrongBytes.add(told);
       if (answer.status === 200 && answer.complete && !sent.complete) lookComplete.add(told);
@@ -210,33 +204,8 @@ function ask({ port, key }: Listening, model: string, { id, kind }: Case): Promi
   });
 }
 
-interface Beginning {
-  readonly headComplete: boolean;
-  readonly body: Buffer;
-  readonly complete: boolean;
-}
-
-/** What a careful reader makes of the beginning of an answer. */
-function read(bytes: Buffer): Beginning {
-  let headComplete = false;
-  let complete = false;
-  const body: Buffer[] = [];
-  const reader = createMessageReader({
-    onHead(head) {
-      headComplete = true;
-      return parseFraming(head.headers) ?? { kind: 'none' };
-    },
-    onBody: (piece) => body.push(piece),
-    onComplete: () => {
-      complete = true;
-    },
-  });
-  reader.push(bytes);
-  return { headComplete, body: Buffer.concat(body), complete };
-}
-
 /** Before the head is whole there is nothing to pass on: the answer is an error of the gateway, and whole. */
-function isBeginning({ how }: Case, sent: Beginning, { status, body, complete }: RawResponse): boolean {
+function isBeginning({ how }: Case, sent: AnswerBeginning, { status, body, complete }: RawResponse): boolean {
   const isOwnError = status === (how === 'stall' ? 504 : 502) && complete;
   // A reset may overtake the bytes before it.
   if (how === 'reset') {

@@ -3,16 +3,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Exchange } from '../../src/core/exchange.ts';
+import { readBeginning } from '../support/answer-beginning.ts';
 import { assertError } from '../support/error-answer.ts';
 import type { Handler } from '../support/fake-upstream.ts';
-import {
-  createMessageReader,
-  type HeaderField,
-  lastChunk,
-  parseFraming,
-  toChunk,
-  toHead,
-} from '../support/http-message.ts';
+import { type HeaderField, lastChunk, toChunk, toHead } from '../support/http-message.ts';
 import { authorized, type Pair, question, questionBytes, startPair } from '../support/pair.ts';
 import { type RawResponse, send } from '../support/raw-client.ts';
 import { connect } from '../support/raw-connection.ts';
@@ -49,31 +43,6 @@ const variants: Readonly<Record<string, Buffer>> = {
 function stopsIn(kind: string, bytes: Buffer): number[] {
   const every = Array.from({ length: bytes.length + 1 }, (_, i) => i);
   return kind in answers ? every : every.filter((after) => after % 8 === 0 || after > bytes.length - 30);
-}
-
-interface Read {
-  readonly headComplete: boolean;
-  readonly body: Buffer;
-  readonly complete: boolean;
-}
-
-/** What a careful reader makes of the beginning of an answer. */
-function read(bytes: Buffer): Read {
-  let headComplete = false;
-  let complete = false;
-  const body: Buffer[] = [];
-  const reader = createMessageReader({
-    onHead(head) {
-      headComplete = true;
-      return parseFraming(head.headers) ?? { kind: 'none' };
-    },
-    onBody: (piece) => body.push(piece),
-    onComplete: () => {
-      complete = true;
-    },
-  });
-  reader.push(bytes);
-  return { headComplete, body: Buffer.concat(body), complete };
 }
 
 type Ending = 'cut' | 'reset';
@@ -122,7 +91,7 @@ for (const [kind, bytes] of Object.entries({ ...answers, ...variants })) {
   test(`an answer ${kind} that ends at any byte arrives up to that byte, and never looks complete`, async (t) => {
     const pair = await startPair(t, breakingOff(bytes));
     for (const [after, answer] of await askAll(pair, stops, 'cut')) {
-      const expected = read(bytes.subarray(0, after));
+      const expected = readBeginning(bytes.subarray(0, after));
       const exchange = await settledOnce(pair, `cut-${after}`, stops.length);
       const shown = `after byte ${after}: ${answer.statusLine}`;
       if (!expected.headComplete) {
@@ -149,9 +118,9 @@ for (const [kind, bytes] of Object.entries({ ...answers, ...variants })) {
 
   test(`an answer ${kind} that is reset at any byte arrives as a beginning, and never looks complete`, async (t) => {
     const pair = await startPair(t, breakingOff(bytes));
-    const whole = read(bytes).body;
+    const whole = readBeginning(bytes).body;
     for (const [after, answer] of await askAll(pair, stops, 'reset')) {
-      const sent = read(bytes.subarray(0, after));
+      const sent = readBeginning(bytes.subarray(0, after));
       const exchange = await settledOnce(pair, `reset-${after}`, stops.length);
       const shown = `after byte ${after}: ${answer.statusLine}`;
       if (answer.status === 502) {
@@ -235,7 +204,7 @@ async function assertSilenceBroken(t: TestContext, bytes: Buffer, timeouts: Reco
   const seen = await Promise.all(stops.map((after) => askFor(pair, after, 'cut')));
   for (const [i, answer] of seen.entries()) {
     const after = stops[i] ?? 0;
-    const expected = read(bytes.subarray(0, after));
+    const expected = readBeginning(bytes.subarray(0, after));
     const exchange = await settledOnce(pair, `cut-${after}`, stops.length);
     assert.equal(exchange.errorCode, 'upstream_timeout', String(after));
     if (!expected.headComplete) {
@@ -300,6 +269,6 @@ test('the connection of a broken answer is not used again, and the next one gets
   assert.equal((await broken.nextResponse()).complete, false);
   assert.notEqual(await broken.closed(), 'open');
   const answer = await send(pair.rig.port, questionBytes());
-  assert.ok(answer.body.equals(read(bytes).body));
+  assert.ok(answer.body.equals(readBeginning(bytes).body));
   assert.equal(answer.complete, true);
 });
