@@ -136,12 +136,17 @@ export function createApp({ snapshot, store, log, clock, random = Math.random, p
 
   const listener = createListener(current.server, edge, clock);
 
+  /** Whoever keeps something by upstream takes over those of a configuration. */
+  function adopt({ upstreams, models }: Snapshot): void {
+    pools.keep(upstreams.values());
+    dispatcher.adopt({ upstreams, models });
+    healthChecks.watch(upstreams.values());
+  }
+
   return {
     async listen() {
       const address = await listener.listen();
-      pools.keep(current.upstreams.values());
-      dispatcher.adopt(current);
-      healthChecks.watch(current.upstreams.values());
+      adopt(current);
       reports = startHealthReports({
         store: store.health,
         node: `${hostname()}:${address.port}`,
@@ -156,9 +161,7 @@ export function createApp({ snapshot, store, log, clock, random = Math.random, p
       if (reasons.length > 0) return reasons;
       current = next;
       listener.apply(next.server);
-      pools.keep(next.upstreams.values());
-      dispatcher.adopt(next);
-      healthChecks.watch(next.upstreams.values());
+      adopt(next);
       return [];
     },
     async drain() {

@@ -6,7 +6,7 @@ import type { TargetState } from '../core/target-state.ts';
 import { pick, pickByWeight } from './balance.ts';
 import { type KeyView, type Option, Standings, type TargetView, type UpstreamStanding } from './standing.ts';
 import { bindingUntilMs, stateOf } from './target-state.ts';
-import { TargetTurn, type TurnDeps } from './turn.ts';
+import { type Change, TargetTurn, type TurnDeps } from './turn.ts';
 
 /** No more of a tier than this rests because of what it answered: the others would have to bear it all. */
 const restingShare = 0.5;
@@ -157,15 +157,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     choose,
     adopt(snapshot) {
       for (const { id, down } of standings.adopt(snapshot)) {
-        onChange({
-          upstream: id,
-          model: undefined,
-          credential: undefined,
-          rests: false,
-          alone: false,
-          why: down,
-          forMs: 0,
-        });
+        onChange(changeOf(id, { rests: false, why: down, forMs: 0 }));
       }
     },
     checked(upstream, ok, why) {
@@ -176,15 +168,9 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       const nowMs = clock.monotonicMs();
       if (ok) wakeUnreachable(standing, nowMs);
       if ((wasDown === undefined) === (standing.down === undefined)) return;
-      onChange({
-        upstream: upstream.id,
-        model: undefined,
-        credential: undefined,
-        rests: standing.down !== undefined,
-        alone: false,
-        why: standing.down ?? wasDown ?? '',
-        forMs: upstream.healthCheck?.intervalMs ?? 0,
-      });
+      const rests = standing.down !== undefined;
+      const forMs = upstream.healthCheck?.intervalMs ?? 0;
+      onChange(changeOf(upstream.id, { rests, why: standing.down ?? wasDown ?? '', forMs }));
     },
     describe: (snapshot) => {
       const nowMs = clock.monotonicMs();
@@ -202,6 +188,11 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       return [...states.values()];
     },
   };
+}
+
+/** Of an upstream as a whole. */
+function changeOf(upstream: string, what: Pick<Change, 'rests' | 'why' | 'forMs'>): Change {
+  return { upstream, model: undefined, credential: undefined, alone: false, ...what };
 }
 
 /** That it is there says nothing of those who answered that they cannot. */

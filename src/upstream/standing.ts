@@ -42,15 +42,14 @@ export class UpstreamStanding {
   /** Takes over what a configuration says, and forgets what is not true of it any more. */
   adopt(upstream: Upstream, models: ReadonlySet<string>): void {
     this.places.configure(upstream.limits);
-    if (this.#address !== addressOf(upstream)) {
+    const isMoved = this.#address !== addressOf(upstream);
+    if (isMoved) {
       this.#address = addressOf(upstream);
       this.targets.clear();
       this.credentials.clear();
-      this.failedChecks = 0;
-      this.down = undefined;
     }
-    // Nobody would say that it is up again.
-    if (upstream.healthCheck === undefined) {
+    // Without a check nobody would say that it is up again.
+    if (isMoved || upstream.healthCheck === undefined) {
       this.failedChecks = 0;
       this.down = undefined;
     }
