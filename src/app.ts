@@ -37,6 +37,7 @@ import { createHealthChecks } from './upstream/health-checks.ts';
 import { inProcessTransport } from './upstream/in-process.ts';
 import { createPools } from './upstream/pools.ts';
 import type { ProxyRule } from './upstream/proxy-rule.ts';
+import { createSmallPost } from './upstream/small-post.ts';
 import type { Change } from './upstream/turn.ts';
 
 export interface AppDeps {
@@ -65,6 +66,7 @@ export function createApp({ snapshot, store, log, clock, random = Math.random, p
   let current = snapshot;
   let ready = false;
   const pools = createPools(proxyFor === undefined ? {} : { proxyFor });
+  const smallPost = createSmallPost(proxyFor);
   const pressure = createPressure({ clock, ...createMemoryReader() });
   let reports: HealthReporter | undefined;
   const dispatcher = createDispatcher({
@@ -109,6 +111,7 @@ export function createApp({ snapshot, store, log, clock, random = Math.random, p
     dispatcher,
     clock,
     random,
+    signing: { nowMs: clock.nowMs, post: smallPost.post },
     checkPressure({ snapshot: { server } }) {
       const reason = pressure.reason(server.shedding);
       if (reason !== undefined) throw overloaded(reason);
@@ -176,6 +179,7 @@ export function createApp({ snapshot, store, log, clock, random = Math.random, p
       await reports?.close();
       await listener.close();
       await pools.close();
+      await smallPost.close();
       await store.close();
     },
   };

@@ -15,6 +15,7 @@ const faults: string[] = [];
 checkErrors(readFileSync('docs/errors.md', 'utf8'));
 checkRoutes(readFileSync('docs/routes.md', 'utf8'));
 checkCommands(readFileSync('docs/command-line.md', 'utf8'));
+checkShownFiles(readFileSync('CONTRIBUTING.md', 'utf8'));
 
 for (const fault of faults) console.error(fault);
 process.exitCode = faults.length === 0 ? 0 : 1;
@@ -67,5 +68,13 @@ function checkCommands(text: string): void {
   }
   for (const [, name] of text.matchAll(/^## `postern (\w+)/gm)) {
     if (name !== undefined && !names.has(name)) faults.push(`docs/command-line.md: there is no command ${name}`);
+  }
+}
+
+/** A file that is shown as a diff from nothing is shown as it is. */
+function checkShownFiles(text: string): void {
+  for (const [, path = '', shown = ''] of text.matchAll(/^\+\+\+ b\/(\S+)\n@@.*\n((?:\+.*\n)+)/gm)) {
+    const lines = shown.replaceAll(/^\+/gm, '');
+    if (lines !== readFileSync(path, 'utf8')) faults.push(`CONTRIBUTING.md: ${path} is not as it is shown there`);
   }
 }

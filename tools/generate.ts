@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { toJsonSchema } from '../src/config/json-schema.ts';
 import { renderReference } from '../src/config/reference.ts';
 import { families } from '../src/families/index.ts';
+import { renderFamilies } from './families-table.ts';
 
 const begin = '<!-- generated -->';
 const end = '<!-- /generated -->';
@@ -11,6 +12,7 @@ const end = '<!-- /generated -->';
 const files: readonly (readonly [path: string, generate: (present: string) => string])[] = [
   ['postern.schema.json', () => `${JSON.stringify(toJsonSchema(families), null, 2)}\n`],
   ['docs/configuration.md', (present) => withSection(present, renderReference(families))],
+  ['docs/families.md', (present) => withSection(present, renderFamilies(families))],
 ];
 
 const checkOnly = process.argv.includes('--check');
@@ -40,6 +42,6 @@ function read(path: string): string {
 function withSection(text: string, section: string): string {
   const from = text.indexOf(begin);
   const to = text.indexOf(end);
-  if (from === -1 || to < from) throw new Error(`docs/configuration.md lacks its marks ${begin} and ${end}`);
+  if (from === -1 || to < from) throw new Error(`a page lacks its marks ${begin} and ${end}`);
   return `${text.slice(0, from + begin.length)}\n\n${section}\n\n${text.slice(to)}`;
 }

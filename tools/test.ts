@@ -2,12 +2,16 @@
 
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { installClients } from '../test/matrix/install.ts';
 
 const everywhere = ['{src,tools,bench}/**/*.test.ts', 'test/{support,conformance,e2e,chaos}/**/*.test.ts'];
 const full = ['test/full/**/*.test.ts'];
 
 const [mode = 'unit', ...more] = process.argv.slice(2);
 const patterns = more.length > 0 ? more : mode === 'full' ? full : everywhere;
+
+// Outside the tests, as their time is limited.
+if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('clients')))) await installClients();
 
 const child = spawn(
   process.execPath,

@@ -93,8 +93,8 @@ test('how calls are shared, bounded and repeated is shown as a table, weights on
   const [callsMain, boundsMain] = rows('main ');
   const [callsSpare, boundsSpare] = rows('spare ');
   assert.deepEqual([callsMain?.[3], callsSpare?.[3]], ['2 (weights 1, 3)', '0']);
-  assert.deepEqual(boundsMain, ['main', '8', '256', '1s', 'ca, server_name', '/health?... every 5s, within 2s']);
-  assert.deepEqual(boundsSpare, ['spare', '256', '256', '5s', '-', '-']);
+  assert.deepEqual(boundsMain, ['main', '-', '8', '256', '1s', 'ca, server_name', '/health?... every 5s, within 2s']);
+  assert.deepEqual(boundsSpare, ['spare', '-', '256', '256', '5s', '-', '-']);
   assert.deepEqual(rows('embed ')[0]?.slice(5), [
     'fastest',
     'safe, 3 attempts',
@@ -128,7 +128,7 @@ test('a script gets the same, as values', async (t) => {
     [embed.balance, embed.retry, embed.hedge],
     ['fastest', { scope: 'safe', attempts: 3 }, { after: 'p95' }],
   );
-  assert.deepEqual(embed.targets[1], { upstream: 'spare', model: 'embed', priority: 0, weight: 2 });
+  assert.deepEqual(embed.targets[1], { upstream: 'spare', model: 'embed', bridge: null, priority: 0, weight: 2 });
   assert.deepEqual([embed.space, free.space, free.hedge], ['embed', 'each name its own', null]);
   assert.doesNotMatch(lines.join('\n'), /[01]123456789/);
 });

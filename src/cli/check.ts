@@ -64,6 +64,7 @@ function toPlan({ snapshot, warnings, notices, credentialCounts }: LoadedConfigu
     upstreams: [...snapshot.upstreams.values()].map((upstream) => ({
       id: upstream.id,
       family: upstream.family.id,
+      options: toOptions(upstream),
       base_url: upstream.origin === undefined ? null : upstream.origin + upstream.pathPrefix,
       credentials: credentialCounts.get(upstream.id) === 0 ? [] : upstream.credentials.map(toCredential),
       timeouts: toTimeouts(upstream),
@@ -84,9 +85,10 @@ function toPlan({ snapshot, warnings, notices, credentialCounts }: LoadedConfigu
       balance: model.balance,
       retry: model.retry,
       hedge: toHedge(model),
-      targets: model.targets.map(({ upstream, model: name, priority, weight }) => ({
+      targets: model.targets.map(({ upstream, model: name, bridge, priority, weight }) => ({
         upstream: upstream.id,
         model: name,
+        bridge: bridge ?? null,
         priority,
         weight,
       })),
@@ -107,6 +109,11 @@ function toPlan({ snapshot, warnings, notices, credentialCounts }: LoadedConfigu
 /** In whole MiB: what a percentage comes to is no round number. */
 function toShedding({ shedding: { loopDelayMs, memoryBytes } }: ServerSettings) {
   return { loop_delay: fromMilliseconds(loopDelayMs), memory: `${Math.floor(memoryBytes / 1024 ** 2)}MiB` };
+}
+
+/** Those of the family; `base64` has a key of its own. */
+function toOptions({ options: { base64: _, ...options } }: Upstream): Readonly<Record<string, string>> {
+  return options;
 }
 
 const toCredential = ({ id, weight }: Upstream['credentials'][number]) => ({ id, weight });
@@ -187,9 +194,10 @@ function toLines({ server, upstreams, models, keys, default_model, warnings, not
       ),
     ),
     ...section(
-      ['UPSTREAM', 'CONCURRENCY', 'QUEUE', 'QUEUE TIMEOUT', 'TLS', 'HEALTH CHECK'],
-      upstreams.map(({ id, limits: { concurrency, queue, queue_timeout }, tls, health_check: health }) => [
+      ['UPSTREAM', 'OPTIONS', 'CONCURRENCY', 'QUEUE', 'QUEUE TIMEOUT', 'TLS', 'HEALTH CHECK'],
+      upstreams.map(({ id, options, limits: { concurrency, queue, queue_timeout }, tls, health_check: health }) => [
         id,
+        inWords(Object.entries(options).map(([name, value]) => `${name} ${value}`)),
         String(concurrency),
         String(queue),
         queue_timeout,
@@ -233,8 +241,18 @@ function inNumbers(credentials: Plan['upstreams'][number]['credentials']): strin
   return `${weights.length}${new Set(weights).size > 1 ? ` (weights ${weights.join(', ')})` : ''}`;
 }
 
-function toTargetText({ upstream, model, priority, weight }: Plan['models'][number]['targets'][number]): string {
-  const unusual = [...(priority === 0 ? [] : [`priority ${priority}`]), ...(weight === 1 ? [] : [`weight ${weight}`])];
+function toTargetText({
+  upstream,
+  model,
+  bridge,
+  priority,
+  weight,
+}: Plan['models'][number]['targets'][number]): string {
+  const unusual = [
+    ...(bridge === null ? [] : [`bridge ${bridge}`]),
+    ...(priority === 0 ? [] : [`priority ${priority}`]),
+    ...(weight === 1 ? [] : [`weight ${weight}`]),
+  ];
   return `${upstream}: ${model}${unusual.length === 0 ? '' : ` (${unusual.join(', ')})`}`;
 }
 

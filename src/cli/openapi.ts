@@ -2,6 +2,7 @@
 
 import { type ErrorCode, errorTable } from '../core/errors.ts';
 import type { Route } from '../core/route.ts';
+import { rerankShapes } from '../core/translation.ts';
 import { routes } from '../routes/index.ts';
 import { version } from '../version.ts';
 import type { Command } from './command.ts';
@@ -59,14 +60,16 @@ function toOperation(route: Route): Json {
   return {
     operationId: route.label === 'openai' ? route.operation : `${route.label}_${route.operation}`,
     tags: [route.operation],
-    ...(route.model.from === 'path'
-      ? { parameters: [modelParameter('The model; slashes may stand plain or encoded.')] }
-      : {}),
+    ...toParameters(route),
     requestBody: { required: true, content: { 'application/json': { schema: toRequestSchema(route) } } },
     responses: {
       200: {
-        description: "The upstream's answer, unchanged.",
-        headers: { 'x-request-id': { schema: { type: 'string' } } },
+        description:
+          "The upstream's answer: unchanged, or in this shape where it has another (`x-postern-translated`).",
+        headers: {
+          'x-request-id': { schema: { type: 'string' } },
+          'x-postern-translated': { schema: { type: 'string' } },
+        },
         content: { 'application/json': { schema: { type: 'object' } }, ...streamed },
       },
       ...errorReferences(),
@@ -78,11 +81,11 @@ function toRequestSchema(route: Route): Json {
   const properties: Json = route.model.from === 'body' ? { model: { type: 'string' } } : {};
   for (const [name, kinds] of Object.entries(route.required)) properties[name] = toSchema(kinds);
   for (const [name, kinds] of Object.entries(route.optional)) properties[name] = nullable(toSchema(kinds));
-  for (const standIn of Object.values(route.standIns ?? {})) properties[standIn] = { type: 'array' };
+  for (const { name, kinds } of Object.values(route.standIns ?? {})) properties[name] = toSchema(kinds);
   const fixed = Object.keys(route.required).filter((name) => route.standIns?.[name] === undefined);
   const required = route.model.from === 'body' ? ['model', ...fixed] : fixed;
   const choices = Object.entries(route.standIns ?? {}).map(([name, standIn]) => ({
-    anyOf: [{ required: [name] }, { required: [standIn] }],
+    anyOf: [{ required: [name] }, { required: [standIn.name] }],
   }));
   return { type: 'object', properties, required, ...choices[0], additionalProperties: true };
 }
@@ -96,6 +99,22 @@ function toSchema(kinds: string): Json {
   const [only] = schemas;
   return schemas.length === 1 && only !== undefined ? only : { anyOf: schemas };
 }
+
+function toParameters(route: Route): Json {
+  const parameters = [
+    ...(route.model.from === 'path' ? [modelParameter('The model; slashes may stand plain or encoded.')] : []),
+    ...(route.operation === 'rerank' ? [shapeParameter] : []),
+  ];
+  return parameters.length === 0 ? {} : { parameters };
+}
+
+const shapeParameter = {
+  name: 'x-postern-shape',
+  in: 'header',
+  required: false,
+  description: 'The shape of the answer, for clients that were written for another service.',
+  schema: { type: 'string', enum: [...rerankShapes] },
+};
 
 function nullable(schema: Json): Json {
   return { anyOf: [schema, { type: 'null' }] };
@@ -143,7 +162,10 @@ const errorSchema = {
         message: { type: 'string' },
         type: { type: 'string' },
         param: { type: ['string', 'null'] },
-        code: { type: 'string', enum: Object.keys(errorTable) },
+        code: {
+          anyOf: [{ enum: Object.keys(errorTable) }, { type: ['string', 'null'], description: "The upstream's own." }],
+        },
+        upstream: { description: 'What the upstream said, where its words were put into this shape.' },
       },
     },
   },

@@ -1,7 +1,7 @@
 /** The keys to an upstream's account: read from the file or from files of their own, and made ready to send. */
 
 import { createHash } from 'node:crypto';
-import type { Auth } from '../core/family.ts';
+import type { Auth, Family, Signer } from '../core/family.ts';
 import type { Credential } from '../core/snapshot.ts';
 import { type CompileContext, placeOf, readSideFile } from './context.ts';
 import type { Path } from './faults.ts';
@@ -10,10 +10,15 @@ import type { UpstreamEntry } from './upstream-schema.ts';
 export interface Key {
   readonly secret: string;
   readonly weight: number;
+  /** Where it stands, or the name of its file. */
+  readonly path: Path;
 }
 
+/** What the family says of the credential. */
+type Form = Family['credential'];
+
 /** In the order of the file; those at fault are left out. */
-export function readKeys(entry: UpstreamEntry, path: Path, context: CompileContext): Key[] {
+export function readKeys(entry: UpstreamEntry, form: Form, path: Path, context: CompileContext): Key[] {
   const own = hasKey(entry);
   const { credentials = [] } = entry;
   if (own && entry.credentials !== undefined) {
@@ -25,8 +30,8 @@ export function readKeys(entry: UpstreamEntry, path: Path, context: CompileConte
       'every weight is 0, so none of the keys would be used; give one of them a weight of 1 or more',
     );
   }
-  const ownSecret = own ? readSecret(entry, path, context) : undefined;
-  const keys: Key[] = ownSecret === undefined ? [] : [{ secret: ownSecret, weight: 1 }];
+  const ownSecret = own ? readSecret(entry, form, path, context) : undefined;
+  const keys: Key[] = ownSecret === undefined ? [] : [{ secret: ownSecret, weight: 1, path: pathOf(entry, path) }];
   const places = new Map<string, Path>();
   for (const [index, credential] of credentials.entries()) {
     const at = [...path, 'credentials', index];
@@ -34,18 +39,18 @@ export function readKeys(entry: UpstreamEntry, path: Path, context: CompileConte
       context.faults.add(at, 'has no key; add api_key or api_key_file');
       continue;
     }
-    const secret = readSecret(credential, at, context);
+    const secret = readSecret(credential, form, at, context);
     if (secret === undefined) continue;
+    const keyPath = pathOf(credential, at);
     const first = places.get(secret);
     if (first === undefined) places.set(secret, at);
     else {
-      const key = [...at, credential.api_key === undefined ? 'api_key_file' : 'api_key'];
       context.faults.add(
-        key,
+        keyPath,
         `is the same key as that of ${placeOf(first, context)}; keep one, with the weight of both`,
       );
     }
-    keys.push({ secret, weight: credential.weight });
+    keys.push({ secret, weight: credential.weight, path: keyPath });
   }
   return keys;
 }
@@ -54,8 +59,13 @@ type KeySource = Pick<UpstreamEntry, 'api_key' | 'api_key_file'>;
 
 const hasKey = (source: KeySource): boolean => source.api_key !== undefined || source.api_key_file !== undefined;
 
+function pathOf({ api_key: key }: KeySource, path: Path): Path {
+  return [...path, key === undefined ? 'api_key_file' : 'api_key'];
+}
+
 function readSecret(
   { api_key: key, api_key_file: file }: KeySource,
+  form: Form,
   path: Path,
   context: CompileContext,
 ): string | undefined {
@@ -66,6 +76,7 @@ function readSecret(
   if (file === undefined) return key;
   const text = readSideFile(file, [...path, 'api_key_file'], context)?.trim();
   if (text === undefined || /^[\x21-\x7e]+$/.test(text)) return text;
+  if (form === 'document' && text !== '') return text;
   faults.add(
     [...path, 'api_key_file'],
     text === '' ? 'the file is empty' : 'the file holds something other than one key',
@@ -79,7 +90,10 @@ export function toCredentials(
   keys: readonly Key[],
   auth: Auth | undefined,
   staticHeaders: ReadonlyMap<string, string>,
+  toSigner: ((key: Key) => Signer | undefined) | undefined,
 ): [Credential, ...Credential[]] {
+  if (toSigner !== undefined && !staticHeaders.has('authorization'))
+    return toSigningCredentials(upstreamId, keys, staticHeaders, toSigner);
   const standIn = auth && staticHeaders.get(auth.header);
   const [first, ...others] = auth === undefined || standIn !== undefined ? [] : keys;
   if (auth === undefined || first === undefined) {
@@ -91,6 +105,23 @@ export function toCredentials(
     credentialOf(first, others.length === 0 ? 'key' : 'key 1'),
     ...others.map((key, index) => credentialOf(key, `key ${index + 2}`)),
   ];
+}
+
+/** Nothing of the key itself is sent: each call is signed with it. */
+function toSigningCredentials(
+  upstreamId: string,
+  keys: readonly Key[],
+  staticHeaders: ReadonlyMap<string, string>,
+  toSigner: (key: Key) => Signer | undefined,
+): [Credential, ...Credential[]] {
+  const headers = [...staticHeaders].flat();
+  const [first, ...others] = keys.map((key, index): Credential => {
+    const id = keys.length === 1 ? 'key' : `key ${index + 1}`;
+    const signer = toSigner(key);
+    const credential = toCredential(id, key.weight, headers, upstreamId, key.secret);
+    return signer === undefined ? credential : Object.freeze({ ...credential, signer });
+  });
+  return first === undefined ? [toCredential('key', 1, headers, upstreamId, '')] : [first, ...others];
 }
 
 function toCredential(

@@ -6,7 +6,7 @@ import { configurationSchema } from './schema.ts';
 
 /** A node as `z.toJSONSchema` makes it, with the facts of `fields.ts` beside the standard words. */
 const schemaNode = z.looseObject({
-  type: z.string().optional(),
+  type: z.union([z.string(), z.array(z.string())]).optional(),
   description: z.string().optional(),
   default: z.unknown().optional(),
   pattern: z.string().optional(),

@@ -105,10 +105,13 @@ function report(
   }
   const mayShow = wantsScalar(schema, path) && !isSecretAt(schema, path) && !isSubstituted([...at, ...path]);
   const near = mayShow && typeof value === 'string' ? nearestName(value, namesWanted(issue)) : undefined;
+  const place = [...at, ...path];
   faults.add(
-    [...at, ...path],
+    place,
     `wanted: ${wanted(issue)}; came: ${came(value, mayShow)}${quoteHint(schemaAt(schema, path), value)}${suggestion(near)}`,
   );
+  // It is left out from here on, and is not missing all the same.
+  faults.hush(place);
 }
 
 function namesWanted(issue: Issue): string[] {

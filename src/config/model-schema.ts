@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { balances, type Retry, retryScopes } from '../core/snapshot.ts';
+import { tokenIdKinds } from '../core/translation.ts';
 import {
   duration,
   flag,
@@ -13,6 +14,7 @@ import {
   oneOf,
   operationList,
   ownId,
+  text,
   wholeNumber,
 } from './fields.ts';
 
@@ -33,9 +35,36 @@ const targetSchema = mapping({
   weight: wholeNumber(0, 1_000_000)
     .default(1)
     .meta(is('Its share of the calls among targets of the same priority. One with 0 is never called.')),
-  unsupported: later('What to do with parameters that the upstream has no name for.'),
-  defaults: later('Parameters that a translated request gains where the client sent none.'),
-  bridge: later('Serving one operation by means of another.'),
+  unsupported: oneOf(['refuse', 'drop'])
+    .optional()
+    .meta(
+      is('What becomes of a parameter that the upstream has no name for, where requests are translated for it.', {
+        defaultText: '`refuse`, save for what can be done without, such as `dimensions` and `user`',
+      }),
+    ),
+  defaults: z
+    .record(z.string(), z.unknown(), { error: 'a mapping of parameters to values' })
+    .default({})
+    .meta(
+      is(
+        'Parameters that a request gains where the client sent none. With any, each request is translated that can be.',
+        { kind: 'parameters to values' },
+      ),
+    ),
+  token_ids: oneOf(tokenIdKinds)
+    .default('decode')
+    .meta(
+      is(
+        "What lists of token IDs are taken for, by upstreams that have a vocabulary of their own: text in the vocabulary that goes with the model's name (`decode`), in the one named, or the upstream's own IDs (`pass`).",
+      ),
+    ),
+  bridge: text('the name of a bridge')
+    .optional()
+    .meta(
+      is('Serves other operations by way of chat: `chat` completions and edits, `guard` moderations.', {
+        kind: '`chat` or `guard`',
+      }),
+    ),
 });
 
 const scope = () => oneOf(retryScopes);

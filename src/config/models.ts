@@ -80,7 +80,17 @@ function builtInModels(upstreams: ReadonlyMap<string, Upstream>, taken: Readonly
   for (const upstream of upstreams.values()) {
     for (const { id, operations: served } of upstream.family.builtIn ?? []) {
       if (taken.has(id) || models.has(id)) continue;
-      const target = Object.freeze({ upstream, model: id, priority: 0, weight: 1 });
+      const target: Target = Object.freeze({
+        upstream,
+        model: id,
+        priority: 0,
+        weight: 1,
+        offers: upstream.offers,
+        unsupported: undefined,
+        bridge: undefined,
+        tokenIds: 'decode',
+        defaults: {},
+      });
       models.set(
         id,
         Object.freeze({

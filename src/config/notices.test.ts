@@ -6,7 +6,7 @@ test('every setting that is not in force is noticed where it stands', async (t) 
   const text = `console: { port: 5001 }
 redis: redis://h
 upstreams:
-  - { id: a, family: openai, base64: convert }
+  - { id: a, family: openai }
 models:
   - id: m
     operations: [edits]
@@ -14,22 +14,12 @@ models:
     coalesce: true
     price: { input: "0.02" }
     targets:
-      - { upstream: a, unsupported: refuse, defaults: { input_type: x }, bridge: chat }
+      - { upstream: a }
 `;
   const { notices } = await loaded(t, text);
   assert.deepEqual(
     notices.map((notice) => notice.replace(' has no effect in this version', '')),
-    [
-      'console',
-      'redis',
-      'upstreams[0].base64',
-      'models[0].targets[0].unsupported',
-      'models[0].targets[0].defaults',
-      'models[0].targets[0].bridge',
-      'models[0].cache',
-      'models[0].coalesce',
-      'models[0].price',
-    ],
+    ['console', 'redis', 'models[0].cache', 'models[0].coalesce', 'models[0].price'],
   );
 });
 

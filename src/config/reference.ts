@@ -1,6 +1,6 @@
 /** The reference of configuration keys in docs/configuration.md, written from the schema. */
 
-import type { Family } from '../core/family.ts';
+import { type Family, isMadeHere, offersOf, standardOptions } from '../core/family.ts';
 import { describeConfiguration, idle, type SchemaNode } from './json-schema.ts';
 
 /** A table for each section of the file, as Markdown. */
@@ -48,10 +48,13 @@ function isEmpty(value: unknown): boolean {
 }
 
 function renderFamilies(families: readonly Family[]): string {
-  const rows = families.map(({ id, title, baseUrl, offers }) => {
+  const rows = families.map((family) => {
+    const { id, title, baseUrl } = family;
+    const offers = offersOf(family, standardOptions(family));
     const operations = Object.keys(offers.openai ?? {}).join(', ');
     const legacy = offers.engines === undefined ? 'no' : 'yes';
-    return `| \`${id}\` | ${title} | ${baseUrl === undefined ? 'none' : `\`${baseUrl}\``} | ${operations} | ${legacy} |`;
+    const address = baseUrl === undefined ? (isMadeHere(offers) ? 'none' : 'required') : `\`${baseUrl}\``;
+    return `| \`${id}\` | ${title} | ${address} | ${operations} | ${legacy} |`;
   });
   return [
     '### Families',

@@ -1,12 +1,15 @@
 /** Who serves a model: targets with their upstreams, and where each stands in the file. */
 
+import type { Offer } from '../core/family.ts';
 import { labels, type Operation, operations } from '../core/operation.ts';
 import { offerKey, type Target, type Upstream } from '../core/snapshot.ts';
+import { fromPlain, type Json } from '../lib/json-text.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { type CompileContext, checkStars, placeOf, quoted } from './context.ts';
 import type { ConfigurationDocument, Entry } from './document.ts';
 import { type Path, suggestion, toPathText } from './faults.ts';
 import type { ModelEntry, TargetEntry } from './model-schema.ts';
+import { toOfferMap } from './offers.ts';
 
 export interface PlacedTarget {
   readonly path: Path;
@@ -47,9 +50,95 @@ export function toTargets(
       reportUnknown(entry, at, document, context);
       return [];
     }
-    const { priority, weight } = entry;
-    return [{ path: at, target: Object.freeze({ upstream, model: name, priority, weight }) }];
+    return [{ path: at, target: toTarget(entry, upstream, name, value.operations ?? operations, at, context) }];
   });
+}
+
+function toTarget(
+  entry: TargetEntry,
+  upstream: Upstream,
+  model: string,
+  served: readonly Operation[],
+  path: Path,
+  context: CompileContext,
+): Target {
+  const { priority, weight, bridge, unsupported, token_ids: tokenIds } = entry;
+  const offers = toBridgeOffers(entry, upstream, path, context) ?? upstream.offers;
+  const defaults = toDefaults(entry, offers, served, path, context);
+  return Object.freeze({
+    upstream: bridge === undefined ? upstream : asBridged(upstream),
+    model,
+    priority,
+    weight,
+    bridge,
+    offers,
+    unsupported,
+    tokenIds,
+    defaults,
+  });
+}
+
+/** The same upstream, with its keys as its chat takes them. */
+function asBridged(upstream: Upstream): Upstream {
+  const { chatCredentials: credentials } = upstream;
+  return credentials === undefined ? upstream : Object.freeze({ ...upstream, credentials });
+}
+
+/** What a bridge serves, and nothing else: the model behind it speaks chat. */
+function toBridgeOffers(
+  { bridge }: TargetEntry,
+  { family, options }: Upstream,
+  path: Path,
+  context: CompileContext,
+): ReadonlyMap<string, Offer> | undefined {
+  if (bridge === undefined) return undefined;
+  const bridges = family.bridges?.(options) ?? {};
+  const offers = Object.hasOwn(bridges, bridge) ? bridges[bridge] : undefined;
+  if (offers !== undefined) return toOfferMap(offers, options, () => true);
+  const at = [...path, 'bridge'];
+  const known = Object.keys(bridges);
+  if (known.length === 0) {
+    context.faults.add(at, `family ${family.id} speaks no chat, so there is nothing to bridge to; leave this out`);
+  } else {
+    const hint = suggestion(nearestName(bridge, known)) || `; known are ${known.join(', ')}`;
+    context.faults.add(at, `unknown bridge ${quoted(context, at, bridge)}${hint}`);
+  }
+  return undefined;
+}
+
+function toDefaults(
+  { defaults }: TargetEntry,
+  offers: ReadonlyMap<string, Offer>,
+  served: readonly Operation[],
+  path: Path,
+  { faults, warnings }: CompileContext,
+): Readonly<Record<string, Json>> {
+  // What is null is not there.
+  const entries = Object.entries(defaults).filter(([, value]) => value !== null);
+  for (const [name] of entries) {
+    const mend = mendOf(name.toLowerCase());
+    if (mend !== undefined) faults.add([...path, 'defaults', name], `can have no default: ${mend}`);
+  }
+  if (entries.length > 0 && !isTranslated(offers, served)) {
+    warnings.push(`${toPathText([...path, 'defaults'])} has no effect, as the bytes of a request pass as they came`);
+  }
+  return Object.freeze(Object.fromEntries(entries.map(([name, value]) => [name, fromPlain(value)])));
+}
+
+const questions = new Set(['prompt', 'input', 'instruction', 'query', 'documents', 'messages']);
+
+/** What to do in place of a default that every request would break on, or that would answer another question. */
+function mendOf(parameter: string): string | undefined {
+  if (parameter === 'model') return "leave it out, and write the upstream's name for the model in the target's model";
+  if (parameter === 'stream') return 'leave it out; the client says whether it wants a stream';
+  if (questions.has(parameter)) return 'leave it out; it is what the client asks';
+  return undefined;
+}
+
+function isTranslated(offers: ReadonlyMap<string, Offer>, served: readonly Operation[]): boolean {
+  return labels.some((label) =>
+    served.some((operation) => offers.get(offerKey(label, operation))?.translation !== undefined),
+  );
 }
 
 function checkName(name: string, modelId: string, path: Path, context: CompileContext): void {
@@ -83,7 +172,7 @@ export function nameOf({ path }: PlacedTarget): string {
 }
 
 export function serves({ target }: PlacedTarget, operation: Operation): boolean {
-  return labels.some((label) => target.upstream.offers.has(offerKey(label, operation)));
+  return labels.some((label) => target.offers.has(offerKey(label, operation)));
 }
 
 export function servedBy(target: PlacedTarget): Operation[] {

@@ -11,6 +11,7 @@ import {
   mapping,
   oneOf,
   ownId,
+  size,
   text,
   urlPath,
   wholeNumber,
@@ -130,7 +131,20 @@ export const upstreamSchema = mapping({
     ),
   base64: oneOf(['pass', 'convert'])
     .default('pass')
-    .meta(is('Whether vectors are converted to the `encoding_format` that was asked for.', { inForce: false })),
+    .meta(
+      is(
+        '`convert`: where a client wants base64, floats are asked for and made into it here, by every family that otherwise passes what comes.',
+      ),
+    ),
+  options: z
+    .record(z.string(), z.union([z.string(), z.number()], { error: 'text or a number' }).transform(String), {
+      error: 'a mapping of options to values',
+    })
+    .default({})
+    .meta(is("The family's own settings; see the table of families.", { kind: 'options to values' })),
+  answer_limit: size(1024, 1024 ** 3)
+    .prefault('64MiB')
+    .meta(is('The longest answer that is read to be translated.', { kind: 'size' })),
 });
 
 export type UpstreamEntry = z.output<typeof upstreamSchema>;

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import { assertFaults, type FaultRow, loaded } from '../../test/support/configuration.ts';
+import { assertFaults, type FaultRow, faultsOf, loaded } from '../../test/support/configuration.ts';
+import azure from '../families/azure.ts';
+import deepseek from '../families/deepseek.ts';
+import fireworks from '../families/fireworks.ts';
+import siliconflow from '../families/siliconflow.ts';
+import together from '../families/together.ts';
 
 async function upstreamOf(t: TestContext, fields: string, surroundings?: Parameters<typeof loaded>[2]) {
   const { snapshot } = await loaded(t, `upstreams: [{ id: a, ${fields} }]`, surroundings);
@@ -21,6 +26,74 @@ test('the address is the base URL, split where the paths of offers are added', a
     const upstream = await upstreamOf(t, fields);
     assert.deepEqual([upstream.origin, upstream.pathPrefix], [origin, pathPrefix], fields);
   }
+});
+
+test('what the paths of offers begin with may stand at the end of the base URL', async (t) => {
+  for (const [end, pathPrefix] of [
+    ['', ''],
+    ['/', ''],
+    ['/openai', ''],
+    ['/openai/v1', ''],
+    ['/openai/v1/', ''],
+    ['/a/openai', '/a'],
+    ['/a/v1', '/a/v1'],
+    ['/openai/v2', '/openai/v2'],
+    ['/openai/deployments', ''],
+    ['/openai/deployments/gpt-35%2Fturbo.x', ''],
+    ['/a/openai/deployments/x/', '/a'],
+    ['/openai/deployments/x/y', '/openai/deployments/x/y'],
+    ['/openai/deploymentsx', '/openai/deploymentsx'],
+  ] as const) {
+    const upstream = await upstreamOf(t, `family: azure, base_url: "https://h.test${end}"`, { families: [azure] });
+    assert.deepEqual([upstream.origin, upstream.pathPrefix], ['https://h.test', pathPrefix], end);
+    assert.equal(upstream.offers.get('openai embeddings')?.path, '/openai/v1/embeddings');
+  }
+});
+
+test('a base URL needs no version, and may have it', async (t) => {
+  for (const [family, operation, version, others] of [
+    [together, 'completions', '/v1', []],
+    [siliconflow, 'rerank', '/v1', []],
+    [fireworks, 'embeddings', '/inference/v1', ['/inference']],
+    [deepseek, 'completions', '/beta', ['/v1']],
+  ] as const) {
+    for (const end of ['', '/', version, `${version}/`, ...others]) {
+      const fields = `family: ${family.id}, base_url: "https://h.test/a${end}"`;
+      const { pathPrefix, offers } = await upstreamOf(t, fields, { families: [family] });
+      assert.equal(pathPrefix + offers.get(`openai ${operation}`)?.path, `/a${version}/${operation}`, fields);
+    }
+    const { pathPrefix, offers } = await upstreamOf(t, `family: ${family.id}`, { families: [family] });
+    assert.equal(pathPrefix + offers.get(`openai ${operation}`)?.path, `${version}/${operation}`);
+  }
+});
+
+test('a family whose upstreams stand apart has to be told where, and by which version they are called', async (t) => {
+  const about = async (fields: string) =>
+    (await faultsOf(t, `upstreams: [{ id: a, family: azure, ${fields} }]`, { families: [azure] })).map(
+      ({ path, message }) => `${path} ${message}`,
+    );
+  assert.match(
+    String(await about('')),
+    /^upstreams\[0\]\.base_url is missing; family azure has no address of its own$/,
+  );
+  for (const version of ['v2', '2024-10', '2024-10-21?x=1', '../v1', '2024-10-21-beta']) {
+    const faults = await about(`base_url: "https://h", options: { api_version: "${version}" }`);
+    assert.match(String(faults), /^upstreams\[0\]\.options\.api_version wanted: The version of its API/, version);
+  }
+  assert.match(
+    String(await about('base_url: "https://h", options: { auth: both }')),
+    /options\.auth wanted: one of key, entra$/,
+  );
+});
+
+test('options stand in the paths of offers', async (t) => {
+  const { offers } = await upstreamOf(t, 'family: azure, base_url: "https://h", options: { api_version: 2024-10-21 }', {
+    families: [azure],
+  });
+  assert.equal(
+    offers.get('openai completions')?.path,
+    '/openai/deployments/{model}/completions?api-version=2024-10-21',
+  );
 });
 
 test('a secret is looked for in each way that an answer may spell it', async (t) => {

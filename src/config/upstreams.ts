@@ -1,16 +1,27 @@
 /** The `upstreams` section as the pipeline uses it: addresses resolved, credentials read, headers ready to send. */
 
-import type { Family, Offer } from '../core/family.ts';
-import { labels, operations } from '../core/operation.ts';
-import { offerKey, type Upstream } from '../core/snapshot.ts';
+import {
+  type Auth,
+  type Family,
+  isMadeHere,
+  type Offer,
+  type Offers,
+  type Options,
+  offersOf,
+  type Signer,
+  withOptions,
+} from '../core/family.ts';
+import type { Upstream } from '../core/snapshot.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { type CompileContext, createClaims, quoted } from './context.ts';
 import { type Key, readKeys, toCredentials } from './credentials.ts';
 import type { Entry } from './document.ts';
+import { toFamilyOptions } from './family-options.ts';
 import { type Path, suggestion, toPathText } from './faults.ts';
 import { toForwardHeaders, toStaticHeaders } from './header-rules.ts';
 import { toHealthCheck } from './health-check.ts';
 import { toLimits } from './limits.ts';
+import { toOfferMap } from './offers.ts';
 import { holdsSecret, secretIn, spellingsOf } from './secret-spellings.ts';
 import { toTimeouts } from './timeouts.ts';
 import type { UpstreamEntry } from './upstream-schema.ts';
@@ -29,7 +40,7 @@ export function compileUpstreams(entries: readonly Entry<UpstreamEntry>[], conte
   for (const { path, value } of entries) {
     const isFirst = claim(value.id, [...path, 'id']);
     const family = findFamily(value.family, [...path, 'family'], context);
-    const keys = readKeys(value, path, context);
+    const keys = readKeys(value, family?.credential, path, context);
     if (family === undefined) continue;
     const upstream = compileUpstream(value, family, keys, path, context);
     if (!isFirst) continue;
@@ -58,11 +69,19 @@ function compileUpstream(
   path: Path,
   context: CompileContext,
 ): Upstream {
-  const { auth } = family;
-  const address = toAddress(entry, family, path, context);
-  checkNetworkSections(entry, family, address, path, context);
-  const staticHeaders = toStaticHeaders(entry.headers, [...path, 'headers'], context);
-  if (keys.length > 0) warnOfIdleKeys(keys.length, family, staticHeaders, path, context);
+  const options = toFamilyOptions(entry, family, [...path, 'options'], context);
+  const auth = typeof family.auth === 'function' ? family.auth(options) : family.auth;
+  const offers = offersOf(family, options);
+  const address = toAddress(entry, family, offers, options, path, context);
+  checkNetworkSections(entry, family, offers, address, path, context);
+  const staticHeaders = new Map([
+    ...Object.entries(family.headers ?? {}),
+    ...toStaticHeaders(entry.headers, [...path, 'headers'], context),
+  ]);
+  const toSigner = toSignerMaker(family, options, context);
+  const credentialsFor = (header: Auth | undefined): Upstream['credentials'] =>
+    Object.freeze(toCredentials(entry.id, keys, header, staticHeaders, toSigner));
+  if (keys.length > 0) warnOfIdleKeys(keys.length, family, auth, staticHeaders, path, context);
   const hidden = [...staticHeaders].filter(([name]) => holdsSecret(name)).map(([, value]) => secretIn(value));
   const spellings = new Set([...keys.map(({ secret }) => secret), ...hidden].flatMap(spellingsOf));
   return Object.freeze({
@@ -70,7 +89,8 @@ function compileUpstream(
     family,
     origin: address?.origin,
     pathPrefix: address?.pathPrefix ?? '',
-    credentials: Object.freeze(toCredentials(entry.id, keys, auth, staticHeaders)),
+    credentials: credentialsFor(auth),
+    ...(family.chatAuth && { chatCredentials: credentialsFor(family.chatAuth) }),
     forwardHeaders: Object.freeze(
       toForwardHeaders(entry.forward_headers, staticHeaders, auth, [...path, 'forward_headers'], context),
     ),
@@ -79,22 +99,25 @@ function compileUpstream(
     limits: toLimits(entry, [...path, 'limits'], context),
     tls: entry.tls && toUpstreamTls(entry.tls, [...path, 'tls'], context),
     healthCheck: entry.health_check && toHealthCheck(entry.health_check, [...path, 'health_check'], context),
-    offers: toOffers(entry, family, path, context),
+    options,
+    answerLimitBytes: entry.answer_limit,
+    offers: toOffers(entry, family, offers, options, path, context),
   });
 }
 
 function warnOfIdleKeys(
   keyCount: number,
-  { id, auth }: Family,
+  { id, signer }: Family,
+  auth: Auth | undefined,
   staticHeaders: ReadonlyMap<string, string>,
   path: Path,
   { warnings }: CompileContext,
 ): void {
   const subject = keyCount === 1 ? 'its key has' : 'its keys have';
-  if (auth === undefined) {
-    warnings.push(`${toPathText(path)}: ${subject} no effect, as family ${id} takes none`);
-  } else if (staticHeaders.has(auth.header)) {
-    warnings.push(`${toPathText(path)}: ${subject} no effect, as headers sets ${auth.header}`);
+  const header = auth?.header ?? (signer && 'authorization');
+  if (header === undefined) warnings.push(`${toPathText(path)}: ${subject} no effect, as family ${id} takes none`);
+  else if (staticHeaders.has(header)) {
+    warnings.push(`${toPathText(path)}: ${subject} no effect, as headers sets ${header}`);
   }
 }
 
@@ -102,11 +125,12 @@ function warnOfIdleKeys(
 function checkNetworkSections(
   entry: UpstreamEntry,
   family: Family,
+  offers: Offers,
   address: Address | undefined,
   path: Path,
   { faults }: CompileContext,
 ): void {
-  if (isMadeHere(family)) {
+  if (isMadeHere(offers)) {
     for (const section of ['tls', 'health_check'] as const) {
       if (entry[section] !== undefined)
         faults.add([...path, section], `family ${family.id} needs no network; leave this out`);
@@ -124,50 +148,75 @@ interface Address {
   readonly pathPrefix: string;
 }
 
-function toAddress(entry: UpstreamEntry, family: Family, path: Path, context: CompileContext): Address | undefined {
+function toAddress(
+  entry: UpstreamEntry,
+  family: Family,
+  offers: Offers,
+  options: Options,
+  path: Path,
+  context: CompileContext,
+): Address | undefined {
   const at = [...path, 'base_url'];
-  const written = entry.base_url ?? family.baseUrl;
+  const standard = family.addressFor?.(options) ?? (family.baseUrl && withOptions(family.baseUrl, options));
+  const written = entry.base_url ?? standard;
   if (written === undefined) {
-    if (!isMadeHere(family)) context.faults.add(at, `is missing; family ${family.id} has no address of its own`);
+    if (!isMadeHere(offers)) context.faults.add(at, `is missing; family ${family.id} has no address of its own`);
     return undefined;
   }
+  // The family's own is good, save where an option in it is at fault.
+  const report = (problem: string): void => {
+    if (entry.base_url !== undefined) context.faults.add(at, problem);
+  };
   if (!/^https?:\/\/[^/\\\s][^\\\s]*$/i.test(written)) {
-    context.faults.add(at, 'wanted: a URL that begins with http:// or https:// and a host');
+    report('wanted: a URL that begins with http:// or https:// and a host');
     return undefined;
   }
   const url = URL.parse(written);
   if (url === null) {
-    context.faults.add(at, 'is not a valid URL');
+    report('is not a valid URL');
     return undefined;
   }
-  if (url.username !== '' || url.password !== '')
-    context.faults.add(at, 'holds a user name or a password; put the key in api_key');
-  if (/[?#]/.test(written)) context.faults.add(at, 'holds a query or a fragment; end it with the path');
-  return { origin: url.origin, pathPrefix: url.pathname.replace(/\/+$/, '') };
+  if (url.username !== '' || url.password !== '') report('holds a user name or a password; put the key in api_key');
+  if (/[?#]/.test(written)) report('holds a query or a fragment; end it with the path');
+  return { origin: url.origin, pathPrefix: withoutVersion(url.pathname.replace(/\/+$/, ''), family) };
 }
 
-/** Whether its answers are made in this process, without a network. */
-function isMadeHere(family: Family): boolean {
-  return Object.values(family.offers).some((offers) => Object.values(offers).some((offer) => offer.make !== undefined));
+/** What the offers' paths bring themselves may stand at the end of a base URL, as it does on many a provider's page. */
+function withoutVersion(prefix: string, { versions = [] }: Family): string {
+  for (const version of versions) {
+    const ends = version.split('{model}').map((text) => RegExp.escape(text));
+    const at = prefix.search(new RegExp(`${ends.join('[^/]+')}$`));
+    if (at !== -1) return prefix.slice(0, at);
+  }
+  return prefix;
 }
 
 function toOffers(
   entry: UpstreamEntry,
   family: Family,
+  offers: Offers,
+  options: Options,
   path: Path,
   { faults }: CompileContext,
 ): ReadonlyMap<string, Offer> {
   const native = entry.legacy_engines === 'native';
-  const offers = new Map<string, Offer>();
-  for (const label of labels) {
-    for (const operation of operations) {
-      const offer = family.offers[label]?.[operation];
-      if (offer === undefined || (offer.onlyWhen === 'legacy_engines' && !native)) continue;
-      offers.set(offerKey(label, operation), offer);
-    }
-  }
-  if (native && family.offers.engines === undefined) {
+  if (native && offers.engines === undefined) {
     faults.add([...path, 'legacy_engines'], `family ${family.id} does not speak the legacy path; leave this out`);
   }
-  return offers;
+  return toOfferMap(offers, options, ({ onlyWhen }) => onlyWhen !== 'legacy_engines' || native);
+}
+
+/** For families that sign: from a key to its signer, or to a fault that does not repeat it. */
+function toSignerMaker(
+  { signer }: Family,
+  options: Options,
+  { faults }: CompileContext,
+): ((key: Key) => Signer | undefined) | undefined {
+  if (signer === undefined) return undefined;
+  return ({ secret, path }) => {
+    const made = signer(secret, options);
+    if (typeof made !== 'string') return made;
+    faults.add(path, made);
+    return undefined;
+  };
 }

@@ -38,6 +38,11 @@ const table = {
     type: 'invalid_request_error',
     message: 'The model does not serve this operation; pick another model.',
   },
+  unsupported_parameter: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'A parameter cannot be served by the upstream of this model; leave it out.',
+  },
   malformed_request: {
     status: 400,
     type: 'invalid_request_error',

@@ -1,6 +1,9 @@
 /** A kind of upstream: facts and small functions. What it offers, under which label, at which path. */
 
 import type { Label, Operation } from './operation.ts';
+import type { ErrorDialect, Options, Translation } from './translation.ts';
+
+export type { Options } from './translation.ts';
 
 /** How an upstream wants its credential: one header, built once when the configuration is compiled. */
 export interface Auth {
@@ -9,6 +12,37 @@ export interface Auth {
 }
 
 export const bearer = (): Auth => ({ header: 'authorization', prefix: 'Bearer ' });
+
+/** Something of a family's own that an operator may set under `upstreams[].options`. */
+export interface FamilyOption {
+  readonly description: string;
+  /** What it may be; without, any text that fits in a URL's segment. */
+  readonly values?: readonly string[];
+  readonly pattern?: RegExp;
+  /** Without one the option is left out, or has to be set where it is `required`. */
+  readonly default?: string;
+  readonly required?: true;
+}
+
+/** A call as it is about to leave, for those who sign it. */
+export interface SignedCall {
+  readonly url: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+}
+
+export interface SigningTools {
+  nowMs(): number;
+  /** A small request of our own, such as for a token. */
+  post(url: string, headers: readonly string[], body: string): Promise<{ status: number; body: string }>;
+}
+
+/** Makes the headers that prove who calls, from a secret; names and values in turn. Throws where it cannot. */
+export type Signer = ((call: SignedCall, tools: SigningTools) => readonly string[] | Promise<readonly string[]>) & {
+  /** Parts of the secret, and what was made of it: no answer may repeat them either. */
+  readonly secrets?: () => readonly string[];
+};
 
 /** An answer made in this process; a body in parts is a stream and is sent part by part. */
 export interface MadeAnswer {
@@ -22,14 +56,23 @@ export type Maker = (body: Buffer, signal: AbortSignal) => MadeAnswer | Promise<
 
 /** One operation as a family serves it. */
 export interface Offer {
-  /** Under the upstream's base URL; `{model}` is replaced by the upstream's name, as one encoded segment. */
+  /**
+   * Under the upstream's base URL; `{model}` is replaced by the upstream's name, as one encoded segment, and an option's name in
+   * braces by its value.
+   */
   readonly path: string;
   /** Used only by upstreams whose configuration has this switch set, such as `legacy_engines: native`. */
   readonly onlyWhen?: 'legacy_engines';
   readonly make?: Maker;
+  /** Without one, bytes pass. */
+  readonly translation?: Translation;
+  /** What `x-postern-translated` says, where it is not the family. */
+  readonly translatedBy?: string;
+  /** For people: what it can take and what not. A fact that nobody could verify says so. */
+  readonly facts?: string;
 }
 
-type Offers = Readonly<Partial<Record<Label, Readonly<Partial<Record<Operation, Offer>>>>>>;
+export type Offers = Readonly<Partial<Record<Label, Readonly<Partial<Record<Operation, Offer>>>>>>;
 
 /** A model that an upstream of the family serves without being declared. */
 export interface BuiltInModel {
@@ -41,18 +84,63 @@ export interface Family {
   readonly id: string;
   /** For people: how the family is called in lists and documents. */
   readonly title: string;
-  /** Where upstreams of the family are when the configuration does not say; none for families without a network. */
+  /** Where upstreams of the family are when the configuration does not say; none where each has a place of its own, or needs none. */
   readonly baseUrl?: string;
-  readonly auth?: Auth;
+  /** Where they are instead, by their options; undefined where `baseUrl` is right. */
+  readonly addressFor?: (options: Options) => string | undefined;
+  readonly auth?: Auth | ((options: Options) => Auth);
+  /** What every call carries beside it, such as a version, unless the operator's `headers` say otherwise; names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For those whose credential is no header: a signer from what `api_key` says, or why it cannot be one. */
+  readonly signer?: (secret: string, options: Options) => Signer | string;
+  /** What `api_key_file` holds where it is more than one word; the signer judges it. */
+  readonly credential?: 'document';
+  /** Ends of a base URL that are part of the offers' paths: they may stand there or not; `{model}` is any one segment. */
+  readonly versions?: readonly string[];
+  readonly options?: Readonly<Record<string, FamilyOption>>;
+  /** Absent: OpenAI's, which pass as they come. */
+  readonly errors?: ErrorDialect;
+  /** The path at which it speaks OpenAI's chat: what bridges go over. */
+  readonly chat?: string | ((options: Options) => string);
+  /** How it wants its credential there, where not as elsewhere. */
+  readonly chatAuth?: Auth;
+  /** What a target of it offers in place of the family's own, by the name of the bridge. */
+  readonly bridges?: (options: Options) => Readonly<Record<string, Offers>>;
   /** The environment variable that usually holds a key for it, and models to start with (`postern init`). */
   readonly starter?: { readonly apiKeyEnv: string; readonly models: readonly BuiltInModel[] };
   readonly builtIn?: readonly BuiltInModel[];
-  readonly offers: Offers;
+  readonly offers: Offers | ((options: Options) => Offers);
   /**
    * Some say 200 and mean an error. Of a short JSON body of that status, by its beginning: the status that is meant, undefined
    * where it is an answer, and `unclear` where more of it has to be seen (`isWhole` says that there is no more).
    */
   readonly failureIn?: (beginning: Buffer, isWhole: boolean) => number | 'unclear' | undefined;
+}
+
+/** What an upstream has whose operator sets nothing. */
+export function standardOptions({ options = {} }: Family): Options {
+  const set = Object.entries(options).flatMap(([name, { default: value }]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return Object.fromEntries(set);
+}
+
+export function offersOf({ offers }: Family, options: Options): Offers {
+  return typeof offers === 'function' ? offers(options) : offers;
+}
+
+/** Each option's name in braces, replaced by its value. */
+export function withOptions(text: string, options: Options): string {
+  return text.replaceAll(/\{(\w+)\}/g, (written, name: string) =>
+    Object.hasOwn(options, name) ? (options[name] ?? written) : written,
+  );
+}
+
+/** Whether answers are made in this process, without a network. */
+export function isMadeHere(offers: Offers): boolean {
+  return Object.values(offers).some((byOperation) =>
+    Object.values(byOperation).some((offer) => offer.make !== undefined),
+  );
 }
 
 export function defineFamily(family: Family): Family {

@@ -3,6 +3,7 @@
 import type { ErrorCode } from './errors.ts';
 import type { Offer } from './family.ts';
 import type { Timeouts, Upstream } from './snapshot.ts';
+import type { Translated } from './translation.ts';
 
 /** Something that is done for a client, and is stopped when that one leaves. */
 export interface ClientWork {
@@ -64,6 +65,8 @@ export interface Answer {
   readonly broken: Failure | undefined;
   /** Where its first bytes show that another status is meant: see `Family.failureIn`. */
   readonly meantStatus?: number | undefined;
+  /** Where its bytes are not the upstream's own. Read when it is over. */
+  readonly translated?: Translated | undefined;
   /** Hands over what waits, and everything that follows. Called once. */
   take(sink: AnswerSink): void;
   resume(): void;
@@ -77,17 +80,28 @@ export interface Failure {
   readonly cause: string;
   /** The connection had been kept open and was closed before a byte of an answer came: this may be nobody's failure. */
   readonly stale?: true;
-  /** The time for all attempts was up, or for an answer that was coming: it says nothing of the upstream. */
+  /** The time for all attempts was up, or for an answer that was coming, or a fault of ours: it says nothing of the upstream. */
   readonly ours?: true;
+  /** It answered in time, and nothing could be made of it. */
+  readonly unfit?: true;
 }
 
 export type Outcome =
-  | { readonly kind: 'answered'; readonly answer: Answer }
+  | {
+      readonly kind: 'answered';
+      readonly answer: Answer;
+      /** An error to one of several calls of a request; the others may have been served. */
+      readonly isPartial?: true;
+    }
   /** No byte of the call left this machine. */
   | { readonly kind: 'not-sent'; readonly failure: Failure }
   /** It was sent, and nobody knows what became of it. */
   | { readonly kind: 'unknown'; readonly failure: Failure }
-  | { readonly kind: 'client-gone' };
+  | {
+      readonly kind: 'client-gone';
+      /** No byte of the call had left. */
+      readonly unsent?: true;
+    };
 
 /** Sends a call and waits for the head of its answer. Never rejects. */
 export type Transport = (call: Call) => Promise<Outcome>;

@@ -1,6 +1,7 @@
 /** A route is a row of data: a path that clients call, and what a request on it must look like. */
 
 import type { Label, Operation } from './operation.ts';
+import type { RerankShape } from './translation.ts';
 
 export interface Route {
   /** The canonical path, under the base path; `{model}` stands for the model's name, slashes included. */
@@ -21,10 +22,18 @@ export interface Route {
   readonly optional: Readonly<Record<string, string>>;
   /** Read for some upstreams only: not checked, but may not stand twice. */
   readonly watched: readonly string[];
-  /** A required field that another one may stand in for, where the model allows it. */
-  readonly standIns?: Readonly<Record<string, string>>;
+  /** Required fields that another one may stand in for. */
+  readonly standIns?: Readonly<Record<string, StandIn>>;
   /** Whether a call may be sent again after a byte of it left. */
   readonly replayable: boolean;
+}
+
+interface StandIn {
+  readonly name: string;
+  /** As those of required fields. */
+  readonly kinds: string;
+  /** For models that accept it, or for clients that want this shape (`x-postern-shape`). */
+  readonly allowed: 'accepts_messages' | RerankShape;
 }
 
 export function defineRoute(route: Route): Route {

@@ -1,9 +1,11 @@
 /** The whole configuration, compiled and frozen. It is swapped, never edited. */
 
 import type { BlockList } from 'node:net';
-import type { Family, Offer } from './family.ts';
+import type { Json } from '../lib/json-text.ts';
+import type { Family, Offer, Options, Signer } from './family.ts';
 import type { KeyRecord } from './key.ts';
 import type { Label, Operation } from './operation.ts';
+import type { TokenIds, Unsupported } from './translation.ts';
 
 export interface Timeouts {
   readonly connectMs: number;
@@ -22,6 +24,8 @@ export interface Credential {
   readonly weight: number;
   /** The key and `upstreams[].headers`: names and values in turn, names in lower case. */
   readonly headers: readonly string[];
+  /** For families that sign each call instead of sending the key. */
+  readonly signer?: Signer;
   /** The same as long as the key is: what is known of it outlives a reload. Not the key, and of no use to find it. */
   readonly fingerprint: string;
 }
@@ -61,6 +65,8 @@ export interface Upstream {
   readonly pathPrefix: string;
   /** In the order of the file. */
   readonly credentials: readonly [Credential, ...Credential[]];
+  /** The same for the calls of bridges, where the family's chat wants them in another header. */
+  readonly chatCredentials?: readonly [Credential, ...Credential[]];
   /** Client headers let through by name, in lower case, beyond the standing allow-list. */
   readonly forwardHeaders: readonly string[];
   /** The spellings of its credentials that must never reach a client; none shorter than 8 bytes. */
@@ -69,6 +75,10 @@ export interface Upstream {
   readonly limits: UpstreamLimits;
   readonly tls: UpstreamTls | undefined;
   readonly healthCheck: HealthCheck | undefined;
+  /** The family's own settings. */
+  readonly options: Options;
+  /** The longest answer that is read to be translated. */
+  readonly answerLimitBytes: number;
   /** What it serves, by `label operation` (one space between); see `offerKey`. */
   readonly offers: ReadonlyMap<string, Offer>;
 }
@@ -83,6 +93,14 @@ export interface Target {
   readonly priority: number;
   /** Its share of the calls among the targets of its priority; one with 0 is never called. */
   readonly weight: number;
+  /** Serves other operations by way of chat. */
+  readonly bridge: string | undefined;
+  /** What it serves: the upstream's offers, or those of the bridge. */
+  readonly offers: ReadonlyMap<string, Offer>;
+  readonly unsupported: Unsupported;
+  readonly tokenIds: TokenIds;
+  /** Parameters that a translated request gains where the client sent none. */
+  readonly defaults: Readonly<Record<string, Json>>;
 }
 
 /** How the calls are shared among targets of the same priority. */

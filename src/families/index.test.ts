@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
+import { isMadeHere, offersOf, standardOptions } from '../core/family.ts';
 import { families } from './index.ts';
 
 test('lists every family that has a file, each under the name of its file', async () => {
@@ -12,15 +13,30 @@ test('lists every family that has a file, each under the name of its file', asyn
   assert.deepEqual(families.map(({ id }) => id).sort(), names.sort());
 });
 
-test('gives every family with an address a way to send its credential, and the others a maker for every offer', () => {
-  for (const { id, baseUrl, auth, offers } of families) {
-    if (baseUrl !== undefined) {
-      assert.ok(auth !== undefined, id);
-      assert.ok(URL.canParse(baseUrl) && !baseUrl.endsWith('/'), id);
+test('makes all of its answers in this process and needs nothing for it, or none and has a way to send a credential', () => {
+  for (const family of families) {
+    const { id, baseUrl, auth, signer } = family;
+    const offers = offersOf(family, standardOptions(family));
+    if (isMadeHere(offers)) {
+      for (const offer of Object.values(offers).flatMap((byOperation) => Object.values(byOperation))) {
+        assert.equal(typeof offer.make, 'function', `${id} ${offer.path}`);
+      }
+      assert.deepEqual([baseUrl, auth, signer], [undefined, undefined, undefined], id);
       continue;
     }
+    assert.ok(auth !== undefined || signer !== undefined, id);
+    const address = baseUrl?.replaceAll(/\{\w+\}/g, 'x');
+    if (address !== undefined) assert.ok(URL.canParse(address) && !address.endsWith('/'), id);
+  }
+});
+
+test('whoever signs its calls translates all of them: bytes that pass are not signed', () => {
+  for (const family of families) {
+    if (family.signer === undefined) continue;
+    const offers = offersOf(family, standardOptions(family));
     for (const offer of Object.values(offers).flatMap((byOperation) => Object.values(byOperation))) {
-      assert.equal(typeof offer.make, 'function', `${id} ${offer.path}`);
+      assert.ok(offer.translation !== undefined, `${family.id} ${offer.path}`);
+      assert.equal(offer.translation.isNeeded, undefined, `${family.id} ${offer.path}`);
     }
   }
 });

@@ -1,7 +1,28 @@
-/** Every family there is; the configuration's list of families derives from it. */
+/** Every family there is: a file beside this one is a family, and the rest derives from the list. */
 
-import type { Family } from '../core/family.ts';
-import local from './local.ts';
-import openai from './openai.ts';
+import { readdir } from 'node:fs/promises';
+import { defineFamily, type Family } from '../core/family.ts';
+import { bridgesOver } from './bridges/index.ts';
 
-export const families: readonly Family[] = [openai, local];
+export const families: readonly Family[] = await readFamilies();
+
+async function readFamilies(): Promise<Family[]> {
+  const files = await readdir(import.meta.dirname, { withFileTypes: true });
+  const modules = files.flatMap(({ name }) => (isFamily(name) ? [import(`./${name}`)] : []));
+  const found = (await Promise.all(modules)).map(({ default: family }): Family => withBridges(family));
+  return found.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+}
+
+function withBridges(family: Family): Family {
+  const { chat } = family;
+  if (chat === undefined || family.bridges !== undefined) return family;
+  return defineFamily({
+    ...family,
+    bridges: (options) => bridgesOver(typeof chat === 'string' ? chat : chat(options)),
+  });
+}
+
+/** In a checkout as TypeScript, in the published package as JavaScript. */
+function isFamily(name: string): boolean {
+  return /^(?!index\.)[a-z0-9-]+\.(?:ts|js)$/.test(name);
+}

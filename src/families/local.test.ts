@@ -3,18 +3,20 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CohereClient, CohereClientV2 } from 'cohere-ai';
 import OpenAI from 'openai';
+import { offersOf } from '../core/family.ts';
 import type { Operation } from '../core/operation.ts';
 import { type Answered, ask, type ErrorBody } from './local/ask.ts';
 import { rules } from './local/wordlist-rules.ts';
 import local from './local.ts';
 
 const models = local.builtIn ?? [];
+const { openai: offered = {} } = offersOf(local, {});
 
 /** Answers an official client's request with the maker that its path names, without a network. */
 const fetchLocally: typeof fetch = async (input, init) => {
   const request = new Request(input, init);
   const path = new URL(request.url).pathname.replace(/^\/v[12]/, '');
-  const offer = Object.values(local.offers.openai ?? {}).find((each) => each.path === path);
+  const offer = Object.values(offered).find((each) => each.path === path);
   assert.ok(offer?.make !== undefined, path);
   const { status, headers, body } = await offer.make(Buffer.from(await request.arrayBuffer()), request.signal);
   const stream = Buffer.isBuffer(body) ? new Uint8Array(body) : ReadableStream.from(body);
@@ -26,7 +28,7 @@ const cohereOptions = { token: 'none', environment: 'http://local', fetch: fetch
 
 test('offers every operation that one of its models serves, each made in this process', () => {
   const served = new Set<Operation>(models.flatMap(({ operations }) => operations));
-  assert.deepEqual(Object.keys(local.offers.openai ?? {}).sort(), [...served].sort());
+  assert.deepEqual(Object.keys(offered).sort(), [...served].sort());
   assert.equal(local.baseUrl, undefined);
   assert.equal(local.auth, undefined);
 });
@@ -100,7 +102,7 @@ test('reranks for both Cohere clients', async () => {
 });
 
 test('refuses a body that is no JSON object on every operation', async () => {
-  for (const { path, make } of Object.values(local.offers.openai ?? {})) {
+  for (const { path, make } of Object.values(offered)) {
     assert.ok(make !== undefined);
     for (const body of ['', '{', 'null', '[]', '"text"']) {
       const { status, json }: Answered<ErrorBody> = await ask(make, body);
@@ -126,10 +128,10 @@ test('is documented with requests that work as they stand', async () => {
   ];
   const operations: string[] = [];
   for (const [, path = '', body = ''] of requests) {
-    const offer = Object.values(local.offers.openai ?? {}).find((each) => each.path === path);
+    const offer = Object.values(offered).find((each) => each.path === path);
     assert.ok(offer?.make !== undefined, path);
     assert.equal((await ask(offer.make, body)).status, 200, path);
     operations.push(offer.path.slice(1));
   }
-  assert.deepEqual(operations.sort(), Object.keys(local.offers.openai ?? {}).sort());
+  assert.deepEqual(operations.sort(), Object.keys(offered).sort());
 });

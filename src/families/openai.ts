@@ -1,6 +1,8 @@
 /** OpenAI, and every service that speaks its wire format: bytes out, bytes back. */
 
 import { bearer, defineFamily } from '../core/family.ts';
+import { openaiEmbeddings } from './dialects/openai-embeddings.ts';
+import { rerankOfAnyone } from './dialects/standard-rerank.ts';
 
 const errorObject = '{"error":{';
 const statusInError = /"(?:code|status)"\s*:\s*"?([45]\d\d)\b/;
@@ -35,16 +37,20 @@ export default defineFamily({
       { id: 'gpt-3.5-turbo-instruct', operations: ['completions'] },
     ],
   },
-  offers: {
+  chat: '/chat/completions',
+  offers: ({ base64 }) => ({
     openai: {
       completions: { path: '/completions' },
       edits: { path: '/edits' },
-      rerank: { path: '/rerank' },
+      rerank: { path: '/rerank', translation: rerankOfAnyone },
       moderations: { path: '/moderations' },
-      embeddings: { path: '/embeddings' },
+      embeddings: {
+        path: '/embeddings',
+        ...(base64 === 'convert' && { translation: openaiEmbeddings({ lacksBase64: true, takesObjects: true }) }),
+      },
     },
     engines: {
       embeddings: { path: '/engines/{model}/embeddings', onlyWhen: 'legacy_engines' },
     },
-  },
+  }),
 });

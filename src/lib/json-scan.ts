@@ -10,6 +10,7 @@ export { compileWatchedKeys, type WatchedKeys } from './json-keys.ts';
 export {
   type JsonFault,
   type JsonField,
+  type JsonFields,
   type JsonKind,
   type JsonObjectScan,
   type JsonScan,

@@ -3,14 +3,20 @@
 import { type Dispatcher, isTurn, Tried, type Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
+import type { SigningTools } from '../core/family.ts';
 import type { Answer, Failure, Listening, Outcome, Transport } from '../core/outcome.ts';
+import type { Target } from '../core/snapshot.ts';
+import type { Translation } from '../core/translation.ts';
 import { fullJitterMs } from '../lib/back-off.ts';
 import type { Clock } from '../lib/clock.ts';
+import { inOurWords } from './foreign-error.ts';
 import { Race, type Won } from './hedge.ts';
 import { Leftovers } from './leftovers.ts';
 import { pause } from './pause.ts';
-import { type Plan, writeCall } from './plan.ts';
+import { type Plan, translationFor, writeCall } from './plan.ts';
 import { screen } from './screen.ts';
+import { writeTranslated } from './translate.ts';
+import type { TranslatedCalls } from './translated-calls.ts';
 import { restAskedForMs, type Verdict, verdictOn } from './verdict.ts';
 
 interface Transports {
@@ -25,6 +31,7 @@ export interface AttemptDeps {
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly signing: SigningTools;
 }
 
 export function attempt(plan: Plan, deps: AttemptDeps): Promise<Answer> {
@@ -90,7 +97,7 @@ class Attempts {
     if (entry !== 'entered' && !this.#hasEntered(turn, await entry, client)) return undefined;
     const startedMs = performance.now();
     const outcome = await this.#send(turn, client);
-    return this.#judge(turn, outcome, startedMs);
+    return outcome && this.#judge(turn, outcome, startedMs);
   }
 
   #hasEntered(turn: Turn, entry: 'entered' | 'too-late' | 'client-gone', client: Listening): boolean {
@@ -104,8 +111,13 @@ class Attempts {
     throw new GatewayError('client_closed');
   }
 
-  #send(turn: Turn, client: Listening): Promise<Outcome> {
-    this.#exchange.target = turn.candidate.target;
+  /** Undefined where this target cannot serve what is asked, and another one may. */
+  #send(turn: Turn, client: Listening): Promise<Outcome | undefined> {
+    const { candidate } = turn;
+    const { http, inProcess } = this.#deps.transports;
+    const transport = candidate.offer.make === undefined ? http : inProcess;
+    const translation = translationFor(this.#plan, candidate);
+    if (translation !== undefined) return this.#sendTranslated(turn, client, translation, transport);
     let call: ReturnType<typeof writeCall>;
     try {
       call = writeCall(this.#plan, turn, client);
@@ -113,16 +125,45 @@ class Attempts {
       turn.withdraw();
       throw error;
     }
+    this.#count(candidate.target);
+    return transport(call);
+  }
+
+  async #sendTranslated(
+    turn: Turn,
+    client: Listening,
+    translation: Translation,
+    transport: Transport,
+  ): Promise<Outcome | undefined> {
+    let calls: TranslatedCalls;
+    try {
+      calls = await writeTranslated(this.#plan, turn, client, translation, this.#deps);
+    } catch (error) {
+      turn.withdraw();
+      if (!(error instanceof GatewayError)) throw error;
+      this.#tried.target(turn.candidate.target);
+      this.#leftovers.refused(error);
+      return undefined;
+    }
+    if (client.gone) {
+      turn.withdraw();
+      throw new GatewayError('client_closed');
+    }
+    this.#count(turn.candidate.target);
+    return calls.run(transport);
+  }
+
+  #count(target: Target): void {
+    this.#exchange.target = target;
     this.#exchange.attempts += 1;
     this.#tried.sent += 1;
-    const { http, inProcess } = this.#deps.transports;
-    return call.offer.make === undefined ? http(call) : inProcess(call);
   }
 
   /** Tells the turn what came of it, and keeps what may be needed when nothing better comes. */
   #judge(turn: Turn, outcome: Outcome, startedMs: number): Answer | undefined {
     switch (outcome.kind) {
       case 'answered':
+        if (outcome.isPartial && !this.#plan.course.replayable) this.#isFinal = true;
         return this.#judgeAnswer(turn, outcome.answer, startedMs);
       case 'not-sent':
         this.#tried.sent -= 1;
@@ -155,7 +196,7 @@ class Attempts {
   #judgeSilence(turn: Turn, failure: Failure): void {
     this.#noteReached(turn);
     if (failure.stale !== undefined || failure.ours !== undefined) turn.dropped();
-    else turn.failed(failure.cause, 'wire');
+    else turn.failed(failure.cause, failure.unfit ? 'answer' : 'wire');
     if (failure.stale === undefined || this.#staleOnce) this.#tried.target(turn.candidate.target);
     else this.#staleOnce = true;
     if (this.#plan.course.replayable) {
@@ -167,7 +208,7 @@ class Attempts {
   }
 
   #judgeAnswer(turn: Turn, answer: Answer, startedMs: number): Answer | undefined {
-    const verdict = verdictOn(answer);
+    const verdict = verdictOn(answer, turn.candidate.target.upstream.family.errors?.statuses);
     if (verdict === 'serves') {
       turn.served(answer.firstByteAtMs - answer.sentAtMs);
       if (this.#isHedged || this.#exchange.tries.length > 0) this.#note(turn, 'answered', answer.status, startedMs);
@@ -267,8 +308,10 @@ class Attempts {
     exchange.target = target;
     exchange.sentAtMs = answer.sentAtMs;
     exchange.firstByteAtMs = answer.firstByteAtMs;
-    if (verdict === 'serves' && answer.status < 400) return answer;
-    return untilGone(exchange, answer, screen(answer, target.upstream.secrets));
+    const { status, meantStatus = status } = answer;
+    if (verdict === 'serves' && meantStatus < 400) return answer;
+    const screened = screen(answer, secretsOf(turn));
+    return untilGone(exchange, answer, inOurWords(screened, meantStatus, turn.candidate));
   }
 
   #note(turn: Turn, outcome: string, detail: number | string | undefined, startedMs: number): void {
@@ -282,6 +325,13 @@ class Attempts {
       durationMs: performance.now() - startedMs,
     });
   }
+}
+
+/** What no answer to it may repeat: the credentials of the upstream, and what was made of one to sign the call. */
+function secretsOf({ candidate, credential }: Turn): readonly Buffer[] {
+  const { secrets } = candidate.target.upstream;
+  const made = credential.signer?.secrets?.() ?? [];
+  return made.length === 0 ? secrets : [...secrets, ...made.map((secret) => Buffer.from(secret))];
 }
 
 /** What is held back is for a client; when that one leaves, nobody waits for the rest. */

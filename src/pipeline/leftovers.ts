@@ -17,6 +17,7 @@ export interface Held {
 export class Leftovers {
   #held: Held | undefined = undefined;
   #failure: Failure | undefined = undefined;
+  #refusal: GatewayError | undefined = undefined;
 
   /** The newest, save that a refused credential of ours says the least to a client. */
   hold(next: Held): void {
@@ -35,6 +36,11 @@ export class Leftovers {
     this.#failure = failure;
   }
 
+  /** A target has no way to serve what is asked; it was not called. The first one's reason counts. */
+  refused(refusal: GatewayError): void {
+    this.#refusal ??= refusal;
+  }
+
   /** Nobody knows what was done: an earlier answer that says "nothing was" would be wrong by now. */
   failedForGood(failure: Failure): void {
     this.clear();
@@ -51,14 +57,17 @@ export class Leftovers {
     const held = this.#held;
     this.#held = undefined;
     if (held !== undefined) return held;
-    if (this.#failure === undefined) throw refusal(none, exchange);
+    // One that was not asked might have served it.
+    const isRefusedByAll = none?.kind === 'tried' && exchange.tries.length === 0;
+    if (this.#refusal !== undefined && isRefusedByAll) throw this.#refusal;
+    if (this.#failure === undefined) throw refusal(none, exchange, this.#refusal !== undefined);
     const { code, message, cause } = this.#failure;
     throw new GatewayError(code, { message, cause: withReasons(cause, none) });
   }
 }
 
-/** Nobody was asked at all. */
-function refusal(none: NoTurn | undefined, { tries }: Exchange): GatewayError {
+/** Nobody was asked at all; `isNarrowed` says that some could not serve it whenever they were asked. */
+function refusal(none: NoTurn | undefined, { tries }: Exchange, isNarrowed: boolean): GatewayError {
   const seconds = Math.max(1, Math.ceil((none?.retryAfterMs ?? 1_000) / 1_000));
   const details = { headers: ['Retry-After', String(seconds)], cause: withReasons(none?.kind ?? 'no time left', none) };
   if (none?.kind === 'full' || tries.some(({ outcome }) => outcome === 'queue')) {
@@ -69,7 +78,7 @@ function refusal(none: NoTurn | undefined, { tries }: Exchange): GatewayError {
   }
   const message =
     none?.kind === 'resting'
-      ? `Every upstream of this model has asked for a pause; try again in ${seconds} s.`
+      ? `Every upstream of this model ${isNarrowed ? 'that can serve this ' : ''}has asked for a pause; try again in ${seconds} s.`
       : undefined;
   return new GatewayError('no_upstream_available', message === undefined ? details : { message, ...details });
 }

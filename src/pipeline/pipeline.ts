@@ -7,8 +7,9 @@ import type { KeyRecord } from '../core/key.ts';
 import type { Answer } from '../core/outcome.ts';
 import type { Route } from '../core/route.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
+import type { Translated } from '../core/translation.ts';
 import { type AttemptDeps, attempt } from './attempt.ts';
-import { courseOf, nameAt, notSupported } from './plan.ts';
+import { courseOf, nameAt, notSupported, shapeOf } from './plan.ts';
 import { compileQuestionReader, missing, modelNameOf, type Question, type QuestionReader } from './question.ts';
 import { relay } from './relay.ts';
 import type { UsageObserver } from './usage.ts';
@@ -46,7 +47,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const body = await readBody(exchange, request, response);
     const read = readers.get(route);
     if (read === undefined) throw new TypeError(`route ${route.path} was not compiled`);
-    const asked = read(body);
+    const shape = shapeOf(route, request.headers);
+    const asked = read(body, shape);
     const question = asked instanceof Promise ? await asked : asked;
 
     const resolved = findModel(exchange, route, question, modelFromPath);
@@ -54,12 +56,14 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     checkModel(key, resolved.id);
     const course = courseOf(resolved, route);
     const deadlineMs = performance.now() + course.totalMs;
-    const plan = { exchange, route, question, resolved, clientHeaders: request.headers, course, deadlineMs };
+    const plan = { exchange, route, question, resolved, clientHeaders: request.headers, course, deadlineMs, shape };
 
     const answer = await attempt(plan, deps);
     const observer = await passOn(exchange, answer, response, resolved);
     const usage = observer.finish(exchange.cut || exchange.errorCode !== undefined);
-    exchange.usage = usage instanceof Promise ? await usage : usage;
+    const counted = usage instanceof Promise ? await usage : usage;
+    // What a translated answer shows may be an estimate.
+    exchange.usage = answer.translated === undefined ? counted : answer.translated.usage;
   };
 }
 
@@ -71,7 +75,7 @@ async function passOn(
   resolved: ResolvedModel,
 ): Promise<UsageObserver> {
   try {
-    return await relay(exchange, answer, response, ownHeaders(exchange, resolved));
+    return await relay(exchange, answer, response, ownHeaders(exchange, answer, resolved));
   } catch (error) {
     answer.cancel();
     throw error;
@@ -109,7 +113,7 @@ function unknownModel(name: string): GatewayError {
 }
 
 /** What Postern adds to the head of an answer. */
-function ownHeaders(exchange: Exchange, resolved: ResolvedModel): string[] {
+function ownHeaders(exchange: Exchange, { translated }: Answer, resolved: ResolvedModel): string[] {
   const headers = ['x-request-id', exchange.clientRequestId ?? exchange.id];
   if (!exchange.snapshot.server.diagnostics) return headers;
   const upstreamMs = exchange.firstByteAtMs - exchange.sentAtMs;
@@ -122,10 +126,31 @@ function ownHeaders(exchange: Exchange, resolved: ResolvedModel): string[] {
     'server-timing',
     `gateway;dur=${gatewayMs.toFixed(2)}, upstream;dur=${upstreamMs.toFixed(2)}`,
   );
+  if (translated !== undefined) headers.push(...translationHeaders(translated));
   if (exchange.route?.operation === 'embeddings' && exchange.target !== undefined) {
     // Each name that a pattern matches is a space of its own.
     const space = resolved.model.space ?? nameAt(exchange.target, resolved);
     headers.push('x-postern-space', encodeURI(space.toWellFormed()));
   }
   return headers;
+}
+
+function translationHeaders({ by, isEstimated, ignored }: Translated): string[] {
+  const headers = ['x-postern-translated', by];
+  if (isEstimated) headers.push('x-postern-usage', 'estimated');
+  if (ignored.length > 0) headers.push('x-postern-ignored', toList(ignored));
+  return headers;
+}
+
+const longestList = 1_000;
+
+/** Names that a client made up may be anything, and as many and as long as its body allows. */
+function toList(names: readonly string[]): string {
+  let list = '';
+  for (const name of names) {
+    const next = (list === '' ? '' : ', ') + encodeURIComponent(name.slice(0, longestList).toWellFormed());
+    if (list.length + next.length > longestList) return `${list}${list === '' ? '' : ', '}...`;
+    list += next;
+  }
+  return list;
 }

@@ -4,10 +4,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Candidate, Course, Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
-import type { Offer } from '../core/family.ts';
 import type { Call, Listening } from '../core/outcome.ts';
 import type { Route } from '../core/route.ts';
 import { type Model, offerKey, type ResolvedModel, type Target } from '../core/snapshot.ts';
+import { type RerankShape, rerankShapes, type Translation } from '../core/translation.ts';
 import { replaceSpan } from '../lib/json-scan.ts';
 import { upstreamHeaders } from './headers.ts';
 import { duplicate, modelNameOf, type Question } from './question.ts';
@@ -21,6 +21,30 @@ export interface Plan {
   readonly course: Course;
   /** On the monotonic clock: one deadline for all attempts. */
   readonly deadlineMs: number;
+  /** The shape in which the client wants its reranked documents, where it says so. */
+  readonly shape: RerankShape | undefined;
+}
+
+/** Undefined where the bytes pass. */
+export function translationFor({ question, shape }: Plan, { target, offer }: Candidate): Translation | undefined {
+  const { translation } = offer;
+  // What the operator wants added is for every request.
+  if (translation?.isNeeded === undefined || Object.keys(target.defaults).length > 0) return translation;
+  const { body, scan } = question;
+  const { tokenIds } = target;
+  return translation.isNeeded({ body, fields: scan.fields, shape, tokenIds }) ? translation : undefined;
+}
+
+/** `x-postern-shape`, which counts on the rerank route alone. */
+export function shapeOf(route: Route, headers: IncomingHttpHeaders): RerankShape | undefined {
+  const wanted = headers['x-postern-shape'];
+  if (wanted === undefined || route.operation !== 'rerank') return undefined;
+  const shape = rerankShapes.find((one) => one === String(wanted).toLowerCase());
+  if (shape !== undefined) return shape;
+  throw new GatewayError('unsupported_parameter', {
+    param: 'x-postern-shape',
+    message: `The header x-postern-shape names no shape that is known here; send one of ${rerankShapes.join(', ')}, or none.`,
+  });
 }
 
 const courses = new WeakMap<Model, Map<Route, Course>>();
@@ -70,7 +94,7 @@ function isAlone(candidates: readonly Candidate[]): boolean {
 /** By the route's own label, else by the one that may serve it once the model is lifted into the body. */
 function toCandidate(target: Target, route: Route): Candidate | undefined {
   if (target.weight === 0) return undefined;
-  const { offers } = target.upstream;
+  const { offers } = target;
   const own = offers.get(offerKey(route.label, route.operation));
   if (own !== undefined) return { target, offer: own, lifted: false };
   const fallback =
@@ -79,16 +103,31 @@ function toCandidate(target: Target, route: Route): Candidate | undefined {
 }
 
 export function writeCall(plan: Plan, turn: Turn, client: Listening): Call {
-  const { exchange, route, question } = plan;
-  const { target, offer, lifted } = turn.candidate;
+  const { route, question } = plan;
+  const { target, lifted } = turn.candidate;
+  const insertIfAbsent = lifted || route.model.from === 'body';
+  return toCall(plan, turn, client, withModel(question, nameAt(target, plan.resolved), insertIfAbsent));
+}
+
+const nothing = Buffer.alloc(0);
+
+/** A call whose body is made by a translation. */
+export function writeBodilessCall(plan: Plan, turn: Turn, client: Listening): Call {
+  checkOtherSpelling(plan.question);
+  return toCall(plan, turn, client, nothing);
+}
+
+function toCall(plan: Plan, turn: Turn, client: Listening, body: Buffer): Call {
+  const { exchange, route } = plan;
+  const { target, offer } = turn.candidate;
   const { upstream } = target;
   const upstreamName = nameAt(target, plan.resolved);
   return {
     upstream,
     offer,
-    path: upstream.pathPrefix + toPath(offer, upstreamName),
+    path: upstream.pathPrefix + toPath(offer.path, upstreamName),
     headers: upstreamHeaders(exchange.id, turn.credential, upstream.forwardHeaders, plan.clientHeaders),
-    body: withModel(question, upstreamName, lifted || route.model.from === 'body'),
+    body,
     timeouts: upstream.timeouts[route.operation],
     deadlineMs: plan.deadlineMs,
     client,
@@ -102,12 +141,12 @@ export function nameAt({ model }: Target, { matched }: ResolvedModel): string {
 }
 
 /** The name as one encoded segment. What a pattern caught may be no name at all, and must not lead to another path. */
-function toPath(offer: Offer, upstreamName: string): string {
-  if (!offer.path.includes('{model}')) return offer.path;
+export function toPath(path: string, upstreamName: string): string {
+  if (!path.includes('{model}')) return path;
   if (upstreamName === '' || upstreamName === '.' || upstreamName === '..') {
     throw new GatewayError('model_not_found', { param: 'model' });
   }
-  return offer.path.replace('{model}', () => encodeURIComponent(upstreamName.toWellFormed()));
+  return path.replace('{model}', () => encodeURIComponent(upstreamName.toWellFormed()));
 }
 
 export function notSupported(modelId: string, route: Route): GatewayError {
@@ -125,8 +164,12 @@ function withModel(question: Question, upstreamName: string, insertIfAbsent: boo
     return replaceSpan(body, modelField.start, modelField.end, Buffer.from(JSON.stringify(upstreamName)));
   }
   if (!insertIfAbsent) return body;
-  // An upstream that takes "Model" for "model" would read the client's, not ours.
-  if (scan.foldedOnly.includes('model')) throw duplicate('model');
+  checkOtherSpelling(question);
   const field = `"model":${JSON.stringify(upstreamName)}${scan.empty ? '' : ','}`;
   return replaceSpan(body, scan.insertAt, scan.insertAt, Buffer.from(field));
+}
+
+/** An upstream that takes "Model" for "model" would read the client's, not ours. */
+function checkOtherSpelling({ scan, modelField }: Question): void {
+  if (modelField === undefined && scan.foldedOnly.includes('model')) throw duplicate('model');
 }

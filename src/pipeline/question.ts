@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../core/errors.ts';
 import type { Route } from '../core/route.ts';
+import type { RerankShape } from '../core/translation.ts';
 import {
   compileWatchedKeys,
   type JsonFault,
@@ -25,7 +26,7 @@ export interface Question {
   readonly standIn: { readonly field: string; readonly standIn: string } | undefined;
 }
 
-export type QuestionReader = (body: Buffer) => Question | Promise<Question>;
+export type QuestionReader = (body: Buffer, shape: RerankShape | undefined) => Question | Promise<Question>;
 
 /** A body over this size is scanned in turns, so that other exchanges go on meanwhile. */
 const oneTurnBytes = 512 * 1024;
@@ -34,18 +35,24 @@ const oneTurnBytes = 512 * 1024;
 export function compileQuestionReader(route: Route): QuestionReader {
   const required = Object.entries(route.required).map(([name, kinds]) => compileField(name, kinds, route));
   const optional = Object.entries(route.optional).map(([name, kinds]) => compileField(name, kinds, route));
+  const standIns = new Map(
+    Object.entries(route.standIns ?? {}).map(([field, { name, kinds, allowed }]) => [
+      field,
+      { check: compileField(name, kinds, route), allowed },
+    ]),
+  );
   const watched: WatchedKeys = compileWatchedKeys([
     ...new Set([
       'model',
       ...Object.keys(route.required),
       ...Object.keys(route.optional),
       ...route.watched,
-      ...Object.values(route.standIns ?? {}),
+      ...Object.values(route.standIns ?? {}).map(({ name }) => name),
     ]),
   ]);
   const modelFromBody = route.model.from === 'body';
 
-  function toQuestion(body: Buffer, scan: JsonScan): Question {
+  function toQuestion(body: Buffer, scan: JsonScan, shape: RerankShape | undefined): Question {
     if (!scan.ok) throw toError(scan);
     const modelField = scan.fields.get('model');
     if (modelFromBody && modelField !== undefined && modelField.kind !== 'null' && modelField.kind !== 'string') {
@@ -53,28 +60,43 @@ export function compileQuestionReader(route: Route): QuestionReader {
     }
     let standIn: Question['standIn'];
     for (const check of required) {
-      const field = scan.fields.get(check.name);
-      if (field !== undefined && field.kind !== 'null') {
+      const field = fieldIn(scan, check.name);
+      if (field !== undefined) {
         check.judge(field);
         continue;
       }
-      const other = route.standIns?.[check.name];
-      const otherField = other === undefined ? undefined : scan.fields.get(other);
-      if (other === undefined || otherField === undefined || otherField.kind !== 'array')
-        throw missing(check.name, check.wanted);
-      standIn = { field: check.name, standIn: other };
+      const other = standIns.get(check.name);
+      const otherField = other === undefined ? undefined : fieldIn(scan, other.check.name);
+      if (other === undefined || otherField === undefined) throw missing(check.name, check.wanted);
+      if (other.allowed === 'accepts_messages') {
+        if (otherField.kind !== 'array') throw missing(check.name, check.wanted);
+        standIn = { field: check.name, standIn: other.check.name };
+      } else if (other.allowed === shape) {
+        other.check.judge(otherField);
+      } else {
+        throw missing(
+          check.name,
+          `it ("${other.check.name}" in its place is for clients that send x-postern-shape: ${other.allowed})`,
+        );
+      }
     }
     for (const check of optional) {
-      const field = scan.fields.get(check.name);
-      if (field !== undefined && field.kind !== 'null') check.judge(field);
+      const field = fieldIn(scan, check.name);
+      if (field !== undefined) check.judge(field);
     }
     return { body, scan, modelField, standIn };
   }
 
-  return (body) =>
+  return (body, shape) =>
     body.length <= oneTurnBytes
-      ? toQuestion(body, scanJson(body, watched))
-      : scanJsonInTurns(body, watched).then((scan) => toQuestion(body, scan));
+      ? toQuestion(body, scanJson(body, watched), shape)
+      : scanJsonInTurns(body, watched).then((scan) => toQuestion(body, scan, shape));
+}
+
+/** What is null is not there. */
+function fieldIn({ fields }: JsonObjectScan, name: string): JsonField | undefined {
+  const field = fields.get(name);
+  return field?.kind === 'null' ? undefined : field;
 }
 
 /** No model has a name of more than 256 characters; twelve bytes each where all are escaped. */

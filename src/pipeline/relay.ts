@@ -141,6 +141,8 @@ function cut(response: ServerResponse, endsWithConnection: boolean): void {
     socket.resetAndDestroy();
     return;
   }
+  // What was written a moment ago would wait for the end of the tick, and be lost.
+  if (response.writableCorked > 0) response.uncork();
   socket.destroySoon();
   setTimeout(() => socket.destroy(), lastWordsMs).unref();
 }

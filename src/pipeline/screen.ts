@@ -6,7 +6,7 @@ import { headerValue } from '../lib/raw-headers.ts';
 import { codingsOf, decode } from './decoding.ts';
 
 /** Error bodies are short. What is longer is watched as it passes, and cut where the credential begins. */
-const heldBytes = 256 * 1024;
+export const heldBytes = 256 * 1024;
 const decodedLimitBytes = 8 * 1024 * 1024;
 
 const leak: Failure = {
@@ -55,7 +55,7 @@ function holdsSecret(bytes: Buffer, secrets: readonly Buffer[]): boolean {
 }
 
 /** Some serialisers escape more than they must: `+` as `\u002b`, `/` as `%2F`. Whoever reads the answer undoes it. */
-function repeatsSecret(body: Buffer, secrets: readonly Buffer[]): boolean {
+export function repeatsSecret(body: Buffer, secrets: readonly Buffer[]): boolean {
   if (holdsSecret(body, secrets)) return true;
   return (body.includes('\\') || body.includes('%')) && holdsSecret(unescaped(body), secrets);
 }

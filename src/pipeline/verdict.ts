@@ -20,7 +20,14 @@ export type Verdict =
 
 const rejections: ReadonlySet<number> = new Set([401, 402, 403]);
 
-export function verdictOn({ status, meantStatus = status, broken, waiting }: Answer): Verdict {
+/** `statuses` are those that a family has for itself, and what they mean. */
+const asTheyAre: Readonly<Record<number, number>> = {};
+
+export function verdictOn(
+  { status, meantStatus: meant = status, broken, waiting }: Answer,
+  statuses: Readonly<Record<number, number>> = asTheyAre,
+): Verdict {
+  const meantStatus = statuses[meant] ?? meant;
   if (meantStatus >= 500) return 'failed';
   if (meantStatus === 429) return 'limited';
   if (rejections.has(meantStatus)) return 'rejected';

@@ -14,6 +14,6 @@ export default defineRoute({
   optional: { dimensions: 'number' },
   watched: ['encoding_format'],
   // vLLM embeds a conversation in place of texts.
-  standIns: { input: 'messages' },
+  standIns: { input: { name: 'messages', kinds: 'array', allowed: 'accepts_messages' } },
   replayable: true,
 });

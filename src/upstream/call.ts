@@ -24,7 +24,7 @@ export function createHttpTransport(pools: Pools): Transport {
     new Promise((resolve) => {
       if (call.client.gone) {
         call.end.over(undefined);
-        resolve({ kind: 'client-gone' });
+        resolve({ kind: 'client-gone', unsent: true });
         return;
       }
       const handler = new CallHandler(call, resolve);
@@ -245,7 +245,7 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     }
     // Still waiting for a connection: nobody would call back before one is there.
     this.#finish();
-    this.#resolve?.({ kind: 'client-gone' });
+    this.#resolve?.({ kind: 'client-gone', unsent: true });
     this.#resolve = undefined;
   }
 

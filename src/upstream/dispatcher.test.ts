@@ -28,13 +28,25 @@ function upstream(id: string, more: Partial<Upstream> = {}): Upstream {
     limits: { concurrency: 1_000, queue: 0, queueTimeoutMs: 1_000 },
     tls: undefined,
     healthCheck: undefined,
+    options: {},
+    answerLimitBytes: 1024,
     offers: new Map(),
     ...more,
   };
 }
 
 function target(of: Upstream, priority = 0, weight = 1): Target {
-  return { upstream: of, model: 'm', priority, weight };
+  return {
+    upstream: of,
+    model: 'm',
+    priority,
+    weight,
+    offers: of.offers,
+    unsupported: undefined,
+    bridge: undefined,
+    tokenIds: 'decode',
+    defaults: {},
+  };
 }
 
 function course(...tiers: Target[][]): Course {

@@ -1,7 +1,7 @@
 /** One turn at a target: its place among the calls of the upstream, and what its end says of target and credential. */
 
 import type { Candidate, Turn } from '../core/dispatch.ts';
-import type { ClientWork, Failure, Listening } from '../core/outcome.ts';
+import type { CallEnd, ClientWork, Failure, Listening } from '../core/outcome.ts';
 import type { Credential } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Circuit } from './circuit.ts';
@@ -93,6 +93,10 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
     if (entry === 'entered') this.entered();
     else if (entry === 'full') this.timedOut();
     else this.#deadline = setTimeout(runOut, Math.max(0, deadlineMs - performance.now()), this);
+  }
+
+  enterAgain(): CallEnd | undefined {
+    return this.#view.upstream.places.tryEnter() ? new FurtherPlace(this.#view) : undefined;
   }
 
   entered(): void {
@@ -258,6 +262,24 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
       why: circuit.why,
       forMs: Math.max(0, restsUntilMs - nowMs),
     });
+  }
+}
+
+/** A place beside that of the turn, which alone says what came of the calls. */
+class FurtherPlace implements CallEnd {
+  readonly #view: TargetView;
+  #isOver = false;
+
+  constructor(view: TargetView) {
+    this.#view = view;
+    view.standing.inFlight += 1;
+  }
+
+  over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#view.standing.inFlight -= 1;
+    this.#view.upstream.places.leave();
   }
 }
 

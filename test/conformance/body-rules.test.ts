@@ -252,6 +252,22 @@ test('a field that Postern reads stands once, whatever its letters and escapes',
   }
 });
 
+test('what is read for some upstreams only stands once, too', async (t) => {
+  const house = await open(t);
+  for (const field of [
+    'top_n',
+    'top_k',
+    'return_documents',
+    'max_tokens_per_doc',
+    'max_chunks_per_doc',
+    'rank_fields',
+  ]) {
+    const good = `{"model":"m","query":"q","documents":["a"],"${field}":null}`;
+    await passes(house, '/v1/rerank', good);
+    await refuses(house, '/v1/rerank', good.replace('{', `{"${field.toUpperCase()}":1,`), 'duplicate_parameter', field);
+  }
+});
+
 test('fields that Postern does not read may stand twice, and so may any name below the top', async (t) => {
   const house = await open(t);
   for (const more of [

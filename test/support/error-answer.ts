@@ -12,6 +12,7 @@ const contract: Readonly<Record<ErrorCode, readonly [status: number, type: strin
   duplicate_parameter: [400, 'invalid_request_error'],
   body_too_deep: [400, 'invalid_request_error'],
   operation_not_supported: [400, 'invalid_request_error'],
+  unsupported_parameter: [400, 'invalid_request_error'],
   malformed_request: [400, 'invalid_request_error'],
   missing_api_key: [401, 'authentication_error'],
   invalid_api_key: [401, 'authentication_error'],

@@ -186,6 +186,26 @@ export const errorRows: readonly ErrorRow[] = [
     ask: asking({ path: '/v1/completions', body: `{"model":"m","prompt":"${privateText}"}` }),
   },
   {
+    code: 'unsupported_parameter',
+    when: 'the upstream of the model has no name for it',
+    param: 'frobnicate',
+    message:
+      /"frobnicate" cannot be served: the upstream "up" has no such parameter; leave it out, or ask the operator/,
+    setting: { target: { family: 'mistral' } },
+    ask: asking({ body: `{"model":"m","input":"${privateText}","frobnicate":"${privateText}"}` }),
+  },
+  {
+    code: 'unsupported_parameter',
+    when: 'the shape that is wanted is not known',
+    param: 'x-postern-shape',
+    message: /names no shape that is known here; send one of cohere, jina, voyage, tei, or none/,
+    ask: asking({
+      path: '/v1/rerank',
+      headers: [['X-Postern-Shape', privateText]],
+      body: `{"model":"m","query":"q","documents":["${privateText}"]}`,
+    }),
+  },
+  {
     code: 'malformed_request',
     when: 'the host is named twice',
     message: /Host header stands twice; send it once/,
@@ -363,6 +383,28 @@ export const errorRows: readonly ErrorRow[] = [
     when: 'what comes is no HTTP',
     message: /not HTTP; tell the operator/,
     setting: { script: (_request, reply) => reply.raw(`+PONG ${upstreamKey}\r\n\r\n`) },
+    upstreamIsAsked: true,
+    ask: asking({}),
+  },
+  {
+    code: 'upstream_protocol_error',
+    when: 'the answer does not fit the request, where it has to be translated',
+    message: /does not fit the request \(1 vectors for 2 inputs\); try again, and tell the operator/,
+    setting: {
+      target: { family: 'cohere' },
+      script: (_request, reply) => reply.json(200, { embeddings: { float: [[1]] }, id: upstreamKey }),
+    },
+    upstreamIsAsked: true,
+    ask: asking({ body: `{"model":"m","input":["${privateText}","x"]}` }),
+  },
+  {
+    code: 'upstream_protocol_error',
+    when: 'the answer is longer than is read to be translated',
+    message: /over 1024 bytes.*upstreams\[\]\.answer_limit\); ask for less, or tell the operator/,
+    setting: {
+      target: { family: 'cohere', answer_limit: '1KiB' },
+      script: (_request, reply) => reply.json(200, { pad: upstreamKey.repeat(100) }),
+    },
     upstreamIsAsked: true,
     ask: asking({}),
   },

@@ -3,7 +3,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { type App, createApp } from '../../src/app.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import type { Exchange } from '../../src/core/exchange.ts';
@@ -16,6 +15,11 @@ import type { Log } from '../../src/telemetry/log.ts';
 import { type RawRequest, type RawResponse, request } from './raw-client.ts';
 
 export const testKey = 'test-key-with-enough-characters';
+
+/** What a gateway ends with: a test, or whatever else calls back when it is over. */
+export interface Scope {
+  after(end: () => Promise<unknown>): void;
+}
 
 /** A configuration document; `server.port`, the store and a key are filled in. */
 export type RigDocument = Readonly<Record<string, unknown>>;
@@ -42,7 +46,7 @@ export interface Rig {
   compile(document: RigDocument): Promise<Snapshot>;
 }
 
-export async function startRig(t: TestContext, document: RigDocument, env: Record<string, string> = {}): Promise<Rig> {
+export async function startRig(t: Scope, document: RigDocument, env: Record<string, string> = {}): Promise<Rig> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-rig-'));
   let generation = 0;
 

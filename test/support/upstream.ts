@@ -26,6 +26,8 @@ export function toUpstream(origin: string, { connectMs = 2_000, ...parts }: Upst
     limits: { concurrency: 16, queue: 16, queueTimeoutMs: 1_000 },
     tls: undefined,
     healthCheck: undefined,
+    options: {},
+    answerLimitBytes: 64 * 1024 * 1024,
     offers: new Map(),
     ...parts,
   };

@@ -1,0 +1,194 @@
+/** What lies between a client's wire format and an upstream's: how a request is asked there, and how its answer is read. */
+
+import type { JsonFields } from '../lib/json-scan.ts';
+import type { Json, JsonObject } from '../lib/json-text.ts';
+import { GatewayError } from './errors.ts';
+import type { Usage } from './usage.ts';
+
+/** What an operator has set of a family's own, by name, defaults included; `base64` is the upstream's setting of that name. */
+export type Options = Readonly<Record<string, string>>;
+
+/** The shapes in which a client may have its reranked documents (`x-postern-shape`). */
+export const rerankShapes = ['cohere', 'jina', 'voyage', 'tei'] as const;
+export type RerankShape = (typeof rerankShapes)[number];
+
+/** What shows of a request before it is read: the kinds and places of its watched fields. */
+export interface Glance {
+  readonly body: Buffer;
+  readonly fields: JsonFields;
+  readonly shape: RerankShape | undefined;
+  readonly tokenIds: TokenIds;
+}
+
+/** What lists of token IDs are taken for: those of a vocabulary, of the one that goes with the model's name, or the upstream's own. */
+export const tokenIdKinds = ['decode', 'cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base', 'pass'] as const;
+export type TokenIds = (typeof tokenIdKinds)[number];
+
+/** What the operator wants done with a parameter that the upstream has no name for. Undefined: refused, save the harmless ones. */
+export type Unsupported = 'refuse' | 'drop' | undefined;
+
+/** Of what a client calls a parameter, as much is repeated. */
+const longestName = 200;
+
+const orElse = 'or ask the operator for a target that can';
+const withoutIt = `leave it out, ${orElse}`;
+
+/** A client's request, and what the operator says of the target. */
+export class Asked {
+  /** As the client sent it, completed by the target's `defaults`; what was null is not there. */
+  readonly body: JsonObject;
+  /** What the operator set for the target, as `body` has it where the client sent none. */
+  readonly defaults: JsonObject;
+  /** The upstream's name for the model. */
+  readonly model: string;
+  /** The name by which the client asked for it: what it took its tokens for. */
+  readonly publicModel: string;
+  readonly shape: RerankShape | undefined;
+  readonly tokenIds: TokenIds;
+  readonly options: Options;
+  /** The ID of the exchange. */
+  readonly id: string;
+  readonly nowS: number;
+  /** What was left out of the call, in the order of its discovery. */
+  readonly ignored = new Set<string>();
+  readonly #unsupported: Unsupported;
+  readonly #upstreamId: string;
+
+  constructor(parts: AskedParts) {
+    this.body = parts.body;
+    this.defaults = parts.defaults ?? {};
+    this.model = parts.model;
+    this.publicModel = parts.publicModel;
+    this.shape = parts.shape;
+    this.tokenIds = parts.tokenIds;
+    this.options = parts.options;
+    this.id = parts.id;
+    this.nowS = parts.nowS;
+    this.#unsupported = parts.unsupported;
+    this.#upstreamId = parts.upstreamId;
+  }
+
+  /** The upstream cannot serve it: refused by name, or left out where the operator says so. */
+  cannot(parameter: string, why = 'has no such parameter'): void {
+    if (this.#unsupported !== 'drop') throw this.refusal(parameter, why, withoutIt);
+    this.ignored.add(parameter);
+  }
+
+  /** The upstream has no name for it, and the answer is good without: left out unless the operator wants it refused. */
+  canDoWithout(parameter: string, why = 'has no such parameter'): void {
+    if (this.#unsupported === 'refuse') throw this.refusal(parameter, why, withoutIt);
+    this.ignored.add(parameter);
+  }
+
+  /** For what cannot be left out, whatever the operator says. */
+  refusal(parameter: string, why: string, next = `change it, ${orElse}`): GatewayError {
+    const name = parameter.length > longestName ? `${parameter.slice(0, longestName)}...`.toWellFormed() : parameter;
+    return new GatewayError('unsupported_parameter', {
+      param: name,
+      message: `The field "${name}" cannot be served: the upstream "${this.#upstreamId}" ${why}; ${next}.`,
+    });
+  }
+}
+
+interface AskedParts {
+  readonly body: JsonObject;
+  readonly defaults?: JsonObject;
+  readonly model: string;
+  readonly publicModel: string;
+  readonly shape: RerankShape | undefined;
+  readonly tokenIds: TokenIds;
+  readonly options: Options;
+  readonly id: string;
+  readonly nowS: number;
+  readonly unsupported: Unsupported;
+  readonly upstreamId: string;
+}
+
+export interface WireRequest {
+  readonly body: JsonObject;
+  /** Instead of the offer's own, where there are several; may hold `{model}` and names of options. */
+  readonly path?: string;
+}
+
+/** A good answer, whole. */
+export interface WireAnswer {
+  readonly body: Json;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+}
+
+/** What the client gets. */
+export interface Reply {
+  readonly body: Json;
+  /** What the upstream counted; null where it said nothing and the answer holds an estimate, or none. */
+  readonly usage: Usage | null;
+  readonly isEstimated?: boolean;
+  /** There was one answer, and the client can have it: its own bytes pass, and the body here is none of it. */
+  readonly isAsItCame?: boolean;
+}
+
+/** A stream in the client's shape, made of the events of another. */
+export interface StreamReader {
+  /** The data of one event; what the client gets for it, event by event. Throws `Unfit` where it is none. */
+  event(data: Json): readonly Json[];
+  /** The upstream is done: what is still owed to the client before `[DONE]`. */
+  end(): readonly Json[];
+  /** Whether all has come that was to come: some upstreams end without saying so. */
+  readonly isComplete: boolean;
+  readonly usage: Usage | null;
+}
+
+export interface Conversation {
+  /** At least one. */
+  readonly requests: readonly WireRequest[];
+  /** From one answer for each request, in their order. Throws `Unfit`. */
+  read(answers: readonly WireAnswer[]): Reply | Promise<Reply>;
+  /** Where the client wants a stream: there is one request then. */
+  readonly stream?: StreamReader;
+}
+
+export interface Translation {
+  /** Whether a request needs it; without this, every one does, as the upstream's wire format is another. */
+  isNeeded?(glance: Glance): boolean;
+  /** Throws a `GatewayError` for what the upstream cannot serve. */
+  ask(asked: Asked): Conversation | Promise<Conversation>;
+}
+
+/** An answer that is not what was asked for. It is never passed on as good. */
+export class Unfit extends Error {
+  constructor(fact: string) {
+    super(fact);
+    this.name = 'Unfit';
+  }
+}
+
+/** What an upstream says of an error, in whatever words. */
+export interface SaidError {
+  readonly message?: string | undefined;
+  readonly type?: string | undefined;
+  readonly param?: string | undefined;
+  readonly code?: string | undefined;
+}
+
+/** How a family speaks of errors, where it is not OpenAI's way. Every known spelling is read without being named here. */
+export interface ErrorDialect {
+  /** Statuses that no client knows, and what to answer instead. */
+  readonly statuses?: Readonly<Record<number, number>>;
+  /** The status that is meant by an answer that says 200. */
+  hiddenIn?(body: Json): number | undefined;
+  /** What it says in its own way, such as in a header; what it leaves out is looked for where others have it. */
+  read?(body: Json | undefined, headers: readonly string[]): SaidError | undefined;
+  /** When it may be asked again, where its body says so, in seconds. */
+  retryAfterS?(body: Json): number | undefined;
+  /** Its words speak of the operator's account: they are withheld for these statuses. */
+  readonly withheld?: readonly number[];
+}
+
+/** Shown on the answer's head and kept with the exchange. */
+export interface Translated {
+  /** `x-postern-translated`: the family, or the bridge. */
+  readonly by: string;
+  readonly ignored: readonly string[];
+  readonly isEstimated: boolean;
+  readonly usage: Usage | null;
+}

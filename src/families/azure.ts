@@ -1,0 +1,40 @@
+/** Azure OpenAI: OpenAI's shapes, where the model is a deployment and the path depends on the version. */
+
+import { bearer } from '../core/family.ts';
+import type { Json } from '../lib/json-text.ts';
+import { openaiCompatible } from './dialects/openai-compatible.ts';
+import { at } from './dialects/reading.ts';
+
+/** Where no header says it, a message may (unverified). */
+function retryAfterS(body: Json): number | undefined {
+  const message = at(body, 'error', 'message') ?? at(body, 'message');
+  const seconds = typeof message === 'string' ? /\bretry after (\d{1,5}) seconds?\b/i.exec(message)?.[1] : undefined;
+  return seconds === undefined ? undefined : Number(seconds);
+}
+
+export default openaiCompatible({
+  id: 'azure',
+  title: 'Azure OpenAI',
+  // The deployment in it is for `targets[].model` to say.
+  versions: ['/openai/v1', '/openai/deployments/{model}', '/openai/deployments', '/openai'],
+  auth: ({ auth }) => (auth === 'entra' ? bearer() : { header: 'api-key', prefix: '' }),
+  options: {
+    api_version: {
+      description:
+        'The version of its API: `v1`, where the model is the name of a deployment, or a date such as `2024-10-21`, for the paths that hold the deployment.',
+      pattern: /^(?:v1|\d{4}-\d{2}-\d{2}(?:-preview)?)$/,
+      default: 'v1',
+    },
+    auth: {
+      description:
+        'What the key is: `key`, or `entra` for a token of Microsoft Entra, sent as Bearer. Such a token soon expires: `api_key_file` is read again when it changes.',
+      values: ['key', 'entra'],
+      default: 'key',
+    },
+  },
+  errors: { retryAfterS },
+  at: (path, { api_version: version }) =>
+    version === 'v1' ? `/openai/v1${path}` : `/openai/deployments/{model}${path}?api-version={api_version}`,
+  completions: { facts: 'as OpenAI; the content filter may add fields of its own (unverified)' },
+  embeddings: { facts: '2,048 inputs a call; token IDs and base64 as at OpenAI (unverified)' },
+});

@@ -1,0 +1,88 @@
+/** AWS Bedrock: one method for every model, in the words of whoever made it. */
+
+import { defineFamily, type Options, type Signer } from '../core/family.ts';
+import type { Asked, Conversation, Translation } from '../core/translation.ts';
+import { headerValue } from '../lib/raw-headers.ts';
+import { bedrockEmbeddings, tokensIn } from './dialects/bedrock-embeddings.ts';
+import { translateEmbeddings } from './dialects/embeddings.ts';
+import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
+import { readStandardRerank } from './dialects/standard-rerank.ts';
+import { awsSigner } from './signing/aws.ts';
+
+const embeddings: Translation = {
+  ask(asked) {
+    const dialect = bedrockEmbeddings(asked.model);
+    if (dialect === undefined) throw unknownModel(asked, 'embeds with Titan, Nova and Cohere');
+    return translateEmbeddings(dialect).ask(asked);
+  },
+};
+
+const amazonRerank: RerankDialect = {
+  maxItems: 1000,
+  own: [],
+  isStrict: true,
+  write: ({ query, documents, topN }) => ({ body: { query, documents, top_n: topN } }),
+  read: (answer, call) => ({ ...readStandardRerank(answer, call), promptTokens: tokensIn(answer.headers) }),
+};
+
+const cohereRerank: RerankDialect = {
+  ...amazonRerank,
+  write: ({ query, documents, topN }) => ({ body: { api_version: 2, query, documents, top_n: topN } }),
+};
+
+const rerank: Translation = {
+  ask(asked): Conversation | Promise<Conversation> {
+    if (asked.model.includes('cohere.rerank')) return translateRerank(cohereRerank).ask(asked);
+    if (asked.model.includes('amazon.rerank')) return translateRerank(amazonRerank).ask(asked);
+    throw unknownModel(asked, 'reranks with cohere.rerank and amazon.rerank');
+  },
+};
+
+function unknownModel(asked: Asked, what: string) {
+  return asked.refusal('model', `${what} models only, and tells whose a model is by its name`);
+}
+
+/** An API key of Bedrock's is sent as it is; two or three parts with colons between them are a key to sign with. */
+function signer(secret: string, { region = '' }: Options): Signer | string {
+  if (secret.includes(':')) return awsSigner(secret, { region, service: 'bedrock' });
+  if (/^A(?:KIA|SIA)[A-Z0-9]{16}$/.test(secret)) return 'holds an access key ID alone; wanted: ID:SECRET_ACCESS_KEY';
+  const headers = ['authorization', `Bearer ${secret}`];
+  return () => headers;
+}
+
+export default defineFamily({
+  id: 'bedrock',
+  title: 'AWS Bedrock',
+  baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
+  signer,
+  options: {
+    region: {
+      description: 'The region, such as `us-east-1`: part of the address, and of every signature.',
+      pattern: /^[a-z]{2,}(?:-[a-z0-9]+)+$/,
+      required: true,
+    },
+  },
+  errors: {
+    // 408: the model took too long; 424: it failed.
+    statuses: { 408: 504, 424: 502 },
+    /** `ValidationException:http://…`: the class of the error. */
+    read: (_body, headers) => ({ type: headerValue(headers, 'x-amzn-errortype')?.split(':')[0] || undefined }),
+    // It names the operator's account and user.
+    withheld: [403],
+  },
+  offers: {
+    openai: {
+      rerank: {
+        path: '/model/{model}/invoke',
+        translation: rerank,
+        facts: '`cohere.rerank` and `amazon.rerank` models, by InvokeModel; 1,000 documents a call (unverified)',
+      },
+      embeddings: {
+        path: '/model/{model}/invoke',
+        translation: embeddings,
+        facts:
+          'Titan, Nova and Cohere models, by InvokeModel and by their names; one input a call, Cohere 96; `dimensions` but for Titan v1 and Cohere v3; Nova cuts what is too long unless `truncationMode` says otherwise; `api_key` is a Bedrock API key, or `ACCESS_KEY_ID:SECRET_ACCESS_KEY[:SESSION_TOKEN]`',
+      },
+    },
+  },
+});

@@ -1,0 +1,45 @@
+/** Completions by way of chat: the prompt is the one message of a conversation, and the answer is its continuation. */
+
+import type { Asked, Translation } from '../../core/translation.ts';
+import { JsonNumber, type JsonObject } from '../../lib/json-text.ts';
+import { ChatStream, readChatCompletion } from '../dialects/chat-completions.ts';
+import { asksForNothing, translateCompletions } from '../dialects/completions.ts';
+import { type ChatFacts, chatParameters, isKnown, refuseWhatChatLacks } from './chat-parameters.ts';
+
+const handled = new Set(['model', 'prompt', 'messages', 'best_of', 'suffix', 'echo', 'logprobs']);
+
+export function completionsOverChat(facts: ChatFacts): Translation {
+  return translateCompletions({
+    onePromptACall: true,
+    parameters(asked) {
+      refuseWhatChatLacks(asked);
+      refuseOddEcho(asked);
+      return { ...chatParameters(asked, handled, facts), ...logprobsOf(asked, facts) };
+    },
+    write: ({ prompt, parameters, asked: { model } }) => ({
+      body: { model, messages: [{ role: 'user', content: prompt }], ...parameters },
+    }),
+    read: readChatCompletion,
+    stream: (call) => new ChatStream(call),
+  });
+}
+
+function refuseOddEcho(asked: Asked): void {
+  const { echo, messages } = asked.body;
+  if (echo !== undefined && typeof echo !== 'boolean') asked.cannot('echo', 'wants true or false for it');
+  if (messages !== undefined) asked.cannot('messages', 'gets them from the prompt');
+}
+
+/** How many alternatives a token is to have, in place of whether it is to have some. */
+function logprobsOf(asked: Asked, facts: ChatFacts): JsonObject {
+  const { logprobs, echo } = asked.body;
+  if (asksForNothing('logprobs', logprobs)) return {};
+  if (!isKnown('logprobs', facts)) asked.cannot('logprobs');
+  else if (echo === true) {
+    asked.cannot('logprobs', 'speaks chat, which has none of the prompt, and "echo" asks for these');
+  } else if (logprobs === true) return { logprobs };
+  else if (logprobs instanceof JsonNumber) {
+    return { logprobs: true, top_logprobs: logprobs.value === 0 ? undefined : logprobs };
+  } else asked.cannot('logprobs', 'wants a whole number for it');
+  return {};
+}

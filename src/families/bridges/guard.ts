@@ -1,0 +1,80 @@
+/** Moderations by way of a guard model that speaks chat: `safe`, or `unsafe` and the codes of what it found. */
+
+import type { Offers } from '../../core/family.ts';
+import { Unfit } from '../../core/translation.ts';
+import { isJsonObject, type Json } from '../../lib/json-text.ts';
+import {
+  type Categories,
+  llamaGuard1Categories,
+  llamaGuard2Categories,
+  llamaGuard3Categories,
+} from '../dialects/moderation-categories.ts';
+import { type Finding, type Judgement, translateModerations } from '../dialects/moderations.ts';
+import { at, listIn, objectIn, textIn } from '../dialects/reading.ts';
+
+/** All codes there are, and some room. */
+const maxTokens = 100;
+
+/** The chat template of the model adds its policy, so the text goes alone, with what the operator sets. What a client adds could only sway the verdict. */
+const translation = translateModerations({
+  maxItems: 1,
+  own: [],
+  isStrict: true,
+  takesDefaults: true,
+  write: ({ texts, model, more }) => ({
+    body: {
+      model,
+      messages: [{ role: 'user', content: texts[0] ?? '' }],
+      temperature: 0,
+      max_tokens: maxTokens,
+      ...more,
+    },
+  }),
+  read({ body }, { model }) {
+    const { choices, model: named, usage } = objectIn(body, 'the answer');
+    const [choice] = listIn(choices, 'choices');
+    if (at(choice, 'finish_reason') === 'length') throw new Unfit('the verdict was cut off');
+    return {
+      judgements: [toJudgement(at(choice, 'message', 'content'), model)],
+      model: textIn(named),
+      usage: isJsonObject(usage) ? usage : undefined,
+    };
+  },
+});
+
+/** Nothing but the whole grammar is a verdict: half of one must never read as "safe". */
+const verdict = /^(?:safe|unsafe(?:\s+(?<codes>[A-Z]\d{1,3}(?:\s*,\s*[A-Z]\d{1,3})*))?)$/;
+
+function toJudgement(content: Json | undefined, model: string): Judgement {
+  if (typeof content !== 'string') throw new Unfit('its message is no text');
+  const read = verdict.exec(content.trim());
+  if (read === null) throw new Unfit('it says neither safe nor unsafe');
+  const codes = read.groups?.codes?.split(/\s*,\s*/) ?? [];
+  const table = tableFor(codes, model);
+  const findings = Object.entries(table).map(
+    ([code, categories]): Finding => ({ categories, isFlagged: codes.includes(code) }),
+  );
+  // What it takes offence at may have no code here, or none at all.
+  const isUnsafe = read[0] !== 'safe';
+  return { findings: [...findings, { categories: [], isFlagged: isUnsafe }], original: content };
+}
+
+/** The codes of the generations differ: by their letter, and where that is the same by the model's name. */
+function tableFor(codes: readonly string[], model: string): Categories {
+  if (codes.some((code) => code.startsWith('O')) || /llama-?guard-7b/i.test(model)) return llamaGuard1Categories;
+  return /guard-?2(?!\d)/i.test(model) ? llamaGuard2Categories : llamaGuard3Categories;
+}
+
+export function guardOffers(chat: string): Offers {
+  return {
+    openai: {
+      moderations: {
+        path: chat,
+        translation,
+        translatedBy: 'guard',
+        facts:
+          'a call for each text; no scores, so 1 or 0; codes of Llama Guard 3 and 4, 2 and 1 by the name of the model',
+      },
+    },
+  };
+}

@@ -1,0 +1,95 @@
+/** Cohere: embeddings in its own shape, reranking in the one that clients use. */
+
+import { bearer, defineFamily } from '../core/family.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import { at, countIn, listIn, objectIn } from './dialects/reading.ts';
+import { standardRerank } from './dialects/standard-rerank.ts';
+
+/** Its second and third generation have one width each. */
+const ofOneWidth = /-v[23]\.\d/;
+
+const textsOnly = 'takes texts alone here, as "input"';
+
+const embeddings: EmbeddingDialect = {
+  maxItems: 96,
+  hasDimensions: ({ model, options }) => options.api_version !== 'v1' && !ofOneWidth.test(model),
+  own: ['input_type', 'truncate', 'max_tokens', 'priority', 'output_dimension'],
+  cannot: {
+    embedding_types: 'is asked for floats here ("encoding_format" has "base64", too)',
+    texts: textsOnly,
+    images: textsOnly,
+    inputs: textsOnly,
+  },
+  write: ({ items, model, dimensions, more }) => ({
+    body: {
+      input_type: 'search_document',
+      ...more,
+      model,
+      texts: items,
+      embedding_types: ['float'],
+      ...(dimensions !== undefined && { output_dimension: dimensions }),
+    },
+  }),
+  read({ body }) {
+    const { embeddings: made, meta } = objectIn(body, 'the answer');
+    return {
+      vectors: listIn(at(made, 'float') ?? made, 'embeddings'),
+      promptTokens: countIn(at(meta, 'billed_units', 'input_tokens')),
+    };
+  },
+};
+
+const rerank = {
+  // Fewer than 10,000 chunks, and 10 to a document unless the client says otherwise.
+  v1: standardRerank({
+    own: ['rank_fields', 'max_chunks_per_doc'],
+    takesObjects: 'documents',
+    maxItems: 999,
+    refusesNull: ['top_n', 'return_documents', 'rank_fields'],
+  }),
+  v2: standardRerank({
+    own: ['max_tokens_per_doc', 'priority'],
+    echoes: 'never',
+    maxItems: 10_000,
+    refusesNull: ['top_n', 'return_documents', 'max_tokens_per_doc'],
+  }),
+};
+
+export default defineFamily({
+  id: 'cohere',
+  title: 'Cohere',
+  baseUrl: 'https://api.cohere.com',
+  versions: ['/v1', '/v2'],
+  auth: bearer(),
+  options: {
+    api_version: { description: 'The version of its API: v2 or v1.', values: ['v2', 'v1'], default: 'v2' },
+  },
+  starter: {
+    apiKeyEnv: 'COHERE_API_KEY',
+    models: [
+      { id: 'embed-v4.0', operations: ['embeddings'] },
+      { id: 'rerank-v3.5', operations: ['rerank'] },
+    ],
+  },
+  // 498: a deny-listed token; 499: cancelled on its side. No client knows either.
+  errors: { statuses: { 498: 400, 499: 502 } },
+  chat: '/compatibility/v1/chat/completions',
+  offers: ({ api_version: version }) => ({
+    openai: {
+      rerank: {
+        path: `/${version}/rerank`,
+        translation: version === 'v1' ? rerank.v1 : rerank.v2,
+        facts:
+          version === 'v1'
+            ? 'texts or objects with `rank_fields`; 999 documents a call, as each may be 10 chunks of 10,000'
+            : 'texts; 10,000 documents a call',
+      },
+      embeddings: {
+        path: `/${version}/embed`,
+        translation: translateEmbeddings(embeddings),
+        facts:
+          '96 texts a call; `dimensions` from v4 on; `input_type` is `search_document` where none is sent; what is too long is cut unless `truncate` is `NONE`',
+      },
+    },
+  }),
+});

@@ -1,0 +1,103 @@
+/** Alibaba's DashScope: OpenAI's shapes in its compatible mode, and reranking in its own. */
+
+import type { Translation } from '../core/translation.ts';
+import type { Json } from '../lib/json-text.ts';
+import { openaiCompatible } from './dialects/openai-compatible.ts';
+import { at, countIn, listIn, objectIn, textIn } from './dialects/reading.ts';
+import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
+
+const compatible = '/compatible-mode/v1';
+
+/** Models that see take objects, such as `{image}` (unverified), and fewer of them. */
+const sees = (model: string): boolean => model.includes('-vl-');
+
+const ofTexts: RerankDialect = {
+  maxItems: ({ model }) => (sees(model) ? 100 : 500),
+  maxTokens: ({ model }) => (model.startsWith('gte-') ? 30_000 : 120_000),
+  own: ['instruct'],
+  // What the client wants back is at hand.
+  write: ({ query, documents, model, topN, more }) => ({
+    body: { model, input: { query, documents }, parameters: { ...more, top_n: topN, return_documents: false } },
+  }),
+  read({ body }) {
+    const { output, usage, request_id: id } = objectIn(body, 'the answer');
+    const total = countIn(at(usage, 'total_tokens'));
+    return {
+      results: listIn(at(output, 'results'), 'results').map((result) => {
+        const { index, relevance_score: score } = objectIn(result, 'a result');
+        return { index, score };
+      }),
+      id,
+      promptTokens: total,
+      totalTokens: total,
+    };
+  },
+};
+
+const rerankOfTexts = translateRerank(ofTexts);
+const rerankOfObjects = translateRerank({ ...ofTexts, takesObjects: true });
+const rerank: Translation = { ask: (asked) => (sees(asked.model) ? rerankOfObjects : rerankOfTexts).ask(asked) };
+
+/** What the first word of a code means elsewhere; the list is its own, that each of them may come with a 200 is unverified. */
+const statuses: ReadonlyMap<string, number> = new Map([
+  ['InvalidParameter', 400],
+  ['BadRequest', 400],
+  ['InvalidURL', 400],
+  ['UnsupportedOperation', 400],
+  ['DataInspectionFailed', 400],
+  ['Arrearage', 400],
+  ['InvalidApiKey', 401],
+  ['AccessDenied', 403],
+  ['ModelNotFound', 404],
+  ['RequestTimeOut', 408],
+  ['Throttling', 429],
+]);
+
+/** A 200 with a code is an error. */
+function hiddenIn(body: Json): number | undefined {
+  const code = textIn(at(body, 'code')) ?? '';
+  if (code === '') return undefined;
+  return statuses.get(code.split('.', 1)[0] ?? '') ?? 500;
+}
+
+export default openaiCompatible({
+  id: 'dashscope',
+  title: 'Alibaba Cloud DashScope',
+  baseUrl: 'https://dashscope.aliyuncs.com',
+  versions: [compatible, '/api/v1'],
+  at: (path) => compatible + path,
+  options: {
+    max_items: {
+      description: 'Inputs in a call, at most: 25 for text-embedding-v1 and v2.',
+      pattern: /^[1-9]\d{0,6}$/,
+      default: '10',
+    },
+  },
+  starter: {
+    apiKeyEnv: 'DASHSCOPE_API_KEY',
+    models: [
+      { id: 'text-embedding-v4', operations: ['embeddings'] },
+      { id: 'qwen3-rerank', operations: ['rerank'] },
+    ],
+  },
+  errors: { hiddenIn },
+  completions: {
+    onePromptACall: true,
+    misreadsTokens: true,
+    facts: 'one prompt a call, as it is unverified whether lists would pass',
+  },
+  embeddings: {
+    maxItems: 10,
+    maxItemsOption: 'max_items',
+    misreadsTokens: true,
+    lacksBase64: true,
+    facts: '10 inputs a call (`max_items`); base64 is made here, as only floats are promised',
+  },
+  own: () => ({
+    rerank: {
+      path: '/api/v1/services/rerank/text-rerank/text-rerank',
+      translation: rerank,
+      facts: '500 documents a call, 100 of models that see; others take texts only; `instruct` is served',
+    },
+  }),
+});

@@ -1,0 +1,19 @@
+/** DeepSeek, as a row of facts: completions of text around a gap, which only its beta speaks. */
+
+import { openaiCompatible } from './dialects/openai-compatible.ts';
+
+export default openaiCompatible({
+  id: 'deepseek',
+  title: 'DeepSeek',
+  baseUrl: 'https://api.deepseek.com',
+  versions: ['/beta', '/v1'],
+  at: (path) => `/beta${path}`,
+  starter: { apiKeyEnv: 'DEEPSEEK_API_KEY', models: [] },
+  // 402: no balance (unverified).
+  errors: { withheld: [402] },
+  completions: {
+    onePromptACall: true,
+    misreadsTokens: true,
+    facts: 'under `/beta` alone; one prompt a call; 4,096 tokens out (unverified)',
+  },
+});

@@ -1,0 +1,85 @@
+/** How each maker's models embed on AWS Bedrock: whose they are shows in the name, wherever a region or a profile stands before it. */
+
+import type { Asked } from '../../core/translation.ts';
+import { headerValue } from '../../lib/raw-headers.ts';
+import type { EmbeddingDialect } from './embeddings.ts';
+import { at, countIn, listIn, objectIn } from './reading.ts';
+
+/** The first generation has one width. */
+const titanHasDimensions = ({ model }: Asked): boolean => /titan-embed-(?:image|text-v(?!1\b))/.test(model);
+
+const titan: EmbeddingDialect = {
+  maxItems: 1,
+  hasDimensions: titanHasDimensions,
+  own: ['normalize'],
+  isStrict: true,
+  write({ items, dimensions, more, model }) {
+    const [text = ''] = items;
+    if (!model.includes('titan-embed-image')) return { body: { inputText: text, dimensions, ...more } };
+    const embeddingConfig = dimensions === undefined ? undefined : { outputEmbeddingLength: dimensions };
+    return { body: { inputText: text, embeddingConfig, ...more } };
+  },
+  read({ body }, { items }) {
+    const { embedding, inputTextTokenCount: count } = objectIn(body, 'the answer');
+    // For a list of nothing an empty text is embedded, and not asked for.
+    return { vectors: [embedding ?? null].slice(0, items.length), promptTokens: countIn(count) };
+  },
+};
+
+const nova: EmbeddingDialect = {
+  maxItems: 1,
+  hasDimensions: true,
+  own: ['embeddingPurpose', 'truncationMode'],
+  isStrict: true,
+  write: ({ items: [text = ''], dimensions, more }) => ({
+    body: {
+      taskType: 'SINGLE_EMBEDDING',
+      singleEmbeddingParams: {
+        embeddingPurpose: more.embeddingPurpose ?? 'GENERIC_INDEX',
+        embeddingDimension: dimensions,
+        text: { truncationMode: more.truncationMode ?? 'END', value: text },
+      },
+    },
+  }),
+  read({ body }, { items }) {
+    const { embeddings, inputTokenCount: count } = objectIn(body, 'the answer');
+    const vectors = listIn(embeddings, 'embeddings').map((one) => at(one, 'embedding') ?? null);
+    return { vectors: items.length === 0 ? [] : vectors, promptTokens: countIn(count) };
+  },
+};
+
+/** Its third generation has one width, and answers without being told in which numbers. */
+const isThirdGeneration = (model: string): boolean => /cohere\.embed-[a-z-]+-v3/.test(model);
+
+const cohere: EmbeddingDialect = {
+  maxItems: 96,
+  hasDimensions: ({ model }) => !isThirdGeneration(model),
+  own: ['input_type', 'truncate'],
+  isStrict: true,
+  write: ({ items, dimensions, more, model }) => ({
+    body: {
+      input_type: 'search_document',
+      ...more,
+      texts: items,
+      embedding_types: isThirdGeneration(model) ? undefined : ['float'],
+      output_dimension: dimensions,
+    },
+  }),
+  read({ body, headers }) {
+    const { embeddings } = objectIn(body, 'the answer');
+    return { vectors: listIn(at(embeddings, 'float') ?? embeddings, 'embeddings'), promptTokens: tokensIn(headers) };
+  },
+};
+
+/** What it counted where the body says nothing. */
+export function tokensIn(headers: readonly string[]): number | undefined {
+  const count = headerValue(headers, 'x-amzn-bedrock-input-token-count') ?? '';
+  return /^\d{1,15}$/.test(count) ? Number(count) : undefined;
+}
+
+/** Undefined where the name is of no model that embeds. */
+export function bedrockEmbeddings(model: string): EmbeddingDialect | undefined {
+  if (model.includes('titan-embed')) return titan;
+  if (model.includes('cohere.embed')) return cohere;
+  return /nova.*embed/.test(model) ? nova : undefined;
+}

@@ -1,0 +1,142 @@
+/** Reads what chat answers: the text of each choice, why it ended, and how likely its tokens were. */
+
+import { Unfit } from '../../core/translation.ts';
+import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../lib/json-text.ts';
+import { at, byIndex, listIn, objectIn } from './reading.ts';
+
+interface ChatChoice {
+  readonly text: string;
+  readonly finishReason: string | null;
+  /** As chat has them. */
+  readonly logprobs: Json | undefined;
+}
+
+export interface ChatAnswer {
+  readonly choices: readonly ChatChoice[];
+  /** What stands beside the choices. */
+  readonly head: JsonObject;
+  readonly usage: Json | undefined;
+}
+
+/** Throws `Unfit`. */
+export function readChat(body: Json): ChatAnswer {
+  const { choices, usage, ...rest } = objectIn(body, 'the answer');
+  return {
+    choices: byIndex(listIn(choices, 'choices'), 'index', 'a choice').map(readChoice),
+    head: chatHead(rest),
+    usage,
+  };
+}
+
+/** With the prefix that the IDs of completions have. */
+export function chatHead(head: JsonObject): JsonObject {
+  const { id } = head;
+  return typeof id === 'string' && id !== '' ? { ...head, id: `cmpl-${id.replace(/^(?:chat)?cmpl-/, '')}` } : head;
+}
+
+function readChoice(choice: JsonObject): ChatChoice {
+  const message = objectIn(choice.message, 'the message of a choice');
+  const finishReason = finishReasonIn(choice);
+  const text = textIn(message) ?? (isCutShort(finishReason) ? '' : undefined);
+  if (text === undefined) throw noText(message);
+  return { text, finishReason: toCompletionReason(finishReason), logprobs: choice.logprobs };
+}
+
+/** What a message or a part of one says; undefined where it says nothing in words. */
+export function textIn({ content, refusal }: JsonObject): string | undefined {
+  if (typeof content === 'string') return content;
+  if (isJsonList(content)) return content.map(textOfPart).join('');
+  if (content !== undefined && content !== null) throw new Unfit('the content of a message is no text');
+  return typeof refusal === 'string' ? refusal : undefined;
+}
+
+/** What a model thinks, and what it refers to, are parts of other kinds. */
+function textOfPart(part: Json): string {
+  const { type, text } = objectIn(part, 'a part of a message');
+  if (type !== 'text') return '';
+  if (typeof text !== 'string') throw new Unfit('a part of a message has no text');
+  return text;
+}
+
+function noText({ tool_calls: calls, function_call: call }: JsonObject): Unfit {
+  return isJsonList(calls) || isJsonObject(call) ? toolCalled() : new Unfit('a message has no content');
+}
+
+export function toolCalled(): Unfit {
+  return new Unfit('the model calls a tool in place of an answer');
+}
+
+/** Nothing was said before it was cut off. */
+function isCutShort(finishReason: string | null): boolean {
+  return finishReason === 'length' || finishReason === 'content_filter';
+}
+
+/** Null while it goes on. Some servers write that as text. */
+export function finishReasonIn({ finish_reason: reason }: JsonObject): string | null {
+  if (reason === undefined || reason === null || reason === '' || reason === 'null') return null;
+  if (typeof reason !== 'string') throw new Unfit('the finish_reason of a choice is no text');
+  if (reason === 'error') throw new Unfit('a choice ended with an error');
+  return reason;
+}
+
+const completionReasons: ReadonlyMap<string, string> = new Map([
+  ['tool_calls', 'stop'],
+  ['function_call', 'stop'],
+  ['model_length', 'length'],
+]);
+
+/** Completions know `stop`, `length` and `content_filter`; what nobody knows stays as it is. */
+export function toCompletionReason(reason: string | null): string | null {
+  return reason === null ? null : (completionReasons.get(reason) ?? reason);
+}
+
+/** The log probabilities of one choice, in the shape of completions: lists side by side, and where each token begins. */
+export class TokenLists {
+  /** In characters, from the beginning of the text. */
+  #offset = 0;
+
+  /** Null where there are none. */
+  next(logprobs: Json | undefined): JsonObject | null {
+    const content = at(logprobs, 'content');
+    if (content === undefined || content === null) return null;
+    const tokens: string[] = [];
+    const tokenLogprobs: Json[] = [];
+    const topLogprobs: JsonObject[] = [];
+    const offsets: number[] = [];
+    for (const element of listIn(content, 'the content of logprobs')) {
+      const { token, logprob, top_logprobs: alternatives } = likelihoodIn(element);
+      tokens.push(token);
+      tokenLogprobs.push(logprob);
+      topLogprobs.push(alternatives);
+      offsets.push(this.#offset);
+      this.#offset += [...token].length;
+    }
+    return { tokens, token_logprobs: tokenLogprobs, top_logprobs: topLogprobs, text_offset: offsets };
+  }
+}
+
+interface Likelihood {
+  readonly token: string;
+  readonly logprob: JsonNumber;
+}
+
+/** The token that was chosen is among the alternatives. */
+function likelihoodIn(element: Json): Likelihood & { readonly top_logprobs: JsonObject } {
+  const chosen = likelihoodOf(element);
+  const alternatives: Record<string, Json> = Object.create(null);
+  const listed = at(element, 'top_logprobs');
+  for (const one of isJsonList(listed) ? listed : []) {
+    const { token, logprob } = likelihoodOf(one);
+    alternatives[token] ??= logprob;
+  }
+  alternatives[chosen.token] ??= chosen.logprob;
+  return { ...chosen, top_logprobs: alternatives };
+}
+
+function likelihoodOf(element: Json): Likelihood {
+  const { token, logprob } = objectIn(element, 'an element of logprobs');
+  if (typeof token !== 'string') throw new Unfit('an element of logprobs has no token');
+  if (!(logprob instanceof JsonNumber && Number.isFinite(logprob.value)))
+    throw new Unfit('the logprob of a token is no number');
+  return { token, logprob };
+}

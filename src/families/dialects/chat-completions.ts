@@ -1,0 +1,116 @@
+/** Completions of what chat answers, whole or as a stream of chunks. */
+
+import type { Asked, StreamReader, WireAnswer } from '../../core/translation.ts';
+import type { Usage } from '../../core/usage.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../lib/json-text.ts';
+import {
+  chatHead,
+  finishReasonIn,
+  readChat,
+  TokenLists,
+  textIn,
+  toCompletionReason,
+  toolCalled,
+} from './chat-answers.ts';
+import { ChoiceProgress } from './choice-progress.ts';
+import { type CompletionCall, type CompletionResult, completionHead } from './completions.ts';
+import { at, listIn, objectIn } from './reading.ts';
+import { soundUsage, toUsage } from './token-usage.ts';
+
+/** Throws `Unfit`. */
+export function readChatCompletion({ body }: WireAnswer, call: CompletionCall): CompletionResult {
+  const { choices, head, usage } = readChat(body);
+  const before = echoOf(call);
+  return {
+    choices: choices.map(({ text, finishReason, logprobs }) => ({
+      text: before + text,
+      index: 0,
+      logprobs: new TokenLists().next(logprobs),
+      finish_reason: finishReason,
+    })),
+    head,
+    usage,
+  };
+}
+
+/** What stands before the answer, where the client wants its prompt again. */
+function echoOf({ prompt, asked: { body } }: CompletionCall): string {
+  return body.echo === true && typeof prompt === 'string' ? prompt : '';
+}
+
+interface StreamedChoice {
+  readonly tokens: TokenLists;
+  /** Whether it has said anything, in words. */
+  hasText: boolean;
+}
+
+export class ChatStream implements StreamReader {
+  readonly #asked: Asked;
+  readonly #echo: string;
+  readonly #wantsUsage: boolean;
+  readonly #progress: ChoiceProgress;
+  readonly #choices = new Map<number, StreamedChoice>();
+  /** That of the first chunk with a choice stands for all. */
+  #head: JsonObject | undefined = undefined;
+  #counted: JsonObject | undefined = undefined;
+
+  constructor(call: CompletionCall) {
+    this.#asked = call.asked;
+    this.#echo = echoOf(call);
+    this.#wantsUsage = at(call.asked.body, 'stream_options', 'include_usage') === true;
+    this.#progress = new ChoiceProgress(call.choices);
+  }
+
+  get isComplete(): boolean {
+    return this.#progress.isComplete;
+  }
+
+  get usage(): Usage | null {
+    return this.#counted === undefined ? null : toUsage(this.#counted);
+  }
+
+  event(data: Json): readonly Json[] {
+    const chunk = objectIn(data, 'an event of the stream');
+    const { choices, usage } = chunk;
+    // Some count in every chunk: the last one counts.
+    if (isJsonObject(usage)) this.#counted = soundUsage(usage);
+    if ((choices === undefined || choices === null) && isJsonObject(usage)) return [];
+    const listed = listIn(choices, 'choices');
+    if (listed.length > 0) this.#head ??= completionHead(chatHead(chunk), this.#asked);
+    return listed.flatMap((choice) => this.#choice(objectIn(choice, 'a choice')));
+  }
+
+  /** What was counted comes last, as a chunk of its own. */
+  end(): readonly Json[] {
+    this.#progress.checkEnd();
+    return this.#wantsUsage && this.#counted !== undefined ? [this.#chunk([], this.#counted)] : [];
+  }
+
+  #choice(choice: JsonObject): Json[] {
+    const { place, isNew } = this.#progress.begin(choice.index);
+    const known = this.#choices.get(place) ?? { tokens: new TokenLists(), hasText: false };
+    this.#choices.set(place, known);
+    // A last chunk may have none.
+    const delta = choice.delta === undefined || choice.delta === null ? {} : objectIn(choice.delta, 'a delta');
+    const text = textIn(delta);
+    if (text !== undefined) known.hasText ||= text !== '';
+    const reason = finishReasonIn(choice);
+    if (reason !== null) this.#progress.finish(place);
+    if ((reason === 'tool_calls' || reason === 'function_call') && !known.hasText) throw toolCalled();
+    const said = {
+      text: text ?? '',
+      index: place,
+      logprobs: known.tokens.next(choice.logprobs),
+      finish_reason: toCompletionReason(reason),
+    };
+    const chunks = [this.#chunk([said], null)];
+    if (isNew && this.#echo !== '') {
+      chunks.unshift(this.#chunk([{ text: this.#echo, index: place, logprobs: null, finish_reason: null }], null));
+    }
+    return chunks;
+  }
+
+  #chunk(choices: readonly Json[], usage: JsonObject | null): Json {
+    return { ...this.#head, choices, usage: this.#wantsUsage ? usage : undefined };
+  }
+}

@@ -1,0 +1,47 @@
+/** How far the choices of a stream have come. */
+
+import { Unfit } from '../../core/translation.ts';
+import type { Json } from '../../lib/json-text.ts';
+import { countIn } from './reading.ts';
+
+export class ChoiceProgress {
+  readonly #expected: number | undefined;
+  readonly #begun = new Set<number>();
+  readonly #finished = new Set<number>();
+
+  /** Without a number, as many as come. */
+  constructor(expected: number | undefined) {
+    this.#expected = expected;
+  }
+
+  /** Every choice that was asked for has said why it ended. */
+  get isComplete(): boolean {
+    return this.#begun.size > 0 && this.#finished.size >= (this.#expected ?? this.#begun.size);
+  }
+
+  /** Which one it is, and whether this is the first of it. Throws `Unfit` where it is none that was asked for. */
+  begin(index: Json | undefined): { readonly place: number; readonly isNew: boolean } {
+    const place = countIn(index);
+    if (place === undefined) throw new Unfit('a choice has no index');
+    if (this.#expected !== undefined && place >= this.#expected) {
+      throw new Unfit(`a choice has the index ${place}, and ${this.#expected} were asked for`);
+    }
+    const isNew = !this.#begun.has(place);
+    this.#begun.add(place);
+    return { place, isNew };
+  }
+
+  finish(place: number): void {
+    this.#finished.add(place);
+  }
+
+  /** The upstream says that it is done. Whoever stands between us and it may say so too, of a stream that was cut. */
+  checkEnd(): void {
+    const begun = this.#begun.size;
+    if (begun === 0) throw new Unfit('the stream holds no choice');
+    if (this.#expected !== undefined && begun < this.#expected) {
+      throw new Unfit(`the stream holds ${begun} choices where ${this.#expected} were asked for`);
+    }
+    if (!this.isComplete) throw new Unfit('the stream ended before each choice had its finish_reason');
+  }
+}

@@ -1,0 +1,197 @@
+/** Completions between OpenAI's shape and any other: prompts to calls, and the choices of all calls in one list. */
+
+import {
+  type Asked,
+  type Reply,
+  type StreamReader,
+  type Translation,
+  Unfit,
+  type WireAnswer,
+  type WireRequest,
+} from '../../core/translation.ts';
+import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject, numberOf } from '../../lib/json-text.ts';
+import { countIn } from './reading.ts';
+import { mostCalls, toPlainTexts } from './texts.ts';
+import { sumOfUsage, toUsage } from './token-usage.ts';
+
+/** One call: one prompt, or all of them. */
+export interface CompletionCall {
+  /** As it is sent: a text or token IDs, or a list of either. */
+  readonly prompt: Json;
+  /** Choices that are to come; undefined where `n` is for the upstream to judge. */
+  readonly choices: number | undefined;
+  /** What `parameters` gave. */
+  readonly parameters: JsonObject;
+  readonly asked: Asked;
+}
+
+export interface CompletionResult {
+  /** In their order, in the client's shape; their index is set here. */
+  readonly choices: readonly JsonObject[];
+  /** What stands beside the choices: `id`, `created`, `model`, `system_fingerprint`; what is missing is made up for. */
+  readonly head: JsonObject;
+  readonly usage: Json | undefined;
+}
+
+export interface CompletionDialect {
+  /** A call takes one prompt; without, all that there are. */
+  readonly onePromptACall?: boolean;
+  /** It has no `n`. */
+  readonly oneChoice?: boolean;
+  /** Whether token IDs may go as they are; else they are decoded. */
+  takesTokens?(asked: Asked): boolean;
+  /** What goes with every prompt. Throws a `GatewayError` for what cannot be served. */
+  parameters(asked: Asked): JsonObject;
+  write(call: CompletionCall): WireRequest;
+  /** Throws `Unfit`. */
+  read(answer: WireAnswer, call: CompletionCall): CompletionResult;
+  stream(call: CompletionCall): StreamReader;
+}
+
+export function translateCompletions(dialect: CompletionDialect): Translation {
+  return {
+    async ask(asked) {
+      const parameters = dialect.parameters(asked);
+      const prompts = await promptsOf(asked, dialect);
+      const n = dialect.oneChoice ? 1 : choicesEach(asked);
+      const calls = prompts.map(({ prompt, count }): CompletionCall => {
+        return { prompt, choices: n === undefined ? undefined : n * count, parameters, asked };
+      });
+      const [first, second] = calls;
+      const isStream = wantsStream(asked);
+      if (isStream && second !== undefined) {
+        throw asked.refusal('prompt', 'takes one prompt a call, so several make no one stream', 'send each by itself');
+      }
+      return {
+        requests: calls.map((call) => dialect.write(call)),
+        read: (answers) =>
+          toReply(
+            calls.map((call, index) => readResult(dialect, call, answers[index])),
+            asked,
+          ),
+        ...(isStream && first !== undefined && { stream: dialect.stream(first) }),
+      };
+    },
+  };
+}
+
+function wantsStream({ body }: Asked): boolean {
+  return body.stream === true;
+}
+
+/** Undefined where it is no number that could be meant. */
+export function choicesEach({ body }: Asked): number | undefined {
+  if (body.n === undefined) return 1;
+  const n = numberOf(body.n);
+  return n !== undefined && Number.isSafeInteger(n) && n >= 1 ? n : undefined;
+}
+
+/** What the parameters of completions say where they ask for nothing: without them, the answer is the same. */
+const harmless: Readonly<Record<string, (value: Json) => boolean>> = {
+  n: isOne,
+  best_of: isOne,
+  echo: isFalse,
+  logprobs: isFalse,
+  suffix: (value) => value === '',
+  presence_penalty: isZero,
+  frequency_penalty: isZero,
+  logit_bias: (value) => isJsonObject(value) && Object.keys(value).length === 0,
+};
+
+/** Whether it may be left out without a word. */
+export function asksForNothing(parameter: string, value: Json | undefined): boolean {
+  return value === undefined || harmless[parameter]?.(value) === true;
+}
+
+function isOne(value: Json): boolean {
+  return numberOf(value) === 1;
+}
+
+function isZero(value: Json): boolean {
+  return numberOf(value) === 0;
+}
+
+function isFalse(value: Json): boolean {
+  return value === false;
+}
+
+interface Prompts {
+  readonly prompt: Json;
+  readonly count: number;
+}
+
+/** What each call sends. A list of nothing is for the upstream to judge, where it takes lists. */
+async function promptsOf(asked: Asked, { onePromptACall = false, takesTokens }: CompletionDialect): Promise<Prompts[]> {
+  if (onePromptACall) checkCount(asked);
+  const { items, isSingle } = takesTokens?.(asked) ? asTheyAre(asked) : await textsOf(asked);
+  if (items.length === 0 || !(onePromptACall || isSingle)) return [{ prompt: items, count: items.length }];
+  return items.map((prompt) => ({ prompt, count: 1 }));
+}
+
+/** Each is a call of its own; nothing is decoded for a list that is too long. */
+function checkCount(asked: Asked): void {
+  const { prompt } = asked.body;
+  if (!isJsonList(prompt)) return;
+  if (prompt.length === 0) throw asked.refusal('prompt', 'wants one prompt at the least');
+  if (prompt.length > mostCalls) {
+    throw asked.refusal('prompt', `takes one prompt a call, and ${mostCalls} of them in a request at most`);
+  }
+}
+
+interface Items {
+  readonly items: readonly Json[];
+  readonly isSingle: boolean;
+}
+
+async function textsOf(asked: Asked): Promise<Items> {
+  const { texts, isSingle } = await toPlainTexts(asked, 'prompt');
+  return { items: texts, isSingle };
+}
+
+function asTheyAre(asked: Asked): Items {
+  const { prompt = '' } = asked.body;
+  const items = isJsonList(prompt) ? prompt : [prompt];
+  if (items.every((item) => typeof item === 'string' || item instanceof JsonNumbers)) {
+    return { items, isSingle: !isJsonList(prompt) };
+  }
+  throw asked.refusal('prompt', 'takes texts and token IDs only');
+}
+
+function readResult(
+  dialect: CompletionDialect,
+  call: CompletionCall,
+  answer: WireAnswer | undefined,
+): CompletionResult {
+  if (answer === undefined) throw new TypeError('a call without an answer');
+  const result = dialect.read(answer, call);
+  const { length } = result.choices;
+  if (length === 0) throw new Unfit('there are no choices');
+  if (call.choices !== undefined && length !== call.choices) {
+    throw new Unfit(`${length} choices where ${call.choices} were asked for`);
+  }
+  return result;
+}
+
+function toReply(results: readonly CompletionResult[], asked: Asked): Reply {
+  const usage = sumOfUsage(results.map((result) => result.usage));
+  const choices = results.flatMap((result) => result.choices);
+  const head = completionHead(results[0]?.head ?? {}, asked);
+  return {
+    body: { ...head, choices: choices.map((choice, index) => ({ ...choice, index })), usage },
+    usage: usage === undefined ? null : toUsage(usage),
+  };
+}
+
+/** What every completion begins with, and every chunk of one. */
+export function completionHead(
+  { id, created, model, system_fingerprint: print }: JsonObject,
+  asked: Asked,
+): JsonObject {
+  return {
+    id: typeof id === 'string' && id !== '' ? id : `cmpl-${asked.id}`,
+    object: 'text_completion',
+    created: countIn(created) === undefined ? asked.nowS : created,
+    model: typeof model === 'string' && model !== '' ? model : asked.model,
+    system_fingerprint: typeof print === 'string' ? print : undefined,
+  };
+}

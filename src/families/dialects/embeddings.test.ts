@@ -1,0 +1,427 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Asked, type Conversation, type TokenIds, type Unsupported } from '../../core/translation.ts';
+import { isJsonObject, parseJson, writeJson } from '../../lib/json-text.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './embeddings.ts';
+import { at, countIn, listIn, objectIn } from './reading.ts';
+
+/** A made-up service: `{"texts":[...]}` becomes `{"vectors":[...],"count":3}`. */
+const dialect: EmbeddingDialect = {
+  maxItems: 2,
+  hasDimensions: true,
+  own: ['truncate'],
+  write: ({ items, dimensions, more }) => ({ body: { ...more, texts: items, width: dimensions } }),
+  read: ({ body }) => ({
+    vectors: listIn(objectIn(body, 'the answer').vectors, 'vectors'),
+    promptTokens: countIn(at(body, 'count')),
+    totalTokens: countIn(at(body, 'total')),
+  }),
+};
+
+interface Settings {
+  readonly dialect?: Partial<EmbeddingDialect>;
+  readonly unsupported?: Unsupported;
+  readonly tokenIds?: TokenIds;
+  readonly publicModel?: string;
+}
+
+function askedFor(text: string, { unsupported, tokenIds = 'decode', publicModel = 'm' }: Settings = {}): Asked {
+  const body = parseJson(Buffer.from(text));
+  assert.ok(isJsonObject(body));
+  return new Asked({
+    body,
+    model: 'their-model',
+    publicModel,
+    shape: undefined,
+    tokenIds,
+    options: {},
+    id: 'x',
+    nowS: 0,
+    unsupported,
+    upstreamId: 'up',
+  });
+}
+
+interface Talk {
+  readonly asked: Asked;
+  readonly conversation: Conversation;
+  readonly written: readonly string[];
+}
+
+async function talk(text: string, settings: Settings = {}): Promise<Talk> {
+  const asked = askedFor(text, settings);
+  const conversation = await translateEmbeddings({ ...dialect, ...settings.dialect }).ask(asked);
+  return { asked, conversation, written: conversation.requests.map(({ body }) => writeJson(body).toString()) };
+}
+
+/** What the client gets where the service says this to each of the calls. */
+async function reply(text: string, answers: readonly string[], settings?: Settings) {
+  const { conversation } = await talk(text, settings);
+  const read = await conversation.read(
+    answers.map((answer) => ({ body: parseJson(Buffer.from(answer)), headers: [] })),
+  );
+  return { ...read, text: writeJson(read.body).toString() };
+}
+
+const refused = (param: string, message = /./) => ({
+  name: 'GatewayError',
+  code: 'unsupported_parameter',
+  param,
+  message,
+});
+const unfit = (message: RegExp) => ({ name: 'Unfit', message });
+
+describe('inputs', () => {
+  test('go in their order, in calls of a size that fits', async () => {
+    assert.deepEqual((await talk('{"input":["a","b","c","d","e"]}')).written, [
+      '{"texts":["a","b"]}',
+      '{"texts":["c","d"]}',
+      '{"texts":["e"]}',
+    ]);
+    assert.deepEqual((await talk('{"input":["a","b"]}')).written, ['{"texts":["a","b"]}']);
+  });
+
+  test('are one for one text, and a call for a list of nothing', async () => {
+    for (const [text, isSingle, count] of [
+      ['{"input":"a"}', true, 1],
+      ['{"input":["a"]}', false, 1],
+      ['{"input":[9906,1917]}', true, 1],
+      ['{"input":[]}', false, 0],
+    ] as const) {
+      const seen: [boolean, number][] = [];
+      const write: EmbeddingDialect['write'] = (call) => {
+        seen.push([call.isSingle, call.items.length]);
+        return { body: {} };
+      };
+      await talk(text, { dialect: { write } });
+      assert.deepEqual(seen, [[isSingle, count]], text);
+    }
+  });
+
+  test('that are token IDs go as their text, by the vocabulary that is named or goes with the name of the model', async () => {
+    assert.deepEqual((await talk('{"input":[9906,1917]}')).written, ['{"texts":["Hello world"]}']);
+    assert.deepEqual((await talk('{"input":[[13225,2375],"x"]}', { tokenIds: 'o200k_base' })).written, [
+      '{"texts":["Hello world","x"]}',
+    ]);
+    assert.deepEqual((await talk('{"input":[15496,995]}', { publicModel: 'text-similarity-ada-001' })).written, [
+      '{"texts":["Hello world"]}',
+    ]);
+  });
+
+  test('that are token IDs of no known vocabulary are refused', async () => {
+    for (const list of ['[9906,100256]', '[1.5]', '[-1]', '[1e99]', '[[1],[123456789]]']) {
+      await assert.rejects(talk(`{"input":${list}}`), refused('input', /token IDs/), list);
+    }
+    await assert.rejects(talk('{"input":[1]}', { tokenIds: 'pass' }), refused('input', /token IDs/));
+  });
+
+  test('that are token IDs go as they are where the dialect takes them', async () => {
+    const settings = { dialect: { takesTokens: () => true } };
+    assert.deepEqual((await talk('{"input":[[1,2],"x",[3]]}', settings)).written, [
+      '{"texts":[[1,2],"x"]}',
+      '{"texts":[[3]]}',
+    ]);
+  });
+
+  test('that are no text are refused, unless the dialect takes objects', async () => {
+    for (const input of ['{"text":"a"}', '[{"text":"a"}]', '["a",null]', '[["a"]]', '[[]]', '["a",1]', '7', 'true']) {
+      await assert.rejects(talk(`{"input":${input}}`), refused('input', /text only/), input);
+    }
+    assert.deepEqual((await talk('{"input":[{"image":"b"},"a"]}', { dialect: { takes: 'objects' } })).written, [
+      '{"texts":[{"image":"b"},"a"]}',
+    ]);
+    for (const input of ['["a",null]', '[[]]', '[["a"]]', '[1,2,"x"]', '[true]', '7']) {
+      const why = refused('input', /texts and objects only/);
+      await assert.rejects(talk(`{"input":${input}}`, { dialect: { takes: 'objects' } }), why, input);
+      const { written } = await talk(`{"input":${input}}`, { dialect: { takes: 'anything', maxItems: 9 } });
+      assert.deepEqual(written, [`{"texts":${input === '7' ? '[7]' : input}}`]);
+    }
+  });
+
+  test('must be there, and a conversation is none', async () => {
+    await assert.rejects(talk('{}'), refused('input', /not there/));
+    await assert.rejects(talk('{"messages":[{"role":"user","content":"a"}]}'), refused('messages', /conversation/));
+    const settings = { dialect: { takesTokens: () => true, takes: 'anything' }, unsupported: 'drop' } as const;
+    await assert.rejects(talk('{"messages":[]}', settings), refused('messages', /conversation/));
+  });
+});
+
+describe('parameters', () => {
+  test('that the dialect has a name for go under it, in their own digits', async () => {
+    assert.deepEqual((await talk('{"input":"a","dimensions":1.0e1,"truncate":"END"}')).written, [
+      '{"truncate":"END","texts":["a"],"width":1.0e1}',
+    ]);
+  });
+
+  test('that it does not know pass, save where it is strict', async () => {
+    const text = '{"input":"a","unheard_of":{"a":[1.0]},"__proto__":2}';
+    assert.deepEqual((await talk(text)).written, ['{"unheard_of":{"a":[1.0]},"__proto__":2,"texts":["a"]}']);
+    const strict = { dialect: { isStrict: true } };
+    await assert.rejects(talk(text, strict), refused('unheard_of'));
+    await assert.rejects(talk('{"input":"a","__proto__":2}', strict), refused('__proto__'));
+    const { asked, written } = await talk(text, { ...strict, unsupported: 'drop' });
+    assert.deepEqual(written, ['{"texts":["a"]}']);
+    assert.deepEqual([...asked.ignored], ['unheard_of', '__proto__']);
+    assert.deepEqual((await talk('{"input":"a","truncate":"END"}', strict)).written, [
+      '{"truncate":"END","texts":["a"]}',
+    ]);
+  });
+
+  test('that are for the operator alone are refused with the reason', async () => {
+    const settings = { dialect: { cannot: { width: 'wants "dimensions" for it' } } };
+    await assert.rejects(talk('{"input":"a","width":4}', settings), refused('width', /wants "dimensions" for it/));
+  });
+
+  test('dimensions of a model of one width are left out and named, or refused where the operator says so', async () => {
+    const narrow = { dialect: { hasDimensions: false } };
+    const text = '{"input":"a","dimensions":4}';
+    for (const unsupported of [undefined, 'drop'] as const) {
+      const { asked, written } = await talk(text, { ...narrow, unsupported });
+      assert.deepEqual(written, ['{"texts":["a"]}']);
+      assert.deepEqual([...asked.ignored], ['dimensions']);
+    }
+    await assert.rejects(talk(text, { ...narrow, unsupported: 'refuse' }), refused('dimensions'));
+    const byModel = { dialect: { hasDimensions: ({ model }: Asked) => model === 'their-model' } };
+    assert.deepEqual((await talk(text, byModel)).written, ['{"texts":["a"],"width":4}']);
+    assert.deepEqual([...(await talk('{"input":"a"}', narrow)).asked.ignored], []);
+  });
+
+  test('a user is left out and named, unless the dialect has one', async () => {
+    const { asked, written } = await talk('{"input":"a","user":"u"}');
+    assert.deepEqual(written, ['{"texts":["a"]}']);
+    assert.deepEqual([...asked.ignored], ['user']);
+    await assert.rejects(talk('{"input":"a","user":"u"}', { unsupported: 'refuse' }), refused('user'));
+    assert.deepEqual((await talk('{"input":"a","user":"u"}', { dialect: { own: ['user'] } })).written, [
+      '{"user":"u","texts":["a"]}',
+    ]);
+  });
+
+  test('a format is float or base64, and another is not taken for either', async () => {
+    for (const format of ['"int8"', '"base64 "', '64', '["base64"]', '{}']) {
+      const text = `{"input":"a","encoding_format":${format}}`;
+      await assert.rejects(talk(text), refused('encoding_format', /"float" or "base64"/), format);
+      const { asked } = await talk(text, { unsupported: 'drop' });
+      assert.deepEqual([...asked.ignored], ['encoding_format']);
+    }
+  });
+});
+
+describe('vectors', () => {
+  const one = (vector: string, format = 'float') =>
+    reply(`{"input":"a","encoding_format":"${format}"}`, [`{"vectors":[${vector}],"count":1}`]);
+  const embedding = async (vector: string, format?: string): Promise<string> =>
+    /"embedding":(.*?)\}\]/.exec((await one(vector, format)).text)?.[1] ?? '';
+
+  test('come in the client’s order and shape, from as many calls as it took', async () => {
+    const answers = ['{"vectors":[[1.0],[2e0]],"count":2}', '{"vectors":[[3]],"count":5}'];
+    const { text, usage, isEstimated } = await reply('{"input":["a","b","c"]}', answers);
+    assert.equal(
+      text,
+      '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[1.0]},{"object":"embedding","index":1,"embedding":[2e0]},{"object":"embedding","index":2,"embedding":[3]}],"model":"their-model","usage":{"prompt_tokens":7,"total_tokens":7}}',
+    );
+    assert.deepEqual(usage, { promptTokens: 7, completionTokens: null, totalTokens: 7, searchUnits: null });
+    assert.equal(isEstimated, false);
+  });
+
+  test('keep the upstream’s own digits where floats are asked for', async () => {
+    assert.equal(await embedding('[0.10,-0.0,1e-7,12345678901234567890]'), '[0.10,-0.0,1e-7,12345678901234567890]');
+  });
+
+  test('come in a format whose letters are of any case', async () => {
+    for (const format of ['BASE64', 'Base64']) assert.equal(await embedding('[0.5,-1]', format), '"AAAAPwAAgL8="');
+    assert.equal(await embedding('"AAAAPwAAgL8="', 'FLOAT'), '[0.5,-1]');
+  });
+
+  test('become base64 of little-endian 32-bit floats, rounded as such', async () => {
+    assert.equal(await embedding('[0.5,-1]', 'base64'), '"AAAAPwAAgL8="');
+    assert.equal(await embedding('[-0.0,0]', 'base64'), '"AAAAgAAAAAA="');
+    const values = [0.1, 1e-45, 1.4e-46, 3.4028234663852886e38, 3.4028235e38, -1 / 3, 16_777_217];
+    const bits = Buffer.from(new Float32Array(values).buffer).toString('base64');
+    assert.equal(await embedding(JSON.stringify(values), 'base64'), `"${bits}"`);
+  });
+
+  test('of numbers that no 32-bit float can be are none', async () => {
+    for (const number of ['3.5e38', '-1e39', '1e308']) {
+      await assert.rejects(one(`[0,${number}]`, 'base64'), unfit(/no 32-bit float/), number);
+    }
+  });
+
+  test('become numbers that read as the very bits', async () => {
+    const floats = new Float32Array([0.1, -0, 1e-45, 3.4028234663852886e38, -1 / 3, 1, 1e21, 123456]);
+    const text = await embedding(`"${Buffer.from(floats.buffer).toString('base64')}"`);
+    const numbers: unknown = JSON.parse(text);
+    assert.ok(Array.isArray(numbers));
+    assert.deepEqual(new Float32Array(numbers), floats);
+    assert.ok(text.startsWith('[0.10000000149011612,-0,'), text);
+  });
+
+  test('in base64 stay as they are where base64 is asked for', async () => {
+    assert.equal(await embedding('"AAAAPwAAgL8="', 'base64'), '"AAAAPwAAgL8="');
+  });
+
+  test('in base64 of something that is no number are none, whatever is asked for', async () => {
+    // The largest float, and the smallest bits that are none.
+    const good = Buffer.from('ffff7f7fffff7fff', 'hex').toString('base64');
+    assert.equal(await embedding(`"${good}"`, 'base64'), `"${good}"`);
+    for (const bits of ['0000803f0000807f', '000080ff', '0000c07f', '010080ff', 'ffffffff', '0000803fffffff7f']) {
+      for (const format of ['float', 'base64']) {
+        const vector = `"${Buffer.from(bits, 'hex').toString('base64')}"`;
+        await assert.rejects(
+          one(vector, format),
+          unfit(/the vector of input 0 holds something that is no number/),
+          bits,
+        );
+      }
+    }
+  });
+
+  test('of numbers that are too large for any are none, and large ones stay as they are', async () => {
+    const nines = (count: number): string => '9'.repeat(count);
+    for (const number of ['1e999', '-1E+999', '1e0000309', nines(310), `-${nines(301)}.5e9`]) {
+      for (const place of [`[${number}]`, `[0.1,${number},0.2]`, `[${'0.1,'.repeat(500)}${number}]`]) {
+        await assert.rejects(one(place), unfit(/something that is no number/), place);
+      }
+    }
+    for (const number of ['1e308', '1E+0010', '1e-999', nines(308), `0.${nines(400)}`, `${nines(299)}e9`]) {
+      const vector = `[${'0.1,'.repeat(500)}${number},0.2 , ${' '.repeat(400)}3]`;
+      assert.equal(await embedding(vector), vector, number);
+    }
+  });
+
+  test('are converted with a turn for others now and then', async () => {
+    const width = 4_096;
+    const vector = `[${Array.from({ length: width }, (_, place) => Math.sin(place))}]`;
+    const inputs = Array.from({ length: 64 }, () => 'a');
+    const text = JSON.stringify({ input: inputs, encoding_format: 'base64' });
+    const { conversation } = await talk(text, { dialect: { maxItems: 64 } });
+    const body = parseJson(Buffer.from(`{"vectors":[${inputs.map(() => vector)}],"count":1}`));
+    let turns = 0;
+    const beat = setInterval(() => {
+      turns += 1;
+    }, 0);
+    await conversation.read([{ body, headers: [] }]);
+    clearInterval(beat);
+    assert.ok(turns >= 5, `${turns} turns`);
+  });
+
+  test('are adapted by the dialect in whatever format, or left as they are', async () => {
+    const doubled: EmbeddingDialect['read'] = (answer, call) => ({
+      ...dialect.read(answer, call),
+      adapt: ([first = 0, ...others]) => (first === 0 ? undefined : [first, ...others].map((value) => value * 2)),
+    });
+    const adapted = async (vector: string, format: string): Promise<string> => {
+      const answers = [`{"vectors":[${vector}],"count":1}`];
+      const text = `{"input":"a","encoding_format":"${format}"}`;
+      return /"embedding":(.*?)\}\]/.exec((await reply(text, answers, { dialect: { read: doubled } })).text)?.[1] ?? '';
+    };
+    for (const [vector, format, expected] of [
+      ['[0.25,-0.50]', 'float', '[0.5,-1]'],
+      ['[0.25,-0.50]', 'base64', '"AAAAPwAAgL8="'],
+      ['"AACAPgAAAL8="', 'base64', '"AAAAPwAAgL8="'],
+      ['"AACAPgAAAL8="', 'float', '[0.5,-1]'],
+      ['[0.00,-0.50]', 'float', '[0.00,-0.50]'],
+      ['[0.00,-0.50]', 'base64', '"AAAAAAAAAL8="'],
+    ] as const) {
+      assert.equal(await adapted(vector, format), expected, `${vector} ${format}`);
+    }
+  });
+
+  test('in base64 that is cut, padded amiss or of another alphabet are none', async () => {
+    for (const text of ['', '=', 'AAAA', 'AAAAPwA=', 'AAAAPw', 'AAAAPw=', 'AAAAPw===', 'AAAAPw==\\n', ' AAAAPw==']) {
+      for (const format of ['float', 'base64']) {
+        await assert.rejects(one(`"${text}"`, format), unfit(/no base64 of 32-bit floats/), text);
+      }
+    }
+    await assert.rejects(one('"AA-_PwA_gL8="'), unfit(/no base64/));
+    await assert.rejects(one('"AAAAP=AA"'), unfit(/no base64/));
+  });
+
+  test('of no numbers, or of something else beside them, are none', async () => {
+    for (const vector of ['[]', 'null', '{}', 'true']) {
+      await assert.rejects(one(vector), unfit(/the vector of input 0 holds no numbers/), vector);
+    }
+    for (const vector of ['[1,null]', '["1"]', '[[1,2]]', '[1,[2]]', '[true]']) {
+      await assert.rejects(one(vector), unfit(/the vector of input 0 holds something other than numbers/), vector);
+    }
+  });
+
+  test('are as many as the inputs of their call', async () => {
+    const text = '{"input":["a","b","c"]}';
+    for (const [answers, fact] of [
+      [['{"vectors":[[1]]}', '{"vectors":[[1],[1]]}'], /1 vectors for 2 inputs/],
+      [['{"vectors":[[1],[1]]}', '{"vectors":[]}'], /0 vectors for 1 inputs/],
+      [['{"vectors":[[1],[1]]}', '{"vectors":[[1],[1]]}'], /2 vectors for 1 inputs/],
+    ] as const) {
+      await assert.rejects(reply(text, answers), unfit(fact));
+    }
+    assert.match((await reply('{"input":[]}', ['{"vectors":[],"count":0}'])).text, /"data":\[\]/);
+    await assert.rejects(reply('{"input":[]}', ['{"vectors":[[1]]}']), unfit(/1 vectors for 0 inputs/));
+  });
+
+  test('of one answer have one width, and those of several have the same', async () => {
+    const text = '{"input":["a","b","c"]}';
+    await assert.rejects(
+      reply(text, ['{"vectors":[[1,2],[1]]}', '{"vectors":[[1,2]]}']),
+      unfit(/vectors of 2 and of 1 numbers/),
+    );
+    await assert.rejects(
+      reply(text, ['{"vectors":[[1,2],[1,2]]}', '{"vectors":[[1,2,3]]}']),
+      unfit(/vectors of 2 and of 3 numbers/),
+    );
+    await assert.rejects(
+      reply(text, ['{"vectors":["AAAAPwAAgL8=",[1]]}', '{"vectors":[[1,2]]}']),
+      unfit(/vectors of 2 and of 1 numbers/),
+    );
+    const { text: mixed } = await reply(text, ['{"vectors":["AAAAPwAAgL8=",[1,2]]}', '{"vectors":[[3,4]]}']);
+    assert.match(mixed, /\[0\.5,-1\].*\[1,2\].*\[3,4\]/);
+  });
+});
+
+describe('usage', () => {
+  const text = '{"input":["abcdefgh","b","🚀🚀"]}';
+  const vectors = ['"vectors":[[1],[1]]', '"vectors":[[1]]'];
+  const usageOf = async (...counts: readonly string[]) => {
+    const answers = counts.map((count, index) => `{${vectors[index]}${count}}`);
+    const { text: body, usage, isEstimated } = await reply(text, answers);
+    return [/"usage":(.*)\}/.exec(body)?.[1], usage, isEstimated];
+  };
+
+  test('is the sum of what every call counted', async () => {
+    assert.deepEqual(await usageOf(',"count":3,"total":4', ',"count":0,"total":1'), [
+      '{"prompt_tokens":3,"total_tokens":5}',
+      { promptTokens: 3, completionTokens: null, totalTokens: 5, searchUnits: null },
+      false,
+    ]);
+  });
+
+  test('has the prompt for its total where one call says no total', async () => {
+    assert.deepEqual(await usageOf(',"count":3,"total":4', ',"count":2'), [
+      '{"prompt_tokens":5,"total_tokens":5}',
+      { promptTokens: 5, completionTokens: null, totalTokens: 5, searchUnits: null },
+      false,
+    ]);
+  });
+
+  test('is estimated, and none is kept, where one call says nothing', async () => {
+    for (const silent of ['', ',"count":null', ',"count":-1', ',"count":"3"', ',"count":1.5']) {
+      assert.deepEqual(await usageOf(',"count":300,"total":300', silent), [
+        '{"prompt_tokens":5,"total_tokens":5}',
+        null,
+        true,
+      ]);
+    }
+  });
+
+  test('is estimated by the number of token IDs where these went as they were', async () => {
+    const settings = { dialect: { takesTokens: () => true } };
+    const { text: body } = await reply('{"input":[1,2,3,4,5,6,7]}', ['{"vectors":[[1]]}'], settings);
+    assert.match(body, /"prompt_tokens":7/);
+  });
+});
+
+test('the model is what the upstream calls it, and its name there where it says nothing', async () => {
+  const answers = ['{"vectors":[[1]],"count":1}'];
+  const read: EmbeddingDialect['read'] = (answer, call) => ({ ...dialect.read(answer, call), model: 'said' });
+  assert.match((await reply('{"input":"a"}', answers, { dialect: { read } })).text, /"model":"said"/);
+  assert.match((await reply('{"input":"a"}', answers)).text, /"model":"their-model"/);
+});

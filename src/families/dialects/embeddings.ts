@@ -1,0 +1,231 @@
+/** Embeddings between OpenAI's shape and any other: inputs to texts, calls of a size that fits, vectors in the format that was asked for. */
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  type Asked,
+  type Reply,
+  type Translation,
+  Unfit,
+  type WireAnswer,
+  type WireRequest,
+} from '../../core/translation.ts';
+import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject } from '../../lib/json-text.ts';
+import { estimateTokens } from '../../lib/token-ids.ts';
+import { sumOf } from './reading.ts';
+import { bytesOf, checkCalls, inParts, type SizeLimit, type Texts, tokensAtMost, toTexts } from './texts.ts';
+import { type Adapt, inFormat, type VectorFormat, widthOf } from './vectors.ts';
+
+/** One call: some of the client's inputs. */
+export interface EmbeddingCall {
+  /** Texts; objects and token IDs too, where the dialect takes them. */
+  readonly items: readonly Json[];
+  /** All of the client's inputs are in this call, and came as one that is no list. */
+  readonly isSingle: boolean;
+  readonly model: string;
+  readonly format: VectorFormat;
+  /** Where the dialect has a name for it. */
+  readonly dimensions: Json | undefined;
+  /** What else the client or the operator sends: the dialect's own parameters, and unknown ones where they may pass. */
+  readonly more: JsonObject;
+  readonly asked: Asked;
+}
+
+export interface EmbeddingResult {
+  /** In the order of the items: lists of numbers, or base64 of little-endian 32-bit floats. */
+  readonly vectors: readonly Json[];
+  /** What has to be done to the numbers of each. */
+  readonly adapt?: Adapt | undefined;
+  /** The answer is one that a client can read as it came. */
+  readonly isReadable?: boolean;
+  /** What the upstream counted; undefined where it says nothing. */
+  readonly promptTokens: number | undefined;
+  readonly totalTokens?: number | undefined;
+  /** What the upstream calls its model. */
+  readonly model?: string | undefined;
+}
+
+export interface EmbeddingDialect {
+  /** Inputs in a call, at most; or by options. */
+  readonly maxItems: number | ((asked: Asked) => number);
+  /** Bytes of inputs in a call, as JSON, at most. One input may have more. */
+  readonly maxBytes?: number;
+  /** Tokens of inputs in a call, at most: estimated, and rather too high. */
+  readonly maxTokens?: (asked: Asked) => number;
+  /** Whether `write` sends `dimensions`, under whatever name. */
+  readonly hasDimensions: boolean | ((asked: Asked) => boolean);
+  /** What inputs may be beside texts: objects, such as images, or whatever a client sends. */
+  readonly takes?: 'objects' | 'anything';
+  /** Whether token IDs may go as they are; else they are decoded. */
+  takesTokens?(asked: Asked): boolean;
+  /** Further parameters that it has a name for, which is also the client's. */
+  readonly own: readonly string[];
+  /** Names of its own that no client may send, and why: they are for what is said in another way here. */
+  readonly cannot?: Readonly<Record<string, string>>;
+  /** It refuses what it does not know; without, unknown parameters pass. */
+  readonly isStrict?: boolean;
+  /** Whether the client wants base64 of other numbers than these 32-bit floats, which are not for us to judge. */
+  holdsOtherNumbers?(asked: Asked): boolean;
+  write(call: EmbeddingCall): WireRequest;
+  /** Throws `Unfit`. */
+  read(answer: WireAnswer, call: EmbeddingCall): EmbeddingResult;
+}
+
+/** Those that the hub takes care of. */
+const handled = new Set(['input', 'model', 'encoding_format', 'dimensions', 'user']);
+
+export function translateEmbeddings(dialect: EmbeddingDialect): Translation {
+  return {
+    async ask(asked) {
+      const format = formatOf(asked);
+      const dimensions = dimensionsOf(asked, dialect);
+      if (asked.body.user !== undefined && !dialect.own.includes('user')) asked.canDoWithout('user');
+      const more = furtherOf(asked, dialect);
+      const { items, isSingle } = await inputsOf(asked, dialect);
+      const most = typeof dialect.maxItems === 'number' ? dialect.maxItems : dialect.maxItems(asked);
+      const parts = inParts(items, most, ...limitsOf(asked, dialect));
+      checkCalls(asked, 'input', parts.length);
+      const calls = parts.map(
+        (part): EmbeddingCall => ({ items: part, isSingle, model: asked.model, format, dimensions, more, asked }),
+      );
+      return {
+        requests: calls.map((call) => dialect.write(call)),
+        async read(answers) {
+          const results = calls.map((call, index) => readResult(dialect, call, answers[index]));
+          return toReply(results, items, await toVectors(results, format, dialect, asked), asked);
+        },
+      };
+    },
+  };
+}
+
+function formatOf(asked: Asked): VectorFormat {
+  const { encoding_format: written } = asked.body;
+  // Some take it in any letter case.
+  const format = typeof written === 'string' ? written.toLowerCase() : written;
+  if (format === 'base64') return 'base64';
+  if (format !== undefined && format !== 'float') asked.cannot('encoding_format', 'gives "float" or "base64" here');
+  return 'float';
+}
+
+/** What is sent for each vector that is to come back. */
+async function inputsOf(asked: Asked, { takes, takesTokens }: EmbeddingDialect): Promise<Texts> {
+  const { input, messages } = asked.body;
+  if (input === undefined && messages !== undefined) throw asked.refusal('messages', 'embeds no conversations');
+  if (input !== undefined && takesTokens?.(asked)) {
+    return isJsonList(input) ? { items: input, isSingle: false } : { items: [input], isSingle: true };
+  }
+  const texts = await toTexts(asked, 'input');
+  const isTaken = (item: Json): boolean => typeof item === 'string' || (takes === 'objects' && isJsonObject(item));
+  if (takes === 'anything' || texts.items.every(isTaken)) return texts;
+  throw asked.refusal('input', takes === 'objects' ? 'takes texts and objects only' : 'takes text only');
+}
+
+function limitsOf(asked: Asked, { maxBytes, maxTokens }: EmbeddingDialect): SizeLimit<Json>[] {
+  return [
+    ...(maxBytes === undefined ? [] : [{ most: maxBytes, sizeOf: bytesOf }]),
+    ...(maxTokens === undefined ? [] : [{ most: maxTokens(asked), sizeOf: tokensAtMost }]),
+  ];
+}
+
+function dimensionsOf(asked: Asked, { hasDimensions }: EmbeddingDialect): Json | undefined {
+  const { dimensions } = asked.body;
+  if (dimensions === undefined) return undefined;
+  if (typeof hasDimensions === 'boolean' ? hasDimensions : hasDimensions(asked)) return dimensions;
+  asked.canDoWithout('dimensions');
+  return undefined;
+}
+
+function furtherOf(asked: Asked, { own, cannot = {}, isStrict = false }: EmbeddingDialect): JsonObject {
+  const more: Record<string, Json> = Object.create(null);
+  for (const [name, value] of Object.entries(asked.body)) {
+    if (value === undefined) continue;
+    if (own.includes(name)) more[name] = value;
+    else if (handled.has(name)) continue;
+    else if (Object.hasOwn(cannot, name)) asked.cannot(name, cannot[name]);
+    else if (isStrict) asked.cannot(name);
+    else more[name] = value;
+  }
+  return more;
+}
+
+function readResult(dialect: EmbeddingDialect, call: EmbeddingCall, answer: WireAnswer | undefined): EmbeddingResult {
+  if (answer === undefined) throw new TypeError('a call without an answer');
+  const result = dialect.read(answer, call);
+  const { length } = result.vectors;
+  if (length !== call.items.length) throw new Unfit(`${length} vectors for ${call.items.length} inputs`);
+  return result;
+}
+
+/** Some milliseconds of work. */
+const numbersPerTurn = 8_192;
+
+interface Vectors {
+  readonly vectors: readonly Json[];
+  /** Base64 was asked for, and came. */
+  readonly areAsAsked: boolean;
+}
+
+/** All of them in the format that was asked for, of one width as those of one model are; with a turn for the event loop now and then. */
+async function toVectors(
+  results: readonly EmbeddingResult[],
+  format: VectorFormat,
+  { holdsOtherNumbers }: EmbeddingDialect,
+  asked: Asked,
+): Promise<Vectors> {
+  const came = results.flatMap(({ vectors, adapt }) => vectors.map((vector) => ({ vector, adapt })));
+  const areAsAsked = format === 'base64' && came.every(({ vector }) => typeof vector === 'string');
+  if (areAsAsked && holdsOtherNumbers?.(asked)) return { vectors: came.map(({ vector }) => vector), areAsAsked };
+  const vectors: Json[] = [];
+  let first: number | undefined;
+  let numbers = 0;
+  for (const [index, { vector, adapt }] of came.entries()) {
+    const width = widthOf(vector, index);
+    first ??= width;
+    if (width !== first) throw new Unfit(`vectors of ${first} and of ${width} numbers`);
+    vectors.push(inFormat(vector, format, adapt));
+    numbers += width;
+    if (numbers < numbersPerTurn) continue;
+    numbers = 0;
+    await nextTurn();
+  }
+  return { vectors, areAsAsked };
+}
+
+function toReply(
+  results: readonly EmbeddingResult[],
+  items: readonly Json[],
+  { vectors, areAsAsked }: Vectors,
+  asked: Asked,
+): Reply {
+  const counted = sumOf(results.map(({ promptTokens }) => promptTokens));
+  const promptTokens = counted ?? items.reduce<number>((sum, item) => sum + estimateOf(item), 0);
+  const totalTokens =
+    (counted === undefined ? undefined : sumOf(results.map((one) => one.totalTokens))) ?? promptTokens;
+  const [first, ...others] = results;
+  return {
+    body: {
+      object: 'list',
+      data: vectors.map((embedding, index) => ({ object: 'embedding', index, embedding })),
+      model: first?.model ?? asked.model,
+      usage: { prompt_tokens: promptTokens, total_tokens: totalTokens },
+    },
+    usage: counted === undefined ? null : { promptTokens, completionTokens: null, totalTokens, searchUnits: null },
+    isEstimated: counted === undefined,
+    isAsItCame:
+      areAsAsked &&
+      first?.isReadable === true &&
+      others.length === 0 &&
+      asked.ignored.size === 0 &&
+      wentAs(items, asked),
+  };
+}
+
+/** Nothing had to be made of what the client sent. */
+function wentAs(items: readonly Json[], { body: { input } }: Asked): boolean {
+  return isJsonList(input) ? items.every((item, index) => item === input[index]) : items[0] === input;
+}
+
+function estimateOf(item: Json): number {
+  if (item instanceof JsonNumbers) return item.length;
+  return typeof item === 'string' ? estimateTokens(item) : 1;
+}

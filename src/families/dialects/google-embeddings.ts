@@ -1,0 +1,69 @@
+/** What Google's two services of embeddings share: what a text is for, one text a call, and vectors of unit length. */
+
+import type { Json, JsonObject } from '../../lib/json-text.ts';
+import type { EmbeddingCall, EmbeddingResult } from './embeddings.ts';
+import { at, countIn, objectIn } from './reading.ts';
+import type { Adapt } from './vectors.ts';
+
+/** Beside Google's own names, the one that Cohere and Voyage have for the same. */
+export const ofTheTask = ['taskType', 'task_type', 'title', 'input_type'];
+
+/** Only those that leave no doubt. */
+const taskTypes: Readonly<Record<string, string>> = {
+  search_query: 'RETRIEVAL_QUERY',
+  query: 'RETRIEVAL_QUERY',
+  search_document: 'RETRIEVAL_DOCUMENT',
+  document: 'RETRIEVAL_DOCUMENT',
+  classification: 'CLASSIFICATION',
+  clustering: 'CLUSTERING',
+};
+
+/**
+ * `input_type` goes before `taskType`: where both are there, one of them is most often the operator's default, which is
+ * written in Google's words.
+ */
+export function taskTypeOf({ more, asked }: EmbeddingCall): Json | undefined {
+  const { input_type: wanted } = more;
+  const own = more.taskType ?? more.task_type;
+  if (wanted === undefined) return own;
+  const known = typeof wanted === 'string' && Object.hasOwn(taskTypes, wanted) ? taskTypes[wanted] : undefined;
+  if (known !== undefined) return known;
+  asked.cannot(
+    'input_type',
+    `knows it as one of ${Object.keys(taskTypes).join(', ')} here; "taskType" is its own name`,
+  );
+  return own;
+}
+
+export function toContent(item: Json): JsonObject {
+  return { parts: [{ text: item }] };
+}
+
+/** The answer to one text; to an empty one where the client sent none, which is asked for nothing. */
+export function readEmbedContent(body: Json, call: EmbeddingCall): EmbeddingResult {
+  const { embedding, usageMetadata: usage } = objectIn(body, 'the answer');
+  return {
+    vectors: [vectorIn(embedding)].slice(0, call.items.length),
+    adapt: adaptFor(call),
+    promptTokens: countIn(at(usage, 'promptTokenCount')),
+  };
+}
+
+export function vectorIn(embedding: Json | undefined): Json {
+  return objectIn(embedding, 'an embedding').values ?? null;
+}
+
+/** This model's vectors have unit length at their full width alone. */
+const unevenModel = 'gemini-embedding-001';
+const fullWidth = 3072;
+
+/** A client that asks for fewer dimensions takes the vectors for comparable, as they are everywhere else. */
+export function adaptFor({ dimensions, model }: EmbeddingCall): Adapt | undefined {
+  return dimensions !== undefined && model.includes(unevenModel) ? toUnitLength : undefined;
+}
+
+function toUnitLength(values: readonly number[]): readonly number[] | undefined {
+  if (values.length >= fullWidth) return undefined;
+  const norm = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
+  return norm === 0 || !Number.isFinite(norm) ? undefined : values.map((value) => value / norm);
+}

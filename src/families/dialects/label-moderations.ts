@@ -1,0 +1,90 @@
+/** Moderations by classifiers, whose verdict is a list of labels with scores: what the labels mean, and from which score on they count. */
+
+import type { FamilyOption, Options } from '../../core/family.ts';
+import { Unfit } from '../../core/translation.ts';
+import type { Json, JsonNumber } from '../../lib/json-text.ts';
+import {
+  categoriesOf,
+  foldLabel,
+  harmlessLabels,
+  labelCategories,
+  type OpenaiCategory,
+  openaiCategories,
+} from './moderation-categories.ts';
+import { type Finding, type Judgement, scoreIn } from './moderations.ts';
+import { listIn, objectIn } from './reading.ts';
+
+const meanings = [...openaiCategories, 'flagged', 'safe'].join('|');
+
+/** For the options of families that serve classifiers. */
+export const labelOptions: Readonly<Record<'threshold' | 'labels', FamilyOption>> = {
+  threshold: {
+    description: 'Moderations: the score from which on a label counts, above 0 and up to 1.',
+    pattern: /^(?:0?\.\d*[1-9]\d*|1(?:\.0+)?)$/,
+    default: '0.5',
+  },
+  labels: {
+    description:
+      "Moderations: what the model's labels mean, as `LABEL_1=hate,LABEL_0=safe`: a category of OpenAI's, `flagged` (it has none) or `safe`.",
+    pattern: new RegExp(`^[^=,]+=(?:${meanings})(?:,[^=,]+=(?:${meanings}))*$`),
+  },
+};
+
+/** What a label means; undefined where nobody knows. */
+type Meaning = 'safe' | readonly OpenaiCategory[] | undefined;
+
+interface Label {
+  /** As the upstream writes it. */
+  readonly score: JsonNumber;
+  readonly meaning: Meaning;
+}
+
+/** From the labels of one input, and its place among the client's, to what they say of it. */
+export function createLabelJudge({ threshold, labels = '' }: Options): (labels: Json, input: number) => Judgement {
+  const from = Number(threshold);
+  const told = readMeanings(labels);
+
+  function meaningOf(label: string): Meaning {
+    const folded = foldLabel(label);
+    return told.get(folded) ?? (harmlessLabels.has(folded) ? 'safe' : categoriesOf(labelCategories, folded));
+  }
+
+  function readLabel(element: Json): Label {
+    const { label, score } = objectIn(element, 'a label');
+    if (typeof label !== 'string') throw new Unfit('a label has no name');
+    return { score: scoreIn(score), meaning: meaningOf(label) };
+  }
+
+  function toFinding({ score, meaning }: Label): Finding[] {
+    if (meaning === undefined || meaning === 'safe') return [];
+    return [{ categories: meaning, isFlagged: score.value >= from, score }];
+  }
+
+  return (original, input) => {
+    const said = listIn(original, 'what is said of an input').map(readLabel);
+    if (said.length === 0) throw new Unfit('an input has no labels');
+    const highest = said.reduce((most, { score }) => Math.max(most, score.value), 0);
+    // It may be the worst or the best of its labels: neither verdict would be the upstream's.
+    const unknown = said.findIndex(
+      ({ score, meaning }) => meaning === undefined && (score.value >= from || score.value === highest),
+    );
+    if (unknown === -1) return { findings: said.flatMap(toFinding), original };
+    // What it is called is the upstream's to say: it may repeat the input, or a credential.
+    throw new Unfit(
+      `label ${unknown} of input ${input} is unknown here; the operator learns its name from the classifier itself, and says what it means in the option "labels"`,
+    );
+  };
+}
+
+/** Of a label that stands several times, all categories count. */
+function readMeanings(labels: string): ReadonlyMap<string, Exclude<Meaning, undefined>> {
+  const told = new Map<string, Exclude<Meaning, undefined>>();
+  for (const pair of labels === '' ? [] : labels.split(',')) {
+    const [label = '', meaning] = pair.split('=');
+    const folded = foldLabel(label);
+    const before = told.get(folded) ?? [];
+    if (meaning === 'safe') told.set(folded, 'safe');
+    else if (before !== 'safe') told.set(folded, [...before, ...openaiCategories.filter((one) => one === meaning)]);
+  }
+  return told;
+}

@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { GatewayError } from '../../core/errors.ts';
+import { Asked, Unfit } from '../../core/translation.ts';
+import { fromPlain, isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '../../lib/json-text.ts';
+import { createLabelJudge, labelOptions } from './label-moderations.ts';
+import { flaggedBy, mistralModerations } from './mistral-moderations.ts';
+import {
+  azureCategories,
+  type Categories,
+  foldLabel,
+  harmlessLabels,
+  labelCategories,
+  llamaGuard1Categories,
+  llamaGuard2Categories,
+  llamaGuard3Categories,
+  mistralCategories,
+  openaiCategories,
+} from './moderation-categories.ts';
+import { translateModerations } from './moderations.ts';
+import { objectIn } from './reading.ts';
+
+const read = (text: string): Json => parseJson(Buffer.from(text));
+
+function asked(body: object, options: Readonly<Record<string, string>> = {}): Asked {
+  const parsed = fromPlain(body);
+  return new Asked({
+    body: isJsonObject(parsed) ? parsed : {},
+    model: 'their-model',
+    publicModel: 'm',
+    shape: undefined,
+    tokenIds: 'decode',
+    options,
+    id: 'ID',
+    nowS: 0,
+    unsupported: undefined,
+    upstreamId: 'up',
+  });
+}
+
+async function replyOfMistral(answer: string, options?: Readonly<Record<string, string>>): Promise<JsonObject> {
+  const { read: readReply } = await mistralModerations.ask(asked({ input: 'x' }, options));
+  const { body } = await readReply([{ body: read(answer), headers: [] }]);
+  return objectIn(JSON.parse(writeJson(body).toString()), 'the reply');
+}
+
+test('of several categories under one name the highest score counts, in its own digits, and any of them flags', async () => {
+  const { read: readReply } = await mistralModerations.ask(asked({ input: 'x' }));
+  const { body } = await readReply([
+    {
+      body: read(
+        '{"results":[{"categories":{"dangerous":true,"criminal":false,"pii":true},"category_scores":{"dangerous":0.20,"criminal":3.10e-1,"pii":0.93}}]}',
+      ),
+      headers: [],
+    },
+  ]);
+  const text = writeJson(body).toString();
+  assert.match(text, /"flagged":true/);
+  assert.match(text, /"illicit":true/);
+  assert.match(text, /"illicit":3\.10e-1,/);
+  assert.match(text, /"original":\{"categories":\{"dangerous":true,"criminal":false,"pii":true\},"category_scores":\{/);
+});
+
+test('a category without a name at OpenAI flags too, unless the operator wants those with one alone', async () => {
+  const answer = '{"results":[{"categories":{"pii":true,"sexual":false,"of_tomorrow":true},"category_scores":{}}]}';
+  const flagged = async (options?: Readonly<Record<string, string>>) =>
+    JSON.stringify((await replyOfMistral(answer, options)).results).includes('"flagged":true');
+  assert.equal(await flagged(), true);
+  assert.equal(await flagged({ flagged_by: 'any' }), true);
+  assert.equal(await flagged({ flagged_by: 'mapped' }), false);
+  assert.deepEqual(flaggedBy.values, ['any', 'mapped']);
+});
+
+test('verdicts and scores of other kinds are none', async () => {
+  for (const result of [
+    '{}',
+    'null',
+    '[]',
+    '{"categories":{}}',
+    '{"categories":{"sexual":null}}',
+    '{"categories":{"sexual":0}}',
+    '{"categories":{"sexual":true},"category_scores":{"sexual":"0.5"}}',
+    '{"categories":{"sexual":true},"category_scores":{"sexual":null}}',
+    '{"categories":{"sexual":true},"category_scores":{"sexual":1e999}}',
+    '{"categories":{"sexual":true},"category_scores":{"sexual":1.01}}',
+    '{"categories":{"sexual":true},"category_scores":{"sexual":-0.01}}',
+    '{"categories":{"sexual":true},"category_scores":[]}',
+  ]) {
+    await assert.rejects(replyOfMistral(`{"results":[${result}]}`), Unfit, result);
+  }
+  await assert.rejects(replyOfMistral('{"results":[]}'), Unfit);
+});
+
+test('where only the mapped count, a verdict on none of them is none', async () => {
+  const answer = '{"results":[{"categories":{"pii":true,"of_tomorrow":false}}]}';
+  await assert.rejects(replyOfMistral(answer, { flagged_by: 'mapped' }), Unfit);
+});
+
+test('names that every object has are names like any other', async () => {
+  const reply = await replyOfMistral(
+    '{"results":[{"categories":{"__proto__":false,"constructor":true,"toString":false}}]}',
+  );
+  assert.match(JSON.stringify(reply), /"flagged":true,"categories":\{"harassment":false/);
+});
+
+test('no request becomes any number of calls, however many texts a call may hold', async () => {
+  const dialect = translateModerations({
+    maxItems: 3,
+    own: [],
+    write: () => ({ body: {} }),
+    read: () => assert.fail(),
+  });
+  const texts = Array.from({ length: 3 * 2048 }, () => 'x');
+  assert.equal((await dialect.ask(asked({ input: texts }))).requests.length, 2048);
+  assert.throws(
+    () => dialect.ask(asked({ input: [...texts, 'x'] })),
+    (error) => error instanceof GatewayError && error.param === 'input' && /\b6144\b/.test(error.message),
+  );
+});
+
+test('one usage stays as it is, several are summed where all of them count the same', async () => {
+  const dialect = (maxItems: number) =>
+    translateModerations({
+      maxItems,
+      own: [],
+      write: () => ({ body: {} }),
+      read: ({ body }, { texts }) => {
+        const usage = objectIn(body, 'usage');
+        return { judgements: texts.map(() => ({ findings: [], original: null })), usage };
+      },
+    });
+  const answers = ['{"prompt_tokens":2,"total_tokens":3,"x":1.0}', '{"prompt_tokens":5,"total_tokens":5}'].map(
+    (text) => ({ body: read(text), headers: [] }),
+  );
+  const one = await dialect(2).ask(asked({ input: ['a', 'b'] }));
+  const single = await one.read(answers.slice(0, 1));
+  assert.match(writeJson(single.body).toString(), /"usage":\{"prompt_tokens":2,"total_tokens":3,"x":1\.0\}\}$/);
+  const two = await dialect(1).ask(asked({ input: ['a', 'b'] }));
+  const summed = await two.read(answers);
+  assert.match(writeJson(summed.body).toString(), /"usage":\{"prompt_tokens":7,"total_tokens":8\}\}$/);
+  assert.deepEqual(summed.usage, { promptTokens: 7, completionTokens: null, totalTokens: 8, searchUnits: null });
+});
+
+const judged = (labels: object[], options: Readonly<Record<string, string>> = {}) =>
+  createLabelJudge({ threshold: '0.5', ...options })(fromPlain(labels), 7).findings.map(
+    ({ categories, isFlagged }) => ({
+      categories,
+      isFlagged,
+    }),
+  );
+
+test('labels mean what the table says, however they are spelled', () => {
+  assert.deepEqual(judged([{ label: 'Self_Harm', score: 0.5 }]), [{ categories: ['self-harm'], isFlagged: true }]);
+  assert.deepEqual(judged([{ label: 'self-harm/intent', score: 0.4 }]), [
+    { categories: ['self-harm/intent'], isFlagged: false },
+  ]);
+  assert.deepEqual(judged([{ label: 'INJECTION', score: 0.9 }]), [{ categories: [], isFlagged: true }]);
+  assert.deepEqual(judged([{ label: 'NOT-HATE', score: 0.99 }]), []);
+});
+
+test('labels mean what the operator says, several things too', () => {
+  const options = { labels: 'S=safe,LABEL_1=hate,LABEL_1=violence,toxic=flagged,+=sexual' };
+  assert.deepEqual(judged([{ label: 'S', score: 1 }], options), []);
+  assert.deepEqual(judged([{ label: 'LABEL_1', score: 1 }], options), [
+    { categories: ['hate', 'violence'], isFlagged: true },
+  ]);
+  assert.deepEqual(judged([{ label: 'toxic', score: 1 }], options), [{ categories: [], isFlagged: true }]);
+  assert.deepEqual(judged([{ label: '+', score: 1 }], options), [{ categories: ['sexual'], isFlagged: true }]);
+  assert.throws(() => judged([{ label: '-', score: 1 }], options), Unfit);
+});
+
+const ofScores = (scores: Readonly<Record<string, number>>) =>
+  judged(Object.entries(scores).map(([label, score]) => ({ label, score })));
+
+test('a label that nobody knows is no verdict where it counts, or where none stands above it', () => {
+  assert.deepEqual(ofScores({ toxic: 0.4, LABEL_0: 0.39 }), [{ categories: ['harassment'], isFlagged: false }]);
+  assert.deepEqual(ofScores({ LABEL_0: 0.1, safe: 0.9 }), []);
+  for (const scores of [
+    { LABEL_0: 0.5 },
+    { LABEL_0: 0.49 },
+    { LABEL_0: 0 },
+    { LABEL_0: 0.45, LABEL_1: 0.35, LABEL_2: 0.2 },
+    { toxic: 0.3, LABEL_0: 0.4 },
+    { toxic: 0.3, LABEL_0: 0.3 },
+    { safe: 0.9, LABEL_0: 0.6 },
+  ]) {
+    assert.throws(() => ofScores(scores), Unfit, JSON.stringify(scores));
+  }
+  assert.throws(() => judged([]), Unfit);
+  assert.throws(() => judged([{ label: 1, score: 0.5 }]), Unfit);
+  assert.throws(() => judged([{ label: 'toxic', score: '1' }]), Unfit);
+  assert.throws(() => ofScores({ toxic: 1.5 }), Unfit);
+  assert.throws(() => ofScores({ safe: -3.2 }), Unfit);
+  assert.throws(() => judged([{ label: 'toxic' }]), Unfit);
+});
+
+test('what a label is called is never repeated, only where it stands', () => {
+  for (const label of ['sk-upstream-0123456789', 'my secret text', 'LABEL_1']) {
+    assert.throws(
+      () => ofScores({ safe: 0.1, [label]: 0.9 }),
+      (error) =>
+        error instanceof Unfit &&
+        /^label 1 of input 7 is unknown here; /.test(error.message) &&
+        !error.message.includes(label),
+    );
+  }
+});
+
+test('the options take what can be meant and nothing else', () => {
+  const { labels, threshold } = labelOptions;
+  for (const good of ['toxic=harassment', 'LABEL_1=hate/threatening,severe toxic=flagged,毒=safe']) {
+    assert.match(good, labels.pattern ?? /^$/);
+  }
+  for (const bad of ['', 'toxic', 'toxic=', '=hate', 'toxic=nothing', 'toxic=hate,', 'a=hate;b=hate', 'a=b=hate']) {
+    assert.doesNotMatch(bad, labels.pattern ?? /^/);
+  }
+  for (const good of ['0.5', '.5', '0.05', '1', '1.0']) assert.match(good, threshold.pattern ?? /^$/);
+  for (const bad of ['0', '0.0', '1.1', '2', '-0.5', '50%', '']) assert.doesNotMatch(bad, threshold.pattern ?? /^/);
+});
+
+test('the tables hold names as they are looked up', () => {
+  for (const label of [...Object.keys(labelCategories), ...harmlessLabels]) assert.equal(foldLabel(label), label);
+  for (const label of harmlessLabels) assert.ok(!Object.hasOwn(labelCategories, label), label);
+  assert.equal(new Set(openaiCategories).size, 13);
+});
+
+test('docs/moderations.md has every row of the tables, and no other', () => {
+  const page = readFileSync(new URL('../../../docs/moderations.md', import.meta.url), 'utf8');
+  const makers: readonly (readonly [title: string, table: Categories])[] = [
+    ['Mistral', mistralCategories],
+    ['Azure AI Content Safety', azureCategories],
+    ['Llama Guard 3 and 4', llamaGuard3Categories],
+    ['Llama Guard 2', llamaGuard2Categories],
+    ['Llama Guard 1', llamaGuard1Categories],
+    ['Classifiers', labelCategories],
+  ];
+  const sections = page.split(/^### /m).slice(1);
+  assert.deepEqual(
+    sections.map((section) => section.split('\n')[0]),
+    makers.map(([title]) => title),
+  );
+  for (const [index, [title, table]] of makers.entries()) {
+    const rows = [...(sections[index] ?? '').matchAll(/^\| `([^`]+)`.* \| ([^|]+) \|$/gm)].map(
+      ([, name, categories]) => `${name}: ${categories}`,
+    );
+    const wanted = Object.entries(table).map(
+      ([name, categories]) => `${name}: ${categories.map((one) => `\`${one}\``).join(', ') || 'none'}`,
+    );
+    assert.deepEqual(rows, wanted, title);
+  }
+  for (const label of harmlessLabels) assert.ok(page.includes(`\`${label}\``), label);
+});

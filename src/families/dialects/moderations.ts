@@ -1,0 +1,190 @@
+/** Moderations between OpenAI's shape and any other: inputs to texts, calls of a size that fits, verdicts under OpenAI's categories. */
+
+import {
+  type Asked,
+  type Reply,
+  type Translation,
+  Unfit,
+  type WireAnswer,
+  type WireRequest,
+} from '../../core/translation.ts';
+import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject, numberOf } from '../../lib/json-text.ts';
+import { type OpenaiCategory, openaiCategories } from './moderation-categories.ts';
+import { inParts, mostCalls } from './texts.ts';
+import { sumOfUsage, toUsage } from './token-usage.ts';
+
+/** One call: some of the client's inputs. */
+interface ModerationCall {
+  readonly texts: readonly string[];
+  /** The place of the first of them in the client's list. */
+  readonly first: number;
+  /** All of the client's inputs are in this call, and came as one. */
+  readonly isSingle: boolean;
+  readonly model: string;
+  /** The dialect's own parameters, and unknown ones where they may pass. */
+  readonly more: JsonObject;
+  readonly asked: Asked;
+}
+
+/** One thing that the upstream looked for. */
+export interface Finding {
+  /** What OpenAI calls it; none where it has no name for it, which may count for `flagged` all the same. */
+  readonly categories: readonly OpenaiCategory[];
+  readonly isFlagged: boolean;
+  /** Between 0 and 1; in the upstream's own digits where it is the upstream's. Without one, 1 where it is flagged and else 0. */
+  readonly score?: JsonNumber | number | undefined;
+}
+
+/** What the upstream says of one input. */
+export interface Judgement {
+  readonly findings: readonly Finding[];
+  /** In its own words. */
+  readonly original: Json;
+}
+
+interface ModerationResult {
+  /** In the order of the texts. */
+  readonly judgements: readonly Judgement[];
+  /** What the upstream calls its model. */
+  readonly model?: string | undefined;
+  /** What it counted, under OpenAI's names. */
+  readonly usage?: JsonObject | undefined;
+}
+
+export interface ModerationDialect {
+  /** Texts in a call, at most; or by options. Without, the upstream is the judge. */
+  readonly maxItems?: number | ((asked: Asked) => number);
+  /** Further parameters that it has a name for. */
+  readonly own: readonly string[];
+  /** It refuses what it does not know; without, unknown parameters pass. */
+  readonly isStrict?: boolean;
+  /** What the operator sets goes along, whatever the client sends under its name. */
+  readonly takesDefaults?: boolean;
+  write(call: ModerationCall): WireRequest;
+  /** Throws `Unfit`. */
+  read(answer: WireAnswer, call: ModerationCall): ModerationResult;
+}
+
+export function translateModerations(dialect: ModerationDialect): Translation {
+  return {
+    ask(asked) {
+      const more = furtherOf(asked, dialect);
+      const { texts, isSingle } = textsOf(asked);
+      const most = typeof dialect.maxItems === 'function' ? dialect.maxItems(asked) : dialect.maxItems;
+      if (most !== undefined) checkCount(texts.length, most, asked);
+      let next = 0;
+      const calls = inParts(texts, most ?? Number.POSITIVE_INFINITY).map((part): ModerationCall => {
+        const first = next;
+        next += part.length;
+        return { texts: part, first, isSingle, model: asked.model, more, asked };
+      });
+      return {
+        requests: calls.map((call) => dialect.write(call)),
+        read: (answers) =>
+          toReply(
+            calls.map((call, index) => readResult(dialect, call, answers[index])),
+            asked,
+          ),
+      };
+    },
+  };
+}
+
+/** A score as an upstream says it. */
+export function scoreIn(value: Json | undefined): JsonNumber {
+  if (!(value instanceof JsonNumber)) throw new Unfit('a score is no number');
+  if (value.value >= 0 && value.value <= 1) return value;
+  throw new Unfit('a score is not between 0 and 1');
+}
+
+function furtherOf(asked: Asked, { own, isStrict = false, takesDefaults = false }: ModerationDialect): JsonObject {
+  const set: JsonObject = takesDefaults ? asked.defaults : {};
+  const more: Record<string, Json> = Object.create(null);
+  for (const [name, value] of Object.entries(asked.body)) {
+    const isSet = Object.hasOwn(set, name) && set[name] === value;
+    if (isSet || value === undefined || name === 'input' || name === 'model') continue;
+    if (isStrict && !own.includes(name)) asked.cannot(name);
+    else more[name] = value;
+  }
+  return { ...more, ...set };
+}
+
+/** A text, each text of a list, or all texts of a list of parts together. */
+function textsOf(asked: Asked): { texts: readonly string[]; isSingle: boolean } {
+  const { input } = asked.body;
+  if (typeof input === 'string') return { texts: [input], isSingle: true };
+  if (!isJsonList(input)) throw asked.refusal('input', 'takes a text, a list of texts or a list of parts');
+  if (input.some((item) => isJsonObject(item))) return { texts: [joinedText(input, asked)], isSingle: true };
+  const texts = input.map((item, index) => {
+    if (typeof item === 'string') return item;
+    throw asked.refusal(`input[${index}]`, 'takes text only');
+  });
+  return { texts, isSingle: false };
+}
+
+/** What is no text is refused even where parameters may be dropped: it would pass unseen. */
+function joinedText(parts: readonly Json[], asked: Asked): string {
+  const texts = parts.map((part, index) => {
+    if (isJsonObject(part) && part.type === 'text' && typeof part.text === 'string') return part.text;
+    throw asked.refusal(`input[${index}]`, 'judges text only, in parts as {"type":"text","text":"..."}');
+  });
+  return texts.join('\n');
+}
+
+function checkCount(count: number, most: number, asked: Asked): void {
+  if (count === 0 && most === 1) throw asked.refusal('input', 'wants one text at the least');
+  if (count <= most * mostCalls) return;
+  const size = most === 1 ? 'one text' : `${most} texts`;
+  throw asked.refusal('input', `takes ${size} a call, and ${most * mostCalls} of them in a request at most`);
+}
+
+function readResult(
+  dialect: ModerationDialect,
+  call: ModerationCall,
+  answer: WireAnswer | undefined,
+): ModerationResult {
+  if (answer === undefined) throw new TypeError('a call without an answer');
+  const result = dialect.read(answer, call);
+  const { length } = result.judgements;
+  if (length !== call.texts.length) throw new Unfit(`${length} results for ${call.texts.length} inputs`);
+  return result;
+}
+
+function toReply(results: readonly ModerationResult[], { id, model }: Asked): Reply {
+  const counted = sumOfUsage(results.map(({ usage }) => usage));
+  return {
+    body: {
+      id: `modr-${id}`,
+      model: results[0]?.model ?? model,
+      results: results.flatMap(({ judgements }) => judgements.map(toResult)),
+      usage: counted,
+    },
+    usage: counted === undefined ? null : toUsage(counted),
+  };
+}
+
+function toResult({ findings, original }: Judgement): JsonObject {
+  const found = new Map<OpenaiCategory, { isFlagged: boolean; score: JsonNumber | number }>();
+  for (const { categories, isFlagged, score = isFlagged ? 1 : 0 } of findings) {
+    for (const category of categories) {
+      const other = found.get(category);
+      found.set(category, {
+        isFlagged: isFlagged || other?.isFlagged === true,
+        score: other !== undefined && heightOf(other.score) >= heightOf(score) ? other.score : score,
+      });
+    }
+  }
+  return {
+    flagged: findings.some(({ isFlagged }) => isFlagged),
+    categories: ofEach((category) => found.get(category)?.isFlagged ?? false),
+    category_scores: ofEach((category) => found.get(category)?.score ?? 0),
+    // Empty for what nobody looked for.
+    category_applied_input_types: ofEach((category) => (found.has(category) ? ['text'] : [])),
+    original,
+  };
+}
+
+const ofEach = (tell: (category: OpenaiCategory) => Json): JsonObject =>
+  Object.fromEntries(openaiCategories.map((category) => [category, tell(category)]));
+
+const heightOf = (score: JsonNumber | number): number => numberOf(score) ?? 0;

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Options, offersOf } from '../../core/family.ts';
+import { openaiCompatible } from './openai-compatible.ts';
+
+const row = { id: 'row', title: 'A row', baseUrl: 'https://row.test/v1' };
+
+function offered(facts: Parameters<typeof openaiCompatible>[0], options: Options = {}) {
+  return offersOf(openaiCompatible(facts), options).openai ?? {};
+}
+
+test('offers what there are facts of, directly under the base URL, and calls with a bearer', () => {
+  const family = openaiCompatible({ ...row, completions: { facts: 'c' }, rerank: { own: [], facts: 'r' } });
+  const { openai = {}, ...others } = offersOf(family, {});
+  assert.deepEqual(
+    Object.entries(openai).map(([operation, { path, facts }]) => [operation, path, facts]),
+    [
+      ['completions', '/completions', 'c'],
+      ['rerank', '/rerank', 'r'],
+    ],
+  );
+  assert.deepEqual(others, {});
+  assert.deepEqual(family.auth, { header: 'authorization', prefix: 'Bearer ' });
+  assert.deepEqual(family.errors, {});
+});
+
+test('lets bytes pass without a fact that speaks against it, and looks at each request with one', () => {
+  const plain = offered({ ...row, completions: { facts: '' }, embeddings: { facts: '' } });
+  assert.equal(plain.completions?.translation, undefined);
+  // Whether base64 came that was asked for has to be seen.
+  assert.equal(typeof plain.embeddings?.translation?.isNeeded, 'function');
+  for (const lack of [{ onePromptACall: true }, { misreadsTokens: true }]) {
+    const { completions } = offered({ ...row, completions: { ...lack, facts: '' } });
+    assert.equal(typeof completions?.translation?.isNeeded, 'function', JSON.stringify(lack));
+  }
+  for (const lack of [{ lacksBase64: true }, { misreadsTokens: true }, { maxItems: 32 }]) {
+    const { embeddings } = offered({ ...row, embeddings: { ...lack, facts: '' } });
+    assert.equal(typeof embeddings?.translation?.isNeeded, 'function', JSON.stringify(lack));
+  }
+});
+
+test('puts every path where the options say, that of chat included', () => {
+  const family = openaiCompatible({
+    ...row,
+    at: (path, { side }) => `/${side}${path}`,
+    completions: { facts: '' },
+    embeddings: { facts: '' },
+  });
+  const { chat } = family;
+  assert.equal(typeof chat === 'function' ? chat({ side: 'left' }) : chat, '/left/chat/completions');
+  const { openai = {} } = offersOf(family, { side: 'left' });
+  assert.deepEqual(
+    Object.values(openai).map(({ path }) => path),
+    ['/left/completions', '/left/embeddings'],
+  );
+});
+
+test('takes what a family offers in shapes of its own beside its rows', () => {
+  const own = { rerank: { path: '/ranking' } };
+  assert.deepEqual(Object.keys(offered({ ...row, embeddings: { facts: '' }, own: () => own })), [
+    'embeddings',
+    'rerank',
+  ]);
+});

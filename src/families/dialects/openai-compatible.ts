@@ -1,0 +1,71 @@
+/** Families that speak OpenAI's wire format, or nearly: a row of facts each, and what follows from them. */
+
+import { bearer, defineFamily, type Family, type Offer, type Offers, type Options } from '../../core/family.ts';
+import type { Operation } from '../../core/operation.ts';
+import type { Translation } from '../../core/translation.ts';
+import { type OpenaiCompletionFacts, openaiCompletions } from './openai-completions.ts';
+import { type OpenaiEmbeddingFacts, openaiEmbeddings } from './openai-embeddings.ts';
+import { type StandardRerankFacts, standardRerank } from './standard-rerank.ts';
+
+/** For people. */
+interface Said {
+  readonly facts: string;
+}
+
+/** What is left out is as OpenAI has it. An operation without facts is not offered. */
+interface CompatibleFacts extends Omit<Family, 'offers' | 'chat' | 'bridges' | 'failureIn'> {
+  /** Where its paths are, where not directly under the base URL. */
+  at?(path: string, options: Options): string;
+  readonly completions?: OpenaiCompletionFacts & Said;
+  readonly embeddings?: OpenaiEmbeddingFacts & Said;
+  readonly rerank?: StandardRerankFacts & Said;
+  /** What it offers in shapes of its own. */
+  own?(options: Options): Readonly<Partial<Record<Operation, Offer>>>;
+}
+
+export function openaiCompatible({
+  at = directly,
+  completions,
+  embeddings,
+  rerank,
+  own,
+  ...rest
+}: CompatibleFacts): Family {
+  function offers(options: Options): Offers {
+    return {
+      openai: {
+        ...(completions !== undefined && {
+          completions: offer(at('/completions', options), toCompletions(completions), completions),
+        }),
+        ...(embeddings !== undefined && {
+          embeddings: offer(at('/embeddings', options), toEmbeddings(embeddings, options), embeddings),
+        }),
+        ...(rerank !== undefined && { rerank: offer(at('/rerank', options), standardRerank(rerank), rerank) }),
+        ...own?.(options),
+      },
+    };
+  }
+  return defineFamily({
+    auth: bearer(),
+    errors: {},
+    ...rest,
+    chat: (options) => at('/chat/completions', options),
+    offers,
+  });
+}
+
+const directly = (path: string): string => path;
+
+function offer(path: string, translation: Translation | undefined, { facts }: Said): Offer {
+  return { path, ...(translation !== undefined && { translation }), facts };
+}
+
+/** Without a fact that says otherwise, bytes pass. */
+function toCompletions(facts: OpenaiCompletionFacts): Translation | undefined {
+  return facts.onePromptACall || facts.misreadsTokens ? openaiCompletions(facts) : undefined;
+}
+
+/** What comes in a call that has to be changed is for the upstream to judge, as it is in one that passes. */
+function toEmbeddings(facts: OpenaiEmbeddingFacts, options: Options): Translation {
+  return openaiEmbeddings({ takesObjects: true, ...facts }, options);
+}

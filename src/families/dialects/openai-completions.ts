@@ -1,0 +1,98 @@
+/** Completions in OpenAI's own shape, for upstreams that lack a part of it. What they can do passes as it came. */
+
+import { type StreamReader, type Translation, Unfit } from '../../core/translation.ts';
+import type { Usage } from '../../core/usage.ts';
+import { isJsonList, isJsonObject, type Json, JsonNumber, JsonNumbers, type JsonObject } from '../../lib/json-text.ts';
+import { finishReasonIn } from './chat-answers.ts';
+import { ChoiceProgress } from './choice-progress.ts';
+import { type CompletionCall, type CompletionDialect, translateCompletions } from './completions.ts';
+import { byIndex, listIn, objectIn } from './reading.ts';
+import { soundUsage, toUsage } from './token-usage.ts';
+
+export interface OpenaiCompletionFacts {
+  /** `prompt` may be one text, and no list. */
+  readonly onePromptACall?: boolean;
+  /** It would take OpenAI's token IDs for its own, or refuse them. */
+  readonly misreadsTokens?: boolean;
+}
+
+export function openaiCompletions({
+  onePromptACall = false,
+  misreadsTokens = false,
+}: OpenaiCompletionFacts): Translation {
+  const dialect: CompletionDialect = {
+    onePromptACall,
+    takesTokens: ({ tokenIds }) => !misreadsTokens || tokenIds === 'pass',
+    parameters: ({ body }) => body,
+    write: ({ prompt, parameters, asked }) => ({ body: { ...parameters, model: asked.model, prompt } }),
+    read: ({ body }) => {
+      const { choices, usage, ...head } = objectIn(body, 'the answer');
+      return { choices: byIndex(listIn(choices, 'choices'), 'index', 'a choice').map(checked), head, usage };
+    },
+    stream: (call) => new ChunkReader(call),
+  };
+  return {
+    ...translateCompletions(dialect),
+    isNeeded({ fields, tokenIds }) {
+      const prompt = fields.get('prompt');
+      const first = prompt?.firstElement;
+      if (prompt?.kind !== 'array' || first === undefined) return false;
+      if (first === 'number') return misreadsTokens && tokenIds !== 'pass';
+      return onePromptACall || (first === 'array' && misreadsTokens && tokenIds !== 'pass');
+    },
+  };
+}
+
+function checked(choice: JsonObject): JsonObject {
+  if (typeof choice.text !== 'string') throw new Unfit('a choice has no text');
+  finishReasonIn(choice);
+  if (!isInRange(choice.logprobs)) throw new Unfit('the logprob of a token is no number');
+  return choice;
+}
+
+/** Whether every number in it is one that a reader can hold. */
+function isInRange(value: Json | undefined): boolean {
+  if (value instanceof JsonNumber) return Number.isFinite(value.value);
+  if (value instanceof JsonNumbers) return value.values().every(Number.isFinite);
+  if (isJsonList(value)) return value.every(isInRange);
+  return !isJsonObject(value) || Object.values(value).every(isInRange);
+}
+
+/** Chunks pass as they come, once they are known to be some. */
+class ChunkReader implements StreamReader {
+  readonly #progress: ChoiceProgress;
+  #usage: Usage | null = null;
+
+  constructor({ choices }: CompletionCall) {
+    this.#progress = new ChoiceProgress(choices);
+  }
+
+  get isComplete(): boolean {
+    return this.#progress.isComplete;
+  }
+
+  get usage(): Usage | null {
+    return this.#usage;
+  }
+
+  event(data: Json): readonly Json[] {
+    const chunk = objectIn(data, 'an event of the stream');
+    const { usage, choices } = chunk;
+    const isCountAlone = (choices === undefined || choices === null) && isJsonObject(usage);
+    for (const element of isCountAlone ? [] : listIn(choices, 'choices')) {
+      const choice = checked(objectIn(element, 'a choice'));
+      const { place } = this.#progress.begin(choice.index);
+      if (finishReasonIn(choice) !== null) this.#progress.finish(place);
+    }
+    if (!isJsonObject(usage)) return [chunk];
+    const counted = soundUsage(usage);
+    this.#usage = counted === undefined ? null : toUsage(counted);
+    // Clients look for choices in every chunk.
+    return [{ ...chunk, ...(isCountAlone && { choices: [] }), usage: counted ?? null }];
+  }
+
+  end(): readonly Json[] {
+    this.#progress.checkEnd();
+    return [];
+  }
+}

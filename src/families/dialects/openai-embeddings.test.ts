@@ -1,0 +1,376 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { Asked, type Glance, type TokenIds } from '../../core/translation.ts';
+import { compileWatchedKeys, scanJson } from '../../lib/json-scan.ts';
+import { isJsonObject, type Json, parseJson, writeJson } from '../../lib/json-text.ts';
+import {
+  holdsTokens,
+  isLongerThan,
+  type OpenaiEmbeddingFacts,
+  openaiEmbeddings,
+  readOpenaiEmbeddings,
+} from './openai-embeddings.ts';
+
+const watched = compileWatchedKeys(['model', 'input', 'documents', 'dimensions', 'encoding_format', 'messages']);
+
+function glanceAt(text: string, tokenIds: TokenIds = 'decode'): Glance {
+  const body = Buffer.from(text);
+  const scan = scanJson(body, watched);
+  assert.ok(scan.ok, text);
+  return { body, fields: scan.fields, shape: undefined, tokenIds };
+}
+
+function askedFor(text: string, tokenIds: TokenIds = 'decode'): Asked {
+  const body = parseJson(Buffer.from(text));
+  assert.ok(isJsonObject(body));
+  return new Asked({
+    body,
+    model: 'their-model',
+    publicModel: 'm',
+    shape: undefined,
+    tokenIds,
+    options: {},
+    id: 'x',
+    nowS: 0,
+    unsupported: undefined,
+    upstreamId: 'up',
+  });
+}
+
+const isNeeded = (facts: OpenaiEmbeddingFacts, text: string, tokenIds?: TokenIds): boolean | undefined =>
+  openaiEmbeddings(facts).isNeeded?.(glanceAt(text, tokenIds));
+
+async function written(facts: OpenaiEmbeddingFacts, text: string, tokenIds?: TokenIds): Promise<string[]> {
+  const { requests } = await openaiEmbeddings(facts).ask(askedFor(text, tokenIds));
+  return requests.map(({ body }) => writeJson(body).toString());
+}
+
+const resultOf = (text: string) =>
+  readOpenaiEmbeddings(
+    { body: parseJson(Buffer.from(text)), headers: [] },
+    { items: [], isSingle: false, model: 'm', format: 'float', dimensions: undefined, more: {}, asked: askedFor('{}') },
+  );
+
+describe('whether a list is longer', () => {
+  const isLonger = (text: string, most: number): boolean => isLongerThan(glanceAt(`{"input":${text}}`), most);
+
+  test('counts elements and nothing in them', () => {
+    for (const [text, count] of [
+      ['[]', 0],
+      ['[ \n ]', 0],
+      ['[""]', 1],
+      ['["","",""]', 3],
+      ['["a,b","c,d"]', 2],
+      [String.raw`["\"",","]`, 2],
+      [String.raw`["\\",",\\\",",","]`, 3],
+      [String.raw`["\u0022,","\\\\\\"]`, 2],
+      ['["東,京","🚀,"]', 2],
+      ['[[1,2,3],[4,5,6,7,8]]', 2],
+      ['[[[1,2],[3]],[]]', 2],
+      ['[{"text":"a,b","n":[1,2]},{"b":{}},"]["]', 3],
+      ['[null,true,null]', 3],
+    ] as const) {
+      for (const most of [1, 2, 3, 4]) assert.equal(isLonger(text, most), count > most, `${text} > ${most}`);
+    }
+  });
+
+  test('takes a list of token IDs for one input', () => {
+    assert.equal(isLonger(`[${Array.from({ length: 5_000 }, (_, id) => id).join()}]`, 10), false);
+  });
+
+  test('is no question for what is no list', () => {
+    for (const text of ['"a,b,c"', 'null', '{"a":1,"b":2}', '7']) assert.equal(isLonger(text, 0), false, text);
+    assert.equal(isLongerThan(glanceAt('{}'), 0), false);
+  });
+
+  test('looks at the field that is named', () => {
+    const glance = glanceAt('{"input":["a"],"documents":["a","b","c"]}');
+    assert.equal(isLongerThan(glance, 2, 'documents'), true);
+    assert.equal(isLongerThan(glance, 2), false);
+  });
+
+  test('agrees with JSON.parse about any list', () => {
+    const element = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.object(), fc.array(fc.integer()));
+    fc.assert(
+      fc.property(
+        fc.array(element, { minLength: 1 }),
+        fc.integer({ min: 1, max: 12 }),
+        fc.boolean(),
+        (list, most, isSpaced) => {
+          const text = JSON.stringify(list, null, isSpaced ? 1 : 0);
+          assert.equal(isLonger(text, most), list.length > most);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a text of nothing but backslashes and quotes is no work', () => {
+    const text = `["${'\\\\'.repeat(500_000)}","${'\\"'.repeat(500_000)}"]`;
+    const startedMs = performance.now();
+    assert.equal(isLonger(text, 2), false);
+    assert.ok(performance.now() - startedMs < 2_000);
+  });
+});
+
+describe('token IDs', () => {
+  test('are seen wherever in the list they stand', () => {
+    for (const text of ['[1,2]', '[[1],[2]]', '["a",[1]]', '["a",1]', '[[]]', '[1e3]']) {
+      assert.equal(holdsTokens(glanceAt(`{"input":${text}}`)), true, text);
+    }
+    for (const text of ['"[1]"', '[]', '["1"]', '[{"a":[1]}]', '[null]', 'null']) {
+      assert.equal(holdsTokens(glanceAt(`{"input":${text}}`)), false, text);
+    }
+    assert.equal(holdsTokens(glanceAt('{"messages":[[1]]}')), false);
+  });
+
+  test('are none of ours where the operator says that they pass', () => {
+    assert.equal(holdsTokens(glanceAt('{"input":[1]}', 'pass')), false);
+    assert.equal(holdsTokens(glanceAt('{"input":[1]}', 'o200k_base')), true);
+  });
+
+  test('are decoded where the upstream would misread them', async () => {
+    const facts = { misreadsTokens: true };
+    assert.deepEqual(await written(facts, '{"input":[9906,1917]}'), ['{"model":"their-model","input":"Hello world"}']);
+    assert.deepEqual(await written(facts, '{"input":[[9906,1917],"x",[1578]]}'), [
+      '{"model":"their-model","input":["Hello world","x"," again"]}',
+    ]);
+    assert.deepEqual(await written(facts, '{"input":[13225,2375]}', 'o200k_base'), [
+      '{"model":"their-model","input":"Hello world"}',
+    ]);
+  });
+
+  test('stay as they are where they pass, in as many calls as it takes', async () => {
+    const facts = { misreadsTokens: true, maxItems: 2 };
+    assert.equal(isNeeded(facts, '{"input":[[1],[2],[3]]}', 'pass'), true);
+    assert.deepEqual(await written(facts, '{"input":[[1,2],[3],"x"]}', 'pass'), [
+      '{"model":"their-model","input":[[1,2],[3]]}',
+      '{"model":"their-model","input":["x"]}',
+    ]);
+    assert.deepEqual(await written(facts, '{"input":[1,2,3]}', 'pass'), ['{"model":"their-model","input":[1,2,3]}']);
+  });
+
+  test('stay as they are where the upstream reads them, whatever else has to be changed', async () => {
+    assert.deepEqual(await written({ lacksBase64: true }, '{"input":[[1,2]],"encoding_format":"base64"}'), [
+      '{"model":"their-model","input":[[1,2]],"encoding_format":"float"}',
+    ]);
+  });
+});
+
+describe('what passes as it came', () => {
+  test('everything, of an upstream that lacks nothing', () => {
+    for (const text of [
+      '{"input":[1]}',
+      '{"input":"a","encoding_format":"float","dimensions":4}',
+      '{"input":"a","encoding_format":null}',
+    ]) {
+      assert.equal(isNeeded({}, text), false, text);
+    }
+  });
+
+  test('a conversation in place of the input, whatever is asked of it', () => {
+    const lacks = { misreadsTokens: true, maxItems: 1, lacksBase64: true, lacksDimensions: true };
+    const facts: OpenaiEmbeddingFacts = { ...lacks, refusesNull: ['encoding_format', 'dimensions'] };
+    const asked = ['"encoding_format":"base64"', '"encoding_format":null', '"dimensions":4', '"x":1'];
+    for (const more of asked) {
+      assert.equal(isNeeded(facts, `{"messages":[{"role":"user","content":"a"},{}],${more}}`), false, more);
+      assert.equal(isNeeded(facts, `{"input":null,"messages":[],${more}}`), false, more);
+    }
+  });
+
+  test('everything but base64, however it is spelled', () => {
+    for (const facts of [{ lacksBase64: true }, {}]) {
+      for (const format of ['"base64"', String.raw`"b\u0061se64"`, '"BASE64"']) {
+        assert.equal(isNeeded(facts, `{"input":"a","encoding_format":${format}}`), true, format);
+      }
+      for (const format of ['"float"', 'null', '64', '["base64"]', '"base"']) {
+        assert.equal(isNeeded(facts, `{"input":"a","encoding_format":${format}}`), false, format);
+      }
+    }
+  });
+
+  test('everything but dimensions, of one that has one width', async () => {
+    const facts = { lacksDimensions: true };
+    assert.equal(isNeeded(facts, '{"input":"a","dimensions":4}'), true);
+    assert.equal(isNeeded(facts, '{"input":"a","dimensions":null}'), false);
+    assert.equal(isNeeded(facts, '{"input":"a"}'), false);
+    const asked = askedFor('{"input":"a","dimensions":4}');
+    const { requests } = await openaiEmbeddings(facts).ask(asked);
+    assert.equal(writeJson(requests[0]?.body ?? null).toString(), '{"model":"their-model","input":"a"}');
+    assert.deepEqual([...asked.ignored], ['dimensions']);
+  });
+
+  test('everything but what is null, of one that takes null for a wrong value', async () => {
+    const facts: OpenaiEmbeddingFacts = { refusesNull: ['encoding_format'] };
+    assert.equal(isNeeded(facts, '{"input":"a","encoding_format":null}'), true);
+    assert.equal(isNeeded(facts, '{"input":"a","encoding_format":"null"}'), false);
+    assert.equal(isNeeded(facts, '{"input":"a","dimensions":null}'), false);
+    assert.equal(isNeeded({ refusesNull: ['dimensions'] }, '{"input":"a","dimensions":null}'), true);
+  });
+});
+
+describe('base64', () => {
+  const half = 'AAAAPw==';
+  const element = (index: number, embedding: string) => `{"index":${index},"embedding":${embedding}}`;
+  const two = `{"data":[${element(0, `"${half}"`)},${element(1, `"${half}"`)}],"usage":{"prompt_tokens":2}}`;
+
+  async function reply(text: string, answers: readonly string[], facts: OpenaiEmbeddingFacts = {}, options = {}) {
+    const { requests, read } = await openaiEmbeddings(facts, options).ask(askedFor(text));
+    const { body, isAsItCame } = await read(
+      answers.map((answer) => ({ body: parseJson(Buffer.from(answer)), headers: [] })),
+    );
+    return {
+      formats: requests.map((request) => request.body.encoding_format),
+      text: writeJson(body).toString(),
+      isAsItCame,
+    };
+  }
+
+  const ask = '{"input":["a","b"],"encoding_format":"base64"}';
+
+  test('is asked for, and an answer that has it is the client’s as it came', async () => {
+    const { formats, isAsItCame } = await reply(ask, [two]);
+    assert.deepEqual(formats, ['base64']);
+    assert.equal(isAsItCame, true);
+    assert.equal(
+      (await reply('{"input":"a","encoding_format":"BASE64"}', [`{"data":[${element(0, `"${half}"`)}]}`])).isAsItCame,
+      true,
+    );
+  });
+
+  test('is made of floats that come in its place, be it of all or of some', async () => {
+    for (const second of ['[0.50]', `"${half}"`]) {
+      const { text, isAsItCame } = await reply(ask, [`{"data":[${element(0, '[5e-1]')},${element(1, second)}]}`]);
+      assert.equal(isAsItCame, false);
+      assert.deepEqual(text.match(/(?<="embedding":)[^}]+/g), [`"${half}"`, `"${half}"`]);
+    }
+  });
+
+  test('of an answer that had to be changed, or of a request that was, is written anew', async () => {
+    const turned = `{"data":[${element(1, `"${half}"`)},${element(0, `"${half}"`)}]}`;
+    assert.equal((await reply(ask, [turned])).isAsItCame, false);
+    const tokens = '{"input":[[9906,1917],[1578]],"encoding_format":"base64"}';
+    assert.equal((await reply(tokens, [two], { misreadsTokens: true })).isAsItCame, false);
+    assert.equal((await reply(tokens, [two])).isAsItCame, true);
+    const one = `{"data":[${element(0, `"${half}"`)}]}`;
+    assert.equal((await reply(ask, [one, one], { maxItems: 1 })).isAsItCame, false);
+    const dimensions = ask.replace('{', '{"dimensions":1,');
+    assert.equal((await reply(dimensions, [two], { lacksDimensions: true })).isAsItCame, false);
+    assert.equal((await reply(dimensions, [two])).isAsItCame, true);
+    const floats = '{"input":["a"]}';
+    assert.equal((await reply(floats, [`{"data":[${element(0, '[1]')}]}`])).isAsItCame, false);
+  });
+
+  test('is judged as any other answer is', async () => {
+    const nan = Buffer.from('0000c07f', 'hex').toString('base64');
+    for (const [answer, fact] of [
+      [`{"data":[${element(0, `"${half}"`)}]}`, /1 vectors for 2 inputs/],
+      [`{"data":[${element(0, `"${half}"`)},${element(1, '"AAAAPwAAgL8="')}]}`, /vectors of 1 and of 2 numbers/],
+      [`{"data":[${element(0, `"${half}"`)},${element(1, `"${nan}"`)}]}`, /no number/],
+      [`{"data":[${element(0, `"${half}"`)},${element(1, '""')}]}`, /no base64/],
+      [`{"data":[${element(0, `"${half}"`)},${element(1, '[1e39]')}]}`, /no 32-bit float/],
+    ] as const) {
+      await assert.rejects(reply(ask, [answer]), { name: 'Unfit', message: fact }, answer);
+    }
+  });
+
+  test('of other numbers, which a client may want, is not judged', async () => {
+    const facts = { forOtherNumbers: ['embed_dtype'] };
+    const answer = `{"data":[${element(0, '"AH4="')},${element(1, '"AHwAfA=="')}]}`;
+    const wanted = ask.replace('{', '{"embed_dtype":"float16",');
+    assert.equal((await reply(wanted, [answer], facts)).isAsItCame, true);
+    await assert.rejects(reply(ask, [answer], facts), { name: 'Unfit' });
+    await assert.rejects(reply(wanted, [answer]), { name: 'Unfit' });
+  });
+
+  test('is made here where the operator says so, of floats that are asked for', async () => {
+    const answer = `{"data":[${element(0, '[0.5]')},${element(1, '[0.5]')}]}`;
+    const { formats, text, isAsItCame } = await reply(ask, [answer], {}, { base64: 'convert' });
+    assert.deepEqual(formats, ['float']);
+    assert.deepEqual(text.match(/(?<="embedding":)[^}]+/g), [`"${half}"`, `"${half}"`]);
+    assert.equal(isAsItCame, false);
+    assert.deepEqual((await reply(ask, [two], {}, { base64: 'pass' })).formats, ['base64']);
+  });
+});
+
+describe('what is written', () => {
+  test('one text as one, a list as a list, and nothing of what was not asked', async () => {
+    assert.deepEqual(await written({}, '{"input":"a"}'), ['{"model":"their-model","input":"a"}']);
+    assert.deepEqual(await written({}, '{"input":["a"]}'), ['{"model":"their-model","input":["a"]}']);
+    assert.deepEqual(await written({}, '{"input":[]}'), ['{"model":"their-model","input":[]}']);
+    assert.deepEqual(await written({}, '{"input":""}'), ['{"model":"their-model","input":""}']);
+  });
+
+  test('a number in its own digits, and what is unknown as it came', async () => {
+    assert.deepEqual(await written({}, '{"input":"a","dimensions":1.0e1,"user":"u","x":{"y":[1.50]},"__proto__":1}'), [
+      '{"user":"u","x":{"y":[1.50]},"__proto__":1,"model":"their-model","input":"a","dimensions":1.0e1}',
+    ]);
+  });
+
+  test('as many inputs a call as the operator says, else as many as it has', async () => {
+    const requestsFor = async (facts: OpenaiEmbeddingFacts, options: Record<string, string>): Promise<number> =>
+      (await openaiEmbeddings(facts, options).ask(askedFor('{"input":["a","b","c","d","e"]}'))).requests.length;
+    const facts = { maxItems: 4, maxItemsOption: 'most' };
+    assert.equal(await requestsFor(facts, {}), 2);
+    assert.equal(await requestsFor(facts, { most: '1' }), 5);
+    assert.equal(await requestsFor(facts, { most: '5' }), 1);
+    assert.equal(await requestsFor({}, {}), 1);
+  });
+});
+
+describe('what is read', () => {
+  const element = (index: string, embedding: string): string => `{"index":${index},"embedding":${embedding}}`;
+  const answer = (...elements: string[]): string => `{"data":[${elements.join()}]}`;
+  const vectors = (text: string): string[] =>
+    resultOf(text).vectors.map((vector: Json) => writeJson(vector).toString());
+
+  test('vectors by their index, in their own digits', () => {
+    assert.deepEqual(vectors(answer(element('2', '[3.0]'), element('0', '[1e0]'), element('1', '"AACAPw=="'))), [
+      '[1e0]',
+      '"AACAPw=="',
+      '[3.0]',
+    ]);
+    assert.deepEqual(vectors(answer(element('0.0', '[1]'))), ['[1]']);
+  });
+
+  test('no index twice, none missing, none beyond', () => {
+    for (const [text, fact] of [
+      [answer(element('0', '[1]'), element('0', '[1]')), /index 0 stands twice/],
+      [answer(element('1', '[1]')), /the index 1, and there are 1/],
+      [answer('{"embedding":[1]}'), /no index/],
+      [answer(element('null', '[1]')), /no index/],
+      [answer(element('"0"', '[1]')), /no index/],
+      [answer(element('-1', '[1]')), /no index/],
+      [answer(element('0.5', '[1]')), /no index/],
+      [answer(element('1e30', '[1]')), /no index/],
+      [answer('{"index":0}'), /no embedding/],
+      [answer('[1]'), /is no object/],
+      ['{"data":{}}', /data is no list/],
+      ['{"data":[1,2]}', /data is no list/],
+      ['{}', /data is no list/],
+      ['[]', /the answer is no object/],
+    ] as const) {
+      assert.throws(() => resultOf(text), { name: 'Unfit', message: fact }, text);
+    }
+  });
+
+  test('what was counted, however little of it is said', () => {
+    const counts = (usage: string) => {
+      const { promptTokens, totalTokens } = resultOf(`{"data":[],"usage":${usage}}`);
+      return [promptTokens, totalTokens];
+    };
+    assert.deepEqual(counts('{"prompt_tokens":3,"total_tokens":4}'), [3, 4]);
+    assert.deepEqual(counts('{"total_tokens":4}'), [4, 4]);
+    assert.deepEqual(counts('{"prompt_tokens":0,"total_tokens":4}'), [4, 4]);
+    assert.deepEqual(counts('{"prompt_tokens":3}'), [3, undefined]);
+    assert.deepEqual(counts('{"prompt_tokens":-3,"total_tokens":"4"}'), [undefined, undefined]);
+    assert.deepEqual(counts('null'), [undefined, undefined]);
+    assert.deepEqual(counts('[]'), [undefined, undefined]);
+  });
+
+  test('the name of the model where it is one', () => {
+    assert.equal(resultOf('{"data":[],"model":"bge"}').model, 'bge');
+    assert.equal(resultOf('{"data":[],"model":null}').model, undefined);
+  });
+});

@@ -1,0 +1,147 @@
+/** Embeddings in OpenAI's own shape, for upstreams that lack a part of it. What they can do passes as it came. */
+
+import type { Options } from '../../core/family.ts';
+import { type Glance, type Translation, Unfit, type WireAnswer } from '../../core/translation.ts';
+import { kindBits, textOf } from '../../lib/json-scan.ts';
+import type { Json } from '../../lib/json-text.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './embeddings.ts';
+import { at, byIndex, countIn, listIn, objectIn, textIn } from './reading.ts';
+
+export interface OpenaiEmbeddingFacts {
+  /** Inputs in a call, at most; without, the upstream is the judge. */
+  readonly maxItems?: number;
+  /** The name of the option by which an operator may set another number. */
+  readonly maxItemsOption?: string;
+  /** It would take OpenAI's token IDs for its own, or refuse them. */
+  readonly misreadsTokens?: boolean;
+  /** It answers with floats whatever is asked for. */
+  readonly lacksBase64?: boolean;
+  /** It answers with vectors of one width whatever is asked for. */
+  readonly lacksDimensions?: boolean;
+  /** Where it takes null for a wrong value, and not for an absent one. */
+  readonly refusesNull?: readonly ('dimensions' | 'encoding_format')[];
+  /** What is in the list of inputs is for the upstream to judge, such as images. */
+  readonly takesObjects?: boolean;
+  /** Parameters by which a client has base64 hold other numbers than 32-bit floats. */
+  readonly forOtherNumbers?: readonly string[];
+}
+
+export function openaiEmbeddings(facts: OpenaiEmbeddingFacts, options: Options = {}): Translation {
+  const { misreadsTokens = false, lacksDimensions = false, takesObjects = false } = facts;
+  const { refusesNull = [], forOtherNumbers = [] } = facts;
+  const lacksBase64 = facts.lacksBase64 === true || options.base64 === 'convert';
+  const maxItems = Number(options[facts.maxItemsOption ?? ''] ?? facts.maxItems ?? Number.POSITIVE_INFINITY);
+  const dialect: EmbeddingDialect = {
+    maxItems,
+    hasDimensions: !lacksDimensions,
+    ...(takesObjects && { takes: 'anything' }),
+    takesTokens: ({ tokenIds }) => !misreadsTokens || tokenIds === 'pass',
+    own: ['user'],
+    holdsOtherNumbers: ({ body }) => !lacksBase64 && forOtherNumbers.some((name) => body[name] !== undefined),
+    write: ({ items, isSingle, model, format, dimensions, more }) => ({
+      body: {
+        ...more,
+        model,
+        input: isSingle && items.length === 1 ? (items[0] ?? '') : items,
+        ...(dimensions !== undefined && { dimensions }),
+        ...(format === 'base64' && { encoding_format: lacksBase64 ? 'float' : 'base64' }),
+      },
+    }),
+    read: (answer, call) => ({ ...readOpenaiEmbeddings(answer, call), isReadable: isInOrder(answer) }),
+  };
+  return {
+    ...translateEmbeddings(dialect),
+    isNeeded(glance) {
+      const { fields } = glance;
+      // A conversation in its place is for the upstream to judge.
+      if ((fields.get('input')?.kind ?? 'null') === 'null') return false;
+      return (
+        // Many a service answers with floats all the same, in which the official clients read zeros.
+        asksForBase64(glance) ||
+        (lacksDimensions && (fields.get('dimensions')?.kind ?? 'null') !== 'null') ||
+        refusesNull.some((name) => fields.get(name)?.kind === 'null') ||
+        (misreadsTokens && holdsTokens(glance)) ||
+        (maxItems !== Number.POSITIVE_INFINITY && isLongerThan(glance, maxItems))
+      );
+    },
+  };
+}
+
+/** The shape that OpenAI has and many more, by the index of each vector. */
+export const readOpenaiEmbeddings: EmbeddingDialect['read'] = ({ body }) => {
+  const { data, usage, model } = objectIn(body, 'the answer');
+  const vectors = byIndex(listIn(data, 'data'), 'index', 'an element of data').map(vectorOf);
+  const total = countIn(at(usage, 'total_tokens'));
+  return {
+    vectors,
+    // Some count the total alone, some a prompt of nothing beside it.
+    promptTokens: countIn(at(usage, 'prompt_tokens')) || total,
+    totalTokens: total,
+    model: textIn(model),
+  };
+};
+
+/** Clients take the vectors by their place. */
+function isInOrder({ body }: WireAnswer): boolean {
+  return listIn(at(body, 'data'), 'data').every((element, index) => countIn(at(element, 'index')) === index);
+}
+
+function vectorOf({ embedding }: { readonly embedding?: Json | undefined }): Json {
+  if (embedding === undefined) throw new Unfit('an element of data has no embedding');
+  return embedding;
+}
+
+function asksForBase64({ body, fields }: Glance): boolean {
+  const format = fields.get('encoding_format');
+  return format?.kind === 'string' && textOf(body, format).toLowerCase() === 'base64';
+}
+
+const idsOrListsOfThem = kindBits('number', 'array');
+
+/** A list of IDs, or a list with such lists in it. */
+export function holdsTokens({ fields, tokenIds }: Glance): boolean {
+  if (tokenIds === 'pass') return false;
+  return ((fields.get('input')?.elementKinds ?? 0) & idsOrListsOfThem) !== 0;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Whether a list has more elements than that. A list of token IDs is one input, however long. */
+export function isLongerThan({ body, fields }: Glance, most: number, name: 'input' | 'documents' = 'input'): boolean {
+  const list = fields.get(name);
+  if (list?.kind !== 'array' || list.firstElement === 'number') return false;
+  // Each element but the last takes two bytes at the least.
+  if ((list.end - list.start) / 2 <= most) return false;
+  let count = 1;
+  let depth = 0;
+  for (let at = list.start + 1; at < list.end - 1; at += 1) {
+    const byte = body[at];
+    if (byte === QUOTE) at = endOfString(body, at);
+    else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) depth += 1;
+    else if (byte === CLOSE_BRACKET || byte === CLOSE_BRACE) depth -= 1;
+    else if (byte === COMMA && depth === 0) {
+      count += 1;
+      if (count > most) return true;
+    }
+  }
+  return false;
+}
+
+/** Where the quote is that ends the string which begins at `start`; the body is known to be JSON. */
+function endOfString(body: Buffer, start: number): number {
+  let from = start + 1;
+  for (;;) {
+    const end = body.indexOf(QUOTE, from);
+    let before = end - 1;
+    while (body[before] === BACKSLASH) before -= 1;
+    // After an odd number of backslashes it is a part of the text.
+    if ((end - before) % 2 === 1) return end;
+    from = end + 1;
+  }
+}

@@ -1,0 +1,58 @@
+/** Takes what an answer must hold out of it, or says what is missing. */
+
+import { Unfit } from '../../core/translation.ts';
+import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject, numberOf } from '../../lib/json-text.ts';
+
+export function objectIn(value: Json | undefined, what: string): JsonObject {
+  if (isJsonObject(value)) return value;
+  throw new Unfit(`${what} is no object`);
+}
+
+export function listIn(value: Json | undefined, what: string): readonly Json[] {
+  if (isJsonList(value)) return value;
+  throw new Unfit(`${what} is no list`);
+}
+
+export function textIn(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** A whole number from 0; undefined where it is something else. */
+export function countIn(value: Json | undefined): number | undefined {
+  const count = numberOf(value);
+  return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+}
+
+/** Undefined where one of them is: a part is no sum. */
+export function sumOf(counts: readonly (number | undefined)[]): number | undefined {
+  return counts.reduce<number | undefined>(
+    (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),
+    0,
+  );
+}
+
+/** The member of a member, and so on; undefined where one is missing. */
+export function at(value: Json | undefined, ...names: readonly string[]): Json | undefined {
+  let found = value;
+  for (const name of names) found = isJsonObject(found) ? found[name] : undefined;
+  return found;
+}
+
+/** The list in the order that each element's index says: every index once, none missing. */
+export function byIndex(list: readonly Json[], name: string, what: string): readonly JsonObject[] {
+  const ordered = new Array<JsonObject | undefined>(list.length);
+  for (const element of list) {
+    const object = objectIn(element, what);
+    const index = countIn(object[name]);
+    if (index === undefined) throw new Unfit(`${what} has no ${name}`);
+    if (index >= list.length) throw new Unfit(`${what} has the ${name} ${index}, and there are ${list.length}`);
+    if (ordered[index] !== undefined) throw new Unfit(`${name} ${index} stands twice`);
+    ordered[index] = object;
+  }
+  return ordered.filter((object) => object !== undefined);
+}
+
+/** A vector is a list of one or more numbers. */
+export function isVector(value: Json | undefined): value is JsonNumbers {
+  return value instanceof JsonNumbers;
+}

@@ -1,0 +1,138 @@
+/** What a client wants of a reranker, read as the clients of several services say it. */
+
+import type { Asked } from '../../core/translation.ts';
+import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../lib/json-text.ts';
+
+/** What an upstream can be asked. */
+export interface RerankTakes {
+  /** Whether documents and queries may be objects, or documents alone; the text is taken of others. */
+  readonly takesObjects?: boolean | 'documents';
+  /** Further parameters that it has a name for, which is also the client's. */
+  readonly own: readonly string[];
+  /** Names of its own that no client may send, and why: they are for what is said in another way here. */
+  readonly cannot?: Readonly<Record<string, string>>;
+  /** It refuses what it does not know; without, unknown parameters pass. */
+  readonly isStrict?: boolean;
+  /** No results at all are all of them. */
+  readonly zeroIsAll?: boolean;
+}
+
+export interface RerankQuestion {
+  readonly query: Json;
+  /** As the upstream gets them. */
+  readonly documents: readonly Json[];
+  /** As the client sent them. */
+  readonly originals: readonly Json[];
+  readonly topN: number | undefined;
+  readonly withDocuments: boolean;
+  /** The dialect's own parameters, and unknown ones where they may pass. */
+  readonly more: JsonObject;
+}
+
+/** What the clients of other services say for the same: read where they say which service they were written for. */
+const synonyms: ReadonlyMap<string, 'voyage' | 'tei'> = new Map([
+  ['top_k', 'voyage'],
+  ['texts', 'tei'],
+  ['return_text', 'tei'],
+]);
+
+/** Those that are read here, under whatever name. */
+const handled = new Set(['model', 'query', 'documents', 'top_n', 'return_documents', 'rank_fields']);
+
+/** Names that are known, so that none of them is passed to an upstream that has others: scores are no good without these, ... */
+const needed = new Set(['max_tokens_per_doc', 'max_chunks_per_doc', 'raw_scores']);
+/** ... and good without those. Some clients send them always. */
+const hints = new Set(['truncate', 'truncation', 'truncation_direction', 'priority']);
+
+export function readRerankQuestion(asked: Asked, takes: RerankTakes): RerankQuestion {
+  const { takesObjects = false, own } = takes;
+  const { body, shape } = asked;
+  const name = shape === 'tei' && body.documents === undefined ? 'texts' : 'documents';
+  const { [name]: listed } = body;
+  if (!isJsonList(listed)) throw asked.refusal(name, 'wants a list of texts');
+  const rankFields = own.includes('rank_fields') ? undefined : rankFieldsOf(asked);
+  const query = body.query ?? '';
+  return {
+    query: takesObjects === true ? query : toText(query, asked, 'query'),
+    documents:
+      takesObjects !== false && rankFields === undefined
+        ? listed
+        : listed.map((document) => toText(document, asked, name, rankFields)),
+    originals: listed,
+    topN: topNOf(asked, takes),
+    withDocuments: withDocumentsOf(asked),
+    more: furtherOf(asked, takes),
+  };
+}
+
+function topNOf(asked: Asked, { own, zeroIsAll = false }: RerankTakes): number | undefined {
+  const { body, shape } = asked;
+  const takesTopK = shape === 'voyage' || own.includes('top_k');
+  const name = takesTopK && body.top_n === undefined ? 'top_k' : 'top_n';
+  const value = body[name];
+  if (value === undefined) return undefined;
+  const count = value instanceof JsonNumber ? value.value : Number.NaN;
+  if (Number.isInteger(count) && count >= 1) return count;
+  if (count === 0 && zeroIsAll) return undefined;
+  throw asked.refusal(name, 'wants a whole number from 1 here');
+}
+
+function withDocumentsOf(asked: Asked): boolean {
+  const { body, shape } = asked;
+  const name = shape === 'tei' && body.return_documents === undefined ? 'return_text' : 'return_documents';
+  // Jina gives them back to those who do not say.
+  const { [name]: wanted = shape === 'jina' } = body;
+  if (typeof wanted === 'boolean') return wanted;
+  throw asked.refusal(name, 'wants true or false here');
+}
+
+/** Which keys of object documents count, in their order; undefined: those that hold the text. */
+function rankFieldsOf(asked: Asked): readonly string[] | undefined {
+  const fields = asked.body.rank_fields;
+  if (fields === undefined) return undefined;
+  const names = isJsonList(fields) ? fields.filter((name) => typeof name === 'string') : [];
+  if (names.length > 0 && isJsonList(fields) && names.length === fields.length) return names;
+  throw asked.refusal('rank_fields', 'wants a list of names here');
+}
+
+/** A text; of an object its `text`, or the fields that are wanted, a line each. */
+function toText(value: Json, asked: Asked, name: string, rankFields?: readonly string[]): string {
+  if (typeof value === 'string') return value;
+  if (!isJsonObject(value)) throw asked.refusal(name, 'takes text only');
+  const lines = (rankFields ?? []).flatMap((field) => {
+    const text = plainTextOf(value[field]);
+    if (text === undefined) return [];
+    // One field is the text, several need to be told apart.
+    return rankFields?.length === 1 ? [text] : [`${field}: ${text}`];
+  });
+  if (lines.length > 0) return lines.join('\n');
+  if (typeof value.text === 'string') return value.text;
+  const wanted = rankFields === undefined ? 'a "text"' : 'a "text", or one of the rank_fields';
+  throw asked.refusal(name, `takes text only, so each object needs ${wanted}`);
+}
+
+/** Numbers as they were spelled. */
+function plainTextOf(value: Json | undefined): string | undefined {
+  if (typeof value === 'string') return value;
+  if (value instanceof JsonNumber) return value.source;
+  return typeof value === 'boolean' ? String(value) : undefined;
+}
+
+function furtherOf(asked: Asked, { own, cannot = {}, isStrict = false }: RerankTakes): JsonObject {
+  const more: Record<string, Json> = Object.create(null);
+  for (const [name, value] of Object.entries(asked.body)) {
+    const shape = synonyms.get(name);
+    if (value === undefined || (handled.has(name) && !own.includes(name))) continue;
+    if (shape !== undefined) {
+      if (shape !== asked.shape && !own.includes(name)) {
+        asked.cannot(name, `takes it only of clients that send x-postern-shape: ${shape}`);
+      }
+    } else if (own.includes(name)) more[name] = value;
+    else if (Object.hasOwn(cannot, name)) asked.cannot(name, cannot[name]);
+    else if (hints.has(name)) asked.canDoWithout(name);
+    else if (name === 'raw_scores' && value === false) continue;
+    else if (isStrict || needed.has(name)) asked.cannot(name);
+    else more[name] = value;
+  }
+  return more;
+}

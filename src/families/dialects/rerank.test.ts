@@ -1,0 +1,400 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GatewayError } from '../../core/errors.ts';
+import { Asked, type Conversation, type Reply, type RerankShape, type Unsupported } from '../../core/translation.ts';
+import { isJsonObject, type Json, parseJson, writeJson } from '../../lib/json-text.ts';
+import { type RerankDialect, translateRerank } from './rerank.ts';
+import { readStandardRerank } from './standard-rerank.ts';
+
+/** As many results as are wanted of each call, and texts alone. */
+const plain: RerankDialect = {
+  own: [],
+  write: ({ query, documents, topN, more }) => ({ body: { ...more, query, documents, top: topN } }),
+  read: readStandardRerank,
+};
+
+interface Setting {
+  readonly dialect?: Partial<RerankDialect>;
+  readonly shape?: RerankShape;
+  readonly unsupported?: Unsupported;
+}
+
+function askedFor(body: unknown, { shape, unsupported }: Setting = {}): Asked {
+  const parsed = parseJson(Buffer.from(JSON.stringify(body)));
+  assert.ok(isJsonObject(parsed));
+  return new Asked({
+    body: parsed,
+    model: 'upstream-model',
+    publicModel: 'm',
+    shape,
+    tokenIds: 'decode',
+    options: {},
+    id: 'id',
+    nowS: 0,
+    unsupported,
+    upstreamId: 'up',
+  });
+}
+
+async function converse(body: unknown, setting: Setting = {}): Promise<Conversation> {
+  return translateRerank({ ...plain, ...setting.dialect }).ask(askedFor(body, setting));
+}
+
+const plainly = (value: Json): unknown => JSON.parse(writeJson(value).toString());
+
+/** What is written for each call. */
+async function bodiesFor(body: unknown, setting: Setting = {}): Promise<unknown[]> {
+  return (await converse(body, setting)).requests.map((request) => plainly(request.body));
+}
+
+async function read(conversation: Conversation, ...answers: readonly string[]): Promise<Reply> {
+  return conversation.read(answers.map((answer) => ({ body: parseJson(Buffer.from(answer)), headers: [] })));
+}
+
+async function answerTo(body: unknown, answers: readonly string[], setting: Setting = {}): Promise<string> {
+  return writeJson((await read(await converse(body, setting), ...answers)).body).toString();
+}
+
+async function assertRefused(body: unknown, param: string, why: RegExp, setting: Setting = {}): Promise<void> {
+  await assert.rejects(
+    () => converse(body, setting),
+    (error: unknown) => {
+      assert.ok(error instanceof GatewayError);
+      assert.deepEqual([error.code, error.param], ['unsupported_parameter', param]);
+      assert.match(error.message, why);
+      return true;
+    },
+  );
+}
+
+const two = { query: 'q', documents: ['a', 'b'] };
+const results = (...list: readonly string[]): string => `{"results":[${list.join()}]}`;
+const result = (index: unknown, score: unknown): string => JSON.stringify({ index, relevance_score: score });
+const placesIn = (answer: string): unknown =>
+  JSON.parse(answer).results.map(({ index }: { readonly index: number }) => index);
+
+test('an answer that does not say what each document is worth is no answer', async () => {
+  const good = result(0, 0.5);
+  const bad: readonly (readonly [answer: string, fact: RegExp])[] = [
+    [results(good, result(2, 0.1)), /of document 2, and there are 2/],
+    [results(good, result(-1, 0.1)), /no index/],
+    [results(good, result(0.5, 0.1)), /no index/],
+    [results(good, result('1', 0.1)), /no index/],
+    [results(good, result(null, 0.1)), /no index/],
+    [results(good, '{"relevance_score":0.1}'), /no index/],
+    [results(good, good), /document 0 has two results/],
+    [results(good), /1 results for 2 documents/],
+    [results(), /0 results for 2 documents/],
+    [results(good, result(1, '0.1')), /score of document 1 is no number/],
+    [results(good, result(1, null)), /score of document 1 is no number/],
+    [results(good, result(1, [0.1])), /score of document 1 is no number/],
+    [results(good, '{"index":1,"relevance_score":1e999}'), /score of document 1 is no number/],
+    [results(good, '{"index":1}'), /score of document 1 is no number/],
+    [results(good, 'null'), /a result is no object/],
+    ['{"results":{}}', /results is no list/],
+    ['{"results":[1,2]}', /results is no list/],
+    ['{}', /results is no list/],
+    ['[]', /the answer is no object/],
+  ];
+  for (const [answer, fact] of bad) {
+    const conversation = await converse(two);
+    await assert.rejects(read(conversation, answer), fact, answer);
+  }
+});
+
+test('as many results as are wanted are enough, and none more than these come back', async () => {
+  const body = { query: 'q', documents: ['a', 'b', 'c'], top_n: 2 };
+  assert.deepEqual(placesIn(await answerTo(body, [results(result(2, 0.1), result(0, 0.5))])), [0, 2]);
+  const all = results(result(0, 0.1), result(1, 0.3), result(2, 0.2));
+  assert.deepEqual(placesIn(await answerTo(body, [all])), [1, 2]);
+  const conversation = await converse(body);
+  await assert.rejects(read(conversation, results(result(2, 0.1))), /1 results for 2/);
+});
+
+test('scores keep their digits, and equal ones the order in which the upstream has them', async () => {
+  const body = { query: 'q', documents: ['a', 'b', 'c', 'd'] };
+  const answer = results(
+    '{"index":3,"relevance_score":0.50}',
+    '{"index":1,"relevance_score":5e-1}',
+    '{"index":0,"relevance_score":0.5000000000000000000001}',
+    '{"index":2,"relevance_score":1}',
+  );
+  const text = await answerTo(body, [answer]);
+  assert.deepEqual(placesIn(text), [2, 3, 1, 0]);
+  assert.deepEqual(text.match(/(?<="relevance_score":)[^},]+/g), ['1', '0.50', '5e-1', '0.5000000000000000000001']);
+});
+
+test('top_n is a whole number from 1, however it is spelled', async () => {
+  assert.deepEqual(await bodiesFor(two), [two]);
+  assert.deepEqual(await bodiesFor({ ...two, top_n: 1 }), [{ ...two, top: 1 }]);
+  assert.deepEqual(await bodiesFor({ ...two, top_n: 1e300 }), [{ ...two, top: 2 }]);
+  for (const top_n of [0, -1, 1.5, '2', true, [1], {}]) await assertRefused({ ...two, top_n }, 'top_n', /whole number/);
+});
+
+test('top_n of nothing means all of them where the upstream reads it so', async () => {
+  const dialect = { zeroIsAll: true };
+  assert.deepEqual(await bodiesFor({ ...two, top_n: 0 }, { dialect }), [two]);
+  assert.deepEqual(await bodiesFor({ ...two, top_k: 0 }, { dialect, shape: 'voyage' }), [two]);
+  for (const top_n of [-1, 0.5, '0']) await assertRefused({ ...two, top_n }, 'top_n', /whole number/, { dialect });
+});
+
+test('top_k is top_n for clients and upstreams that call it so, and is lost nowhere', async () => {
+  assert.deepEqual(await bodiesFor({ ...two, top_k: 1 }, { shape: 'voyage' }), [{ ...two, top: 1 }]);
+  assert.deepEqual(await bodiesFor({ ...two, top_k: 1 }, { dialect: { own: ['top_k'] } }), [{ ...two, top: 1 }]);
+  assert.deepEqual(await bodiesFor({ ...two, top_k: 1, top_n: 2 }, { shape: 'voyage' }), [{ ...two, top: 2 }]);
+  await assertRefused({ ...two, top_k: 0 }, 'top_k', /whole number/, { shape: 'voyage' });
+  await assertRefused({ ...two, top_k: 1 }, 'top_k', /x-postern-shape: voyage/);
+  await assertRefused({ ...two, top_k: 1 }, 'top_k', /x-postern-shape: voyage/, { shape: 'tei' });
+});
+
+test('texts and return_text are for clients that were written for TEI', async () => {
+  const body = { query: 'q', texts: ['a', 'b'], return_text: true, raw_scores: false, truncate: true };
+  assert.deepEqual(await bodiesFor(body, { shape: 'tei' }), [two]);
+  assert.deepEqual(
+    await answerTo(body, [results(result(1, 0.5), result(0, 0.25))], { shape: 'tei' }),
+    '[{"index":1,"score":0.5,"text":"b"},{"index":0,"score":0.25,"text":"a"}]',
+  );
+  await assertRefused({ ...two, return_text: true }, 'return_text', /x-postern-shape: tei/);
+  await assertRefused({ ...two, texts: ['c'] }, 'texts', /x-postern-shape: tei/);
+  await assertRefused({ ...body, return_text: 1 }, 'return_text', /true or false/, { shape: 'tei' });
+  await assertRefused({ ...body, raw_scores: true }, 'raw_scores', /no such parameter/, { shape: 'tei' });
+});
+
+test('of an object its text counts, or the fields that are named, in their order', async () => {
+  const documents = [{ text: 'a', title: 'A' }, 'b', { title: 'C', year: 2020, draft: false, tags: ['x'] }];
+  const sent = async (more: object) => (await bodiesFor({ query: { text: 'q' }, documents, ...more }))[0];
+  assert.deepEqual(await sent({ rank_fields: ['title', 'year', 'text', 'draft', 'tags', 'none'] }), {
+    query: 'q',
+    documents: ['title: A\ntext: a', 'b', 'title: C\nyear: 2020\ndraft: false'],
+  });
+  assert.deepEqual(await sent({ rank_fields: ['title'] }), { query: 'q', documents: ['A', 'b', 'C'] });
+  assert.deepEqual(await bodiesFor({ query: 'q', documents: [{ text: '' }], rank_fields: ['title'] }), [
+    { query: 'q', documents: [''] },
+  ]);
+});
+
+test('what has no text is refused by the name of its field', async () => {
+  const ask = (documents: unknown) => ({ query: 'q', documents });
+  for (const document of [{}, { text: 1 }, { text: null }, { image: 'x' }, { constructor: 'x' }]) {
+    await assertRefused(ask(['a', document]), 'documents', /needs a "text"/);
+  }
+  for (const document of [1, null, true, ['a'], [1]])
+    await assertRefused(ask(['a', document]), 'documents', /text only/);
+  await assertRefused({ ...ask([{ a: [] }]), rank_fields: ['a'] }, 'documents', /one of the rank_fields/);
+  await assertRefused({ query: {}, documents: ['a'] }, 'query', /needs a "text"/);
+  await assertRefused({ query: 1, documents: ['a'] }, 'query', /text only/);
+  for (const rank_fields of [[], 'title', [1], ['a', 1], ['a', null], {}]) {
+    await assertRefused({ ...two, rank_fields }, 'rank_fields', /list of names/);
+  }
+});
+
+test('objects pass where the upstream takes them, unless fields are named that it does not know', async () => {
+  const body = { query: { text: 'q' }, documents: [{ image: 'x' }, 'b'] };
+  assert.deepEqual(await bodiesFor(body, { dialect: { takesObjects: true } }), [body]);
+  assert.deepEqual(await bodiesFor(body, { dialect: { takesObjects: 'documents' } }), [{ ...body, query: 'q' }]);
+  const named = { ...body, rank_fields: ['image'] };
+  assert.deepEqual(await bodiesFor(named, { dialect: { takesObjects: true } }), [
+    { query: { text: 'q' }, documents: ['x', 'b'] },
+  ]);
+  assert.deepEqual(await bodiesFor(named, { dialect: { takesObjects: true, own: ['rank_fields'] } }), [named]);
+});
+
+test('unknown parameters pass, unless the upstream is strict, and those of other services do not', async () => {
+  assert.deepEqual(await bodiesFor({ ...two, new: 1, __proto__x: 2 }), [{ ...two, new: 1, __proto__x: 2 }]);
+  await assertRefused({ ...two, new: 1 }, 'new', /no such parameter/, { dialect: { isStrict: true } });
+  await assertRefused({ ...two, max_tokens_per_doc: 9 }, 'max_tokens_per_doc', /no such parameter/);
+  await assertRefused({ ...two, a: 1 }, 'a', /says b/, { dialect: { cannot: { a: 'says b' } } });
+  await assertRefused({ ...two, return_documents: 'yes' }, 'return_documents', /true or false/);
+  const own = { dialect: { own: ['max_tokens_per_doc'] } };
+  assert.deepEqual(await bodiesFor({ ...two, max_tokens_per_doc: 9 }, own), [{ ...two, max_tokens_per_doc: 9 }]);
+});
+
+test('what is a hint is left out and named, or refused where the operator wants it so', async () => {
+  const body = { ...two, truncation: true, truncate: 'END', priority: 3 };
+  const asked = askedFor(body);
+  const { requests } = await translateRerank(plain).ask(asked);
+  assert.deepEqual(
+    requests.map((request) => plainly(request.body)),
+    [two],
+  );
+  assert.deepEqual([...asked.ignored], ['truncation', 'truncate', 'priority']);
+  await assertRefused(body, 'truncation', /no such parameter/, { unsupported: 'refuse' });
+  assert.deepEqual(await bodiesFor({ ...two, top_k: 1, raw_scores: true }, { unsupported: 'drop' }), [two]);
+});
+
+test('documents go in as many calls as it takes, and indexes are those of the client', async () => {
+  const body = { query: 'q', documents: ['a', 'b', 'c', 'd', 'e'], top_n: 2, return_documents: true };
+  const setting = { dialect: { maxItems: 2 } };
+  assert.deepEqual(await bodiesFor(body, setting), [
+    { query: 'q', documents: ['a', 'b'], top: 2 },
+    { query: 'q', documents: ['c', 'd'], top: 2 },
+    { query: 'q', documents: ['e'], top: 1 },
+  ]);
+  const counted = (count: number, list: string) => `{"id":"r","usage":{"total_tokens":${count}},${list.slice(1)}`;
+  const answers = [
+    counted(1, results(result(1, 0.1), result(0, 0.05))),
+    counted(2, results(result(0, 0.3), result(1, 0.2))),
+    counted(3, results(result(0, 0.25))),
+  ];
+  const conversation = await converse(body, setting);
+  const { body: made, usage } = await read(conversation, ...answers);
+  assert.deepEqual(plainly(made), {
+    id: 'r',
+    object: 'list',
+    model: 'upstream-model',
+    results: [
+      { index: 2, relevance_score: 0.3, document: { text: 'c' } },
+      { index: 4, relevance_score: 0.25, document: { text: 'e' } },
+    ],
+    meta: version2,
+    usage: { prompt_tokens: 6, total_tokens: 6 },
+  });
+  assert.deepEqual(usage, { promptTokens: 6, completionTokens: null, totalTokens: 6, searchUnits: null });
+  await assert.rejects(
+    read(conversation, ...answers.slice(0, 2), results(result(1, 0.1))),
+    /document 1, and there are 1/,
+  );
+});
+
+test('what one of several calls did not count is not said of all', async () => {
+  const conversation = await converse(two, { dialect: { maxItems: 1 } });
+  const list = results(result(0, 0.5)).slice(1);
+  const { body, usage } = await read(conversation, `{"usage":{"total_tokens":5},${list}`, `{${list}`);
+  assert.equal(usage, null);
+  assert.equal(isJsonObject(body) ? body.usage : 'none', undefined);
+});
+
+test('calls hold no more tokens than they may by estimate, the query counted with each document', async () => {
+  const dialect = { maxTokens: () => 10 };
+  const sizes = async (query: string, documents: readonly string[]) =>
+    (await bodiesFor({ query, documents }, { dialect })).map((body) => {
+      assert.ok(typeof body === 'object' && body !== null && 'documents' in body && Array.isArray(body.documents));
+      return body.documents.length;
+    });
+  const six = 'x'.repeat(6);
+  assert.deepEqual(await sizes('', [six, six, six, six, six, six]), [5, 1]);
+  assert.deepEqual(await sizes('qqq', [six, six, six, six]), [3, 1]);
+  assert.deepEqual(await sizes('q', ['x'.repeat(99), 'a', 'x'.repeat(99)]), [1, 1, 1]);
+  assert.deepEqual(await sizes('q', []), [0]);
+});
+
+test('no documents make one call without results', async () => {
+  assert.deepEqual(placesIn(await answerTo({ query: 'q', documents: [] }, ['{"results":[]}'])), []);
+});
+
+const version2 = { api_version: { version: '2' } };
+const mixed = { query: 'four', documents: [{ text: 'eight888', id: 1 }, 'b'], return_documents: true };
+const scores = [result(1, 0.5), result(0, 0.25)];
+const shaped = async (shape: RerankShape | undefined, body: object, answer: string) => {
+  const conversation = await converse(body, shape === undefined ? {} : { shape });
+  const { body: made, isEstimated } = await read(conversation, answer);
+  return { made: plainly(made), isEstimated };
+};
+
+test('in the common shape documents are objects, meta is always there, and nothing is said that was not counted', async () => {
+  assert.deepEqual(await shaped(undefined, mixed, results(...scores)), {
+    made: {
+      object: 'list',
+      model: 'upstream-model',
+      results: [
+        { index: 1, relevance_score: 0.5, document: { text: 'b' } },
+        { index: 0, relevance_score: 0.25, document: { text: 'eight888', id: 1 } },
+      ],
+      meta: version2,
+    },
+    isEstimated: false,
+  });
+});
+
+test('in the common shape meta is the upstream’s own, and has the units of several calls', async () => {
+  const metaOf = async (answers: readonly string[], setting: Setting = {}) => {
+    const made: unknown = JSON.parse(await answerTo(two, answers, setting));
+    return isRecord(made) && made.meta;
+  };
+  const withMeta = (meta: string, list: string) => `{"meta":${meta},${list.slice(1)}`;
+  const own = '{"tokens":{"input_tokens":3}}';
+  assert.deepEqual(await metaOf([withMeta(own, results(...scores))]), { tokens: { input_tokens: 3 } });
+  for (const none of ['null', '[]', '"x"']) {
+    assert.deepEqual(await metaOf([withMeta(none, results(...scores))]), version2, none);
+  }
+  const units = '{"billed_units":{"search_units":2}}';
+  const one = withMeta(units, results(result(0, 0.5)));
+  assert.deepEqual(await metaOf([one, one], { dialect: { maxItems: 1 } }), {
+    ...version2,
+    billed_units: { search_units: 4 },
+  });
+});
+
+test('in the shape of Cohere the units stand in meta', async () => {
+  const units = '{"meta":{"billed_units":{"search_units":2}},';
+  const { made } = await shaped('cohere', two, units + results(...scores).slice(1));
+  assert.deepEqual(made, {
+    results: [
+      { index: 1, relevance_score: 0.5 },
+      { index: 0, relevance_score: 0.25 },
+    ],
+    meta: { api_version: { version: '2' }, billed_units: { search_units: 2 } },
+  });
+  const tokens = await shaped('cohere', two, `{"usage":{"total_tokens":7},${results(...scores).slice(1)}`);
+  assert.deepEqual(isRecord(tokens.made) && tokens.made.meta, {
+    api_version: { version: '2' },
+    billed_units: { input_tokens: 7 },
+  });
+});
+
+test('in the shape of Jina documents come back unless they are unwanted, and tokens are estimated where none were counted', async () => {
+  const { return_documents: _, ...unsaid } = mixed;
+  // Of the query one token with each document, two of the first, one of the second.
+  const usage = { total_tokens: 5, prompt_tokens: 5 };
+  const expected = [
+    { index: 1, relevance_score: 0.5, document: { text: 'b' } },
+    { index: 0, relevance_score: 0.25, document: { text: 'eight888', id: 1 } },
+  ];
+  assert.deepEqual(await shaped('jina', unsaid, results(...scores)), {
+    made: { model: 'upstream-model', object: 'list', usage, results: expected },
+    isEstimated: true,
+  });
+  const { made, isEstimated } = await shaped(
+    'jina',
+    { ...mixed, return_documents: false },
+    `{"model":"jina-reranker-m0","usage":{"total_tokens":9},${results(...scores).slice(1)}`,
+  );
+  assert.deepEqual(made, {
+    model: 'jina-reranker-m0',
+    object: 'list',
+    usage: { total_tokens: 9, prompt_tokens: 9 },
+    results: expected.map(({ document: _unwanted, ...rest }) => rest),
+  });
+  assert.equal(isEstimated, false);
+});
+
+test('in the shape of Voyage documents are texts under data, and the total alone is counted', async () => {
+  assert.deepEqual(await shaped('voyage', mixed, results(...scores)), {
+    made: {
+      object: 'list',
+      data: [
+        { index: 1, relevance_score: 0.5, document: 'b' },
+        { index: 0, relevance_score: 0.25, document: 'eight888' },
+      ],
+      model: 'upstream-model',
+      usage: { total_tokens: 5 },
+    },
+    isEstimated: true,
+  });
+});
+
+test('an upstream whose documents are objects without a text gives them back as they came', async () => {
+  const body = { query: 'q', documents: [{ image: 'i' }], return_documents: true };
+  const setting = { dialect: { takesObjects: true } } as const;
+  const answers = [results(result(0, 0.5))];
+  assert.deepEqual(JSON.parse(await answerTo(body, answers, { ...setting, shape: 'tei' })), [
+    { index: 0, score: 0.5, text: { image: 'i' } },
+  ]);
+  assert.deepEqual(JSON.parse(await answerTo(body, answers, { ...setting, shape: 'voyage' })).data, [
+    { index: 0, relevance_score: 0.5, document: { image: 'i' } },
+  ]);
+});
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

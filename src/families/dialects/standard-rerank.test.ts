@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RerankShape } from '../../core/translation.ts';
+import { compileWatchedKeys, scanJson } from '../../lib/json-scan.ts';
+import route from '../../routes/rerank.ts';
+import { rerankOfAnyone, type StandardRerankFacts, standardRerank } from './standard-rerank.ts';
+
+const watched = compileWatchedKeys([...Object.keys(route.required), ...route.watched]);
+
+function isNeeded(facts: StandardRerankFacts | undefined, more: object, shape?: RerankShape): boolean | undefined {
+  const body = Buffer.from(JSON.stringify({ model: 'm', query: 'q', documents: ['a', 'b'], ...more }));
+  const scan = scanJson(body, watched);
+  assert.ok(scan.ok);
+  const translation = facts === undefined ? rerankOfAnyone : standardRerank(facts);
+  return translation.isNeeded?.({ body, fields: scan.fields, shape, tokenIds: 'decode' });
+}
+
+test('bytes pass of what the upstream can do', () => {
+  for (const more of [{}, { top_n: 1 }, { top_n: null }, { return_documents: true }, { own_field: ['a'] }]) {
+    assert.equal(isNeeded({ own: [] }, more), false, JSON.stringify(more));
+    assert.equal(isNeeded(undefined, more), false, JSON.stringify(more));
+  }
+  assert.equal(isNeeded(undefined, { documents: [{ a: 1 }], query: {} }), false);
+});
+
+test('parameters of other services are read where the upstream would overlook them', () => {
+  const values = { max_tokens_per_doc: 9, max_chunks_per_doc: 2, rank_fields: ['a'], top_k: 1 };
+  for (const [name, value] of Object.entries(values)) {
+    assert.equal(isNeeded({ own: [] }, { [name]: value }), true, name);
+    assert.equal(isNeeded({ own: [], takesObjects: true, echoes: 'always' }, { [name]: value }), true, name);
+    assert.equal(isNeeded({ own: [name] }, { [name]: value }), false, name);
+    // Some clients send it always.
+    assert.equal(isNeeded({ own: [], refusesNull: ['top_n'] }, { [name]: null }), false, name);
+    // Of a service of which nothing is known, it may be a parameter.
+    assert.equal(isNeeded(undefined, { [name]: value }), false, name);
+  }
+  const facts: StandardRerankFacts = { own: ['max_chunks_per_doc'], refusesNull: ['max_chunks_per_doc'] };
+  assert.equal(isNeeded(facts, { max_chunks_per_doc: null }), true);
+  assert.equal(isNeeded(facts, { max_chunks_per_doc: 2 }), false);
+});
+
+test('a shape that the client wants is always made', () => {
+  assert.equal(isNeeded({ own: [] }, {}, 'cohere'), true);
+  assert.equal(isNeeded(undefined, {}, 'tei'), true);
+});
+
+test('objects are read for upstreams that take text alone, wherever in the list they are', () => {
+  for (const documents of [[{ text: 'a' }], ['a', { text: 'b' }]]) {
+    assert.equal(isNeeded({ own: [] }, { documents }), true);
+    assert.equal(isNeeded({ own: [], takesObjects: 'documents' }, { documents }), false);
+    assert.equal(isNeeded({ own: [], takesObjects: true }, { documents }), false);
+  }
+  assert.equal(isNeeded({ own: [] }, { query: { text: 'q' } }), true);
+  assert.equal(isNeeded({ own: [], takesObjects: 'documents' }, { query: { text: 'q' } }), true);
+  assert.equal(isNeeded({ own: [], takesObjects: true }, { query: { text: 'q' } }), false);
+});
+
+test('documents that do not come back, or come unasked, are taken care of', () => {
+  for (const echoes of ['never', 'otherwise'] as const) {
+    assert.equal(isNeeded({ own: [], echoes }, { return_documents: true }), true);
+    assert.equal(isNeeded({ own: [], echoes }, { return_documents: null }), false);
+  }
+  // One has another shape for them, the other no such parameter.
+  assert.equal(isNeeded({ own: [], echoes: 'otherwise' }, { return_documents: false }), false);
+  assert.equal(isNeeded({ own: [], echoes: 'never' }, { return_documents: false }), true);
+  assert.equal(isNeeded({ own: [], echoes: 'always' }, { return_documents: false }), true);
+  assert.equal(isNeeded({ own: [], echoes: 'always' }, { return_documents: true }), false);
+});
+
+test('nulls and longer lists are read where the upstream has no place for them', () => {
+  assert.equal(isNeeded({ own: [], refusesNull: ['top_n'] }, { top_n: null }), true);
+  assert.equal(isNeeded({ own: [], refusesNull: ['top_n'] }, { return_documents: null }), false);
+  assert.equal(isNeeded({ own: [], maxItems: 1 }, {}), true);
+  assert.equal(isNeeded({ own: [], maxItems: 2 }, {}), false);
+  assert.equal(isNeeded({ own: [], maxItems: 2 }, { documents: ['","', '\\"],[', ',,,'.repeat(9)] }), true);
+  assert.equal(isNeeded({ own: [], maxItems: 3 }, { documents: ['","', '\\"],[', ',,,'.repeat(9)] }), false);
+});

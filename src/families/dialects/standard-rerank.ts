@@ -1,0 +1,106 @@
+/** Reranking in the shape that clients use, for upstreams that lack a part of it. What they can do passes as it came. */
+
+import type { Glance, Translation } from '../../core/translation.ts';
+import { kindBits } from '../../lib/json-scan.ts';
+import { isLongerThan } from './openai-embeddings.ts';
+import { at, countIn, listIn, objectIn } from './reading.ts';
+import { type RerankDialect, type RerankResult, translateRerank, wantsDocuments } from './rerank.ts';
+
+/** What shows of a request before it is read. */
+type Watched = 'top_n' | 'return_documents' | 'max_tokens_per_doc' | 'max_chunks_per_doc' | 'rank_fields' | 'top_k';
+
+export interface StandardRerankFacts {
+  /** Further parameters that it has a name for. */
+  readonly own: readonly string[];
+  readonly maxItems?: number | ((options: Readonly<Record<string, string>>) => number);
+  /** Documents and queries may be objects, or documents alone. */
+  readonly takesObjects?: boolean | 'documents';
+  /** Whether it gives documents back: when asked (the default), always, never, not in the client's shape, or nobody knows. */
+  readonly echoes?: 'asked' | 'always' | 'never' | 'otherwise' | 'unknown';
+  /** Where it takes null for a wrong value, and not for an absent one. */
+  readonly refusesNull?: readonly Watched[];
+  /** No results at all are all of them. */
+  readonly zeroIsAll?: boolean;
+  /** Its results come in whatever order, or need to be read for another reason. */
+  readonly isAlwaysRead?: boolean;
+  readonly isStrict?: boolean;
+}
+
+const objects = kindBits('object');
+/** Names that many services have and others would overlook. */
+const ofSome: readonly Watched[] = ['max_tokens_per_doc', 'max_chunks_per_doc', 'rank_fields', 'top_k'];
+
+export function standardRerank({
+  echoes = 'asked',
+  takesObjects = false,
+  maxItems,
+  ...facts
+}: StandardRerankFacts): Translation {
+  const dialect: RerankDialect = {
+    own: facts.own,
+    takesObjects,
+    ...(facts.isStrict !== undefined && { isStrict: facts.isStrict }),
+    ...(facts.zeroIsAll !== undefined && { zeroIsAll: facts.zeroIsAll }),
+    ...(maxItems !== undefined && {
+      maxItems: typeof maxItems === 'number' ? maxItems : ({ options }) => maxItems(options),
+    }),
+    // What the client wants back is at hand.
+    write: ({ query, documents, model, topN, more }) => ({
+      body: { ...more, model, query, documents, ...(topN !== undefined && { top_n: topN }), ...notBack(echoes) },
+    }),
+    read: readStandardRerank,
+  };
+  const translation = translateRerank(dialect);
+  if (facts.isAlwaysRead) return translation;
+  const lacking = echoes === 'unknown' ? [] : ofSome.filter((name) => !facts.own.includes(name));
+
+  function isNeeded(glance: Glance): boolean {
+    const { fields, shape } = glance;
+    if (shape !== undefined) return true;
+    const wanted = wantsDocuments(glance);
+    if (echoes === 'always' && wanted === false) return true;
+    if (echoes === 'never' && wanted !== undefined) return true;
+    if (echoes === 'otherwise' && wanted === true) return true;
+    if (facts.refusesNull?.some((name) => fields.get(name)?.kind === 'null')) return true;
+    // Some clients send null for each parameter that they know.
+    if (lacking.some((name) => (fields.get(name)?.kind ?? 'null') !== 'null')) return true;
+    if (typeof maxItems === 'number' && isLongerThan(glance, maxItems, 'documents')) return true;
+    if (takesObjects === true) return false;
+    if (fields.get('query')?.kind === 'object') return true;
+    return takesObjects === false && ((fields.get('documents')?.elementKinds ?? 0) & objects) !== 0;
+  }
+  return { ...translation, isNeeded };
+}
+
+function notBack(echoes: StandardRerankFacts['echoes']): { return_documents?: false } {
+  return echoes === 'asked' || echoes === 'otherwise' ? { return_documents: false } : {};
+}
+
+/** `results` or `data`, `relevance_score` or `score`: the shapes of Cohere, Jina and those who followed them. */
+export const readStandardRerank: RerankDialect['read'] = ({ body }): RerankResult => {
+  const answer = objectIn(body, 'the answer');
+  const { id, model, meta, usage } = answer;
+  const results = answer.results ?? answer.data;
+  const total = countIn(at(usage, 'total_tokens'));
+  const said = countIn(at(usage, 'prompt_tokens')) || total;
+  return {
+    results: listIn(results, 'results').map((result) => {
+      const { index, relevance_score: relevance, score } = objectIn(result, 'a result');
+      return { index, score: relevance ?? score };
+    }),
+    id,
+    model,
+    meta,
+    promptTokens:
+      said ?? countIn(at(meta, 'tokens', 'input_tokens')) ?? countIn(at(meta, 'billed_units', 'input_tokens')),
+    totalTokens: total,
+    searchUnits: countIn(at(meta, 'billed_units', 'search_units')),
+  };
+};
+
+/** Of services of which nothing is known but the shape: only a client that wants another shape needs more than their bytes. */
+export const rerankOfAnyone = standardRerank({
+  own: ['max_tokens_per_doc', 'max_chunks_per_doc', 'rank_fields', 'truncate', 'truncation', 'priority'],
+  takesObjects: true,
+  echoes: 'unknown',
+});

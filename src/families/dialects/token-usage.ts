@@ -1,0 +1,72 @@
+/** Token counts as upstreams say them: which are to be believed, and what they come to over several calls. */
+
+import type { Usage } from '../../core/usage.ts';
+import { isJsonList, isJsonObject, type Json, JsonNumber, JsonNumbers, type JsonObject } from '../../lib/json-text.ts';
+import { countIn } from './reading.ts';
+
+const countNames = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const;
+
+const isSaid = (value: Json | undefined): boolean => value !== undefined && value !== null;
+
+/** As it was said, without further numbers that count nothing. Undefined where one of the counts is none: then nobody knows the others. */
+export function soundUsage(usage: Json | undefined): JsonObject | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  const isOdd = countNames.some((name) => isSaid(usage[name]) && countIn(usage[name]) === undefined);
+  return isOdd ? undefined : withoutOddNumbers(usage);
+}
+
+function withoutOddNumbers(object: JsonObject): JsonObject {
+  const sound: Record<string, Json> = Object.create(null);
+  for (const [name, value] of Object.entries(object)) {
+    if (isJsonObject(value)) sound[name] = withoutOddNumbers(value);
+    else if (value !== undefined && isSound(value)) sound[name] = value;
+  }
+  return sound;
+}
+
+/** Nothing is counted below 0, and nothing without end. */
+function isSound(value: Json): boolean {
+  if (value instanceof JsonNumber) return isAmount(value.value);
+  if (value instanceof JsonNumbers) return value.values().every(isAmount);
+  if (isJsonList(value)) return value.every(isSound);
+  return !isJsonObject(value) || Object.values(value).every((member) => member === undefined || isSound(member));
+}
+
+const isAmount = (value: number): boolean => Number.isFinite(value) && value >= 0;
+
+/** Of one answer, what it says; of several, the sum of what all of them say. Undefined where one says nothing, or not what the others do. */
+export function sumOfUsage(usages: readonly (Json | undefined)[]): JsonObject | undefined {
+  const said = usages.map(soundUsage).filter((usage) => usage !== undefined);
+  if (said.length < usages.length) return undefined;
+  // A count that is there in some of them alone would be missing from the sum, and nothing would show it.
+  const isPartial = countNames.some((name) => {
+    const count = said.filter((usage) => isSaid(usage[name])).length;
+    return count > 0 && count < said.length;
+  });
+  return isPartial ? undefined : sumOfObjects(said);
+}
+
+function sumOfObjects([first, ...others]: readonly JsonObject[]): JsonObject | undefined {
+  if (first === undefined || others.length === 0) return first;
+  const sum: Record<string, Json> = Object.create(null);
+  for (const name of Object.keys(first)) {
+    const total = sumOfValues([first, ...others].map((usage) => usage[name]));
+    if (total !== undefined) sum[name] = total;
+  }
+  return sum;
+}
+
+function sumOfValues(values: readonly (Json | undefined)[]): Json | undefined {
+  if (values.every((value) => isJsonObject(value))) return sumOfObjects(values);
+  const counts = values.flatMap((value) => countIn(value) ?? []);
+  return counts.length === values.length ? counts.reduce((sum, count) => sum + count, 0) : undefined;
+}
+
+/** For the exchange's own record; null where nothing was counted. */
+export function toUsage(usage: JsonObject): Usage | null {
+  const [promptTokens = null, completionTokens = null, totalTokens = null] = countNames.map((name) =>
+    countIn(usage[name]),
+  );
+  const isNothing = promptTokens === null && completionTokens === null && totalTokens === null;
+  return isNothing ? null : { promptTokens, completionTokens, totalTokens, searchUnits: null };
+}

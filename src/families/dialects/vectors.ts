@@ -1,0 +1,102 @@
+/** One vector, however it is written: whether it is one at all, and the same in the format that a client wants. */
+
+import { endianness } from 'node:os';
+import { Unfit } from '../../core/translation.ts';
+import { isJsonList, type Json, JsonNumbers } from '../../lib/json-text.ts';
+
+export type VectorFormat = 'float' | 'base64';
+
+/** Other numbers in place of the upstream's own; undefined where these are good. */
+export type Adapt = (values: readonly number[]) => readonly number[] | undefined;
+
+const bytesPerFloat = 4;
+
+/** How many numbers it has; base64 counts as what it holds. Throws where it is no list of numbers, or one of them is none. */
+export function widthOf(vector: Json, index: number): number {
+  if (vector instanceof JsonNumbers) {
+    if (mayOverflow(vector.source) && !vector.values().every(Number.isFinite)) throw noNumber(index);
+    return vector.length;
+  }
+  if (typeof vector !== 'string') {
+    const what = isJsonList(vector) && vector.length > 0 ? 'something other than numbers' : 'no numbers';
+    throw new Unfit(`the vector of input ${index} holds ${what}`);
+  }
+  const bytes = Buffer.from(vector, 'base64');
+  // Of what is cut, padded amiss or of another alphabet, others would read something else.
+  if (bytes.length === 0 || bytes.length % bytesPerFloat !== 0 || bytes.toString('base64') !== vector) {
+    throw new Unfit(`the vector of input ${index} is no base64 of 32-bit floats`);
+  }
+  if (!areFinite(bytes)) throw noNumber(index);
+  return bytes.length / bytesPerFloat;
+}
+
+/** The vector as it came, where it may stay so; `widthOf` must have found it good. */
+export function inFormat(vector: Json, format: VectorFormat, adapt?: Adapt): Json {
+  const isInFormat = (typeof vector === 'string') === (format === 'base64');
+  if (isInFormat && adapt === undefined) return vector;
+  const values = valuesOf(vector);
+  const adapted = adapt?.(values);
+  if (isInFormat && adapted === undefined) return vector;
+  return format === 'base64' ? toBase64(adapted ?? values) : toNumbers(adapted ?? values);
+}
+
+function valuesOf(vector: Json): readonly number[] {
+  if (vector instanceof JsonNumbers) return vector.values();
+  return typeof vector === 'string' ? fromBase64(vector) : [];
+}
+
+const largeExponent = /[eE]\+?\d{2}/;
+/** The largest number has 309 digits, and a short exponent stands for nine of them. */
+const shortNumber = 290;
+
+/** Whether a number in it may be too large for any: none is without a large exponent or very many digits. */
+function mayOverflow(source: string): boolean {
+  return largeExponent.test(source) || holdsLongNumber(source);
+}
+
+/** From comma to comma, as far as numbers of this length may reach. */
+function holdsLongNumber(source: string): boolean {
+  let start = 0;
+  while (source.length - start > shortNumber) {
+    const comma = source.lastIndexOf(',', start + shortNumber);
+    if (comma <= start) return true;
+    start = comma;
+  }
+  return false;
+}
+
+/** None of the floats has all bits of its exponent set. */
+function areFinite(bytes: Buffer): boolean {
+  for (let last = bytesPerFloat - 1; last < bytes.length; last += bytesPerFloat) {
+    if (((bytes[last] ?? 0) & 0x7f) === 0x7f && ((bytes[last - 1] ?? 0) & 0x80) !== 0) return false;
+  }
+  return true;
+}
+
+function noNumber(index: number): Unfit {
+  return new Unfit(`the vector of input ${index} holds something that is no number`);
+}
+
+function toBase64(values: readonly number[]): string {
+  const bytes = inOrder(Buffer.from(new Float32Array(values).buffer));
+  if (!areFinite(bytes)) throw new Unfit('a vector holds a number that no 32-bit float can be');
+  return bytes.toString('base64');
+}
+
+function fromBase64(vector: string): number[] {
+  // A copy begins where floats may begin.
+  const bytes = inOrder(Buffer.from(vector, 'base64'));
+  return Array.from(new Float32Array(new Uint8Array(bytes).buffer));
+}
+
+/** Between the order of this machine and that of the wire. */
+function inOrder(bytes: Buffer): Buffer {
+  return endianness() === 'LE' ? bytes : bytes.swap32();
+}
+
+/** Each number is written so that it reads as the same bits. JSON has a negative zero, JavaScript's own spelling has not. */
+function toNumbers(values: readonly number[]): JsonNumbers {
+  const hasNegativeZero = values.some((value) => Object.is(value, -0));
+  const spelled = hasNegativeZero ? values.map((value) => (Object.is(value, -0) ? '-0' : value)) : values;
+  return new JsonNumbers(`[${spelled.join(',')}]`, values.length);
+}

@@ -1,0 +1,27 @@
+/** Fireworks AI, as a row of facts. */
+
+import { openaiCompatible } from './dialects/openai-compatible.ts';
+
+export default openaiCompatible({
+  id: 'fireworks',
+  title: 'Fireworks AI',
+  baseUrl: 'https://api.fireworks.ai',
+  versions: ['/inference/v1', '/inference'],
+  at: (path) => `/inference/v1${path}`,
+  starter: { apiKeyEnv: 'FIREWORKS_API_KEY', models: [] },
+  completions: {
+    misreadsTokens: true,
+    facts: 'lists of prompts pass (unverified)',
+  },
+  embeddings: {
+    misreadsTokens: true,
+    lacksBase64: true,
+    facts: 'base64 is made here (unverified whether it would come); no limit of inputs is known',
+  },
+  rerank: {
+    own: [],
+    echoes: 'otherwise',
+    isAlwaysRead: true,
+    facts: 'its list is named `data`, so that each answer is read and written again',
+  },
+});

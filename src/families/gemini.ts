@@ -1,0 +1,71 @@
+/** Google's Gemini API: one input by one method, several by another, and no count of tokens. */
+
+import { bearer, defineFamily } from '../core/family.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import {
+  adaptFor,
+  ofTheTask,
+  readEmbedContent,
+  taskTypeOf,
+  toContent,
+  vectorIn,
+} from './dialects/google-embeddings.ts';
+import { googleErrors } from './dialects/google-errors.ts';
+import { listIn, objectIn } from './dialects/reading.ts';
+
+/** A body may have 4 MiB; the rest is for what each input repeats. */
+const mostInputBytes = 4 * 1024 * 1024 - 128 * 1024;
+
+const embeddings: EmbeddingDialect = {
+  maxItems: 100,
+  maxBytes: mostInputBytes,
+  hasDimensions: true,
+  own: ofTheTask,
+  isStrict: true,
+  write(call) {
+    const name = call.model.replace(/^models\//, '');
+    const path = `/v1beta/models/${encodeURIComponent(name.toWellFormed())}`;
+    const requests = call.items.map((item) => ({
+      model: `models/${name}`,
+      content: toContent(item),
+      taskType: taskTypeOf(call),
+      title: call.more.title,
+      outputDimensionality: call.dimensions,
+    }));
+    const [only] = requests;
+    return only !== undefined && requests.length === 1
+      ? { path: `${path}:embedContent`, body: only }
+      : { path: `${path}:batchEmbedContents`, body: { requests } };
+  },
+  read({ body }, call) {
+    if (call.items.length === 1) return readEmbedContent(body, call);
+    const { embeddings: made } = objectIn(body, 'the answer');
+    return { vectors: listIn(made, 'embeddings').map(vectorIn), adapt: adaptFor(call), promptTokens: undefined };
+  },
+};
+
+export default defineFamily({
+  id: 'gemini',
+  title: 'Google Gemini API',
+  baseUrl: 'https://generativelanguage.googleapis.com',
+  versions: ['/v1beta/openai', '/v1beta', '/v1'],
+  auth: { header: 'x-goog-api-key', prefix: '' },
+  starter: {
+    apiKeyEnv: 'GEMINI_API_KEY',
+    models: [{ id: 'gemini-embedding-001', operations: ['embeddings'] }],
+  },
+  errors: googleErrors,
+  // Its own methods take no bearer key, and its OpenAI shapes are documented with nothing else.
+  chat: '/v1beta/openai/chat/completions',
+  chatAuth: bearer(),
+  offers: {
+    openai: {
+      embeddings: {
+        path: '/v1beta/models/{model}:batchEmbedContents',
+        translation: translateEmbeddings(embeddings),
+        facts:
+          '100 inputs and 4 MiB a call; counts no tokens, so that usage is estimated; `input_type` goes as `taskType`; where `dimensions` are asked of `gemini-embedding-001`, its vectors are brought to unit length',
+      },
+    },
+  },
+});

@@ -1,0 +1,115 @@
+/** Hugging Face's own inference behind its router: features of texts as embeddings, classified texts as moderations. */
+
+import { GatewayError } from '../core/errors.ts';
+import { bearer, defineFamily } from '../core/family.ts';
+import { Unfit } from '../core/translation.ts';
+import { isJsonList, type Json, JsonNumbers, numberOf } from '../lib/json-text.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import { createLabelJudge, labelOptions } from './dialects/label-moderations.ts';
+import { translateModerations } from './dialects/moderations.ts';
+import { at, isVector, listIn } from './dialects/reading.ts';
+
+/** Its models are called `owner/name`, and their two parts are two segments of its paths; few old ones have no owner. More is another path. */
+function modelPath(model: string): string {
+  const segments = model.split('/');
+  if (segments.length > 2 || segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
+    throw new GatewayError('model_not_found', { param: 'model' });
+  }
+  return `/hf-inference/models/${segments.map((segment) => encodeURIComponent(segment.toWellFormed())).join('/')}`;
+}
+
+const embeddings: EmbeddingDialect = {
+  maxItems: ({ options }) => Number(options.max_items),
+  hasDimensions: false,
+  own: ['normalize', 'prompt_name', 'truncate', 'truncation_direction', 'parameters', 'options'],
+  write: ({ items, model, more }) => ({
+    path: `${modelPath(model)}/pipeline/feature-extraction`,
+    body: { ...more, inputs: items },
+  }),
+  read: ({ body }, { items }) => ({ vectors: vectorsIn(body, items.length), promptTokens: undefined }),
+};
+
+/** A vector for each input, or a vector for each of its tokens; around what belongs to the only input, a list may be missing. */
+function vectorsIn(body: Json, count: number): readonly Json[] {
+  if (isVector(body) && count === 1) return [body];
+  const list = listIn(body, 'the answer');
+  const isOfOne = count === 1 && list.length > 1 && list.every(isVector);
+  return isOfOne ? [pooled(list)] : list.map(toVector);
+}
+
+function toVector(element: Json): Json {
+  if (!isJsonList(element)) return element;
+  const [only] = element;
+  return pooled(element.length === 1 && isJsonList(only) ? only : element);
+}
+
+/** The mean of the vectors of all tokens. */
+function pooled(rows: readonly Json[]): JsonNumbers {
+  const [first, ...others] = rows.map((row) => {
+    if (isVector(row)) return row;
+    throw new Unfit('what stands for an input holds something other than vectors');
+  });
+  if (first === undefined) throw new Unfit('an input has no vector');
+  if (others.length === 0) return first;
+  const sums = first.values();
+  for (const row of others) {
+    if (row.length !== sums.length) throw new Unfit('the vectors of the tokens have several widths');
+    for (const [index, value] of row.values().entries()) sums[index] = (sums[index] ?? 0) + value;
+  }
+  const means = sums.map((sum) => sum / rows.length);
+  if (!means.every(Number.isFinite)) throw new Unfit('the mean of the vectors of the tokens is no number');
+  return new JsonNumbers(`[${means.join(',')}]`, means.length);
+}
+
+/** It says by when a model will be loaded. */
+function retryAfterS(body: Json): number | undefined {
+  const seconds = numberOf(at(body, 'estimated_time'));
+  return seconds !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+}
+
+export default defineFamily({
+  id: 'huggingface',
+  title: 'Hugging Face Inference',
+  baseUrl: 'https://router.huggingface.co',
+  versions: ['/v1', '/hf-inference'],
+  auth: bearer(),
+  options: {
+    max_items: {
+      description: 'Embeddings: inputs in a call, at most.',
+      pattern: /^[1-9]\d{0,6}$/,
+      default: '32',
+    },
+    ...labelOptions,
+  },
+  errors: { retryAfterS },
+  chat: '/v1/chat/completions',
+  offers: (options) => {
+    const judge = createLabelJudge(options);
+    return {
+      openai: {
+        embeddings: {
+          path: '/hf-inference/models/{model}/pipeline/feature-extraction',
+          translation: translateEmbeddings(embeddings),
+          facts:
+            '32 inputs a call (`max_items`; its own limit is unverified); where a model gives a vector for each token, their mean; counts no tokens',
+        },
+        moderations: {
+          path: '/hf-inference/models/{model}',
+          translation: translateModerations({
+            maxItems: 1,
+            own: ['parameters', 'options'],
+            write: ({ texts, model, more }) => ({ path: modelPath(model), body: { ...more, inputs: texts[0] ?? '' } }),
+            read({ body }, { first }) {
+              const list = listIn(body, 'the answer');
+              const [only] = list;
+              // The labels of the only text may stand in a list of their own.
+              return { judgements: [judge(list.length === 1 && isJsonList(only) ? only : list, first)] };
+            },
+          }),
+          facts:
+            'text classifiers; a call for each text; what the labels mean is said in `labels`, save for common ones',
+        },
+      },
+    };
+  },
+});

@@ -1,0 +1,54 @@
+/** Jina AI: OpenAI's shapes with a few names of its own. */
+
+import { bearer, defineFamily } from '../core/family.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import { readOpenaiEmbeddings } from './dialects/openai-embeddings.ts';
+import { standardRerank } from './dialects/standard-rerank.ts';
+
+const embeddings: EmbeddingDialect = {
+  // Late chunking makes one text of all inputs: in parts they would be others.
+  maxItems: ({ body }) => (body.late_chunking === true ? Number.POSITIVE_INFINITY : 2048),
+  hasDimensions: true,
+  takes: 'objects',
+  own: ['task', 'normalized', 'late_chunking', 'truncate', 'prompt_name'],
+  cannot: { embedding_type: 'is asked for what "encoding_format" says, "float" or "base64"' },
+  write: ({ items, model, format, dimensions, more }) => ({
+    body: { ...more, model, input: items, dimensions, embedding_type: format === 'base64' ? 'base64' : undefined },
+  }),
+  read: readOpenaiEmbeddings,
+};
+
+export default defineFamily({
+  id: 'jina',
+  title: 'Jina AI',
+  baseUrl: 'https://api.jina.ai',
+  versions: ['/v1'],
+  auth: bearer(),
+  starter: {
+    apiKeyEnv: 'JINA_API_KEY',
+    models: [
+      { id: 'jina-embeddings-v3', operations: ['embeddings'] },
+      { id: 'jina-reranker-v2-base-multilingual', operations: ['rerank'] },
+    ],
+  },
+  errors: {},
+  offers: {
+    openai: {
+      rerank: {
+        path: '/v1/rerank',
+        translation: standardRerank({
+          own: [],
+          takesObjects: true,
+          maxItems: 2048,
+          refusesNull: ['top_n', 'return_documents'],
+        }),
+        facts: 'gives documents back unless `return_documents` is false; 2,048 documents a call (unverified)',
+      },
+      embeddings: {
+        path: '/v1/embeddings',
+        translation: translateEmbeddings(embeddings),
+        facts: '2,048 inputs a call; texts or `{text}` and `{image}` objects',
+      },
+    },
+  },
+});

@@ -1,0 +1,120 @@
+/** Mistral: embeddings nearly as OpenAI has them, and completions that fill a gap, which answer as chat does. */
+
+import { bearer, defineFamily } from '../core/family.ts';
+import type { Asked } from '../core/translation.ts';
+import type { Json, JsonObject } from '../lib/json-text.ts';
+import type { ChatFacts } from './bridges/chat-parameters.ts';
+import { bridgesOver } from './bridges/index.ts';
+import { ChatStream, readChatCompletion } from './dialects/chat-completions.ts';
+import { asksForNothing, type CompletionDialect, translateCompletions } from './dialects/completions.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import { flaggedBy, mistralModerations } from './dialects/mistral-moderations.ts';
+import { readOpenaiEmbeddings } from './dialects/openai-embeddings.ts';
+
+const chat = '/v1/chat/completions';
+
+/** A call may have 16,000 tokens (unverified), whatever the number of its inputs. */
+const mostInputBytes = 48 * 1024;
+
+const embeddings: EmbeddingDialect = {
+  maxItems: ({ options: { max_items: most } }) => Number(most),
+  maxBytes: mostInputBytes,
+  hasDimensions: true,
+  own: ['output_dimension', 'output_dtype', 'metadata'],
+  isStrict: true,
+  write: ({ items, isSingle, model, format, dimensions, more }) => ({
+    body: {
+      model,
+      input: isSingle ? (items[0] ?? '') : items,
+      ...more,
+      ...(dimensions !== undefined && { output_dimension: dimensions }),
+      ...(format === 'base64' && { encoding_format: format }),
+    },
+  }),
+  read: readOpenaiEmbeddings,
+};
+
+const sampling = ['temperature', 'top_p', 'max_tokens', 'stop', 'stream', 'random_seed', 'metadata'];
+
+/** It refuses what it does not know, and it does not know `stream_options`; the names are unverified. */
+const chatFacts: ChatFacts = {
+  names: new Map([['seed', 'random_seed']]),
+  knows: [
+    ...sampling,
+    ...['n', 'presence_penalty', 'frequency_penalty', 'response_format', 'safe_prompt', 'prompt_mode'],
+    ...['reasoning_effort', 'prediction', 'guardrails'],
+  ],
+  countsUnasked: true,
+};
+
+/** That completions refuse what they do not know is unverified. */
+const known = new Set([...sampling, 'suffix', 'min_tokens']);
+
+const completions: CompletionDialect = {
+  onePromptACall: true,
+  oneChoice: true,
+  parameters: fillParameters,
+  write: ({ prompt, parameters, asked: { model } }) => ({ body: { model, prompt, ...parameters } }),
+  read: readChatCompletion,
+  stream: (call) => new ChatStream(call),
+};
+
+function fillParameters(asked: Asked): JsonObject {
+  const parameters: Record<string, Json> = Object.create(null);
+  for (const [name, value] of Object.entries(asked.body)) {
+    if (value === undefined) continue;
+    if (known.has(name)) parameters[name] = value;
+    else if (name === 'seed') parameters.random_seed = value;
+    else if (name === 'user') asked.canDoWithout(name);
+    else if (!isServedHere(name, value) && !asksForNothing(name, value)) asked.cannot(name);
+  }
+  return parameters;
+}
+
+/** The prompt comes back without its help, and its streams count without being asked. */
+function isServedHere(name: string, value: Json): boolean {
+  if (name === 'echo') return typeof value === 'boolean';
+  return name === 'model' || name === 'prompt' || name === 'stream_options';
+}
+
+export default defineFamily({
+  id: 'mistral',
+  title: 'Mistral',
+  baseUrl: 'https://api.mistral.ai',
+  versions: ['/v1'],
+  auth: bearer(),
+  options: {
+    max_items: {
+      description: 'Inputs for embeddings in a call, at most.',
+      pattern: /^[1-9]\d{0,6}$/,
+      default: '32',
+    },
+    flagged_by: flaggedBy,
+  },
+  starter: {
+    apiKeyEnv: 'MISTRAL_API_KEY',
+    models: [
+      { id: 'mistral-embed', operations: ['embeddings'] },
+      { id: 'codestral-latest', operations: ['completions'] },
+      { id: 'mistral-moderation-latest', operations: ['moderations'] },
+    ],
+  },
+  errors: {},
+  chat,
+  bridges: () => bridgesOver(chat, chatFacts),
+  offers: {
+    openai: {
+      completions: {
+        path: '/v1/fim/completions',
+        translation: translateCompletions(completions),
+        facts: 'a call for each prompt; `suffix`; one choice, no `logprobs`, no penalties',
+      },
+      moderations: { path: '/v1/moderations', translation: mistralModerations, facts: 'texts only' },
+      embeddings: {
+        path: '/v1/embeddings',
+        translation: translateEmbeddings(embeddings),
+        facts: '32 inputs a call (`max_items`), fewer where they are long; `dimensions` as the model allows',
+      },
+    },
+  },
+});

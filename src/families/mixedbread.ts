@@ -1,0 +1,55 @@
+/** Mixedbread: OpenAI's embeddings, and reranking under names of its own. */
+
+import { bearer, defineFamily } from '../core/family.ts';
+import { openaiEmbeddings } from './dialects/openai-embeddings.ts';
+import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
+import { readStandardRerank } from './dialects/standard-rerank.ts';
+
+const rerank: RerankDialect = {
+  own: ['top_k'],
+  cannot: {
+    input: 'takes them as "documents" here',
+    return_input: 'gives documents back for "return_documents" here',
+  },
+  write: ({ query, documents, model, topN, more }) => ({
+    body: {
+      ...more,
+      model,
+      query,
+      input: documents,
+      // Who names no number gets ten (unverified); none is for those who send no documents.
+      ...(documents.length > 0 && { top_k: topN ?? documents.length }),
+    },
+  }),
+  read: readStandardRerank,
+};
+
+export default defineFamily({
+  id: 'mixedbread',
+  title: 'Mixedbread',
+  baseUrl: 'https://api.mixedbread.com',
+  versions: ['/v1'],
+  auth: bearer(),
+  starter: {
+    apiKeyEnv: 'MXBAI_API_KEY',
+    models: [
+      { id: 'mixedbread-ai/mxbai-embed-large-v1', operations: ['embeddings'] },
+      { id: 'mixedbread-ai/mxbai-rerank-large-v2', operations: ['rerank'] },
+    ],
+  },
+  errors: {},
+  offers: (options) => ({
+    openai: {
+      rerank: {
+        path: '/v1/reranking',
+        translation: translateRerank(rerank),
+        facts: 'texts; `rank_fields` are made into texts here; no limit of documents is known',
+      },
+      embeddings: {
+        path: '/v1/embeddings',
+        translation: openaiEmbeddings({ maxItems: 256, misreadsTokens: true }, options),
+        facts: '256 inputs a call (unverified); token IDs are decoded (unverified whether they would be taken)',
+      },
+    },
+  }),
+});

@@ -1,0 +1,95 @@
+/** NVIDIA NIM: OpenAI's embeddings with the side of a search that a text is on, and ranking in its own shape. */
+
+import type { Json } from '../lib/json-text.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import { openaiCompatible } from './dialects/openai-compatible.ts';
+import { readOpenaiEmbeddings } from './dialects/openai-embeddings.ts';
+import { at, countIn, listIn, objectIn } from './dialects/reading.ts';
+import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
+
+const embeddings: EmbeddingDialect = {
+  maxItems: Number.POSITIVE_INFINITY,
+  hasDimensions: true,
+  own: ['input_type', 'truncate', 'user'],
+  write: ({ items, isSingle, model, format, dimensions, more }) => ({
+    body: {
+      input_type: sideOf(model),
+      ...more,
+      model,
+      input: isSingle ? (items[0] ?? '') : items,
+      dimensions,
+      encoding_format: format,
+    },
+  }),
+  read: readOpenaiEmbeddings,
+};
+
+/** Some names end in it (unverified). */
+const sideOf = (model: string): string => (model.endsWith('-query') ? 'query' : 'passage');
+
+/** Clients of TEI say whether; here it is which end. */
+function endOf(truncate: Json): Json {
+  if (typeof truncate !== 'boolean') return truncate;
+  return truncate ? 'END' : 'NONE';
+}
+
+const ranking: RerankDialect = {
+  maxItems: 512,
+  own: ['truncate'],
+  write: ({ query, documents, model, more: { truncate, ...more } }) => ({
+    body: {
+      ...more,
+      ...(truncate !== undefined && { truncate: endOf(truncate) }),
+      model,
+      query: { text: query },
+      passages: documents.map((text) => ({ text })),
+    },
+  }),
+  read({ body }) {
+    const { rankings, usage } = objectIn(body, 'the answer');
+    return {
+      results: listIn(rankings, 'rankings').map((ranked) => {
+        const { index, logit } = objectIn(ranked, 'a ranking');
+        return { index, score: logit };
+      }),
+      promptTokens: countIn(at(usage, 'prompt_tokens')),
+      totalTokens: countIn(at(usage, 'total_tokens')),
+    };
+  },
+};
+
+export default openaiCompatible({
+  id: 'nvidia',
+  title: 'NVIDIA NIM',
+  baseUrl: 'https://integrate.api.nvidia.com',
+  versions: ['/v1'],
+  starter: {
+    apiKeyEnv: 'NVIDIA_API_KEY',
+    models: [{ id: 'nvidia/llama-3.2-nv-embedqa-1b-v2', operations: ['embeddings'] }],
+  },
+  options: {
+    ranking_path: {
+      description:
+        'The path of its ranking, with its version. Hosted models have others, under https://ai.api.nvidia.com: `/v1/retrieval/nvidia/reranking`, or one for each model.',
+      pattern: /^(?:\/(?:\{model\}|[A-Za-z0-9_~-][A-Za-z0-9._~-]*))+$/,
+      default: '/v1/ranking',
+    },
+  },
+  at: (path) => `/v1${path}`,
+  completions: {
+    misreadsTokens: true,
+    facts: 'of models that have them; token IDs are decoded',
+  },
+  own: () => ({
+    embeddings: {
+      path: '/v1/embeddings',
+      translation: translateEmbeddings(embeddings),
+      facts: '`input_type` is `passage` where none is sent; too long is an error unless `truncate` says otherwise',
+    },
+    rerank: {
+      path: '{ranking_path}',
+      translation: translateRerank(ranking),
+      facts: 'scores are logits without bounds; 512 documents a call (unverified)',
+    },
+  }),
+});

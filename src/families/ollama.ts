@@ -1,0 +1,53 @@
+/** Ollama: OpenAI's shapes, or for embeddings its own, which knows what the other cannot say. */
+
+import type { Offer } from '../core/family.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import { openaiCompatible } from './dialects/openai-compatible.ts';
+import { at, countIn, listIn, objectIn, textIn } from './dialects/reading.ts';
+
+const native: EmbeddingDialect = {
+  maxItems: Number.POSITIVE_INFINITY,
+  hasDimensions: true,
+  own: ['truncate', 'options', 'keep_alive'],
+  // A list always: one empty text by itself would be none.
+  write: ({ items, model, dimensions, more }) => ({ body: { ...more, model, input: items, dimensions } }),
+  read({ body }) {
+    const { embeddings, model } = objectIn(body, 'the answer');
+    return {
+      vectors: listIn(embeddings, 'embeddings'),
+      promptTokens: countIn(at(body, 'prompt_eval_count')),
+      model: textIn(model),
+    };
+  },
+};
+
+const nativeEmbeddings: Offer = {
+  path: '/api/embed',
+  translation: translateEmbeddings(native),
+  facts: '`truncate`, `options` and `keep_alive` are served; without `truncate: false`, what is too long is cut',
+};
+
+export default openaiCompatible({
+  id: 'ollama',
+  title: 'Ollama',
+  baseUrl: 'http://127.0.0.1:11434',
+  versions: ['/v1', '/api'],
+  at: (path) => `/v1${path}`,
+  options: {
+    api: {
+      description: "Where embeddings are asked for: v1 is OpenAI's shape, native is Ollama's own.",
+      values: ['v1', 'native'],
+      default: 'v1',
+    },
+  },
+  completions: {
+    onePromptACall: true,
+    misreadsTokens: true,
+    facts: 'one prompt a call; ignores `n`, `best_of`, `echo`, `logit_bias` and `user`; the first call loads the model',
+  },
+  embeddings: {
+    misreadsTokens: true,
+    facts: 'what is too long is cut without a word; the first call loads the model',
+  },
+  own: ({ api }) => (api === 'native' ? { embeddings: nativeEmbeddings } : {}),
+});

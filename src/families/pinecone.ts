@@ -1,0 +1,50 @@
+/** Pinecone: reranking by the models that it hosts. */
+
+import { defineFamily } from '../core/family.ts';
+import { at, countIn } from './dialects/reading.ts';
+import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
+import { readStandardRerank } from './dialects/standard-rerank.ts';
+
+const rerank: RerankDialect = {
+  maxItems: 100,
+  takesObjects: 'documents',
+  own: ['rank_fields', 'parameters'],
+  write: ({ query, documents, model, topN, more }) => ({
+    body: {
+      ...more,
+      model,
+      query,
+      documents: documents.map((document) => (typeof document === 'string' ? { text: document } : document)),
+      ...(topN !== undefined && { top_n: topN }),
+      // They are given back to those who do not say.
+      return_documents: false,
+    },
+  }),
+  read(answer, call) {
+    const searchUnits = countIn(at(answer.body, 'usage', 'rerank_units'));
+    return { ...readStandardRerank(answer, call), searchUnits };
+  },
+};
+
+export default defineFamily({
+  id: 'pinecone',
+  title: 'Pinecone',
+  baseUrl: 'https://api.pinecone.io',
+  auth: { header: 'api-key', prefix: '' },
+  headers: { 'x-pinecone-api-version': '2025-10' },
+  starter: {
+    apiKeyEnv: 'PINECONE_API_KEY',
+    models: [{ id: 'bge-reranker-v2-m3', operations: ['rerank'] }],
+  },
+  errors: {},
+  offers: {
+    openai: {
+      rerank: {
+        path: '/rerank',
+        translation: translateRerank(rerank),
+        facts:
+          'texts or objects with `rank_fields`; 100 documents a call (unverified); the version of its API is 2025-10 unless `headers` sets `X-Pinecone-API-Version`',
+      },
+    },
+  },
+});

@@ -1,0 +1,34 @@
+/** SiliconFlow, as a row of facts; abroad it is at api.siliconflow.com. */
+
+import { openaiCompatible } from './dialects/openai-compatible.ts';
+
+export default openaiCompatible({
+  id: 'siliconflow',
+  title: 'SiliconFlow',
+  baseUrl: 'https://api.siliconflow.cn',
+  versions: ['/v1'],
+  at: (path) => `/v1${path}`,
+  starter: {
+    apiKeyEnv: 'SILICONFLOW_API_KEY',
+    models: [
+      { id: 'BAAI/bge-m3', operations: ['embeddings'] },
+      { id: 'BAAI/bge-reranker-v2-m3', operations: ['rerank'] },
+    ],
+  },
+  completions: {
+    onePromptACall: true,
+    misreadsTokens: true,
+    facts: 'one prompt a call (unverified); `suffix` for models that fill gaps',
+  },
+  embeddings: {
+    maxItems: 32,
+    misreadsTokens: true,
+    facts: '32 inputs a call; `dimensions` for Qwen3 models alone, refused by others',
+  },
+  rerank: {
+    own: ['max_chunks_per_doc', 'overlap_tokens'],
+    // That it has no null is unverified.
+    refusesNull: ['max_chunks_per_doc'],
+    facts: 'takes texts only; `max_chunks_per_doc` and `overlap_tokens` for BGE and BCE models alone',
+  },
+});

@@ -1,0 +1,82 @@
+/** Hugging Face Text Embeddings Inference: OpenAI's embeddings, and rerank and classifiers in its own shape. */
+
+import { bearer, defineFamily, type Options } from '../core/family.ts';
+import { headerValue } from '../lib/raw-headers.ts';
+import { createLabelJudge, labelOptions } from './dialects/label-moderations.ts';
+import { type ModerationDialect, translateModerations } from './dialects/moderations.ts';
+import { openaiEmbeddings } from './dialects/openai-embeddings.ts';
+import { listIn, objectIn } from './dialects/reading.ts';
+import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
+
+const mostItems = ({ max_items: most }: Options): number => Number(most);
+
+const rerank: RerankDialect = {
+  maxItems: ({ options }) => mostItems(options),
+  own: ['truncate', 'truncation_direction', 'raw_scores'],
+  write: ({ query, documents, more }) => ({ body: { ...more, query, texts: documents } }),
+  read: ({ body, headers }) => ({
+    results: listIn(body, 'the answer').map((result) => {
+      const { index, score } = objectIn(result, 'a result');
+      return { index, score };
+    }),
+    promptTokens: tokensIn(headers),
+  }),
+};
+
+function moderationsWith(options: Options): ModerationDialect {
+  const judge = createLabelJudge(options);
+  return {
+    maxItems: mostItems(options),
+    own: ['truncate', 'truncation_direction'],
+    write({ texts, more: { raw_scores: raw, ...more }, asked }) {
+      if (raw !== undefined && raw !== false) asked.cannot('raw_scores', 'is judged by scores between 0 and 1');
+      // Two texts in a list would be one pair; each has to stand in a list of its own.
+      return { body: { ...more, inputs: texts.map((text) => [text]) } };
+    },
+    read({ body, headers }, { first }) {
+      const tokens = tokensIn(headers);
+      return {
+        judgements: listIn(body, 'the answer').map((labels, index) => judge(labels, first + index)),
+        usage: tokens === undefined ? undefined : { prompt_tokens: tokens, total_tokens: tokens },
+      };
+    },
+  };
+}
+
+/** What it counted stands in a header alone. */
+function tokensIn(headers: readonly string[]): number | undefined {
+  const said = headerValue(headers, 'x-compute-tokens') ?? '';
+  return /^\d{1,15}$/.test(said) ? Number(said) : undefined;
+}
+
+export default defineFamily({
+  id: 'tei',
+  title: 'Text Embeddings Inference',
+  baseUrl: 'http://127.0.0.1:3000',
+  versions: ['/v1'],
+  auth: bearer(),
+  options: {
+    max_items: {
+      description: "Inputs and documents in a call, at most: the server's --max-client-batch-size.",
+      pattern: /^[1-9]\d{0,6}$/,
+      default: '32',
+    },
+    ...labelOptions,
+  },
+  errors: {},
+  offers: (options) => ({
+    openai: {
+      rerank: { path: '/rerank', translation: translateRerank(rerank), facts: '32 documents a call (`max_items`)' },
+      moderations: {
+        path: '/predict',
+        translation: translateModerations(moderationsWith(options)),
+        facts: '32 texts a call (`max_items`); what the labels mean is said in `labels`, save for common ones',
+      },
+      embeddings: {
+        path: '/v1/embeddings',
+        translation: openaiEmbeddings({ maxItems: 32, maxItemsOption: 'max_items', misreadsTokens: true }, options),
+        facts: '32 inputs a call (`max_items`)',
+      },
+    },
+  }),
+});

@@ -1,0 +1,30 @@
+/** Together AI, as a row of facts. */
+
+import { openaiCompatible } from './dialects/openai-compatible.ts';
+
+export default openaiCompatible({
+  id: 'together',
+  title: 'Together AI',
+  baseUrl: 'https://api.together.xyz',
+  versions: ['/v1'],
+  at: (path) => `/v1${path}`,
+  starter: { apiKeyEnv: 'TOGETHER_API_KEY', models: [] },
+  completions: {
+    onePromptACall: true,
+    misreadsTokens: true,
+    facts: 'lists of prompts are sent one a call (unverified whether they would pass); `safety_model` passes',
+  },
+  embeddings: {
+    misreadsTokens: true,
+    lacksBase64: true,
+    facts: 'base64 is made here (unverified whether it would come); no limit of inputs is known',
+  },
+  rerank: {
+    own: ['rank_fields'],
+    // That it has no null is unverified.
+    refusesNull: ['rank_fields'],
+    takesObjects: true,
+    maxItems: 1024,
+    facts: 'texts or objects; 1,024 documents a call (unverified)',
+  },
+});

@@ -1,0 +1,117 @@
+/** Google's Vertex AI: embeddings by one method of prediction, and by another one for newer models. */
+
+import { defineFamily } from '../core/family.ts';
+import type { Asked } from '../core/translation.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import {
+  adaptFor,
+  ofTheTask,
+  readEmbedContent,
+  taskTypeOf,
+  toContent,
+  vectorIn,
+} from './dialects/google-embeddings.ts';
+import { googleErrors } from './dialects/google-errors.ts';
+import { at, countIn, listIn, objectIn, sumOf } from './dialects/reading.ts';
+import { googleSigner } from './signing/google.ts';
+
+/** Models from the second generation on have a method of their own. */
+const embedsContent = (model: string): boolean => /gemini-embedding-(?!001)/.test(model);
+
+const models = '/v1/projects/{project}/locations/{location}/publishers/google/models/{model}';
+
+const predict: EmbeddingDialect = {
+  maxItems: mostInstances,
+  maxTokens: () => 20_000,
+  hasDimensions: true,
+  own: [...ofTheTask, 'autoTruncate'],
+  isStrict: true,
+  write(call) {
+    const { items, more, dimensions } = call;
+    const parameters = { outputDimensionality: dimensions, autoTruncate: more.autoTruncate };
+    return {
+      body: {
+        instances: items.map((content) => ({ content, task_type: taskTypeOf(call), title: more.title })),
+        parameters: Object.values(parameters).some((value) => value !== undefined) ? parameters : undefined,
+      },
+    };
+  },
+  read({ body }, call) {
+    const predictions = listIn(objectIn(body, 'the answer').predictions, 'predictions');
+    const made = predictions.map((prediction) => objectIn(prediction, 'a prediction').embeddings);
+    return {
+      vectors: made.map(vectorIn),
+      adapt: adaptFor(call),
+      promptTokens: sumOf(made.map((one) => countIn(at(one, 'statistics', 'token_count')))),
+    };
+  },
+};
+
+const embedContent: EmbeddingDialect = {
+  maxItems: 1,
+  hasDimensions: true,
+  own: [...ofTheTask, 'autoTruncate'],
+  isStrict: true,
+  write(call) {
+    const { items, more, dimensions } = call;
+    const config = {
+      taskType: taskTypeOf(call),
+      title: more.title,
+      outputDimensionality: dimensions,
+      autoTruncate: more.autoTruncate,
+    };
+    return {
+      path: `${models}:embedContent`,
+      body: {
+        content: toContent(items[0] ?? ''),
+        embedContentConfig: Object.values(config).some((value) => value !== undefined) ? config : undefined,
+      },
+    };
+  },
+  read: ({ body }, call) => readEmbedContent(body, call),
+};
+
+function mostInstances({ model, options }: Asked): number {
+  if (options.max_items !== undefined) return Number(options.max_items);
+  return model.includes('gemini-embedding') ? 1 : 250;
+}
+
+const translations = { predict: translateEmbeddings(predict), embedContent: translateEmbeddings(embedContent) };
+
+export default defineFamily({
+  id: 'vertex',
+  title: 'Google Vertex AI',
+  baseUrl: 'https://{location}-aiplatform.googleapis.com',
+  addressFor({ location }) {
+    if (location === 'global') return 'https://aiplatform.googleapis.com';
+    return location === 'us' || location === 'eu' ? `https://aiplatform.${location}.rep.googleapis.com` : undefined;
+  },
+  versions: ['/v1', '/v1beta1'],
+  credential: 'document',
+  signer: googleSigner,
+  options: {
+    project: { description: 'The ID of the project.', pattern: /^[a-z0-9][a-z0-9.:-]*$/, required: true },
+    location: {
+      description: 'The location of the models, such as `us-central1`, `eu` or `global`.',
+      pattern: /^[a-z][a-z0-9-]*$/,
+      required: true,
+    },
+    max_items: {
+      description: 'Inputs in a call of `:predict`, at most, where the model takes another number than is known here.',
+      pattern: /^[1-9]\d{0,3}$/,
+    },
+  },
+  errors: googleErrors,
+  offers: {
+    openai: {
+      embeddings: {
+        path: `${models}:predict`,
+        translation: {
+          ask: (asked) => translations[embedsContent(asked.model) ? 'embedContent' : 'predict'].ask(asked),
+        },
+        facts:
+          '`api_key_file` names the JSON file of a service account, or `api_key` is an access token; 250 inputs and about 20,000 tokens a call; `gemini-embedding-001` one (unverified, `max_items` says otherwise), `gemini-embedding-2` one, by `:embedContent`; `autoTruncate: false` refuses what is too long, else it is cut silently; `input_type` goes as `task_type`; where `dimensions` are asked of `gemini-embedding-001`, its vectors are brought to unit length',
+      },
+    },
+  },
+});

@@ -1,0 +1,50 @@
+/** vLLM: OpenAI's shapes with the model's own token IDs, and a reranker that always gives its documents back. */
+
+import type { Asked, Translation } from '../core/translation.ts';
+import { isJsonList, isJsonObject, type Json } from '../lib/json-text.ts';
+import { openaiCompatible } from './dialects/openai-compatible.ts';
+import { type StandardRerankFacts, standardRerank } from './dialects/standard-rerank.ts';
+
+const facts: StandardRerankFacts = {
+  own: ['max_tokens_per_doc', 'max_tokens_per_query', 'priority'],
+  echoes: 'always',
+  refusesNull: ['top_n', 'return_documents', 'max_tokens_per_doc'],
+  zeroIsAll: true,
+};
+const ofTexts = standardRerank(facts);
+const ofParts = standardRerank({ ...facts, takesObjects: true });
+
+/** Objects with `content` are its own; of all others it knows nothing, so their text is sent. */
+const rerank: Translation = {
+  ...ofTexts,
+  ask: (asked) => (holdsParts(asked) ? ofParts : ofTexts).ask(asked),
+};
+
+function holdsParts({ body: { query, documents } }: Asked): boolean {
+  const hasParts = (value: Json | undefined): boolean => isJsonObject(value) && value.content !== undefined;
+  return hasParts(query) || (isJsonList(documents) && documents.some(hasParts));
+}
+
+export default openaiCompatible({
+  id: 'vllm',
+  title: 'vLLM',
+  baseUrl: 'http://127.0.0.1:8000',
+  versions: ['/v1'],
+  at: (path) => `/v1${path}`,
+  completions: {
+    facts: "token IDs are the model's own; refuses `suffix`; ignores what it does not know, `best_of` among it",
+  },
+  embeddings: {
+    misreadsTokens: true,
+    refusesNull: ['encoding_format'],
+    forOtherNumbers: ['embed_dtype', 'endianness'],
+    facts: '`messages` in place of `input`; `dimensions` for Matryoshka models alone, refused by others',
+  },
+  own: () => ({
+    rerank: {
+      path: '/v1/rerank',
+      translation: rerank,
+      facts: 'texts or `{content}` objects; gives documents back unless `return_documents` is false',
+    },
+  }),
+});

@@ -1,0 +1,119 @@
+/** Server-sent events out of bytes that come in any pieces. */
+
+import { isUtf8 } from 'node:buffer';
+
+export interface StreamEvent {
+  /** Empty where it has none. */
+  readonly name: string;
+  /** Its lines of data, joined; never empty. */
+  readonly data: string;
+}
+
+/** Why bytes are no stream of events. */
+export class EventStreamError extends Error {
+  constructor(problem: string) {
+    super(problem);
+    this.name = 'EventStreamError';
+  }
+}
+
+/** No event is longer; what is, is no stream of events. */
+const longestEventBytes = 4 * 1024 * 1024;
+
+const LINE_FEED = 0x0a;
+const RETURN = 0x0d;
+const COLON = 0x3a;
+const byteOrderMark = Buffer.from('\ufeff');
+
+export class EventStream {
+  readonly #limitBytes: number;
+  /** The beginning of a line whose end has not come. */
+  #rest: Buffer[] = [];
+  #restBytes = 0;
+  #dataBytes = 0;
+  #data: string[] = [];
+  #name = '';
+  /** The last line ended with a return: a line feed right behind it belongs to the same end. */
+  #isAfterReturn = false;
+  #isFirstLine = true;
+
+  constructor(limitBytes = longestEventBytes) {
+    this.#limitBytes = limitBytes;
+  }
+
+  /** The events that are complete with it, one by one. Throws an `EventStreamError` at the first that is none. */
+  *push(chunk: Buffer): Generator<StreamEvent, void, void> {
+    let start = 0;
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at];
+      if (byte !== LINE_FEED && byte !== RETURN) continue;
+      const isSecondHalf = byte === LINE_FEED && this.#isAfterReturn && at === start && this.#restBytes === 0;
+      const from = start;
+      start = at + 1;
+      this.#isAfterReturn = byte === RETURN;
+      if (isSecondHalf) continue;
+      const event = this.#line(this.#wholeLine(chunk.subarray(from, at)));
+      if (event !== undefined) yield event;
+    }
+    if (start < chunk.length) {
+      this.#isAfterReturn = false;
+      this.#keep(chunk.subarray(start));
+    }
+  }
+
+  /** What the end of the stream completes: some forget the empty line behind the last event. */
+  *end(): Generator<StreamEvent, void, void> {
+    const last = this.#line(this.#wholeLine(Buffer.alloc(0))) ?? this.#dispatch();
+    if (last !== undefined) yield last;
+  }
+
+  #keep(bytes: Buffer): void {
+    this.#rest.push(bytes);
+    this.#restBytes += bytes.length;
+    this.#checkLength();
+  }
+
+  #checkLength(): void {
+    if (this.#restBytes + this.#dataBytes > this.#limitBytes) throw new EventStreamError('an event is too long');
+  }
+
+  #wholeLine(end: Buffer): Buffer {
+    let line = end;
+    if (this.#restBytes > 0) {
+      this.#keep(end);
+      line = Buffer.concat(this.#rest);
+      this.#rest = [];
+      this.#restBytes = 0;
+    }
+    if (!this.#isFirstLine) return line;
+    this.#isFirstLine = false;
+    const { length } = byteOrderMark;
+    return line.subarray(0, length).equals(byteOrderMark) ? line.subarray(length) : line;
+  }
+
+  /** Takes one line; an empty one ends an event. */
+  #line(line: Buffer): StreamEvent | undefined {
+    if (line.length === 0) return this.#dispatch();
+    const [first] = line;
+    if (first === COLON) return undefined;
+    if (!isUtf8(line)) throw new EventStreamError('a line is ill-formed UTF-8');
+    const text = line.toString('utf8');
+    const colon = text.indexOf(':');
+    const field = colon === -1 ? text : text.slice(0, colon);
+    const value = colon === -1 ? '' : text.slice(colon + (text[colon + 1] === ' ' ? 2 : 1));
+    if (field === 'event') this.#name = value;
+    if (field !== 'data') return undefined;
+    this.#data.push(value);
+    this.#dataBytes += line.length;
+    this.#checkLength();
+    return undefined;
+  }
+
+  #dispatch(): StreamEvent | undefined {
+    const event = { name: this.#name, data: this.#data.join('\n') };
+    this.#name = '';
+    this.#data = [];
+    this.#dataBytes = 0;
+    return event.data === '' ? undefined : event;
+  }
+}

@@ -1,0 +1,54 @@
+/** JSON as values whose numbers stay as they were written. */
+
+export type Json = null | boolean | number | string | JsonNumber | JsonNumbers | readonly Json[] | JsonObject;
+
+export interface JsonObject {
+  readonly [name: string]: Json | undefined;
+}
+
+/** A number in the spelling in which it came: `1.0`, `1e3` and twenty digits survive. */
+export class JsonNumber {
+  readonly source: string;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  get value(): number {
+    return Number(this.source);
+  }
+}
+
+/** A list of one or more numbers and nothing else, such as a vector: unread until someone wants its values. */
+export class JsonNumbers {
+  readonly source: string;
+  readonly length: number;
+
+  constructor(source: string, length: number) {
+    this.source = source;
+    this.length = length;
+  }
+
+  values(): number[] {
+    return JSON.parse(this.source);
+  }
+}
+
+export function isJsonObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !isList(value) && !isNumeric(value);
+}
+
+/** A list of any elements; the numbers of a pure list of numbers are not read for it. */
+export function isJsonList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** The value of a number however it is held. */
+export function numberOf(value: Json | undefined): number | undefined {
+  if (value instanceof JsonNumber) return value.value;
+  return typeof value === 'number' ? value : undefined;
+}
+
+const isList = (value: object): value is readonly Json[] => Array.isArray(value);
+const isNumeric = (value: object): value is JsonNumber | JsonNumbers =>
+  value instanceof JsonNumber || value instanceof JsonNumbers;

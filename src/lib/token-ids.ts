@@ -1,0 +1,72 @@
+/** Text from lists of token IDs. The vocabularies are large, and loaded when the first one is asked for. */
+
+import type { TiktokenBPE } from 'js-tiktoken/lite';
+
+const loaders = {
+  cl100k_base: () => import('js-tiktoken/ranks/cl100k_base'),
+  o200k_base: () => import('js-tiktoken/ranks/o200k_base'),
+  p50k_base: () => import('js-tiktoken/ranks/p50k_base'),
+  r50k_base: () => import('js-tiktoken/ranks/r50k_base'),
+} as const satisfies Record<string, () => Promise<{ default: TiktokenBPE }>>;
+
+export type Vocabulary = keyof typeof loaders;
+
+/** What clients use who split text by OpenAI's rules: for names that these do not know, too. */
+const commonVocabulary: Vocabulary = 'cl100k_base';
+
+/** Which vocabulary a client takes for a model: by OpenAI's own rules, the first that fits. */
+const byName: readonly (readonly [name: RegExp, vocabulary: Vocabulary])[] = [
+  [/^(?:o[134]|chatgpt-4o|(?:ft:)?gpt-(?:4o|4\.[15]|5|oss))(?=$|[-:])/, 'o200k_base'],
+  [/^(?:text-davinci-(?:00[23]|edit-001)|code-(?:davinci|cushman)-\S*|(?:davinci|cushman)-codex)$/, 'p50k_base'],
+  [/^(?:gpt-?2|ada|babbage|curie|davinci|text-(?:ada|babbage|curie|davinci)-001)$/, 'r50k_base'],
+  [/^(?:text-similarity|text-search|code-search)-(?:ada|babbage|curie|davinci)-\S*$/, 'r50k_base'],
+];
+
+/** The bytes of each ID, in base64; an ID that stands for nothing has none. */
+type Pieces = readonly (string | undefined)[];
+
+const loaded = new Map<Vocabulary, Promise<Pieces>>();
+
+/** Undefined where one of them is no ID of the vocabulary. A character that is cut at either end becomes U+FFFD. */
+export async function textOfTokens(vocabulary: Vocabulary, ids: readonly number[]): Promise<string | undefined> {
+  const pieces = await piecesOf(vocabulary);
+  // A character for each byte.
+  let bytes = '';
+  for (const id of ids) {
+    const piece = pieces[id];
+    if (piece === undefined) return undefined;
+    bytes += atob(piece);
+  }
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}
+
+/** The one that goes with the name of a model. */
+export function vocabularyOf(model: string): Vocabulary {
+  return byName.find(([name]) => name.test(model))?.[1] ?? commonVocabulary;
+}
+
+function piecesOf(vocabulary: Vocabulary): Promise<Pieces> {
+  const known = loaded.get(vocabulary);
+  if (known !== undefined) return known;
+  const pieces = loaders[vocabulary]().then(({ default: ranks }) => toPieces(ranks));
+  loaded.set(vocabulary, pieces);
+  // What could not be loaded may be there the next time.
+  pieces.catch(() => loaded.delete(vocabulary));
+  return pieces;
+}
+
+/** A line is a mark, the ID of its first piece, and the pieces from there on. */
+function toPieces({ bpe_ranks: lines, special_tokens: special }: TiktokenBPE): Pieces {
+  const pieces: (string | undefined)[] = [];
+  for (const line of lines.split('\n')) {
+    const [, first, ...rest] = line.split(' ');
+    for (const [index, piece] of rest.entries()) pieces[Number(first) + index] = piece;
+  }
+  for (const [text, id] of Object.entries(special)) pieces[id] = btoa(text);
+  return pieces;
+}
+
+/** A rough count where nobody gave one: four bytes to a token, one at least. */
+export function estimateTokens(text: string): number {
+  return Math.max(1, Math.ceil(Buffer.byteLength(text) / 4));
+}

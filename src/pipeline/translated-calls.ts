@@ -1,0 +1,393 @@
+/** Asks an upstream in its own wire format, in as many calls as it takes, and makes of its answers one for the client. */
+
+import type { Turn } from '../core/dispatch.ts';
+import { type SigningTools, withOptions } from '../core/family.ts';
+import type { Answer, Call, CallEnd, ClientWork, Failure, Outcome, Transport } from '../core/outcome.ts';
+import {
+  type Asked,
+  type Conversation,
+  type Reply,
+  type StreamReader,
+  type Translated,
+  Unfit,
+  type WireAnswer,
+} from '../core/translation.ts';
+import { type Json, JsonTextError, parseJsonInTurns, writeJsonInTurns } from '../lib/json-text.ts';
+import { headerValue } from '../lib/raw-headers.ts';
+import { retryAfterIn } from './foreign-error.ts';
+import { Lane } from './lane.ts';
+import { WholeMadeAnswer, withoutBodyHeaders } from './made-answer.ts';
+import { toPath } from './plan.ts';
+import { heldBytes } from './screen.ts';
+import { StreamedAnswer } from './streamed-answer.ts';
+import { Allowance, readWhole } from './whole-answer.ts';
+
+/** Calls of one request that are under way at a time. */
+const atATime = 8;
+
+export class TranslatedCalls implements ClientWork {
+  readonly #call: Call;
+  readonly #asked: Asked;
+  readonly #conversation: Conversation;
+  readonly #turn: Turn;
+  readonly #signing: SigningTools;
+  readonly #headers: readonly string[];
+  readonly #paths: readonly string[];
+  readonly #allowance: Allowance;
+  readonly #lanes = new Set<Lane>();
+  readonly #answers: WireAnswer[];
+  /** The request that is asked next. */
+  #next = 0;
+  #underWay = 0;
+  readonly #helpers: Promise<void>[] = [];
+  /** The first answer that came, whose head stands for all. */
+  #head: Answer | undefined = undefined;
+  /** Of the answer that came last. */
+  #bytes: Buffer = Buffer.alloc(0);
+  #lastByteAtMs = 0;
+  /** Calls of which a byte may have left. */
+  #sent = 0;
+  /** How it ended, where not by a good answer to each request. */
+  #outcome: Outcome | undefined = undefined;
+
+  /** Throws a `GatewayError` where the model has no place in a path. */
+  constructor(call: Call, asked: Asked, conversation: Conversation, turn: Turn, signing: SigningTools) {
+    const { requests, stream } = conversation;
+    this.#call = call;
+    this.#asked = asked;
+    this.#conversation = conversation;
+    this.#turn = turn;
+    this.#signing = signing;
+    this.#headers = toHeaders(call.headers, stream !== undefined, requests.length > 1);
+    this.#paths = requests.map(({ path }) => (path === undefined ? call.path : this.#pathOf(path)));
+    this.#allowance = new Allowance(call.upstream.answerLimitBytes);
+    this.#answers = new Array(requests.length);
+  }
+
+  #pathOf(path: string): string {
+    const { pathPrefix, options } = this.#call.upstream;
+    return pathPrefix + withOptions(toPath(path, this.#asked.model), options);
+  }
+
+  /** Never rejects. */
+  async run(transport: Transport): Promise<Outcome> {
+    const { client, end } = this.#call;
+    client.work = this;
+    let outcome: Outcome;
+    try {
+      outcome = await this.#outcomeOf(transport);
+    } catch (error) {
+      outcome = { kind: 'unknown', failure: inside(error) };
+    }
+    if (client.work === this) client.work = undefined;
+    // What is not read yet ends its call later.
+    const isHandedOn = outcome.kind === 'answered' && !(outcome.answer instanceof WholeMadeAnswer);
+    if (!isHandedOn) end.over(undefined);
+    return outcome;
+  }
+
+  clientLeft(): void {
+    this.#endWith({ kind: 'client-gone' });
+  }
+
+  async #outcomeOf(transport: Transport): Promise<Outcome> {
+    const { stream } = this.#conversation;
+    if (stream !== undefined) return this.#stream(stream, transport);
+    await this.#askAll(transport);
+    const outcome: Outcome | undefined = this.#outcome;
+    if (outcome === undefined) return this.#read();
+    // Where others have left, it says little that one did not, and the others may have been served.
+    if (outcome.kind === 'not-sent' && this.#sent > 0) return { kind: 'unknown', failure: outcome.failure };
+    return outcome.kind === 'answered' && this.#sent > 1 ? { ...outcome, isPartial: true } : outcome;
+  }
+
+  /** Asks one request after the other, with as many helpers as there are places for. */
+  async #askAll(transport: Transport): Promise<void> {
+    while (this.#isLeft) {
+      const asking = this.#askNext(transport);
+      this.#getHelp(transport);
+      await asking;
+    }
+    await Promise.all(this.#helpers);
+  }
+
+  #getHelp(transport: Transport): void {
+    while (this.#isLeft && this.#underWay < atATime) {
+      const place = this.#turn.enterAgain();
+      if (place === undefined) return;
+      this.#helpers.push(this.#help(place, transport));
+    }
+  }
+
+  /** One request a place: others may be waiting for it. */
+  async #help(place: CallEnd, transport: Transport): Promise<void> {
+    await this.#askNext(transport);
+    place.over(undefined);
+    this.#getHelp(transport);
+  }
+
+  async #askNext(transport: Transport): Promise<void> {
+    const index = this.#next;
+    this.#next += 1;
+    this.#underWay += 1;
+    const answer = await this.#ask(index, transport);
+    this.#underWay -= 1;
+    if (answer !== undefined) this.#answers[index] = answer;
+  }
+
+  get #isLeft(): boolean {
+    return this.#outcome === undefined && this.#next < this.#conversation.requests.length;
+  }
+
+  /** One request and its whole answer; undefined where this ends it all. Never rejects. */
+  async #ask(index: number, transport: Transport): Promise<WireAnswer | undefined> {
+    const lane = new Lane();
+    this.#lanes.add(lane);
+    try {
+      const outcome = await this.#send(index, lane, transport);
+      if (this.#outcome !== undefined) return undefined;
+      if (outcome.kind === 'answered' && isGood(outcome.answer)) return await this.#readOne(outcome.answer, lane);
+      if (outcome.kind === 'answered') lane.handOn(this.#call.end);
+      const told = outcome.kind === 'answered' ? await this.#withHint(outcome.answer, lane) : outcome;
+      this.#lanes.delete(lane);
+      this.#endWith(told);
+    } catch (error) {
+      this.#endWith({ kind: 'unknown', failure: inside(error) });
+    } finally {
+      this.#lanes.delete(lane);
+    }
+    return undefined;
+  }
+
+  async #readOne(answer: Answer, lane: Lane): Promise<WireAnswer | undefined> {
+    this.#head ??= answer;
+    const whole = await Promise.race([readWhole(answer, this.#allowance), lane.left]);
+    if (whole === undefined || this.#outcome !== undefined) return undefined;
+    if ('failure' in whole) {
+      this.#endWith({ kind: 'unknown', failure: whole.failure });
+      return undefined;
+    }
+    this.#lastByteAtMs = performance.now();
+    const read = await toDocument(whole.body);
+    if (this.#outcome !== undefined) return undefined;
+    if (read instanceof Unfit) {
+      this.#endWith({ kind: 'unknown', failure: toFailure(read) });
+      return undefined;
+    }
+    const meant = this.#statusMeantBy(whole.body, read);
+    this.#bytes = whole.body;
+    if (meant === undefined) return { body: read, headers: answer.headers };
+    this.#endWith({ kind: 'answered', answer: this.#made(meant, answer, whole.body) });
+    return undefined;
+  }
+
+  /** Where it says 200 and means an error. */
+  #statusMeantBy(bytes: Buffer, read: Json): number | undefined {
+    const { errors, failureIn } = this.#call.upstream.family;
+    const failed = failureIn?.(bytes, true);
+    return errors?.hiddenIn?.(read) ?? (failed === 'unclear' ? undefined : failed);
+  }
+
+  /** Some say in the body when they may be asked again: whoever decides that reads headers alone. */
+  async #withHint(answer: Answer, lane: Lane): Promise<Outcome> {
+    const { errors } = this.#call.upstream.family;
+    const isBusy = answer.status === 429 || answer.status === 503;
+    if (errors?.retryAfterS === undefined || !isBusy || headerValue(answer.headers, 'retry-after') !== undefined) {
+      return { kind: 'answered', answer };
+    }
+    const whole = await Promise.race([readWhole(answer, new Allowance(heldBytes)), lane.left]);
+    if (whole === undefined) return { kind: 'client-gone' };
+    this.#lastByteAtMs = performance.now();
+    // What cannot be read is an error of that status all the same.
+    const body = 'body' in whole ? whole.body : Buffer.alloc(0);
+    const read = await toDocument(body);
+    const hint = read instanceof Unfit ? [] : retryAfterIn(read, errors);
+    return { kind: 'answered', answer: this.#made(answer.status, answer, body, undefined, hint) };
+  }
+
+  async #send(index: number, lane: Lane, transport: Transport): Promise<Outcome> {
+    const { body = {} } = this.#conversation.requests[index] ?? {};
+    const bytes = await writeJsonInTurns(body);
+    const path = this.#paths[index] ?? this.#call.path;
+    const signature = await this.#sign(path, bytes, lane);
+    if (signature !== undefined && 'failure' in signature) return { kind: 'not-sent', failure: signature.failure };
+    if (lane.client.gone) return { kind: 'client-gone', unsent: true };
+    const headers = [...this.#headers, ...(signature ?? [])];
+    this.#sent += 1;
+    const outcome = await transport({ ...this.#call, path, headers, body: bytes, client: lane.client, end: lane });
+    if (outcome.kind === 'not-sent' || (outcome.kind === 'client-gone' && outcome.unsent)) this.#sent -= 1;
+    return outcome.kind === 'answered' ? this.#asMeant(outcome.answer, lane) : outcome;
+  }
+
+  /** Undefined where there is nothing to sign, or nobody to sign it for any more. */
+  async #sign(
+    path: string,
+    body: Buffer,
+    lane: Lane,
+  ): Promise<readonly string[] | { readonly failure: Failure } | undefined> {
+    const { signer } = this.#turn.credential;
+    if (signer === undefined) return undefined;
+    const url = `${this.#call.upstream.origin ?? ''}${path}`;
+    try {
+      return await Promise.race([signer({ url, headers: this.#headers, body }, this.#signing), lane.left]);
+    } catch (error) {
+      return { failure: cannotSign(error) };
+    }
+  }
+
+  /** An error that says 200 gets the status that it means: what the client gets is not the upstream's own answer anyway. */
+  async #asMeant(answer: Answer, lane: Lane): Promise<Outcome> {
+    const { meantStatus, status } = answer;
+    if (status === 304) {
+      answer.cancel();
+      return { kind: 'unknown', failure: toFailure(new Unfit('status 304 came, which has nothing in it')) };
+    }
+    if (meantStatus === undefined) return { kind: 'answered', answer };
+    const whole = await Promise.race([readWhole(answer, this.#allowance), lane.left]);
+    if (whole === undefined) return { kind: 'client-gone' };
+    if ('failure' in whole) return { kind: 'unknown', failure: whole.failure };
+    this.#lastByteAtMs = performance.now();
+    return { kind: 'answered', answer: this.#made(meantStatus, answer, whole.body) };
+  }
+
+  async #stream(stream: StreamReader, transport: Transport): Promise<Outcome> {
+    const lane = new Lane();
+    this.#lanes.add(lane);
+    const outcome = await this.#send(0, lane, transport);
+    if (this.#outcome !== undefined) return this.#outcome;
+    if (outcome.kind !== 'answered') return outcome;
+    const { answer } = outcome;
+    lane.handOn(this.#call.end);
+    if (!isGood(answer)) return this.#withHint(answer, lane);
+    const type = headerValue(answer.headers, 'content-type') ?? '';
+    const coding = headerValue(answer.headers, 'content-encoding') ?? 'identity';
+    if (/^text\/event-stream\b/i.test(type) && coding === 'identity') {
+      const { secrets } = this.#call.upstream;
+      return {
+        kind: 'answered',
+        answer: new StreamedAnswer(answer, stream, this.#by, [...this.#asked.ignored], secrets),
+      };
+    }
+    return this.#readInsteadOfStream(answer, lane);
+  }
+
+  /** No stream: an error that says 200, perhaps. */
+  async #readInsteadOfStream(answer: Answer, lane: Lane): Promise<Outcome> {
+    const whole = await Promise.race([readWhole(answer, this.#allowance), lane.left]);
+    if (whole === undefined) return this.#outcome ?? { kind: 'client-gone' };
+    if ('failure' in whole) return { kind: 'unknown', failure: whole.failure };
+    this.#lastByteAtMs = performance.now();
+    const read = await toDocument(whole.body);
+    const meant = read instanceof Unfit ? undefined : this.#statusMeantBy(whole.body, read);
+    if (meant !== undefined) return { kind: 'answered', answer: this.#made(meant, answer, whole.body) };
+    return { kind: 'unknown', failure: toFailure(new Unfit('a stream was asked for, and something else came')) };
+  }
+
+  get #by(): string {
+    return this.#turn.candidate.offer.translatedBy ?? this.#call.upstream.family.id;
+  }
+
+  /** The first outcome that is no good answer counts for all; the other calls are given up. */
+  #endWith(outcome: Outcome): void {
+    if (this.#outcome !== undefined) return;
+    this.#outcome = outcome;
+    for (const lane of this.#lanes) lane.leave();
+  }
+
+  async #read(): Promise<Outcome> {
+    let reply: Reply;
+    try {
+      reply = await this.#conversation.read(this.#answers);
+    } catch (error) {
+      if (error instanceof Unfit) return { kind: 'unknown', failure: toFailure(error) };
+      throw error;
+    }
+    if (this.#head === undefined) throw new TypeError('a translation asks for something');
+    const answer = reply.isAsItCame
+      ? this.#made(this.#head.status, this.#head, this.#bytes)
+      : await this.#written(reply, this.#head);
+    // The client may have left meanwhile.
+    return this.#outcome ?? { kind: 'answered', answer };
+  }
+
+  async #written({ isEstimated = false, usage, body }: Reply, head: Answer): Promise<WholeMadeAnswer> {
+    const translated: Translated = { by: this.#by, ignored: [...this.#asked.ignored], isEstimated, usage };
+    return this.#made(200, head, await writeJsonInTurns(body), translated);
+  }
+
+  #made(
+    status: number,
+    head: Answer,
+    body: Buffer,
+    translated?: Translated,
+    more: readonly string[] = [],
+  ): WholeMadeAnswer {
+    return new WholeMadeAnswer({
+      status,
+      statusText: status === head.status ? head.statusText : '',
+      headers: [...withoutBodyHeaders(head.headers), ...more],
+      sentAtMs: head.sentAtMs,
+      // Of several answers the last is the one that was waited for.
+      firstByteAtMs: this.#lastByteAtMs,
+      body,
+      translated,
+    });
+  }
+}
+
+/** What the body is and what may come is for us to say. */
+const saidByUs = new Set(['content-type', 'accept', 'accept-encoding']);
+
+function toHeaders(raw: readonly string[], isStream: boolean, isOneOfSeveral: boolean): string[] {
+  const headers = ['content-type', 'application/json', 'accept-encoding', 'identity'];
+  headers.push('accept', isStream ? 'text/event-stream' : 'application/json');
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] ?? '';
+    // Several calls under one such key would be taken for one call.
+    const isDropped = saidByUs.has(name) || (isOneOfSeveral && name === 'idempotency-key');
+    if (!isDropped) headers.push(name, raw[i + 1] ?? '');
+  }
+  return headers;
+}
+
+function isGood({ status, meantStatus }: Answer): boolean {
+  return status >= 200 && status < 300 && meantStatus === undefined;
+}
+
+async function toDocument(bytes: Buffer): Promise<Json | Unfit> {
+  try {
+    return await parseJsonInTurns(bytes);
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    const start = bytes.toString('latin1', 0, 200).trimStart();
+    if (start === '') return new Unfit('its body is empty');
+    return new Unfit(start.startsWith('<') ? 'a page came instead of JSON' : `its body is no JSON: ${error.message}`);
+  }
+}
+
+function toFailure({ message }: Unfit): Failure {
+  return {
+    code: 'upstream_protocol_error',
+    message: `The upstream's answer does not fit the request (${message}); try again, and tell the operator if it stays so.`,
+    cause: message,
+    unfit: true,
+  };
+}
+
+function cannotSign(error: unknown): Failure {
+  return {
+    code: 'upstream_unreachable',
+    message: 'The call to the upstream could not be signed with its credential; tell the operator.',
+    cause: `signing: ${error instanceof Error ? error.message : String(error)}`,
+  };
+}
+
+/** A fault of the translation says nothing of the upstream. */
+function inside(error: unknown): Failure {
+  return {
+    code: 'internal_error',
+    message: 'Something went wrong in the translation of the answer; tell the operator the request ID.',
+    cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    ours: true,
+  };
+}

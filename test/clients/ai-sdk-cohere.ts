@@ -1,0 +1,35 @@
+/** The AI SDK with its provider for Cohere. */
+
+import { createCohere } from '@ai-sdk/cohere';
+import { embed, rerank } from 'ai';
+import { defineClient, type Gateway } from '../matrix/client.ts';
+
+/** It insists on the `meta` of Cohere's answers, so it has to ask for their shape. */
+const headers = { 'x-postern-shape': 'cohere' };
+const connect = ({ url, key }: Gateway) => createCohere({ baseURL: `${url}/v2`, apiKey: key, headers });
+
+export default defineClient({
+  package: '@ai-sdk/cohere',
+  beside: ['ai'],
+  setUp: "createCohere({ baseURL: 'https://postern/v2', apiKey, headers: { 'x-postern-shape': 'cohere' } })",
+  remark: 'takes no answer without `meta`, which only that shape is sure to have',
+  ways: {
+    rerank: {
+      call: '`rerank` with `reranking(model)`',
+      async run(gateway, { query, documents, topN }) {
+        const model = connect(gateway).reranking(gateway.model);
+        const { ranking } = await rerank({ model, query, documents: [...documents], topN, maxRetries: 0 });
+        return ranking.map(({ originalIndex: index, score }) => ({ index, score }));
+      },
+    },
+  },
+  deadEnds: [
+    {
+      call: '`embed`',
+      path: '/v2/embed',
+      code: 'route_not_found',
+      why: 'Cohere alone has this route: the provider for OpenAI embeds with the same models',
+      run: (gateway) => embed({ model: connect(gateway).embeddingModel(gateway.model), value: 'x', maxRetries: 0 }),
+    },
+  ],
+});

@@ -1,0 +1,41 @@
+/** LangChain with Cohere's models. */
+
+import { Cohere, CohereEmbeddings, CohereRerank } from '@langchain/cohere';
+import { CohereClient } from 'cohere-ai';
+import { defineClient, type Gateway } from '../matrix/client.ts';
+
+const connect = ({ url, key }: Gateway): CohereClient => new CohereClient({ environment: url, token: key });
+
+export default defineClient({
+  package: '@langchain/cohere',
+  beside: ['@langchain/core', 'cohere-ai'],
+  setUp: "new CohereRerank({ model, client: new CohereClient({ environment: 'https://postern', token }) })",
+  remark: 'sends `max_chunks_per_doc: null` with every call, which passes where bytes pass',
+  ways: {
+    rerank: {
+      call: '`CohereRerank.rerank`',
+      async run(gateway, { query, documents, topN }) {
+        const reranker = new CohereRerank({ model: gateway.model, client: connect(gateway), topN });
+        const results = await reranker.rerank([...documents], query);
+        return results.map(({ index, relevanceScore: score }) => ({ index, score }));
+      },
+    },
+  },
+  deadEnds: [
+    {
+      call: '`CohereEmbeddings`',
+      path: '/v1/embed',
+      code: 'route_not_found',
+      why: 'Cohere alone has this route: `OpenAIEmbeddings` embeds with the same models',
+      run: (gateway) =>
+        new CohereEmbeddings({ model: gateway.model, client: connect(gateway), maxRetries: 0 }).embedQuery('x'),
+    },
+    {
+      call: '`Cohere`',
+      path: '/v1/generate',
+      code: 'route_not_found',
+      why: 'Cohere alone had this route: `OpenAI` completes, with `bridge: chat` by the same models',
+      run: (gateway) => new Cohere({ model: gateway.model, client: connect(gateway), maxRetries: 0 }).invoke('x'),
+    },
+  ],
+});

@@ -1,0 +1,34 @@
+/** LangChain with OpenAI's models. */
+
+import { OpenAI, OpenAIEmbeddings } from '@langchain/openai';
+import { defineClient, type Gateway } from '../matrix/client.ts';
+
+const options = ({ url, key, model }: Gateway) => ({
+  model,
+  apiKey: key,
+  maxRetries: 0,
+  configuration: { baseURL: `${url}/v1` },
+});
+
+export default defineClient({
+  package: '@langchain/openai',
+  beside: ['@langchain/core'],
+  setUp: "new OpenAIEmbeddings({ model, apiKey, configuration: { baseURL: 'https://postern/v1' } })",
+  remark: 'puts spaces in place of line breaks: `stripNewLines: false`',
+  ways: {
+    embeddings: {
+      call: '`OpenAIEmbeddings`',
+      run: (gateway, texts) => new OpenAIEmbeddings(options(gateway)).embedDocuments([...texts]),
+    },
+    completions: {
+      call: '`OpenAI.invoke`',
+      run: (gateway, prompt) => new OpenAI(options(gateway)).invoke(prompt),
+    },
+    streams: {
+      call: '`OpenAI.stream`',
+      async *run(gateway, prompt) {
+        yield* await new OpenAI(options(gateway)).stream(prompt);
+      },
+    },
+  },
+});

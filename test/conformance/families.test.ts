@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { describe, type TestContext, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { type Family, isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
+import type { Operation } from '../../src/core/operation.ts';
+import { families } from '../../src/families/index.ts';
+import { completionsCases } from '../families/cases/completions.ts';
+import { editsCases } from '../families/cases/edits.ts';
+import { embeddingsCases } from '../families/cases/embeddings.ts';
+import { errorCases } from '../families/cases/errors.ts';
+import { moderationsCases } from '../families/cases/moderations.ts';
+import { rerankCases } from '../families/cases/rerank.ts';
+import type { FamilyFixture, Pair, WireCall } from '../families/fixture.ts';
+import { type House, openHouse, toText } from '../families/house.ts';
+
+type Cases = Readonly<Record<string, (house: House) => Promise<void>>>;
+
+const casesOf: Readonly<Record<Operation, Cases>> = {
+  completions: completionsCases,
+  edits: editsCases,
+  rerank: rerankCases,
+  moderations: moderationsCases,
+  embeddings: embeddingsCases,
+};
+
+/** Made in this process, so there is no wire to record; its own tests are beside it. */
+const overTheWire = families.filter((family) => !isMadeHere(offersOf(family, standardOptions(family))));
+
+for (const family of overTheWire) {
+  describe(`family ${family.id}`, async () => {
+    const fixture = await fixtureOf(family);
+    const offered = Object.keys(offersOf(family, standardOptions(family)).openai ?? {}) as Operation[];
+
+    test('has a recorded pair for every operation that it offers', () => {
+      const recorded = new Set(
+        fixture.pairs.map(({ route }) => route.replace(/^\/v1\//, '').replace(/^engines\/.*$/, 'engines')),
+      );
+      const wanted = offered.includes('embeddings') ? [...offered, 'engines'] : offered;
+      assert.deepEqual(
+        wanted.filter((operation) => !recorded.has(operation)),
+        [],
+      );
+    });
+
+    for (const pair of fixture.pairs) test(`recorded: ${pair.name}`, (t) => replay(t, fixture, pair));
+
+    for (const operation of offered) {
+      for (const [name, check] of Object.entries(casesOf[operation])) {
+        test(`${operation}: ${name}`, async (t) => check(await openFor(t, fixture, operation)));
+      }
+      for (const [name, check] of Object.entries(errorCases)) {
+        test(`${operation}: ${name}`, async (t) => check(await openFor(t, fixture, operation), operation));
+      }
+    }
+  });
+}
+
+/** A family without one fails here. */
+async function fixtureOf({ id }: Family): Promise<FamilyFixture> {
+  const file = new URL(`../families/${id}.ts`, import.meta.url);
+  assert.ok(existsSync(file), `family ${id} has no fixture: add test/families/${id}.ts`);
+  const { default: fixture }: { default: FamilyFixture } = await import(file.href);
+  assert.equal(fixture.family, id);
+  return fixture;
+}
+
+function openFor(t: TestContext, fixture: FamilyFixture, operation: Operation): Promise<House> {
+  const model = fixture.models?.[operation];
+  return openHouse(t, fixture, { model: { operations: [operation] }, target: model === undefined ? {} : { model } });
+}
+
+async function replay(
+  t: TestContext,
+  fixture: FamilyFixture,
+  { route, ask, headers, wire, answer, upstream, target }: Pair,
+): Promise<void> {
+  const house = await openHouse(t, fixture, { upstream, target });
+  const open = [...wire];
+  const made = new Map<unknown, WireCall>();
+  house.answerWith((call) => {
+    // Calls of one request are under way together, and may come in any order.
+    const place = open.findIndex((one) => one.path === call.path && isSame(call, one.body));
+    const [next] = open.splice(Math.max(0, place), 1);
+    if (next === undefined) return { status: 500, body: 'one call too many' };
+    made.set(next, call);
+    return next.reply;
+  });
+  const { status, text, json, header } = await house.ask(route, ask, headers);
+  for (const [index, entry] of wire.entries()) {
+    const { path, body, headers: wanted = {} } = entry;
+    const call = made.get(entry);
+    assert.ok(call !== undefined, `call ${index + 1} was not made; the answer: ${status} ${text}`);
+    assert.equal(call.path, path);
+    if (typeof body === 'string') assert.equal(call.text, body);
+    else assert.deepEqual(call.body, body);
+    for (const [name, value] of Object.entries(wanted)) assert.equal(call.header(name) ?? null, value, name);
+  }
+  assert.equal(house.calls.length, wire.length);
+  assert.equal(status, answer.status ?? 200, text);
+  for (const [name, value] of Object.entries(answer.headers ?? {})) assert.equal(header(name) ?? null, value, name);
+  // What holds the ID of the exchange is another each time.
+  const expected = toText(answer.body).replaceAll('{exchange}', header('x-request-id') ?? '');
+  if (typeof answer.body === 'string') assert.equal(text, expected);
+  else assert.deepEqual(json, JSON.parse(expected));
+}
+
+function isSame(call: WireCall, body: unknown): boolean {
+  return typeof body === 'string' ? call.text === body : isDeepStrictEqual(call.body, body);
+}

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as z from 'zod';
+import { openaiCategories } from '../../src/families/dialects/moderation-categories.ts';
+import { errorCases } from '../families/cases/errors.ts';
+import { moderationsCases } from '../families/cases/moderations.ts';
+import { defineFixture, type WireCall, type WireReply } from '../families/fixture.ts';
+import { type House, openHouse } from '../families/house.ts';
+import { isViolent } from '../families/wire.ts';
+
+const chatBody = z.object({
+  model: z.string(),
+  messages: z.array(z.strictObject({ role: z.enum(['user', 'assistant']), content: z.string() })).min(1),
+  temperature: z.number().optional(),
+  max_tokens: z.int().optional(),
+});
+
+const said = (content: unknown, more: object = {}): WireReply => ({
+  body: {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1_790_000_000,
+    model: 'llama-guard-3-8b',
+    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop', ...more }],
+    usage: { prompt_tokens: 200, completion_tokens: 5, total_tokens: 205 },
+  },
+});
+
+/** A guard model behind a server that speaks OpenAI's chat. */
+const guard = defineFixture({
+  family: 'openai',
+  model: 'meta-llama/Llama-Guard-3-8B',
+  pairs: [],
+  service({ path, body }: WireCall): WireReply {
+    if (path !== '/v1/chat/completions') return { status: 404, body: { detail: 'Not Found' } };
+    const { messages } = chatBody.parse(body);
+    const text = messages.map(({ content }) => content).join('\n');
+    return said(isViolent(text) ? '\n\nunsafe\nS1' : '\n\nsafe');
+  },
+  error: (status, message) => ({ status, body: { error: { message, type: 'x', param: null, code: null } } }),
+});
+
+const setting = { target: { bridge: 'guard' }, model: { operations: ['moderations'] } };
+
+for (const [name, check] of Object.entries(moderationsCases)) {
+  test(`guard: ${name}`, async (t) => check(await openHouse(t, guard, setting)));
+}
+
+for (const [name, check] of Object.entries(errorCases)) {
+  test(`guard: ${name}`, async (t) => check(await openHouse(t, guard, setting), 'moderations'));
+}
+
+const answer = z.object({
+  results: z.array(
+    z.object({
+      flagged: z.boolean(),
+      categories: z.record(z.enum(openaiCategories), z.boolean()),
+      category_scores: z.record(z.enum(openaiCategories), z.number()),
+      original: z.string(),
+    }),
+  ),
+  usage: z.unknown().optional(),
+});
+
+async function verdictOf(house: House, content: unknown, more?: object) {
+  house.answerWith(() => said(content, more));
+  return house.ask('/v1/moderations', { model: 'm', input: 'x' });
+}
+
+test('the text goes alone, and the answer of the guard becomes a result', async (t) => {
+  const house = await openHouse(t, guard, setting);
+  house.answerWith(() => said('\n\nunsafe\nS1,S10'));
+  const { status, json, header, text } = await house.ask('/v1/moderations', { model: 'm', input: 'is this fine?' });
+  assert.equal(status, 200, text);
+  assert.equal(header('x-postern-translated'), 'guard');
+  assert.deepEqual(house.calls[0]?.body, {
+    model: 'meta-llama/Llama-Guard-3-8B',
+    messages: [{ role: 'user', content: 'is this fine?' }],
+    temperature: 0,
+    max_tokens: 100,
+  });
+  const found = new Set<string>(['illicit/violent', 'violence', 'hate']);
+  const each = (tell: (name: string) => unknown) => Object.fromEntries(openaiCategories.map((one) => [one, tell(one)]));
+  const looked = new Set<string>([...found, 'illicit', 'sexual', 'sexual/minors', 'self-harm']);
+  assert.deepEqual(json, {
+    id: `modr-${header('x-request-id')}`,
+    model: 'llama-guard-3-8b',
+    results: [
+      {
+        flagged: true,
+        categories: each((name) => found.has(name)),
+        category_scores: each((name) => (found.has(name) ? 1 : 0)),
+        category_applied_input_types: each((name) => (looked.has(name) ? ['text'] : [])),
+        original: '\n\nunsafe\nS1,S10',
+      },
+    ],
+    usage: { prompt_tokens: 200, completion_tokens: 5, total_tokens: 205 },
+  });
+});
+
+test('codes are read with whatever white space, and unknown ones flag all the same', async (t) => {
+  const house = await openHouse(t, guard, setting);
+  for (const [content, categories] of [
+    ['safe', []],
+    ['  \n safe \n', []],
+    ['unsafe\nS12', ['sexual']],
+    ['unsafe\r\nS4 , S3\n', ['sexual', 'sexual/minors']],
+    ['unsafe\nS5', []],
+    ['unsafe\nS99,S2', ['illicit']],
+    ['unsafe', []],
+    ['unsafe\nO1', ['hate', 'violence']],
+    ['unsafe\nO6', ['self-harm']],
+  ] as const) {
+    const { json, text } = await verdictOf(house, content);
+    const [result] = answer.parse(json).results;
+    assert.equal(result?.flagged, content.includes('unsafe'), text);
+    assert.deepEqual(
+      openaiCategories.filter((name) => result?.categories[name]),
+      categories,
+    );
+    assert.equal(result?.original, content);
+  }
+});
+
+test('the second generation has codes of its own', async (t) => {
+  const house = await openHouse(t, { ...guard, model: 'meta-llama/Meta-Llama-Guard-2-8B' }, setting);
+  const { json } = await verdictOf(house, 'unsafe\nS9');
+  assert.equal(answer.parse(json).results[0]?.categories.hate, true);
+});
+
+test('anything else is no verdict, and never one that says nothing is wrong', async (t) => {
+  const house = await openHouse(t, guard, setting);
+  for (const [content, more] of [
+    [''],
+    [null],
+    [1],
+    [['safe']],
+    ['The text is safe.'],
+    ['safe\nS1'],
+    ['safe unsafe'],
+    ['Safe or unsafe'],
+    ['unsafely'],
+    ['unsafe S'],
+    ['unsafe\nS1,'],
+    ['unsafe\nS1;S2'],
+    ['unsafe\nviolence'],
+    ['I cannot help with that.'],
+    ['unsafe\nS1', { finish_reason: 'length' }],
+    ['safe', { message: undefined }],
+  ] as const) {
+    const { status, text } = await verdictOf(house, content, more);
+    assert.equal(status, 502, `${content}: ${text}`);
+    assert.match(text, /"code":"upstream_protocol_error"/);
+  }
+});
+
+test('each text is a call, and what they count is summed where all of them count', async (t) => {
+  const house = await openHouse(t, guard, setting);
+  house.answerWith(() => said('safe'));
+  const counted = await house.ask('/v1/moderations', { model: 'm', input: ['a', 'b', 'c'] });
+  assert.equal(house.calls.length, 3);
+  assert.deepEqual(answer.parse(counted.json).usage, { prompt_tokens: 600, completion_tokens: 15, total_tokens: 615 });
+  assert.equal((await house.rig.exchange()).usage?.totalTokens, 615);
+  let count = 0;
+  house.answerWith(() => {
+    count += 1;
+    return count === 2 ? { body: { choices: [{ message: { content: 'safe' } }] } } : said('safe');
+  });
+  const uncounted = await house.ask('/v1/moderations', { model: 'm', input: ['a', 'b', 'c'] });
+  assert.equal(uncounted.status, 200, uncounted.text);
+  assert.equal(answer.parse(uncounted.json).usage, undefined);
+});
+
+test('what the operator sets reaches the guard, and a client cannot take it away', async (t) => {
+  const defaults = { chat_template_kwargs: { categories: ['S1'] }, max_tokens: 20, seed: 7 };
+  const sent = { ...defaults, model: 'meta-llama/Llama-Guard-3-8B', messages: [{ role: 'user', content: 'x' }] };
+  for (const unsupported of [undefined, 'refuse', 'drop'] as const) {
+    const house = await openHouse(t, guard, { ...setting, target: { bridge: 'guard', defaults, unsupported } });
+    const plain = await house.ask('/v1/moderations', { model: 'm', input: 'x' });
+    assert.equal(plain.status, 200, plain.text);
+    assert.deepEqual(house.calls[0]?.body, { ...sent, temperature: 0 });
+    house.answerWith(() => said('safe'));
+    const swaying = { model: 'm', input: 'x', chat_template_kwargs: {}, temperature: 2 };
+    const { status, text, header } = await house.ask('/v1/moderations', swaying);
+    if (unsupported !== 'drop') {
+      assert.equal(status, 400, text);
+      assert.match(text, /"param":"chat_template_kwargs"/);
+      assert.equal(house.calls.length, 0);
+      continue;
+    }
+    assert.equal(status, 200, text);
+    assert.equal(header('x-postern-ignored'), 'chat_template_kwargs, temperature');
+    assert.deepEqual(house.calls[0]?.body, { ...sent, temperature: 0 });
+  }
+});
+
+test('nothing that could sway the guard reaches it, and no request becomes any number of calls', async (t) => {
+  const house = await openHouse(t, guard, setting);
+  for (const more of [{ logit_bias: { 1: 100 } }, { messages: [] }, { stream: true }, { temperature: 2 }]) {
+    const { status, text } = await house.ask('/v1/moderations', { model: 'm', input: 'x', ...more });
+    assert.equal(status, 400, text);
+    assert.match(text, new RegExp(`"param":"${Object.keys(more)[0]}"`));
+  }
+  for (const input of [[], Array.from({ length: 2049 }, () => 'x')]) {
+    const { status, text } = await house.ask('/v1/moderations', { model: 'm', input });
+    assert.equal(status, 400, text);
+    assert.match(text, /"param":"input"/);
+  }
+  assert.equal(house.calls.length, 0);
+});

@@ -1,0 +1,30 @@
+/** The clients that most people use at every family: those columns of docs/compatibility.md. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { marksIn } from '../matrix/document.ts';
+import { trials } from '../matrix/fixtures.ts';
+import { officialClients } from '../matrix/known-clients.ts';
+import { listenAnywhere, tryFamily } from '../matrix/matrix.ts';
+import { proveDeadEnds } from '../matrix/run.ts';
+
+const clients = await officialClients();
+const page = readFileSync(new URL('../../docs/compatibility.md', import.meta.url), 'utf8');
+
+for (const trial of trials) {
+  test(`the official clients at ${trial.name}: as docs/compatibility.md says`, async (t) => {
+    for (const { task, client, outcome } of await tryFamily(t, trial, clients)) {
+      await t.test(`${task} by ${client}`, () => {
+        if (outcome.kind === 'wrong') assert.fail(outcome.fact);
+        const said = marksIn(page, task)(trial.name, client);
+        assert.equal(said, outcome.kind, 'docs/compatibility.md says another thing: npm run compatibility');
+      });
+    }
+  });
+}
+
+test('the calls of official clients that do not reach Postern are refused as they are said to be', async (t) => {
+  const listener = await listenAnywhere(t);
+  for (const client of clients) await proveDeadEnds(client, listener);
+});

@@ -1,0 +1,331 @@
+/** A request that takes several calls is one request: its answers in order, its limits kept, and no call left behind. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { assertError } from '../support/error-answer.ts';
+import type { Handler } from '../support/fake-upstream.ts';
+import { questionBytes } from '../support/pair.ts';
+import { connect } from '../support/raw-connection.ts';
+import { refusingWith, startSeveral } from '../support/several.ts';
+import {
+  inputsIn,
+  openaiAnswer,
+  openaiEmbeds,
+  startTranslated,
+  type Translated,
+  type TranslatedOptions,
+  usageIn,
+  vectorsIn,
+} from '../support/translated.ts';
+
+/** One input a call. */
+const tei = (upstream: TranslatedOptions['upstream'] = {}): TranslatedOptions => ({
+  family: 'tei',
+  upstream: { options: { max_items: 1 }, limits: { concurrency: 8, queue: 0 }, ...upstream },
+});
+
+const asking = (count: number) => ({ model: 'm', input: Array.from({ length: count }, (_, index) => String(index)) });
+
+/** Every call has a handler of its own, by its one input. */
+const by =
+  (handlers: Readonly<Record<number, Handler>>, others: Handler = openaiEmbeds): Handler =>
+  (request, reply) =>
+    (handlers[Number(inputsIn(request)[0])] ?? others)(request, reply);
+
+/** Says nothing, and counts who was left. */
+function leaving(): { readonly script: Handler; readonly left: () => number } {
+  let left = 0;
+  return {
+    script: async (_request, reply) => {
+      await reply.clientClosed;
+      left += 1;
+    },
+    left: () => left,
+  };
+}
+
+/** Once all eight calls are there. */
+function afterOthers(script: Handler): Handler {
+  return async (request, reply) => {
+    await reply.sleep(100);
+    await script(request, reply);
+  };
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let i = 0; i < 200 && !isSo(); i += 1) await wait(10);
+  assert.ok(isSo());
+}
+
+/** As many calls at a time as there are places, and nobody may wait: each of them has to be free again. */
+async function assertPlacesFree({ embed, upstream }: Translated, places = 8): Promise<void> {
+  const held: (() => void)[] = [];
+  upstream.respondWith(async (request, reply) => {
+    const together = new Promise<void>((resolve) => {
+      held.push(resolve);
+      if (held.length === places) for (const release of held) release();
+    });
+    // Where a place is missing, the others must not wait for it for ever.
+    await Promise.race([together, reply.sleep(3_000)]);
+    await openaiEmbeds(request, reply);
+  });
+  const answers = await Promise.all(Array.from({ length: places }, () => embed(asking(1))));
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+}
+
+test('vectors come in the order of the inputs, in whatever order the answers come', async (t) => {
+  const { embed, upstream, rig } = await startTranslated(
+    t,
+    async (request, reply) => {
+      await reply.sleep((17 * Number(inputsIn(request)[0])) % 40);
+      await openaiEmbeds(request, reply);
+    },
+    tei(),
+  );
+  const answer = await embed(asking(30));
+  assert.deepEqual(
+    vectorsIn(answer).map(([first]) => first),
+    Array.from({ length: 30 }, (_, index) => index),
+  );
+  assert.deepEqual(usageIn(answer), { prompt_tokens: 30, total_tokens: 30 });
+  assert.equal(upstream.requests.length, 30);
+  assert.equal(answer.header('x-postern-attempts'), '1');
+  const { usage, id } = await rig.exchange();
+  assert.equal(usage?.promptTokens, 30);
+  assert.deepEqual([...new Set(upstream.requests.map((request) => request.header('x-request-id')))], [id]);
+});
+
+test('a key against repetition is not shared by several calls', async (t) => {
+  const { embed, upstream } = await startTranslated(t, openaiEmbeds, tei());
+  await embed(asking(2), ['Idempotency-Key', 'k']);
+  assert.deepEqual(
+    upstream.requests.map((request) => request.header('idempotency-key')),
+    [undefined, undefined],
+  );
+});
+
+test('eight calls of a request are under way at a time, or as many as the upstream has places for', async (t) => {
+  for (const { concurrency, wanted } of [
+    { concurrency: 256, wanted: 8 },
+    { concurrency: 3, wanted: 3 },
+    { concurrency: 1, wanted: 1 },
+  ]) {
+    let now = 0;
+    let most = 0;
+    const counting: Handler = async (request, reply) => {
+      now += 1;
+      most = Math.max(most, now);
+      await reply.sleep(5);
+      now -= 1;
+      await openaiEmbeds(request, reply);
+    };
+    const house = await startTranslated(t, counting, tei({ limits: { concurrency } }));
+    assert.equal(vectorsIn(await house.embed(asking(40))).length, 40);
+    assert.equal(most, wanted);
+    if (concurrency < 256) await assertPlacesFree(house, concurrency);
+  }
+});
+
+test('a request of many calls takes the places that become free, and leaves them to those who wait', async (t) => {
+  const seen: string[] = [];
+  const slow: Handler = async (request, reply) => {
+    seen.push(inputsIn(request)[0] ?? '');
+    await reply.sleep(20);
+    await openaiEmbeds(request, reply);
+  };
+  const { embed } = await startTranslated(t, slow, tei({ limits: { concurrency: 2, queue: 5 } }));
+  const large = embed(asking(20));
+  await until(() => seen.length >= 2);
+  const small = await embed({ model: 'm', input: '777' });
+  assert.deepEqual(vectorsIn(small)[0]?.[0], 777);
+  // It did not wait for the other request to end.
+  assert.ok(seen.length < 12, String(seen.length));
+  assert.equal(vectorsIn(await large).length, 20);
+});
+
+const failures: readonly {
+  what: string;
+  script: Handler;
+  check: (answer: Awaited<ReturnType<Translated['embed']>>) => void;
+}[] = [
+  {
+    what: 'is refused',
+    script: (_request, reply) => reply.json(422, { error: 'too long', error_type: 'Validation' }),
+    check(answer) {
+      assert.equal(answer.status, 422);
+      assert.match(answer.body.toString(), /"message":"too long"/);
+      assert.equal(answer.header('x-postern-translated'), 'tei');
+    },
+  },
+  {
+    what: 'comes as a page',
+    script: (_request, reply) => reply.bytes(200, [['content-type', 'text/html']], '<html>busy</html>'),
+    check: (answer) => assertError(answer, 'upstream_protocol_error', { message: /a page came instead of JSON/ }),
+  },
+  {
+    what: 'is empty',
+    script: (_request, reply) => reply.bytes(200, [], ''),
+    check: (answer) => assertError(answer, 'upstream_protocol_error', { message: /its body is empty/ }),
+  },
+  {
+    what: 'is cut',
+    async script(_request, reply) {
+      await reply.head(200, [['content-length', '100']]);
+      await reply.raw('{"data":');
+      reply.cut();
+    },
+    check: (answer) => assertError(answer, 'upstream_unreachable'),
+  },
+  {
+    what: 'is a reset',
+    script: (_request, reply) => reply.reset(),
+    check: (answer) => assertError(answer, 'upstream_unreachable'),
+  },
+  {
+    what: 'is no HTTP',
+    script: (_request, reply) => reply.raw('+PONG\r\n\r\n'),
+    check: (answer) => assertError(answer, 'upstream_protocol_error'),
+  },
+  {
+    what: 'is a redirect',
+    script: (_request, reply) => reply.bytes(307, [['location', 'http://127.0.0.1:1/']], ''),
+    check: (answer) => assertError(answer, 'upstream_protocol_error', { message: /redirect/ }),
+  },
+  {
+    what: 'holds no vector',
+    script: (_request, reply) => reply.json(200, { data: [] }),
+    check: (answer) => assertError(answer, 'upstream_protocol_error', { message: /0 vectors for 1 inputs/ }),
+  },
+  {
+    what: 'is longer than answer_limit',
+    script: (_request, reply) => reply.bytes(200, [], `{"pad":"${'x'.repeat(3 * 1024 * 1024)}"}`),
+    check: (answer) => assertError(answer, 'upstream_protocol_error', { message: /answer_limit/ }),
+  },
+];
+
+for (const { what, script, check } of failures) {
+  test(`where one answer of several ${what}, that counts for all, and the other calls end`, async (t) => {
+    const { script: stalled, left } = leaving();
+    const isWhole = what === 'holds no vector';
+    // An answer that is well-formed is judged with the others.
+    const others = isWhole ? openaiEmbeds : stalled;
+    const house = await startTranslated(t, by({ 2: afterOthers(script) }, others), tei({ answer_limit: '2MiB' }));
+    check(await house.embed(asking(20)));
+    assert.equal(house.upstream.requests.length, isWhole ? 20 : 8);
+    if (!isWhole) await until(() => left() === 7);
+    await assertPlacesFree(house);
+  });
+}
+
+test('answer_limit is for all the answers of a request together', async (t) => {
+  const padded: Handler = (request, reply) =>
+    reply.json(200, { ...openaiAnswer(request), pad: 'x'.repeat(300 * 1024) });
+  const house = await startTranslated(t, padded, tei({ answer_limit: '1MiB' }));
+  assert.equal((await house.embed(asking(3))).status, 200);
+  assertError(await house.embed(asking(4)), 'upstream_protocol_error', { message: /over 1048576 bytes/ });
+  await assertPlacesFree(house);
+});
+
+test('a client that leaves ends every call', async (t) => {
+  const { script, left } = leaving();
+  const house = await startTranslated(t, script, tei());
+  const client = await connect(house.rig.port);
+  await client.write(questionBytes(JSON.stringify(asking(20))));
+  await until(() => house.upstream.requests.length === 8);
+  client.destroy();
+  await until(() => left() === 8);
+  assert.equal((await house.rig.exchange()).errorCode, 'client_closed');
+  assert.equal(house.upstream.requests.length, 8);
+  await assertPlacesFree(house);
+});
+
+test('a client that leaves in the middle of the answers ends every call', async (t) => {
+  const { script, left } = leaving();
+  const beginning: Handler = async (request, reply) => {
+    await reply.head(200, [['content-length', '100']]);
+    await reply.raw('{"data":');
+    await script(request, reply);
+  };
+  const house = await startTranslated(t, by({ 0: openaiEmbeds, 1: openaiEmbeds }, beginning), tei());
+  const client = await connect(house.rig.port);
+  await client.write(questionBytes(JSON.stringify(asking(9))));
+  await until(() => house.upstream.requests.length === 9);
+  client.destroy();
+  await until(() => left() === 7);
+  await assertPlacesFree(house);
+});
+
+test('times count for each call', async (t) => {
+  const stalled: Handler = async (_request, reply) => {
+    await reply.head(200, [['content-length', '100']]);
+    await reply.stall();
+  };
+  const rows: [Handler, Record<string, string>, RegExp][] = [
+    [(_request, reply) => reply.stall(), { first_byte: '80ms' }, /timeouts\.first_byte/],
+    [stalled, { idle: '80ms' }, /timeouts\.idle/],
+    [(_request, reply) => reply.stall(), { total: '120ms' }, /timeouts\.total/],
+  ];
+  for (const [script, timeouts, message] of rows) {
+    const house = await startTranslated(t, by({ 11: script }), tei({ timeouts }));
+    assertError(await house.embed(asking(12)), 'upstream_timeout', { message });
+    await assertPlacesFree(house);
+  }
+});
+
+test('where nobody is there, nothing was sent, and the next target costs nothing', async (t) => {
+  const house = await startSeveral(t, [openaiEmbeds, openaiEmbeds], {
+    model: { operations: ['embeddings'] },
+    upstream: { family: 'tei', options: { max_items: 1 } },
+  });
+  await house.upstreams[0]?.close();
+  // More often than the retry budget of an upstream would allow.
+  for (let i = 0; i < 60; i += 1) {
+    const answer = await house.rig.post('/v1/embeddings', asking(12));
+    assert.equal(answer.status, 200);
+    assert.equal(answer.header('x-postern-upstream'), 'b');
+  }
+  const { tries } = await house.rig.exchange(1);
+  assert.deepEqual(
+    tries.map(({ upstream, outcome }) => `${upstream} ${outcome}`),
+    ['a not-sent', 'b answered'],
+  );
+});
+
+test('one answer of 429 moves the whole request to the next target', async (t) => {
+  const house = await startSeveral(t, [by({ 5: refusingWith(429) }), openaiEmbeds], {
+    model: { operations: ['embeddings'] },
+    upstream: { family: 'tei', options: { max_items: 1 } },
+  });
+  const answer = await house.rig.post('/v1/embeddings', asking(10));
+  assert.deepEqual(
+    vectorsIn(answer).map(([first]) => first),
+    Array.from({ length: 10 }, (_, index) => index),
+  );
+  assert.equal(answer.header('x-postern-upstream'), 'b');
+  const { tries } = await house.rig.exchange();
+  assert.deepEqual(
+    tries.map(({ upstream, outcome, detail }) => [upstream, outcome, detail]),
+    [
+      ['a', 'limited', 429],
+      ['b', 'answered', 200],
+    ],
+  );
+});
+
+test('the calls of a request that a faster target outran end', async (t) => {
+  const { script, left } = leaving();
+  const house = await startSeveral(t, [script, openaiEmbeds], {
+    model: { operations: ['embeddings'], hedge: { after: '40ms' } },
+    upstream: { family: 'tei', options: { max_items: 1 } },
+  });
+  const answer = await house.rig.post('/v1/embeddings', asking(10));
+  assert.equal(vectorsIn(answer).length, 10);
+  assert.equal(answer.header('x-postern-upstream'), 'b');
+  await until(() => left() === 8);
+  const { tries } = await house.rig.exchange();
+  assert.deepEqual(tries.map(({ upstream, outcome }) => `${upstream} ${outcome}`).toSorted(), [
+    'a outrun',
+    'b answered',
+  ]);
+});

@@ -1,0 +1,284 @@
+/** What an upstream with errors of its own says of one reaches the client in OpenAI's shape, with its status, and never with a credential. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import * as z from 'zod';
+import { assertError } from '../support/error-answer.ts';
+import type { Handler } from '../support/fake-upstream.ts';
+import type { RawResponse } from '../support/raw-client.ts';
+import { refusingWith, startSeveral } from '../support/several.ts';
+import { startTranslated } from '../support/translated.ts';
+
+const question = { model: 'm', input: 'abc' };
+const credential = 'sk-upstream/credential+0123456789';
+
+const errorShape = z.strictObject({
+  error: z.strictObject({
+    message: z.string().min(1),
+    type: z.string(),
+    param: z.string().nullable(),
+    code: z.string().nullable(),
+    upstream: z.unknown(),
+  }),
+});
+
+const errorIn = (answer: RawResponse) => errorShape.parse(answer.json()).error;
+
+const saying =
+  (status: number, body: string | Buffer, headers: readonly (readonly [string, string])[] = []): Handler =>
+  (_request, reply) =>
+    reply.bytes(status, headers, body);
+
+test('every status of an error stays what it is, with a type that says whose fault it is', async (t) => {
+  const { embed, upstream } = await startTranslated(t);
+  for (const [status, type] of [
+    [400, 'invalid_request_error'],
+    [404, 'invalid_request_error'],
+    [413, 'invalid_request_error'],
+    [422, 'invalid_request_error'],
+    [451, 'invalid_request_error'],
+    [401, 'authentication_error'],
+    [403, 'permission_error'],
+    [429, 'rate_limit_error'],
+    [500, 'upstream_error'],
+    [503, 'upstream_error'],
+    [529, 'upstream_error'],
+  ] as const) {
+    upstream.respondWith(saying(status, '{"message":"so it is","id":"1"}'));
+    const answer = await embed(question);
+    assert.equal(answer.status, status);
+    assert.equal(answer.header('content-type'), 'application/json');
+    assert.equal(answer.header('x-postern-translated'), 'cohere');
+    assert.deepEqual(errorIn(answer), {
+      message: 'so it is',
+      type,
+      param: null,
+      code: null,
+      upstream: { message: 'so it is', id: '1' },
+    });
+  }
+});
+
+test('the original stays beside our words, with every digit', async (t) => {
+  const original = '{"message":"m","code":12345678901234567890,"ratio":1.50}';
+  const { embed } = await startTranslated(t, saying(400, original));
+  const answer = await embed(question);
+  assert.equal(
+    answer.body.toString(),
+    `{"error":{"message":"m","type":"invalid_request_error","param":null,"code":"12345678901234567890","upstream":${original}}}`,
+  );
+});
+
+test('an error that is in our shape already passes as it came', async (t) => {
+  const body = '{ "error": {"message":"m","type":"t","param":null,"code":"c","more":1.0} }';
+  const { embed } = await startTranslated(t, saying(400, body));
+  assert.equal((await embed(question)).body.toString(), body);
+});
+
+test('pages, texts and nothing at all become errors with a message', async (t) => {
+  const { embed, upstream } = await startTranslated(t);
+  const rows: [string | Buffer, RegExp, unknown][] = [
+    ['<html><body>Bad Gateway</body></html>', /answered 418 with a page/, '<html><body>Bad Gateway</body></html>'],
+    ['', /answered 418 with no message/, null],
+    ['no healthy upstream', /^no healthy upstream$/, 'no healthy upstream'],
+    ['{"message":', /^\{"message":$/, '{"message":'],
+    ['null', /no message/, null],
+    [Buffer.from([0xff, 0x00]), /^\ufffd\0$/, '\ufffd\0'],
+    ['y'.repeat(5_000), /^y{2000}…$/, `${'y'.repeat(2_000)}…`],
+    [`${'y'.repeat(1_999)}😀😀`, /^y{1999}…$/, `${'y'.repeat(1_999)}…`],
+  ];
+  for (const [body, message, original] of rows) {
+    upstream.respondWith(saying(418, body));
+    const answer = await embed(question);
+    assert.equal(answer.status, 418);
+    const error = errorIn(answer);
+    assert.match(error.message, message);
+    assert.deepEqual(error.upstream, original);
+  }
+});
+
+test('a coded error is read; one that cannot be read keeps its status', async (t) => {
+  const body = Buffer.from('{"detail":"too long"}');
+  const { embed, upstream } = await startTranslated(t);
+  for (const [coding, coded, message] of [
+    ['gzip', gzipSync(body), /^too long$/],
+    ['br', brotliCompressSync(body), /^too long$/],
+    ['gzip', body, /answered 422 with a message that cannot be read/],
+    ['rot13', body, /answered 422 with a message that cannot be read/],
+  ] as const) {
+    upstream.respondWith(saying(422, coded, [['content-encoding', coding]]));
+    const answer = await embed(question);
+    assert.equal(answer.status, 422);
+    assert.equal(answer.header('content-encoding'), undefined);
+    assert.match(errorIn(answer).message, message);
+  }
+});
+
+test('an error that is too long to be one, or is cut, keeps its status', async (t) => {
+  const { embed, upstream } = await startTranslated(t);
+  const long = `{"message":"${'x'.repeat(2 * 1024 * 1024)}"}`;
+  for (const script of [
+    saying(400, long),
+    saying(400, gzipSync(long), [['content-encoding', 'gzip']]),
+    async (_request, reply) => {
+      await reply.head(400, [['content-length', '100']]);
+      await reply.raw('{"message":"beg');
+      reply.cut();
+    },
+  ] satisfies Handler[]) {
+    upstream.respondWith(script);
+    const answer = await embed(question);
+    assert.equal(answer.status, 400);
+    assert.match(errorIn(answer).message, /cannot be read/);
+    assert.equal(errorIn(answer).upstream, null);
+  }
+});
+
+test('an error as long as is looked through comes with the original', async (t) => {
+  const { embed } = await startTranslated(t, saying(400, `{"message":"m","pad":"${'x'.repeat(200 * 1024)}"}`));
+  const answer = await embed(question);
+  assert.equal(errorIn(answer).message, 'm');
+  assert.ok(answer.body.length > 200 * 1024);
+});
+
+test('an error that repeats the credential is withheld, in whatever spelling and wherever it stands', async (t) => {
+  const escaped = credential.replace('sk', '\\u0073k').replace('/', '\\/');
+  const bodies: [string | Buffer, string?][] = [
+    [`{"message":"bad key ${credential}"}`],
+    [`{"message":"bad key","debug":{"headers":{"authorization":"Bearer ${credential}"}}}`],
+    [`{"detail":[{"loc":["header","authorization"],"msg":"x","input":"${escaped}"}]}`],
+    [`<html>${encodeURIComponent(credential)}</html>`],
+    [`{"error":{"message":"${credential}","type":"t","param":null,"code":null}}`],
+    [gzipSync(`{"message":"${escaped}"}`), 'gzip'],
+  ];
+  const { embed, upstream, rig } = await startTranslated(t);
+  for (const [body, coding] of bodies) {
+    upstream.respondWith(saying(401, body, coding === undefined ? [] : [['content-encoding', coding]]));
+    const answer = await embed(question);
+    assertError(answer, 'upstream_protocol_error', { message: /repeats a credential; it is withheld/ });
+    assert.equal(answer.header('x-postern-translated'), undefined);
+  }
+  const { errorCause } = await rig.exchange(bodies.length);
+  assert.match(errorCause ?? '', /contains the credential/);
+});
+
+test('a credential far down in a long error does not reach the client, in whatever spelling', async (t) => {
+  const { embed, upstream } = await startTranslated(t);
+  for (const spelling of [credential, credential.replace('sk', '\\u0073k')]) {
+    upstream.respondWith(saying(400, `{"message":"m","pad":"${'x'.repeat(300 * 1024)}","key":"${spelling}"}`));
+    const answer = await embed(question);
+    assert.equal(answer.status, 400);
+    assert.equal(answer.body.includes('credential+'), false);
+    assert.equal(errorIn(answer).upstream, null);
+  }
+});
+
+test("a family's own statuses become those that clients know", async (t) => {
+  const { embed, upstream } = await startTranslated(t);
+  upstream.respondWith(saying(498, '{"message":"denied"}'));
+  const denied = await embed(question);
+  assert.deepEqual([denied.status, errorIn(denied).type], [400, 'invalid_request_error']);
+  upstream.respondWith(saying(499, ''));
+  const cancelled = await embed(question);
+  assert.equal(cancelled.status, 502);
+  assert.match(errorIn(cancelled).message, /answered 499/);
+});
+
+test('what a family says of its account is withheld, in our shape or in another', async (t) => {
+  for (const body of [
+    '{"message":"account 42 is empty","account":42}',
+    '{"error":{"message":"account 42 is empty","type":"t","param":null,"code":null}}',
+    'account 42 is empty',
+  ]) {
+    const house = await startSeveral(t, [saying(402, body)], {
+      model: { operations: ['completions'] },
+      upstream: { family: 'deepseek' },
+    });
+    const answer = await house.complete();
+    assert.equal(answer.status, 402);
+    assert.match(answer.body.toString(), /"message":"The upstream answered 402 [^"]*withheld/);
+    assert.equal(answer.body.includes('42 is empty'), false);
+    assert.equal(answer.body.includes('"upstream"'), false);
+  }
+});
+
+test('when it may be asked again is said in a header, where the upstream says it in the body', async (t) => {
+  const info = (delay: string) =>
+    `{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"${delay}"}]}}`;
+  for (const [delay, header, wanted] of [
+    ['34.07s', undefined, '35'],
+    ['0s', undefined, '1'],
+    ['34s', '7', '7'],
+    ['99999999999999999999s', undefined, undefined],
+    ['soon', undefined, undefined],
+  ] as const) {
+    const headers: [string, string][] = header === undefined ? [] : [['Retry-After', header]];
+    const { embed } = await startTranslated(t, saying(429, info(delay), headers), { family: 'gemini' });
+    const answer = await embed(question);
+    assert.equal(answer.status, 429);
+    assert.equal(answer.header('retry-after'), wanted, delay);
+  }
+});
+
+test('a body that says when counts for the gateway as well, and one that cannot be read is an error all the same', async (t) => {
+  const info =
+    '{"error":{"code":429,"message":"m","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"30s"}]}}';
+  const { embed, upstream } = await startTranslated(t, saying(429, info), { family: 'gemini' });
+  assert.equal((await embed(question)).status, 429);
+  const rested = await embed(question);
+  assertError(rested, 'no_upstream_available', { message: /asked for a pause/ });
+  assert.equal(upstream.requests.length, 1);
+  for (const script of [saying(429, 'x'.repeat(400 * 1024)), saying(429, 'gz', [['content-encoding', 'gzip']])]) {
+    const other = await startTranslated(t, script, { family: 'gemini' });
+    assert.equal((await other.embed(question)).status, 429);
+  }
+});
+
+test('an error that says 200 gets the status that it means', async (t) => {
+  const { rig } = await startTranslated(
+    t,
+    (_request, reply) => reply.json(200, { code: 'InvalidParameter', message: 'no', request_id: 'r' }),
+    { family: 'dashscope', target: { model: 'gte-rerank-v2' } },
+  );
+  const answer = await rig.post('/v1/rerank', { model: 'm', query: 'q', documents: ['a'] });
+  assert.equal(answer.status, 400);
+  assert.equal(errorIn(answer).message, 'no');
+  assert.equal(errorIn(answer).code, 'InvalidParameter');
+});
+
+test('an error of family openai that says 200 passes as it came, save where it repeats the credential', async (t) => {
+  const saying200 = (message: string): Handler =>
+    saying(200, JSON.stringify({ error: { message, code: 400 } }), [['content-type', 'application/json']]);
+  const { embed, upstream } = await startTranslated(t, saying200('wrong input'), { family: 'openai' });
+  const passed = await embed(question);
+  assert.equal(passed.status, 200);
+  assert.deepEqual(passed.json(), { error: { message: 'wrong input', code: 400 } });
+  upstream.respondWith(saying200(`wrong key ${credential}`));
+  assertError(await embed(question), 'upstream_protocol_error', { message: /repeats a credential/ });
+});
+
+test('errors of family openai pass as they came, translated or not', async (t) => {
+  const body = '{"error":{"message":"m"}}';
+  const { embed } = await startTranslated(t, saying(400, body), { family: 'openai', upstream: { base64: 'convert' } });
+  for (const more of [{}, { encoding_format: 'base64' }]) {
+    const answer = await embed({ ...question, ...more });
+    assert.equal(answer.status, 400);
+    assert.equal(answer.body.toString(), body);
+    assert.equal(answer.header('x-postern-translated'), undefined);
+  }
+});
+
+test('an error that stops in the middle is waited for as long as the upstream may be silent', async (t) => {
+  const house = await startSeveral(t, [refusingWith(500)], {
+    model: { operations: ['embeddings'] },
+    upstream: { family: 'cohere', timeouts: { idle: '100ms' } },
+  });
+  house.upstreams[0]?.respondWith(async (_request, reply) => {
+    await reply.head(500, [['content-length', '100']]);
+    await reply.stall();
+  });
+  const answer = await house.embed();
+  assert.equal(answer.status, 500);
+  assert.match(errorIn(answer).message, /cannot be read/);
+});

@@ -1,0 +1,119 @@
+/** What is done twice and what is not, where a request is more than one call, and where an upstream says in a body what others say in a head. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertError } from '../support/error-answer.ts';
+import type { Handler, UpstreamRequest } from '../support/fake-upstream.ts';
+import { startSeveral } from '../support/several.ts';
+import { openaiEmbeds, startTranslated, vectorsIn } from '../support/translated.ts';
+
+const spoken = (text: string) => ({
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'x',
+  choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+});
+
+const asks = ({ body }: UpstreamRequest, prompt: string): boolean => body.includes(`"${prompt}"`);
+const speaks: Handler = (_request, reply) => reply.json(200, spoken('hello'));
+const talks = { operations: ['completions'] };
+const bridged = [{ bridge: 'chat' }, { bridge: 'chat' }];
+
+for (const status of [401, 429, 503]) {
+  test(`prompts of which one was answered are not sent again elsewhere after a ${status}`, async (t) => {
+    const half: Handler = async (request, reply) => {
+      if (asks(request, 'one')) return reply.json(200, spoken('1'));
+      return reply.json(status, { error: { message: 'not the second', type: 't', param: null, code: null } });
+    };
+    const house = await startSeveral(t, [half, speaks], { target: bridged, model: talks });
+    const answer = await house.rig.post('/v1/completions', { model: 'm', prompt: ['one', 'two'] });
+    assert.equal(answer.status, status);
+    assert.match(answer.body.toString(), /not the second/);
+    assert.equal(house.upstreams[1]?.requests.length, 0);
+  });
+}
+
+test('prompts of which one was answered are sent again elsewhere where the operator allows it', async (t) => {
+  const half: Handler = (request, reply) => {
+    return asks(request, 'one') ? reply.json(200, spoken('1')) : reply.json(429, { error: 'busy' });
+  };
+  const house = await startSeveral(t, [half, speaks], { target: bridged, model: { ...talks, retry: 'always' } });
+  const answer = await house.rig.post('/v1/completions', { model: 'm', prompt: ['one', 'two'] });
+  assert.equal(answer.status, 200);
+  assert.equal(house.upstreams[1]?.requests.length, 2);
+});
+
+test('a single prompt that was turned away with 429 goes to the next target', async (t) => {
+  const busy: Handler = (_request, reply) => reply.json(429, { error: { message: 'busy' } });
+  const house = await startSeveral(t, [busy, speaks], { target: bridged, model: talks });
+  const answer = await house.rig.post('/v1/completions', { model: 'm', prompt: 'one' });
+  assert.deepEqual([answer.status, house.seen()], [200, [1, 1]]);
+});
+
+test('inputs of which some were embedded are embedded elsewhere after a 429: nothing is spoilt by it', async (t) => {
+  let count = 0;
+  const half: Handler = (request, reply) => {
+    count += 1;
+    return count === 1 ? openaiEmbeds(request, reply) : reply.json(429, { error: 'busy' });
+  };
+  const house = await startSeveral(t, [half, openaiEmbeds], {
+    model: { operations: ['embeddings'] },
+    upstream: [{ family: 'tei', options: { max_items: 1 } }, {}],
+  });
+  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: ['1', '2'] });
+  assert.deepEqual(vectorsIn(answer), [
+    [1, 0.5],
+    [2, 0.5],
+  ]);
+});
+
+test('a pause that is asked for in a body holds as one in a head does', async (t) => {
+  const busy: Handler = (_request, reply) =>
+    reply.json(429, {
+      error: {
+        code: 429,
+        message: 'quota',
+        status: 'RESOURCE_EXHAUSTED',
+        details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '30s' }],
+      },
+    });
+  const { embed, upstream } = await startTranslated(t, busy, { family: 'gemini', target: { model: 'text' } });
+  const first = await embed({ model: 'm', input: 'x' });
+  assert.deepEqual([first.status, first.header('retry-after')], [429, '30']);
+  assertError(await embed({ model: 'm', input: 'x' }), 'no_upstream_available', { message: /asked for a pause/ });
+  assert.equal(upstream.requests.length, 1);
+});
+
+test('an error that says 200 in place of a stream has its status, and the next target is asked', async (t) => {
+  const wrapped: Handler = (_request, reply) => reply.json(200, { error: { message: 'too many', code: 429 } });
+  const streams: Handler = (_request, reply) => {
+    const choice = { index: 0, delta: { content: 'hi' }, finish_reason: 'stop' };
+    return reply.sse([{ id: 'c', created: 1, model: 'x', choices: [choice] }, '[DONE]']);
+  };
+  const house = await startSeveral(t, [wrapped, streams], { target: bridged, model: talks });
+  const answer = await house.rig.post('/v1/completions', { model: 'm', prompt: 'one', stream: true });
+  assert.equal(answer.status, 200);
+  assert.match(answer.body.toString(), /"text":"hi"/);
+  assert.deepEqual(house.seen(), [1, 1]);
+});
+
+test('who was not called is not named', async (t) => {
+  const { embed } = await startTranslated(t, openaiEmbeds, { family: 'mistral' });
+  const answer = await embed({ model: 'm', input: 'x', frobnicate: 1 });
+  assertError(answer, 'unsupported_parameter', { param: 'frobnicate' });
+  assert.equal(answer.header('x-postern-upstream'), undefined);
+});
+
+test('where one cannot serve it and the other rests, the client is told so', async (t) => {
+  const busy: Handler = (_request, reply) => reply.json(429, {}, [['retry-after', '20']]);
+  const house = await startSeveral(t, [openaiEmbeds, busy], {
+    model: { operations: ['embeddings'] },
+    upstream: [{ family: 'mistral' }, {}],
+  });
+  const strange = { model: 'm', input: '7', frobnicate: 1 };
+  await house.rig.post('/v1/embeddings', strange);
+  const answer = await house.rig.post('/v1/embeddings', strange);
+  assertError(answer, 'no_upstream_available', { message: /that can serve this has asked for a pause/ });
+});

@@ -1,0 +1,355 @@
+/** A request that has to be translated is served as any other: parameters, numbers, headers, limits and times as the contract says. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { assertError } from '../support/error-answer.ts';
+import type { Handler } from '../support/fake-upstream.ts';
+import { authorized } from '../support/pair.ts';
+import { silent } from '../support/several.ts';
+import {
+  cohereAnswer,
+  cohereEmbeds,
+  jsonIn,
+  openaiEmbeds,
+  startTranslated,
+  textsIn,
+  usageIn,
+  vectorsIn,
+} from '../support/translated.ts';
+
+const question = { model: 'm', input: 'abc' };
+
+/** A good answer in other words. */
+const saying =
+  (status: number, headers: readonly (readonly [string, string])[], encode: (body: Buffer) => Buffer): Handler =>
+  (request, reply) =>
+    reply.bytes(status, headers, encode(Buffer.from(JSON.stringify(cohereAnswer(request)))));
+
+test('the head says who translated it, and what was left out of the call', async (t) => {
+  const { embed, rig } = await startTranslated(t);
+  const answer = await embed({ ...question, user: 'u' });
+  assert.equal(answer.status, 200);
+  assert.equal(answer.header('x-postern-translated'), 'cohere');
+  assert.equal(answer.header('x-postern-ignored'), 'user');
+  assert.equal(answer.header('x-postern-usage'), undefined);
+  assert.equal(answer.header('content-type'), 'application/json');
+  assert.equal(answer.header('x-postern-space'), 'embed-v4.0');
+  const { usage, tries } = await rig.exchange();
+  assert.deepEqual(usage, { promptTokens: 1, completionTokens: null, totalTokens: 1, searchUnits: null });
+  assert.deepEqual(tries, []);
+});
+
+test('a count that nobody gave is estimated for the client and says so; the ledger keeps nothing', async (t) => {
+  const { embed, rig } = await startTranslated(t, (_request, reply) =>
+    reply.json(200, { embeddings: { float: [[1, 2]] } }),
+  );
+  const answer = await embed({ model: 'm', input: 'x'.repeat(40) });
+  assert.equal(answer.header('x-postern-usage'), 'estimated');
+  assert.deepEqual(usageIn(answer), { prompt_tokens: 10, total_tokens: 10 });
+  assert.equal((await rig.exchange()).usage, null);
+});
+
+test('server.diagnostics: false hides what was done', async (t) => {
+  const { embed } = await startTranslated(
+    t,
+    (_request, reply) => reply.json(200, { embeddings: { float: [[1, 2]] } }),
+    { server: { diagnostics: false } },
+  );
+  const answer = await embed({ ...question, user: 'u' });
+  assert.equal(answer.status, 200);
+  assert.deepEqual(
+    answer.headers.filter(([name]) => name.startsWith('x-postern') || name === 'server-timing'),
+    [],
+  );
+});
+
+test('a direct way is not touched: the bytes of family openai, and of others that need no translation', async (t) => {
+  const body = '{ "input":"1", "model":"m","n":1.0, "dimensions" : 1e2,"x":[ ] }';
+  for (const family of ['openai', 'tei']) {
+    const { embed, upstream } = await startTranslated(t, openaiEmbeds, { family, target: { model: 'm' } });
+    const answer = await embed(body);
+    assert.equal(answer.header('x-postern-translated'), undefined, family);
+    assert.equal(upstream.requests[0]?.body.toString(), body, family);
+  }
+});
+
+test('what the body is, and what may come, is said by the gateway; the rest of the head passes as ever', async (t) => {
+  const { embed, upstream } = await startTranslated(t, cohereEmbeds, {
+    upstream: { headers: { 'x-static': 's' }, forward_headers: ['x-mine'] },
+  });
+  await embed(
+    question,
+    ['Content-Type', 'application/vnd.x+json'],
+    ['Accept', 'text/html'],
+    ['Accept-Encoding', 'gzip'],
+    ['Idempotency-Key', 'k'],
+    ['X-Mine', 'mine'],
+    ['Cookie', 'c=1'],
+    ['X-Postern-Shape', 'cohere'],
+  );
+  const [request] = upstream.requests;
+  const said = [
+    'content-type',
+    'accept',
+    'accept-encoding',
+    'idempotency-key',
+    'x-mine',
+    'x-static',
+    'cookie',
+    'x-postern-shape',
+  ];
+  assert.deepEqual(
+    said.map((name) => request?.header(name)),
+    ['application/json', 'application/json', 'identity', 'k', 'mine', 's', undefined, undefined],
+  );
+  assert.match(request?.header('authorization') ?? '', /^Bearer sk-upstream/);
+  assert.equal(request?.path, '/v2/embed');
+});
+
+test('headers of the upstream come through, save those that speak of a body which the client does not get', async (t) => {
+  const ofTheBody: [string, string][] = [
+    ['ETag', '"a"'],
+    ['Content-MD5', 'x'],
+    ['Content-Location', '/e'],
+    ['Last-Modified', 'yesterday'],
+    ['Digest', 'x'],
+  ];
+  const { embed } = await startTranslated(
+    t,
+    saying(
+      200,
+      [['Content-Encoding', 'gzip'], ['X-Ratelimit-Remaining', '7'], ['Set-Cookie', 'a=b'], ...ofTheBody],
+      gzipSync,
+    ),
+  );
+  const answer = await embed(question);
+  assert.deepEqual(vectorsIn(answer), [[3, 0.5]]);
+  assert.equal(answer.header('x-ratelimit-remaining'), '7');
+  for (const name of ['content-encoding', 'set-cookie', ...ofTheBody.map(([one]) => one)]) {
+    assert.equal(answer.header(name), undefined, name);
+  }
+  assert.equal(answer.header('content-length'), String(answer.body.length));
+});
+
+test('an answer is decoded, however it is coded', async (t) => {
+  const codings: [string, (body: Buffer) => Buffer][] = [
+    ['gzip', gzipSync],
+    ['X-GZIP', gzipSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+    ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
+    ['identity', (body) => body],
+    ['gzip, br', (body) => brotliCompressSync(gzipSync(body))],
+  ];
+  for (const [coding, encode] of codings) {
+    const { embed } = await startTranslated(t, saying(200, [['content-encoding', coding]], encode));
+    assert.deepEqual(vectorsIn(await embed(question)), [[3, 0.5]], coding);
+  }
+});
+
+test('an answer that is not what its coding says is refused', async (t) => {
+  const wrong: [string, (body: Buffer) => Buffer][] = [
+    ['gzip', (body) => body],
+    ['gzip', (body) => gzipSync(body).subarray(0, 30)],
+    ['sdch', (body) => body],
+  ];
+  for (const [coding, encode] of wrong) {
+    const { embed } = await startTranslated(t, saying(200, [['content-encoding', coding]], encode));
+    assertError(await embed(question), 'upstream_protocol_error', { message: /Content-Encoding|does not fit/ });
+  }
+});
+
+test('any status of success will do, where the answer fits', async (t) => {
+  for (const status of [200, 201, 206, 299]) {
+    const { embed } = await startTranslated(
+      t,
+      saying(status, [], (body) => body),
+    );
+    const answer = await embed(question);
+    assert.equal(answer.status, 200, String(status));
+    assert.deepEqual(vectorsIn(answer), [[3, 0.5]]);
+  }
+});
+
+test('a status without an answer in it is never passed on as good', async (t) => {
+  for (const status of [204, 205, 300, 302, 304, 307]) {
+    const { embed } = await startTranslated(t, (_request, reply) =>
+      reply.bytes(status, [['location', 'http://127.0.0.1:1/']], ''),
+    );
+    assertError(await embed(question), 'upstream_protocol_error');
+  }
+});
+
+test('an answer over answer_limit is not read, and the limit is named', async (t) => {
+  const long = JSON.stringify({ embeddings: { float: [[1]] }, pad: 'x'.repeat(20_000) });
+  const { embed, upstream } = await startTranslated(t, (_request, reply) => reply.bytes(200, [], long), {
+    upstream: { answer_limit: '16KiB' },
+  });
+  assertError(await embed(question), 'upstream_protocol_error', { message: /over 16384 bytes.*answer_limit/ });
+  upstream.respondWith((_request, reply) => reply.bytes(200, [['content-encoding', 'gzip']], gzipSync(long)));
+  assertError(await embed(question), 'upstream_protocol_error', { message: /over 16384 bytes.*answer_limit/ });
+  upstream.respondWith(cohereEmbeds);
+  assert.equal((await embed(question)).status, 200);
+});
+
+test('an answer that is cut, or stops, is no answer', async (t) => {
+  const cut: Handler = async (_request, reply) => {
+    await reply.head(200, [['content-length', '100']]);
+    await reply.raw('{"embeddings"');
+    reply.cut();
+  };
+  const { embed, upstream } = await startTranslated(t, cut, { upstream: { timeouts: { idle: '80ms' } } });
+  assertError(await embed(question), 'upstream_unreachable');
+  upstream.respondWith(async (_request, reply) => {
+    await reply.head(200, [['content-length', '100']]);
+    await reply.raw('{"embeddings"');
+    await reply.stall();
+  });
+  assertError(await embed(question), 'upstream_timeout', { message: /timeouts\.idle/ });
+});
+
+test('an upstream that is silent, or too slow on the whole, is left in time', async (t) => {
+  const first = await startTranslated(t, silent, { upstream: { timeouts: { first_byte: '60ms' } } });
+  assertError(await first.embed(question), 'upstream_timeout', { message: /timeouts\.first_byte/ });
+  const trickle: Handler = async (_request, reply) => {
+    await reply.head(200, [['transfer-encoding', 'chunked']]);
+    while (reply.open) {
+      await reply.chunk(' ');
+      await reply.sleep(10);
+    }
+  };
+  const total = await startTranslated(t, trickle, { upstream: { timeouts: { total: '150ms' } } });
+  assertError(await total.embed(question), 'upstream_timeout', { message: /timeouts\.total/ });
+  for (let i = 0; i < 100 && total.upstream.connections().open > 0; i += 1) await wait(10);
+  assert.equal(total.upstream.connections().open, 0);
+});
+
+test('defaults fill what the client left out, or sent as null, and nothing else', async (t) => {
+  const { embed, upstream } = await startTranslated(t, cohereEmbeds, {
+    target: { defaults: { input_type: 'search_query', truncate: 'END', nothing: null } },
+  });
+  for (const [sent, reached] of [
+    [{}, { input_type: 'search_query', truncate: 'END' }],
+    [
+      { input_type: null, truncate: 'NONE' },
+      { input_type: 'search_query', truncate: 'NONE' },
+    ],
+    [{ input_type: 'classification' }, { input_type: 'classification', truncate: 'END' }],
+  ]) {
+    await embed({ ...question, ...sent });
+    const body = jsonIn(await upstream.nextRequest());
+    const { input_type, truncate } = body;
+    assert.deepEqual({ input_type, truncate }, reached);
+    assert.equal('nothing' in body, false);
+  }
+});
+
+test('defaults count on every request, where only some need a translation', async (t) => {
+  const { embed, upstream } = await startTranslated(t, openaiEmbeds, {
+    family: 'tei',
+    target: { defaults: { truncate: true } },
+  });
+  const answer = await embed({ model: 'm', input: '7' });
+  assert.deepEqual(vectorsIn(answer), [[7, 0.5]]);
+  assert.equal(answer.header('x-postern-translated'), 'tei');
+  assert.equal(jsonIn(await upstream.nextRequest()).truncate, true);
+});
+
+test('a parameter that the upstream has no name for is refused by its name, or dropped where the operator says so', async (t) => {
+  const strict = await startTranslated(t, openaiEmbeds, { family: 'mistral' });
+  assertError(await strict.embed({ ...question, frobnicate: 1 }), 'unsupported_parameter', {
+    param: 'frobnicate',
+    message: /"frobnicate" cannot be served.*"up"/,
+  });
+  assert.equal(strict.upstream.requests.length, 0);
+  const lax = await startTranslated(t, openaiEmbeds, { family: 'mistral', target: { unsupported: 'drop' } });
+  const answer = await lax.embed({ model: 'm', input: '1', frobnicate: 1, user: 'u' });
+  assert.equal(answer.status, 200);
+  assert.deepEqual(answer.header('x-postern-ignored')?.split(', ').toSorted(), ['frobnicate', 'user']);
+  assert.equal('frobnicate' in jsonIn(await lax.upstream.nextRequest()), false);
+});
+
+test('what the answer is good without is left out, or refused where the operator says so', async (t) => {
+  const target = { model: 'embed-english-v3.0' };
+  const lax = await startTranslated(t, cohereEmbeds, { target });
+  const answer = await lax.embed({ ...question, dimensions: 64 });
+  assert.equal(answer.header('x-postern-ignored'), 'dimensions');
+  const strict = await startTranslated(t, cohereEmbeds, { target: { ...target, unsupported: 'refuse' } });
+  assertError(await strict.embed({ ...question, dimensions: 64 }), 'unsupported_parameter', { param: 'dimensions' });
+});
+
+test('whatever a client calls its parameters, the head of the answer stays well-formed', async (t) => {
+  const { embed } = await startTranslated(t, openaiEmbeds, { family: 'mistral', target: { unsupported: 'drop' } });
+  const names = ['\ud800', 'a, b', 'x\r\ny: z', 'é', 'y'.repeat(5_000)];
+  const answer = await embed({ model: 'm', input: '1', ...Object.fromEntries(names.map((name) => [name, 1])) });
+  assert.equal(answer.status, 200);
+  const ignored = answer.header('x-postern-ignored') ?? '';
+  assert.equal(ignored, '%EF%BF%BD, a%2C%20b, x%0D%0Ay%3A%20z, %C3%A9, ...');
+});
+
+test('a name that nobody could read is refused in few words', async (t) => {
+  const { embed } = await startTranslated(t, openaiEmbeds, { family: 'mistral' });
+  const answer = await embed({ ...question, [`${'n'.repeat(100_000)}`]: 1 });
+  assertError(answer, 'unsupported_parameter', { param: `${'n'.repeat(200)}...` });
+  assert.ok(answer.body.length < 2_000, String(answer.body.length));
+});
+
+test('unknown parameters pass with every digit, and whatever their names', async (t) => {
+  const { embed, upstream } = await startTranslated(t);
+  const unknown =
+    '"__proto__":{"a":1},"constructor":"c","big":12345678901234567890,"f":1.0,"e":[1e3,2],"s":"\\ud800\\u0000"';
+  const answer = await embed(`{"model":"m","input":"abc",${unknown}}`);
+  assert.deepEqual(vectorsIn(answer), [[3, 0.5]]);
+  const sent = upstream.requests[0]?.body.toString() ?? '';
+  for (const part of [
+    '"__proto__":{"a":1}',
+    '"constructor":"c"',
+    '"big":12345678901234567890',
+    '"f":1.0',
+    '"e":[1e3,2]',
+    '"s":"\\ud800\\u0000"',
+  ]) {
+    assert.ok(sent.includes(part), `${part} in ${sent}`);
+  }
+});
+
+test('a body may be as deep as the contract says, and no deeper', async (t) => {
+  const { embed } = await startTranslated(t);
+  const nested = (depth: number) => `{"model":"m","input":"abc","x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+  assert.equal((await embed(nested(64))).status, 200);
+  assertError(await embed(nested(65)), 'body_too_deep');
+});
+
+test('what the gateway reads may not stand twice, in whatever letters', async (t) => {
+  const { embed, rig, upstream } = await startTranslated(t);
+  assertError(await embed('{"model":"m","input":"a","input":"b"}'), 'duplicate_parameter', { param: 'input' });
+  assertError(await embed('{"model":"m","input":"a","Input":"b"}'), 'duplicate_parameter', { param: 'input' });
+  const legacy = (body: string) => rig.post('/v1/engines/m/embeddings', body, { headers: authorized() });
+  assertError(await legacy('{"input":"a","Model":"other"}'), 'duplicate_parameter', { param: 'model' });
+  assert.equal(upstream.requests.length, 0);
+  assert.deepEqual(vectorsIn(await legacy('{"input":"abc","model":"other"}')), [[3, 0.5]]);
+  assert.equal(jsonIn(await upstream.nextRequest()).model, 'embed-v4.0');
+});
+
+test('a body of more values than any request has is refused before it takes the memory', async (t) => {
+  const { embed, upstream } = await startTranslated(t);
+  const answer = await embed(`{"model":"m","input":["a"${',1'.repeat(600_000)}]}`);
+  assertError(answer, 'body_too_large', { message: /more than 500000 values/ });
+  assert.equal(upstream.requests.length, 0);
+});
+
+test('a large body is translated, and every text of it arrives', async (t) => {
+  const { embed, upstream } = await startTranslated(t, (request, reply) => reply.json(200, cohereAnswer(request)));
+  const texts = Array.from({ length: 2_048 }, (_, index) => `${index} ${'Zwölf "Boxkämpfer"\n'.repeat(500)}`);
+  const body = Buffer.from(JSON.stringify({ model: 'm', input: texts }));
+  assert.ok(body.length > 20 * 1024 * 1024);
+  const answer = await embed(body);
+  assert.deepEqual(
+    vectorsIn(answer).map(([length]) => length),
+    texts.map(({ length }) => length),
+  );
+  assert.equal(upstream.requests.flatMap(textsIn).length, texts.length);
+});

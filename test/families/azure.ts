@@ -1,0 +1,269 @@
+/** Azure OpenAI: the v1 surface, and the one of deployments with a dated version. */
+
+import * as z from 'zod';
+import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { anyInput, completionAsked, completionOf, embeddingsOf, toTexts } from './openai-shapes.ts';
+
+const deployment = 'my-deployment';
+const dated = { options: { api_version: '2024-10-21' } };
+
+const completionsBody = completionAsked.extend({ prompt: anyInput.nullish() });
+const embeddingsBody = z.object({
+  input: anyInput,
+  encoding_format: z.enum(['float', 'base64']).nullish(),
+  dimensions: z.int().min(1).nullish(),
+});
+const named = z.object({ model: z.literal(deployment) });
+
+function notFound(): WireReply {
+  const message = 'The API deployment for this resource does not exist.';
+  return { status: 404, body: { error: { code: 'DeploymentNotFound', message } } };
+}
+
+export default defineFixture({
+  family: 'azure',
+  model: deployment,
+  takesTokenIds: true,
+
+  service({ path, body, header }: WireCall): WireReply {
+    if (header('api-key') === undefined) {
+      return { status: 401, body: { error: { code: '401', message: 'Access denied.' } } };
+    }
+    const [route, operation] = /^\/openai\/v1\/(\w+)$/.exec(path) ?? [];
+    if (route === undefined || !named.safeParse(body).success) return notFound();
+    // It calls the model by the name that it has beneath.
+    if (operation === 'completions') {
+      const asked = completionsBody.parse(body);
+      return completionOf(toTexts(asked.prompt ?? '<|endoftext|>'), { ...asked, model: 'model-1' });
+    }
+    if (operation === 'embeddings') {
+      const asked = embeddingsBody.parse(body);
+      const inputs = toTexts(asked.input);
+      if (asked.input.length > 0 && inputs.length <= 2048) return embeddingsOf(inputs, { ...asked, model: 'model-1' });
+      const message = "'$.input' is invalid.";
+      return { status: 400, body: { error: { message, type: 'invalid_request_error', param: null, code: null } } };
+    }
+    return { status: 404, body: { error: { code: '404', message: 'Resource not found' } } };
+  },
+
+  error: (status, message) => ({ status, body: { error: { code: String(status), message } } }),
+
+  pairs: [
+    {
+      name: 'completions go to the v1 surface, with the deployment as the model and the key in its header',
+      route: '/v1/completions',
+      ask: '{"model":"m", "prompt":["a"],"temperature":1.0}',
+      wire: [
+        {
+          path: '/openai/v1/completions',
+          body: '{"model":"my-deployment", "prompt":["a"],"temperature":1.0}',
+          headers: { 'api-key': 'sk-service-0123456789', authorization: null },
+          reply: { body: '{"choices":[{"index":0,"text":"b","content_filter_results":{}}],"model":"model-1"}' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"choices":[{"index":0,"text":"b","content_filter_results":{}}],"model":"model-1"}',
+      },
+    },
+    {
+      name: 'a stream passes, first chunk without choices and all',
+      route: '/v1/completions',
+      ask: { model: 'm', prompt: 'p', stream: true },
+      wire: [
+        {
+          path: '/openai/v1/completions',
+          body: { model: deployment, prompt: 'p', stream: true },
+          reply: {
+            events: [{ choices: [], prompt_filter_results: [] }, { choices: [{ index: 0, text: 'b' }] }, '[DONE]'],
+          },
+        },
+      ],
+      answer: {
+        body: 'data: {"choices":[],"prompt_filter_results":[]}\n\ndata: {"choices":[{"index":0,"text":"b"}]}\n\ndata: [DONE]\n\n',
+      },
+    },
+    {
+      name: 'under a dated version the deployment stands in the path',
+      route: '/v1/completions',
+      upstream: dated,
+      target: { model: 'gpt-35/turbo ü' },
+      ask: '{"model":"m","prompt":"a"}',
+      wire: [
+        {
+          path: '/openai/deployments/gpt-35%2Fturbo%20%C3%BC/completions?api-version=2024-10-21',
+          body: '{"model":"gpt-35/turbo ü","prompt":"a"}',
+          reply: { body: '{"choices":[]}' },
+        },
+      ],
+      answer: { body: '{"choices":[]}' },
+    },
+    {
+      name: 'embeddings pass, token IDs and base64 included',
+      route: '/v1/embeddings',
+      ask: '{"model":"m","input":[[9906,1917]],"encoding_format":"base64"}',
+      wire: [
+        {
+          path: '/openai/v1/embeddings',
+          body: '{"model":"my-deployment","input":[[9906,1917]],"encoding_format":"base64"}',
+          reply: { body: '{"data":[{"embedding":"AAAAPwAAgL8=","index":0}]}' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"data":[{"embedding":"AAAAPwAAgL8=","index":0}]}',
+      },
+    },
+    {
+      name: 'the legacy path goes to the embeddings of the deployment',
+      route: '/v1/engines/m/embeddings',
+      upstream: { options: { api_version: '2025-04-01-preview' } },
+      ask: { input: ['x'] },
+      wire: [
+        {
+          path: '/openai/deployments/my-deployment/embeddings?api-version=2025-04-01-preview',
+          body: { model: deployment, input: ['x'] },
+          reply: { body: { object: 'list', data: [] } },
+        },
+      ],
+      answer: { body: { object: 'list', data: [] } },
+    },
+    {
+      name: 'a token of Entra goes where tokens go',
+      route: '/v1/embeddings',
+      upstream: { options: { auth: 'entra' } },
+      ask: { model: 'm', input: 'x' },
+      wire: [
+        {
+          path: '/openai/v1/embeddings',
+          body: { model: deployment, input: 'x' },
+          headers: { authorization: 'Bearer sk-service-0123456789', 'api-key': null },
+          reply: { body: { object: 'list', data: [] } },
+        },
+      ],
+      answer: { body: { object: 'list', data: [] } },
+    },
+    {
+      name: 'an error gets what it lacks',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'x' },
+      wire: [
+        {
+          path: '/openai/v1/embeddings',
+          body: { model: deployment, input: 'x' },
+          reply: notFound(),
+        },
+      ],
+      answer: {
+        status: 404,
+        headers: { 'x-postern-translated': 'azure' },
+        body: {
+          error: {
+            message: 'The API deployment for this resource does not exist.',
+            type: 'invalid_request_error',
+            param: null,
+            code: 'DeploymentNotFound',
+            upstream: notFound().body,
+          },
+        },
+      },
+    },
+    {
+      name: 'the content filter shows in the error, with what it found',
+      route: '/v1/completions',
+      ask: { model: 'm', prompt: 'x' },
+      wire: [
+        {
+          path: '/openai/v1/completions',
+          body: { model: deployment, prompt: 'x' },
+          reply: {
+            status: 400,
+            body: {
+              error: {
+                message: 'The prompt was filtered.',
+                type: null,
+                param: 'prompt',
+                code: 'content_filter',
+                innererror: { code: 'ResponsibleAIPolicyViolation' },
+              },
+            },
+          },
+        },
+      ],
+      answer: {
+        status: 400,
+        body: {
+          error: {
+            message: 'The prompt was filtered.',
+            type: 'invalid_request_error',
+            param: 'prompt',
+            code: 'content_filter',
+            upstream: {
+              error: {
+                message: 'The prompt was filtered.',
+                type: null,
+                param: 'prompt',
+                code: 'content_filter',
+                innererror: { code: 'ResponsibleAIPolicyViolation' },
+              },
+            },
+          },
+        },
+      },
+    },
+    {
+      name: 'what API Management says is an error in our words, too',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'x' },
+      wire: [
+        {
+          path: '/openai/v1/embeddings',
+          body: { model: deployment, input: 'x' },
+          reply: { status: 401, body: { statusCode: 401, message: 'Access denied: no subscription.' } },
+        },
+      ],
+      answer: {
+        status: 401,
+        body: {
+          error: {
+            message: 'Access denied: no subscription.',
+            type: 'authentication_error',
+            param: null,
+            code: null,
+            upstream: { statusCode: 401, message: 'Access denied: no subscription.' },
+          },
+        },
+      },
+    },
+    {
+      name: 'a time to wait that stands in the message is said in the head',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'x' },
+      wire: [
+        {
+          path: '/openai/v1/embeddings',
+          body: { model: deployment, input: 'x' },
+          reply: {
+            status: 429,
+            body: { error: { code: '429', message: 'Requests exceeded the rate. Please retry after 6 seconds.' } },
+          },
+        },
+      ],
+      answer: {
+        status: 429,
+        headers: { 'retry-after': '6' },
+        body: {
+          error: {
+            message: 'Requests exceeded the rate. Please retry after 6 seconds.',
+            type: 'rate_limit_error',
+            param: null,
+            code: '429',
+            upstream: {
+              error: { code: '429', message: 'Requests exceeded the rate. Please retry after 6 seconds.' },
+            },
+          },
+        },
+      },
+    },
+  ],
+});

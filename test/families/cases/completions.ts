@@ -1,0 +1,200 @@
+/** What holds for completions whoever the upstream is. */
+
+import assert from 'node:assert/strict';
+import * as z from 'zod';
+import type { House } from '../house.ts';
+import { replyTo } from '../wire.ts';
+import { assertRefused } from './embeddings.ts';
+
+const usage = z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() });
+const choice = z.object({ index: z.int(), text: z.string(), finish_reason: z.string().nullish() });
+const answer = z.object({
+  id: z.string().min(1),
+  object: z.literal('text_completion'),
+  created: z.int(),
+  model: z.string(),
+  choices: z.array(choice),
+  usage: usage.nullish(),
+});
+type Chunk = z.output<typeof answer>;
+
+const route = '/v1/completions';
+
+const texts = [
+  'naïve café',
+  '東京タワー',
+  'Ωμέγα 🚀 👩‍👩‍👧',
+  'data: [DONE]\n\n',
+  '\u0000\t\r\n"\\/',
+  '{"prompt":["x"]}',
+  ' spaced ',
+  '\u2028',
+];
+
+async function complete(house: House, prompt: unknown, more: object = {}) {
+  const { status, text, json } = await house.ask(route, { model: 'm', prompt, ...more });
+  assert.equal(status, 200, text.slice(0, 500));
+  const read = answer.parse(json);
+  assert.deepEqual(
+    read.choices.map(({ index }) => index),
+    read.choices.map((_, index) => index),
+  );
+  for (const one of read.choices) assert.equal(typeof one.finish_reason, 'string');
+  return read;
+}
+
+const textsOf = ({ choices }: Chunk): string[] => choices.map(({ text }) => text);
+
+/** The chunks of a stream; undefined where it was refused by name. */
+async function stream(house: House, prompt: unknown, more: object = {}): Promise<Chunk[] | undefined> {
+  const {
+    status,
+    text,
+    json,
+    header,
+    raw: { complete },
+  } = await house.ask(route, { model: 'm', prompt, stream: true, ...more });
+  if (status !== 200) {
+    const isOne = typeof prompt === 'string';
+    assertRefused(status, json, isOne ? 'stream' : 'prompt');
+    return undefined;
+  }
+  assert.match(header('content-type') ?? '', /^text\/event-stream/);
+  assert.ok(complete);
+  const events = text.split('\n\n');
+  assert.equal(events.pop(), '');
+  assert.equal(events.pop(), 'data: [DONE]');
+  return events.map((event) => {
+    assert.ok(event.startsWith('data: '), event);
+    return answer.parse(JSON.parse(event.slice('data: '.length)));
+  });
+}
+
+function joined(chunks: readonly Chunk[]): string[] {
+  const whole: string[] = [];
+  for (const { choices } of chunks) {
+    for (const { index, text } of choices) whole[index] = (whole[index] ?? '') + text;
+  }
+  return whole;
+}
+
+export const completionsCases: Readonly<Record<string, (house: House) => Promise<void>>> = {
+  async 'a prompt, alone and in a list'(house) {
+    for (const text of texts) {
+      assert.deepEqual(textsOf(await complete(house, text)), [replyTo(text)]);
+      assert.deepEqual(textsOf(await complete(house, [text])), [replyTo(text)]);
+    }
+  },
+
+  async 'several prompts, in the order of the client'(house) {
+    assert.deepEqual(textsOf(await complete(house, texts)), texts.map(replyTo));
+    const many = Array.from({ length: 40 }, (_, index) => `prompt ${index}`);
+    assert.deepEqual(textsOf(await complete(house, many)), many.map(replyTo));
+  },
+
+  async 'what is null, or asks for nothing, changes nothing'(house) {
+    const nulls = {
+      n: null,
+      best_of: null,
+      echo: null,
+      logprobs: null,
+      logit_bias: null,
+      suffix: null,
+      stop: null,
+      stream: null,
+      stream_options: null,
+      max_tokens: null,
+      seed: null,
+      user: null,
+    };
+    assert.deepEqual(textsOf(await complete(house, 'p', nulls)), [replyTo('p')]);
+    assert.deepEqual(textsOf(await complete(house, ['p', 'q'], nulls)), ['p', 'q'].map(replyTo));
+    const plain = { n: 1, best_of: 1, echo: false, presence_penalty: 0, frequency_penalty: 0.0, stream: false };
+    assert.deepEqual(textsOf(await complete(house, 'p', plain)), [replyTo('p')]);
+  },
+
+  async 'parameters that everybody knows'(house) {
+    const more = { max_tokens: 1000, temperature: 0.5, top_p: 1, stop: ['\u0001'] };
+    assert.deepEqual(textsOf(await complete(house, 'p', more)), [replyTo('p')]);
+  },
+
+  async 'the count is that of all prompts'(house) {
+    const one = await complete(house, 'abc');
+    const three = await complete(house, ['abc', 'abc', 'abc']);
+    assert.ok(one.usage && three.usage);
+    assert.equal(three.usage.prompt_tokens, 3 * one.usage.prompt_tokens);
+    assert.equal(three.usage.completion_tokens, 3 * one.usage.completion_tokens);
+    assert.equal(three.usage.total_tokens, 3 * one.usage.total_tokens);
+  },
+
+  async 'a stream is the plain answer in parts, and ends with [DONE]'(house) {
+    for (const text of texts) {
+      const chunks = await stream(house, text);
+      if (chunks === undefined) return;
+      assert.deepEqual(joined(chunks), [replyTo(text)]);
+      const reasons = chunks.flatMap(({ choices }) => choices.map((one) => one.finish_reason ?? null));
+      assert.equal(typeof reasons.at(-1), 'string');
+      assert.deepEqual(
+        reasons.slice(0, -1).filter((reason) => reason !== null),
+        [],
+      );
+      assert.equal(new Set(chunks.map(({ id }) => id)).size, 1);
+    }
+  },
+
+  async 'a stream counts at its end where that is asked for'(house) {
+    const chunks = await stream(house, 'abc', { stream_options: { include_usage: true } });
+    if (chunks === undefined) return;
+    const last = chunks.pop();
+    assert.deepEqual(last?.choices, []);
+    assert.deepEqual(usage.parse(last?.usage), usage.parse((await complete(house, 'abc')).usage));
+    assert.deepEqual(joined(chunks), [replyTo('abc')]);
+    for (const chunk of chunks) assert.equal(chunk.usage ?? null, null);
+    const exchange = await house.rig.exchange();
+    assert.equal(exchange.usage?.promptTokens, last?.usage?.prompt_tokens);
+  },
+
+  async 'several prompts make one stream, or are refused by name'(house) {
+    const chunks = await stream(house, ['a', 'b']);
+    if (chunks !== undefined) assert.deepEqual(joined(chunks), ['a', 'b'].map(replyTo));
+    else assert.equal(house.calls.length, 0);
+  },
+
+  async 'an unknown field passes, or is refused by its name'(house) {
+    for (const prompt of ['p', ['p', 'q']]) {
+      const { status, json } = await house.ask(route, { model: 'm', prompt, unheard_of: true });
+      if (status === 200) assert.match(house.calls.at(-1)?.text ?? '', /"unheard_of":true/);
+      else assertRefused(status, json, 'unheard_of');
+    }
+  },
+
+  async 'an empty prompt is for the upstream to judge; so is a list of none, where it takes lists'(house) {
+    for (const prompt of ['', []]) {
+      house.answerWith();
+      const { status, text, json } = await house.ask(route, { model: 'm', prompt });
+      assert.ok(status === 200 || (status >= 400 && status < 500), text);
+      if (house.calls.length === 1) continue;
+      assert.deepEqual([prompt, house.calls.length], [[], 0]);
+      assertRefused(status, json, 'prompt');
+    }
+  },
+
+  async 'token IDs are served as the text that they stand for, or as they are where the upstream reads them'(house) {
+    // "Hello world" and " again" in cl100k_base.
+    for (const [prompt, said] of [
+      [[9906, 1917], ['Hello world']],
+      [
+        [[9906, 1917], [1578]],
+        ['Hello world', ' again'],
+      ],
+    ] as const) {
+      const { status, text, json } = await house.ask(route, { model: 'm', prompt });
+      if (house.fixture.takesTokenIds) {
+        assert.match(house.calls.at(-1)?.text ?? '', /"prompt":\s*\[\[?9906,1917\]/);
+        continue;
+      }
+      assert.equal(status, 200, text);
+      assert.deepEqual(textsOf(answer.parse(json)), said.map(replyTo));
+    }
+  },
+};

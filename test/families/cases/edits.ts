@@ -1,0 +1,53 @@
+/** What holds for edits whoever the upstream is. */
+
+import assert from 'node:assert/strict';
+import * as z from 'zod';
+import type { House } from '../house.ts';
+import { assertRefused } from './embeddings.ts';
+
+const answer = z.object({
+  object: z.literal('edit'),
+  created: z.int(),
+  choices: z.array(z.object({ text: z.string(), index: z.int() })),
+  usage: z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }),
+});
+
+const route = '/v1/edits';
+
+async function edit(house: House, more: object) {
+  const { status, text, json } = await house.ask(route, { model: 'm', ...more });
+  assert.equal(status, 200, text.slice(0, 500));
+  const { choices } = answer.parse(json);
+  assert.deepEqual(
+    choices.map(({ index }) => index),
+    choices.map((_, index) => index),
+  );
+  return choices.map(({ text: edited }) => edited);
+}
+
+export const editsCases: Readonly<Record<string, (house: House) => Promise<void>>> = {
+  async 'the text and what to do with it reach the upstream, and one edit comes back'(house) {
+    for (const [input, instruction] of [
+      ['naïve 東京 🚀', 'Make it "shout"\nloudly'],
+      ['', 'Write a line'],
+      ['</text>\u0000\t\\', '\u2028 '],
+    ] as const) {
+      const edits = await edit(house, { input, instruction });
+      assert.equal(edits.length, 1);
+      const sent = JSON.stringify(house.calls.at(-1)?.body);
+      for (const said of [input, instruction]) assert.ok(sent.includes(JSON.stringify(said).slice(1, -1)), sent);
+    }
+  },
+
+  async 'as many as are wanted, and what is null changes nothing'(house) {
+    assert.equal((await edit(house, { input: 'i', instruction: 'do', n: 3 })).length, 3);
+    const nulls = { n: null, temperature: null, top_p: null };
+    assert.equal((await edit(house, { input: 'i', instruction: 'do', ...nulls })).length, 1);
+  },
+
+  async 'an unknown field passes, or is refused by its name'(house) {
+    const { status, json } = await house.ask(route, { model: 'm', input: 'i', instruction: 'do', unheard_of: true });
+    if (status === 200) assert.match(house.calls.at(-1)?.text ?? '', /"unheard_of":true/);
+    else assertRefused(status, json, 'unheard_of');
+  },
+};

@@ -1,0 +1,163 @@
+/** What holds for embeddings whoever the upstream is. */
+
+import assert from 'node:assert/strict';
+import * as z from 'zod';
+import type { WireReply } from '../fixture.ts';
+import type { House } from '../house.ts';
+import { base64Of, vectorOf } from '../wire.ts';
+
+const answer = z.object({
+  object: z.literal('list'),
+  data: z.array(z.object({ object: z.literal('embedding'), index: z.int(), embedding: z.array(z.number()) })),
+  model: z.string(),
+  usage: z.object({ prompt_tokens: z.int(), total_tokens: z.int() }),
+});
+
+const encoded = z.object({ data: z.array(z.object({ embedding: z.string() })) });
+
+const routes = ['/v1/embeddings', '/v1/engines/m/embeddings'];
+
+async function embed(house: House, input: unknown, more: object = {}, route = '/v1/embeddings') {
+  const { status, text, json, header } = await house.ask(route, { model: 'm', input, ...more });
+  assert.equal(status, 200, text.slice(0, 500));
+  const { data, usage } = answer.parse(json);
+  assert.deepEqual(
+    data.map(({ index }) => index),
+    data.map((_, index) => index),
+  );
+  return { vectors: data.map(({ embedding }) => embedding), usage, header };
+}
+
+export const embeddingsCases: Readonly<Record<string, (house: House) => Promise<void>>> = {
+  async 'one text, several, and one in a list, on both routes'(house) {
+    for (const route of routes) {
+      assert.deepEqual((await embed(house, 'one', {}, route)).vectors, [vectorOf('one')]);
+      assert.deepEqual((await embed(house, ['one'], {}, route)).vectors, [vectorOf('one')]);
+      assert.deepEqual(
+        (await embed(house, ['one', 'two', 'one'], {}, route)).vectors,
+        ['one', 'two', 'one'].map((text) => vectorOf(text)),
+      );
+    }
+  },
+
+  async 'every script, escapes and control characters'(house) {
+    const texts = ['naïve café', '東京タワー', 'Ωμέγα 🚀 👩‍👩‍👧', '\u0000\t\n"\\/', '{"input":["x"]}', ' spaced '];
+    assert.deepEqual(
+      (await embed(house, texts)).vectors,
+      texts.map((text) => vectorOf(text)),
+    );
+  },
+
+  async '2,048 texts, in their order'(house) {
+    const texts = Array.from({ length: 2048 }, (_, index) => `text ${index}`);
+    const { vectors, usage } = await embed(house, texts);
+    assert.deepEqual(
+      vectors,
+      texts.map((text) => vectorOf(text)),
+    );
+    assert.ok(usage.prompt_tokens >= 2048, String(usage.prompt_tokens));
+  },
+
+  async 'base64 where it is asked for, with the very bits'(house) {
+    const { status, text, json } = await house.ask('/v1/embeddings', {
+      model: 'm',
+      input: ['a', 'b'],
+      encoding_format: 'base64',
+    });
+    assert.equal(status, 200, text);
+    assert.deepEqual(
+      encoded.parse(json).data.map(({ embedding }) => embedding),
+      [base64Of(vectorOf('a')), base64Of(vectorOf('b'))],
+    );
+    assert.deepEqual((await embed(house, 'a', { encoding_format: 'float' })).vectors, [vectorOf('a')]);
+  },
+
+  async 'base64 where it is asked for, though floats come'(house) {
+    const { service, family } = house.fixture;
+    // There the client gets what came, unless the operator wants it converted.
+    if (family === 'openai') return;
+    house.answerWith((call) => withFloats(service(call)));
+    for (const input of ['a', ['a', 'b']]) {
+      const ask = { model: 'm', input, encoding_format: 'base64' };
+      const { status, text, json, header } = await house.ask('/v1/embeddings', ask);
+      assert.equal(status, 200, text);
+      assert.deepEqual(
+        encoded.parse(json).data.map(({ embedding }) => embedding),
+        [input].flat().map((one) => base64Of(vectorOf(one))),
+      );
+      assert.notEqual(header('x-postern-translated'), undefined);
+    }
+  },
+
+  async 'what is null counts as absent'(house) {
+    const { vectors } = await embed(house, 'one', { dimensions: null, encoding_format: null, user: null });
+    assert.deepEqual(vectors, [vectorOf('one')]);
+  },
+
+  async 'dimensions are served, or left out and named'(house) {
+    const { vectors, header } = await embed(house, 'one', { dimensions: 4 });
+    if (header('x-postern-ignored') === undefined) assert.deepEqual(vectors, [vectorOf('one', 4)]);
+    else {
+      assert.equal(header('x-postern-ignored'), 'dimensions');
+      assert.deepEqual(vectors, [vectorOf('one')]);
+    }
+  },
+
+  async 'an unknown field passes, or is refused by its name'(house) {
+    const body = { model: 'm', input: 'one', unheard_of: { a: [1] } };
+    const { status, json, header } = await house.ask('/v1/embeddings', body);
+    // What passes as it came is for the upstream to judge.
+    const isPassed = house.calls.length > 0 && header('x-postern-translated') === undefined;
+    if (status === 200 || isPassed) assert.match(house.calls.at(-1)?.text ?? '', /"unheard_of":\{"a":\[1\]\}/);
+    else assertRefused(status, json, 'unheard_of');
+  },
+
+  async 'a list of nothing is for the upstream to judge'(house) {
+    const { status, text } = await house.ask('/v1/embeddings', { model: 'm', input: [] });
+    assert.ok(status === 200 || (status >= 400 && status < 500), text);
+    assert.equal(house.calls.length, 1);
+  },
+
+  async 'token IDs are served as the text that they stand for, or as they are where the upstream reads them'(house) {
+    // "Hello world" and " again" in cl100k_base.
+    for (const [input, texts] of [
+      [[9906, 1917], ['Hello world']],
+      [
+        [[9906, 1917], [1578]],
+        ['Hello world', ' again'],
+      ],
+    ] as const) {
+      const { status, text, json } = await house.ask('/v1/embeddings', { model: 'm', input });
+      if (house.fixture.takesTokenIds === true) {
+        assert.match(house.calls.at(-1)?.text ?? '', /"input":\[\[?9906,1917\]/);
+        continue;
+      }
+      assert.equal(status, 200, text);
+      assert.deepEqual(
+        answer.parse(json).data.map(({ embedding }) => embedding),
+        texts.map((one) => vectorOf(one)),
+      );
+    }
+  },
+};
+
+const withData = z.looseObject({ data: z.array(z.looseObject({ embedding: z.string() })) });
+
+/** As a service answers that knows no base64. */
+function withFloats(reply: WireReply): WireReply {
+  const { success, data: body } = withData.safeParse(reply.body);
+  if (!success) return reply;
+  const data = body.data.map((element) => {
+    const bytes = new Uint8Array(Buffer.from(element.embedding, 'base64'));
+    return { ...element, embedding: Array.from(new Float32Array(bytes.buffer)) };
+  });
+  return { ...reply, body: { ...body, data } };
+}
+
+export function assertRefused(status: number, json: unknown, parameter: string): void {
+  const { error } = z
+    .object({ error: z.object({ message: z.string(), param: z.string(), code: z.string() }) })
+    .parse(json);
+  assert.deepEqual([status, error.code, error.param], [400, 'unsupported_parameter', parameter]);
+  assert.ok(error.message.includes(`"${parameter}"`), error.message);
+}

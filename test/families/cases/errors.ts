@@ -1,0 +1,112 @@
+/** What holds for errors and for answers that do not fit, whoever the upstream is and whatever was asked. */
+
+import assert from 'node:assert/strict';
+import * as z from 'zod';
+import type { Operation } from '../../../src/core/operation.ts';
+import type { Answered, House } from '../house.ts';
+import { toText } from '../house.ts';
+
+const questions: Readonly<Record<Operation, object>> = {
+  completions: { model: 'm', prompt: 'p' },
+  edits: { model: 'm', input: 'i', instruction: 'do' },
+  rerank: { model: 'm', query: 'q', documents: ['a', 'b'] },
+  moderations: { model: 'm', input: 'i' },
+  embeddings: { model: 'm', input: ['a', 'b'] },
+};
+
+const error = z.object({
+  error: z.object({
+    message: z.string(),
+    type: z.string(),
+    param: z.string().nullable(),
+    code: z.string().nullable(),
+    upstream: z.unknown().optional(),
+  }),
+});
+
+/** The same in a form that few services take as it comes, so that most have to be asked in another. */
+const translated: Readonly<Record<Operation, { body: object; headers?: Readonly<Record<string, string>> }>> = {
+  completions: { body: { model: 'm', prompt: ['p', 'q'] } },
+  edits: { body: questions.edits },
+  rerank: { body: questions.rerank, headers: { 'x-postern-shape': 'jina' } },
+  moderations: { body: questions.moderations },
+  embeddings: { body: { model: 'm', input: [[9906, 1917], [1578]] } },
+};
+
+/** Who takes even that as it comes, byte for byte. */
+function passesAll({ fixture }: House, operation: Operation): boolean {
+  const takesIds = fixture.takesTokenIds === true;
+  if (operation === 'embeddings') return takesIds;
+  return operation === 'edits' || (operation === 'moderations' && takesIds) || operation === 'completions';
+}
+
+async function askTranslated(house: House, operation: Operation): Promise<Answered> {
+  const { body, headers } = translated[operation];
+  const answer = await house.ask(`/v1/${operation}`, body, headers);
+  const isTranslated = answer.status !== 200 || answer.header('x-postern-translated') !== undefined;
+  assert.ok(isTranslated || passesAll(house, operation), 'nothing is translated, so nothing is shown here');
+  return answer;
+}
+
+const askFor = (house: House, operation: Operation): Promise<Answered> =>
+  house.ask(`/v1/${operation}`, questions[operation]);
+
+export const errorCases: Readonly<Record<string, (house: House, operation: Operation) => Promise<void>>> = {
+  async 'errors come in our words, with status, Retry-After and the original'(house, operation) {
+    const { fixture } = house;
+    for (const status of [400, 404, 422, 500, 503, ...Object.keys(fixture.statuses ?? {}).map(Number), 429]) {
+      const said = fixture.error(status, `no good: ${status}`);
+      // It is honoured, so nothing more can be asked after it.
+      const headers = status === 429 ? { ...said.headers, 'retry-after': '7' } : (said.headers ?? {});
+      house.answerWith(() => ({ ...said, headers }));
+      const answer = await askFor(house, operation);
+      assert.equal(answer.status, fixture.statuses?.[status] ?? status, answer.text);
+      if (status === 429) assert.equal(answer.header('retry-after'), '7');
+      if (fixture.family === 'openai') {
+        assert.equal(answer.text, toText(said.body));
+        continue;
+      }
+      const { error: ours } = error.parse(answer.json);
+      const isWithheld = fixture.withheld?.includes(status) === true;
+      if (!isWithheld) assert.ok(ours.message.includes(`no good: ${status}`), answer.text);
+      // What is in our shape as it comes passes as it is.
+      if (answer.text === toText(said.body)) continue;
+      assert.deepEqual(ours.upstream, isWithheld ? undefined : JSON.parse(toText(said.body)));
+    }
+  },
+
+  async 'pages, gaps and nothing at all are never passed on as good'(house, operation) {
+    const good = await askTranslated(house, operation);
+    assert.equal(good.status, 200, good.text);
+    // What passes as it comes is for the client to judge.
+    if (good.header('x-postern-translated') === undefined) return;
+    for (const body of [
+      '<html><body>hello</body></html>',
+      '',
+      '{"a":',
+      '{}',
+      '[]',
+      'null',
+      '"text"',
+      '{"data":[],"results":[]}',
+    ]) {
+      house.answerWith(() => ({ body }));
+      const { status, text } = await askTranslated(house, operation);
+      assert.equal(status, 502, `${body}: ${text}`);
+      assert.match(text, /"code":"upstream_protocol_error"/);
+      assert.match(text, /does not fit the request \(/);
+    }
+  },
+
+  async 'an answer that is cut, or holds what is no number, is none'(house, operation) {
+    const good = await askTranslated(house, operation);
+    if (good.header('x-postern-translated') === undefined) return;
+    const whole = toText(house.fixture.service(house.calls.at(-1) ?? assert.fail('no call')).body);
+    const bad = [whole.slice(0, -1), whole.replace(/(?<=[:[,])-?\d+(?:\.\d+)?(?=[,\]}])/, 'NaN')];
+    for (const body of bad.filter((text) => text !== whole)) {
+      house.answerWith(() => ({ body }));
+      const { status, text } = await askTranslated(house, operation);
+      assert.equal(status, 502, `${body}: ${text}`);
+    }
+  },
+};

@@ -1,0 +1,168 @@
+/** What holds for moderations whoever the upstream is. */
+
+import assert from 'node:assert/strict';
+import OpenAI from 'openai';
+import * as z from 'zod';
+import { openaiCategories } from '../../../src/families/dialects/moderation-categories.ts';
+import { testKey } from '../../support/rig.ts';
+import type { House } from '../house.ts';
+import { isViolent } from '../wire.ts';
+import { assertRefused } from './embeddings.ts';
+
+const verdict = z.object({ flagged: z.boolean(), categories: z.looseObject({ violence: z.boolean() }) });
+const answer = z.object({ id: z.string(), model: z.string(), results: z.array(verdict) });
+
+const each = <T extends z.ZodType>(value: T) => z.record(z.enum(openaiCategories), value);
+/** What a client with types relies on. */
+const whole = z.object({
+  id: z.string().regex(/^modr-./),
+  model: z.string(),
+  results: z.array(
+    z.strictObject({
+      flagged: z.boolean(),
+      categories: each(z.boolean()),
+      category_scores: each(z.number().min(0).max(1)),
+      category_applied_input_types: each(z.array(z.literal('text'))),
+      original: z.unknown(),
+    }),
+  ),
+});
+
+const texts = [
+  'naïve café',
+  'a violent 東京タワー',
+  'Ωμέγα 🚀 👩‍👩‍👧',
+  '\u0000\t\n"\\/ violent',
+  '{"input":["x"]}',
+  ' spaced ',
+];
+
+async function moderate(house: House, input: unknown, more: object = {}) {
+  const { status, text, json, header } = await house.ask('/v1/moderations', { model: 'm', input, ...more });
+  assert.equal(status, 200, text.slice(0, 500));
+  const { results } = answer.parse(json);
+  return { results, json, isTranslated: header('x-postern-translated') !== undefined };
+}
+
+function assertVerdicts(results: readonly z.output<typeof verdict>[], inputs: readonly string[]): void {
+  assert.deepEqual(
+    results.map(({ flagged, categories }) => [flagged, categories.violence]),
+    inputs.map((input) => [isViolent(input), isViolent(input)]),
+  );
+}
+
+export const moderationsCases: Readonly<Record<string, (house: House) => Promise<void>>> = {
+  async 'one text, several, and one in a list'(house) {
+    for (const input of ['a violent text', 'a kind text']) {
+      assertVerdicts((await moderate(house, input)).results, [input]);
+      assertVerdicts((await moderate(house, [input])).results, [input]);
+    }
+    const several = ['kind', 'violent', 'kind', 'violent', 'violent'];
+    assertVerdicts((await moderate(house, several)).results, several);
+  },
+
+  async 'every script, escapes and control characters'(house) {
+    assertVerdicts((await moderate(house, texts)).results, texts);
+    // Half of a pair stands for no character; it must not break anything.
+    const { status, text } = await house.ask('/v1/moderations', '{"model":"m","input":["\\ud83d violent"]}');
+    assert.equal(status, 200, text);
+  },
+
+  async '2,048 texts, in their order'(house) {
+    const many = Array.from({ length: 2048 }, (_, index) => `${index % 7 === 3 ? 'violent' : 'kind'} text ${index}`);
+    assertVerdicts((await moderate(house, many)).results, many);
+  },
+
+  async 'all categories of OpenAI, with scores and kinds of input, where the answer is translated'(house) {
+    const { json, isTranslated } = await moderate(house, ['violent', 'kind']);
+    if (!isTranslated) return;
+    const [violent, kind] = whole.parse(json).results;
+    assert.ok(violent !== undefined && kind !== undefined);
+    assert.ok(violent.category_scores.violence > 0);
+    assert.deepEqual(violent.category_applied_input_types.violence, ['text']);
+    assert.ok(!Object.values(kind.categories).some(Boolean));
+    for (const { original } of [violent, kind]) assert.ok(original !== undefined && original !== null);
+  },
+
+  async 'a list of parts is one input'(house) {
+    for (const [parts, expected] of [
+      [['kind', 'a violent one', 'kind'], true],
+      [['kind', 'kinder'], false],
+    ] as const) {
+      const { results } = await moderate(
+        house,
+        parts.map((text) => ({ type: 'text', text })),
+      );
+      assert.deepEqual(
+        results.map(({ flagged }) => flagged),
+        [expected],
+      );
+    }
+  },
+
+  async 'an image is judged or refused, never overlooked'(house) {
+    const image = { type: 'image_url', image_url: { url: 'https://images.test/1.png' } };
+    const input = [{ type: 'text', text: 'kind' }, image];
+    const { status, json, header } = await house.ask('/v1/moderations', { model: 'm', input });
+    if (status === 200 && header('x-postern-translated') === undefined) return;
+    assertRefused(status, json, 'input[1]');
+    assert.equal(house.calls.length, 0);
+  },
+
+  async 'what is neither text nor part is never passed on as judged'(house) {
+    // Where bytes pass, the upstream is the judge.
+    if (!(await moderate(house, 'kind')).isTranslated) return;
+    for (const input of [
+      ['a', null],
+      ['a', 1],
+      ['a', ['b']],
+      ['a', { type: 'text', text: 'b' }],
+      [{ type: 'text' }],
+      [{ text: 'a' }],
+      [{}],
+    ]) {
+      const { status, text } = await house.ask('/v1/moderations', { model: 'm', input });
+      assert.equal(status, 400, text);
+    }
+    assert.equal(house.calls.length, 1);
+  },
+
+  async 'what is null counts as absent'(house) {
+    const { status, text, json, header } = await house.ask('/v1/moderations', {
+      model: 'm',
+      input: 'violent',
+      user: null,
+      unheard_of: null,
+    });
+    if (header('x-postern-translated') === undefined && status !== 200) return;
+    assert.equal(status, 200, text);
+    assertVerdicts(answer.parse(json).results, ['violent']);
+  },
+
+  async 'an unknown field passes, or is refused by its name'(house) {
+    const { status, json } = await house.ask('/v1/moderations', { model: 'm', input: 'one', unheard_of: { a: [1] } });
+    if (status === 200) assert.match(house.calls.at(-1)?.text ?? '', /"unheard_of":\{"a":\[1\]\}/);
+    else assertRefused(status, json, 'unheard_of');
+  },
+
+  async 'a list of nothing is for the upstream to judge'(house) {
+    const { status, text } = await house.ask('/v1/moderations', { model: 'm', input: [] });
+    assert.ok(status === 200 || (status >= 400 && status < 500), text);
+  },
+
+  async 'the official client reads it'(house) {
+    const client = new OpenAI({ baseURL: `${house.rig.url}/v1`, apiKey: testKey, maxRetries: 0 });
+    const { results } = await client.moderations.create({ model: 'm', input: ['kind', 'violent'] });
+    assert.deepEqual(
+      results.map(({ flagged, categories, category_scores: scores }) => [
+        flagged,
+        categories.violence,
+        scores.violence >= 0.5,
+      ]),
+      [
+        [false, false, false],
+        [true, true, true],
+      ],
+    );
+  },
+};

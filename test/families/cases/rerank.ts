@@ -1,0 +1,129 @@
+/** What holds for reranking whoever the upstream is. */
+
+import assert from 'node:assert/strict';
+import * as z from 'zod';
+import type { House } from '../house.ts';
+import { ranked } from '../wire.ts';
+import { assertRefused } from './embeddings.ts';
+
+const result = z.object({
+  index: z.int(),
+  relevance_score: z.number(),
+  document: z.object({ text: z.string() }).nullish(),
+});
+const answer = z.object({ results: z.array(result) });
+
+const documents = ['apple', 'Zürich', '東京 🚀', 'with "quotes"\nand lines', ''];
+
+async function rerank(house: House, query: unknown, docs: readonly unknown[], more: object = {}) {
+  const { status, text, json } = await house.ask('/v1/rerank', { model: 'm', query, documents: docs, ...more });
+  assert.equal(status, 200, text.slice(0, 500));
+  return answer.parse(json).results;
+}
+
+const places = (results: readonly z.output<typeof result>[]) =>
+  results.map(({ index, relevance_score: score }) => ({ index, score }));
+const expected = (query: string, docs: readonly string[]) =>
+  ranked(query, docs).map(({ index, score }) => ({ index, score }));
+
+export const rerankCases: Readonly<Record<string, (house: House) => Promise<void>>> = {
+  async 'all documents in the order of their scores, by the client’s indexes'(house) {
+    assert.deepEqual(places(await rerank(house, 'a query ö', documents)), expected('a query ö', documents));
+  },
+
+  async 'documents that are objects with a text'(house) {
+    const objects = documents.map((text) => ({ text }));
+    assert.deepEqual(places(await rerank(house, 'q', objects)), expected('q', documents));
+  },
+
+  async 'as many as are wanted'(house) {
+    assert.deepEqual(places(await rerank(house, 'q', documents, { top_n: 2 })), expected('q', documents).slice(0, 2));
+    assert.deepEqual(places(await rerank(house, 'q', documents, { top_n: null })), expected('q', documents));
+    assert.deepEqual(places(await rerank(house, 'q', documents, { top_n: 99 })), expected('q', documents));
+  },
+
+  async 'the documents beside their scores, when they are asked for'(house) {
+    for (const docs of [documents, documents.map((text) => ({ text }))]) {
+      const results = await rerank(house, 'q', docs, { return_documents: true });
+      assert.deepEqual(
+        results.map(({ document }) => document?.text),
+        ranked('q', documents).map(({ text }) => text),
+      );
+    }
+    const results = await rerank(house, 'q', documents, { return_documents: false });
+    assert.deepEqual(
+      results.map(({ document }) => document ?? undefined),
+      documents.map(() => undefined),
+    );
+  },
+
+  async '2,048 documents'(house) {
+    const many = Array.from({ length: 2048 }, (_, index) => `document ${index}`);
+    const results = await rerank(house, 'q', many);
+    // Documents of one score may stand in any order.
+    const scores = new Map(ranked('q', many).map(({ index, score }) => [index, score]));
+    assert.equal(new Set(results.map(({ index }) => index)).size, 2048);
+    for (const { index, relevance_score: score } of results) assert.equal(score, scores.get(index));
+    assert.deepEqual(
+      results.map((one) => one.relevance_score),
+      [...scores.values()].sort((a, b) => b - a),
+    );
+  },
+
+  async 'the shapes of other services'(house) {
+    const body = { model: 'm', query: 'q', documents, top_n: 3, return_documents: true };
+    const best = ranked('q', documents).slice(0, 3);
+    const shaped = async (shape: string) => (await house.ask('/v1/rerank', body, { 'x-postern-shape': shape })).json;
+    const standard = best.map(({ index, score, text }) => ({ index, relevance_score: score, document: { text } }));
+    assert.deepEqual(
+      z.object({ results: z.unknown(), meta: z.object({}) }).parse(await shaped('cohere')).results,
+      standard,
+    );
+    const usage = z.object({ total_tokens: z.int() });
+    assert.deepEqual(z.object({ results: z.unknown(), usage }).parse(await shaped('jina')).results, standard);
+    assert.deepEqual(
+      z.object({ data: z.unknown(), usage }).parse(await shaped('voyage')).data,
+      best.map(({ index, score, text }) => ({ index, relevance_score: score, document: text })),
+    );
+    assert.deepEqual(
+      await shaped('tei'),
+      best.map(({ index, score, text }) => ({ index, score, text })),
+    );
+    const { status, json } = await house.ask('/v1/rerank', body, { 'x-postern-shape': 'square' });
+    assert.equal(status, 400);
+    assert.match(JSON.stringify(json), /x-postern-shape/);
+  },
+
+  async 'an unknown field passes, or is refused by its name'(house) {
+    const body = { model: 'm', query: 'q', documents, unheard_of: true };
+    const { status, json } = await house.ask('/v1/rerank', body);
+    if (status === 200) assert.match(house.calls.at(-1)?.text ?? '', /"unheard_of":true/);
+    else assertRefused(status, json, 'unheard_of');
+  },
+
+  async 'parameters of other services are served or refused, never overlooked'(house) {
+    for (const [name, value] of Object.entries({ max_tokens_per_doc: 9, max_chunks_per_doc: 2, top_k: 1 })) {
+      const { status, text, json } = await house.ask('/v1/rerank', {
+        model: 'm',
+        query: 'q',
+        documents,
+        [name]: value,
+      });
+      const called = house.calls.at(-1)?.text ?? '';
+      if (status === 200) assert.ok(called.includes(`"${name}":`), `${name}: ${called} ${text}`);
+      else assertRefused(status, json, name);
+      house.answerWith();
+    }
+  },
+
+  async 'what is null counts as absent'(house) {
+    const nothing = { max_tokens_per_doc: null, max_chunks_per_doc: null, rank_fields: null, top_k: null };
+    assert.deepEqual(places(await rerank(house, 'q', documents, nothing)), expected('q', documents));
+  },
+
+  async 'a list of nothing is for the upstream to judge'(house) {
+    const { status, text } = await house.ask('/v1/rerank', { model: 'm', query: 'q', documents: [] });
+    assert.ok(status === 200 || (status >= 400 && status < 500), text);
+    assert.equal(house.calls.length, 1);
+  },
+};

@@ -1,0 +1,182 @@
+/** Fireworks AI: OpenAI's shapes, and reranked documents in a list of another name. */
+
+import * as z from 'zod';
+import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { completionAsked, completionOf, embeddingsOf, ranksOf, text, textOrTexts, texts } from './openai-shapes.ts';
+import { tokensIn } from './wire.ts';
+
+const model = 'accounts/a/models/model-1';
+const base = '/inference/v1';
+
+const completionsBody = completionAsked.extend({
+  prompt: textOrTexts,
+});
+/** No base64, as far as is known: what asks for it gets floats. */
+const embeddingsBody = z.object({ model: text, input: textOrTexts, dimensions: z.int().min(1).nullish() });
+const rerankBody = z.object({
+  model: text,
+  query: text,
+  documents: texts,
+  top_n: z.int().min(1).optional(),
+  return_documents: z.boolean().default(true),
+});
+
+const fault = (message: string) => ({ fault: { faultstring: message, detail: { errorcode: 'policies.Refused' } } });
+
+export default defineFixture({
+  family: 'fireworks',
+  model,
+
+  service({ path, body }: WireCall): WireReply {
+    if (path === `${base}/completions`) {
+      const asked = completionsBody.parse(body);
+      return completionOf(typeof asked.prompt === 'string' ? [asked.prompt] : asked.prompt, asked);
+    }
+    if (path === `${base}/embeddings`) {
+      const { input, ...asked } = embeddingsBody.parse(body);
+      return embeddingsOf(typeof input === 'string' ? [input] : input, { ...asked, encoding_format: 'float' });
+    }
+    if (path === `${base}/rerank`) {
+      const asked = rerankBody.parse(body);
+      const data = ranksOf(asked.documents, asked).map(({ document, ...rank }) => ({
+        ...rank,
+        ...(document && { document: document.text }),
+      }));
+      const tokens = tokensIn(asked.query);
+      return {
+        body: {
+          object: 'list',
+          model,
+          data,
+          usage: { prompt_tokens: tokens, total_tokens: tokens, completion_tokens: 0 },
+        },
+      };
+    }
+    return { status: 404, body: fault('no such path') };
+  },
+
+  error: (status, message) => ({ status, body: fault(message) }),
+
+  pairs: [
+    {
+      name: 'completions pass, lists of prompts included',
+      route: '/v1/completions',
+      ask: '{"model":"m","prompt":["a","b"]}',
+      wire: [
+        {
+          path: `${base}/completions`,
+          body: `{"model":"${model}","prompt":["a","b"]}`,
+          reply: { body: '{"choices":[{"index":0,"text":"c"}]}' },
+        },
+      ],
+      answer: { headers: { 'x-postern-translated': null }, body: '{"choices":[{"index":0,"text":"c"}]}' },
+    },
+    {
+      name: 'embeddings that ask for no base64 pass, dimensions included',
+      route: '/v1/embeddings',
+      ask: '{"model":"m","input":"a","dimensions":2}',
+      wire: [
+        {
+          path: `${base}/embeddings`,
+          body: `{"model":"${model}","input":"a","dimensions":2}`,
+          reply: { body: '{"object":"list","data":[{"embedding":[0.50,1.0],"index":0}]}' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"object":"list","data":[{"embedding":[0.50,1.0],"index":0}]}',
+      },
+    },
+    {
+      name: 'token IDs become the text that they stand for',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: [[9906, 1917]], user: 'u' },
+      wire: [
+        {
+          path: `${base}/embeddings`,
+          body: { model, input: ['Hello world'], user: 'u' },
+          reply: {
+            body: {
+              object: 'list',
+              data: [{ embedding: [1, 2], index: 0 }],
+              usage: { prompt_tokens: 2, total_tokens: 2 },
+            },
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'fireworks' },
+        body: {
+          object: 'list',
+          data: [{ object: 'embedding', index: 0, embedding: [1, 2] }],
+          model,
+          usage: { prompt_tokens: 2, total_tokens: 2 },
+        },
+      },
+    },
+    {
+      name: 'the legacy path goes to the embeddings',
+      route: '/v1/engines/m/embeddings',
+      ask: { input: 'x' },
+      wire: [{ path: `${base}/embeddings`, body: { model, input: 'x' }, reply: { body: { data: [] } } }],
+      answer: { body: { data: [] } },
+    },
+    {
+      name: 'reranked documents move to the list that clients read, with the documents in their shape',
+      route: '/v1/rerank',
+      ask: { model: 'm', query: 'q', documents: ['a', { text: 'b', title: 't' }], top_n: 1, return_documents: true },
+      wire: [
+        {
+          path: `${base}/rerank`,
+          body: { model, query: 'q', documents: ['a', 'b'], top_n: 1, return_documents: false },
+          reply: {
+            body: '{"object":"list","model":"model-1","data":[{"index":1,"relevance_score":0.9870}],"usage":{"prompt_tokens":5,"total_tokens":5}}',
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'fireworks' },
+        body: '{"object":"list","model":"model-1","results":[{"index":1,"relevance_score":0.9870,"document":{"text":"b","title":"t"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":5,"total_tokens":5}}',
+      },
+    },
+    {
+      name: 'documents that come unasked and as text are left out',
+      route: '/v1/rerank',
+      ask: { model: 'm', query: 'q', documents: ['a'] },
+      wire: [
+        {
+          path: `${base}/rerank`,
+          body: { model, query: 'q', documents: ['a'], return_documents: false },
+          reply: { body: '{"data":[{"index":0,"relevance_score":1e-2,"document":"a"}]}' },
+        },
+      ],
+      answer: {
+        body: `{"object":"list","model":"${model}","results":[{"index":0,"relevance_score":1e-2}],"meta":{"api_version":{"version":"2"}}}`,
+      },
+    },
+    {
+      name: 'a fault becomes an error in our words',
+      route: '/v1/rerank',
+      ask: { model: 'm', query: 'q', documents: ['a'] },
+      wire: [
+        {
+          path: `${base}/rerank`,
+          body: { model, query: 'q', documents: ['a'], return_documents: false },
+          reply: { status: 401, body: fault('Invalid ApiKey') },
+        },
+      ],
+      answer: {
+        status: 401,
+        body: {
+          error: {
+            message: 'Invalid ApiKey',
+            type: 'authentication_error',
+            param: null,
+            code: 'policies.Refused',
+            upstream: fault('Invalid ApiKey'),
+          },
+        },
+      },
+    },
+  ],
+});

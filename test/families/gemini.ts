@@ -1,0 +1,312 @@
+/** The Gemini API's embeddings, as Google's own SDK calls them and recorded answers show them. */
+
+import * as z from 'zod';
+import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { vectorOf } from './wire.ts';
+
+const mostRequests = 100;
+const mostBytes = 4_194_304;
+
+const request = z.strictObject({
+  model: z.string().regex(/^models\/[a-z0-9-]+$/),
+  content: z.strictObject({ parts: z.tuple([z.strictObject({ text: z.string() })]) }),
+  taskType: z.enum(['RETRIEVAL_QUERY', 'RETRIEVAL_DOCUMENT', 'CLASSIFICATION', 'CLUSTERING']).optional(),
+  title: z.string().optional(),
+  outputDimensionality: z.int().positive().optional(),
+});
+const batch = z.strictObject({ requests: z.array(request) });
+
+const embed = ({ content, outputDimensionality: width }: z.output<typeof request>): { values: number[] } => ({
+  values: vectorOf(content.parts[0].text, width),
+});
+
+const words: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  503: 'UNAVAILABLE',
+};
+
+export const googleError = (status: number, message: string, details: readonly object[] = []): WireReply => ({
+  status,
+  body: { error: { code: status, message, status: words[status] ?? 'UNKNOWN', details } },
+});
+
+const key = 'sk-service-0123456789';
+const model = 'gemini-embedding-2-preview';
+
+const oneOf = (text: string, more: object = {}) => ({
+  model: `models/${model}`,
+  content: { parts: [{ text }] },
+  ...more,
+});
+
+export default defineFixture({
+  family: 'gemini',
+  model,
+  basePath: '/v1beta',
+
+  service({ path, body, text, header }: WireCall): WireReply {
+    if (header('x-goog-api-key') !== key || header('authorization') !== undefined) {
+      return googleError(400, 'API key not valid. Please pass a valid API key.', [{ reason: 'API_KEY_INVALID' }]);
+    }
+    if (Buffer.byteLength(text) > mostBytes) {
+      return googleError(400, `Request payload size exceeds the limit: ${mostBytes} bytes.`);
+    }
+    const [, name, method] = /^\/v1beta\/models\/([a-z0-9-]+):(\w+)$/.exec(path) ?? [];
+    if (method === 'embedContent') {
+      const asked = request.parse(body);
+      if (asked.model !== `models/${name}`) return googleError(400, 'model does not match the URL');
+      return { body: { embedding: embed(asked) } };
+    }
+    if (method !== 'batchEmbedContents') return { status: 404, body: '' };
+    const { requests } = batch.parse(body);
+    if (requests.length === 0) return googleError(400, '* BatchEmbedContentsRequest.requests: is required');
+    if (requests.length > mostRequests) return googleError(400, 'at most 100 requests can be in one batch');
+    if (requests.some((one) => one.model !== `models/${name}`)) return googleError(400, 'models differ');
+    return { body: { embeddings: requests.map(embed) } };
+  },
+
+  error: (status, message) => googleError(status, message),
+
+  pairs: [
+    {
+      name: 'one input is asked for by itself, and nothing that was not sent goes along',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'a', user: 'u-1' },
+      wire: [
+        {
+          path: `/v1beta/models/${model}:embedContent`,
+          body: oneOf('a'),
+          headers: { 'x-goog-api-key': key, authorization: null },
+          reply: { body: '{"embedding":{"values":[0.10,-1e-3, 3.0000000000000001]}}' },
+        },
+      ],
+      answer: {
+        headers: {
+          'x-postern-translated': 'gemini',
+          'x-postern-usage': 'estimated',
+          'x-postern-ignored': 'user',
+        },
+        body: `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.10,-1e-3, 3.0000000000000001]}],"model":"${model}","usage":{"prompt_tokens":1,"total_tokens":1}}`,
+      },
+    },
+    {
+      name: 'several inputs go in one batch, each with the model and all that holds for it',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: ['a', 'b'], dimensions: 2, taskType: 'RETRIEVAL_DOCUMENT', title: 't' },
+      wire: [
+        {
+          path: `/v1beta/models/${model}:batchEmbedContents`,
+          body: {
+            requests: ['a', 'b'].map((text) =>
+              oneOf(text, { taskType: 'RETRIEVAL_DOCUMENT', title: 't', outputDimensionality: 2 }),
+            ),
+          },
+          reply: { body: '{"embeddings":[{"values":[0.50,1]},{"values":[1,-0]}]}' },
+        },
+      ],
+      answer: {
+        body: `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.50,1]},{"object":"embedding","index":1,"embedding":[1,-0]}],"model":"${model}","usage":{"prompt_tokens":2,"total_tokens":2}}`,
+      },
+    },
+    {
+      name: 'the legacy path, and a model whose name has the prefix already',
+      route: '/v1/engines/m/embeddings',
+      ask: { input: ['a'] },
+      target: { model: `models/${model}` },
+      wire: [
+        {
+          path: `/v1beta/models/${model}:embedContent`,
+          body: oneOf('a'),
+          reply: { body: { embedding: { values: [1] }, usageMetadata: { promptTokenCount: 7 } } },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-usage': null },
+        body: {
+          object: 'list',
+          data: [{ object: 'embedding', index: 0, embedding: [1] }],
+          model: `models/${model}`,
+          usage: { prompt_tokens: 7, total_tokens: 7 },
+        },
+      },
+    },
+    {
+      name: 'fewer dimensions of the model that leaves them uneven come back in unit length',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: ['a', 'b'], dimensions: 2 },
+      target: { model: 'gemini-embedding-001' },
+      wire: [
+        {
+          path: '/v1beta/models/gemini-embedding-001:batchEmbedContents',
+          body: {
+            requests: ['a', 'b'].map((text) => ({
+              ...oneOf(text),
+              model: 'models/gemini-embedding-001',
+              outputDimensionality: 2,
+            })),
+          },
+          reply: { body: '{"embeddings":[{"values":[0.30,0.4]},{"values":[0,0.0]}]}' },
+        },
+      ],
+      answer: {
+        body: '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.6,0.8]},{"object":"embedding","index":1,"embedding":[0,0.0]}],"model":"gemini-embedding-001","usage":{"prompt_tokens":2,"total_tokens":2}}',
+      },
+    },
+    {
+      name: 'what was not asked to be cut keeps its digits',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'a' },
+      target: { model: 'gemini-embedding-001' },
+      wire: [
+        {
+          path: '/v1beta/models/gemini-embedding-001:embedContent',
+          body: { ...oneOf('a'), model: 'models/gemini-embedding-001' },
+          reply: { body: '{"embedding":{"values":[0.30,0.40]}}' },
+        },
+      ],
+      answer: {
+        body: '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.30,0.40]}],"model":"gemini-embedding-001","usage":{"prompt_tokens":1,"total_tokens":1}}',
+      },
+    },
+    {
+      name: 'what other services call the purpose of a text goes under its name here, before an operator’s default',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'a', input_type: 'search_query' },
+      target: { defaults: { taskType: 'RETRIEVAL_DOCUMENT' } },
+      wire: [
+        {
+          path: `/v1beta/models/${model}:embedContent`,
+          body: oneOf('a', { taskType: 'RETRIEVAL_QUERY' }),
+          reply: { body: { embedding: { values: [1] } } },
+        },
+      ],
+      answer: {
+        body: {
+          object: 'list',
+          data: [{ object: 'embedding', index: 0, embedding: [1] }],
+          model,
+          usage: { prompt_tokens: 1, total_tokens: 1 },
+        },
+      },
+    },
+    {
+      name: 'a purpose that has no name here is refused',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'a', input_type: 'image' },
+      wire: [],
+      answer: {
+        status: 400,
+        body: {
+          error: {
+            message:
+              'The field "input_type" cannot be served: the upstream "up" knows it as one of search_query, query, search_document, document, classification, clustering here; "taskType" is its own name; leave it out, or ask the operator for a target that can.',
+            type: 'invalid_request_error',
+            param: 'input_type',
+            code: 'unsupported_parameter',
+          },
+        },
+      },
+    },
+    {
+      name: 'an error in a list of one, with the time after which to try again',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'a' },
+      wire: [
+        {
+          path: `/v1beta/models/${model}:embedContent`,
+          body: oneOf('a'),
+          reply: {
+            status: 429,
+            body: [
+              {
+                error: {
+                  code: 429,
+                  message: 'Quota exceeded',
+                  status: 'RESOURCE_EXHAUSTED',
+                  details: [{ '@type': 'QuotaFailure' }, { '@type': 'RetryInfo', retryDelay: '11.2s' }],
+                },
+              },
+            ],
+          },
+        },
+      ],
+      answer: {
+        status: 429,
+        headers: { 'retry-after': '12' },
+        body: {
+          error: {
+            message: 'Quota exceeded',
+            type: 'rate_limit_error',
+            param: null,
+            code: 'RESOURCE_EXHAUSTED',
+            upstream: [
+              {
+                error: {
+                  code: 429,
+                  message: 'Quota exceeded',
+                  status: 'RESOURCE_EXHAUSTED',
+                  details: [{ '@type': 'QuotaFailure' }, { '@type': 'RetryInfo', retryDelay: '11.2s' }],
+                },
+              },
+            ],
+          },
+        },
+      },
+    },
+    {
+      name: 'a refusal that names the project is withheld',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'a' },
+      wire: [
+        {
+          path: `/v1beta/models/${model}:embedContent`,
+          body: oneOf('a'),
+          reply: googleError(403, 'The API has not been used in project 123456789 before'),
+        },
+      ],
+      answer: {
+        status: 403,
+        body: {
+          error: {
+            message:
+              "The upstream answered 403 and speaks of the operator's account in it; its words are withheld. Tell the operator.",
+            type: 'permission_error',
+            param: null,
+            code: 'PERMISSION_DENIED',
+          },
+        },
+      },
+    },
+    {
+      name: 'a wrong key, which is called a bad argument, is said to be the gateway’s',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'a' },
+      upstream: { api_key: 'sk-another-0123456789' },
+      wire: [
+        {
+          path: `/v1beta/models/${model}:embedContent`,
+          body: oneOf('a'),
+          reply: googleError(400, 'API key not valid. Please pass a valid API key.', [{ reason: 'API_KEY_INVALID' }]),
+        },
+      ],
+      answer: {
+        status: 400,
+        body: {
+          error: {
+            message: 'The upstream does not take the key that the gateway has for it; tell the operator.',
+            type: 'upstream_error',
+            param: null,
+            code: 'INVALID_ARGUMENT',
+            upstream: googleError(400, 'API key not valid. Please pass a valid API key.', [
+              { reason: 'API_KEY_INVALID' },
+            ]).body,
+          },
+        },
+      },
+    },
+  ],
+});

@@ -1,0 +1,122 @@
+/** A gateway before one pretended service, as a family's fixture describes it. */
+
+import { createServer } from 'node:http';
+import { ZodError } from 'zod';
+import { families } from '../../src/families/index.ts';
+import type { RawResponse } from '../support/raw-client.ts';
+import { type Rig, type Scope, startRig, testKey } from '../support/rig.ts';
+import type { FamilyFixture, WireCall, WireReply } from './fixture.ts';
+
+export interface House {
+  readonly fixture: FamilyFixture;
+  readonly rig: Rig;
+  /** Every call that reached the service since the last change of hands. */
+  readonly calls: readonly WireCall[];
+  /** From now on. Without an answerer, the fixture's own. */
+  answerWith(answerer?: (call: WireCall) => WireReply): void;
+  ask(route: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answered>;
+}
+
+export interface Answered {
+  readonly raw: RawResponse;
+  readonly status: number;
+  readonly text: string;
+  /** The body as JSON; undefined where it is none. */
+  readonly json: unknown;
+  header(name: string): string | undefined;
+}
+
+export async function openHouse(
+  t: Scope,
+  fixture: FamilyFixture,
+  more: { readonly upstream?: object | undefined; readonly target?: object | undefined; readonly model?: object } = {},
+): Promise<House> {
+  const calls: WireCall[] = [];
+  let answer: (call: WireCall) => WireReply = fixture.service;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      const call: WireCall = {
+        method: request.method ?? '',
+        path: request.url ?? '',
+        header: (name) => request.headers[name.toLowerCase()]?.toString(),
+        text,
+        body: toJson(text),
+      };
+      calls.push(call);
+      const { status = 200, headers = {}, body = '', events } = reply(answer, call);
+      const bytes = events === undefined ? toText(body) : events.map((event) => `data: ${toText(event)}\n\n`).join('');
+      const type = events === undefined ? 'application/json' : 'text/event-stream';
+      response.writeHead(status, { 'content-type': type, ...headers }).end(bytes);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the service has no port');
+  const rig = await startRig(t, toDocument(fixture, address.port, more));
+  return {
+    fixture,
+    rig,
+    calls,
+    answerWith(answerer = fixture.service) {
+      calls.length = 0;
+      answer = answerer;
+    },
+    async ask(route, body, headers = {}) {
+      const raw = await rig.post(route, body, {
+        headers: [
+          ['Authorization', `Bearer ${testKey}`],
+          ['Content-Type', 'application/json'],
+          ...Object.entries(headers),
+        ],
+      });
+      const text = raw.body.toString();
+      return { raw, status: raw.status, text, json: toJson(text), header: (name) => raw.header(name) };
+    },
+  };
+}
+
+/** What does not fit its schema, a service refuses. */
+function reply(answer: (call: WireCall) => WireReply, call: WireCall): WireReply {
+  try {
+    return answer(call);
+  } catch (error) {
+    if (!(error instanceof ZodError)) throw error;
+    return {
+      status: 400,
+      body: { error: { message: error.message, type: 'invalid_request_error', param: null, code: null } },
+    };
+  }
+}
+
+function toDocument(
+  fixture: FamilyFixture,
+  port: number,
+  { upstream, target, model }: { upstream?: object | undefined; target?: object | undefined; model?: object },
+): Readonly<Record<string, unknown>> {
+  const family = families.find(({ id }) => id === fixture.family);
+  const base = fixture.basePath ?? new URL(family?.baseUrl ?? 'http://h').pathname.replace(/\/$/, '');
+  const common = { base_url: `http://127.0.0.1:${port}${base}`, api_key: 'sk-service-0123456789', ...fixture.upstream };
+  return {
+    upstreams: [{ id: 'up', family: fixture.family, ...common, ...upstream }],
+    models: [{ id: 'm', targets: [{ upstream: 'up', model: fixture.model, ...target }], ...model }],
+  };
+}
+
+export function toText(body: unknown): string {
+  return typeof body === 'string' ? body : JSON.stringify(body);
+}
+
+export function toJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

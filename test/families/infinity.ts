@@ -1,0 +1,279 @@
+/** Infinity, as `infinity_server.py` and the schemas of its version 0.0.77 have it. */
+
+import * as z from 'zod';
+import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { embeddingsOf } from './openai-shapes.ts';
+import { ranked, tokensIn } from './wire.ts';
+
+const model = 'michaelfeil/bge-small-en-v1.5';
+
+// It strips white space, too, which vectors that follow from the text would show.
+const text = z.string().max(122_880);
+const texts = z.array(text).min(1).max(2048);
+
+const embeddingsBody = z.object({
+  model: z.string(),
+  input: z.union([texts, text]),
+  // Neither has null.
+  encoding_format: z.enum(['float', 'base64']).optional(),
+  dimensions: z.int().min(0).optional(),
+  user: z.string().nullish(),
+});
+const rerankBody = z.object({
+  model: z.string(),
+  query: text,
+  documents: texts,
+  top_n: z.int().min(1).nullish(),
+  return_documents: z.boolean().optional(),
+});
+
+function refused(place: string, message: string): WireReply {
+  return { status: 422, body: { detail: [{ type: 'value_error', loc: ['body', place], msg: message }] } };
+}
+
+export default defineFixture({
+  family: 'infinity',
+  model,
+
+  service({ path, body }: WireCall): WireReply {
+    if (path === '/embeddings') {
+      const { success, data } = embeddingsBody.safeParse(body);
+      if (!success) return refused('input', 'Input should be fit');
+      const { input, dimensions, ...asked } = data;
+      return embeddingsOf(typeof input === 'string' ? [input] : input, { ...asked, dimensions: dimensions || null });
+    }
+    if (path !== '/rerank') return { status: 404, body: { detail: 'Not Found' } };
+    const { success, data } = rerankBody.safeParse(body);
+    if (!success) return refused('documents', 'Input should be fit');
+    const tokens = tokensIn(data.query, ...data.documents);
+    return {
+      body: {
+        object: 'rerank',
+        results: ranked(data.query, data.documents)
+          .slice(0, data.top_n ?? undefined)
+          .map(({ index, score, text: document }) => ({
+            relevance_score: score,
+            index,
+            document: data.return_documents ? document : null,
+          })),
+        model,
+        usage: { prompt_tokens: tokens, total_tokens: tokens },
+        id: 'infinity-1',
+        created: 1_790_000_000,
+      },
+    };
+  },
+
+  error: (status, message) => ({ status, body: { error: { message, type: null, param: null, code: status } } }),
+
+  pairs: [
+    {
+      name: 'embeddings pass byte for byte, to a path without a version',
+      route: '/v1/embeddings',
+      ask: '{"model":"m","input":["x"],"encoding_format":"float","dimensions":4,"modality":"text"}',
+      wire: [
+        {
+          path: '/embeddings',
+          body: '{"model":"michaelfeil/bge-small-en-v1.5","input":["x"],"encoding_format":"float","dimensions":4,"modality":"text"}',
+          reply: { body: '{"data":[{"index":0,"embedding":[0.50]}],"id":"infinity-1"}' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"data":[{"index":0,"embedding":[0.50]}],"id":"infinity-1"}',
+      },
+    },
+    {
+      name: 'floats are asked for and made into base64 where the operator says so',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'x', encoding_format: 'base64' },
+      upstream: { base64: 'convert' },
+      wire: [
+        {
+          path: '/embeddings',
+          body: { model, input: 'x', encoding_format: 'float' },
+          reply: {
+            body: { data: [{ index: 0, embedding: [0.5] }], model, usage: { prompt_tokens: 1, total_tokens: 1 } },
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'infinity' },
+        body: {
+          object: 'list',
+          data: [{ object: 'embedding', index: 0, embedding: 'AAAAPw==' }],
+          model,
+          usage: { prompt_tokens: 1, total_tokens: 1 },
+        },
+      },
+    },
+    {
+      name: 'more inputs than fit go in several calls, and null is left out',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: ['a', 'b', 'c'], encoding_format: null, modality: 'text' },
+      upstream: { options: { max_items: 2 } },
+      wire: [
+        {
+          path: '/embeddings',
+          body: { modality: 'text', model, input: ['a', 'b'] },
+          reply: {
+            body: {
+              data: [
+                { index: 0, embedding: [1] },
+                { index: 1, embedding: [2] },
+              ],
+              usage: { prompt_tokens: 2, total_tokens: 2 },
+            },
+          },
+        },
+        {
+          path: '/embeddings',
+          body: { modality: 'text', model, input: ['c'] },
+          reply: { body: { data: [{ index: 0, embedding: [3] }], usage: { prompt_tokens: 1, total_tokens: 1 } } },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'infinity' },
+        body: {
+          object: 'list',
+          data: [
+            { object: 'embedding', index: 0, embedding: [1] },
+            { object: 'embedding', index: 1, embedding: [2] },
+            { object: 'embedding', index: 2, embedding: [3] },
+          ],
+          model,
+          usage: { prompt_tokens: 3, total_tokens: 3 },
+        },
+      },
+    },
+    {
+      name: 'the legacy path goes to the embeddings',
+      route: '/v1/engines/m/embeddings',
+      ask: { input: ['x'] },
+      wire: [{ path: '/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [] } } }],
+      answer: { body: { data: [] } },
+    },
+    {
+      name: 'ranks pass as they come where no documents are wanted',
+      route: '/v1/rerank',
+      ask: '{"model":"m","query":"q","documents":["a"],"top_n":1}',
+      wire: [
+        {
+          path: '/rerank',
+          body: '{"model":"michaelfeil/bge-small-en-v1.5","query":"q","documents":["a"],"top_n":1}',
+          reply: { body: '{"results":[{"relevance_score":0.90,"index":0,"document":null}]}' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"results":[{"relevance_score":0.90,"index":0,"document":null}]}',
+      },
+    },
+    {
+      name: 'documents come back as the client sent them, from as many calls as it takes',
+      route: '/v1/rerank',
+      ask: {
+        model: 'm',
+        query: 'q',
+        documents: ['a', { text: 'b', page: 2 }, 'c'],
+        top_n: 2,
+        return_documents: true,
+        raw_scores: true,
+      },
+      upstream: { options: { max_items: 2 } },
+      wire: [
+        {
+          path: '/rerank',
+          body: { raw_scores: true, model, query: 'q', documents: ['a', 'b'], top_n: 2, return_documents: false },
+          reply: {
+            body: '{"results":[{"relevance_score":7.50,"index":1,"document":null},{"relevance_score":-1.0,"index":0,"document":null}],"usage":{"prompt_tokens":4,"total_tokens":4}}',
+          },
+        },
+        {
+          path: '/rerank',
+          body: { raw_scores: true, model, query: 'q', documents: ['c'], top_n: 1, return_documents: false },
+          reply: {
+            body: '{"results":[{"relevance_score":2e0,"index":0}],"usage":{"prompt_tokens":2,"total_tokens":2}}',
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'infinity' },
+        body: '{"object":"list","model":"michaelfeil/bge-small-en-v1.5","results":[{"index":1,"relevance_score":7.50,"document":{"text":"b","page":2}},{"index":2,"relevance_score":2e0,"document":{"text":"c"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":6,"total_tokens":6}}',
+      },
+    },
+    {
+      name: 'null is left out, as it is no answer to whether documents are wanted',
+      route: '/v1/rerank',
+      ask: { model: 'm', query: 'q', documents: ['a'], return_documents: null },
+      wire: [
+        {
+          path: '/rerank',
+          body: { model, query: 'q', documents: ['a'], return_documents: false },
+          reply: { body: { results: [{ relevance_score: 0.5, index: 0, document: null }], model, id: 'infinity-1' } },
+        },
+      ],
+      answer: {
+        body: {
+          id: 'infinity-1',
+          object: 'list',
+          model,
+          results: [{ index: 0, relevance_score: 0.5 }],
+          meta: { api_version: { version: '2' } },
+        },
+      },
+    },
+    {
+      name: 'a fault of the request names the place',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: [] },
+      wire: [
+        {
+          path: '/embeddings',
+          body: { model, input: [] },
+          reply: {
+            status: 422,
+            body: { detail: [{ type: 'too_short', loc: ['body', 'input'], msg: 'at least 1 item' }] },
+          },
+        },
+      ],
+      answer: {
+        status: 422,
+        body: {
+          error: {
+            message: 'input: at least 1 item',
+            type: 'invalid_request_error',
+            param: 'input',
+            code: null,
+            upstream: { detail: [{ type: 'too_short', loc: ['body', 'input'], msg: 'at least 1 item' }] },
+          },
+        },
+      },
+    },
+    {
+      name: 'a wrong key is said in our words',
+      route: '/v1/rerank',
+      ask: { model: 'm', query: 'q', documents: ['a'] },
+      wire: [
+        {
+          path: '/rerank',
+          body: { model, query: 'q', documents: ['a'] },
+          headers: { authorization: 'Bearer sk-service-0123456789' },
+          reply: { status: 401, body: { detail: 'Unauthorized' } },
+        },
+      ],
+      answer: {
+        status: 401,
+        body: {
+          error: {
+            message: 'Unauthorized',
+            type: 'authentication_error',
+            param: null,
+            code: null,
+            upstream: { detail: 'Unauthorized' },
+          },
+        },
+      },
+    },
+  ],
+});

@@ -1,0 +1,200 @@
+/** The server of llama.cpp, as its README and builds of 2025 and 2026 have it. */
+
+import * as z from 'zod';
+import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { anyInput, completionOf, embeddingsOf, text, texts, toTexts } from './openai-shapes.ts';
+import { ranked, tokensIn } from './wire.ts';
+
+const model = 'bge-reranker-v2-m3-Q8_0.gguf';
+
+const completionsBody = z.object({
+  model: text,
+  prompt: anyInput,
+  n: z.int().min(1).nullish(),
+  echo: z.boolean().nullish(),
+  stream: z.boolean().nullish(),
+  stream_options: z.object({ include_usage: z.boolean().optional() }).nullish(),
+});
+/** `dimensions` changes nothing, and the format has no null. */
+const embeddingsBody = z.object({
+  model: text,
+  input: anyInput,
+  encoding_format: z.enum(['float', 'base64']).optional(),
+});
+const rerankBody = z.object({
+  model: text,
+  query: text,
+  documents: texts.min(1),
+  top_n: z.int().optional(),
+  // It would answer in another shape.
+  texts: z.undefined().optional(),
+});
+
+export default defineFixture({
+  family: 'llamacpp',
+  model,
+  takesTokenIds: 'completions',
+
+  service({ path, body }: WireCall): WireReply {
+    if (path === '/v1/completions') {
+      const { prompt, ...asked } = completionsBody.parse(body);
+      return completionOf(toTexts(prompt), asked);
+    }
+    if (path === '/v1/embeddings') {
+      const { input, ...asked } = embeddingsBody.parse(body);
+      return embeddingsOf(toTexts(input), asked);
+    }
+    if (path !== '/v1/rerank')
+      return { status: 404, body: { error: { code: 404, message: 'File Not Found', type: 'not_found_error' } } };
+    const { query, documents, top_n: top } = rerankBody.parse(body);
+    const tokens = tokensIn(query, ...documents);
+    return {
+      body: {
+        model,
+        object: 'list',
+        usage: { prompt_tokens: tokens, total_tokens: tokens },
+        // In the order of the documents, as older builds have it.
+        results: ranked(query, documents)
+          .slice(0, top)
+          .map(({ index, score }) => ({ index, relevance_score: score }))
+          .sort((a, b) => a.index - b.index),
+      },
+    };
+  },
+
+  error: (status, message) => ({ status, body: { error: { code: status, message, type: 'invalid_request_error' } } }),
+
+  pairs: [
+    {
+      name: 'a completion passes byte for byte',
+      route: '/v1/completions',
+      ask: '{"model":"m", "prompt":["a",[1,2]], "n_probs":0}',
+      wire: [
+        {
+          path: '/v1/completions',
+          body: '{"model":"bge-reranker-v2-m3-Q8_0.gguf", "prompt":["a",[1,2]], "n_probs":0}',
+          reply: { body: '{"choices":[{"text":"b","index":0}],"timings":{}}' },
+        },
+      ],
+      answer: { headers: { 'x-postern-translated': null }, body: '{"choices":[{"text":"b","index":0}],"timings":{}}' },
+    },
+    {
+      name: 'embeddings pass byte for byte',
+      route: '/v1/embeddings',
+      ask: '{"model":"m","input":"x","encoding_format":"base64"}',
+      wire: [
+        {
+          path: '/v1/embeddings',
+          body: '{"model":"bge-reranker-v2-m3-Q8_0.gguf","input":"x","encoding_format":"base64"}',
+          reply: { body: '{"data":[{"embedding":"AAAAPw==","index":0,"encoding_format":"base64"}]}' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"data":[{"embedding":"AAAAPw==","index":0,"encoding_format":"base64"}]}',
+      },
+    },
+    {
+      name: 'dimensions are left out and named, token IDs go as text, and nothing is added to base64',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: ['a', [1578]], encoding_format: 'base64', dimensions: 4 },
+      wire: [
+        {
+          path: '/v1/embeddings',
+          body: { model, input: ['a', ' again'], encoding_format: 'base64' },
+          reply: {
+            body: {
+              object: 'list',
+              data: [
+                { embedding: 'AAAAPw==', index: 0, encoding_format: 'base64' },
+                { embedding: 'AACAPw==', index: 1, encoding_format: 'base64' },
+              ],
+              usage: { prompt_tokens: 4, total_tokens: 4 },
+            },
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'llamacpp', 'x-postern-ignored': 'dimensions' },
+        body: {
+          object: 'list',
+          data: [
+            { object: 'embedding', index: 0, embedding: 'AAAAPw==' },
+            { object: 'embedding', index: 1, embedding: 'AACAPw==' },
+          ],
+          model,
+          usage: { prompt_tokens: 4, total_tokens: 4 },
+        },
+      },
+    },
+    {
+      name: 'dimensions are refused where the operator says so',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'a', dimensions: 4 },
+      target: { unsupported: 'refuse' },
+      wire: [],
+      answer: {
+        status: 400,
+        body: {
+          error: {
+            message:
+              'The field "dimensions" cannot be served: the upstream "up" has no such parameter; leave it out, or ask the operator for a target that can.',
+            type: 'invalid_request_error',
+            param: 'dimensions',
+            code: 'unsupported_parameter',
+          },
+        },
+      },
+    },
+    {
+      name: 'the legacy path goes to the embeddings',
+      route: '/v1/engines/m/embeddings',
+      ask: { input: ['x'] },
+      wire: [{ path: '/v1/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [] } } }],
+      answer: { body: { data: [] } },
+    },
+    {
+      name: 'ranks that come in the order of the documents are sorted, in their own digits',
+      route: '/v1/rerank',
+      ask: { model: 'm', query: 'q', documents: ['a', 'b', { text: 'c' }], return_documents: true },
+      wire: [
+        {
+          path: '/v1/rerank',
+          body: { model, query: 'q', documents: ['a', 'b', 'c'] },
+          reply: {
+            body: '{"model":"bge","object":"list","usage":{"prompt_tokens":9,"total_tokens":9},"results":[{"index":0,"relevance_score":-11.250},{"index":1,"relevance_score":3.50e0},{"index":2,"relevance_score":-0.5}]}',
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'llamacpp' },
+        body: '{"object":"list","model":"bge","results":[{"index":1,"relevance_score":3.50e0,"document":{"text":"b"}},{"index":2,"relevance_score":-0.5,"document":{"text":"c"}},{"index":0,"relevance_score":-11.250,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":9,"total_tokens":9}}',
+      },
+    },
+    {
+      name: 'while it loads it says so, with its number as a text',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'x' },
+      wire: [
+        {
+          path: '/v1/embeddings',
+          body: { model, input: 'x' },
+          reply: { status: 503, body: { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } } },
+        },
+      ],
+      answer: {
+        status: 503,
+        headers: { 'x-postern-translated': 'llamacpp' },
+        body: {
+          error: {
+            message: 'Loading model',
+            type: 'unavailable_error',
+            param: null,
+            code: '503',
+            upstream: { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } },
+          },
+        },
+      },
+    },
+  ],
+});

@@ -1,0 +1,230 @@
+/** Mixedbread, as public clients of it have it; what is not known of it is not enforced. */
+
+import * as z from 'zod';
+import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { embeddingsOf, textOrTexts } from './openai-shapes.ts';
+import { ranked, tokensIn } from './wire.ts';
+
+const model = 'mixedbread-ai/mxbai-rerank-large-v2';
+const mostInputs = 256;
+const standardTop = 10;
+
+const embeddingsBody = z.object({
+  model: z.string(),
+  input: textOrTexts,
+  dimensions: z.int().nullish(),
+  encoding_format: z.enum(['float', 'base64']).nullish(),
+});
+const rerankBody = z.object({
+  model: z.string(),
+  query: z.string(),
+  input: z.array(z.string()),
+  top_k: z.int().min(1).optional(),
+});
+
+const numbered = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `t${from + index}`);
+
+export default defineFixture({
+  family: 'mixedbread',
+  model,
+
+  service({ path, body }: WireCall): WireReply {
+    if (path === '/v1/embeddings') {
+      const { input, ...asked } = embeddingsBody.parse(body);
+      const texts = typeof input === 'string' ? [input] : input;
+      if (texts.length > mostInputs) return { status: 422, body: { detail: `at most ${mostInputs} inputs` } };
+      return embeddingsOf(texts, asked);
+    }
+    if (path !== '/v1/reranking') return { status: 404, body: { detail: 'Not Found' } };
+    const { query, input, top_k: top = standardTop } = rerankBody.parse(body);
+    const count = tokensIn(query, ...input);
+    return {
+      body: {
+        object: 'list',
+        model,
+        usage: { prompt_tokens: count, total_tokens: count },
+        data: ranked(query, input)
+          .slice(0, top)
+          .map(({ index, score }) => ({ index, score })),
+      },
+    };
+  },
+
+  error: (status, message) => ({ status, body: { detail: message } }),
+
+  pairs: [
+    {
+      name: 'floats are asked for and made into base64 where the operator says so',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'x', encoding_format: 'base64' },
+      upstream: { base64: 'convert' },
+      wire: [
+        {
+          path: '/v1/embeddings',
+          body: { model, input: 'x', encoding_format: 'float' },
+          reply: { body: { data: [{ index: 0, embedding: [0.5] }], usage: { prompt_tokens: 1, total_tokens: 1 } } },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'mixedbread' },
+        body: {
+          object: 'list',
+          data: [{ object: 'embedding', index: 0, embedding: 'AAAAPw==' }],
+          model,
+          usage: { prompt_tokens: 1, total_tokens: 1 },
+        },
+      },
+    },
+    {
+      name: 'embeddings pass byte for byte',
+      route: '/v1/embeddings',
+      ask: '{"model":"m", "input":"x", "normalized":true, "encoding_format":"int8"}',
+      wire: [
+        {
+          path: '/v1/embeddings',
+          body: '{"model":"mixedbread-ai/mxbai-rerank-large-v2", "input":"x", "normalized":true, "encoding_format":"int8"}',
+          reply: { body: '{"data":[{"embedding":[12],"index":0}]}' },
+        },
+      ],
+      answer: { headers: { 'x-postern-translated': null }, body: '{"data":[{"embedding":[12],"index":0}]}' },
+    },
+    {
+      name: '257 inputs are two calls, and base64 is asked for in both',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: numbered(257), encoding_format: 'base64', dimensions: 1, prompt: null },
+      wire: [numbered(256), numbered(1, 256)].map((input) => ({
+        path: '/v1/embeddings',
+        body: { model, input, dimensions: 1, encoding_format: 'base64' },
+        reply: {
+          body: {
+            object: 'list',
+            data: input.map((_, index) => ({ object: 'embedding', index, embedding: 'AAAAPw==' })),
+            model,
+            usage: { prompt_tokens: input.length, total_tokens: input.length },
+          },
+        },
+      })),
+      answer: {
+        headers: { 'x-postern-translated': 'mixedbread' },
+        body: {
+          object: 'list',
+          data: numbered(257).map((_, index) => ({ object: 'embedding', index, embedding: 'AAAAPw==' })),
+          model,
+          usage: { prompt_tokens: 257, total_tokens: 257 },
+        },
+      },
+    },
+    {
+      name: 'the legacy path goes to the embeddings',
+      route: '/v1/engines/m/embeddings',
+      ask: { input: 'x' },
+      wire: [{ path: '/v1/embeddings', body: { model, input: 'x' }, reply: { body: { data: [] } } }],
+      answer: { body: { data: [] } },
+    },
+    {
+      name: 'documents go as input, and as many results are asked for as there are documents',
+      route: '/v1/rerank',
+      ask: { model: 'm', query: 'q', documents: ['a', { text: 'b' }], top_n: null, return_documents: true },
+      wire: [
+        {
+          path: '/v1/reranking',
+          body: { model, query: 'q', input: ['a', 'b'], top_k: 2 },
+          reply: {
+            body: '{"object":"list","model":"mxbai","usage":{"prompt_tokens":20,"total_tokens":20},"data":[{"index":1,"score":0.70},{"index":0,"score":3e-1}]}',
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'mixedbread' },
+        body: '{"object":"list","model":"mxbai","results":[{"index":1,"relevance_score":0.70,"document":{"text":"b"}},{"index":0,"relevance_score":3e-1,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":20,"total_tokens":20}}',
+      },
+    },
+    {
+      name: 'as many results are asked for as the client wants, under either name',
+      route: '/v1/rerank',
+      ask: { model: 'm', query: 'q', documents: ['a', 'b'], top_k: 1 },
+      wire: [
+        {
+          path: '/v1/reranking',
+          body: { model, query: 'q', input: ['a', 'b'], top_k: 1 },
+          reply: { body: { model, data: [{ index: 1, score: 0.5 }], usage: { total_tokens: 2 } } },
+        },
+      ],
+      answer: {
+        body: {
+          object: 'list',
+          model,
+          results: [{ index: 1, relevance_score: 0.5 }],
+          meta: { api_version: { version: '2' } },
+          usage: { prompt_tokens: 2, total_tokens: 2 },
+        },
+      },
+    },
+    {
+      name: 'fewer results than were asked for make an answer that does not fit',
+      route: '/v1/rerank',
+      ask: { model: 'm', query: 'q', documents: ['a', 'b'] },
+      wire: [
+        {
+          path: '/v1/reranking',
+          body: { model, query: 'q', input: ['a', 'b'], top_k: 2 },
+          reply: { body: { data: [{ index: 1, score: 0.5 }] } },
+        },
+      ],
+      answer: {
+        status: 502,
+        body: {
+          error: {
+            message:
+              "The upstream's answer does not fit the request (1 results for 2 documents); try again, and tell the operator if it stays so.",
+            type: 'upstream_error',
+            param: null,
+            code: 'upstream_protocol_error',
+          },
+        },
+      },
+    },
+    {
+      name: 'its own name for documents is refused, as it would be lost',
+      route: '/v1/rerank',
+      ask: { model: 'm', query: 'q', documents: ['a'], input: ['b'] },
+      wire: [],
+      answer: {
+        status: 400,
+        body: {
+          error: {
+            message:
+              'The field "input" cannot be served: the upstream "up" takes them as "documents" here; leave it out, or ask the operator for a target that can.',
+            type: 'invalid_request_error',
+            param: 'input',
+            code: 'unsupported_parameter',
+          },
+        },
+      },
+    },
+    {
+      name: 'a list of faults is a message with their places',
+      route: '/v1/rerank',
+      ask: { model: 'm', query: 'q', documents: [] },
+      wire: [
+        {
+          path: '/v1/reranking',
+          body: { model, query: 'q', input: [] },
+          reply: { status: 422, body: { detail: [{ loc: ['body', 'input'], msg: 'is empty', type: 'too_short' }] } },
+        },
+      ],
+      answer: {
+        status: 422,
+        body: {
+          error: {
+            message: 'input: is empty',
+            type: 'invalid_request_error',
+            param: 'input',
+            code: null,
+            upstream: { detail: [{ loc: ['body', 'input'], msg: 'is empty', type: 'too_short' }] },
+          },
+        },
+      },
+    },
+  ],
+});

@@ -1,0 +1,269 @@
+/** Ollama, as `server/routes.go`, `openai/openai.go` and `middleware/openai.go` of August 2026 have it. */
+
+import * as z from 'zod';
+import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { completionOf, embeddingsOf, text, textOrTexts } from './openai-shapes.ts';
+
+const model = 'nomic-embed-text:v1.5';
+
+/** What it knows and does nothing about, such as `n` and `echo`, it takes as well. */
+const completionsBody = z.object({
+  model: text,
+  prompt: text,
+  suffix: text.nullish(),
+  stream: z.boolean().nullish(),
+  stream_options: z.object({ include_usage: z.boolean().optional() }).nullish(),
+});
+const embeddingsBody = z.object({
+  model: text,
+  input: textOrTexts,
+  dimensions: z.int().nullish(),
+  encoding_format: z
+    .string()
+    .regex(/^(?:float|base64)$/i)
+    .nullish(),
+});
+
+function refused(message: string): WireReply {
+  return { status: 400, body: { error: { message, type: 'invalid_request_error', param: null, code: null } } };
+}
+
+export default defineFixture({
+  family: 'ollama',
+  model,
+  // It may stand there, or not.
+  basePath: '/v1',
+
+  service({ path, body }: WireCall): WireReply {
+    if (path === '/v1/completions') {
+      const { success, data } = completionsBody.safeParse(body);
+      if (!success) return refused('json: cannot unmarshal array into Go struct field CompletionRequest.prompt');
+      return completionOf([data.prompt], data);
+    }
+    if (path !== '/v1/embeddings') return { status: 404, body: '404 page not found' };
+    const { success, data } = embeddingsBody.safeParse(body);
+    if (!success || data.input.length === 0) return refused('invalid input type');
+    const { input, encoding_format: format, ...asked } = data;
+    const texts = typeof input === 'string' ? [input] : input;
+    return embeddingsOf(texts, { ...asked, encoding_format: format?.toLowerCase() === 'base64' ? 'base64' : 'float' });
+  },
+
+  error: (status, message) => ({
+    status,
+    body: { error: { message, type: 'api_error', param: null, code: null } },
+  }),
+
+  pairs: [
+    {
+      name: 'a completion of one text passes byte for byte',
+      route: '/v1/completions',
+      ask: '{"model":"m", "prompt":"a", "suffix":"z", "options":{"num_ctx":4096}}',
+      wire: [
+        {
+          path: '/v1/completions',
+          body: '{"model":"nomic-embed-text:v1.5", "prompt":"a", "suffix":"z", "options":{"num_ctx":4096}}',
+          reply: { body: '{"id":"cmpl-123","choices":[{"text":"b","index":0}],"system_fingerprint":"fp_ollama"}' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"id":"cmpl-123","choices":[{"text":"b","index":0}],"system_fingerprint":"fp_ollama"}',
+      },
+    },
+    {
+      name: 'an answer in base64 that was asked for passes byte for byte, in letters of any case',
+      route: '/v1/embeddings',
+      ask: '{"model":"m","input":["x"],"encoding_format":"BASE64","dimensions":4}',
+      wire: [
+        {
+          path: '/v1/embeddings',
+          body: '{"model":"nomic-embed-text:v1.5","input":["x"],"dimensions":4,"encoding_format":"base64"}',
+          reply: { body: '{"object":"list", "data":[{"object":"embedding","embedding":"AAAAPw==","index":0}]}' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"object":"list", "data":[{"object":"embedding","embedding":"AAAAPw==","index":0}]}',
+      },
+    },
+    {
+      name: 'floats of an old build, where base64 was asked for, become base64',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: ['x', 'y'], encoding_format: 'base64' },
+      wire: [
+        {
+          path: '/v1/embeddings',
+          body: { model: 'nomic-embed-text:v1.5', input: ['x', 'y'], encoding_format: 'base64' },
+          reply: {
+            body: '{"object":"list","data":[{"object":"embedding","embedding":[0.5,-1.0],"index":0},{"object":"embedding","embedding":[0,1e0],"index":1}],"model":"nomic","usage":{"prompt_tokens":2,"total_tokens":2}}',
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'ollama', 'x-postern-usage': null },
+        body: '{"object":"list","data":[{"object":"embedding","index":0,"embedding":"AAAAPwAAgL8="},{"object":"embedding","index":1,"embedding":"AAAAAAAAgD8="}],"model":"nomic","usage":{"prompt_tokens":2,"total_tokens":2}}',
+      },
+    },
+    {
+      name: 'embeddings pass byte for byte',
+      route: '/v1/embeddings',
+      ask: '{"model":"m", "input":["x"],"encoding_format":"Float","dimensions":4}',
+      wire: [
+        {
+          path: '/v1/embeddings',
+          body: '{"model":"nomic-embed-text:v1.5", "input":["x"],"encoding_format":"Float","dimensions":4}',
+          reply: { body: '{"object":"list","data":[{"object":"embedding","embedding":[0.50],"index":0}]}' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"object":"list","data":[{"object":"embedding","embedding":[0.50],"index":0}]}',
+      },
+    },
+    {
+      name: 'its own path has no format, and base64 is made here, in letters of any case',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'x', encoding_format: 'BASE64' },
+      upstream: { options: { api: 'native' } },
+      wire: [
+        {
+          path: '/api/embed',
+          body: { model: 'nomic-embed-text:v1.5', input: ['x'] },
+          reply: { body: { model: 'nomic', embeddings: [[0.5]], prompt_eval_count: 1 } },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'ollama', 'x-postern-ignored': null },
+        body: {
+          object: 'list',
+          data: [{ object: 'embedding', index: 0, embedding: 'AAAAPw==' }],
+          model: 'nomic',
+          usage: { prompt_tokens: 1, total_tokens: 1 },
+        },
+      },
+    },
+    {
+      name: 'token IDs go as the text that they stand for',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: [9906, 1917], encoding_format: 'base64' },
+      wire: [
+        {
+          path: '/v1/embeddings',
+          body: { model, input: 'Hello world', encoding_format: 'base64' },
+          reply: {
+            body: {
+              object: 'list',
+              data: [{ object: 'embedding', embedding: 'AAAAPw==', index: 0 }],
+              model,
+              usage: { prompt_tokens: 2, total_tokens: 2 },
+            },
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'ollama' },
+        body: {
+          object: 'list',
+          data: [{ object: 'embedding', index: 0, embedding: 'AAAAPw==' }],
+          model,
+          usage: { prompt_tokens: 2, total_tokens: 2 },
+        },
+      },
+    },
+    {
+      name: 'the legacy path goes to the embeddings',
+      route: '/v1/engines/m/embeddings',
+      ask: { input: ['x'] },
+      wire: [{ path: '/v1/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [] } } }],
+      answer: { body: { data: [] } },
+    },
+    {
+      name: 'its own shape has its own parameters, and one text goes in a list',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: '', dimensions: 2, user: 'u', truncate: false, keep_alive: '10m', options: { a: 1 } },
+      upstream: { options: { api: 'native' } },
+      wire: [
+        {
+          path: '/api/embed',
+          body: { truncate: false, keep_alive: '10m', options: { a: 1 }, model, input: [''], dimensions: 2 },
+          reply: {
+            body: '{"model":"nomic-embed-text:v1.5","embeddings":[[0.60,-8e-1]],"total_duration":14143917,"load_duration":1019500,"prompt_eval_count":1}',
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'ollama', 'x-postern-ignored': 'user', 'x-postern-usage': null },
+        body: '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.60,-8e-1]}],"model":"nomic-embed-text:v1.5","usage":{"prompt_tokens":1,"total_tokens":1}}',
+      },
+    },
+    {
+      name: 'its own shape gives base64, serves the legacy path, and is estimated where it counts nothing',
+      route: '/v1/engines/m/embeddings',
+      ask: { input: ['abcdefgh', 'b'], encoding_format: 'base64' },
+      upstream: { options: { api: 'native' } },
+      wire: [
+        {
+          path: '/api/embed',
+          body: { model, input: ['abcdefgh', 'b'] },
+          reply: { body: { model, embeddings: [[0.5], [-1]] } },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-usage': 'estimated' },
+        body: {
+          object: 'list',
+          data: [
+            { object: 'embedding', index: 0, embedding: 'AAAAPw==' },
+            { object: 'embedding', index: 1, embedding: 'AACAvw==' },
+          ],
+          model,
+          usage: { prompt_tokens: 3, total_tokens: 3 },
+        },
+      },
+    },
+    {
+      name: 'its own shape says errors in one text',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'x' },
+      upstream: { options: { api: 'native' } },
+      wire: [
+        {
+          path: '/api/embed',
+          body: { model, input: ['x'] },
+          reply: { status: 404, body: { error: 'model "nomic-embed-text:v1.5" not found, try pulling it first' } },
+        },
+      ],
+      answer: {
+        status: 404,
+        body: {
+          error: {
+            message: 'model "nomic-embed-text:v1.5" not found, try pulling it first',
+            type: 'invalid_request_error',
+            param: null,
+            code: null,
+            upstream: { error: 'model "nomic-embed-text:v1.5" not found, try pulling it first' },
+          },
+        },
+      },
+    },
+    {
+      name: 'fewer vectors than inputs are no answer',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: ['a', 'b'] },
+      upstream: { options: { api: 'native' } },
+      wire: [{ path: '/api/embed', body: { model, input: ['a', 'b'] }, reply: { body: { model, embeddings: [[1]] } } }],
+      answer: {
+        status: 502,
+        body: {
+          error: {
+            message:
+              "The upstream's answer does not fit the request (1 vectors for 2 inputs); try again, and tell the operator if it stays so.",
+            type: 'upstream_error',
+            param: null,
+            code: 'upstream_protocol_error',
+          },
+        },
+      },
+    },
+  ],
+});

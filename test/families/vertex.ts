@@ -1,0 +1,219 @@
+/** Vertex AI's embeddings, as its documents describe them and the SDKs call them. */
+
+import * as z from 'zod';
+import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { googleError } from './gemini.ts';
+import { tokensIn, vectorOf } from './wire.ts';
+
+const token = 'ya29.a-ready-access-token';
+const models = '/v1/projects/p-1/locations/us-central1/publishers/google/models';
+const model = 'text-embedding-005';
+
+const mostInstances = 250;
+
+const taskType = z.enum(['RETRIEVAL_QUERY', 'RETRIEVAL_DOCUMENT', 'CLASSIFICATION', 'CLUSTERING']).optional();
+const width = z.int().positive().optional();
+const predictBody = z.strictObject({
+  instances: z.array(z.strictObject({ content: z.string(), task_type: taskType, title: z.string().optional() })),
+  parameters: z.strictObject({ outputDimensionality: width, autoTruncate: z.boolean().optional() }).optional(),
+});
+const embedContentBody = z.strictObject({
+  content: z.strictObject({ parts: z.tuple([z.strictObject({ text: z.string() })]) }),
+  embedContentConfig: z
+    .strictObject({
+      taskType,
+      title: z.string().optional(),
+      outputDimensionality: width,
+      autoTruncate: z.boolean().optional(),
+    })
+    .optional(),
+});
+
+function predict(name: string, body: unknown): WireReply {
+  const { instances, parameters } = predictBody.parse(body);
+  const most = name.startsWith('gemini-') ? 1 : mostInstances;
+  if (instances.length === 0) return googleError(400, 'instances is empty');
+  if (instances.length > most) return googleError(400, `${instances.length} instance(s) is more than ${most}`);
+  if (tokensIn(...instances.map(({ content }) => content)) > 20_000 * 4) return googleError(400, 'too many tokens');
+  return {
+    body: {
+      predictions: instances.map(({ content }) => ({
+        embeddings: {
+          values: vectorOf(content, parameters?.outputDimensionality),
+          statistics: { token_count: tokensIn(content), truncated: false },
+        },
+      })),
+    },
+  };
+}
+
+function embedContent(body: unknown): WireReply {
+  const { content, embedContentConfig: config } = embedContentBody.parse(body);
+  const [{ text }] = content.parts;
+  return {
+    body: {
+      embedding: { values: vectorOf(text, config?.outputDimensionality) },
+      usageMetadata: { promptTokenCount: tokensIn(text) },
+    },
+  };
+}
+
+export default defineFixture({
+  family: 'vertex',
+  model,
+  basePath: '/v1',
+  upstream: { api_key: token, options: { project: 'p-1', location: 'us-central1' } },
+
+  service({ path, body, header }: WireCall): WireReply {
+    if (header('authorization') !== `Bearer ${token}`) return googleError(401, 'invalid authentication credentials');
+    const [, name = '', method] = path.startsWith(models) ? (/\/([a-z0-9-]+):(\w+)$/.exec(path) ?? []) : [];
+    const hasOwnMethod = name.startsWith('gemini-embedding-2');
+    if (method === 'predict' && !hasOwnMethod) return predict(name, body);
+    if (method === 'embedContent' && hasOwnMethod) return embedContent(body);
+    return googleError(404, `Publisher Model ${path} not found.`);
+  },
+
+  error: (status, message) => googleError(status, message),
+
+  pairs: [
+    {
+      name: 'inputs go as instances, options as parameters, and the counts of all are summed',
+      route: '/v1/embeddings',
+      ask: {
+        model: 'm',
+        input: ['a', 'b'],
+        dimensions: 2,
+        task_type: 'RETRIEVAL_DOCUMENT',
+        title: 't',
+        autoTruncate: false,
+      },
+      wire: [
+        {
+          path: `${models}/${model}:predict`,
+          body: {
+            instances: ['a', 'b'].map((content) => ({ content, task_type: 'RETRIEVAL_DOCUMENT', title: 't' })),
+            parameters: { outputDimensionality: 2, autoTruncate: false },
+          },
+          headers: { authorization: `Bearer ${token}`, 'x-goog-api-key': null },
+          reply: {
+            body: '{"predictions":[{"embeddings":{"values":[0.10,1],"statistics":{"token_count":4,"truncated":false}}},{"embeddings":{"values":[1e-3,2],"statistics":{"token_count":3.0}}}]}',
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'vertex', 'x-postern-usage': null },
+        body: `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.10,1]},{"object":"embedding","index":1,"embedding":[1e-3,2]}],"model":"${model}","usage":{"prompt_tokens":7,"total_tokens":7}}`,
+      },
+    },
+    {
+      name: 'the legacy path, with nothing that was not sent',
+      route: '/v1/engines/m/embeddings',
+      ask: { input: 'a' },
+      wire: [
+        {
+          path: `${models}/${model}:predict`,
+          body: '{"instances":[{"content":"a"}]}',
+          reply: { body: { predictions: [{ embeddings: { values: [1] } }] } },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-usage': 'estimated' },
+        body: {
+          object: 'list',
+          data: [{ object: 'embedding', index: 0, embedding: [1] }],
+          model,
+          usage: { prompt_tokens: 1, total_tokens: 1 },
+        },
+      },
+    },
+    {
+      name: 'a model that takes one instance is called for each input, and its cut vectors come back in unit length',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: ['a', 'b'], dimensions: 2 },
+      target: { model: 'gemini-embedding-001' },
+      wire: [
+        { text: 'a', values: '[3,4]' },
+        { text: 'b', values: '[0.6,0.8]' },
+      ].map(({ text, values }) => ({
+        path: `${models}/gemini-embedding-001:predict`,
+        body: { instances: [{ content: text }], parameters: { outputDimensionality: 2 } },
+        reply: { body: `{"predictions":[{"embeddings":{"values":${values},"statistics":{"token_count":5}}}]}` },
+      })),
+      answer: {
+        body: {
+          object: 'list',
+          data: [
+            { object: 'embedding', index: 0, embedding: [0.6, 0.8] },
+            { object: 'embedding', index: 1, embedding: [0.6, 0.8] },
+          ],
+          model: 'gemini-embedding-001',
+          usage: { prompt_tokens: 10, total_tokens: 10 },
+        },
+      },
+    },
+    {
+      name: 'newer models are called by a method of their own',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'a', dimensions: 2, taskType: 'CLUSTERING' },
+      target: { model: 'gemini-embedding-2-preview' },
+      wire: [
+        {
+          path: `${models}/gemini-embedding-2-preview:embedContent`,
+          body: {
+            content: { parts: [{ text: 'a' }] },
+            embedContentConfig: { taskType: 'CLUSTERING', outputDimensionality: 2 },
+          },
+          reply: { body: '{"embedding":{"values":[3,4.0]},"usageMetadata":{"promptTokenCount":2},"truncated":false}' },
+        },
+      ],
+      answer: {
+        body: '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[3,4.0]}],"model":"gemini-embedding-2-preview","usage":{"prompt_tokens":2,"total_tokens":2}}',
+      },
+    },
+    {
+      name: 'a list of nothing gives nothing, where only one text can be asked for',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: [] },
+      target: { model: 'gemini-embedding-2-preview' },
+      wire: [
+        {
+          path: `${models}/gemini-embedding-2-preview:embedContent`,
+          body: { content: { parts: [{ text: '' }] } },
+          reply: { body: { embedding: { values: [1] }, usageMetadata: { promptTokenCount: 0 } } },
+        },
+      ],
+      answer: {
+        body: {
+          object: 'list',
+          data: [],
+          model: 'gemini-embedding-2-preview',
+          usage: { prompt_tokens: 0, total_tokens: 0 },
+        },
+      },
+    },
+    {
+      name: 'what names the project is withheld',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'a' },
+      wire: [
+        {
+          path: `${models}/${model}:predict`,
+          body: { instances: [{ content: 'a' }] },
+          reply: googleError(403, 'Permission denied on resource projects/p-1'),
+        },
+      ],
+      answer: {
+        status: 403,
+        body: {
+          error: {
+            message:
+              "The upstream answered 403 and speaks of the operator's account in it; its words are withheld. Tell the operator.",
+            type: 'permission_error',
+            param: null,
+            code: 'PERMISSION_DENIED',
+          },
+        },
+      },
+    },
+  ],
+});

@@ -1,0 +1,77 @@
+/** A client of the matrix: a package from npm, and which calls of its own do what Postern offers. */
+
+import type { ErrorCode } from '../../src/core/errors.ts';
+
+/** Where a client is to find the gateway. */
+export interface Gateway {
+  /** Without a path. */
+  readonly url: string;
+  readonly key: string;
+  readonly model: string;
+}
+
+interface Scored {
+  readonly index: number;
+  readonly score: number;
+}
+
+interface RerankWish {
+  readonly query: string;
+  readonly documents: readonly string[];
+  readonly topN: number;
+}
+
+interface EditWish {
+  readonly input: string;
+  readonly instruction: string;
+}
+
+type Vectors = readonly (readonly number[])[];
+
+/** What is tried: the operations, embeddings on both routes and completions in both manners. */
+export interface Tasks {
+  embeddings(gateway: Gateway, texts: readonly string[]): Promise<Vectors>;
+  engines(gateway: Gateway, texts: readonly string[]): Promise<Vectors>;
+  rerank(gateway: Gateway, wish: RerankWish): Promise<readonly Scored[]>;
+  /** Of each text whether it is flagged. */
+  moderations(gateway: Gateway, texts: readonly string[]): Promise<readonly boolean[]>;
+  completions(gateway: Gateway, prompt: string): Promise<string>;
+  /** The same, streamed: the parts as they come. */
+  streams(gateway: Gateway, prompt: string): AsyncIterable<string>;
+  edits(gateway: Gateway, wish: EditWish): Promise<string>;
+}
+export type Task = keyof Tasks;
+
+interface Way<T extends Task> {
+  /** The client's own call, as it is written. */
+  readonly call: string;
+  readonly run: Tasks[T];
+}
+
+/** A call that one would expect to work, and that cannot reach what it is for. */
+interface DeadEnd {
+  readonly call: string;
+  /** Where it goes, and what Postern answers; both are checked. */
+  readonly path: string;
+  readonly code: ErrorCode;
+  /** A sentence without its full stop: what is the matter, and what to take instead. */
+  readonly why: string;
+  run(gateway: Gateway): Promise<unknown>;
+}
+
+export interface Client {
+  /** The package whose version is told. */
+  readonly package: string;
+  /** Further packages that it takes. */
+  readonly beside?: readonly string[];
+  /** How it is led to Postern, as code. */
+  readonly setUp: string;
+  /** What its users have to know. */
+  readonly remark?: string;
+  readonly ways: { readonly [T in Task]?: Way<T> };
+  readonly deadEnds?: readonly DeadEnd[];
+}
+
+export function defineClient(client: Client): Client {
+  return client;
+}

@@ -1,0 +1,136 @@
+/** docs/compatibility.md: what a run gave, as tables of families and clients for each task; and those tables read back. */
+
+import type { Task } from './client.ts';
+import { allTasks, type Trial, tasksOf } from './fixtures.ts';
+import type { KnownClient } from './known-clients.ts';
+import type { Outcome } from './run.ts';
+
+export interface Cell {
+  readonly task: Task;
+  /** By name. */
+  readonly trial: string;
+  readonly client: string;
+  readonly outcome: Outcome;
+}
+
+const headings: Readonly<Record<Task, readonly [title: string, route: string]>> = {
+  embeddings: ['Embeddings', '/v1/embeddings'],
+  engines: ['Embeddings on the engines path', '/v1/engines/{model}/embeddings'],
+  rerank: ['Rerank', '/v1/rerank'],
+  moderations: ['Moderations', '/v1/moderations'],
+  completions: ['Completions', '/v1/completions'],
+  streams: ['Completions, streamed', '/v1/completions'],
+  edits: ['Edits', '/v1/edits'],
+};
+
+const opening = `# Clients
+
+Which clients work with which upstream families, operation by operation. Every cell is a run: the package as npm has it, unmodified,
+calls a gateway, which calls a pretended service of the family, as strict as the real one and without a network; what the client gives
+back is compared with what the service computed. \`npm run compatibility\` writes this page; \`npm test\` fails where the columns of
+\`openai\` and \`cohere-ai\` are no longer true, \`npm run test:full\` where anything here is not.
+
+- **ok**: the call works, one text and many, every script, exact numbers and order.
+- **refused**: the call is answered with an error; the note below the table says which.
+- \`over bridge: …\` is a target of the family that is set \`bridge\`, before a service that speaks chat as OpenAI describes it, or as the
+  family does where its fixture knows.
+- A family without a row does not offer the operation. A client without a column has no call for it, or one that
+  [cannot reach Postern](#calls-that-do-not-reach-postern).
+
+The built-in models of \`local\` are not listed: what they take and give is in [local-models.md](local-models.md).`;
+
+export function render(trials: readonly Trial[], clients: readonly KnownClient[], cells: readonly Cell[]): string {
+  const parts = [
+    opening,
+    renderSetUps(clients),
+    ...allTasks.map((task) =>
+      renderTask(
+        task,
+        trials,
+        clients,
+        cells.filter((cell) => cell.task === task),
+      ),
+    ),
+    renderDeadEnds(clients),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function renderSetUps(clients: readonly KnownClient[]): string {
+  const rows = clients.map(({ package: name, versions, setUp, remark = '' }) => {
+    const all = Object.entries(versions).map(([one, version]) => (one === name ? version : `\`${one}\` ${version}`));
+    return [`\`${name}\``, all.join(', '), `\`${setUp}\``, remark];
+  });
+  return `## Versions, and how each is led to Postern\n\n${table(['client', 'version', 'made with', 'to know'], rows)}`;
+}
+
+function renderTask(
+  task: Task,
+  trials: readonly Trial[],
+  clients: readonly KnownClient[],
+  cells: readonly Cell[],
+): string {
+  const [title, route] = headings[task];
+  const able = clients.filter(({ ways }) => ways[task] !== undefined);
+  const calls = able.map(({ package: name, ways }) => `\`${name}\` by ${ways[task]?.call}`);
+  const notes: string[] = [];
+  const offering = trials.filter(({ operations }) => operations.some((one) => tasksOf[one].includes(task)));
+  const rows = offering.map(({ name }) => [
+    `\`${name}\``,
+    ...able.map(({ package: client }) => {
+      const cell = cells.find((one) => one.trial === name && one.client === client);
+      return cell === undefined ? '' : toMark(cell.outcome, notes);
+    }),
+  ]);
+  const others = trials.filter((trial) => trial.bridge === undefined && !offering.includes(trial));
+  return [
+    `## ${title}`,
+    `\`POST ${route}\`: ${calls.join('; ')}.`,
+    table(['family', ...able.map((client) => `\`${client.package}\``)], rows),
+    ...(notes.length === 0 ? [] : [notes.map((note, index) => `${index + 1}. ${note}`).join('\n')]),
+    ...(others.length === 0
+      ? []
+      : [`By themselves these do not offer it: ${others.map(({ name }) => `\`${name}\``).join(', ')}.`]),
+  ].join('\n\n');
+}
+
+function renderDeadEnds(clients: readonly KnownClient[]): string {
+  const rows = clients.flatMap(({ package: name, deadEnds = [] }) =>
+    deadEnds.map(({ call, path, code, why }) => [`\`${name}\``, call, `\`${path}\``, `\`${code}\``, why]),
+  );
+  return `## Calls that do not reach Postern\n\nOne would expect these to work. Each of them is made too, so that this list stays true.\n\n${table(['client', 'call', 'goes to', 'answered with', 'why'], rows)}`;
+}
+
+/** The same note stands once. */
+function toMark(outcome: Outcome, notes: string[]): string {
+  if (outcome.kind === 'ok') return 'ok';
+  const note = outcome.kind === 'wrong' ? inLine(outcome.fact) : toNote(outcome);
+  if (!notes.includes(note)) notes.push(note);
+  return `${outcome.kind} (${notes.indexOf(note) + 1})`;
+}
+
+function toNote({ status, code, param, message }: Extract<Outcome, { kind: 'refused' }>): string {
+  const names = [code, param].filter((name) => name !== undefined && name !== null).map((name) => ` \`${name}\``);
+  return `${status}${names.join(',')}: ${inLine(message)}`;
+}
+
+const inLine = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').slice(0, 300);
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
+}
+
+/** The marks of a task's table, by trial and client. Undefined where the page has no such cell. */
+export function marksIn(page: string, task: Task): (trial: string, client: string) => string | undefined {
+  const section = page.split(/^## /m).find((part) => part.startsWith(`${headings[task][0]}\n`)) ?? '';
+  const [head = [], , ...rows] = section
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+  return (trial, client) => {
+    const row = rows.find((cells) => cells[1] === `\`${trial}\``);
+    const column = head.indexOf(`\`${client}\``);
+    return column === -1 ? undefined : row?.[column]?.replace(/ .*/, '');
+  };
+}

@@ -1,0 +1,50 @@
+/** The clients there are: a file in a directory is a client. Those beside this one come with the checkout, the others with an install of their own. */
+
+import { readdir, readFile } from 'node:fs/promises';
+import type { Client } from './client.ts';
+
+export interface KnownClient extends Client {
+  /** By package, its own first. */
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+interface Place {
+  readonly files: URL;
+  readonly packages: URL;
+}
+
+const official: Place = {
+  files: new URL('official/', import.meta.url),
+  packages: new URL('../../node_modules/', import.meta.url),
+};
+const others: Place = {
+  files: new URL('../clients/', import.meta.url),
+  packages: new URL('../clients/node_modules/', import.meta.url),
+};
+
+/** In the order in which they are shown. */
+export const officialClients = (): Promise<KnownClient[]> => read(official);
+
+/** Only after `installClients`. */
+export const otherClients = (): Promise<KnownClient[]> => read(others);
+
+async function read({ files, packages }: Place): Promise<KnownClient[]> {
+  const names = (await readdir(files)).filter((name) => name.endsWith('.ts'));
+  const clients = await Promise.all(
+    names.sort().map(async (name): Promise<KnownClient> => {
+      const { default: client }: { default: Client } = await import(new URL(name, files).href);
+      const versions = await Promise.all(
+        [client.package, ...(client.beside ?? [])].map(
+          async (one) => [one, await versionOf(new URL(`${one}/package.json`, packages))] as const,
+        ),
+      );
+      return { ...client, versions: Object.fromEntries(versions) };
+    }),
+  );
+  return clients.sort((a, b) => (a.package < b.package ? -1 : 1));
+}
+
+async function versionOf(file: URL): Promise<string> {
+  const { version }: { version: string } = JSON.parse(await readFile(file, 'utf8'));
+  return version;
+}

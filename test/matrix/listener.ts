@@ -1,0 +1,72 @@
+/** Stands between a client and the gateway, changes nothing, and remembers what was answered. */
+
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import * as z from 'zod';
+import type { Rig, Scope } from '../support/rig.ts';
+
+interface Heard {
+  readonly path: string;
+  readonly status: number;
+  /** Server-sent events. */
+  readonly isStream: boolean;
+  /** What the envelope of an error says; undefined where it is none. */
+  readonly error: z.output<typeof envelope>['error'] | undefined;
+}
+
+export interface Listener {
+  readonly url: string;
+  /** In the order in which they began. */
+  readonly heard: readonly Heard[];
+}
+
+const envelope = z.object({
+  error: z.object({
+    message: z.string(),
+    code: z.union([z.string(), z.number()]).nullish(),
+    param: z.string().nullish(),
+  }),
+});
+
+export async function listenBefore(scope: Scope, { port }: Rig): Promise<Listener> {
+  const heard: Heard[] = [];
+  const server = createServer((asked, answer) => forward(port, asked, answer, heard));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  scope.after(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the listener has no port');
+  return { url: `http://127.0.0.1:${address.port}`, heard };
+}
+
+function forward(port: number, asked: IncomingMessage, answer: ServerResponse, heard: Heard[]): void {
+  const { method, url: path = '', headers } = asked;
+  const call = request({ host: '127.0.0.1', port, method, path, headers }, (given) => {
+    const { statusCode: status = 0, rawHeaders } = given;
+    const chunks: Buffer[] = [];
+    given.on('data', (chunk: Buffer) => chunks.push(chunk));
+    // Read when it is asked for: by then the client has all of it.
+    heard.push({
+      path,
+      status,
+      isStream: given.headers['content-type']?.startsWith('text/event-stream') === true,
+      get error() {
+        return errorIn(Buffer.concat(chunks).toString());
+      },
+    });
+    answer.writeHead(status, rawHeaders);
+    given.pipe(answer);
+  });
+  // A client that sees its connection break fails, and says so.
+  call.on('error', () => answer.destroy());
+  asked.pipe(call);
+}
+
+function errorIn(text: string): Heard['error'] {
+  try {
+    return envelope.safeParse(JSON.parse(text)).data?.error;
+  } catch {
+    return undefined;
+  }
+}

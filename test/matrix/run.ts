@@ -1,0 +1,130 @@
+/** Tries one client's call at a gateway before a pretended service, and says what came of it. */
+
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isViolent, ranked, vectorOf } from '../families/wire.ts';
+import { testKey } from '../support/rig.ts';
+import type { Client, Gateway, Task, Tasks } from './client.ts';
+import type { Listener } from './listener.ts';
+
+export type Outcome =
+  | { readonly kind: 'ok' }
+  /** Postern or the service says what cannot be. */
+  | {
+      readonly kind: 'refused';
+      readonly status: number;
+      readonly code: string | number | null | undefined;
+      readonly param: string | null | undefined;
+      readonly message: string;
+    }
+  /** The client did not get what the service computed, or nothing that it can read. */
+  | { readonly kind: 'wrong'; readonly fact: string };
+
+/** Where what is asked is at fault; any other error is the gateway's, the service's or the client's. */
+const refusals = [400, 413, 422];
+/** Enough for a call of any client; none of them repeats a call. */
+const mostMs = 30_000;
+
+// More than a call takes at some services, in every script; no line breaks, as some clients replace them.
+const texts = ['one', 'naïve café', '東京タワー 🚀', '"quoted" \\ {"input":["x"]}', 'one'].concat(
+  Array.from({ length: 125 }, (_, index) => `text ${index}`),
+);
+const documents = ['apple', 'Zürich', '東京 🚀', 'with "quotes"', 'a longer text about pears'];
+const query = 'a query ö';
+const judged = ['a violent text', 'a calm one', 'naïve 🚀'];
+const prompt = 'Say "ö 🚀" \\ once.';
+const wish = { input: 'Fixd "text" ö', instruction: 'Mend it 🚀' };
+
+/** How each task is asked, and what has to come of it: it follows from `wire.ts`. */
+const checks: { readonly [T in Task]: (run: Tasks[T], gateway: Gateway) => Promise<void> } = {
+  embeddings: checkVectors,
+  engines: checkVectors,
+  async rerank(run, gateway) {
+    const expected = ranked(query, documents).map(({ index, score }) => ({ index, score }));
+    for (const topN of [documents.length, 2]) {
+      assert.deepEqual(await run(gateway, { query, documents, topN }), expected.slice(0, topN));
+    }
+  },
+  async moderations(run, gateway) {
+    assert.deepEqual(await run(gateway, judged), judged.map(isViolent));
+  },
+  async completions(run, gateway) {
+    assertReply(await run(gateway, prompt), [prompt]);
+  },
+  async streams(run, gateway) {
+    let text = '';
+    for await (const part of run(gateway, prompt)) text += part;
+    assertReply(text, [prompt]);
+  },
+  async edits(run, gateway) {
+    assertReply(await run(gateway, wish), [wish.input, wish.instruction]);
+  },
+};
+
+async function checkVectors(run: Tasks['embeddings'], gateway: Gateway): Promise<void> {
+  const expected = texts.map((text) => vectorOf(text));
+  assert.deepEqual(await run(gateway, texts.slice(0, 1)), expected.slice(0, 1));
+  assert.deepEqual(await run(gateway, texts), expected);
+}
+
+/** Some clients and bridges put the words into more of them, so there is no one reply. */
+function assertReply(text: string, parts: readonly string[]): void {
+  assert.match(text, /^<.*>$/s);
+  for (const part of parts) assert.ok(text.includes(part), `${JSON.stringify(part)} is not in ${JSON.stringify(text)}`);
+}
+
+const gatewayAt = ({ url }: Listener): Gateway => ({ url, key: testKey, model: 'm' });
+
+/** Undefined where the client has no call for it. */
+export async function tryWay<T extends Task>(
+  client: Client,
+  task: T,
+  listener: Listener,
+): Promise<Outcome | undefined> {
+  const way: { readonly run: Tasks[T] } | undefined = client.ways[task];
+  if (way === undefined) return undefined;
+  const before = listener.heard.length;
+  try {
+    await inTime(checks[task](way.run, gatewayAt(listener)));
+    const heard = listener.heard.slice(before);
+    if (heard.length === 0) return { kind: 'wrong', fact: 'it answered without a call' };
+    if (task === 'streams' && !heard.some(({ isStream }) => isStream)) {
+      return { kind: 'wrong', fact: 'it streamed an answer that was none' };
+    }
+    return { kind: 'ok' };
+  } catch (error) {
+    const refusal = listener.heard.slice(before).find(({ status }) => status >= 400);
+    if (error instanceof assert.AssertionError || refusal === undefined || !refusals.includes(refusal.status)) {
+      return { kind: 'wrong', fact: `${refusal?.error?.message ?? ''} ${messageOf(error)}`.trim() };
+    }
+    const { message = messageOf(error), code, param } = refusal.error ?? {};
+    return { kind: 'refused', status: refusal.status, code, param, message };
+  }
+}
+
+/** Fails where a call that cannot work does, or is refused in another way than the client's file says. */
+export async function proveDeadEnds({ package: name, deadEnds = [] }: Client, listener: Listener): Promise<void> {
+  for (const { call, path, code, run } of deadEnds) {
+    const before = listener.heard.length;
+    await assert.rejects(inTime(run(gatewayAt(listener))), Error, `${name} ${call} works: give it a way`);
+    const [heard] = listener.heard.slice(before);
+    assert.deepEqual({ path: heard?.path, code: heard?.error?.code }, { path, code }, `${name} ${call}`);
+  }
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const late = sleep(mostMs, undefined, { signal: over.signal }).then(() => {
+    throw new Error(`no end within ${mostMs / 1000} s`);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    over.abort();
+    late.catch(() => undefined);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

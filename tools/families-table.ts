@@ -1,0 +1,49 @@
+/** The tables of docs/families.md, from the families themselves. */
+
+import { type Family, type Offer, offersOf, standardOptions } from '../src/core/family.ts';
+import { operations } from '../src/core/operation.ts';
+
+export function renderFamilies(families: readonly Family[]): string {
+  return [offersTable(families), optionsTable(families), factsTable(families)].join('\n\n');
+}
+
+function offersTable(families: readonly Family[]): string {
+  const rows = families.map((family) => {
+    const offers = offersOf(family, standardOptions(family)).openai ?? {};
+    const cells = operations.map((operation) => wayOf(offers[operation]));
+    const bridges = family.chat === undefined ? '' : 'yes';
+    return `| \`${family.id}\` | ${family.title} | ${cells.join(' | ')} | ${bridges} |`;
+  });
+  return [
+    `| family | what it is | ${operations.join(' | ')} | bridges |`,
+    `|---|---|${operations.map(() => '---|').join('')}---|`,
+    ...rows,
+  ].join('\n');
+}
+
+function wayOf(offer: Offer | undefined): string {
+  if (offer === undefined) return '';
+  if (offer.make !== undefined) return 'made here';
+  if (offer.translation === undefined) return 'passes';
+  return offer.translation.isNeeded === undefined ? 'translated' : 'adapts';
+}
+
+function optionsTable(families: readonly Family[]): string {
+  const rows = families.flatMap(({ id, options = {} }) =>
+    Object.entries(options).map(([name, { description, default: standard, required }]) => {
+      const value = required ? 'required' : standard === undefined ? 'none' : `\`${standard}\``;
+      return `| \`${id}\` | \`${name}\` | ${value} | ${description} |`;
+    }),
+  );
+  return ['| family | `upstreams[].options` | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+function factsTable(families: readonly Family[]): string {
+  const rows = families.flatMap((family) =>
+    operations.flatMap((operation) => {
+      const facts = offersOf(family, standardOptions(family)).openai?.[operation]?.facts;
+      return facts === undefined ? [] : [`| \`${family.id}\` | ${operation} | ${facts} |`];
+    }),
+  );
+  return ['| family | operation | what to know |', '|---|---|---|', ...rows].join('\n');
+}
