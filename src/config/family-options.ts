@@ -25,7 +25,7 @@ export function toFamilyOptions(
     } else if (option.values !== undefined && !option.values.includes(value)) {
       context.faults.add(at, `wanted: one of ${option.values.join(', ')}`);
     } else if (option.values === undefined && !(option.pattern ?? plain).test(value)) {
-      context.faults.add(at, `wanted: ${option.description.replace(/\.$/, '')}`);
+      context.faults.add(at, `wanted: ${option.form ?? option.description.replace(/\.$/, '')}`);
     }
   }
   for (const [name, { required, description }] of Object.entries(known)) {

@@ -19,6 +19,8 @@ export interface FamilyOption {
   /** What it may be; without, any text that fits in a URL's segment. */
   readonly values?: readonly string[];
   readonly pattern?: RegExp;
+  /** For people: what fits the pattern. */
+  readonly form?: string;
   /** Without one the option is left out, or has to be set where it is `required`. */
   readonly default?: string;
   readonly required?: true;

@@ -23,6 +23,7 @@ export default openaiCompatible({
       description:
         'The version of its API: `v1`, where the model is the name of a deployment, or a date such as `2024-10-21`, for the paths that hold the deployment.',
       pattern: /^(?:v1|\d{4}-\d{2}-\d{2}(?:-preview)?)$/,
+      form: 'v1, or a date such as 2024-10-21',
       default: 'v1',
     },
     auth: {

@@ -3,6 +3,7 @@
 import type { Translation } from '../core/translation.ts';
 import type { Json } from '../lib/json-text.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
+import { itemsInACall } from './dialects/options.ts';
 import { at, countIn, listIn, objectIn, textIn } from './dialects/reading.ts';
 import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
 
@@ -67,11 +68,7 @@ export default openaiCompatible({
   versions: [compatible, '/api/v1'],
   at: (path) => compatible + path,
   options: {
-    max_items: {
-      description: 'Inputs in a call, at most: 25 for text-embedding-v1 and v2.',
-      pattern: /^[1-9]\d{0,6}$/,
-      default: '10',
-    },
+    max_items: itemsInACall('Inputs in a call, at most: 25 for text-embedding-v1 and v2.', 10),
   },
   starter: {
     apiKeyEnv: 'DASHSCOPE_API_KEY',

@@ -7,6 +7,7 @@ import { isJsonList, type Json, JsonNumbers, numberOf } from '../lib/json-text.t
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
 import { createLabelJudge, labelOptions } from './dialects/label-moderations.ts';
 import { translateModerations } from './dialects/moderations.ts';
+import { itemsInACall } from './dialects/options.ts';
 import { at, isVector, listIn } from './dialects/reading.ts';
 
 /** Its models are called `owner/name`, and their two parts are two segments of its paths; few old ones have no owner. More is another path. */
@@ -74,11 +75,7 @@ export default defineFamily({
   versions: ['/v1', '/hf-inference'],
   auth: bearer(),
   options: {
-    max_items: {
-      description: 'Embeddings: inputs in a call, at most.',
-      pattern: /^[1-9]\d{0,6}$/,
-      default: '32',
-    },
+    max_items: itemsInACall('Embeddings: inputs in a call, at most.', 32),
     ...labelOptions,
   },
   errors: { retryAfterS },

@@ -2,6 +2,7 @@
 
 import { bearer, defineFamily } from '../core/family.ts';
 import { openaiEmbeddings } from './dialects/openai-embeddings.ts';
+import { itemsInACall } from './dialects/options.ts';
 import { standardRerank } from './dialects/standard-rerank.ts';
 
 const mostItems = 2048;
@@ -12,11 +13,10 @@ export default defineFamily({
   baseUrl: 'http://127.0.0.1:7997',
   auth: bearer(),
   options: {
-    max_items: {
-      description: "Inputs and documents in a call, at most: the server's INFINITY_MAX_CLIENT_BATCH_SIZE.",
-      pattern: /^[1-9]\d{0,6}$/,
-      default: String(mostItems),
-    },
+    max_items: itemsInACall(
+      "Inputs and documents in a call, at most: the server's INFINITY_MAX_CLIENT_BATCH_SIZE.",
+      mostItems,
+    ),
   },
   errors: {},
   offers: (options) => ({

@@ -10,6 +10,7 @@ import { asksForNothing, type CompletionDialect, translateCompletions } from './
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
 import { flaggedBy, mistralModerations } from './dialects/mistral-moderations.ts';
 import { readOpenaiEmbeddings } from './dialects/openai-embeddings.ts';
+import { itemsInACall } from './dialects/options.ts';
 
 const chat = '/v1/chat/completions';
 
@@ -84,11 +85,7 @@ export default defineFamily({
   versions: ['/v1'],
   auth: bearer(),
   options: {
-    max_items: {
-      description: 'Inputs for embeddings in a call, at most.',
-      pattern: /^[1-9]\d{0,6}$/,
-      default: '32',
-    },
+    max_items: itemsInACall('Inputs for embeddings in a call, at most.', 32),
     flagged_by: flaggedBy,
   },
   starter: {

@@ -5,6 +5,7 @@ import { headerValue } from '../lib/raw-headers.ts';
 import { createLabelJudge, labelOptions } from './dialects/label-moderations.ts';
 import { type ModerationDialect, translateModerations } from './dialects/moderations.ts';
 import { openaiEmbeddings } from './dialects/openai-embeddings.ts';
+import { itemsInACall } from './dialects/options.ts';
 import { listIn, objectIn } from './dialects/reading.ts';
 import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
 
@@ -56,11 +57,7 @@ export default defineFamily({
   versions: ['/v1'],
   auth: bearer(),
   options: {
-    max_items: {
-      description: "Inputs and documents in a call, at most: the server's --max-client-batch-size.",
-      pattern: /^[1-9]\d{0,6}$/,
-      default: '32',
-    },
+    max_items: itemsInACall("Inputs and documents in a call, at most: the server's --max-client-batch-size.", 32),
     ...labelOptions,
   },
   errors: {},

@@ -99,6 +99,7 @@ export default defineFamily({
     max_items: {
       description: 'Inputs in a call of `:predict`, at most, where the model takes another number than is known here.',
       pattern: /^[1-9]\d{0,3}$/,
+      form: 'a whole number from 1 to 9999',
     },
   },
   errors: googleErrors,

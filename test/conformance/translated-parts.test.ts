@@ -117,3 +117,14 @@ test('where one cannot serve it and the other rests, the client is told so', asy
   const answer = await house.rig.post('/v1/embeddings', strange);
   assertError(answer, 'no_upstream_available', { message: /that can serve this has asked for a pause/ });
 });
+
+test('an error that says 200 where bytes would pass moves on to the next target, at every service of the kind', async (t) => {
+  const wrapped: Handler = (_request, reply) => reply.json(200, { error: { message: 'no room', code: 503 } });
+  const house = await startSeveral(t, [wrapped, openaiEmbeds], {
+    model: { operations: ['embeddings'] },
+    upstream: [{ family: 'vllm' }, {}],
+  });
+  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: '7' });
+  assert.deepEqual(vectorsIn(answer), [[7, 0.5]]);
+  assert.deepEqual(house.seen(), [1, 1]);
+});

@@ -75,6 +75,22 @@ test('a direct way is not touched: the bytes of family openai, and of others tha
   }
 });
 
+test('an answer that was looked at and is good as it came has its own bytes, status and count, and no word of a translation', async (t) => {
+  const body = '{"data":[{"index":0, "embedding":"AAAAPw=="}],"usage":{"prompt_tokens":3,"total_tokens":3}}';
+  const { embed, rig } = await startTranslated(
+    t,
+    (_request, reply) => reply.bytes(201, [['Content-Encoding', 'gzip']], gzipSync(Buffer.from(body))),
+    { family: 'tei' },
+  );
+  const answer = await embed({ ...question, encoding_format: 'base64' });
+  assert.equal(answer.status, 201);
+  assert.equal(answer.body.toString(), body);
+  assert.equal(answer.header('content-encoding'), undefined);
+  assert.equal(answer.header('x-postern-translated'), undefined);
+  const { usage } = await rig.exchange();
+  assert.deepEqual(usage, { promptTokens: 3, completionTokens: null, totalTokens: 3, searchUnits: null });
+});
+
 test('what the body is, and what may come, is said by the gateway; the rest of the head passes as ever', async (t) => {
   const { embed, upstream } = await startTranslated(t, cohereEmbeds, {
     upstream: { headers: { 'x-static': 's' }, forward_headers: ['x-mine'] },

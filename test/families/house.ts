@@ -7,6 +7,9 @@ import type { RawResponse } from '../support/raw-client.ts';
 import { type Rig, type Scope, startRig, testKey } from '../support/rig.ts';
 import type { FamilyFixture, WireCall, WireReply } from './fixture.ts';
 
+/** Where each of 2,048 texts is a call, a busy machine takes its time. */
+const askTimeoutMs = 60_000;
+
 export interface House {
   readonly fixture: FamilyFixture;
   readonly rig: Rig;
@@ -70,6 +73,7 @@ export async function openHouse(
     },
     async ask(route, body, headers = {}) {
       const raw = await rig.post(route, body, {
+        timeoutMs: askTimeoutMs,
         headers: [
           ['Authorization', `Bearer ${testKey}`],
           ['Content-Type', 'application/json'],

@@ -21,6 +21,7 @@ export const labelOptions: Readonly<Record<'threshold' | 'labels', FamilyOption>
   threshold: {
     description: 'Moderations: the score from which on a label counts, above 0 and up to 1.',
     pattern: /^(?:0?\.\d*[1-9]\d*|1(?:\.0+)?)$/,
+    form: 'a number above 0 and up to 1, such as 0.5',
     default: '0.5',
   },
   labels: {

@@ -5,6 +5,7 @@ import type { Operation } from '../../core/operation.ts';
 import type { Translation } from '../../core/translation.ts';
 import { type OpenaiCompletionFacts, openaiCompletions } from './openai-completions.ts';
 import { type OpenaiEmbeddingFacts, openaiEmbeddings } from './openai-embeddings.ts';
+import { failureIn } from './openai-failure.ts';
 import { type StandardRerankFacts, standardRerank } from './standard-rerank.ts';
 
 /** For people. */
@@ -48,6 +49,7 @@ export function openaiCompatible({
   return defineFamily({
     auth: bearer(),
     errors: {},
+    failureIn,
     ...rest,
     chat: (options) => at('/chat/completions', options),
     offers,

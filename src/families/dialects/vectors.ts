@@ -45,13 +45,19 @@ function valuesOf(vector: Json): readonly number[] {
   return typeof vector === 'string' ? fromBase64(vector) : [];
 }
 
-const largeExponent = /[eE]\+?\d{2}/;
 /** The largest number has 309 digits, and a short exponent stands for nine of them. */
 const shortNumber = 290;
 
-/** Whether a number in it may be too large for any: none is without a large exponent or very many digits. */
+/** Whether a number in it may be too large for any: none is without a positive exponent or very many digits. */
 function mayOverflow(source: string): boolean {
-  return largeExponent.test(source) || holdsLongNumber(source);
+  return raises(source, 'e') || raises(source, 'E') || holdsLongNumber(source);
+}
+
+/** Many small numbers have an exponent that lowers them. */
+function raises(source: string, letter: 'e' | 'E'): boolean {
+  let at = source.indexOf(letter);
+  while (at !== -1 && source[at + 1] === '-') at = source.indexOf(letter, at + 1);
+  return at !== -1;
 }
 
 /** From comma to comma, as far as numbers of this length may reach. */

@@ -1,0 +1,11 @@
+/** Options that several families have. */
+
+import type { FamilyOption } from '../../core/family.ts';
+
+/** How many a call may hold, where the operator knows better. */
+export const itemsInACall = (description: string, standard: number): FamilyOption => ({
+  description,
+  pattern: /^[1-9]\d{0,6}$/,
+  form: 'a whole number from 1',
+  default: String(standard),
+});
