@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { describe, type TestContext, test } from 'node:test';
+import { after, describe, type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { type Family, isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
 import type { Operation } from '../../src/core/operation.ts';
@@ -13,6 +13,7 @@ import { moderationsCases } from '../families/cases/moderations.ts';
 import { rerankCases } from '../families/cases/rerank.ts';
 import type { FamilyFixture, Pair, WireCall } from '../families/fixture.ts';
 import { type House, openHouse, toText } from '../families/house.ts';
+import type { Scope } from '../support/rig.ts';
 
 type Cases = Readonly<Record<string, (house: House) => Promise<void>>>;
 
@@ -32,6 +33,12 @@ for (const family of overTheWire) {
     const fixture = await fixtureOf(family);
     const offered = Object.keys(offersOf(family, standardOptions(family)).openai ?? {}) as Operation[];
 
+    const closings: (() => unknown)[] = [];
+    const whole: Scope = { after: (close) => closings.push(close) };
+    after(async () => {
+      for (const close of closings.toReversed()) await close();
+    });
+
     test('has a recorded pair for every operation that it offers', () => {
       const recorded = new Set(
         fixture.pairs.map(({ route }) => route.replace(/^\/v1\//, '').replace(/^engines\/.*$/, 'engines')),
@@ -46,8 +53,15 @@ for (const family of overTheWire) {
     for (const pair of fixture.pairs) test(`recorded: ${pair.name}`, (t) => replay(t, fixture, pair));
 
     for (const operation of offered) {
+      // None of these leaves anything behind that the next one could notice.
+      let shared: Promise<House> | undefined;
       for (const [name, check] of Object.entries(casesOf[operation])) {
-        test(`${operation}: ${name}`, async (t) => check(await openFor(t, fixture, operation)));
+        test(`${operation}: ${name}`, async () => {
+          shared ??= openFor(whole, fixture, operation);
+          const house = await shared;
+          house.answerWith();
+          await check(house);
+        });
       }
       for (const [name, check] of Object.entries(errorCases)) {
         test(`${operation}: ${name}`, async (t) => check(await openFor(t, fixture, operation), operation));
@@ -65,7 +79,7 @@ async function fixtureOf({ id }: Family): Promise<FamilyFixture> {
   return fixture;
 }
 
-function openFor(t: TestContext, fixture: FamilyFixture, operation: Operation): Promise<House> {
+function openFor(t: Scope, fixture: FamilyFixture, operation: Operation): Promise<House> {
   const model = fixture.models?.[operation];
   return openHouse(t, fixture, { model: { operations: [operation] }, target: model === undefined ? {} : { model } });
 }

@@ -143,6 +143,7 @@ export const completionsCases: Readonly<Record<string, (house: House) => Promise
   },
 
   async 'a stream counts at its end where that is asked for'(house) {
+    const before = house.rig.settled.length;
     const chunks = await stream(house, 'abc', { stream_options: { include_usage: true } });
     if (chunks === undefined) return;
     const last = chunks.pop();
@@ -150,7 +151,7 @@ export const completionsCases: Readonly<Record<string, (house: House) => Promise
     assert.deepEqual(usage.parse(last?.usage), usage.parse((await complete(house, 'abc')).usage));
     assert.deepEqual(joined(chunks), [replyTo('abc')]);
     for (const chunk of chunks) assert.equal(chunk.usage ?? null, null);
-    const exchange = await house.rig.exchange();
+    const exchange = await house.rig.exchange(before + 1);
     assert.equal(exchange.usage?.promptTokens, last?.usage?.prompt_tokens);
   },
 
