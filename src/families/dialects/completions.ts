@@ -10,7 +10,7 @@ import {
   type WireRequest,
 } from '../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject, numberOf } from '../../lib/json-text.ts';
-import { countIn } from './reading.ts';
+import { countIn, readEach } from './reading.ts';
 import { mostCalls, toPlainTexts } from './texts.ts';
 import { sumOfUsage, toUsage } from './token-usage.ts';
 
@@ -66,7 +66,7 @@ export function translateCompletions(dialect: CompletionDialect): Translation {
         requests: calls.map((call) => dialect.write(call)),
         read: (answers) =>
           toReply(
-            calls.map((call, index) => readResult(dialect, call, answers[index])),
+            readEach(calls, answers, (answer, call) => readResult(dialect, call, answer)),
             asked,
           ),
         ...(isStream && first !== undefined && { stream: dialect.stream(first) }),
@@ -157,12 +157,7 @@ function asTheyAre(asked: Asked): Items {
   throw asked.refusal('prompt', 'takes texts and token IDs only');
 }
 
-function readResult(
-  dialect: CompletionDialect,
-  call: CompletionCall,
-  answer: WireAnswer | undefined,
-): CompletionResult {
-  if (answer === undefined) throw new TypeError('a call without an answer');
+function readResult(dialect: CompletionDialect, call: CompletionCall, answer: WireAnswer): CompletionResult {
   const result = dialect.read(answer, call);
   const { length } = result.choices;
   if (length === 0) throw new Unfit('there are no choices');

@@ -11,8 +11,18 @@ import {
 } from '../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject } from '../../lib/json-text.ts';
 import { estimateTokens } from '../../lib/token-ids.ts';
-import { sumOf } from './reading.ts';
-import { bytesOf, checkCalls, inParts, type SizeLimit, type Texts, tokensAtMost, toTexts } from './texts.ts';
+import { readEach, sumOf } from './reading.ts';
+import {
+  bytesOf,
+  checkCalls,
+  type ItemLimit,
+  inParts,
+  mostItems,
+  type SizeLimit,
+  type Texts,
+  tokensAtMost,
+  toTexts,
+} from './texts.ts';
 import { type Adapt, inFormat, type VectorFormat, widthOf } from './vectors.ts';
 
 /** One call: some of the client's inputs. */
@@ -46,7 +56,7 @@ export interface EmbeddingResult {
 
 export interface EmbeddingDialect {
   /** Inputs in a call, at most; or by options. */
-  readonly maxItems: number | ((asked: Asked) => number);
+  readonly maxItems: ItemLimit;
   /** Bytes of inputs in a call, as JSON, at most. One input may have more. */
   readonly maxBytes?: number;
   /** Tokens of inputs in a call, at most: estimated, and rather too high. */
@@ -81,8 +91,7 @@ export function translateEmbeddings(dialect: EmbeddingDialect): Translation {
       if (asked.body.user !== undefined && !dialect.own.includes('user')) asked.canDoWithout('user');
       const more = furtherOf(asked, dialect);
       const { items, isSingle } = await inputsOf(asked, dialect);
-      const most = typeof dialect.maxItems === 'number' ? dialect.maxItems : dialect.maxItems(asked);
-      const parts = inParts(items, most, ...limitsOf(asked, dialect));
+      const parts = inParts(items, mostItems(asked, dialect), ...limitsOf(asked, dialect));
       checkCalls(asked, 'input', parts.length);
       const calls = parts.map(
         (part): EmbeddingCall => ({ items: part, isSingle, model: asked.model, format, dimensions, more, asked }),
@@ -90,7 +99,7 @@ export function translateEmbeddings(dialect: EmbeddingDialect): Translation {
       return {
         requests: calls.map((call) => dialect.write(call)),
         async read(answers) {
-          const results = calls.map((call, index) => readResult(dialect, call, answers[index]));
+          const results = readEach(calls, answers, (answer, call) => readResult(dialect, call, answer));
           return toReply(results, items, await toVectors(results, format, dialect, asked), asked);
         },
       };
@@ -148,8 +157,7 @@ function furtherOf(asked: Asked, { own, cannot = {}, isStrict = false }: Embeddi
   return more;
 }
 
-function readResult(dialect: EmbeddingDialect, call: EmbeddingCall, answer: WireAnswer | undefined): EmbeddingResult {
-  if (answer === undefined) throw new TypeError('a call without an answer');
+function readResult(dialect: EmbeddingDialect, call: EmbeddingCall, answer: WireAnswer): EmbeddingResult {
   const result = dialect.read(answer, call);
   const { length } = result.vectors;
   if (length !== call.items.length) throw new Unfit(`${length} vectors for ${call.items.length} inputs`);

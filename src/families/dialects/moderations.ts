@@ -10,7 +10,8 @@ import {
 } from '../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject, numberOf } from '../../lib/json-text.ts';
 import { type OpenaiCategory, openaiCategories } from './moderation-categories.ts';
-import { inParts, mostCalls } from './texts.ts';
+import { readEach } from './reading.ts';
+import { type ItemLimit, inParts, mostCalls, mostItems } from './texts.ts';
 import { sumOfUsage, toUsage } from './token-usage.ts';
 
 /** One call: some of the client's inputs. */
@@ -53,7 +54,7 @@ interface ModerationResult {
 
 export interface ModerationDialect {
   /** Texts in a call, at most; or by options. Without, the upstream is the judge. */
-  readonly maxItems?: number | ((asked: Asked) => number);
+  readonly maxItems?: ItemLimit;
   /** Further parameters that it has a name for. */
   readonly own: readonly string[];
   /** It refuses what it does not know; without, unknown parameters pass. */
@@ -70,10 +71,10 @@ export function translateModerations(dialect: ModerationDialect): Translation {
     ask(asked) {
       const more = furtherOf(asked, dialect);
       const { texts, isSingle } = textsOf(asked);
-      const most = typeof dialect.maxItems === 'function' ? dialect.maxItems(asked) : dialect.maxItems;
-      if (most !== undefined) checkCount(texts.length, most, asked);
+      const most = mostItems(asked, dialect);
+      checkCount(texts.length, most, asked);
       let next = 0;
-      const calls = inParts(texts, most ?? Number.POSITIVE_INFINITY).map((part): ModerationCall => {
+      const calls = inParts(texts, most).map((part): ModerationCall => {
         const first = next;
         next += part.length;
         return { texts: part, first, isSingle, model: asked.model, more, asked };
@@ -82,7 +83,7 @@ export function translateModerations(dialect: ModerationDialect): Translation {
         requests: calls.map((call) => dialect.write(call)),
         read: (answers) =>
           toReply(
-            calls.map((call, index) => readResult(dialect, call, answers[index])),
+            readEach(calls, answers, (answer, call) => readResult(dialect, call, answer)),
             asked,
           ),
       };
@@ -138,12 +139,7 @@ function checkCount(count: number, most: number, asked: Asked): void {
   throw asked.refusal('input', `takes ${size} a call, and ${most * mostCalls} of them in a request at most`);
 }
 
-function readResult(
-  dialect: ModerationDialect,
-  call: ModerationCall,
-  answer: WireAnswer | undefined,
-): ModerationResult {
-  if (answer === undefined) throw new TypeError('a call without an answer');
+function readResult(dialect: ModerationDialect, call: ModerationCall, answer: WireAnswer): ModerationResult {
   const result = dialect.read(answer, call);
   const { length } = result.judgements;
   if (length !== call.texts.length) throw new Unfit(`${length} results for ${call.texts.length} inputs`);

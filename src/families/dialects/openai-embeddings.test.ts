@@ -4,13 +4,8 @@ import fc from 'fast-check';
 import { Asked, type Glance, type TokenIds } from '../../core/translation.ts';
 import { compileWatchedKeys, scanJson } from '../../lib/json-scan.ts';
 import { isJsonObject, type Json, parseJson, writeJson } from '../../lib/json-text.ts';
-import {
-  holdsTokens,
-  isLongerThan,
-  type OpenaiEmbeddingFacts,
-  openaiEmbeddings,
-  readOpenaiEmbeddings,
-} from './openai-embeddings.ts';
+import { isLongerThan } from './list-length.ts';
+import { holdsTokens, type OpenaiEmbeddingFacts, openaiEmbeddings, readOpenaiEmbeddings } from './openai-embeddings.ts';
 
 const watched = compileWatchedKeys(['model', 'input', 'documents', 'dimensions', 'encoding_format', 'messages']);
 

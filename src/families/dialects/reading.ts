@@ -1,7 +1,20 @@
 /** Takes what an answer must hold out of it, or says what is missing. */
 
-import { Unfit } from '../../core/translation.ts';
+import { Unfit, type WireAnswer } from '../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject, numberOf } from '../../lib/json-text.ts';
+
+/** What each call came to, in their order; there is an answer to every one. */
+export function readEach<Call, Result>(
+  calls: readonly Call[],
+  answers: readonly WireAnswer[],
+  read: (answer: WireAnswer, call: Call) => Result,
+): Result[] {
+  return calls.map((call, index) => {
+    const answer = answers[index];
+    if (answer === undefined) throw new TypeError('a call without an answer');
+    return read(answer, call);
+  });
+}
 
 export function objectIn(value: Json | undefined, what: string): JsonObject {
   if (isJsonObject(value)) return value;

@@ -1,20 +1,13 @@
 /** Reranking between the shape that Cohere and Jina share and any other: documents, calls of a size that fits, results in order. */
 
-import {
-  type Asked,
-  type Glance,
-  type Translation,
-  Unfit,
-  type WireAnswer,
-  type WireRequest,
-} from '../../core/translation.ts';
+import { type Asked, type Translation, Unfit, type WireAnswer, type WireRequest } from '../../core/translation.ts';
 import type { Usage } from '../../core/usage.ts';
 import { type Json, JsonNumber, type JsonObject } from '../../lib/json-text.ts';
 import { estimateTokens } from '../../lib/token-ids.ts';
-import { at, countIn, sumOf, textIn } from './reading.ts';
+import { at, countIn, readEach, sumOf, textIn } from './reading.ts';
 import { type RerankQuestion, type RerankTakes, readRerankQuestion } from './rerank-question.ts';
 import { inRerankShape, type Reranked, type Scored } from './rerank-shapes.ts';
-import { checkCalls, inParts, type SizeLimit, tokensAtMost } from './texts.ts';
+import { checkCalls, type ItemLimit, inParts, mostItems, type SizeLimit, tokensAtMost } from './texts.ts';
 
 /** One call: the query and some of the client's documents. */
 interface RerankCall {
@@ -49,7 +42,7 @@ export interface RerankResult {
 
 export interface RerankDialect extends RerankTakes {
   /** Documents in a call, at most. */
-  readonly maxItems?: number | ((asked: Asked) => number);
+  readonly maxItems?: ItemLimit;
   /** Tokens in a call, at most: its documents', and the query's once for each. They are estimated, and rather too high. */
   readonly maxTokens?: (asked: Asked) => number;
   write(call: RerankCall): WireRequest;
@@ -62,8 +55,7 @@ export function translateRerank(dialect: RerankDialect): Translation {
     ask(asked) {
       const question = readRerankQuestion(asked, dialect);
       const { documents, query, topN, more } = question;
-      const most = typeof dialect.maxItems === 'function' ? dialect.maxItems(asked) : dialect.maxItems;
-      const parts = inParts(documents, most ?? Number.POSITIVE_INFINITY, ...limitsOf(asked, query, dialect));
+      const parts = inParts(documents, mostItems(asked, dialect), ...limitsOf(asked, query, dialect));
       checkCalls(asked, 'documents', parts.length);
       const calls = parts.map((part): RerankCall => {
         const wanted = topN === undefined ? undefined : Math.min(topN, part.length);
@@ -92,18 +84,15 @@ function toReply(
   asked: Asked,
 ): { body: Json; usage: Usage | null; isEstimated: boolean } {
   const scored: Scored[] = [];
-  const results: RerankResult[] = [];
   let offset = 0;
-  for (const [index, call] of calls.entries()) {
-    const answer = answers[index];
-    if (answer === undefined) throw new TypeError('a call without an answer');
+  const results = readEach(calls, answers, (answer, call) => {
     const result = dialect.read(answer, call);
-    results.push(result);
     for (const { index: place, score } of checked(result.results, call)) {
       scored.push({ index: offset + place, score, document: originals[offset + place] ?? null });
     }
     offset += call.documents.length;
-  }
+    return result;
+  });
   // Equal scores stay in the upstream's order.
   scored.sort((a, b) => b.score.value - a.score.value);
   const promptTokens = sumOf(results.map((one) => one.promptTokens));
@@ -160,10 +149,4 @@ function checked(results: readonly Ranked[], { documents, topN }: RerankCall): {
   const wanted = Math.min(topN ?? documents.length, documents.length);
   if (good.length < wanted) throw new Unfit(`${good.length} results for ${wanted} documents`);
   return good;
-}
-
-/** What shows of a request for reranking before it is read. */
-export function wantsDocuments({ body, fields }: Glance): boolean | undefined {
-  const field = fields.get('return_documents');
-  return field?.kind === 'boolean' ? body[field.start] === 't'.charCodeAt(0) : undefined;
 }

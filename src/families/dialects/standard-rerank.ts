@@ -2,9 +2,9 @@
 
 import type { Glance, Translation } from '../../core/translation.ts';
 import { kindBits } from '../../lib/json-scan.ts';
-import { isLongerThan } from './openai-embeddings.ts';
+import { isLongerThan } from './list-length.ts';
 import { at, countIn, listIn, objectIn } from './reading.ts';
-import { type RerankDialect, type RerankResult, translateRerank, wantsDocuments } from './rerank.ts';
+import { type RerankDialect, type RerankResult, translateRerank } from './rerank.ts';
 
 /** What shows of a request before it is read. */
 type Watched = 'top_n' | 'return_documents' | 'max_tokens_per_doc' | 'max_chunks_per_doc' | 'rank_fields' | 'top_k';
@@ -12,7 +12,7 @@ type Watched = 'top_n' | 'return_documents' | 'max_tokens_per_doc' | 'max_chunks
 export interface StandardRerankFacts {
   /** Further parameters that it has a name for. */
   readonly own: readonly string[];
-  readonly maxItems?: number | ((options: Readonly<Record<string, string>>) => number);
+  readonly maxItems?: number;
   /** Documents and queries may be objects, or documents alone. */
   readonly takesObjects?: boolean | 'documents';
   /** Whether it gives documents back: when asked (the default), always, never, not in the client's shape, or nobody knows. */
@@ -23,7 +23,6 @@ export interface StandardRerankFacts {
   readonly zeroIsAll?: boolean;
   /** Its results come in whatever order, or need to be read for another reason. */
   readonly isAlwaysRead?: boolean;
-  readonly isStrict?: boolean;
 }
 
 const objects = kindBits('object');
@@ -39,11 +38,8 @@ export function standardRerank({
   const dialect: RerankDialect = {
     own: facts.own,
     takesObjects,
-    ...(facts.isStrict !== undefined && { isStrict: facts.isStrict }),
     ...(facts.zeroIsAll !== undefined && { zeroIsAll: facts.zeroIsAll }),
-    ...(maxItems !== undefined && {
-      maxItems: typeof maxItems === 'number' ? maxItems : ({ options }) => maxItems(options),
-    }),
+    ...(maxItems !== undefined && { maxItems }),
     // What the client wants back is at hand.
     write: ({ query, documents, model, topN, more }) => ({
       body: { ...more, model, query, documents, ...(topN !== undefined && { top_n: topN }), ...notBack(echoes) },
@@ -64,12 +60,18 @@ export function standardRerank({
     if (facts.refusesNull?.some((name) => fields.get(name)?.kind === 'null')) return true;
     // Some clients send null for each parameter that they know.
     if (lacking.some((name) => (fields.get(name)?.kind ?? 'null') !== 'null')) return true;
-    if (typeof maxItems === 'number' && isLongerThan(glance, maxItems, 'documents')) return true;
+    if (maxItems !== undefined && isLongerThan(glance, maxItems, 'documents')) return true;
     if (takesObjects === true) return false;
     if (fields.get('query')?.kind === 'object') return true;
     return takesObjects === false && ((fields.get('documents')?.elementKinds ?? 0) & objects) !== 0;
   }
   return { ...translation, isNeeded };
+}
+
+/** Undefined where the client does not say. */
+function wantsDocuments({ body, fields }: Glance): boolean | undefined {
+  const field = fields.get('return_documents');
+  return field?.kind === 'boolean' ? body[field.start] === 't'.charCodeAt(0) : undefined;
 }
 
 function notBack(echoes: StandardRerankFacts['echoes']): { return_documents?: false } {

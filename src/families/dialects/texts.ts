@@ -62,6 +62,13 @@ function vocabularyFor({ tokenIds, publicModel }: Asked): Vocabulary {
 /** Where texts are calls, alone or a few at a time, one request must not become any number of them. */
 export const mostCalls = 2048;
 
+/** Items in a call, at most; or by what is asked. Without, the upstream is the judge. */
+export type ItemLimit = number | ((asked: Asked) => number);
+
+export function mostItems(asked: Asked, { maxItems = Number.POSITIVE_INFINITY }: { maxItems?: ItemLimit }): number {
+  return typeof maxItems === 'number' ? maxItems : maxItems(asked);
+}
+
 /** A limit beside that of their number: what the sizes of a part's items may come to. */
 export interface SizeLimit<T> {
   readonly most: number;

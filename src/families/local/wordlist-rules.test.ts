@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { categories, rules } from './wordlist-rules.ts';
+import { openaiCategories } from '../dialects/moderation-categories.ts';
+import { rules } from './wordlist-rules.ts';
 
 test('gives every rule a name of its own, patterns, and weights between 0 and 1', () => {
   assert.equal(new Set(rules.map(({ id }) => id)).size, rules.length);
@@ -13,7 +14,7 @@ test('gives every rule a name of its own, patterns, and weights between 0 and 1'
 });
 
 test('has a rule that flags by itself for every category', () => {
-  for (const category of categories) {
+  for (const category of openaiCategories) {
     assert.ok(
       rules.some(({ weights }) => (weights[category] ?? 0) >= 0.5),
       category,

@@ -1,28 +1,13 @@
 /** The rules of `local/wordlist`: which words, in which order, speak for which category, and how strongly. English only. */
 
-export const categories = [
-  'harassment',
-  'harassment/threatening',
-  'hate',
-  'hate/threatening',
-  'illicit',
-  'illicit/violent',
-  'self-harm',
-  'self-harm/intent',
-  'self-harm/instructions',
-  'sexual',
-  'sexual/minors',
-  'violence',
-  'violence/graphic',
-] as const;
-export type Category = (typeof categories)[number];
+import type { OpenaiCategory } from '../dialects/moderation-categories.ts';
 
 export interface Rule {
   readonly id: string;
   /** The language of patterns is told in `word-pattern.ts`. */
   readonly patterns: readonly string[];
   /** By category, above 0 and below 1: the score that the rule gives by itself. From 0.5 on it flags. */
-  readonly weights: Readonly<Partial<Record<Category, number>>>;
+  readonly weights: Readonly<Partial<Record<OpenaiCategory, number>>>;
 }
 
 /** Word lists that patterns name in braces. */

@@ -1,11 +1,12 @@
 /** `local/wordlist`: texts judged by a list of rules that anyone can read, in the shape of OpenAI's moderations. */
 
+import { type OpenaiCategory, openaiCategories } from '../dialects/moderation-categories.ts';
 import { type Fields, readList, readText, readTexts } from './fields.ts';
 import { createMaker, listAnswer } from './maker.ts';
 import type { Pace } from './pace.ts';
 import { Refusal } from './refusal.ts';
 import { createPatternSearch, longestPattern } from './word-pattern.ts';
-import { type Category, categories, type Rule, rules, vocabulary } from './wordlist-rules.ts';
+import { type Rule, rules, vocabulary } from './wordlist-rules.ts';
 import { eachWord, foldedStretches } from './words.ts';
 
 const maxInputs = 2048;
@@ -57,19 +58,19 @@ async function findRules(texts: readonly string[], pace: Pace): Promise<Readonly
 }
 
 function toResult(found: ReadonlySet<Rule>): object {
-  const scores = categories.map((category) => ({ category, score: toScore(found, category) }));
+  const scores = openaiCategories.map((category) => ({ category, score: toScore(found, category) }));
   return {
     flagged: scores.some(({ score }) => score >= flaggedFrom),
     categories: Object.fromEntries(scores.map(({ category, score }) => [category, score >= flaggedFrom])),
     category_scores: Object.fromEntries(scores.map(({ category, score }) => [category, score])),
-    category_applied_input_types: Object.fromEntries(categories.map((category) => [category, ['text']])),
+    category_applied_input_types: Object.fromEntries(openaiCategories.map((category) => [category, ['text']])),
     // Which rules it was, for whoever wants to know why.
     postern_rules: rules.filter((rule) => found.has(rule)).map(({ id }) => id),
   };
 }
 
 /** Each rule is one more reason of its own: one minus the product of what every rule leaves open. */
-function toScore(found: ReadonlySet<Rule>, category: Category): number {
+function toScore(found: ReadonlySet<Rule>, category: OpenaiCategory): number {
   let open = 1;
   for (const { weights } of found) open *= 1 - (weights[category] ?? 0);
   return Math.round((1 - open) * scoreSteps) / scoreSteps;
