@@ -161,24 +161,32 @@ export class TranslatedCalls implements ClientWork {
 
   async #readOne(answer: Answer, lane: Lane): Promise<WireAnswer | undefined> {
     this.#head ??= answer;
-    const whole = await Promise.race([readWhole(answer, this.#allowance), lane.left]);
-    if (whole === undefined || this.#outcome !== undefined) return undefined;
-    if ('failure' in whole) {
-      this.#endWith({ kind: 'unknown', failure: whole.failure });
+    const body = await this.#bodyOf(answer, lane);
+    if (this.#outcome !== undefined) return undefined;
+    if (!Buffer.isBuffer(body)) {
+      this.#endWith(body);
       return undefined;
     }
-    this.#lastByteAtMs = performance.now();
-    const read = await toDocument(whole.body);
+    const read = await toDocument(body);
     if (this.#outcome !== undefined) return undefined;
     if (read instanceof Unfit) {
       this.#endWith({ kind: 'unknown', failure: toFailure(read) });
       return undefined;
     }
-    const meant = this.#statusMeantBy(whole.body, read);
-    this.#bytes = whole.body;
+    const meant = this.#statusMeantBy(body, read);
+    this.#bytes = body;
     if (meant === undefined) return { body: read, headers: answer.headers };
-    this.#endWith({ kind: 'answered', answer: this.#made(meant, answer, whole.body) });
+    this.#endWith({ kind: 'answered', answer: this.#made(meant, answer, body) });
     return undefined;
+  }
+
+  /** All of an answer; how it ended where that cannot be had. */
+  async #bodyOf(answer: Answer, lane: Lane): Promise<Buffer | Outcome> {
+    const whole = await Promise.race([readWhole(answer, this.#allowance), lane.left]);
+    if (whole === undefined) return this.#outcome ?? { kind: 'client-gone' };
+    if ('failure' in whole) return { kind: 'unknown', failure: whole.failure };
+    this.#lastByteAtMs = performance.now();
+    return whole.body;
   }
 
   /** Where it says 200 and means an error. */
@@ -243,11 +251,8 @@ export class TranslatedCalls implements ClientWork {
       return { kind: 'unknown', failure: toFailure(new Unfit('status 304 came, which has nothing in it')) };
     }
     if (meantStatus === undefined) return { kind: 'answered', answer };
-    const whole = await Promise.race([readWhole(answer, this.#allowance), lane.left]);
-    if (whole === undefined) return { kind: 'client-gone' };
-    if ('failure' in whole) return { kind: 'unknown', failure: whole.failure };
-    this.#lastByteAtMs = performance.now();
-    return { kind: 'answered', answer: this.#made(meantStatus, answer, whole.body) };
+    const body = await this.#bodyOf(answer, lane);
+    return Buffer.isBuffer(body) ? { kind: 'answered', answer: this.#made(meantStatus, answer, body) } : body;
   }
 
   async #stream(stream: StreamReader, transport: Transport): Promise<Outcome> {
@@ -273,13 +278,11 @@ export class TranslatedCalls implements ClientWork {
 
   /** No stream: an error that says 200, perhaps. */
   async #readInsteadOfStream(answer: Answer, lane: Lane): Promise<Outcome> {
-    const whole = await Promise.race([readWhole(answer, this.#allowance), lane.left]);
-    if (whole === undefined) return this.#outcome ?? { kind: 'client-gone' };
-    if ('failure' in whole) return { kind: 'unknown', failure: whole.failure };
-    this.#lastByteAtMs = performance.now();
-    const read = await toDocument(whole.body);
-    const meant = read instanceof Unfit ? undefined : this.#statusMeantBy(whole.body, read);
-    if (meant !== undefined) return { kind: 'answered', answer: this.#made(meant, answer, whole.body) };
+    const body = await this.#bodyOf(answer, lane);
+    if (!Buffer.isBuffer(body)) return body;
+    const read = await toDocument(body);
+    const meant = read instanceof Unfit ? undefined : this.#statusMeantBy(body, read);
+    if (meant !== undefined) return { kind: 'answered', answer: this.#made(meant, answer, body) };
     return { kind: 'unknown', failure: toFailure(new Unfit('a stream was asked for, and something else came')) };
   }
 
