@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { type Child, type Children, listeningPort } from './children.ts';
 import { nginx, startNginxProxy } from './nginx.ts';
 import { model, type Payload } from './payloads.ts';
+import { redisProgram, startRedis } from './redis.ts';
 
 export interface Setting {
   readonly children: Children;
@@ -24,7 +25,7 @@ export interface Running {
   readonly child: Child | undefined;
 }
 
-export type SubjectName = 'direct' | 'nginx' | 'bare' | 'postern';
+export type SubjectName = 'direct' | 'nginx' | 'bare' | 'postern' | 'capped' | 'shared';
 
 export interface Subject {
   readonly name: SubjectName;
@@ -67,32 +68,59 @@ const bare: Subject = {
   },
 };
 
-/** As users run it: the launcher, a file, a key, the access log going to a file. */
-const postern: Subject = {
-  name: 'postern',
-  async start({ children, directory, payload, upstreamPort, profileDirectory }) {
-    const home = join(directory, 'postern');
-    mkdirSync(home, { recursive: true });
-    const configFile = join(home, 'postern.json');
-    writeFileSync(configFile, JSON.stringify(toConfig(payload, upstreamPort)));
-    const profiling =
-      profileDirectory === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileDirectory}` };
-    const child = children.start({
-      command: launcher,
-      args: ['serve', '--config', configFile],
-      outputFile: join(home, 'access.log'),
-      core: 'subject',
-      cwd: home,
-      env: profiling,
-    });
-    return { port: await listeningPort(child), path: payload.path, child };
+/** As users run it: the launcher, a file, a key, ledger and metrics, the access log going to a file. */
+const postern: Subject = { name: 'postern', start: (setting) => startPostern(setting, 'postern', {}) };
+
+/** With limits on key, project and model, a budget and a price. */
+const capped: Subject = { name: 'capped', start: (setting) => startPostern(setting, 'capped', { isCapped: true }) };
+
+/** The same with the limits counted in Redis. */
+const shared: Subject = {
+  name: 'shared',
+  async start(setting) {
+    const redis = await startRedis(setting.children, join(setting.directory, 'redis'));
+    return startPostern(setting, 'shared', { isCapped: true, redis });
   },
 };
 
-function toConfig({ name, operation }: Payload, upstreamPort: number): unknown {
+interface Extras {
+  readonly isCapped?: boolean;
+  readonly redis?: string;
+}
+
+async function startPostern(
+  { children, directory, payload, upstreamPort, profileDirectory }: Setting,
+  name: string,
+  extras: Extras,
+): Promise<Running> {
+  const home = join(directory, name);
+  mkdirSync(home, { recursive: true });
+  const configFile = join(home, 'postern.json');
+  writeFileSync(configFile, JSON.stringify(toConfig(payload, upstreamPort, extras)));
+  const profiling =
+    profileDirectory === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileDirectory}` };
+  const child = children.start({
+    command: launcher,
+    args: ['serve', '--config', configFile],
+    outputFile: join(home, 'access.log'),
+    core: 'subject',
+    cwd: home,
+    env: profiling,
+  });
+  return { port: await listeningPort(child), path: payload.path, child };
+}
+
+/** So wide that nothing is refused; what counts is the counting. */
+const rates = { requests_per_minute: 1e9, tokens_per_minute: 1e12, items_per_day: 1e12, concurrency: 1e6 };
+
+function toConfig({ name, operation }: Payload, upstreamPort: number, { isCapped = false, redis }: Extras): unknown {
+  const limits = isCapped ? { limits: rates } : {};
   return {
     server: { port: 0 },
+    console: { port: 0 },
     store: 'sqlite:postern.db',
+    ...(redis === undefined ? {} : { redis }),
+    projects: [{ id: 'bench', ...limits, ...(isCapped ? { budgets: [{ every: 'month', amount: 1_000_000 }] } : {}) }],
     upstreams: [
       {
         id: 'bench',
@@ -101,8 +129,16 @@ function toConfig({ name, operation }: Payload, upstreamPort: number): unknown {
         api_key: 'upstream-key-with-enough-characters',
       },
     ],
-    models: [{ id: model, operations: [operation], targets: [{ upstream: 'bench', model }] }],
-    keys: [{ id: 'bench', secret: benchKey, models: ['*'] }],
+    models: [
+      {
+        id: model,
+        operations: [operation],
+        price: { input: 0.02 },
+        targets: [{ upstream: 'bench', model }],
+        ...limits,
+      },
+    ],
+    keys: [{ id: 'bench', secret: benchKey, models: ['*'], project: 'bench', ...limits }],
   };
 }
 
@@ -111,6 +147,7 @@ export function availableSubjects(): Subject[] {
   const subjects = [direct];
   if (nginx !== undefined) subjects.push(nginxProxy);
   subjects.push(bare);
-  if (existsSync(gatewayMain)) subjects.push(postern);
+  if (existsSync(gatewayMain)) subjects.push(postern, capped);
+  if (existsSync(gatewayMain) && redisProgram !== undefined) subjects.push(shared);
   return subjects;
 }

@@ -3,26 +3,22 @@
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
-import {
-  checkAddress,
-  checkKey,
-  checkModel,
-  checkRoute,
-  mayUseModel,
-  unauthorized,
-  unknownKey,
-} from './admission/access.ts';
+import { checkAddress, checkKey, checkModel, checkRoute, unauthorized, unknownKey } from './admission/access.ts';
 import { readCredential } from './admission/credentials.ts';
-import { createKeyDirectory } from './admission/keys.ts';
+import { createKeyDirectory, type KeyDirectory } from './admission/keys.ts';
 import { createMemoryReader } from './admission/memory.ts';
+import { findModel, listModels } from './admission/model-list.ts';
 import { createPressure, type PressureReason } from './admission/pressure.ts';
 import { needsRestart } from './config/restart.ts';
 import { GatewayError } from './core/errors.ts';
 import type { Exchange } from './core/exchange.ts';
 import type { KeyRecord } from './core/key.ts';
+import type { Ledger } from './core/ledger.ts';
 import type { Route } from './core/route.ts';
-import type { Model, Snapshot } from './core/snapshot.ts';
+import type { Snapshot } from './core/snapshot.ts';
+import type { Spending } from './core/spending.ts';
 import type { Store } from './core/store.ts';
+import type { TargetState } from './core/target-state.ts';
 import { createEdge } from './http/edge.ts';
 import { createListener } from './http/listener.ts';
 import type { Clock } from './lib/clock.ts';
@@ -49,20 +45,52 @@ export interface AppDeps {
   readonly random?: () => number;
   /** Which proxy leads to an upstream; none where it is left out. */
   readonly proxyFor?: ProxyRule;
+  readonly spending: Spending;
+  readonly ledger: Ledger;
+  /** Says what an exchange that is over is billed by. */
+  bill(exchange: Exchange): void;
+  /** Its number, where several processes serve on the same port. */
+  readonly worker?: string | undefined;
+  /** Is told of every configuration, and of every request when it is over. */
+  readonly meter?: Meter;
+}
+
+interface Meter {
+  adopt(snapshot: Snapshot): void;
+  /** A request on one of the client routes begins. */
+  began(exchange: Exchange): void;
+  settled(exchange: Exchange): void;
 }
 
 export interface App {
   listen(): Promise<AddressInfo>;
   /** Puts another configuration in force, whole or not at all: what speaks against it comes back. */
   swap(next: Snapshot): readonly string[];
+  /** Whoever hears of changes in the store tells of those of keys. */
+  readonly keys: Pick<KeyDirectory, 'changed' | 'confirmed'>;
+  /** How every target of the configuration in force is. */
+  targets(): readonly TargetState[];
   /** Readiness goes down first; then no new connections, and running requests end. True if all of them did. */
   drain(): Promise<boolean>;
+  /** The store stays open. */
   close(): Promise<void>;
 }
 
 const shedRetryAfter = ['Retry-After', '1'];
 
-export function createApp({ snapshot, store, log, clock, random = Math.random, proxyFor }: AppDeps): App {
+export function createApp({
+  snapshot,
+  store,
+  log,
+  clock,
+  random = Math.random,
+  proxyFor,
+  spending,
+  ledger,
+  bill,
+  worker,
+  meter,
+}: AppDeps): App {
   let current = snapshot;
   let ready = false;
   const pools = createPools(proxyFor === undefined ? {} : { proxyFor });
@@ -119,6 +147,9 @@ export function createApp({ snapshot, store, log, clock, random = Math.random, p
     admit,
     readBody: (exchange, request, response) => edge.readJsonBody(exchange, request, response),
     checkModel,
+    spending,
+    ledger,
+    bill,
   });
 
   const edge = createEdge({
@@ -126,21 +157,29 @@ export function createApp({ snapshot, store, log, clock, random = Math.random, p
     routes,
     current: () => current,
     isReady: () => ready,
-    serve: pipeline,
+    serve(exchange, route, modelFromPath, request, response) {
+      exchange.route = route;
+      meter?.began(exchange);
+      return pipeline(exchange, route, modelFromPath, request, response);
+    },
     async describeModels(exchange, id, request) {
       const key = await admit(exchange, undefined, request);
       return id === undefined ? listModels(exchange.snapshot, key) : findModel(exchange.snapshot, key, id);
     },
     settle(exchange, request) {
       const probe = exchange.path === '/healthz' || exchange.path === '/readyz';
-      if (!probe) log.request(exchange, request.method ?? '');
+      if (probe) return;
+      meter?.settled(exchange);
+      log.request(exchange, request.method ?? '');
     },
   });
 
   const listener = createListener(current.server, edge, clock);
 
   /** Whoever keeps something by upstream takes over those of a configuration. */
-  function adopt({ upstreams, models }: Snapshot): void {
+  function adopt(next: Snapshot): void {
+    const { upstreams, models } = next;
+    meter?.adopt(next);
     pools.keep(upstreams.values());
     dispatcher.adopt({ upstreams, models });
     healthChecks.watch(upstreams.values());
@@ -152,7 +191,7 @@ export function createApp({ snapshot, store, log, clock, random = Math.random, p
       adopt(current);
       reports = startHealthReports({
         store: store.health,
-        node: `${hostname()}:${address.port}`,
+        node: `${hostname()}:${address.port}${worker === undefined ? '' : `#${worker}`}`,
         log,
         states: () => dispatcher.describe(current),
       });
@@ -167,6 +206,8 @@ export function createApp({ snapshot, store, log, clock, random = Math.random, p
       adopt(next);
       return [];
     },
+    keys: directory,
+    targets: () => dispatcher.describe(current),
     async drain() {
       ready = false;
       const { delayMs, deadlineMs } = current.server.drain;
@@ -180,7 +221,6 @@ export function createApp({ snapshot, store, log, clock, random = Math.random, p
       await listener.close();
       await pools.close();
       await smallPost.close();
-      await store.close();
     },
   };
 }
@@ -202,29 +242,4 @@ function logChange(log: Log, { upstream, model, credential, rests, alone, why, f
   if (rests && alone) log.warn('target fails, and is called all the same, as it has no alternative', fields);
   else if (rests) log.warn('target rests', fields);
   else log.info('target is back', fields);
-}
-
-function listModels(snapshot: Snapshot, key: KeyRecord): unknown {
-  const data = snapshot.models.all
-    .filter((model) => model.visible && !model.id.includes('*') && maySee(key, model, model.id))
-    .map((model) => describe(snapshot, model, model.id));
-  return { object: 'list', data };
-}
-
-function findModel(snapshot: Snapshot, key: KeyRecord, name: string): unknown {
-  const resolved = snapshot.models.resolve(name);
-  if (resolved === undefined || !resolved.model.visible || !maySee(key, resolved.model, resolved.id)) {
-    throw new GatewayError('model_not_found', { param: 'model' });
-  }
-  return describe(snapshot, resolved.model, resolved.id);
-}
-
-/** What the key can call in at least one way. */
-function maySee(key: KeyRecord, model: Model, id: string): boolean {
-  const { operations } = key;
-  return mayUseModel(key, id) && (operations === undefined || model.operations.some((one) => operations.includes(one)));
-}
-
-function describe(snapshot: Snapshot, model: Model, id: string): unknown {
-  return { id, object: 'model', created: snapshot.createdAtS, owned_by: 'postern', operations: model.operations };
 }

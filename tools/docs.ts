@@ -1,20 +1,28 @@
-/** Compares the documents with the code: error codes, routes, commands and their options, both ways. */
+/** Compares the documents with the code: error codes, routes, commands and their options, metrics, both ways. */
 
 import { readFileSync } from 'node:fs';
+import { backup } from '../src/cli/backup.ts';
 import { check } from '../src/cli/check.ts';
 import { init } from '../src/cli/init.ts';
 import { keys } from '../src/cli/keys.ts';
+import { ledger } from '../src/cli/ledger.ts';
+import { migrate } from '../src/cli/migrate.ts';
 import { models } from '../src/cli/models.ts';
 import { openapi } from '../src/cli/openapi.ts';
+import { resources } from '../src/cli/resources.ts';
+import { secrets } from '../src/cli/secrets.ts';
 import { serve } from '../src/cli/serve.ts';
+import { usage } from '../src/cli/usage.ts';
 import { type ErrorCode, errorTable } from '../src/core/errors.ts';
 import { routes } from '../src/routes/index.ts';
+import { definitions, metricNames } from '../src/telemetry/metrics/definitions.ts';
 
 const faults: string[] = [];
 
 checkErrors(readFileSync('docs/errors.md', 'utf8'));
 checkRoutes(readFileSync('docs/routes.md', 'utf8'));
 checkCommands(readFileSync('docs/command-line.md', 'utf8'));
+checkMetrics(readFileSync('docs/metrics.md', 'utf8'));
 checkShownFiles(readFileSync('CONTRIBUTING.md', 'utf8'));
 
 for (const fault of faults) console.error(fault);
@@ -50,7 +58,7 @@ function checkRoutes(text: string): void {
 }
 
 function checkCommands(text: string): void {
-  const commands = [serve, check, init, keys, models, openapi];
+  const commands = [serve, check, init, keys, resources, secrets, models, usage, ledger, migrate, backup, openapi];
   const names = new Set(commands.map(({ name }) => name));
   for (const { name, options } of commands) {
     const section = text.split(/^## /m).find((part) => part.startsWith(`\`postern ${name}`));
@@ -68,6 +76,31 @@ function checkCommands(text: string): void {
   }
   for (const [, name] of text.matchAll(/^## `postern (\w+)/gm)) {
     if (name !== undefined && !names.has(name)) faults.push(`docs/command-line.md: there is no command ${name}`);
+  }
+}
+
+/** Rows of docs/metrics.md: `| `name` | gauge, summed | `label`, `label` | unit | meaning |`, with the labels in their order. */
+function checkMetrics(text: string): void {
+  const across = { sum: 'summed', most: 'highest', least: 'lowest' } as const;
+  const documented = new Map<string, string>();
+  for (const [, name = '', kind = '', labels = ''] of text.matchAll(
+    /^\| `(\w+)` \| ([a-z, ]+) \| (.*?) ?\| .+ \| .+ \|$/gm,
+  )) {
+    documented.set(name, `${kind}: ${labels.replaceAll('`', '')}`);
+  }
+  for (const name of metricNames) {
+    const { type, labels, across: sense } = definitions[name];
+    const wanted = `${type === 'gauge' ? `gauge, ${across[sense]}` : type}: ${labels.join(', ')}`;
+    const found = documented.get(name);
+    if (found === undefined) faults.push(`docs/metrics.md: the metric ${name} is missing`);
+    else if (found !== wanted) faults.push(`docs/metrics.md: ${name} is "${wanted}" in the code, "${found}" here`);
+  }
+  for (const name of documented.keys()) {
+    if (!(name in definitions)) faults.push(`docs/metrics.md: there is no metric ${name}`);
+  }
+  for (const [name] of text.matchAll(/\bpostern_[a-z_]+/g)) {
+    const base = name.replace(/_(bucket|sum|count)$/, '');
+    if (!(base in definitions)) faults.push(`docs/metrics.md: there is no metric ${name}`);
   }
 }
 

@@ -5,6 +5,7 @@ import { toJsonSchema } from '../src/config/json-schema.ts';
 import { renderReference } from '../src/config/reference.ts';
 import { families } from '../src/families/index.ts';
 import { renderFamilies } from './families-table.ts';
+import { renderPrices } from './prices-table.ts';
 
 const begin = '<!-- generated -->';
 const end = '<!-- /generated -->';
@@ -12,6 +13,7 @@ const end = '<!-- /generated -->';
 const files: readonly (readonly [path: string, generate: (present: string) => string])[] = [
   ['postern.schema.json', () => `${JSON.stringify(toJsonSchema(families), null, 2)}\n`],
   ['docs/configuration.md', (present) => withSection(present, renderReference(families))],
+  ['docs/prices.md', (present) => withSection(present, renderPrices())],
   ['docs/families.md', (present) => withSection(present, renderFamilies(families))],
 ];
 

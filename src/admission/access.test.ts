@@ -1,20 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KeyRecord } from '../core/key.ts';
+import { toKeyRecord } from '../../test/support/keys.ts';
 import { checkAddress, checkKey, checkModel, checkRoute, mayUseModel, unauthorized } from './access.ts';
-
-function keyWith(limits: Partial<KeyRecord>): KeyRecord {
-  return {
-    id: 'key_test',
-    managedBy: 'store',
-    models: ['*'],
-    operations: undefined,
-    addresses: undefined,
-    expiresAtMs: undefined,
-    revokedAtMs: undefined,
-    ...limits,
-  };
-}
 
 const challenge = ['WWW-Authenticate', 'Bearer'];
 
@@ -28,7 +15,7 @@ test('every 401 carries the challenge', () => {
 });
 
 test('a key works until the moment it expires', () => {
-  const key = keyWith({ expiresAtMs: 5_000 });
+  const key = toKeyRecord({ expiresAtMs: 5_000 });
   checkKey(key, 4_999);
   for (const nowMs of [5_000, 5_001]) {
     assert.throws(() => checkKey(key, nowMs), { code: 'expired_api_key', headers: challenge });
@@ -37,7 +24,7 @@ test('a key works until the moment it expires', () => {
 
 test('a revoked key is refused as revoked, expired or not', () => {
   for (const expiresAtMs of [undefined, 1]) {
-    assert.throws(() => checkKey(keyWith({ revokedAtMs: 1_000, expiresAtMs }), 2_000), {
+    assert.throws(() => checkKey(toKeyRecord({ revokedAtMs: 1_000, expiresAtMs }), 2_000), {
       code: 'revoked_api_key',
       headers: challenge,
     });
@@ -45,14 +32,14 @@ test('a revoked key is refused as revoked, expired or not', () => {
 });
 
 test('a key limited to operations may use those and no other', () => {
-  checkRoute(keyWith({}), 'edits');
-  checkRoute(keyWith({ operations: ['rerank', 'edits'] }), 'edits');
-  assert.throws(() => checkRoute(keyWith({ operations: ['rerank'] }), 'edits'), { code: 'route_not_allowed' });
-  assert.throws(() => checkRoute(keyWith({ operations: [] }), 'edits'), { code: 'route_not_allowed' });
+  checkRoute(toKeyRecord({}), 'edits');
+  checkRoute(toKeyRecord({ operations: ['rerank', 'edits'] }), 'edits');
+  assert.throws(() => checkRoute(toKeyRecord({ operations: ['rerank'] }), 'edits'), { code: 'route_not_allowed' });
+  assert.throws(() => checkRoute(toKeyRecord({ operations: [] }), 'edits'), { code: 'route_not_allowed' });
 });
 
 test('a key limited to addresses works from those alone, in whatever notation they come', () => {
-  const key = keyWith({ addresses: ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', 'fe80::/10'] });
+  const key = toKeyRecord({ addresses: ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', 'fe80::/10'] });
   for (const address of [
     '10.255.0.1',
     '::ffff:10.1.2.3',
@@ -79,15 +66,15 @@ test('a key limited to addresses works from those alone, in whatever notation th
 });
 
 test('a range in IPv4-in-IPv6 notation covers the plain addresses', () => {
-  const key = keyWith({ addresses: ['::ffff:10.0.0.0/104'] });
+  const key = toKeyRecord({ addresses: ['::ffff:10.0.0.0/104'] });
   checkAddress(key, '10.1.2.3');
   assert.throws(() => checkAddress(key, '11.1.2.3'), { code: 'ip_not_allowed' });
 });
 
 test('a key without a list of addresses works from anywhere, with an empty one from nowhere', () => {
-  checkAddress(keyWith({}), '203.0.113.9');
-  checkAddress(keyWith({}), undefined);
-  assert.throws(() => checkAddress(keyWith({ addresses: [] }), '203.0.113.9'), { code: 'ip_not_allowed' });
+  checkAddress(toKeyRecord({}), '203.0.113.9');
+  checkAddress(toKeyRecord({}), undefined);
+  assert.throws(() => checkAddress(toKeyRecord({ addresses: [] }), '203.0.113.9'), { code: 'ip_not_allowed' });
 });
 
 test('models are matched whole, with one star anywhere', () => {
@@ -102,16 +89,16 @@ test('models are matched whole, with one star anywhere', () => {
     ['a**', ['a*', 'ab*'], ['ab']],
   ];
   for (const [pattern, allowed, refused] of rows) {
-    const key = keyWith({ models: [pattern] });
+    const key = toKeyRecord({ models: [pattern] });
     for (const id of allowed) assert.equal(mayUseModel(key, id), true, `${pattern} allows ${id}`);
     for (const id of refused) assert.equal(mayUseModel(key, id), false, `${pattern} refuses ${id}`);
   }
 });
 
 test('any of several entries lets a model through, none of them refuses it by name of the field', () => {
-  const key = keyWith({ models: ['bge-m3', 'gpt-*'] });
+  const key = toKeyRecord({ models: ['bge-m3', 'gpt-*'] });
   checkModel(key, 'bge-m3');
   checkModel(key, 'gpt-4');
   assert.throws(() => checkModel(key, 'bge-m4'), { code: 'model_not_allowed', status: 403, param: 'model' });
-  assert.throws(() => checkModel(keyWith({ models: [] }), 'bge-m3'), { code: 'model_not_allowed' });
+  assert.throws(() => checkModel(toKeyRecord({ models: [] }), 'bge-m3'), { code: 'model_not_allowed' });
 });

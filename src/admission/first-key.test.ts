@@ -1,27 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { toKeyRecord } from '../../test/support/keys.ts';
 import type { KeyStore, NewKey, StoredKey } from '../core/store.ts';
 import { digestOf, hasValidChecksum } from '../lib/key-secret.ts';
-import { ensureFirstKey } from './first-key.ts';
+import { ensureFirstKey, type FirstKeyDeps } from './first-key.ts';
 
 const posternKey = 'a-key-from-the-environment';
 
 /** Keys in memory, and their digests as a database would hold them. */
-function createStore(): KeyStore & { readonly digests: Map<string, StoredKey> } {
+function createStore(): FirstKeyDeps['store'] &
+  Pick<KeyStore, 'revoke'> & { readonly digests: Map<string, StoredKey> } {
   const digests = new Map<string, StoredKey>();
   function add(key: NewKey): StoredKey {
     if (digests.has(key.digest)) throw new Error('the digest is there already');
     const stored: StoredKey = {
-      id: `key_${digests.size}`,
-      managedBy: 'store',
+      ...toKeyRecord({ id: `key_${digests.size}`, models: key.models }),
       name: key.name,
       hint: key.hint,
-      models: key.models,
-      operations: key.operations,
-      addresses: key.addresses,
-      expiresAtMs: key.expiresAtMs,
-      revokedAtMs: undefined,
       createdAtMs: 0,
+      oldSecretUntilMs: undefined,
     };
     digests.set(key.digest, stored);
     return stored;
@@ -29,7 +26,6 @@ function createStore(): KeyStore & { readonly digests: Map<string, StoredKey> } 
   return {
     digests,
     find: async (digest) => digests.get(digest),
-    list: async () => [...digests.values()],
     create: async (key) => add(key),
     createFirst: async (key) => (digests.size === 0 ? add(key) : undefined),
     async revoke(id) {

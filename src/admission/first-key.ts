@@ -4,7 +4,7 @@ import type { KeyStore, NewKey } from '../core/store.ts';
 import { createSecret, digestOf, hintOf } from '../lib/key-secret.ts';
 
 export interface FirstKeyDeps {
-  readonly store: KeyStore;
+  readonly store: Pick<KeyStore, 'find' | 'create' | 'createFirst'>;
   /** How many keys the configuration file declares. */
   readonly fileKeyCount: number;
   /** `POSTERN_KEY` as the environment has it. */
@@ -39,7 +39,7 @@ export async function ensureFirstKey({ store, fileKeyCount, posternKey }: FirstK
   return made === undefined ? { kind: 'none' } : { kind: 'created', secret };
 }
 
-async function addOnce(store: KeyStore, secret: string): Promise<boolean> {
+async function addOnce(store: FirstKeyDeps['store'], secret: string): Promise<boolean> {
   if (secret.length > maxCharacters || !/^[\x21-\x7e]+$/.test(secret)) {
     throw new UnfitKeyError(
       `POSTERN_KEY must be up to ${maxCharacters} visible ASCII characters, ${strongCharacters} at least to be safe; "openssl rand -hex 32" makes a good one.`,

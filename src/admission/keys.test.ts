@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { toKeyRecord } from '../../test/support/keys.ts';
 import type { KeyRecord } from '../core/key.ts';
 import { createKeyDirectory, type KeyDirectoryDeps } from './keys.ts';
 
-const record = (id: string, revokedAtMs?: number): KeyRecord => ({
-  id,
-  managedBy: 'store',
-  models: ['*'],
-  operations: undefined,
-  addresses: undefined,
-  expiresAtMs: undefined,
-  revokedAtMs,
-});
+const record = (id: string, revokedAtMs?: number): KeyRecord => toKeyRecord({ id, revokedAtMs });
 
 /** A directory over a store that holds what the test puts in `rows`, and counts what it is asked. */
 function setUp(more: Partial<KeyDirectoryDeps> = {}) {
@@ -240,6 +233,150 @@ test('known keys are remembered up to the bound, the latest of them', async () =
   assert.equal(state.asked, 0);
   await directory.find('key-0');
   assert.equal(state.asked, 1);
+});
+
+test('as long as it is confirmed that nothing changed, nobody asks the store for a key that was read', async () => {
+  const { directory, rows, state, clock } = setUp();
+  rows.set('a', record('key_a'));
+  await directory.find('a');
+  await directory.find('x');
+  state.asked = 0;
+  for (let passedMs = 0; passedMs < 3_600_000; passedMs += 500) {
+    directory.confirmed(clock.monotonicMs());
+    clock.advance(500);
+    assert.equal((directory.find('a') as KeyRecord).id, 'key_a');
+    assert.equal(directory.find('x'), undefined);
+  }
+  assert.equal(state.asked, 0);
+});
+
+test('a second after the last confirmation the store is asked again', async () => {
+  const { directory, rows, state, clock } = setUp();
+  rows.set('a', record('key_a'));
+  await directory.find('a');
+  clock.advance(5_000);
+  directory.confirmed(clock.monotonicMs() - 200);
+  clock.advance(799);
+  assert.equal(directory.find('a') instanceof Promise, false);
+  rows.set('a', record('key_a', 1));
+  clock.advance(1);
+  assert.equal((await directory.find('a'))?.revokedAtMs, 1);
+  assert.equal(state.asked, 2);
+});
+
+test('a change is seen by the next request, and confirmations do not hide it', async () => {
+  const { directory, rows, clock } = setUp();
+  rows.set('a', record('key_a'));
+  await directory.find('a');
+  rows.set('a', record('key_a', 1));
+  directory.changed(['key_a']);
+  directory.confirmed(clock.monotonicMs());
+  assert.equal((await directory.find('a'))?.revokedAtMs, 1);
+  assert.equal((directory.find('a') as KeyRecord).revokedAtMs, 1);
+});
+
+test('a change of one key leaves the others as they are', async () => {
+  const { directory, rows, state, clock } = setUp();
+  rows.set('a', record('key_a'));
+  rows.set('b', record('key_b'));
+  await directory.find('a');
+  await directory.find('b');
+  clock.advance(5_000);
+  directory.changed(['key_b']);
+  directory.confirmed(clock.monotonicMs());
+  state.asked = 0;
+  assert.equal((directory.find('a') as KeyRecord).id, 'key_a');
+  assert.equal(state.asked, 0);
+  await directory.find('b');
+  assert.equal(state.asked, 1);
+});
+
+test('where nobody knows which keys were changed, each is read again', async () => {
+  const { directory, rows, state, clock } = setUp();
+  rows.set('a', record('key_a'));
+  await directory.find('a');
+  clock.advance(5_000);
+  directory.changed();
+  directory.confirmed(clock.monotonicMs());
+  state.asked = 0;
+  await directory.find('a');
+  assert.equal(state.asked, 1);
+});
+
+test('a key that is made is found as soon as the change is told', async () => {
+  const { directory, rows, clock } = setUp();
+  directory.confirmed(clock.monotonicMs());
+  assert.equal(await directory.find('a'), undefined);
+  rows.set('a', record('key_a'));
+  directory.changed(['key_a']);
+  directory.confirmed(clock.monotonicMs());
+  assert.equal((await directory.find('a'))?.id, 'key_a');
+});
+
+test('an answer that was on its way while something changed is trusted for a moment only', async () => {
+  const clock = createFakeClock();
+  const { promise: slow, resolve } = Promise.withResolvers<KeyRecord | undefined>();
+  const answers = [slow, slow, Promise.resolve(record('key_a', 1)), Promise.resolve(record('key_b'))];
+  const directory = createKeyDirectory({ clock, store: { find: () => answers.shift() ?? slow } });
+  const asked = [directory.find('a'), directory.find('b')];
+  directory.changed(['key_a']);
+  resolve(undefined);
+  assert.deepEqual(await Promise.all(asked), [undefined, undefined]);
+  directory.confirmed(clock.monotonicMs());
+  // What was unknown then may be the very key that was made: it is not remembered at all.
+  assert.equal((await directory.find('a'))?.revokedAtMs, 1);
+
+  const late = Promise.withResolvers<KeyRecord | undefined>();
+  answers.splice(0, answers.length, late.promise, Promise.resolve(record('key_c', 1)));
+  const first = directory.find('c');
+  directory.changed(['key_c']);
+  late.resolve(record('key_c'));
+  assert.equal((await first)?.revokedAtMs, undefined);
+  clock.advance(1_000);
+  directory.confirmed(clock.monotonicMs());
+  assert.equal((await directory.find('c'))?.revokedAtMs, 1);
+});
+
+test('the ten minutes of an outage begin when the key was last known to be good', async () => {
+  const { directory, rows, state, clock } = setUp();
+  rows.set('a', record('key_a'));
+  await directory.find('a');
+  clock.advance(3_600_000);
+  directory.confirmed(clock.monotonicMs());
+  state.mode = 'down';
+  clock.advance(599_999);
+  assert.equal((await directory.find('a'))?.id, 'key_a');
+  clock.advance(1);
+  await assert.rejects(async () => directory.find('a'), { code: 'store_unavailable' });
+});
+
+test('a key of which a change was told keeps working while the store cannot say which', async () => {
+  const { directory, rows, state, clock } = setUp();
+  rows.set('a', record('key_a'));
+  await directory.find('a');
+  directory.confirmed(clock.monotonicMs());
+  directory.changed(['key_a']);
+  state.mode = 'down';
+  assert.equal((await directory.find('a'))?.id, 'key_a');
+  rows.set('a', record('key_a', 1));
+  state.mode = 'up';
+  clock.advance(1_000);
+  await directory.find('a');
+  await settled();
+  assert.equal((await directory.find('a'))?.revokedAtMs, 1);
+});
+
+test('a change that is told after a failed look-up is waited for', async () => {
+  const { directory, rows, state, clock } = setUp();
+  rows.set('a', record('key_a'));
+  await directory.find('a');
+  clock.advance(1_000);
+  state.mode = 'down';
+  await directory.find('a');
+  state.mode = 'up';
+  rows.set('a', record('key_a', 1));
+  directory.changed(['key_a']);
+  assert.equal((await directory.find('a'))?.revokedAtMs, 1);
 });
 
 /** Lets what was begun behind the scenes come to its end. */

@@ -1,4 +1,7 @@
-/** The keys of the store as requests ask for them: remembered for a moment, and for longer while the store is out. */
+/**
+ * The keys of the store as requests ask for them: remembered as long as the store says that nothing changed, for a moment where
+ * it does not say, and for longer while it is out.
+ */
 
 import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';
@@ -8,12 +11,19 @@ import type { Clock } from '../lib/clock.ts';
 export interface KeyDirectory {
   /** Synchronous when the answer is at hand (no promise on the hot path). */
   find(digest: string): KeyRecord | undefined | Promise<KeyRecord | undefined>;
+  /** Keys were changed, in the store: these IDs, or nobody knows which. To be called before `confirmed`. */
+  changed(ids?: Iterable<string>): void;
+  /** When the store was asked for changes, by the monotonic clock; `changed` was told of all there were by then. */
+  confirmed(atMs: number): void;
 }
 
 export interface KeyDirectoryDeps {
   readonly store: Pick<KeyStore, 'find'>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** How long an answer holds without another look: a revocation is in force after this and one look-up. */
+  /**
+   * How long an answer holds without another look, and how long the word that nothing changed does: a revocation is in force
+   * after this and one look-up.
+   */
   readonly freshMs?: number;
   /** How long a key that was known keeps working while the store does not answer. */
   readonly staleMs?: number;
@@ -25,7 +35,9 @@ export interface KeyDirectoryDeps {
 
 interface Known {
   readonly record: KeyRecord;
-  readonly readAtMs: number;
+  readAtMs: number;
+  /** Every change since it was read would have been told. */
+  isFollowed: boolean;
   /** When the store last failed to confirm it; long ago where it did not. */
   failedAtMs: number;
 }
@@ -46,31 +58,59 @@ export function createKeyDirectory({
   const known = new Map<string, Known>();
   const unknownAtMs = new Map<string, number>();
   const running = new Map<string, Promise<Answer>>();
+  let confirmedAtMs = Number.NEGATIVE_INFINITY;
+  /** How often something changed: an answer that was on its way meanwhile may be older than the change. */
+  let changes = 0;
 
   function find(digest: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
     const nowMs = clock.monotonicMs();
     const entry = known.get(digest);
     if (entry !== undefined) {
-      if (nowMs - entry.readAtMs < freshMs) return entry.record;
+      const trueAtMs = lastTrueAtMs(entry);
+      if (nowMs - trueAtMs < freshMs) return entry.record;
       // The store is out: nobody waits for it, and it is asked again behind the scenes.
       const sinceFailureMs = nowMs - entry.failedAtMs;
-      if (sinceFailureMs < freshMs + lookUpTimeoutMs && nowMs - entry.readAtMs < staleMs) {
+      if (sinceFailureMs < freshMs + lookUpTimeoutMs && nowMs - trueAtMs < staleMs) {
         if (sinceFailureMs >= freshMs) void ask(digest);
         return entry.record;
       }
-    } else if (nowMs - (unknownAtMs.get(digest) ?? Number.NEGATIVE_INFINITY) < freshMs) {
-      return undefined;
+    } else {
+      const readAtMs = unknownAtMs.get(digest);
+      if (readAtMs !== undefined && nowMs - Math.max(readAtMs, confirmedAtMs) < freshMs) return undefined;
     }
     return findInStore(digest);
+  }
+
+  /** When the store last said so, or said that nothing else is. */
+  function lastTrueAtMs({ isFollowed, readAtMs }: Known): number {
+    return isFollowed ? Math.max(readAtMs, confirmedAtMs) : readAtMs;
+  }
+
+  function changed(ids?: Iterable<string>): void {
+    changes += 1;
+    // Whoever was unknown may be one of them.
+    unknownAtMs.clear();
+    const listed = ids === undefined ? undefined : new Set(ids);
+    for (const entry of known.values()) {
+      if (listed !== undefined && !listed.has(entry.record.id)) continue;
+      // The next one who asks waits for the store; only where that is out, it goes on as one that was known.
+      entry.readAtMs = Math.min(lastTrueAtMs(entry), clock.monotonicMs() - freshMs);
+      entry.isFollowed = false;
+      entry.failedAtMs = Number.NEGATIVE_INFINITY;
+    }
   }
 
   async function findInStore(digest: string): Promise<KeyRecord | undefined> {
     const answer = await ask(digest);
     if (answer.kind === 'answered') return answer.record;
     const entry = known.get(digest);
-    if (entry !== undefined && clock.monotonicMs() - entry.readAtMs < staleMs) return entry.record;
+    if (entry !== undefined && clock.monotonicMs() - lastTrueAtMs(entry) < staleMs) return entry.record;
     // Not "unknown": it may well be a valid key.
-    throw new GatewayError('store_unavailable', { headers: ['Retry-After', '1'], cause: answer.cause });
+    throw new GatewayError('store_unavailable', {
+      message: 'The API key cannot be looked up just now; try again in a moment.',
+      headers: ['Retry-After', '1'],
+      cause: answer.cause,
+    });
   }
 
   /** One look-up at a time for each digest; whoever else asks meanwhile shares its answer. */
@@ -86,6 +126,7 @@ export function createKeyDirectory({
   async function readStore(digest: string): Promise<Answer> {
     // An answer is as old as its question: what is revoked in between must not pass for fresh.
     const askedAtMs = clock.monotonicMs();
+    const changesBefore = changes;
     let record: KeyRecord | undefined;
     try {
       record = await withinTime(store.find(digest), lookUpTimeoutMs);
@@ -96,12 +137,13 @@ export function createKeyDirectory({
     }
     known.delete(digest);
     unknownAtMs.delete(digest);
-    if (record === undefined) {
+    const isFollowed = changes === changesBefore;
+    if (record !== undefined) {
+      known.set(digest, { record, readAtMs: askedAtMs, isFollowed, failedAtMs: Number.NEGATIVE_INFINITY });
+      dropOldest(known, (entry) => askedAtMs - lastTrueAtMs(entry) >= staleMs);
+    } else if (isFollowed) {
       unknownAtMs.set(digest, askedAtMs);
-      dropOldest(unknownAtMs, (atMs) => askedAtMs - atMs >= freshMs);
-    } else {
-      known.set(digest, { record, readAtMs: askedAtMs, failedAtMs: Number.NEGATIVE_INFINITY });
-      dropOldest(known, ({ readAtMs }) => askedAtMs - readAtMs >= staleMs);
+      dropOldest(unknownAtMs, (atMs) => askedAtMs - Math.max(atMs, confirmedAtMs) >= freshMs);
     }
     return { kind: 'answered', record };
   }
@@ -113,7 +155,13 @@ export function createKeyDirectory({
     }
   }
 
-  return { find };
+  return {
+    find,
+    changed,
+    confirmed(atMs) {
+      confirmedAtMs = Math.max(confirmedAtMs, atMs);
+    },
+  };
 }
 
 async function withinTime<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {

@@ -59,7 +59,7 @@ test('a good configuration is shown as tables, then warnings and notices, withou
   const standard = ['weighted', 'safe, 5 attempts', '-'];
   assert.deepEqual(row('embed '), ['embed', 'e', 'embeddings', 'yes', 'embed-large', ...standard, 'up: embed-large']);
   assert.deepEqual(row('edit '), ['edit', '-', 'edits', 'no', '-', ...standard, 'up: edit']);
-  assert.deepEqual(row('dev '), ['dev', 'nope', 'all', 'any', '2099-01-31T00:00:00.000Z']);
+  assert.deepEqual(row('dev '), ['dev', 'nope', 'all', 'any', '2099-01-31T00:00:00.000Z', '-', '-']);
   assert.deepEqual(lines.slice(-2), [
     'warning: keys[0].models[0]: there is no model "nope"',
     'notice: models[0].cache has no effect in this version',
@@ -105,6 +105,67 @@ test('how calls are shared, bounded and repeated is shown as a table, weights on
   assert.doesNotMatch(lines.join('\n'), /[01]123456789/);
 });
 
+const withMoney = `
+server: { workers: 2 }
+store: postgres://u:sk-0123456789@db.example/postern?password=sk-0123456789
+redis: redis://:sk-0123456789@cache.example:6379/1
+ledger: { durability: strict, retention: 30d }
+console: { host: 0.0.0.0, token: sk-0123456789-sk-0123456789 }
+alerts: { webhooks: [{ url: https://hooks.example/sk-0123456789, secret: sk-0123456789-sk }] }
+upstreams:
+  - { id: up, family: openai, limits: { tokens_per_minute: 1000 } }
+models:
+  - id: embed
+    operations: [embeddings]
+    limits: { items_per_day: 7 }
+    price: { input: 0.02, request: 0.000000001 }
+    targets: [{ upstream: up }, { upstream: up, model: b, price: free }, { upstream: up, model: c, price: unknown }]
+    space: embed
+projects:
+  - { id: search, name: Search team, budgets: [{ every: month, amount: 100 }, { every: total, amount: 1000.50, alerts: [] }] }
+keys:
+  - id: dev
+    secret: sk-0123456789-sk-0123456789
+    project: search
+    limits: { requests_per_minute: 60, concurrency: 4 }
+    capture: 7d
+`;
+
+test('limits, budgets and prices are shown with whom they belong to and who says so, and secrets are not', async (t) => {
+  const { code, lines } = await run(t, withMoney);
+  assert.equal(code, 0, lines.join('\n'));
+  const row = (start: string) => lines.find((line) => line.startsWith(start))?.split(/ {2,}/);
+  assert.deepEqual(row('workers '), ['workers', '2']);
+  assert.deepEqual(row('store '), ['store', 'postgres://db.example/postern']);
+  assert.deepEqual(row('redis '), ['redis', 'redis://cache.example:6379/1']);
+  assert.deepEqual(row('ledger.durability'), ['ledger.durability', 'strict']);
+  assert.deepEqual(row('console '), ['console', 'http://0.0.0.0:4001, with a token']);
+  assert.deepEqual(row('alerts.webhooks'), ['alerts.webhooks', 'hooks.example, signed']);
+  assert.deepEqual(row('search '), ['search', 'Search team']);
+  assert.deepEqual(row('dev ')?.slice(-2), ['search', '7d']);
+  assert.deepEqual(row('key dev'), ['key dev', 'requests_per_minute 60, concurrency 4', '-']);
+  assert.deepEqual(row('project search')?.[2], '100 a month (alerts 80%, 100%), 1000.5 in all');
+  assert.deepEqual(row('model embed'), ['model embed', 'items_per_day 7', '-']);
+  assert.deepEqual(row('upstream up'), ['upstream up', 'tokens_per_minute 1000', '-']);
+  const prices = lines
+    .slice(lines.findIndex((line) => line.startsWith('PRICE OF')) + 1)
+    .map((line) => line.split(/ {2,}/));
+  assert.deepEqual(prices.slice(0, 3), [
+    ['embed', 'up', 'embed', 'input 0.02, request 0.000000001', 'configured'],
+    ['embed', 'up', 'b', 'free', 'configured'],
+    ['embed', 'up', 'c', 'unknown', '-'],
+  ]);
+  assert.doesNotMatch(lines.join('\n'), /0123456789/);
+
+  const { lines: json } = await run(t, withMoney, { json: true });
+  const { keys, projects, models, console } = JSON.parse(json.join('\n'));
+  assert.deepEqual(keys[0].limits, { requests_per_minute: 60, concurrency: 4 });
+  assert.deepEqual(projects[0].budgets[0], { every: 'month', amount: '100', alerts: ['80%', '100%'] });
+  assert.deepEqual(models[0].targets[0].price, { input: '0.02', request: '0.000000001', source: 'configured' });
+  assert.deepEqual(console, { address: 'http://0.0.0.0:4001', token: true });
+  assert.doesNotMatch(json.join('\n'), /0123456789/);
+});
+
 test('a script gets the same, as values', async (t) => {
   const { lines } = await run(t, underFire, { json: true }, { 'ca.pem': localhostCertificate });
   const { upstreams, models } = JSON.parse(lines.join('\n'));
@@ -128,7 +189,14 @@ test('a script gets the same, as values', async (t) => {
     [embed.balance, embed.retry, embed.hedge],
     ['fastest', { scope: 'safe', attempts: 3 }, { after: 'p95' }],
   );
-  assert.deepEqual(embed.targets[1], { upstream: 'spare', model: 'embed', bridge: null, priority: 0, weight: 2 });
+  assert.deepEqual(embed.targets[1], {
+    upstream: 'spare',
+    model: 'embed',
+    bridge: null,
+    priority: 0,
+    weight: 2,
+    price: null,
+  });
   assert.deepEqual([embed.space, free.space, free.hedge], ['embed', 'each name its own', null]);
   assert.doesNotMatch(lines.join('\n'), /[01]123456789/);
 });

@@ -1,12 +1,10 @@
 /** `postern check`: every fault of a configuration at once, or what it comes to. */
 
 import { isAbsolute, relative } from 'node:path';
-import { type LoadedConfiguration, loadConfiguration } from '../config/load.ts';
-import { operations } from '../core/operation.ts';
-import type { Model, ServerSettings, Timeouts, Upstream } from '../core/snapshot.ts';
-import { fromBytes, fromMilliseconds } from '../lib/quantities.ts';
+import { loadConfiguration } from '../config/load.ts';
 import type { Command } from './command.ts';
 import { printFaults } from './faults.ts';
+import { type Plan, toPlan } from './plan.ts';
 import { toTable } from './table.ts';
 
 export const check: Command = {
@@ -41,138 +39,18 @@ function fromHere(file: string, cwd: string): string {
   return path.startsWith('..') || isAbsolute(path) ? file : path;
 }
 
-type Plan = ReturnType<typeof toPlan>;
-
-/** What is configured, without secrets. */
-function toPlan({ snapshot, warnings, notices, credentialCounts }: LoadedConfiguration) {
-  const { server } = snapshot;
-  return {
-    server: {
-      address: `${server.tls === undefined ? 'http' : 'https'}://${hostInUrl(server.host)}:${server.port}${server.basePath}`,
-      body_limit: fromBytes(server.bodyLimitBytes),
-      max_header_size: fromBytes(server.maxHeaderBytes),
-      max_connections: server.maxConnections,
-      timeouts: {
-        headers: fromMilliseconds(server.headersTimeoutMs),
-        request: fromMilliseconds(server.requestTimeoutMs),
-        keep_alive: fromMilliseconds(server.keepAliveTimeoutMs),
-      },
-      drain: { delay: fromMilliseconds(server.drain.delayMs), deadline: fromMilliseconds(server.drain.deadlineMs) },
-      shedding: toShedding(server),
-      store: snapshot.store,
-    },
-    upstreams: [...snapshot.upstreams.values()].map((upstream) => ({
-      id: upstream.id,
-      family: upstream.family.id,
-      options: toOptions(upstream),
-      base_url: upstream.origin === undefined ? null : upstream.origin + upstream.pathPrefix,
-      credentials: credentialCounts.get(upstream.id) === 0 ? [] : upstream.credentials.map(toCredential),
-      timeouts: toTimeouts(upstream),
-      limits: {
-        concurrency: upstream.limits.concurrency,
-        queue: upstream.limits.queue,
-        queue_timeout: fromMilliseconds(upstream.limits.queueTimeoutMs),
-      },
-      tls: toTlsParts(upstream),
-      health_check: toHealthCheck(upstream),
-    })),
-    models: snapshot.models.all.map((model) => ({
-      id: model.id,
-      aliases: model.aliases,
-      operations: model.operations,
-      visible: model.visible,
-      space: toSpace(model),
-      balance: model.balance,
-      retry: model.retry,
-      hedge: toHedge(model),
-      targets: model.targets.map(({ upstream, model: name, bridge, priority, weight }) => ({
-        upstream: upstream.id,
-        model: name,
-        bridge: bridge ?? null,
-        priority,
-        weight,
-      })),
-    })),
-    keys: [...snapshot.keys.values()].map((key) => ({
-      id: key.id,
-      models: key.models,
-      operations: key.operations ?? null,
-      addresses: key.addresses ?? null,
-      expires: key.expiresAtMs === undefined ? null : new Date(key.expiresAtMs).toISOString(),
-    })),
-    default_model: snapshot.defaultModels,
-    warnings,
-    notices,
-  };
-}
-
-/** In whole MiB: what a percentage comes to is no round number. */
-function toShedding({ shedding: { loopDelayMs, memoryBytes } }: ServerSettings) {
-  return { loop_delay: fromMilliseconds(loopDelayMs), memory: `${Math.floor(memoryBytes / 1024 ** 2)}MiB` };
-}
-
-/** Those of the family; `base64` has a key of its own. */
-function toOptions({ options: { base64: _, ...options } }: Upstream): Readonly<Record<string, string>> {
-  return options;
-}
-
-const toCredential = ({ id, weight }: Upstream['credentials'][number]) => ({ id, weight });
-
-/** Which parts are set; null where the platform's way is enough. */
-function toTlsParts({ tls }: Upstream) {
-  if (tls === undefined) return null;
-  const { ca, cert, key, serverName } = tls;
-  return { ca: ca !== undefined, cert: cert !== undefined, key: key !== undefined, server_name: serverName ?? null };
-}
-
-/** Without a query, which may hold a key. */
-function toHealthCheck({ healthCheck }: Upstream) {
-  if (healthCheck === undefined) return null;
-  const [path = '', query] = healthCheck.path.split('?', 2);
-  return {
-    path: query === undefined ? path : `${path}?...`,
-    interval: fromMilliseconds(healthCheck.intervalMs),
-    timeout: fromMilliseconds(healthCheck.timeoutMs),
-  };
-}
-
-/** An embeddings model without one is a pattern. */
-function toSpace({ space, operations }: Model): string | null {
-  return space ?? (operations.includes('embeddings') ? 'each name its own' : null);
-}
-
-function toHedge({ hedge }: Model) {
-  if (hedge === undefined) return null;
-  return { after: hedge.afterMs === 'p95' ? hedge.afterMs : fromMilliseconds(hedge.afterMs) };
-}
-
-function hostInUrl(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
-}
-
-/** One spelling for each phase; operations that differ from the others are named. */
-function toTimeouts({ timeouts }: Upstream): Record<'connect' | 'first_byte' | 'idle' | 'total', string> {
-  const spell = (phase: keyof Timeouts): string => {
-    const common = timeouts.embeddings[phase];
-    const others = operations.filter((operation) => timeouts[operation][phase] !== common);
-    const differing = others.map((operation) => `; ${operation} ${fromMilliseconds(timeouts[operation][phase])}`);
-    return fromMilliseconds(common) + differing.join('');
-  };
-  return {
-    connect: spell('connectMs'),
-    first_byte: spell('firstByteMs'),
-    idle: spell('idleMs'),
-    total: spell('totalMs'),
-  };
-}
-
-function toLines({ server, upstreams, models, keys, default_model, warnings, notices }: Plan): string[] {
-  const { timeouts, drain, shedding, ...single } = server;
+function toLines(plan: Plan): string[] {
+  const { server, ledger, console, alerts, upstreams, models, keys, default_model, warnings, notices } = plan;
+  const { timeouts, drain, shedding, redis, ...single } = server;
   const settings = [
     ...Object.entries(single),
     ...Object.entries(timeouts).map(([name, value]) => [`timeouts.${name}`, value]),
     ...Object.entries(drain).map(([name, value]) => [`drain.${name}`, value]),
     ...Object.entries(shedding).map(([name, value]) => [`shedding.${name}`, value]),
+    ...(redis === null ? [] : [['redis', redis]]),
+    ...Object.entries(ledger).map(([name, value]) => [`ledger.${name}`, value]),
+    ['console', `${console.address}${console.token ? ', with a token' : ''}`],
+    ...alerts.webhooks.map(({ host, signed }) => ['alerts.webhooks', `${host}${signed ? ', signed' : ''}`]),
     ...Object.entries(default_model).map(([operation, model]) => [`default_model.${operation}`, model]),
   ];
   return [
@@ -220,19 +98,61 @@ function toLines({ server, upstreams, models, keys, default_model, warnings, not
       ]),
     ),
     ...section(
-      ['KEY', 'MODELS', 'OPERATIONS', 'ADDRESSES', 'EXPIRES'],
+      ['KEY', 'MODELS', 'OPERATIONS', 'ADDRESSES', 'EXPIRES', 'PROJECT', 'CAPTURE'],
       keys.map((key) => [
         key.id,
         inWords(key.models),
         inWords(key.operations ?? ['all']),
         inWords(key.addresses ?? ['any']),
         key.expires ?? 'never',
+        key.project ?? '-',
+        key.capture ?? '-',
       ]),
+    ),
+    ...section(
+      ['PROJECT', 'NAME'],
+      plan.projects.map(({ id, name }) => [id, name ?? '-']),
+    ),
+    ...section(['LIMITS OF', 'LIMITS', 'BUDGETS'], toCapsRows(plan)),
+    ...section(
+      ['PRICE OF', 'UPSTREAM', 'MODEL', 'US DOLLARS', 'SOURCE'],
+      models.flatMap(({ id, targets }) =>
+        targets.map(({ upstream, model, price }) => [id, upstream, model, toPriceText(price), price?.source ?? '-']),
+      ),
     ),
     ...(warnings.length + notices.length === 0 ? [] : ['']),
     ...warnings.map((warning) => `warning: ${warning}`),
     ...notices.map((notice) => `notice: ${notice}`),
   ];
+}
+
+/** Whoever has any. */
+function toCapsRows({ keys, projects, models, upstreams }: Plan): string[][] {
+  const holders = [
+    ...keys.map((key) => ({ ...key, kind: 'key' })),
+    ...projects.map((project) => ({ ...project, kind: 'project' })),
+    ...models.map((model) => ({ ...model, kind: 'model' })),
+    ...upstreams.map(({ limits: { concurrency: _, queue: __, queue_timeout: ___, ...limits }, ...upstream }) => ({
+      ...upstream,
+      limits,
+      kind: 'upstream',
+    })),
+  ];
+  return holders.flatMap(({ kind, id, limits, budgets }) => {
+    const rates = Object.entries(limits).map(([name, value]) => `${name} ${value}`);
+    const amounts = budgets.map(({ every, amount, alerts }) => {
+      const when = alerts.length === 0 ? '' : ` (alerts ${alerts.join(', ')})`;
+      return `${amount} ${every === 'total' ? 'in all' : `a ${every}`}${when}`;
+    });
+    return rates.length + amounts.length === 0 ? [] : [[`${kind} ${id}`, inWords(rates), inWords(amounts)]];
+  });
+}
+
+function toPriceText(price: Plan['models'][number]['targets'][number]['price']): string {
+  if (price === null) return 'unknown';
+  if ('free' in price) return 'free';
+  const { source: _, ...amounts } = price;
+  return inWords(Object.entries(amounts).map(([name, amount]) => `${name} ${amount}`));
 }
 
 /** The weights only where they say something. */

@@ -3,6 +3,8 @@
 interface Faulty {
   readonly file: string | undefined;
   readonly faults: readonly {
+    /** Where it stands, if not in the file. */
+    readonly place?: string;
     readonly path: string;
     readonly line?: number;
     readonly message: string;
@@ -10,8 +12,8 @@ interface Faulty {
 }
 
 export function printFaults({ file, faults }: Faulty, print: (line: string) => void): void {
-  for (const { path, line, message } of faults) {
-    const place = [file ?? 'configuration', ...(line === undefined ? [] : [String(line)])].join(':');
+  for (const { place: elsewhere, path, line, message } of faults) {
+    const place = [elsewhere ?? file ?? 'configuration', ...(line === undefined ? [] : [String(line)])].join(':');
     print(path === '' ? `${place}  ${message}` : `${place}  ${path}  ${message}`);
   }
 }

@@ -1,26 +1,109 @@
-/** Reads what `postern keys create` is told about a key, and says what is wrong with it. */
+/** Reads what `postern keys` is told about a key, and says what is wrong with it. */
 
 import { type Operation, operations } from '../core/operation.ts';
-import type { ModelIndex } from '../core/snapshot.ts';
-import type { NewKey } from '../core/store.ts';
+import type { ModelIndex, Snapshot } from '../core/snapshot.ts';
+import type { KeyChange, NewKey, Resource, StoredKey } from '../core/store.ts';
 import { toAddressRange } from '../lib/address-range.ts';
 import { nearestName } from '../lib/nearest-name.ts';
-import { toMilliseconds } from '../lib/quantities.ts';
+import { fromMilliseconds, toMilliseconds } from '../lib/quantities.ts';
 import type { CommandContext } from './command.ts';
+import { readCaps, readNotes } from './key-caps-options.ts';
 import { UserFault } from './user-fault.ts';
 
-type KeyLimits = Omit<NewKey, 'digest' | 'hint'>;
+type Values = CommandContext['values'];
+type NewKeyParts = Omit<NewKey, 'digest' | 'hint'>;
 
 const maxNameCharacters = 100;
+const longestOverlapMs = 365 * 86_400_000;
 
-export function readKeyLimits(values: CommandContext['values'], nowMs: number): KeyLimits {
+export function readNewKey(values: Values, nowMs: number): NewKeyParts {
+  const { metadata, captureMs } = readNotes(values, undefined);
   return {
     name: readName(values.name),
+    project: textOf(values.project),
     models: readList('models', values.models, toModelPattern) ?? ['*'],
     operations: readList('operations', values.operations, toOperation),
     addresses: readList('addresses', values.addresses, toAddress),
     expiresAtMs: typeof values.expires === 'string' ? toExpiry(values.expires.trim(), nowMs) : undefined,
+    caps: readCaps(values, undefined),
+    metadata,
+    captureMs: captureMs ?? undefined,
   };
+}
+
+/** Only what was given; an empty value, or `--no-...`, takes away what is there. */
+export function readKeyChange(values: Values, key: StoredKey, nowMs: number): KeyChange {
+  const { metadata, captureMs } = readNotes(values, key.metadata);
+  const caps = readCaps(values, key.caps);
+  const models = readList('models', values.models, toModelPattern);
+  const change: { -readonly [Field in keyof KeyChange]: KeyChange[Field] } = {};
+  if (values.name !== undefined) change.name = readName(values.name);
+  if (models !== undefined) change.models = models;
+  if (isTaken(values, 'operations')) change.operations = null;
+  else if (values.operations !== undefined) {
+    change.operations = readList('operations', values.operations, toOperation) ?? null;
+  }
+  if (isTaken(values, 'addresses')) change.addresses = null;
+  else if (values.addresses !== undefined)
+    change.addresses = readList('addresses', values.addresses, toAddress) ?? null;
+  if (isTaken(values, 'project')) change.project = null;
+  else if (values.project !== undefined) change.project = textOf(values.project) ?? null;
+  if (isTaken(values, 'expires')) change.expiresAtMs = null;
+  else if (typeof values.expires === 'string') change.expiresAtMs = toExpiry(values.expires.trim(), nowMs);
+  if (caps !== undefined) change.caps = caps;
+  if (metadata !== undefined) change.metadata = metadata;
+  if (captureMs !== undefined) change.captureMs = captureMs;
+  if (Object.keys(change).length === 0) {
+    throw new UserFault('say what to change, such as --expires 30d or --limit requests_per_minute=60');
+  }
+  return change;
+}
+
+/** Options that contradict each other are better asked about than guessed. */
+export function checkContradictions(values: Values): void {
+  for (const option of ['project', 'operations', 'addresses', 'expires', 'capture']) {
+    if (values[`no-${option}`] === true && values[option] !== undefined) {
+      throw new UserFault(`--${option} and --no-${option} contradict each other; keep one of them`);
+    }
+  }
+}
+
+/** For how long the former secret goes on working. */
+export function readOverlap(value: Values[string]): number {
+  const text = typeof value === 'string' ? value.trim() : '24h';
+  const overlapMs = toMilliseconds(text);
+  if (overlapMs === undefined)
+    throw new UserFault(`--overlap: "${text}" is no time; write it such as 24h, or 0s for none`);
+  if (overlapMs > longestOverlapMs) {
+    throw new UserFault(`--overlap: ${text} is too long; it may be ${fromMilliseconds(longestOverlapMs)} at most`);
+  }
+  return overlapMs;
+}
+
+/** A project that is not there would cap nothing. */
+export function checkProject(
+  id: string | null | undefined,
+  { projects }: Snapshot,
+  resources: readonly Pick<Resource, 'kind' | 'id'>[],
+): void {
+  if (id === undefined || id === null) return;
+  const stored = resources.flatMap((resource) => (resource.kind === 'project' ? [resource.id] : []));
+  const known = new Set([...projects.keys(), ...stored]);
+  if (known.has(id)) return;
+  const near = nearestName(id, known);
+  const hint =
+    near === undefined
+      ? '; declare it under projects in the file, or put it in with "postern resources apply"'
+      : suggest(near);
+  throw new UserFault(`--project: there is no project "${id}"${hint}`);
+}
+
+const textOf = (value: Values[string]): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+
+function isTaken(values: Values, option: string): boolean {
+  const value = values[option];
+  return values[`no-${option}`] === true || (typeof value === 'string' && value.trim() === '');
 }
 
 /** What is legal, as models come and go, and yet most often a slip. */
@@ -39,7 +122,7 @@ export function modelWarnings(patterns: readonly string[], models: ModelIndex): 
   return warnings;
 }
 
-function readName(value: unknown): string {
+function readName(value: Values[string]): string {
   const name = typeof value === 'string' ? value.trim() : '';
   if (name.length > maxNameCharacters) throw new UserFault(`--name may have at most ${maxNameCharacters} characters`);
   if (/\p{Cc}/u.test(name)) throw new UserFault('--name may not hold control characters');
@@ -47,7 +130,7 @@ function readName(value: unknown): string {
 }
 
 /** Undefined where the option is not there: a list of nothing would be something else. */
-function readList<T>(option: string, value: unknown, read: (item: string) => T): T[] | undefined {
+function readList<T>(option: string, value: Values[string], read: (item: string) => T): T[] | undefined {
   if (typeof value !== 'string') return undefined;
   const items = value.split(',').map((item) => item.trim());
   const found = items.filter((item) => item !== '').map(read);
@@ -103,7 +186,7 @@ function toExpiry(text: string, nowMs: number): number {
   return atMs;
 }
 
-function toInstant(text: string): number | undefined {
+export function toInstant(text: string): number | undefined {
   const [, date] = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.exec(text) ?? [];
   if (date === undefined) return undefined;
   // The 30th of February would be read as some day in March.

@@ -1,63 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
-import { parseArgs } from 'node:util';
-import type { KeyRecord } from '../core/key.ts';
-import { families } from '../families/index.ts';
-import { digestOf, hasValidChecksum } from '../lib/key-secret.ts';
+import { commandConfiguration, setUpCommand, userFault } from '../../test/support/command.ts';
+import { noCaps } from '../core/caps.ts';
+import { hasValidChecksum } from '../lib/key-secret.ts';
 import { openStore } from '../store/open-store.ts';
 import { keys } from './keys.ts';
 
-const configuration = {
-  store: 'sqlite:store/keys.db',
-  upstreams: [
-    { id: 'one', family: 'openai', base_url: 'http://127.0.0.1:9/v1', api_key: 'upstream-secret-of-the-file' },
-  ],
-  models: [{ id: 'bge-m3', aliases: ['bge'], operations: ['embeddings'], targets: [{ upstream: 'one' }] }],
-};
-
-interface Outcome {
-  readonly code: number;
-  /** Standard output, line by line. */
-  readonly lines: readonly string[];
-  readonly errors: readonly string[];
-}
-
-/** The command on a configuration of its own, as `postern keys ...` would run it. */
-async function setUp(t: TestContext, more: Record<string, unknown> = {}) {
-  const cwd = await mkdtemp(join(tmpdir(), 'postern-keys-'));
-  t.after(() => rm(cwd, { recursive: true, force: true }));
-  await writeFile(join(cwd, 'postern.yaml'), JSON.stringify({ ...configuration, ...more }));
-
-  async function run(...args: string[]): Promise<Outcome> {
-    const { values, positionals } = parseArgs({ args, options: keys.options, allowPositionals: true });
-    const lines: string[] = [];
-    const errors: string[] = [];
-    const code = await keys.run({
-      values,
-      positionals,
-      env: {},
-      cwd,
-      families,
-      stdout: (line) => lines.push(line),
-      stderr: (line) => errors.push(line),
-    });
-    return { code, lines, errors };
-  }
-
-  async function find(secret: string): Promise<KeyRecord | undefined> {
-    const store = await openStore(configuration.store, { cwd });
-    const key = await store.keys.find(digestOf(secret));
-    await store.close();
-    return key;
-  }
-
-  return { cwd, run, find };
-}
-
-const fault = (message: RegExp) => ({ name: 'UserFault', message });
+const setUp = (t: TestContext, more: Readonly<Record<string, unknown>> = {}) => setUpCommand(t, keys, more);
 
 test('create prints a secret that works, once, and says that it is shown only now', async (t) => {
   const { run, find } = await setUp(t);
@@ -86,6 +36,10 @@ test('create takes limits', async (t) => {
     models: ['bge-m3', 'gpt-*'],
     operations: ['rerank', 'embeddings'],
     addresses: ['10.0.0.0/8', '::1'],
+    project: undefined,
+    caps: noCaps,
+    metadata: {},
+    captureMs: undefined,
     expiresAtMs,
     revokedAtMs: undefined,
   });
@@ -131,7 +85,7 @@ test('create refuses what it cannot read, names what was meant, and leaves no ke
     [['surplus'], /^write it as "postern keys create /],
   ];
   for (const [args, message] of rows) {
-    await assert.rejects(run('create', ...args), fault(message), args.join(' '));
+    await assert.rejects(run('create', ...args), userFault(message), args.join(' '));
   }
   assert.equal((await readdir(cwd)).includes('store'), false);
 });
@@ -149,7 +103,7 @@ test('create warns of a model that is not there and of an alias', async (t) => {
 test('list shows every key in aligned columns with its state', async (t) => {
   const { cwd, run } = await setUp(t);
   const clock = { nowMs: () => Date.UTC(2001, 0, 1), monotonicMs: () => 0 };
-  const store = await openStore(configuration.store, { cwd, clock });
+  const store = await openStore(commandConfiguration.store, { cwd, clock });
   const key = { hint: 'pst_abcd…', models: ['*'] };
   await store.keys.create({ ...key, name: 'old', digest: '1'.repeat(64), expiresAtMs: Date.UTC(2001, 0, 2) });
   await store.keys.create({ ...key, name: '\u001b[31mred', digest: '3'.repeat(64), models: ['a', 'b*'] });
@@ -160,14 +114,14 @@ test('list shows every key in aligned columns with its state', async (t) => {
   const { code, lines } = await run('list');
   assert.equal(code, 0);
   const [head = '', ...rows] = lines;
-  assert.match(head, /^ID +NAME +HINT +MODELS +CREATED +EXPIRES +STATE$/);
+  assert.match(head, /^ID +NAME +HINT +PROJECT +MODELS +LIMITS +BUDGETS +CREATED +EXPIRES +STATE$/);
   const cells = rows.map((row) => row.split(/ {2,}/).slice(1));
   assert.deepEqual(
     cells.toSorted(([a = ''], [b = '']) => a.localeCompare(b)),
     [
-      ['-', 'pst_abcd…', '*', '2001-01-01T00:00:00Z', '-', 'revoked'],
-      ['?[31mred', 'pst_abcd…', 'a, b*', '2001-01-01T00:00:00Z', '-', 'active'],
-      ['old', 'pst_abcd…', '*', '2001-01-01T00:00:00Z', '2001-01-02T00:00:00Z', 'expired'],
+      ['-', 'pst_abcd…', '-', '*', '-', '-', '2001-01-01T00:00:00Z', '-', 'revoked'],
+      ['?[31mred', 'pst_abcd…', '-', 'a, b*', '-', '-', '2001-01-01T00:00:00Z', '-', 'active'],
+      ['old', 'pst_abcd…', '-', '*', '-', '-', '2001-01-01T00:00:00Z', '2001-01-02T00:00:00Z', 'expired'],
     ],
   );
   for (const row of rows) assert.equal(row.indexOf('pst_'), head.indexOf('HINT'));
@@ -194,12 +148,18 @@ test('list --json gives what a script needs, and no secret', async (t) => {
     'id',
     'name',
     'hint',
+    'project',
     'models',
     'operations',
     'addresses',
+    'limits',
+    'budgets',
+    'metadata',
+    'capture',
     'created_at',
     'expires_at',
     'revoked_at',
+    'old_secret_until',
     'state',
   ]);
 });
@@ -220,20 +180,23 @@ test('revoke of an ID that is not there is a fault that does not repeat what was
   for (const id of [secret, "' OR 1=1 --", '%', 'key_first']) {
     await assert.rejects(
       run('revoke', id),
-      fault(/^there is no key with this ID; "postern keys list" shows those there are$/),
+      userFault(/^there is no key with this ID; "postern keys list" shows those there are$/),
     );
   }
-  await assert.rejects(run('revoke', 'dev'), fault(/^key dev is declared in the configuration file; remove it there$/));
-  await assert.rejects(run('revoke'), fault(/^write it as "postern keys revoke ID"$/));
+  await assert.rejects(
+    run('revoke', 'dev'),
+    userFault(/^key dev is declared in the configuration file; remove it there$/),
+  );
+  await assert.rejects(run('revoke'), userFault(/^write it as "postern keys revoke ID"$/));
   assert.equal(JSON.parse((await run('list', '--json')).lines.join('\n'))[0].state, 'active');
 });
 
 test('an action that is not there is a fault that names the nearest one', async (t) => {
   const { run } = await setUp(t);
-  await assert.rejects(run('creat'), fault(/^there is no "keys creat"; did you mean create\?/));
-  await assert.rejects(run('constructor'), fault(/\(there are create, list, revoke\)$/));
-  await assert.rejects(run(), fault(/^say what to do with keys: "postern keys create /));
-  await assert.rejects(run('list', '--name', 'a'), fault(/^"keys list" takes no --name/));
+  await assert.rejects(run('creat'), userFault(/^there is no "keys creat"; did you mean create\?/));
+  await assert.rejects(run('constructor'), userFault(/\(there are create, list, show, update, rotate, revoke\)$/));
+  await assert.rejects(run(), userFault(/^say what to do with keys: "postern keys create /));
+  await assert.rejects(run('list', '--name', 'a'), userFault(/^"keys list" takes no --name/));
 });
 
 test('a faulty configuration is shown, and no store is made', async (t) => {
@@ -246,5 +209,5 @@ test('a faulty configuration is shown, and no store is made', async (t) => {
 
 test('a store that cannot be opened is the fault of whoever named it', async (t) => {
   const { run } = await setUp(t, { store: 'sqlite:postern.yaml' });
-  await assert.rejects(run('list'), fault(/is no SQLite database/));
+  await assert.rejects(run('list'), userFault(/is no SQLite database/));
 });

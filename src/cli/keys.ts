@@ -1,130 +1,126 @@
-/** `postern keys`: makes, lists and revokes the virtual keys of the store. */
+/** `postern keys`: makes, shows, changes, rotates and revokes the virtual keys of the store. */
 
-import { loadConfiguration } from '../config/load.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store, StoredKey } from '../core/store.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createSecret, digestOf, hintOf } from '../lib/key-secret.ts';
-import { nearestName } from '../lib/nearest-name.ts';
-import { openStore } from '../store/open-store.ts';
-import { StoreError } from '../store/store-error.ts';
-import type { Command, CommandContext, ExitCode } from './command.ts';
-import { printFaults } from './faults.ts';
-import { modelWarnings, readKeyLimits } from './key-options.ts';
+import { type Action, actAs } from './actions.ts';
+import type { Command, CommandContext } from './command.ts';
+import { type OpenConfiguration, openLeniently } from './configuration.ts';
+import {
+  checkContradictions,
+  checkProject,
+  modelWarnings,
+  readKeyChange,
+  readNewKey,
+  readOverlap,
+} from './key-options.ts';
+import { describeFileKey, describeKey, listHead, toInstantText, toLines, toListRow, toPrintable } from './key-words.ts';
 import { toTable } from './table.ts';
 import { UserFault } from './user-fault.ts';
 
-interface Action {
-  /** What follows `postern keys`. */
-  readonly usage: string;
-  readonly options: readonly string[];
-  readonly operandCount: number;
-  /** Reads its options before the store is opened, and gives back what is to be done with it. */
-  prepare(context: CommandContext): (store: Store, snapshot: Snapshot) => Promise<void>;
-}
+/** Who stands in the audit log. */
+const actor = 'command line';
 
-const actions: Readonly<Record<string, Action>> = {
-  create: {
-    usage:
-      'create [--name N] [--models a,b] [--operations x,y] [--addresses cidr,..] [--expires 30d|2027-01-01] [--json]',
-    options: ['name', 'models', 'operations', 'addresses', 'expires', 'json'],
-    operandCount: 0,
-    prepare: create,
-  },
+const termOptions = [
+  'name',
+  'project',
+  'models',
+  'operations',
+  'addresses',
+  'expires',
+  'limit',
+  'budget',
+  'metadata',
+  'capture',
+];
+const takingOptions = [
+  'no-project',
+  'no-operations',
+  'no-addresses',
+  'no-expires',
+  'no-limits',
+  'no-budgets',
+  'no-metadata',
+  'no-capture',
+];
+const terms =
+  '[--name N] [--project P] [--models a,b] [--operations x,y] [--addresses cidr,..] [--expires 30d|2027-01-01] [--limit requests_per_minute=60].. [--budget month=50:80%,100%].. [--metadata name=text].. [--capture 7d]';
+
+const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
+  create: { usage: `create ${terms} [--json]`, options: [...termOptions, 'json'], operandCount: 0, prepare: create },
   list: { usage: 'list [--json]', options: ['json'], operandCount: 0, prepare: list },
+  show: { usage: 'show ID [--json]', options: ['json'], operandCount: 1, prepare: show },
+  update: {
+    usage: `update ID ${terms} [${takingOptions.map((option) => `--${option}`).join('] [')}] [--json]`,
+    options: [...termOptions, ...takingOptions, 'json'],
+    operandCount: 1,
+    prepare: update,
+  },
+  rotate: {
+    usage: 'rotate ID [--overlap 24h] [--json]',
+    options: ['overlap', 'json'],
+    operandCount: 1,
+    prepare: rotate,
+  },
   revoke: { usage: 'revoke ID', options: [], operandCount: 1, prepare: revoke },
 };
 
 export const keys: Command = {
   name: 'keys',
-  summary: 'Makes, lists and revokes virtual keys.',
-  usage: 'keys create|list|revoke [--config F] [--json]',
+  summary: 'Makes, shows, changes, rotates and revokes virtual keys.',
+  usage: `keys ${Object.keys(actions).join('|')} [--config F] [--json]`,
   options: {
     config: { type: 'string' },
     name: { type: 'string' },
+    project: { type: 'string' },
     models: { type: 'string' },
     operations: { type: 'string' },
     addresses: { type: 'string' },
     expires: { type: 'string' },
+    limit: { type: 'string', multiple: true },
+    budget: { type: 'string', multiple: true },
+    metadata: { type: 'string', multiple: true },
+    capture: { type: 'string' },
+    overlap: { type: 'string' },
+    ...Object.fromEntries(takingOptions.map((option) => [option, { type: 'boolean' } as const])),
     json: { type: 'boolean' },
   },
-  run,
+  run: (context) => actAs('keys', actions, context, openLeniently),
 };
 
-async function run(context: CommandContext): Promise<ExitCode> {
-  const { values, env, cwd, families, stderr } = context;
-  const act = findAction(context).prepare(context);
-  const configPath = typeof values.config === 'string' ? values.config : undefined;
-  const loaded = await loadConfiguration({ configPath, env, cwd, families });
-  if (!loaded.ok) {
-    printFaults(loaded, stderr);
-    return 1;
-  }
-  try {
-    const store = await openStore(loaded.snapshot.store, { cwd });
-    try {
-      await act(store, loaded.snapshot);
-    } finally {
-      await store.close();
-    }
-  } catch (error) {
-    throw error instanceof StoreError ? new UserFault(error.message) : error;
-  }
-  return 0;
-}
-
-function findAction({ positionals, values }: CommandContext): Action {
-  const [name = '', ...operands] = positionals;
-  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-  if (action === undefined) {
-    if (name === '') {
-      const usages = Object.values(actions).map(({ usage }) => `"postern keys ${usage}"`);
-      throw new UserFault(`say what to do with keys: ${usages.join(', ')}`);
-    }
-    const names = Object.keys(actions);
-    const near = nearestName(name, names);
-    const hint = near === undefined ? '' : `; did you mean ${near}?`;
-    throw new UserFault(`there is no "keys ${name}"${hint} (there are ${names.join(', ')})`);
-  }
-  const foreign = Object.keys(values).find((option) => option !== 'config' && !action.options.includes(option));
-  if (foreign !== undefined) throw new UserFault(`"keys ${name}" takes no --${foreign} (usage: keys ${action.usage})`);
-  if (operands.length !== action.operandCount) throw new UserFault(`write it as "postern keys ${action.usage}"`);
-  return action;
-}
-
 function create({ values, stdout, stderr }: CommandContext) {
-  const limits = readKeyLimits(values, systemClock.nowMs());
-  return async (store: Store, snapshot: Snapshot) => {
+  const parts = readNewKey(values, systemClock.nowMs());
+  return async ({ store, loaded: { snapshot }, resources }: OpenConfiguration) => {
+    checkProject(parts.project, snapshot, resources);
     const secret = createSecret();
-    const key = await store.keys.create({ ...limits, digest: digestOf(secret), hint: hintOf(secret) });
+    const key = await store.keys.create({ ...parts, digest: digestOf(secret), hint: hintOf(secret) }, actor);
     for (const warning of modelWarnings(key.models, snapshot.models)) stderr(`postern: ${warning}`);
     if (values.json === true) {
-      stdout(JSON.stringify({ ...describe(key, systemClock.nowMs()), secret }, null, 2));
+      stdout(JSON.stringify({ ...describeKey(key, systemClock.nowMs()), secret }, null, 2));
       return;
     }
     stdout(`Key ${key.id} is made. Its secret is shown only now; keep it safe:`);
-    stdout('');
-    stdout(`  ${secret}`);
-    stdout('');
+    showSecret(secret, stdout);
   };
 }
 
+function showSecret(secret: string, stdout: CommandContext['stdout']): void {
+  stdout('');
+  stdout(`  ${secret}`);
+  stdout('');
+}
+
 function list({ values, stdout }: CommandContext) {
-  return async (store: Store, snapshot: Snapshot) => {
+  return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
     const nowMs = systemClock.nowMs();
-    const rows = (await store.keys.list()).map((key) => describe(key, nowMs));
+    const rows = (await store.keys.list()).map((key) => describeKey(key, nowMs));
     if (values.json === true) {
       stdout(JSON.stringify(rows, null, 2));
       return;
     }
-    const lines = toTable(
-      ['ID', 'NAME', 'HINT', 'MODELS', 'CREATED', 'EXPIRES', 'STATE'],
-      rows.map(({ id, name, hint, models, created_at, expires_at, state }) =>
-        [id, name || '-', hint, models.join(', ') || '-', created_at, expires_at ?? '-', state].map(toPrintable),
-      ),
-    );
     if (rows.length === 0) stdout('The store holds no key; "postern keys create" makes one.');
-    else for (const line of lines) stdout(line);
+    else for (const line of toTable(listHead, rows.map(toListRow))) stdout(line);
     if (snapshot.keys.size > 0) {
       const ids = Array.from(snapshot.keys.values(), ({ id }) => id);
       stdout(`The configuration file declares ${ids.length} more: ${ids.map(toPrintable).join(', ')}`);
@@ -132,43 +128,83 @@ function list({ values, stdout }: CommandContext) {
   };
 }
 
-function revoke({ positionals, stdout }: CommandContext) {
+function show({ positionals, values, stdout }: CommandContext) {
   const id = positionals[1] ?? '';
-  return async (store: Store, snapshot: Snapshot) => {
-    if (await store.keys.revoke(id)) {
-      stdout(`Key ${id} is revoked; a running gateway refuses it within two seconds.`);
+  return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
+    const nowMs = systemClock.nowMs();
+    const stored = await store.keys.get(id);
+    const declared = fileKeyOf(id, snapshot);
+    if (stored === undefined && declared === undefined) throw unknownKey();
+    const key = stored === undefined ? declared && describeFileKey(declared, nowMs) : describeKey(stored, nowMs);
+    if (key === undefined) return;
+    if (values.json === true) stdout(JSON.stringify(key, null, 2));
+    else for (const line of toTable(['FIELD', 'VALUE'], toLines(key))) stdout(line);
+  };
+}
+
+function update({ positionals, values, stdout, stderr }: CommandContext) {
+  const id = positionals[1] ?? '';
+  checkContradictions(values);
+  return async ({ store, loaded: { snapshot }, resources }: OpenConfiguration) => {
+    const before = await findStored(id, store, snapshot, 'change it there');
+    const change = readKeyChange(values, before, systemClock.nowMs());
+    checkProject(change.project, snapshot, resources);
+    const key = await store.keys.change(id, change, actor);
+    if (key === undefined) throw unknownKey();
+    for (const warning of modelWarnings(change.models ?? [], snapshot.models)) stderr(`postern: ${warning}`);
+    if (values.json === true) stdout(JSON.stringify(describeKey(key, systemClock.nowMs()), null, 2));
+    else stdout(`Key ${id} is changed; a running gateway goes by it within two seconds.`);
+  };
+}
+
+function rotate({ positionals, values, stdout, stderr }: CommandContext) {
+  const id = positionals[1] ?? '';
+  const overlapMs = readOverlap(values.overlap);
+  return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
+    const before = await findStored(id, store, snapshot, 'change its secret there');
+    const nowMs = systemClock.nowMs();
+    if (before.revokedAtMs !== undefined) throw new UserFault(`key ${id} is revoked; create another one`);
+    const secret = createSecret();
+    const fresh = { digest: digestOf(secret), hint: hintOf(secret) };
+    const key = await store.keys.rotate(id, fresh, nowMs + overlapMs, actor);
+    if (key === undefined) throw new UserFault(`key ${id} was revoked just now; create another one`);
+    if (before.oldSecretUntilMs !== undefined && before.oldSecretUntilMs > nowMs) {
+      stderr('postern: the secret before the last rotation ends now, as a key has one former secret at most');
+    }
+    if (values.json === true) {
+      stdout(JSON.stringify({ ...describeKey(key, nowMs), secret }, null, 2));
       return;
     }
-    for (const key of snapshot.keys.values()) {
-      if (key.id === id) throw new UserFault(`key ${id} is declared in the configuration file; remove it there`);
+    stdout(`Key ${id} has a new secret. It is shown only now; keep it safe:`);
+    showSecret(secret, stdout);
+    const until = overlapMs === 0 ? 'ends now' : `goes on working until ${toInstantText(nowMs + overlapMs)}`;
+    stdout(`The former secret ${until}.`);
+  };
+}
+
+function revoke({ positionals, stdout }: CommandContext) {
+  const id = positionals[1] ?? '';
+  return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
+    if (!(await store.keys.revoke(id, actor))) {
+      await findStored(id, store, snapshot, 'remove it there');
+      throw unknownKey();
     }
-    // Never what was typed: it may be a secret.
-    throw new UserFault('there is no key with this ID; "postern keys list" shows those there are');
+    stdout(`Key ${id} is revoked; a running gateway refuses it within two seconds.`);
   };
 }
 
-/** A key as scripts read it. */
-function describe(key: StoredKey, nowMs: number) {
-  return {
-    id: key.id,
-    name: key.name,
-    hint: key.hint,
-    models: key.models,
-    operations: key.operations ?? null,
-    addresses: key.addresses ?? null,
-    created_at: toInstantText(key.createdAtMs),
-    expires_at: key.expiresAtMs === undefined ? null : toInstantText(key.expiresAtMs),
-    revoked_at: key.revokedAtMs === undefined ? null : toInstantText(key.revokedAtMs),
-    state: stateOf(key, nowMs),
-  };
+async function findStored(id: string, store: Store, snapshot: Snapshot, inFile: string): Promise<StoredKey> {
+  const key = await store.keys.get(id);
+  if (key !== undefined) return key;
+  if (fileKeyOf(id, snapshot) !== undefined) {
+    throw new UserFault(`key ${id} is declared in the configuration file; ${inFile}`);
+  }
+  throw unknownKey();
 }
 
-function stateOf({ revokedAtMs, expiresAtMs }: StoredKey, nowMs: number): 'active' | 'expired' | 'revoked' {
-  if (revokedAtMs !== undefined) return 'revoked';
-  return expiresAtMs !== undefined && expiresAtMs <= nowMs ? 'expired' : 'active';
+const fileKeyOf = (id: string, { keys: declared }: Snapshot) => [...declared.values()].find((key) => key.id === id);
+
+/** Never what was typed: it may be a secret. */
+function unknownKey(): UserFault {
+  return new UserFault('there is no key with this ID; "postern keys list" shows those there are');
 }
-
-const toInstantText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
-
-/** Whatever a name holds, it moves no cursor. */
-const toPrintable = (text: string): string => text.replace(/\p{Cc}/gu, '?');

@@ -1,12 +1,12 @@
 /** `postern models`: what is served, by whom, visible or not, healthy or not. */
 
-import { loadConfiguration } from '../config/load.ts';
 import type { Target } from '../core/snapshot.ts';
 import type { HealthReport, TargetState } from '../core/target-state.ts';
 import { openStore, storeExists } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { reportMaxAgeMs } from '../telemetry/health-report.ts';
 import type { Command } from './command.ts';
+import { readConfiguration } from './configuration.ts';
 import { printFaults } from './faults.ts';
 import { toTable } from './table.ts';
 import { UserFault } from './user-fault.ts';
@@ -16,13 +16,14 @@ export const models: Command = {
   summary: 'Lists what is served, by whom, visible or not, healthy or not.',
   usage: 'models [--config F] [--json]',
   options: { config: { type: 'string' }, json: { type: 'boolean' } },
-  async run({ values, env, cwd, families, stdout, stderr }) {
-    const configPath = typeof values.config === 'string' ? values.config : undefined;
-    const loaded = await loadConfiguration({ configPath, env, cwd, families });
-    if (!loaded.ok) {
-      printFaults(loaded, stderr);
+  async run(context) {
+    const { values, cwd, stdout, stderr } = context;
+    const found = await readConfiguration(context);
+    if (!found.ok) {
+      printFaults(found, stderr);
       return 1;
     }
+    const { loaded } = found;
     const reports = await readReports(loaded.snapshot.store, cwd);
     const rows = loaded.snapshot.models.all.map(({ id, aliases, operations, visible, space, targets }) => ({
       id,

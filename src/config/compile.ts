@@ -10,6 +10,8 @@ import { compileKeys } from './keys.ts';
 import { createModelIndex } from './model-index.ts';
 import { compileModels } from './models.ts';
 import { noticesOf } from './notices.ts';
+import { toAlertSettings, toConsoleSettings, toLedgerSettings } from './operation-settings.ts';
+import { compileProjects } from './projects.ts';
 import { toServerSettings } from './server-settings.ts';
 import { compileUpstreams } from './upstreams.ts';
 
@@ -24,7 +26,8 @@ export function compile(document: ConfigurationDocument, context: CompileContext
   const { settings } = document;
   context.notices.push(...noticesOf(document));
   const server = toServerSettings(settings.server, context);
-  checkStore(settings.store, context);
+  checkStore(settings.store, server.workers, context);
+  warnOfWorkers(settings.redis, server.workers, context);
   const { byId, credentialCounts } = compileUpstreams(document.upstreams, context);
   const models = createModelIndex(compileModels(document, byId, context));
   if (settings.upstreams.length === 0) context.warnings.push('upstreams: there are none, so nothing is served');
@@ -32,6 +35,11 @@ export function compile(document: ConfigurationDocument, context: CompileContext
     createdAtS: Math.floor(context.nowMs / 1000),
     server,
     store: settings.store,
+    redis: settings.redis,
+    ledger: toLedgerSettings(settings.ledger),
+    console: toConsoleSettings(settings.console, context),
+    alerts: toAlertSettings(settings.alerts, context),
+    projects: compileProjects(document.projects, context),
     upstreams: byId,
     models,
     defaultModels: toDefaultModels(document, models, context),
@@ -40,12 +48,28 @@ export function compile(document: ConfigurationDocument, context: CompileContext
   return { snapshot, credentialCounts };
 }
 
-function checkStore(store: string, { faults }: CompileContext): void {
+const wantedStore =
+  'wanted: sqlite:<path of the database file>, such as sqlite:data/postern.db, or postgres://user:password@host/database';
+
+function checkStore(store: string, workers: number, { faults }: CompileContext): void {
   if (/^postgres(ql)?:/i.test(store)) {
-    faults.add(['store'], 'PostgreSQL is not in this version; write sqlite:<path>, such as sqlite:data/postern.db');
+    const url = /^postgres(ql)?:\/\/[^\s]+$/.test(store) ? URL.parse(store) : null;
+    if (url === null || url.hostname === '' || url.pathname.length < 2) faults.add(['store'], wantedStore);
   } else if (!/^sqlite:./.test(store)) {
-    faults.add(['store'], 'wanted: sqlite:<path of the database file>, such as sqlite:data/postern.db');
+    faults.add(['store'], wantedStore);
+  } else if (store === 'sqlite::memory:' && workers > 1) {
+    faults.add(
+      ['store'],
+      `is in the memory of one process, and server.workers is ${workers}; write a path, such as sqlite:data/postern.db, or server.workers: 1`,
+    );
   }
+}
+
+function warnOfWorkers(redis: string | undefined, workers: number, { warnings }: CompileContext): void {
+  if (workers === 1 || redis !== undefined) return;
+  warnings.push(
+    `server.workers: limits count per worker: without redis the ${workers} of them may let through ${workers} times what a limit says; set redis, or workers: 1 (budgets stay exact)`,
+  );
 }
 
 function toDefaultModels(

@@ -12,6 +12,8 @@ export interface CompileContext {
   readonly nowMs: number;
   /** The memory that the process may have. */
   readonly availableBytes: number;
+  /** How much of the machine's processors, as whole ones. */
+  readonly availableCores: number;
   readonly faults: FaultList;
   readonly positionOf: (path: Path) => Position | undefined;
   readonly isSubstituted: Substitution['isSubstituted'];
@@ -40,7 +42,7 @@ export function readSideFile(file: string, path: Path, { sideFiles, faults }: Co
 }
 
 /** `models[0].id (line 5)`. */
-export function placeOf(path: Path, { positionOf }: CompileContext): string {
+export function placeOf(path: Path, { positionOf }: Pick<CompileContext, 'positionOf'>): string {
   const line = positionOf(path)?.line;
   return toPathText(path) + (line === undefined ? '' : ` (line ${line})`);
 }

@@ -1,5 +1,9 @@
 /** What is wrong with a configuration: where it stands, and what to write instead. */
 
+/**
+ * A first step with a colon and a space in it names something that does not stand in the file, such as
+ * `store: upstream "openai" (version 3)`; the steps after it are inside of that.
+ */
 export type Path = readonly (string | number)[];
 
 export interface Position {
@@ -8,6 +12,8 @@ export interface Position {
 }
 
 export interface Fault {
+  /** Where it stands, if not in the configuration file: another file, or such as `store: upstream "openai" (version 3)`. */
+  readonly place?: string;
   /** Such as `models[0].targets[1].upstream`; empty for the file as a whole. */
   readonly path: string;
   readonly line?: number;
@@ -27,7 +33,10 @@ export interface FaultList {
 
 export function toPathText(path: Path): string {
   let text = '';
-  for (const step of path) {
+  for (const [index, step] of path.entries()) {
+    if (index === 0 && typeof step === 'string' && step.includes(': ')) {
+      return path.length === 1 ? step : `${step} ${toPathText(path.slice(1))}`;
+    }
     if (typeof step === 'number') text += `[${step}]`;
     else if (/^[A-Za-z_$][\w$-]*$/.test(step)) text += text === '' ? step : `.${step}`;
     else text += `[${JSON.stringify(step)}]`;

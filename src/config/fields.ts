@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { operations } from '../core/operation.ts';
+import { parseDollars, toDollars } from '../lib/money.ts';
 import {
   durationPattern,
   fromBytes,
@@ -73,6 +74,27 @@ export function share(fromPercent: number) {
     .transform((written) => Number.parseInt(written, 10))
     .pipe(z.number({ error }).min(fromPercent, { error }).max(100, { error }))
     .transform((percent) => ({ percent }));
+}
+
+/** Money, as a number or as text; what it becomes is nano-dollars. */
+export function dollars(fromNanos: number, toNanos: number) {
+  const wants = 'an amount in US dollars, without a currency, such as 12.50';
+  const between = `an amount from ${toDollars(fromNanos)} to ${toDollars(toNanos)} in US dollars`;
+  return z.union([z.number(), z.string()], { error: wants }).transform((written, { addIssue }) => {
+    const text = typeof written === 'number' ? decimalOf(written) : written;
+    const [, sign, decimals = ''] = /^(-?)(?:0|[1-9]\d*)(?:\.(\d+))?$/.exec(text) ?? [];
+    const nanos = parseDollars(text);
+    if (nanos !== undefined && nanos >= fromNanos && nanos <= toNanos) return nanos;
+    const isPrecise = sign === '' && decimals.length > 9;
+    addIssue({ code: 'custom', message: sign === undefined ? wants : isPrecise ? 'at most nine decimals' : between });
+    return z.NEVER;
+  });
+}
+
+/** Small ones too without an exponent, as nobody writes amounts with one. */
+function decimalOf(number: number): string {
+  const text = String(number);
+  return text.includes('e-') ? number.toFixed(20).replace(/0+$/, '') : text;
 }
 
 export function wholeNumber(from: number, to: number) {

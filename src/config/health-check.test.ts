@@ -29,7 +29,7 @@ const faultRows: readonly FaultRow[] = [
     text: `${upstream}    health_check: { path: health }`,
     line: 4,
     path: 'upstreams[0].health_check.path',
-    says: /begins with \/, such as \/health; came: "health"/,
+    says: /begins with \/, such as \/health; came: other text/,
   },
   {
     text: `${upstream}    health_check: { path: "/a b" }`,

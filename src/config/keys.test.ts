@@ -14,6 +14,10 @@ test('a key is found by the SHA-256 of its secret, and the secret is nowhere', a
     models: ['*'],
     operations: undefined,
     addresses: undefined,
+    project: undefined,
+    caps: { rates: [], concurrency: undefined, budgets: [] },
+    metadata: {},
+    captureMs: undefined,
     expiresAtMs: undefined,
     revokedAtMs: undefined,
   });
@@ -25,6 +29,40 @@ test('what narrows a key is kept', async (t) => {
   const { snapshot } = await loaded(t, `keys: [{ id: k, secret: ${secret}, ${limits} }]`);
   const [key] = snapshot.keys.values();
   assert.deepEqual([key?.models, key?.operations, key?.addresses], [['gpt-*'], ['edits'], ['10.0.0.0/8']]);
+});
+
+test('what a key may use up, and what is noted about it, is kept', async (t) => {
+  const text = `projects: [{ id: search, name: Search team, limits: { concurrency: 4 } }]
+keys:
+  - id: k
+    secret: ${secret}
+    project: search
+    limits: { requests_per_minute: 60, tokens_per_day: 1000000, concurrency: 2 }
+    budgets: [{ every: month, amount: 12.50 }, { every: day, amount: "0.000000001", alerts: [100%, 50%, 50%] }]
+    metadata: { team: search, "cost.center": "" }
+    capture: 7d
+`;
+  const { snapshot } = await loaded(t, text);
+  const [key] = snapshot.keys.values();
+  assert.deepEqual(key?.caps, {
+    rates: [
+      { measure: 'requests', window: 'minute', most: 60 },
+      { measure: 'tokens', window: 'day', most: 1_000_000 },
+    ],
+    concurrency: 2,
+    budgets: [
+      { period: 'month', nanos: 12_500_000_000, alerts: [80, 100] },
+      { period: 'day', nanos: 1, alerts: [50, 100] },
+    ],
+  });
+  assert.deepEqual([key?.project, key?.captureMs], ['search', 7 * 86_400_000]);
+  assert.deepEqual(key?.metadata, { team: 'search', 'cost.center': '' });
+  assert.deepEqual(snapshot.projects.get('search'), {
+    id: 'search',
+    managedBy: 'file',
+    name: 'Search team',
+    caps: { rates: [], concurrency: 4, budgets: [] },
+  });
 });
 
 test('a date ends a key when it begins, in UTC; a time ends it then', async (t) => {

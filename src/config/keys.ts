@@ -4,6 +4,7 @@ import type { KeyRecord } from '../core/key.ts';
 import type { ModelIndex } from '../core/snapshot.ts';
 import { digestOf } from '../lib/key-secret.ts';
 import { nearestName } from '../lib/nearest-name.ts';
+import { toCaps } from './caps.ts';
 import { type CompileContext, checkStars, createClaims, quoted } from './context.ts';
 import type { ConfigurationDocument, Entry } from './document.ts';
 import { type Path, suggestion, toPathText } from './faults.ts';
@@ -30,21 +31,38 @@ export function compileKeys(
     if (value.expires !== undefined && value.expires <= context.nowMs) {
       context.warnings.push(`${toPathText(path)}: this key has expired`);
     }
-    keys.set(digest, toRecord(value));
+    checkProject({ path, value }, document, context);
+    keys.set(digest, toRecord({ path, value }, context));
   }
   return keys;
 }
 
-function toRecord(entry: KeyEntry): KeyRecord {
+function toRecord({ path, value: entry }: Entry<KeyEntry>, context: CompileContext): KeyRecord {
   return Object.freeze({
     id: entry.id,
     managedBy: 'file',
     models: Object.freeze([...entry.models]),
     operations: entry.operations && Object.freeze([...new Set(entry.operations)]),
     addresses: entry.addresses && Object.freeze([...entry.addresses]),
+    project: entry.project,
+    caps: toCaps(entry, path, context),
+    metadata: Object.freeze(entry.metadata),
+    captureMs: entry.capture,
     expiresAtMs: entry.expires,
     revokedAtMs: undefined,
   });
+}
+
+function checkProject(
+  { path, value: { project } }: Entry<KeyEntry>,
+  { projectIds }: ConfigurationDocument,
+  context: CompileContext,
+): void {
+  if (project === undefined || projectIds.has(project)) return;
+  const at = [...path, 'project'];
+  const near = context.isSubstituted(at) ? undefined : nearestName(project, projectIds);
+  const hint = suggestion(near) || '; declare it under projects';
+  context.faults.add(at, `unknown project ${quoted(context, at, project)}${hint}`);
 }
 
 /** A name that matches nothing is legal, as models come and go, and yet most often a slip. */

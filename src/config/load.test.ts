@@ -47,7 +47,7 @@ test("the contract's example loads, and notices name what is not in force", asyn
   const env = { OPENAI_API_KEY: 'sk-0123456789', POSTERN_DEV_KEY: 'k'.repeat(24) };
   const { snapshot, warnings, notices } = await loaded(t, contractExample, { env });
   assert.deepEqual(warnings, []);
-  assert.deepEqual(notices, ['redis has no effect in this version']);
+  assert.deepEqual(notices, []);
   assert.equal(snapshot.models.resolve('embed-small')?.id, 'text-embedding-3-small');
   assert.deepEqual(snapshot.upstreams.get('openai')?.credentials[0].headers, ['authorization', 'Bearer sk-0123456789']);
   assert.equal(snapshot.keys.size, 1);
@@ -207,7 +207,11 @@ test('no message repeats a secret, in whatever place it stands', async (t) => {
     `upstreams: [{ id: a, family: openai, headers: { x-a: ["${secret}"], host: ${secret}, x-b: "${secret}\\n" } }]`,
     `upstreams: [{ id: a, family: openai, base_url: "https://u:${secret}@host/v1" }]`,
     `upstreams: [{ id: a, family: openai, base_url: "${secret}" }]`,
-    `store: postgres://u:${secret}@host/db`,
+    `store: postgres://u:${secret}@host`,
+    `console: { host: 0.0.0.0, token: "${secret} x" }`,
+    `alerts: { webhooks: [{ url: "https://u:${secret}@host/", secret: "${secret} x" }] }`,
+    `projects: [{ id: "\${S}" }]\nkeys: [{ id: a, secret: ${secret}-1234, project: "\${S}s" }]`,
+    `keys: [{ id: a, secret: ${secret}-1234, budgets: [{ every: "\${S}", amount: "\${S}" }] }]`,
     `store: ${secret}`,
     `redis: ${secret}`,
     `server: { host: "\${S} x", port: "\${S}", workers: "\${S}", diagnostics: "\${S}", body_limit: "\${S}" }`,

@@ -1,14 +1,19 @@
 /** From nothing to a snapshot: find the file, read it, put in the environment, judge it, read what it names, compile it. */
 
-import { totalmem } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import type { Family } from '../core/family.ts';
 import type { Snapshot } from '../core/snapshot.ts';
+import type { Resource } from '../core/store.ts';
+import { type KeyRing, SecretKeyError } from '../lib/sealed.ts';
 import { compile } from './compile.ts';
 import { judgeDocument } from './document.ts';
 import { embeddedConfiguration } from './embedded.ts';
-import { createFaultList, type Fault } from './faults.ts';
+import { createFaultList, type Fault, type FaultList } from './faults.ts';
 import { findConfiguration } from './find.ts';
+import { filesNamedIn } from './named-files.ts';
+import { type Element, openElements, toElements, withElements } from './resources.ts';
+import { readKeyRing } from './secret-key.ts';
 import { readSideFiles, readText } from './side-files.ts';
 import { parseSource, type Source } from './source.ts';
 import { type Environment, substitute } from './substitute.ts';
@@ -19,9 +24,14 @@ export interface LoadOptions {
   readonly env: Environment;
   readonly cwd: string;
   readonly families: readonly Family[];
+  /** What the store holds, to be one configuration with the file. */
+  readonly resources?: readonly Resource[];
+  /** What someone is about to put into the store. */
+  readonly added?: readonly Element[];
   readonly nowMs?: () => number;
   /** The memory that the process may have. */
   readonly availableBytes?: number;
+  readonly availableCores?: number;
 }
 
 export interface LoadedConfiguration {
@@ -41,23 +51,27 @@ export interface FaultyConfiguration {
   readonly ok: false;
   readonly faults: readonly Fault[];
   readonly file: string | undefined;
+  /** Where the store is, as far as that can be told: with what it holds, the faults may be other ones. */
+  readonly store: string | undefined;
 }
 
 const largestFileBytes = 4 * 1024 * 1024;
 
-/** Every fault at once. Whatever the file holds, this does not throw. */
+/** Every fault at once. Whatever the file and the store hold, this does not throw. */
 export async function loadConfiguration(options: LoadOptions): Promise<LoadedConfiguration | FaultyConfiguration> {
-  const { env, families, cwd, nowMs = Date.now, availableBytes = memoryOfProcess() } = options;
+  const { env, families, cwd, resources = [], added = [], nowMs = Date.now } = options;
+  const { availableBytes = memoryOfProcess(), availableCores = availableParallelism() } = options;
   const { file, passedOver } = await findConfiguration(options);
-  const source = await readSource(file);
-  const { faults, positionOf } = source;
-  if (source.tree === undefined) return { ok: false, faults: faults.all(), file };
+  const sealed = toElements(resources, added);
+  const { tree, faults, positionOf } = withElements(await readSource(file), sealed);
+  if (tree === undefined) return { ok: false, faults: faults.all(), file, store: undefined };
 
-  const substitution = substitute(source.tree, env, faults);
-  const document = judgeDocument(substitution, faults);
-  if (document === undefined) return { ok: false, faults: faults.all(), file };
+  const elements = sealed.length === 0 ? sealed : openElements(sealed, await findKeyRing(env, cwd, faults), faults);
+  const substitution = substitute(tree, env, faults);
+  const document = judgeDocument(substitution, { faults, positionOf, elements });
+  if (document === undefined) return { ok: false, faults: faults.all(), file, store: undefined };
 
-  const sideFiles = await readSideFiles(document, file === undefined ? cwd : dirname(file));
+  const sideFiles = await readSideFiles(filesNamedIn(document), file === undefined ? cwd : dirname(file));
   const warnings = passedOver.map((name) => `${name} is not read, as another configuration file stands beside it`);
   const notices: string[] = [];
   const { isSubstituted } = substitution;
@@ -66,6 +80,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     sideFiles,
     nowMs: nowMs(),
     availableBytes,
+    availableCores,
     faults,
     positionOf,
     isSubstituted,
@@ -73,9 +88,19 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     notices,
   });
   const found = faults.all();
-  if (found.length > 0) return { ok: false, faults: found, file };
+  if (found.length > 0) return { ok: false, faults: found, file, store: snapshot.store };
   const files = file === undefined ? [] : [file, ...sideFiles.paths];
   return { ok: true, snapshot, file, files, warnings, notices, credentialCounts };
+}
+
+async function findKeyRing(env: Environment, cwd: string, faults: FaultList): Promise<KeyRing | 'none' | 'unfit'> {
+  try {
+    return (await readKeyRing(env, cwd)) ?? 'none';
+  } catch (error) {
+    if (!(error instanceof SecretKeyError)) throw error;
+    faults.add([], error.message);
+    return 'unfit';
+  }
 }
 
 /** What its container may have, where that is less than the machine has; 0 means that nobody set a bound. */

@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { balances, type Retry, retryScopes } from '../core/snapshot.ts';
 import { tokenIdKinds } from '../core/translation.ts';
+import { capsFields } from './caps.ts';
 import {
   duration,
   flag,
@@ -17,6 +18,7 @@ import {
   text,
   wholeNumber,
 } from './fields.ts';
+import { priceField } from './prices.ts';
 
 export const standardRetry: Retry = Object.freeze({ scope: 'safe', attempts: 5 });
 
@@ -65,6 +67,7 @@ const targetSchema = mapping({
         kind: '`chat` or `guard`',
       }),
     ),
+  price: priceField('What this target costs.', "the model's `price`"),
 });
 
 const scope = () => oneOf(retryScopes);
@@ -132,9 +135,13 @@ export const modelSchema = mapping({
     ),
   retry,
   hedge,
+  price: priceField(
+    'What each target costs that says nothing itself.',
+    'what the [table of prices](prices.md) says of it, else `unknown`',
+  ),
+  ...capsFields,
   cache: later('Answering repeated items without a call.'),
   coalesce: later('Joining small calls into one.'),
-  price: later('What the model costs.'),
 });
 
 export type TargetEntry = z.output<typeof modelSchema>['targets'][number];

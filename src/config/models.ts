@@ -1,13 +1,16 @@
 /** The `models` section as the pipeline uses it, and the models that come with a family. */
 
+import { noCaps } from '../core/caps.ts';
 import type { Operation } from '../core/operation.ts';
 import type { Model, Target, Upstream } from '../core/snapshot.ts';
 import { standardPolicy, toAttemptPolicy } from './attempt-policy.ts';
+import { toCaps } from './caps.ts';
 import { type CompileContext, checkStars, createClaims } from './context.ts';
 import type { ConfigurationDocument, Entry } from './document.ts';
 import { type Path, toPathText } from './faults.ts';
 import { toOperations } from './model-operations.ts';
 import type { ModelEntry } from './model-schema.ts';
+import { toPrice } from './prices.ts';
 import { calledOf, type PlacedTargets, toTargets } from './targets.ts';
 import { toSpace } from './vector-space.ts';
 
@@ -70,6 +73,7 @@ function compileModel(
     space: toSpace({ path, value }, served, called, context),
     acceptsMessages: value.accepts_messages,
     ...toAttemptPolicy({ path, value }, served, called, isComplete, context),
+    caps: toCaps(value, path, context),
     targets: Object.freeze<[Target, ...Target[]]>([first.target, ...others.map(({ target }) => target)]),
   });
 }
@@ -85,6 +89,7 @@ function builtInModels(upstreams: ReadonlyMap<string, Upstream>, taken: Readonly
         model: id,
         priority: 0,
         weight: 1,
+        price: toPrice(undefined, upstream, id, true),
         offers: upstream.offers,
         unsupported: undefined,
         bridge: undefined,
@@ -101,6 +106,7 @@ function builtInModels(upstreams: ReadonlyMap<string, Upstream>, taken: Readonly
           space: served.includes('embeddings') ? id : undefined,
           acceptsMessages: false,
           ...standardPolicy,
+          caps: noCaps,
           targets: Object.freeze<[Target]>([target]),
         }),
       );

@@ -3,23 +3,20 @@ import { test } from 'node:test';
 import { loaded } from '../../test/support/configuration.ts';
 
 test('every setting that is not in force is noticed where it stands', async (t) => {
-  const text = `console: { port: 5001 }
-redis: redis://h
-upstreams:
+  const text = `upstreams:
   - { id: a, family: openai }
 models:
   - id: m
     operations: [edits]
     cache: true
     coalesce: true
-    price: { input: "0.02" }
     targets:
       - { upstream: a }
 `;
   const { notices } = await loaded(t, text);
   assert.deepEqual(
     notices.map((notice) => notice.replace(' has no effect in this version', '')),
-    ['console', 'redis', 'models[0].cache', 'models[0].coalesce', 'models[0].price'],
+    ['models[0].cache', 'models[0].coalesce'],
   );
 });
 

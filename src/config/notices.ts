@@ -5,15 +5,17 @@ import * as z from 'zod';
 import type { ConfigurationDocument } from './document.ts';
 import { type Path, toPathText } from './faults.ts';
 import { modelSchema } from './model-schema.ts';
+import { projectSchema } from './project-schema.ts';
 import { keySchema, settingsSchema } from './schema.ts';
 import { bare } from './schema-lookup.ts';
 import { upstreamSchema } from './upstream-schema.ts';
 
-export function noticesOf({ settings, upstreams, models, keys }: ConfigurationDocument): string[] {
+export function noticesOf({ settings, upstreams, models, projects, keys }: ConfigurationDocument): string[] {
   const idle = [
     ...idlePaths(settingsSchema, settings, []),
     ...upstreams.flatMap(({ path, value }) => idlePaths(upstreamSchema, value, path)),
     ...models.flatMap(({ path, value }) => idlePaths(modelSchema, value, path)),
+    ...projects.flatMap(({ path, value }) => idlePaths(projectSchema, value, path)),
     ...keys.flatMap(({ path, value }) => idlePaths(keySchema, value, path)),
   ];
   return idle.map((path) => `${toPathText(path)} has no effect in this version`);

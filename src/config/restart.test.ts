@@ -36,3 +36,23 @@ keys: [{ id: k, secret: ${'x'.repeat(24)} }]
   const { snapshot: next } = await loaded(t, text, { files: renewed });
   assert.deepEqual(needsRestart(running, next), []);
 });
+
+const token = 'a-token-of-24-characters';
+
+const rows: readonly (readonly [next: string, settings: readonly string[]])[] = [
+  ['server: { workers: 1 }\nconsole: { port: 4001 }\nledger: { retention: 30d }', []],
+  ['redis: redis://h', ['redis']],
+  ['server: { workers: 2 }', ['server.workers']],
+  [`console: { host: 0.0.0.0, token: ${token}, port: 5001 }`, ['console.host', 'console.port', 'console.token']],
+  ['ledger: { journal: elsewhere, durability: strict }', ['ledger.journal', 'ledger.durability']],
+  ['store: postgres://h/db', ['store']],
+  ['keys: [{ id: k, secret: a-secret-of-24-characters, limits: { requests_per_day: 1 } }]', []],
+];
+
+test('what belongs to the process and its ledger holds from the start of the process to its end is named when it changes, and nothing else is', async (t) => {
+  const { snapshot: running } = await loaded(t, 'server: {}');
+  for (const [text, settings] of rows) {
+    const { snapshot } = await loaded(t, text);
+    assert.deepEqual(needsRestart(running, snapshot), settings, text);
+  }
+});

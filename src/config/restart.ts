@@ -7,7 +7,14 @@ const settings: Readonly<Record<string, (snapshot: Snapshot) => unknown>> = {
   'server.port': ({ server }) => server.port,
   'server.tls': ({ server }) => server.tls !== undefined,
   'server.max_header_size': ({ server }) => server.maxHeaderBytes,
+  'server.workers': ({ server }) => server.workers,
+  'console.host': ({ console }) => console.host,
+  'console.port': ({ console }) => console.port,
+  'console.token': ({ console }) => console.token,
   store: ({ store }) => store,
+  redis: ({ redis }) => redis,
+  'ledger.journal': ({ ledger }) => ledger.directory,
+  'ledger.durability': ({ ledger }) => ledger.durability,
 };
 
 /** The settings that differ and cannot change while Postern runs; `server.tls` counts as switched on or off only. */

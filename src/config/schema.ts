@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import type { operations } from '../core/operation.ts';
+import { capsFields } from './caps.ts';
 import {
   duration,
   filePath,
@@ -20,6 +21,8 @@ import {
   wholeNumber,
 } from './fields.ts';
 import { modelSchema } from './model-schema.ts';
+import { alertsSchema, consoleSchema, ledgerSchema } from './operation-schema.ts';
+import { projectSchema } from './project-schema.ts';
 import { upstreamSchema } from './upstream-schema.ts';
 
 const addressList = () => list(text('an IP address or a CIDR range'), 'a list of IP addresses and CIDR ranges');
@@ -40,9 +43,12 @@ const server = mapping({
     .union([wholeNumber(1, 1024), z.literal('auto')], { error: 'a whole number from 1 to 1024, or auto' })
     .default(1)
     .meta(
-      is('How many processes serve. This version runs one: more are refused, and `auto` means one.', {
-        kind: 'number or `auto`',
-      }),
+      is(
+        'How many processes serve; `auto`: as many as there are processors. More than one wants `redis`, for limits that are exact.',
+        {
+          kind: 'number or `auto`',
+        },
+      ),
     ),
   drain: mapping({
     delay: duration(0)
@@ -120,12 +126,10 @@ const server = mapping({
   log_client_address: flag().default(false).meta(is("Whether log lines name the client's address.")),
 });
 
-const consoleSettings = mapping({
-  host: text('a host name or an IP address', /^[^\s/]+$/)
-    .default('127.0.0.1')
-    .meta(is('The address that the console listens on.', { kind: 'host name or address' })),
-  port: wholeNumber(0, 65_535).default(4001).meta(is('The port that the console listens on.')),
-});
+const wantedNames = 'names of 1 to 64 letters, digits, dots, underscores and dashes';
+const metadataName = text(wantedNames, /^[A-Za-z0-9._-]{1,64}$/);
+const metadataText = text('text of up to 512 characters, without control characters', /^[^\p{Cc}\p{Cs}]{0,512}$/u);
+const longestCaptureMs = 365 * 86_400_000;
 
 export const keySchema = mapping({
   id: ownId().meta(is('The name of the key, for lists and logs.')),
@@ -154,6 +158,24 @@ export const keySchema = mapping({
         defaultText: 'never',
       }),
     ),
+  project: ownId()
+    .optional()
+    .meta(is('The ID of the project that it belongs to, whose limits and budgets hold as well.')),
+  ...capsFields,
+  metadata: z
+    .record(metadataName, metadataText, {
+      error: ({ code }) => (code === 'invalid_key' ? wantedNames : 'a mapping of names to texts'),
+    })
+    .default({})
+    .meta(is('What you note about it, by names of your own.', { kind: 'names to texts' })),
+  capture: duration(60_000, longestCaptureMs)
+    .optional()
+    .meta(
+      is('Keeps what is asked and answered in the ledger, secrets taken out, for so long.', {
+        kind: 'time',
+        defaultText: 'never',
+      }),
+    ),
 });
 
 const defaultFor = () =>
@@ -175,15 +197,24 @@ const anything = list(z.unknown()).default([]);
 export const settingsSchema = mapping({
   $schema: z.string({ error: 'text' }).optional().meta(is('Where editors find the schema of this file.')),
   server: server.prefault({}).meta(is('The gateway itself.')),
-  console: consoleSettings.prefault({}).meta(is('The web console.', { inForce: false })),
-  store: text('sqlite:<path of the database file>')
+  console: consoleSchema.prefault({}).meta(is('The listener for operators: metrics, and the console.')),
+  store: text('sqlite:<path of the database file>, or a postgres:// URL')
     .default('sqlite:data/postern.db')
-    .meta(is('Where keys are kept: `sqlite:` and a path.', { secret: true })),
-  redis: text('a redis:// or rediss:// URL', /^rediss?:\/\/\S+$/)
+    .meta(
+      is('Where keys, budgets and the ledger are kept: `sqlite:` and a path, or the URL of a PostgreSQL database.', {
+        secret: true,
+      }),
+    ),
+  redis: text('a redis:// or rediss:// URL', /^rediss?:\/\/[^/\s]\S*$/)
     .optional()
-    .meta(is('Limits and caches that all nodes share.', { inForce: false, secret: true, kind: 'URL' })),
+    .meta(
+      is('The URL of Redis or Valkey, where limits are counted for all nodes together.', { secret: true, kind: 'URL' }),
+    ),
+  ledger: ledgerSchema.prefault({}).meta(is('Who asked for what, and what it cost.')),
+  alerts: alertsSchema.prefault({}).meta(is('Where operators are told of budgets that run out, beside the log.')),
   upstreams: anything,
   models: anything,
+  projects: anything,
   keys: anything,
   default_model: defaultModel
     .prefault({})
@@ -193,6 +224,9 @@ export const settingsSchema = mapping({
 export const configurationSchema = settingsSchema.extend({
   upstreams: list(upstreamSchema).default([]).meta(is('The services that calls go to.')),
   models: list(modelSchema).default([]).meta(is('What clients may ask for, and who serves it.')),
+  projects: list(projectSchema)
+    .default([])
+    .meta(is('What several keys have in common: limits and budgets for all of them.')),
   keys: list(keySchema)
     .default([])
     .meta(is('The keys that clients come with. Further ones are made with `postern keys create`.')),

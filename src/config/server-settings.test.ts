@@ -13,9 +13,25 @@ test('certificate and key are read when the configuration is, and watched', asyn
   assert.deepEqual(result.files, [file, join(file, '../tls/cert.pem'), join(file, '../tls/key.pem')]);
 });
 
-test('one worker is what auto means, and a notice says so', async (t) => {
-  const { notices } = await loaded(t, 'server: { workers: auto }');
-  assert.deepEqual(notices, ['server.workers: auto means one worker in this version']);
+test('auto is as many workers as there are processors', async (t) => {
+  const workersOf = async (written: string) =>
+    (await loaded(t, `server: { workers: ${written} }\nredis: redis://h`, { availableCores: 6 })).snapshot.server
+      .workers;
+  assert.equal(await workersOf('auto'), 6);
+  assert.equal(await workersOf('3'), 3);
+});
+
+test('what becomes inexact with several workers is said, and with redis nothing does', async (t) => {
+  const warningsOf = async (text: string) => {
+    const { warnings } = await loaded(t, text, { availableCores: 4 });
+    return warnings.filter((warning) => warning.startsWith('server.workers'));
+  };
+  assert.match(
+    String(await warningsOf('server: { workers: auto }')),
+    /limits count per worker: .* 4 times what a limit says/,
+  );
+  assert.deepEqual(await warningsOf('server: { workers: 4 }\nredis: redis://h'), []);
+  assert.deepEqual(await warningsOf('server: { workers: 1 }'), []);
 });
 
 test('a bound on memory is a size, or a percentage of what the process may have', async (t) => {
@@ -79,7 +95,7 @@ const faultRows: readonly FaultRow[] = [
     path: 'server.cors.origins[0]',
     says: /an origin such as/,
   },
-  { text: 'server: { workers: 2 }', line: 1, path: 'server.workers', says: /one worker/ },
+  { text: 'server: { workers: 2000 }', line: 1, path: 'server.workers', says: /from 1 to 1024/ },
   { text: 'server: { workers: many }', line: 1, path: 'server.workers', says: /or auto; came: "many"/ },
   {
     text: 'server: { tls: { cert: c, key: k } }',
@@ -95,7 +111,14 @@ const faultRows: readonly FaultRow[] = [
     says: /no PEM certificate/,
     files: { c: 'x' },
   },
-  { text: 'store: postgres://u@h/db', line: 1, path: 'store', says: /not in this version/ },
+  { text: 'store: postgres://u@h', line: 1, path: 'store', says: /or postgres:\/\/user:password@host\/database/ },
+  { text: 'store: "postgres:///db"', line: 1, path: 'store', says: /wanted: sqlite:/ },
+  {
+    text: 'server: { workers: 2 }\nstore: "sqlite::memory:"',
+    line: 2,
+    path: 'store',
+    says: /memory of one process, and server.workers is 2/,
+  },
   { text: 'store: data/postern.db', line: 1, path: 'store', says: /wanted: sqlite:/ },
 ];
 

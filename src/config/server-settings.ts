@@ -12,12 +12,12 @@ import type { Settings } from './schema.ts';
 type ServerSection = Settings['server'];
 
 export function toServerSettings(server: ServerSection, context: CompileContext): ServerSettings {
-  checkHost(server.host, context);
-  checkWorkers(server.workers, context);
+  checkHost(server.host, ['server', 'host'], context);
   checkAddresses(server.trusted_proxies, ['server', 'trusted_proxies'], context);
   return Object.freeze({
     host: server.host,
     port: server.port,
+    workers: server.workers === 'auto' ? context.availableCores : server.workers,
     basePath: toBasePath(server.base_path, context),
     bodyLimitBytes: server.body_limit,
     diagnostics: server.diagnostics,
@@ -44,15 +44,9 @@ export function checkAddresses(addresses: readonly string[], at: Path, context: 
   }
 }
 
-function checkHost(host: string, { faults }: CompileContext): void {
+export function checkHost(host: string, at: Path, { faults }: CompileContext): void {
   if (isIP(host) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(host)) return;
-  faults.add(['server', 'host'], 'wanted: a host name or an IP address, without brackets and without the port');
-}
-
-function checkWorkers(workers: ServerSection['workers'], { faults, notices }: CompileContext): void {
-  if (workers === 'auto') notices.push('server.workers: auto means one worker in this version');
-  else if (workers > 1)
-    faults.add(['server', 'workers'], 'this version runs one worker; write 1, or start several gateways');
+  faults.add(at, 'wanted: a host name or an IP address, without brackets and without the port');
 }
 
 function toBasePath(written: string, { faults }: CompileContext): string {

@@ -2,7 +2,6 @@
 
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ConfigurationDocument } from './document.ts';
 
 export type FileContent = { readonly text: string } | { readonly reason: string };
 
@@ -16,27 +15,15 @@ export interface SideFiles {
 const largestSideFileBytes = 1024 * 1024;
 
 /** Relative paths start at the directory of the configuration file. */
-export async function readSideFiles(document: ConfigurationDocument, directory: string): Promise<SideFiles> {
+export async function readSideFiles(named: readonly string[], directory: string): Promise<SideFiles> {
   const contents = new Map<string, FileContent>();
-  for (const path of pathsIn(document)) {
+  for (const path of named) {
     if (!contents.has(path)) contents.set(path, await readText(resolve(directory, path), largestSideFileBytes));
   }
   return {
     content: (path) => contents.get(path) ?? { reason: 'it was not read' },
     paths: [...new Set([...contents.keys()].map((path) => resolve(directory, path)))],
   };
-}
-
-function pathsIn({ settings, upstreams }: ConfigurationDocument): string[] {
-  const { tls } = settings.server;
-  const ofUpstreams = upstreams.flatMap(({ value }) => [
-    value.api_key_file,
-    ...(value.credentials ?? []).map((one) => one.api_key_file),
-    value.tls?.ca,
-    value.tls?.cert,
-    value.tls?.key,
-  ]);
-  return [tls?.cert, tls?.key, ...ofUpstreams].filter((path) => path !== undefined);
 }
 
 const reasons: Readonly<Record<string, string>> = {

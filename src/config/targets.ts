@@ -10,6 +10,7 @@ import type { ConfigurationDocument, Entry } from './document.ts';
 import { type Path, suggestion, toPathText } from './faults.ts';
 import type { ModelEntry, TargetEntry } from './model-schema.ts';
 import { toOfferMap } from './offers.ts';
+import { toPrice } from './prices.ts';
 
 export interface PlacedTarget {
   readonly path: Path;
@@ -50,7 +51,7 @@ export function toTargets(
       reportUnknown(entry, at, document, context);
       return [];
     }
-    return [{ path: at, target: toTarget(entry, upstream, name, value.operations ?? operations, at, context) }];
+    return [{ path: at, target: toTarget(entry, upstream, name, value, at, context) }];
   });
 }
 
@@ -58,24 +59,30 @@ function toTarget(
   entry: TargetEntry,
   upstream: Upstream,
   model: string,
-  served: readonly Operation[],
+  owner: ModelEntry,
   path: Path,
   context: CompileContext,
 ): Target {
   const { priority, weight, bridge, unsupported, token_ids: tokenIds } = entry;
   const offers = toBridgeOffers(entry, upstream, path, context) ?? upstream.offers;
-  const defaults = toDefaults(entry, offers, served, path, context);
+  const defaults = toDefaults(entry, offers, owner.operations ?? operations, path, context);
   return Object.freeze({
     upstream: bridge === undefined ? upstream : asBridged(upstream),
     model,
     priority,
     weight,
+    price: toPrice(entry.price ?? owner.price, upstream, model, isMadeInside(upstream)),
     bridge,
     offers,
     unsupported,
     tokenIds,
     defaults,
   });
+}
+
+/** Its answers are made in this process, and nobody sends a bill for them. */
+function isMadeInside({ offers }: Upstream): boolean {
+  return offers.values().some(({ make }) => make !== undefined);
 }
 
 /** The same upstream, with its keys as its chat takes them. */

@@ -1,6 +1,7 @@
 /** An element of `upstreams`, key by key. */
 
 import * as z from 'zod';
+import { budgetsField, rateFields } from './caps.ts';
 import {
   credential,
   duration,
@@ -93,9 +94,11 @@ export const upstreamSchema = mapping({
     concurrency: wholeNumber(1, 1_000_000).default(256).meta(is('Calls at a time, and connections.')),
     queue: wholeNumber(0, 1_000_000).default(256).meta(is('Calls that may wait for their turn.')),
     queue_timeout: time('How long each of them may wait.', '`5s`'),
+    ...rateFields,
   })
     .prefault({})
-    .meta(is('How much is sent at a time.')),
+    .meta(is('How much is sent at a time, which each process counts for itself, and within a minute and a day.')),
+  budgets: budgetsField(),
   tls: mapping({
     ca: pemFile('The PEM file with the certificates to trust, instead of those that the platform trusts.'),
     cert: pemFile('The PEM file with the certificate chain to show to the upstream.'),
@@ -113,7 +116,10 @@ export const upstreamSchema = mapping({
     .meta(is('How HTTPS is spoken with it, where the usual way is not enough. The files are watched for changes.')),
   health_check: mapping({
     path: urlPath().meta(
-      is('What is asked for, directly under the host of `base_url`. Any status below 300 is a yes.', { kind: 'path' }),
+      is('What is asked for, directly under the host of `base_url`. Any status below 300 is a yes.', {
+        kind: 'path',
+        secret: true,
+      }),
     ),
     interval: duration(100)
       .prefault('10s')

@@ -13,6 +13,7 @@ import {
 } from '../core/family.ts';
 import type { Upstream } from '../core/snapshot.ts';
 import { nearestName } from '../lib/nearest-name.ts';
+import { toCaps } from './caps.ts';
 import { type CompileContext, createClaims, quoted } from './context.ts';
 import { type Key, readKeys, toCredentials } from './credentials.ts';
 import type { Entry } from './document.ts';
@@ -97,12 +98,18 @@ function compileUpstream(
     secrets: Object.freeze([...spellings].map((spelling) => Buffer.from(spelling))),
     timeouts: toTimeouts(entry.timeouts, [...path, 'timeouts'], context),
     limits: toLimits(entry, [...path, 'limits'], context),
+    caps: toUpstreamCaps(entry, path, context),
     tls: entry.tls && toUpstreamTls(entry.tls, [...path, 'tls'], context),
     healthCheck: entry.health_check && toHealthCheck(entry.health_check, [...path, 'health_check'], context),
     options,
     answerLimitBytes: entry.answer_limit,
     offers: toOffers(entry, family, offers, options, path, context),
   });
+}
+
+/** How much is under way at a time is bounded where the connections are. */
+function toUpstreamCaps({ limits, budgets }: UpstreamEntry, path: Path, context: CompileContext): Upstream['caps'] {
+  return toCaps({ limits: { ...limits, concurrency: undefined }, budgets }, path, context);
 }
 
 function warnOfIdleKeys(

@@ -125,6 +125,16 @@ const table = {
     type: 'invalid_request_error',
     message: 'The request headers are over the limit; send fewer or shorter ones.',
   },
+  rate_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    message: 'A limit of this API key is reached; try again after the time in Retry-After.',
+  },
+  budget_exceeded: {
+    status: 429,
+    type: 'insufficient_quota',
+    message: 'A budget of this API key is spent; ask the operator for more.',
+  },
   client_closed: {
     status: 499,
     type: 'invalid_request_error',
@@ -148,7 +158,7 @@ const table = {
   store_unavailable: {
     status: 503,
     type: 'server_error',
-    message: 'The API key cannot be looked up just now; try again in a moment.',
+    message: 'What the gateway must look up or write down cannot be just now; try again in a moment.',
   },
   no_upstream_available: {
     status: 503,

@@ -1,23 +1,14 @@
 /** One client request and everything known about it. One shape: every field is assigned in the constructor. */
 
+import type { Captured } from './captured.ts';
 import type { ErrorCode } from './errors.ts';
 import type { KeyRecord } from './key.ts';
+import type { RowOutcome, TryRecord } from './ledger-row.ts';
 import type { Listening } from './outcome.ts';
+import type { Asking, Bill } from './price.ts';
 import type { Route } from './route.ts';
 import type { Snapshot, Target } from './snapshot.ts';
 import type { Usage } from './usage.ts';
-
-/** One call of an exchange, where it took more than the one that was answered well. */
-export interface TryRecord {
-  readonly upstream: string;
-  readonly model: string;
-  /** Where the upstream has several. */
-  readonly credential: string | undefined;
-  readonly outcome: string;
-  /** A status, or what went wrong. */
-  readonly detail: number | string | undefined;
-  readonly durationMs: number;
-}
 
 export class Exchange {
   /** Made by Postern: keys the log, and goes upstream as `x-request-id`. */
@@ -38,6 +29,8 @@ export class Exchange {
   clientAddress: string | undefined = undefined;
   /** The model's public ID, as resolved. */
   modelId: string | undefined = undefined;
+  /** What it asks for, once its body was read. */
+  asking: Asking | undefined = undefined;
   target: Target | undefined = undefined;
   attempts = 0;
   /** Empty where the first call was answered well. */
@@ -50,7 +43,15 @@ export class Exchange {
   status = 0;
   requestBytes = 0;
   responseBytes = 0;
+  /** How many they are without their compression, where they have one that is known. */
+  decodedBytes: number | undefined = undefined;
+  /** Only where the key has bodies kept. */
+  captured: Captured | undefined = undefined;
   usage: Usage | null = null;
+  /** What it is billed by; null while that is not known, and where nothing is owed. */
+  bill: Bill | null = null;
+  /** How it ended, once it did. */
+  outcome: RowOutcome | undefined = undefined;
   errorCode: ErrorCode | undefined = undefined;
   /** For the log: what lay behind an error, without secrets. */
   errorCause: string | undefined = undefined;

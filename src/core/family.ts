@@ -70,6 +70,10 @@ export interface Offer {
   readonly translation?: Translation;
   /** What `x-postern-translated` says, where it is not the family. */
   readonly translatedBy?: string;
+  /** What a call for one item can count beyond what the client sent: a task around it, a verdict. */
+  readonly addedTokens?: { readonly input: number; readonly output: number };
+  /** Where the client sets no `max_tokens`, none is set: the answer may be as long as the model likes. */
+  readonly isUnlimited?: boolean;
   /** For people: what it can take and what not. A fact that nobody could verify says so. */
   readonly facts?: string;
 }

@@ -1,5 +1,6 @@
 /** A virtual key: who calls, and what the caller may do. The secret itself is nowhere; only its digest is. */
 
+import type { Caps } from './caps.ts';
 import type { Operation } from './operation.ts';
 
 export interface KeyRecord {
@@ -11,6 +12,21 @@ export interface KeyRecord {
   readonly operations: readonly Operation[] | undefined;
   /** Addresses and CIDR ranges the key may be used from. Undefined: from anywhere. */
   readonly addresses: readonly string[] | undefined;
+  /** The ID of the project whose caps hold as well, and under which it is counted. */
+  readonly project: string | undefined;
+  readonly caps: Caps;
+  /** What operators note about it, by names of their own. */
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Whether the ledger keeps what was asked and answered, for so long; undefined: never. */
+  readonly captureMs: number | undefined;
   readonly expiresAtMs: number | undefined;
   readonly revokedAtMs: number | undefined;
+}
+
+/** What several keys have in common. */
+export interface Project {
+  readonly id: string;
+  readonly managedBy: 'file' | 'store';
+  readonly name: string | undefined;
+  readonly caps: Caps;
 }

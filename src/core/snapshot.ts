@@ -2,9 +2,12 @@
 
 import type { BlockList } from 'node:net';
 import type { Json } from '../lib/json-text.ts';
+import type { Caps } from './caps.ts';
 import type { Family, Offer, Options, Signer } from './family.ts';
-import type { KeyRecord } from './key.ts';
+import type { KeyRecord, Project } from './key.ts';
+import type { Durability } from './ledger-row.ts';
 import type { Label, Operation } from './operation.ts';
+import type { Price } from './price.ts';
 import type { TokenIds, Unsupported } from './translation.ts';
 
 export interface Timeouts {
@@ -73,6 +76,8 @@ export interface Upstream {
   readonly secrets: readonly Buffer[];
   readonly timeouts: Readonly<Record<Operation, Timeouts>>;
   readonly limits: UpstreamLimits;
+  /** What all exchanges together may use up of it. */
+  readonly caps: Caps;
   readonly tls: UpstreamTls | undefined;
   readonly healthCheck: HealthCheck | undefined;
   /** The family's own settings. */
@@ -93,6 +98,8 @@ export interface Target {
   readonly priority: number;
   /** Its share of the calls among the targets of its priority; one with 0 is never called. */
   readonly weight: number;
+  /** Undefined where it is not known. */
+  readonly price: Price | undefined;
   /** Serves other operations by way of chat. */
   readonly bridge: string | undefined;
   /** What it serves: the upstream's offers, or those of the bridge. */
@@ -134,6 +141,8 @@ export interface Model {
   readonly balance: Balance;
   readonly retry: Retry;
   readonly hedge: Hedge | undefined;
+  /** What all exchanges together may use up of it. */
+  readonly caps: Caps;
   readonly targets: readonly [Target, ...Target[]];
 }
 
@@ -151,9 +160,40 @@ export interface ModelIndex {
   readonly all: readonly Model[];
 }
 
+export interface LedgerSettings {
+  /** Where the journal is. */
+  readonly directory: string;
+  readonly durability: Durability;
+  /** How long rows are kept; sums stay. */
+  readonly retentionMs: number;
+}
+
+/** The listener for operators. */
+export interface ConsoleSettings {
+  readonly host: string;
+  readonly port: number;
+  /** The operator wrote the port: where it is taken, that is a fault, and not only a pity. */
+  readonly isPortGiven: boolean;
+  /** What a caller must bring; undefined where only this machine reaches the listener. */
+  readonly token: string | undefined;
+}
+
+/** Where operators are told of budgets that run out. */
+export interface AlertSettings {
+  readonly webhooks: readonly AlertWebhook[];
+}
+
+export interface AlertWebhook {
+  readonly url: string;
+  /** The body is signed with it. */
+  readonly secret: string | undefined;
+}
+
 export interface ServerSettings {
   readonly host: string;
   readonly port: number;
+  /** Processes that serve. */
+  readonly workers: number;
   readonly basePath: string;
   readonly bodyLimitBytes: number;
   readonly diagnostics: boolean;
@@ -177,10 +217,17 @@ export interface Snapshot {
   readonly server: ServerSettings;
   /** Where the store is, such as `sqlite:data/postern.db`. */
   readonly store: string;
+  /** The URL of Redis, where limits are counted for all nodes together. */
+  readonly redis: string | undefined;
+  readonly ledger: LedgerSettings;
+  readonly console: ConsoleSettings;
+  readonly alerts: AlertSettings;
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly models: ModelIndex;
   /** The model to use where the client names none. */
   readonly defaultModels: Readonly<Partial<Record<Operation, string>>>;
   /** Keys that the file declares, by the SHA-256 of the secret in lower-case hex. */
   readonly keys: ReadonlyMap<string, KeyRecord>;
+  /** By ID. */
+  readonly projects: ReadonlyMap<string, Project>;
 }

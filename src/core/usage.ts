@@ -5,4 +5,6 @@ export interface Usage {
   readonly completionTokens: number | null;
   readonly totalTokens: number | null;
   readonly searchUnits: number | null;
+  /** Of the prompt's tokens, those that it had in its cache. */
+  readonly cachedTokens?: number | null;
 }

@@ -1,11 +1,13 @@
 /** Asks one target after another until an answer may pass to the client. The client has seen nothing yet. */
 
+import { noCaps } from '../core/caps.ts';
 import { type Dispatcher, isTurn, Tried, type Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { SigningTools } from '../core/family.ts';
 import type { Answer, Failure, Listening, Outcome, Transport } from '../core/outcome.ts';
 import type { Target } from '../core/snapshot.ts';
+import type { Denial } from '../core/spending.ts';
 import type { Translation } from '../core/translation.ts';
 import { fullJitterMs } from '../lib/back-off.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -95,6 +97,7 @@ class Attempts {
   async #ask(turn: Turn, client: Listening): Promise<Answer | undefined> {
     const entry = turn.enter(client, this.#plan.deadlineMs);
     if (entry !== 'entered' && !this.#hasEntered(turn, await entry, client)) return undefined;
+    if (turn.candidate.target.upstream.caps !== noCaps && !(await this.#mayUse(turn))) return undefined;
     const startedMs = performance.now();
     const outcome = await this.#send(turn, client);
     return outcome && this.#judge(turn, outcome, startedMs);
@@ -109,6 +112,23 @@ class Attempts {
     if (entry === 'entered' && !client.gone) return true;
     turn.withdraw();
     throw new GatewayError('client_closed');
+  }
+
+  /** False where the upstream's own caps are reached. */
+  async #mayUse(turn: Turn): Promise<boolean> {
+    let denial: Denial | undefined;
+    try {
+      denial = await this.#plan.reservation.enter(turn.candidate.target.upstream);
+    } catch (error) {
+      turn.withdraw();
+      throw error;
+    }
+    if (denial === undefined) return true;
+    turn.withdraw();
+    this.#tried.upstream(turn.candidate.target.upstream.id);
+    this.#note(turn, 'capped', denial.limit, performance.now());
+    this.#leftovers.denied(denial);
+    return false;
   }
 
   /** Undefined where this target cannot serve what is asked, and another one may. */

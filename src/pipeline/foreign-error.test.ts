@@ -41,6 +41,7 @@ function toCandidate(errors: ErrorDialect | undefined, isTranslated = true): Can
     model: 'm',
     priority: 0,
     weight: 1,
+    price: undefined,
     offers: new Map(),
     unsupported: undefined,
     bridge: undefined,

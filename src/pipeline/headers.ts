@@ -69,8 +69,11 @@ const withheld = new Set([
 /** How the client can tell where the body ends; with none, the connection does, or there is no body. */
 export type Framing = 'length' | 'chunked' | 'none';
 
-/** The end-to-end headers of an answer, in its own order and spelling; its request ID under another name. */
-export function clientHeaders(raw: readonly string[], framing: Framing): string[] {
+/**
+ * The end-to-end headers of an answer, in its own order and spelling; its request ID under another name. With rates of our own,
+ * the upstream's would only confuse.
+ */
+export function clientHeaders(raw: readonly string[], framing: Framing, hasOwnRates = false): string[] {
   const named = connectionTokens(raw);
   const headers: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
@@ -78,7 +81,7 @@ export function clientHeaders(raw: readonly string[], framing: Framing): string[
     const value = raw[i + 1] ?? '';
     const lower = name.toLowerCase();
     if (withheld.has(lower) || lower.startsWith('access-control-') || lower.startsWith('x-postern-')) continue;
-    if (named?.has(lower)) continue;
+    if (named?.has(lower) || (hasOwnRates && lower.startsWith('x-ratelimit-'))) continue;
     if (lower === 'x-request-id') headers.push('x-upstream-request-id', value);
     else if (lower === 'content-length' ? framing === 'length' : lower !== 'trailer' || framing === 'chunked') {
       headers.push(name, value);

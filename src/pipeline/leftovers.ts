@@ -4,6 +4,7 @@ import type { NoTurn, Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer, Failure } from '../core/outcome.ts';
+import type { Denial } from '../core/spending.ts';
 import { discard } from './discard.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -18,6 +19,7 @@ export class Leftovers {
   #held: Held | undefined = undefined;
   #failure: Failure | undefined = undefined;
   #refusal: GatewayError | undefined = undefined;
+  #denial: Denial | undefined = undefined;
 
   /** The newest, save that a refused credential of ours says the least to a client. */
   hold(next: Held): void {
@@ -41,6 +43,11 @@ export class Leftovers {
     this.#refusal ??= refusal;
   }
 
+  /** An upstream may not be asked more. The one that may be asked soonest counts. */
+  denied(denial: Denial): void {
+    if (this.#denial === undefined || denial.retryAfterMs < this.#denial.retryAfterMs) this.#denial = denial;
+  }
+
   /** Nobody knows what was done: an earlier answer that says "nothing was" would be wrong by now. */
   failedForGood(failure: Failure): void {
     this.clear();
@@ -60,10 +67,20 @@ export class Leftovers {
     // One that was not asked might have served it.
     const isRefusedByAll = none?.kind === 'tried' && exchange.tries.length === 0;
     if (this.#refusal !== undefined && isRefusedByAll) throw this.#refusal;
+    if (this.#failure === undefined && this.#denial !== undefined)
+      throw this.#denial.unavailable ?? tooMany(this.#denial);
     if (this.#failure === undefined) throw refusal(none, exchange, this.#refusal !== undefined);
     const { code, message, cause } = this.#failure;
     throw new GatewayError(code, { message, cause: withReasons(cause, none) });
   }
+}
+
+function tooMany({ limit, retryAfterMs }: Denial): GatewayError {
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
+  return new GatewayError('rate_limit_exceeded', {
+    message: `The limit of ${limit} is reached, and no other upstream of this model can be asked; try again in ${seconds} s.`,
+    headers: ['Retry-After', String(seconds)],
+  });
 }
 
 /** Nobody was asked at all; `isNarrowed` says that some could not serve it whenever they were asked. */

@@ -1,18 +1,22 @@
 /** The request in reading order: admit, read, find the model, plan, attempt, relay. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Captured } from '../core/captured.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
+import type { Ledger } from '../core/ledger.ts';
 import type { Answer } from '../core/outcome.ts';
 import type { Route } from '../core/route.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
+import type { Reservation, Spending } from '../core/spending.ts';
 import type { Translated } from '../core/translation.ts';
+import { askingOf } from './asking.ts';
 import { type AttemptDeps, attempt } from './attempt.ts';
 import { courseOf, nameAt, notSupported, shapeOf } from './plan.ts';
 import { compileQuestionReader, missing, modelNameOf, type Question, type QuestionReader } from './question.ts';
 import { relay } from './relay.ts';
-import type { UsageObserver } from './usage.ts';
+import { Settling } from './settling.ts';
 
 export interface PipelineDeps extends AttemptDeps {
   readonly routes: readonly Route[];
@@ -23,6 +27,10 @@ export interface PipelineDeps extends AttemptDeps {
   /** Judges the media type, then reads and decodes the whole body under the limits. */
   readBody(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<Buffer>;
   checkModel(key: KeyRecord, modelId: string): void;
+  readonly spending: Spending;
+  readonly ledger: Ledger;
+  /** Says what an exchange that is over is billed by. */
+  bill(exchange: Exchange): void;
 }
 
 export type Pipeline = (
@@ -34,36 +42,50 @@ export type Pipeline = (
 ) => Promise<void>;
 
 export function createPipeline(deps: PipelineDeps): Pipeline {
-  const { routes, checkPressure, admit, readBody, checkModel } = deps;
+  const { routes, checkPressure, admit, readBody, checkModel, spending, ledger } = deps;
   const readers = new Map<Route, QuestionReader>(routes.map((route) => [route, compileQuestionReader(route)]));
 
-  return async (exchange, route, modelFromPath, request, response) => {
-    exchange.route = route;
-    checkPressure(exchange);
-    const admitted = admit(exchange, route, request);
-    const key = admitted instanceof Promise ? await admitted : admitted;
-    exchange.key = key;
-
+  async function read(exchange: Exchange, route: Route, request: IncomingMessage, response: ServerResponse) {
     const body = await readBody(exchange, request, response);
-    const read = readers.get(route);
-    if (read === undefined) throw new TypeError(`route ${route.path} was not compiled`);
+    if (exchange.key?.captureMs !== undefined) exchange.captured = new Captured(body);
+    const reader = readers.get(route);
+    if (reader === undefined) throw new TypeError(`route ${route.path} was not compiled`);
     const shape = shapeOf(route, request.headers);
-    const asked = read(body, shape);
-    const question = asked instanceof Promise ? await asked : asked;
+    const asked = reader(body, shape);
+    return { shape, question: asked instanceof Promise ? await asked : asked };
+  }
 
-    const resolved = findModel(exchange, route, question, modelFromPath);
-    exchange.modelId = resolved.id;
-    checkModel(key, resolved.id);
-    const course = courseOf(resolved, route);
-    const deadlineMs = performance.now() + course.totalMs;
-    const plan = { exchange, route, question, resolved, clientHeaders: request.headers, course, deadlineMs, shape };
+  return async (exchange, route, modelFromPath, request, response) => {
+    const settling = new Settling(exchange, deps);
+    try {
+      checkPressure(exchange);
+      const admitted = admit(exchange, route, request);
+      const key = admitted instanceof Promise ? await admitted : admitted;
+      exchange.key = key;
 
-    const answer = await attempt(plan, deps);
-    const observer = await passOn(exchange, answer, response, resolved);
-    const usage = observer.finish(exchange.cut || exchange.errorCode !== undefined);
-    const counted = usage instanceof Promise ? await usage : usage;
-    // What a translated answer shows may be an estimate.
-    exchange.usage = answer.translated === undefined ? counted : answer.translated.usage;
+      const { question, shape } = await read(exchange, route, request, response);
+      const resolved = findModel(exchange, route, question, modelFromPath);
+      exchange.modelId = resolved.id;
+      checkModel(key, resolved.id);
+      const course = courseOf(resolved, route);
+      const asked = askingOf(question, route, course);
+      const asking = asked instanceof Promise ? await asked : asked;
+      exchange.asking = asking;
+
+      const reserved = spending.reserve(exchange, course, asking);
+      const reservation = reserved instanceof Promise ? await reserved : reserved;
+      settling.reserved(reservation);
+      await ledger.open(exchange, reservation);
+
+      const deadlineMs = performance.now() + course.totalMs;
+      const clientHeaders = request.headers;
+      const plan = { exchange, route, question, resolved, clientHeaders, course, deadlineMs, shape, reservation };
+      const answer = await attempt(plan, deps);
+      await passOn(exchange, answer, response, ownHeaders(exchange, answer, resolved, reservation), settling);
+    } catch (error) {
+      await settling.failed(error);
+      throw error;
+    }
   };
 }
 
@@ -72,10 +94,11 @@ async function passOn(
   exchange: Exchange,
   answer: Answer,
   response: ServerResponse,
-  resolved: ResolvedModel,
-): Promise<UsageObserver> {
+  headers: readonly string[],
+  settling: Settling,
+): Promise<void> {
   try {
-    return await relay(exchange, answer, response, ownHeaders(exchange, answer, resolved));
+    await relay(exchange, answer, response, headers, settling);
   } catch (error) {
     answer.cancel();
     throw error;
@@ -113,8 +136,13 @@ function unknownModel(name: string): GatewayError {
 }
 
 /** What Postern adds to the head of an answer. */
-function ownHeaders(exchange: Exchange, { translated }: Answer, resolved: ResolvedModel): string[] {
-  const headers = ['x-request-id', exchange.clientRequestId ?? exchange.id];
+function ownHeaders(
+  exchange: Exchange,
+  { translated }: Answer,
+  resolved: ResolvedModel,
+  { headers: rateHeaders }: Reservation,
+): string[] {
+  const headers = ['x-request-id', exchange.clientRequestId ?? exchange.id, ...rateHeaders];
   if (!exchange.snapshot.server.diagnostics) return headers;
   const upstreamMs = exchange.firstByteAtMs - exchange.sentAtMs;
   const gatewayMs = performance.now() - exchange.startedMs - upstreamMs;

@@ -7,6 +7,7 @@ import type { Exchange } from '../core/exchange.ts';
 import type { Call, Listening } from '../core/outcome.ts';
 import type { Route } from '../core/route.ts';
 import { type Model, offerKey, type ResolvedModel, type Target } from '../core/snapshot.ts';
+import type { Reservation } from '../core/spending.ts';
 import { type RerankShape, rerankShapes, type Translation } from '../core/translation.ts';
 import { replaceSpan } from '../lib/json-scan.ts';
 import { upstreamHeaders } from './headers.ts';
@@ -23,6 +24,7 @@ export interface Plan {
   readonly deadlineMs: number;
   /** The shape in which the client wants its reranked documents, where it says so. */
   readonly shape: RerankShape | undefined;
+  readonly reservation: Reservation;
 }
 
 /** Undefined where the bytes pass. */

@@ -1,10 +1,12 @@
 /** Passes an answer on as it comes: head, chunks under back-pressure, trailers. What breaks stays visibly broken. */
 
 import type { ServerResponse } from 'node:http';
+import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer, AnswerSink, ClientWork, Failure } from '../core/outcome.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import { clientHeaders, clientTrailers, type Framing } from './headers.ts';
+import type { Settling } from './settling.ts';
 import { createUsageObserver, type UsageObserver } from './usage.ts';
 
 /** How long a reader may take for what was already written when the upstream broke off. */
@@ -12,37 +14,47 @@ const lastWordsMs = 10_000;
 
 const unwritable = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Resolves when the whole answer was handed to the client's socket, or can no longer be. */
+/**
+ * Resolves when the whole answer was handed to the client's socket, or can no longer be. Its end goes out when the ledger has
+ * it; where that fails, the answer is cut, or, with nothing of it out, the promise is rejected.
+ */
 export function relay(
   exchange: Exchange,
   answer: Answer,
   response: ServerResponse,
   ownHeaders: readonly string[],
-): Promise<UsageObserver> {
-  return new Promise((resolve) => {
-    new Relay(exchange, answer, response, resolve).start(ownHeaders);
+  settling: Settling,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    new Relay(exchange, answer, response, settling, { resolve, reject }).start(ownHeaders);
   });
+}
+
+interface Waiter {
+  resolve(): void;
+  reject(error: unknown): void;
 }
 
 class Relay implements AnswerSink, ClientWork {
   readonly #exchange: Exchange;
   readonly #answer: Answer;
   readonly #response: ServerResponse;
-  readonly #resolve: (observer: UsageObserver) => void;
+  readonly #settling: Settling;
+  readonly #waiter: Waiter;
   readonly #observer: UsageObserver;
   readonly #lengthBytes: number | undefined;
   readonly #framing: Framing;
+  /** Until it is written. */
+  #head: string[] | undefined = undefined;
+  /** Nothing more comes, or what comes is of no use any more. */
+  #isOver = false;
 
-  constructor(
-    exchange: Exchange,
-    answer: Answer,
-    response: ServerResponse,
-    resolve: (observer: UsageObserver) => void,
-  ) {
+  constructor(exchange: Exchange, answer: Answer, response: ServerResponse, settling: Settling, waiter: Waiter) {
     this.#exchange = exchange;
     this.#answer = answer;
     this.#response = response;
-    this.#resolve = resolve;
+    this.#settling = settling;
+    this.#waiter = waiter;
     this.#observer = createUsageObserver(
       answer.status < 400 ? headerValue(answer.headers, 'content-type') : undefined,
       headerValue(answer.headers, 'content-encoding'),
@@ -52,54 +64,115 @@ class Relay implements AnswerSink, ClientWork {
   }
 
   start(ownHeaders: readonly string[]): void {
-    const headers = clientHeaders(this.#answer.headers, this.#framing);
-    headers.push(...ownHeaders);
-    writeHead(this.#response, this.#answer, headers);
+    const hasOwnRates = ownHeaders.some((name) => name.startsWith('x-ratelimit-'));
+    this.#head = clientHeaders(this.#answer.headers, this.#framing, hasOwnRates);
+    this.#head.push(...ownHeaders);
     this.#exchange.status = this.#answer.status;
+    this.#describeToCapture();
     this.#exchange.client.work = this;
     this.#answer.take(this);
     // The first event of a stream may be far off; its reader waits for the head.
-    if (this.#exchange.responseBytes === 0 && !this.#response.writableEnded) this.#response.flushHeaders();
+    if (this.#exchange.responseBytes === 0 && !this.#isOver) {
+      this.#writeHead();
+      this.#response.flushHeaders();
+    }
   }
 
   onChunk(chunk: Buffer): boolean {
     this.#observer.push(chunk);
     this.#exchange.responseBytes += chunk.length;
+    this.#exchange.captured?.push(chunk);
     if (this.#exchange.responseBytes === this.#lengthBytes) {
-      // The last byte is here: head, body and end leave in one write.
-      this.#response.end(chunk);
+      void this.#end(chunk, []);
       return true;
     }
+    this.#writeHead();
     if (this.#response.write(chunk)) return true;
     this.#response.once('drain', () => this.#answer.resume());
     return false;
   }
 
   onEnd(trailers: readonly string[]): void {
-    if (trailers.length > 0) this.#response.addTrailers(clientTrailers(trailers));
-    if (!this.#response.writableEnded) this.#response.end();
-    this.#finish();
+    if (!this.#isOver) void this.#end(undefined, trailers);
   }
 
   onBroken(failure: Failure): void {
-    this.#exchange.errorCode = failure.code;
-    this.#exchange.errorCause = failure.cause;
-    if (!this.#response.writableEnded) {
-      this.#exchange.cut = true;
-      cut(this.#response, this.#framing === 'none');
-    }
-    this.#finish();
+    if (!this.#isOver) void this.#break(failure);
   }
 
   clientLeft(): void {
+    if (!this.#isOver) void this.#leave();
+  }
+
+  /** With the last bytes of a body that announced its length, head, body and end leave in one write. */
+  async #end(chunk: Buffer | undefined, trailers: readonly string[]): Promise<void> {
+    this.#isOver = true;
+    try {
+      await this.#settling.answered(this.#answer, this.#observer);
+    } catch (error) {
+      this.#failToSettle(error);
+      return;
+    }
+    this.#writeHead();
+    if (trailers.length > 0) this.#response.addTrailers(clientTrailers(trailers));
+    this.#response.end(chunk);
+    this.#finish();
+  }
+
+  async #break(failure: Failure): Promise<void> {
+    this.#isOver = true;
+    this.#exchange.errorCode = failure.code;
+    this.#exchange.errorCause = failure.cause;
+    this.#exchange.cut = true;
+    await this.#settleAnyway();
+    this.#writeHead();
+    cut(this.#response, this.#framing === 'none');
+    this.#finish();
+  }
+
+  async #leave(): Promise<void> {
+    this.#isOver = true;
     this.#exchange.errorCode = 'client_closed';
     this.#answer.cancel();
+    await this.#settleAnyway();
     this.#finish();
+  }
+
+  /** What is not whole is not made better by another error. */
+  async #settleAnyway(): Promise<void> {
+    try {
+      await this.#settling.answered(this.#answer, this.#observer);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) this.#waiter.reject(error);
+    }
+  }
+
+  #failToSettle(error: unknown): void {
+    this.#exchange.client.work = undefined;
+    // Nothing is out yet: the client gets to know why.
+    if (this.#head === undefined) {
+      this.#exchange.cut = true;
+      cut(this.#response, this.#framing === 'none');
+    }
+    this.#waiter.reject(error);
+  }
+
+  #describeToCapture(): void {
+    const { captured } = this.#exchange;
+    if (captured === undefined) return;
+    captured.contentType = headerValue(this.#answer.headers, 'content-type');
+    captured.contentEncoding = headerValue(this.#answer.headers, 'content-encoding');
+  }
+
+  #writeHead(): void {
+    if (this.#head === undefined) return;
+    writeHead(this.#response, this.#answer, this.#head);
+    this.#head = undefined;
   }
 
   #finish(): void {
     this.#exchange.client.work = undefined;
-    this.#resolve(this.#observer);
+    this.#waiter.resolve();
   }
 }
 

@@ -89,6 +89,9 @@ function fromUsage(usage: unknown): Usage {
     completionTokens: countAt(usage, 'completion_tokens'),
     totalTokens: countAt(usage, 'total_tokens'),
     searchUnits: null,
+    // OpenAI's name for it, then DeepSeek's.
+    cachedTokens:
+      countAt(fieldAt(usage, 'prompt_tokens_details'), 'cached_tokens') ?? countAt(usage, 'prompt_cache_hit_tokens'),
   };
 }
 
@@ -101,6 +104,7 @@ function fromMeta(meta: unknown): Usage {
     completionTokens: countAt(billed, 'output_tokens') ?? countAt(counted, 'output_tokens'),
     totalTokens: null,
     searchUnits: countAt(billed, 'search_units'),
+    cachedTokens: null,
   };
 }
 

@@ -19,7 +19,13 @@ async function observe(chunks: readonly (string | Buffer)[], { type = json, enco
   return observer.finish(cut);
 }
 
-const unknown: Usage = { promptTokens: null, completionTokens: null, totalTokens: null, searchUnits: null };
+const unknown: Usage = {
+  promptTokens: null,
+  completionTokens: null,
+  totalTokens: null,
+  searchUnits: null,
+  cachedTokens: null,
+};
 const counted = (usage: Partial<Usage>): Usage => ({ ...unknown, ...usage });
 
 /** Some megabytes of digits. */
@@ -37,6 +43,18 @@ test('reads the count in every shape that upstreams give it', async () => {
     [
       '{"id":"cmpl-1","choices":[],"usage":{"prompt_tokens":4,"completion_tokens":1,"total_tokens":5}}',
       counted({ promptTokens: 4, completionTokens: 1, totalTokens: 5 }),
+    ],
+    [
+      '{"usage":{"prompt_tokens":9,"total_tokens":10,"prompt_tokens_details":{"cached_tokens":8}}}',
+      counted({ promptTokens: 9, totalTokens: 10, cachedTokens: 8 }),
+    ],
+    [
+      '{"usage":{"prompt_tokens":9,"completion_tokens":1,"prompt_cache_hit_tokens":4,"prompt_cache_miss_tokens":5}}',
+      counted({ promptTokens: 9, completionTokens: 1, cachedTokens: 4 }),
+    ],
+    [
+      '{"usage":{"prompt_tokens":9,"prompt_tokens_details":{"cached_tokens":-8},"prompt_cache_hit_tokens":null}}',
+      counted({ promptTokens: 9 }),
     ],
     ['{"data":[],"usage":{"prompt_tokens":3,"total_tokens":3}}', counted({ promptTokens: 3, totalTokens: 3 })],
     ['{"data":[],"model":"voyage-4","usage":{"total_tokens":26}}', counted({ totalTokens: 26 })],
@@ -211,6 +229,23 @@ test('knows nothing of a compressed answer that is cut, damaged or something els
     assert.equal(await observe([answer, answer], { encoding }), null, `${encoding} plain`);
     assert.equal(await observe([], { encoding }), null, `${encoding} empty`);
   }
+});
+
+test('knows how long a compressed answer is without its compression, also where it broke off', async () => {
+  const text = `data: {"text":"${'x'.repeat(50_000)}"}\n\n`;
+  for (const [body, cut] of [
+    [gzipSync(text), false],
+    [Buffer.concat([gzipSync(text), gzipSync(text).subarray(0, 20)]), true],
+  ] as const) {
+    const observer = createUsageObserver(events, 'gzip');
+    observer.push(body);
+    await observer.finish(cut);
+    assert.ok((observer.decodedLength() ?? 0) >= text.length, String(observer.decodedLength()));
+  }
+  const plain = createUsageObserver(events, undefined);
+  plain.push(Buffer.from(text));
+  await plain.finish();
+  assert.equal(plain.decodedLength(), undefined);
 });
 
 test('gives up on a compressed answer that swells beyond all bounds', async () => {

@@ -21,6 +21,8 @@ export interface UsageObserver {
    * bytes do not always show. Null: the answer did not say.
    */
   finish(cut?: boolean): Usage | null | Promise<Usage | null>;
+  /** After `finish`: how long the answer is without its compression; undefined where it has none, or none that is known. */
+  decodedLength(): number | undefined;
 }
 
 type Reader = (excerpt: Excerpt, cut: boolean) => Usage | null;
@@ -30,7 +32,7 @@ const mostDecodedBytes = 256 * 1024 * 1024;
 /** Compressed bytes that wait for the decoder: a client that reads faster than this is not held up for it. */
 const mostPendingBytes = 8 * 1024 * 1024;
 
-const blind: UsageObserver = { push: () => undefined, finish: () => null };
+const blind: UsageObserver = { push: () => undefined, finish: () => null, decodedLength: () => undefined };
 
 export function createUsageObserver(
   contentType: string | undefined,
@@ -65,6 +67,10 @@ class PlainObserver implements UsageObserver {
   finish(cut = false): Usage | null {
     return this.read(this.excerpt, cut);
   }
+
+  decodedLength(): undefined {
+    return undefined;
+  }
 }
 
 /** Reads a compressed answer beside the relay, off the main thread. Whatever goes wrong, the count is unknown then. */
@@ -95,6 +101,11 @@ class DecodingObserver implements UsageObserver {
     this.cut = cut;
     this.decoder.end();
     return this.settled.promise;
+  }
+
+  /** Of one that was too much to be read, what was read of it. */
+  decodedLength(): number {
+    return this.decodedBytes;
   }
 
   private start(firstChunk: Buffer): Transform {

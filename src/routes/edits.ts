@@ -12,6 +12,6 @@ export default defineRoute({
   required: { input: 'string', instruction: 'string' },
   elements: 'first',
   optional: {},
-  watched: [],
+  watched: ['n', 'max_tokens', 'max_completion_tokens'],
   replayable: false,
 });

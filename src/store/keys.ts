@@ -1,32 +1,66 @@
 /** Virtual keys in a database. The secret never comes here: a key is found by its digest alone. */
 
-import { randomBytes } from 'node:crypto';
-import type { Kysely, Selectable } from 'kysely';
-import type { KeyRecord } from '../core/key.ts';
-import { type Operation, operations } from '../core/operation.ts';
-import type { KeyStore, NewKey, StoredKey } from '../core/store.ts';
+import type { Kysely, Transaction } from 'kysely';
+import type { KeyStore, NewKey } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { KeyTable, Schema } from './schema.ts';
+import { createKeyId, type KeyRow, toAudited, toColumns, toKeyRecord, toRow, toStoredKey } from './key-rows.ts';
+import type { Recorder, Trace } from './recording.ts';
+import type { Schema } from './schema.ts';
 import { StoreError } from './store-error.ts';
 
-type KeyRow = Selectable<KeyTable>;
+export interface KeyStoreDeps {
+  readonly db: Kysely<Schema>;
+  /** For look-ups that a request waits for. */
+  readonly quick: Kysely<Schema>;
+  readonly clock: Clock;
+  readonly recorder: Recorder;
+}
 
 /** One ID for every first key, so that of two processes that each make one, only one can. */
 const firstKeyId = 'key_first';
 
-const textColumns = ['id', 'name', 'digest', 'hint', 'models', 'operations', 'addresses'] as const;
-const timeColumns = ['created_at', 'expires_at', 'revoked_at'] as const;
+/** Where nobody says who: nobody else gets here without. */
+const someone = 'command line';
+
+const textColumns = [
+  'id',
+  'name',
+  'digest',
+  'hint',
+  'models',
+  'operations',
+  'addresses',
+  'project',
+  'caps',
+  'metadata',
+  'old_digest',
+] as const;
+const timeColumns = ['created_at', 'expires_at', 'revoked_at', 'capture_ms', 'old_digest_until'] as const;
 const columns = [...textColumns, ...timeColumns];
 
-export function createKeyStore(db: Kysely<Schema>, clock: Clock): KeyStore {
+export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): KeyStore {
   return {
     async find(digest) {
-      const row = await db
+      const row = await quick
         .selectFrom('keys')
-        .select(['id', 'models', 'operations', 'addresses', 'expires_at', 'revoked_at'])
-        .where('digest', '=', digest)
+        .selectAll()
+        .where((is) =>
+          is.or([
+            is('digest', '=', digest),
+            is.and([is('old_digest', '=', digest), is('old_digest_until', '>', clock.nowMs())]),
+          ]),
+        )
         .executeTakeFirst();
-      return row === undefined ? undefined : toKeyRecord(row);
+      if (row === undefined) return undefined;
+      const record = toKeyRecord(row);
+      if (row.digest === digest || row.old_digest_until === null) return record;
+      // A former secret ends when its overlap does, if the key does not end before.
+      return { ...record, expiresAtMs: Math.min(row.old_digest_until, record.expiresAtMs ?? row.old_digest_until) };
+    },
+
+    async get(id) {
+      const row = await db.selectFrom('keys').selectAll().where('id', '=', id).executeTakeFirst();
+      return row && toStoredKey(row);
     },
 
     async list() {
@@ -34,98 +68,117 @@ export function createKeyStore(db: Kysely<Schema>, clock: Clock): KeyStore {
       return rows.map(toStoredKey);
     },
 
-    async create(key) {
-      const row = toRow(createKeyId(), key, clock.nowMs());
-      const made = await db
-        .insertInto('keys')
-        .values(row)
-        .onConflict((conflict) => conflict.column('digest').doNothing())
-        .executeTakeFirst();
-      if (made.numInsertedOrUpdatedRows === 0n) throw new StoreError('A key with this secret is there already.');
-      return toStoredKey(row);
-    },
+    create: (key, actor = someone) =>
+      recorder.write(actor, async (transaction, trace) => {
+        const row = toRow(createKeyId(), key, clock.nowMs());
+        await refuseKnown(transaction, key.digest);
+        const made = await transaction
+          .insertInto('keys')
+          .values(row)
+          .onConflict((conflict) => conflict.column('digest').doNothing())
+          .executeTakeFirst();
+        if (made.numInsertedOrUpdatedRows === 0n) throw knownSecret();
+        await trace(toTrace('key.create', undefined, row));
+        return toStoredKey(row);
+      }),
 
-    async createFirst(key) {
-      const row = toRow(firstKeyId, key, clock.nowMs());
-      // One statement, so that no other process can come between the look and the insertion.
-      const made = await db
-        .insertInto('keys')
-        .columns(columns)
-        .expression(
-          db
-            .selectNoFrom(({ cast, val }) => [
-              ...textColumns.map((column) => val(row[column]).as(column)),
-              ...timeColumns.map((column) => cast<number | null>(val(row[column]), 'bigint').as(column)),
-            ])
-            .where(({ not, exists, selectFrom }) => not(exists(selectFrom('keys').select('id')))),
-        )
-        .onConflict((conflict) => conflict.doNothing())
-        .executeTakeFirst();
-      return made.numInsertedOrUpdatedRows === 1n ? toStoredKey(row) : undefined;
-    },
+    createFirst: (key: NewKey) =>
+      recorder.write('first start', async (transaction, trace) => {
+        const row = toRow(firstKeyId, key, clock.nowMs());
+        // One statement, so that no other process can come between the look and the insertion.
+        const made = await transaction
+          .insertInto('keys')
+          .columns(columns)
+          .expression(
+            transaction
+              .selectNoFrom(({ cast, val }) => [
+                ...textColumns.map((column) => cast<string | null>(val(row[column]), 'text').as(column)),
+                ...timeColumns.map((column) => cast<number | null>(val(row[column]), 'bigint').as(column)),
+              ])
+              .where(({ not, exists, selectFrom }) => not(exists(selectFrom('keys').select('id')))),
+          )
+          .onConflict((conflict) => conflict.doNothing())
+          .executeTakeFirst();
+        if (made.numInsertedOrUpdatedRows !== 1n) return undefined;
+        await trace(toTrace('key.create', undefined, row));
+        return toStoredKey(row);
+      }),
 
-    async revoke(id) {
-      const result = await db
-        .updateTable('keys')
-        .set((column) => ({ revoked_at: column.fn.coalesce('revoked_at', column.val(clock.nowMs())) }))
-        .where('id', '=', id)
-        .executeTakeFirst();
-      return result.numUpdatedRows > 0n;
-    },
+    change: (id, change, actor = someone) =>
+      recorder.write(actor, async (transaction, trace) => {
+        const before = await take(transaction, id);
+        if (before === undefined) return undefined;
+        const after = { ...before, ...toColumns(change) };
+        if (isSame(before, after)) return toStoredKey(before);
+        await transaction.updateTable('keys').set(toColumns(change)).where('id', '=', id).execute();
+        await trace(toTrace('key.change', before, after));
+        return toStoredKey(after);
+      }),
+
+    rotate: (id, secret, oldUntilMs, actor = someone) =>
+      recorder.write(actor, async (transaction, trace) => {
+        const before = await take(transaction, id);
+        if (before === undefined || before.revoked_at !== null) return undefined;
+        await refuseKnown(transaction, secret.digest);
+        const renewed = {
+          digest: secret.digest,
+          hint: secret.hint,
+          old_digest: before.digest,
+          old_digest_until: oldUntilMs,
+        };
+        await transaction.updateTable('keys').set(renewed).where('id', '=', id).execute();
+        const after = { ...before, ...renewed };
+        await trace(toTrace('key.rotate', before, after));
+        return toStoredKey(after);
+      }),
+
+    revoke: (id, actor = someone) =>
+      recorder.write(actor, async (transaction, trace) => {
+        const before = await take(transaction, id);
+        if (before === undefined) return false;
+        if (before.revoked_at !== null) return true;
+        const after = { ...before, revoked_at: clock.nowMs() };
+        await transaction.updateTable('keys').set({ revoked_at: after.revoked_at }).where('id', '=', id).execute();
+        await trace(toTrace('key.revoke', before, after));
+        return true;
+      }),
   };
 }
 
-/** 80 bits in letters and digits that nobody mixes up. */
-function createKeyId(): string {
-  const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789';
-  return `key_${Array.from(randomBytes(16), (byte) => alphabet.charAt(byte % alphabet.length)).join('')}`;
+/** As it is, and nobody else's to change until the transaction ends. An update that changes nothing does so on every database. */
+function take(transaction: Transaction<Schema>, id: string): Promise<KeyRow | undefined> {
+  return transaction
+    .updateTable('keys')
+    .set((column) => ({ name: column.ref('name') }))
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
 }
 
-function toRow(id: string, key: NewKey, nowMs: number): KeyRow {
+/** A secret belongs to one key, also one that was rotated out. */
+async function refuseKnown(transaction: Transaction<Schema>, digest: string): Promise<void> {
+  const known = await transaction
+    .selectFrom('keys')
+    .select('id')
+    .where((is) => is.or([is('digest', '=', digest), is('old_digest', '=', digest)]))
+    .executeTakeFirst();
+  if (known !== undefined) throw knownSecret();
+}
+
+function knownSecret(): StoreError {
+  return new StoreError('A key with this secret is there already.');
+}
+
+function toTrace(action: string, before: KeyRow | undefined, after: KeyRow): Trace {
   return {
-    id,
-    name: key.name,
-    digest: key.digest,
-    hint: key.hint,
-    models: JSON.stringify(key.models),
-    operations: key.operations === undefined ? null : JSON.stringify(key.operations),
-    addresses: key.addresses === undefined ? null : JSON.stringify(key.addresses),
-    created_at: nowMs,
-    expires_at: key.expiresAtMs ?? null,
-    revoked_at: null,
+    changed: { kind: 'key', id: after.id },
+    action,
+    subject: after.id,
+    before: before === undefined ? null : toAudited(before),
+    after: toAudited(after),
   };
 }
 
-function toStoredKey(row: KeyRow): StoredKey {
-  return { ...toKeyRecord(row), name: row.name, hint: row.hint, createdAtMs: row.created_at };
-}
-
-function toKeyRecord(row: Omit<KeyRow, 'name' | 'digest' | 'hint' | 'created_at'>): KeyRecord {
-  return {
-    id: row.id,
-    managedBy: 'store',
-    models: toTexts(row.models, row.id),
-    // What another version of Postern knows beyond these, this one cannot serve.
-    operations: row.operations === null ? undefined : toTexts(row.operations, row.id).filter(isOperation),
-    addresses: row.addresses === null ? undefined : toTexts(row.addresses, row.id),
-    expiresAtMs: row.expires_at ?? undefined,
-    revokedAtMs: row.revoked_at ?? undefined,
-  };
-}
-
-function toTexts(json: string, id: string): string[] {
-  let list: unknown;
-  try {
-    list = JSON.parse(json);
-  } catch (cause) {
-    throw new StoreError(`The key ${id} holds a list that is no JSON; revoke it and create another.`, cause);
-  }
-  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) {
-    throw new StoreError(`The key ${id} holds something else than a list of text; revoke it and create another.`);
-  }
-  return list;
-}
-
-function isOperation(text: string): text is Operation {
-  return (operations as readonly string[]).includes(text);
+function isSame(one: KeyRow, other: KeyRow): boolean {
+  return columns.every((column) => one[column] === other[column]);
 }

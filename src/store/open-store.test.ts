@@ -7,7 +7,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { describeStore, newKey } from '../../test/support/store-conformance.ts';
+import { newKey } from '../../test/support/keys.ts';
+import { describeStore } from '../../test/support/store-conformance.ts';
 import { createSecret, digestOf, hintOf } from '../lib/key-secret.ts';
 import { openStore } from './open-store.ts';
 
@@ -35,6 +36,12 @@ async function writeDatabase(cwd: string, content: string | Uint8Array): Promise
 
 describeStore('a store in a SQLite file', async (t, clock) => {
   const store = await openStore(url, { cwd: await makeDirectory(t), clock });
+  t.after(() => store.close());
+  return store;
+});
+
+describeStore('a store in a SQLite file, in its thread', async (t, clock) => {
+  const store = await openStore(url, { cwd: await makeDirectory(t), clock, inThread: true });
   t.after(() => store.close());
   return store;
 });
@@ -167,7 +174,7 @@ test('a set-up that fails half-way leaves nothing behind', async (t) => {
   edit(file, 'CREATE TABLE keys (door text)');
   await assert.rejects(openStore(url, { cwd }), {
     name: 'StoreError',
-    message: /could not be set up \(table "keys" already exists\); point "store" at a file of its own\.$/,
+    message: /could not be set up \(table "keys" already exists\); point "store" at a database of its own\.$/,
   });
   const database = new DatabaseSync(file);
   t.after(() => database.close());
@@ -226,9 +233,9 @@ test('a place that cannot hold a file is refused with what to do', async (t) => 
   await assert.rejects(openStore('sqlite:file/postern.db', { cwd }), { name: 'StoreError', message: /no directory/ });
 });
 
-test('a URL that names no SQLite file is refused, and its password is not shown', async () => {
+test('a URL that names no store is refused, and its password is not shown', async () => {
   for (const bad of [
-    'postgres://user:hunter22@host/db',
+    'mysql://user:hunter22@host/db',
     'data/postern.db',
     '',
     'sqlite:',

@@ -4,33 +4,99 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Store } from '../core/store.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { openSqliteStore } from './sqlite-store.ts';
+import { migrateSqliteFile, openSqliteFile, openSqliteMemory, readMissingOfFile } from './sqlite-store.ts';
 import { StoreError } from './store-error.ts';
 
-export interface OpenStoreOptions {
+export interface StorePlace {
   /** What relative paths are relative to. */
   readonly cwd: string;
+}
+
+export interface OpenStoreOptions extends StorePlace {
   readonly clock?: Clock;
+  /** A SQLite file is read and written in a thread of its own, so that the process never waits for the disk. */
+  readonly inThread?: boolean;
+  /** A server that is away is tried again for so long; it is an error at once where this is left out. */
+  readonly patienceMs?: number;
+  /** Told, in a sentence, each time it is tried again. */
+  readonly onRetry?: (sentence: string) => void;
 }
 
-/** Whether a store was made there already; to open it would make one. */
-export function storeExists(url: string, { cwd }: OpenStoreOptions): boolean {
-  const path = /^sqlite:(?!:memory:$)(.+)$/i.exec(url)?.[1];
-  return path !== undefined && existsSync(resolve(cwd, path));
+export type StoreUrl =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: string };
+
+/** Whether a store was made there already, as far as a look at the disk tells; to open it would make one. */
+export function storeExists(url: string, { cwd }: StorePlace): boolean {
+  const place = parseStoreUrl(url, cwd);
+  return place.kind === 'postgres' || (place.kind === 'file' && existsSync(place.path));
 }
 
-/** `sqlite:path/to/file.db`, or `sqlite::memory:` for one that is gone when it is closed. Throws a StoreError. */
-export async function openStore(url: string, { cwd, clock = systemClock }: OpenStoreOptions): Promise<Store> {
-  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1];
-  // Never the URL itself in a message: those of other databases hold passwords.
-  if (scheme?.toLowerCase() !== 'sqlite') {
+/**
+ * `sqlite:path/to/file.db`, `sqlite::memory:` for one that is gone when it is closed, or `postgres://user:password@host/database`.
+ * Brings its schema up to date. Throws a StoreError.
+ */
+export async function openStore(url: string, options: OpenStoreOptions): Promise<Store> {
+  const { cwd, clock = systemClock, inThread = false } = options;
+  const place = parseStoreUrl(url, cwd);
+  switch (place.kind) {
+    case 'memory':
+      return openSqliteMemory(clock);
+    case 'file':
+      return openSqliteFile(place.path, { clock, inThread });
+    case 'postgres': {
+      const { openPostgresStore } = await loadPostgres();
+      return openPostgresStore(place.url, { ...options, clock });
+    }
+  }
+}
+
+/** Runs the migrations that are missing, and gives back their names. */
+export async function migrateStore(url: string, { cwd }: StorePlace): Promise<string[]> {
+  const place = parseStoreUrl(url, cwd);
+  switch (place.kind) {
+    case 'memory':
+      return [];
+    case 'file':
+      return migrateSqliteFile(place.path);
+    case 'postgres':
+      return (await loadPostgres()).migratePostgres(place.url);
+  }
+}
+
+/** The names of the migrations that are missing; changes nothing. */
+export async function readMissingMigrations(url: string, { cwd }: StorePlace): Promise<string[]> {
+  const place = parseStoreUrl(url, cwd);
+  switch (place.kind) {
+    case 'memory':
+      return [];
+    case 'file':
+      return readMissingOfFile(place.path);
+    case 'postgres':
+      return (await loadPostgres()).readMissingOfPostgres(place.url);
+  }
+}
+
+/** Only who has a PostgreSQL waits for its client to be loaded. */
+function loadPostgres() {
+  return import('./postgres-store.ts');
+}
+
+/** Never the URL itself in a message: those of servers hold passwords. */
+export function parseStoreUrl(url: string, cwd: string): StoreUrl {
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase();
+  if (scheme === 'postgres' || scheme === 'postgresql') return { kind: 'postgres', url };
+  if (scheme !== 'sqlite') {
     const found = scheme === undefined ? 'has no scheme' : `has the scheme "${scheme}:"`;
-    throw new StoreError(`"store" ${found}; write "sqlite:" and a path, such as "sqlite:data/postern.db".`);
+    throw new StoreError(
+      `"store" ${found}; write "sqlite:" and a path, such as "sqlite:data/postern.db", or "postgres://user:password@host/database".`,
+    );
   }
   const path = url.slice('sqlite:'.length);
-  if (path === ':memory:') return openSqliteStore(undefined, clock);
+  if (path === ':memory:') return { kind: 'memory' };
   if (path === '' || path.startsWith('//') || path.includes('\0')) {
     throw new StoreError('"store" holds no path behind "sqlite:"; write it plain, such as "sqlite:data/postern.db".');
   }
-  return openSqliteStore(resolve(cwd, path), clock);
+  return { kind: 'file', path: resolve(cwd, path) };
 }

@@ -3,6 +3,20 @@
 export interface Schema {
   readonly keys: KeyTable;
   readonly node_reports: NodeReportTable;
+  readonly resources: ResourceTable;
+  readonly change_counter: ChangeCounterTable;
+  readonly changes: ChangeTable;
+  readonly audit: AuditTable;
+  readonly settings: SettingTable;
+  readonly ledger: LedgerTable;
+  readonly usage_hours: UsageTable;
+  readonly usage_days: UsageTable;
+  readonly captures: CaptureTable;
+  readonly journals: JournalTable;
+  readonly pruning: PruningTable;
+  readonly budget_accounts: BudgetAccountTable;
+  readonly budget_leases: BudgetLeaseTable;
+  readonly claims: ClaimTable;
 }
 
 export interface KeyTable {
@@ -21,6 +35,15 @@ export interface KeyTable {
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly revoked_at: number | null;
+  readonly project: string | null;
+  /** JSON, as `Caps`; null for none. */
+  readonly caps: string | null;
+  /** A JSON object of text; null for none. */
+  readonly metadata: string | null;
+  readonly capture_ms: number | null;
+  /** The digest of the secret before the last rotation. */
+  readonly old_digest: string | null;
+  readonly old_digest_until: number | null;
 }
 
 interface NodeReportTable {
@@ -29,4 +52,152 @@ interface NodeReportTable {
   readonly reported_at: number;
   /** A JSON list of target states. */
   readonly targets: string;
+}
+
+interface ResourceTable {
+  readonly kind: string;
+  readonly id: string;
+  /** JSON; secrets in it are sealed. */
+  readonly document: string;
+  readonly version: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+/** One row, with the ID 1. */
+interface ChangeCounterTable {
+  readonly id: number;
+  readonly latest: number;
+}
+
+interface ChangeTable {
+  readonly sequence: number;
+  readonly kind: string;
+  readonly subject: string;
+  readonly changed_at: number;
+}
+
+interface AuditTable {
+  readonly id: string;
+  readonly at: number;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  /** JSON. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+interface SettingTable {
+  readonly name: string;
+  /** JSON. */
+  readonly value: string;
+}
+
+export interface LedgerTable {
+  readonly id: string;
+  readonly client_request_id: string | null;
+  readonly started_at: number;
+  readonly node: string;
+  readonly key: string;
+  readonly project: string | null;
+  readonly route: string;
+  readonly operation: string;
+  readonly label: string;
+  readonly model: string | null;
+  readonly upstream: string | null;
+  readonly upstream_model: string | null;
+  readonly attempts: number;
+  /** A JSON list; null where there is nothing in it. */
+  readonly tries: string | null;
+  readonly outcome: string;
+  readonly status: number;
+  readonly error: string | null;
+  readonly prompt_tokens: number | null;
+  readonly completion_tokens: number | null;
+  readonly total_tokens: number | null;
+  readonly search_units: number | null;
+  readonly cached_tokens: number | null;
+  readonly billed_input_tokens: number | null;
+  readonly billed_output_tokens: number | null;
+  readonly billed_search_units: number | null;
+  /** 0 or 1. */
+  readonly is_estimated: number;
+  readonly items: number;
+  readonly cost_nanos: number | null;
+  readonly request_bytes: number;
+  readonly response_bytes: number;
+  readonly duration_ms: number;
+  readonly first_byte_ms: number | null;
+  readonly upstream_ms: number | null;
+  readonly cache: string | null;
+  readonly client_address: string | null;
+}
+
+export interface UsageTable {
+  /** Milliseconds since the epoch, at the beginning of the hour or day. */
+  readonly span: number;
+  readonly key: string;
+  /** Empty where there is none, as are model and upstream. */
+  readonly project: string;
+  readonly route: string;
+  readonly operation: string;
+  readonly model: string;
+  readonly upstream: string;
+  readonly outcome: string;
+  readonly requests: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly search_units: number;
+  readonly items: number;
+  /** May be more than a number holds exactly. */
+  readonly cost_nanos: number | bigint;
+  readonly unpriced: number;
+  readonly estimated: number;
+  readonly request_bytes: number;
+  readonly response_bytes: number;
+  readonly duration_ms: number;
+}
+
+interface CaptureTable {
+  readonly id: string;
+  readonly request: string;
+  readonly response: string;
+  readonly expires_at: number;
+}
+
+interface JournalTable {
+  readonly id: string;
+  readonly segment: number;
+  readonly position: number;
+  readonly imported_at: number;
+}
+
+/** One row, with the ID 1, once anything was pruned. */
+interface PruningTable {
+  readonly id: number;
+  /** Rows that began before are gone, or going. */
+  readonly before: number;
+}
+
+interface BudgetAccountTable {
+  readonly id: string;
+  readonly holder_kind: string;
+  readonly holder_id: string;
+  readonly starts_at: number;
+  /** Null where it never ends. */
+  readonly ends_at: number | null;
+  readonly spent_nanos: number;
+}
+
+interface BudgetLeaseTable {
+  readonly account: string;
+  readonly node: string;
+  readonly drawn_nanos: number;
+  readonly spent_nanos: number;
+}
+
+interface ClaimTable {
+  readonly name: string;
+  readonly claimed_at: number;
 }

@@ -1,9 +1,35 @@
 /** Lets Kysely run on Node's own SQLite. */
 
-import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
-import { SqliteDialect, type SqliteStatement } from 'kysely';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  SqliteDialect,
+  type SqliteDialectConfig,
+  SqliteDriver,
+  type SqliteStatement,
+} from 'kysely';
+import { keptStatements, toBound, toRow } from './sqlite-statements.ts';
 
-type Row = Record<string, SQLOutputValue>;
+/** Takes the right to write at once: one that began by reading cannot go on to write where another process wrote meanwhile. */
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+}
+
+class ImmediateDialect extends SqliteDialect {
+  readonly #config: SqliteDialectConfig;
+
+  constructor(config: SqliteDialectConfig) {
+    super(config);
+    this.#config = config;
+  }
+
+  override createDriver(): ImmediateDriver {
+    return new ImmediateDriver(this.#config);
+  }
+}
 
 /** `toError` turns what SQLite throws into what the store throws. */
 export function createSqliteDialect(database: DatabaseSync, toError: (thrown: unknown) => unknown): SqliteDialect {
@@ -33,36 +59,23 @@ export function createSqliteDialect(database: DatabaseSync, toError: (thrown: un
     };
   }
 
-  return new SqliteDialect({
+  /** The oldest first. To prepare a long one takes as long as to run it. */
+  const prepared = new Map<string, SqliteStatement>();
+
+  function prepare(sql: string): SqliteStatement {
+    const known = prepared.get(sql);
+    if (known !== undefined) return known;
+    const statement = attempt(() => adapt(database.prepare(sql)));
+    prepared.set(sql, statement);
+    const [oldest] = prepared.keys();
+    if (prepared.size > keptStatements && oldest !== undefined) prepared.delete(oldest);
+    return statement;
+  }
+
+  return new ImmediateDialect({
     database: {
-      prepare: (sql) => attempt(() => adapt(database.prepare(sql))),
+      prepare,
       close: () => database.close(),
     },
   });
-}
-
-/** SQLite takes a plain object in the first place for a table of names; nothing but values may get that far. */
-function toBound(parameters: readonly unknown[]): SQLInputValue[] {
-  return parameters.map((value) => {
-    switch (typeof value) {
-      case 'string':
-      case 'number':
-      case 'bigint':
-        return value;
-      default:
-        if (value === null || value instanceof Uint8Array) return value;
-        throw new TypeError(`A value of type ${typeof value} cannot be bound to an SQL statement.`);
-    }
-  });
-}
-
-/** Whole numbers that a JavaScript number holds exactly become one; larger ones stay as they are. */
-function toRow(row: Row): Row {
-  for (const column in row) {
-    const value = row[column];
-    if (typeof value !== 'bigint') continue;
-    const number = Number(value);
-    if (Number.isSafeInteger(number)) row[column] = number;
-  }
-  return row;
 }

@@ -1,99 +1,147 @@
 /** Opens a SQLite file (or memory) as a store: makes the file, sets it up for durability, brings its schema up to date. */
 
-import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely } from 'kysely';
 import type { Store } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createHealthStore } from './health.ts';
-import { createKeyStore } from './keys.ts';
-import { migrate } from './migrate.ts';
+import { migrate, readMissing } from './migrate.ts';
+import { noSignal } from './recording.ts';
 import type { Schema } from './schema.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { toStoreError } from './sqlite-faults.ts';
-import { StoreError } from './store-error.ts';
+import { emptyLog, makeFile, openDurable, openLoose, openReader, whenFree } from './sqlite-file.ts';
+import { createSqliteThread } from './sqlite-thread-dialect.ts';
+import { createStore } from './store.ts';
 
 /** How long a statement waits, with the whole process, for another process to end its transaction. */
 const busyTimeoutMs = 5_000;
-/** At opening the process goes on meanwhile, and two stores may be opened in it. */
-const openRetries = { pauseMs: 20, attempts: 500 };
 
-/** `path` is absolute, or undefined for a database in memory. */
-export async function openSqliteStore(path: string | undefined, clock: Clock): Promise<Store> {
-  const place = path === undefined ? 'The store in memory' : `The store "${path}"`;
+/** How the file is called in errors. */
+const placeOf = (path: string): string => `The store "${path}"`;
+
+/** `path` is absolute. In a thread, the process never waits for the disk. */
+export async function openSqliteFile(
+  path: string,
+  { clock, inThread }: { clock: Clock; inThread: boolean },
+): Promise<Store> {
+  const place = placeOf(path);
   try {
-    if (path !== undefined) makeFile(path);
-    const database = new DatabaseSync(path ?? ':memory:', { timeout: 0, enableForeignKeyConstraints: true });
-    try {
-      return await setUp(database, path, place, clock);
-    } catch (thrown) {
+    const database = await openMigrated(path);
+    if (inThread) {
+      database.close();
+      return inItsThread(path, place, clock);
+    }
+    database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    const loose = openLoose(path);
+    const db = toKysely(database, place);
+    return createStore({
+      db,
+      quick: db,
+      loose: toKysely(loose, place),
+      clock,
+      signal: noSignal,
+      secure: () => secure(path, place),
+      async close() {
+        for (const connection of [loose, database]) if (connection.isOpen) connection.close();
+      },
+    });
+  } catch (thrown) {
+    throw toStoreError(thrown, place);
+  }
+}
+
+/** A store that is gone when it is closed. */
+export async function openSqliteMemory(clock: Clock): Promise<Store> {
+  const database = new DatabaseSync(':memory:', { enableForeignKeyConstraints: true });
+  const db = toKysely(database, 'The store in memory');
+  await migrateAlone(database, 'The store in memory');
+  return createStore({
+    db,
+    quick: db,
+    loose: db,
+    clock,
+    signal: noSignal,
+    secure: async () => true,
+    async close() {
       if (database.isOpen) database.close();
-      throw thrown;
+    },
+  });
+}
+
+/** Brings the file up to date, and says which migrations ran. */
+export async function migrateSqliteFile(path: string): Promise<string[]> {
+  const place = placeOf(path);
+  try {
+    const ran: string[] = [];
+    (await openMigrated(path, ran)).close();
+    return ran;
+  } catch (thrown) {
+    throw toStoreError(thrown, place);
+  }
+}
+
+/** Those that are missing; a file that is not there is not made. */
+export async function readMissingOfFile(path: string): Promise<string[]> {
+  const place = placeOf(path);
+  try {
+    const database = existsSync(path) ? openReader(path) : new DatabaseSync(':memory:');
+    try {
+      return await readMissing(toKysely(database, place), place);
+    } finally {
+      database.close();
     }
   } catch (thrown) {
     throw toStoreError(thrown, place);
   }
 }
 
-/** SQLite would make the file readable by all; its journals take the file's own mode. */
-function makeFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, 'a', 0o600));
+function inItsThread(path: string, place: string, clock: Clock): Store {
+  const thread = createSqliteThread({ path, place });
+  const db = new Kysely<Schema>({ dialect: thread.dialect });
+  return createStore({
+    db,
+    quick: db,
+    loose: db,
+    clock,
+    signal: noSignal,
+    secure: () => secure(path, place),
+    close: thread.close,
+  });
 }
 
-async function setUp(database: DatabaseSync, path: string | undefined, place: string, clock: Clock): Promise<Store> {
-  const open = (connection: DatabaseSync): Kysely<Schema> =>
-    new Kysely<Schema>({ dialect: createSqliteDialect(connection, (thrown) => toStoreError(thrown, place)) });
-  const db = open(database);
-
-  const mode = await whenFree(() => database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode);
-  if (mode !== 'wal' && mode !== 'memory') {
-    throw new StoreError(`${place} lies on a file system without shared memory; point "store" at a local disk.`);
+async function secure(path: string, place: string): Promise<boolean> {
+  try {
+    return emptyLog(path);
+  } catch (thrown) {
+    throw toStoreError(thrown, place);
   }
-  database.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF');
+}
 
+async function openMigrated(path: string, ran: string[] = []): Promise<DatabaseSync> {
+  makeFile(path);
+  const database = await openDurable(path, placeOf(path));
+  try {
+    ran.push(...(await migrateAlone(database, placeOf(path))));
+    return database;
+  } catch (thrown) {
+    if (database.isOpen) database.close();
+    throw thrown;
+  }
+}
+
+async function migrateAlone(database: DatabaseSync, place: string): Promise<string[]> {
   await whenFree(() => database.exec('BEGIN IMMEDIATE'));
   try {
-    await migrate(db, place);
+    const ran = await migrate(toKysely(database, place), place);
     database.exec('COMMIT');
+    return ran;
   } catch (thrown) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw thrown;
   }
-  database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-
-  const quick = path === undefined ? undefined : openQuick(path);
-  return {
-    keys: createKeyStore(db, clock),
-    health: createHealthStore(quick === undefined ? db : open(quick), clock),
-    async close() {
-      if (quick?.isOpen) quick.close();
-      await db.destroy();
-    },
-  };
 }
 
-/** For what may be lost: it waits neither for the disk nor for anyone else. */
-function openQuick(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
-  database.exec('PRAGMA synchronous = OFF; PRAGMA trusted_schema = OFF');
-  return database;
-}
-
-/** Tries until no other connection is in the way. */
-async function whenFree<T>(call: () => T): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return call();
-    } catch (thrown) {
-      if (!isBusy(thrown) || attempt === openRetries.attempts) throw thrown;
-      await sleep(openRetries.pauseMs);
-    }
-  }
-}
-
-function isBusy(thrown: unknown): boolean {
-  return thrown instanceof Error && 'errcode' in thrown && Number(thrown.errcode) % 256 === 5;
+function toKysely(database: DatabaseSync, place: string): Kysely<Schema> {
+  return new Kysely<Schema>({ dialect: createSqliteDialect(database, (thrown) => toStoreError(thrown, place)) });
 }

@@ -1,7 +1,8 @@
 /** The structured log: JSON lines, and one line for each request, built from an allow-list of fields. */
 
 import { destination, type Logger, pino } from 'pino';
-import type { Exchange, TryRecord } from '../core/exchange.ts';
+import type { Exchange } from '../core/exchange.ts';
+import type { TryRecord } from '../core/ledger-row.ts';
 
 export interface Log {
   info(message: string, fields?: Record<string, unknown>): void;
@@ -20,21 +21,33 @@ const writtenAtOnceBytes = 64 * 1024;
 /** Whoever reads the log has stopped: lines beyond this are dropped, so that the gateway does not run out of memory. */
 const heldLimitBytes = 32 * 1024 * 1024;
 
+/**
+ * Several processes share one output. Up to this size the system takes a write whole, so that no line of one is torn by another's;
+ * a write holds whole lines.
+ */
+const sharedWriteBytes = 4096;
+
 /** As pino numbers them. */
 const infoLevel = 30;
 const errorLevel = 50;
 
-export function createLog(fd: number): Log {
+/** `shared`: other processes write to the same output; the worker's number stands in every line of its own. */
+export function createLog(fd: number, shared?: { readonly worker: number | undefined }): Log {
+  const isShared = shared !== undefined;
+  const worker = shared?.worker;
   const out = destination({
     fd,
     sync: false,
-    minLength: bufferedBytes,
-    maxWrite: writtenAtOnceBytes,
+    minLength: isShared ? sharedWriteBytes / 2 : bufferedBytes,
+    maxWrite: isShared ? sharedWriteBytes : writtenAtOnceBytes,
     maxLength: heldLimitBytes,
     periodicFlush: flushIntervalMs,
   });
   const timestamp = createTimestamp();
-  const log: Logger = pino({ base: null, timestamp: () => `,"time":"${timestamp()}"` }, out);
+  const log: Logger = pino(
+    { base: worker === undefined ? null : { worker }, timestamp: () => `,"time":"${timestamp()}"` },
+    out,
+  );
 
   let turn = '';
   const handOver = (): void => {
@@ -57,8 +70,10 @@ export function createLog(fd: number): Log {
     },
     request(exchange, method) {
       // The destination copies all it holds at every write: it gets the lines of one turn of the event loop as one.
+      const line = `${JSON.stringify(toLine(exchange, method, timestamp(), worker))}\n`;
+      if (isShared && Buffer.byteLength(turn) + Buffer.byteLength(line) > sharedWriteBytes) handOver();
       if (turn === '') setImmediate(handOver);
-      turn += `${JSON.stringify(toLine(exchange, method, timestamp()))}\n`;
+      turn += line;
     },
     flush: () => {
       handOver();
@@ -81,11 +96,12 @@ function createTimestamp(): () => string {
   };
 }
 
-function toLine(exchange: Exchange, method: string, time: string): Record<string, unknown> {
+function toLine(exchange: Exchange, method: string, time: string, worker: number | undefined): Record<string, unknown> {
   const { target, usage, snapshot } = exchange;
   return {
     level: exchange.status >= 500 ? errorLevel : infoLevel,
     time,
+    worker,
     msg: 'request',
     id: exchange.id,
     client_request_id: exchange.clientRequestId,

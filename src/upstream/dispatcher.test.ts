@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { noCaps } from '../core/caps.ts';
 import { type Course, isTurn, type NoTurn, Tried, type Turn } from '../core/dispatch.ts';
 import { defineFamily } from '../core/family.ts';
 import type { Credential, Model, Target, Timeouts, Upstream } from '../core/snapshot.ts';
@@ -26,6 +27,7 @@ function upstream(id: string, more: Partial<Upstream> = {}): Upstream {
     secrets: [],
     timeouts: { completions: timeouts, edits: timeouts, rerank: timeouts, moderations: timeouts, embeddings: timeouts },
     limits: { concurrency: 1_000, queue: 0, queueTimeoutMs: 1_000 },
+    caps: noCaps,
     tls: undefined,
     healthCheck: undefined,
     options: {},
@@ -41,6 +43,7 @@ function target(of: Upstream, priority = 0, weight = 1): Target {
     model: 'm',
     priority,
     weight,
+    price: undefined,
     offers: of.offers,
     unsupported: undefined,
     bridge: undefined,
@@ -63,6 +66,7 @@ function course(...tiers: Target[][]): Course {
     balance: 'weighted',
     retry: { scope: 'safe', attempts: 5 },
     hedge: undefined,
+    caps: noCaps,
     targets: [first, ...others],
   };
   return {

@@ -19,7 +19,7 @@ interface Sample {
   readonly wire: Buffer;
 }
 
-const counted = { promptTokens: 11, completionTokens: 13, totalTokens: 24, searchUnits: null };
+const counted = { promptTokens: 11, completionTokens: 13, totalTokens: 24, searchUnits: null, cachedTokens: null };
 const usage = '"usage":{"prompt_tokens":11,"completion_tokens":13,"total_tokens":24}';
 const words = 'é模😀\\u00e9\\"usage\\":{\\"prompt_tokens\\":99}';
 const atTail = `{"object":"list","data":[{"text":"${words}","index":0}],${usage}}`;

@@ -13,14 +13,14 @@ test('the observed usage is the one that the upstream wrote, wherever it stands 
   const vector = `[${Array.from({ length: 3000 }, (_, i) => Math.sin(i)).join(',')}]`;
   const tail = `{"object":"list","data":[{"embedding":${vector},"index":0}],"model":"x","usage":{"prompt_tokens":11,"total_tokens":13}}`;
   const head = `{"usage":{"total_tokens":13,"prompt_tokens":11},"object":"list","data":[{"embedding":${vector}}]}`;
-  const both = { promptTokens: 11, completionTokens: null, totalTokens: 13, searchUnits: null };
+  const both = { promptTokens: 11, completionTokens: null, totalTokens: 13, searchUnits: null, cachedTokens: null };
   const event = (fields: object): string => `data: ${JSON.stringify({ id: 'c', ...fields })}\n\n`;
   const stream = [
     event({ choices: [{ text: 'a "usage":{"prompt_tokens":99}' }], usage: null }),
     event({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } }),
     'data: [DONE]\n\n',
   ];
-  const streamed = { promptTokens: 3, completionTokens: 4, totalTokens: 7, searchUnits: null };
+  const streamed = { promptTokens: 3, completionTokens: 4, totalTokens: 7, searchUnits: null, cachedTokens: null };
   const plain = 'application/json';
   const cases: [what: string, type: string, encoding: string, body: Buffer | string[], expected: unknown][] = [
     ['at the tail', plain, '', Buffer.from(tail), both],

@@ -88,7 +88,13 @@ test('an answer that was looked at and is good as it came has its own bytes, sta
   assert.equal(answer.header('content-encoding'), undefined);
   assert.equal(answer.header('x-postern-translated'), undefined);
   const { usage } = await rig.exchange();
-  assert.deepEqual(usage, { promptTokens: 3, completionTokens: null, totalTokens: 3, searchUnits: null });
+  assert.deepEqual(usage, {
+    promptTokens: 3,
+    completionTokens: null,
+    totalTokens: 3,
+    searchUnits: null,
+    cachedTokens: null,
+  });
 });
 
 test('what the body is, and what may come, is said by the gateway; the rest of the head passes as ever', async (t) => {

@@ -79,7 +79,8 @@ export async function createDirectory(
   return directory;
 }
 
-interface Surroundings extends Partial<Pick<LoadOptions, 'env' | 'nowMs' | 'availableBytes' | 'families'>> {
+interface Surroundings
+  extends Partial<Pick<LoadOptions, 'env' | 'nowMs' | 'availableBytes' | 'availableCores' | 'families'>> {
   /** Beside the configuration file. */
   readonly files?: Readonly<Record<string, string>>;
 }

@@ -12,6 +12,8 @@ import { type Rig, startRig, testKey } from './rig.ts';
 const privateText = 'a private text that no error may repeat';
 const upstreamKey = 'sk-upstream-credential-0123456789';
 const expiredKey = 'expired-key-with-enough-characters';
+const busyKey = 'busy-key-with-enough-characters-0';
+const poorKey = 'poor-key-with-enough-characters-0';
 const narrowKey = 'narrow-key-with-enough-characters';
 const elsewhereKey = 'elsewhere-key-enough-characters';
 const revokedKey = 'revoked-key-with-enough-characters';
@@ -24,6 +26,8 @@ export const secrets: readonly string[] = [
   testKey,
   upstreamKey,
   expiredKey,
+  busyKey,
+  poorKey,
   narrowKey,
   elsewhereKey,
   revokedKey,
@@ -45,12 +49,14 @@ export async function openHouse(t: TestContext, { script, server = {}, target = 
     server: { body_limit: '64KiB', ...server },
     upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: upstreamKey, ...target }],
     models: [
-      { id: 'm', operations: ['embeddings'], targets: [{ upstream: 'up' }] },
+      { id: 'm', operations: ['embeddings'], price: { request: 1 }, targets: [{ upstream: 'up' }] },
       { id: 'other', operations: ['embeddings'], targets: [{ upstream: 'up' }] },
     ],
     keys: [
       { id: 'test', secret: testKey },
       { id: 'expired', secret: expiredKey, expires: '2020-01-01' },
+      { id: 'busy', secret: busyKey, limits: { requests_per_minute: 1 } },
+      { id: 'poor', secret: poorKey, budgets: [{ every: 'month', amount: '0.5' }] },
       { id: 'narrow', secret: narrowKey, models: ['other'], operations: ['embeddings'] },
       { id: 'elsewhere', secret: elsewhereKey, addresses: ['192.0.2.0/24'] },
     ],
@@ -349,6 +355,22 @@ export const errorRows: readonly ErrorRow[] = [
       breakStore(house, async () => ({ id: 'a record with nothing in it' }));
       return asking({ key: strangeKey })(house);
     },
+  },
+  {
+    code: 'rate_limit_exceeded',
+    when: 'a limit of the key is reached',
+    message: /limit of 1 requests? a minute of the key "busy" is reached; try again in \d+ s/,
+    upstreamIsAsked: true,
+    async ask(house) {
+      await asking({ key: busyKey })(house);
+      return asking({ key: busyKey })(house);
+    },
+  },
+  {
+    code: 'budget_exceeded',
+    when: 'what it may cost is more than a budget has left',
+    message: /budget of the key "poor" for this month is \$0\.5.*could cost up to \$1/,
+    ask: asking({ key: poorKey }),
   },
   {
     code: 'store_unavailable',

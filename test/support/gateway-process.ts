@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 const processKey = 'process-key-with-enough-characters';
 
-/** Text is taken as it is; a document is given a free port, a store and a key where it names none. */
+/** Text is taken as it is; a document is given free ports, a store and a key where it names none. */
 type ProcessConfig = string | Readonly<Record<string, unknown>>;
 
 export interface ProcessOptions {
@@ -19,6 +19,10 @@ export interface ProcessOptions {
   /** Instead of `bin/postern`; `serve --config F` is put behind it. */
   readonly command?: readonly [string, ...string[]];
   readonly readyTimeoutMs?: number;
+  /** Of a process that worked there before: it is there already, and `stop` leaves it. A new one where it is left out. */
+  readonly directory?: string;
+  /** Called with its ID before it is ready, for whoever wants to end it by then. */
+  readonly onSpawned?: (pid: number) => void;
 }
 
 interface ProcessExit {
@@ -54,7 +58,7 @@ const stopTimeoutMs = 10_000;
 const pollMs = 20;
 
 export async function startGatewayProcess(options: ProcessOptions): Promise<GatewayProcess> {
-  const directory = await mkdtemp(join(tmpdir(), 'postern-process-'));
+  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'postern-process-')));
   const configFile = join(directory, typeof options.config === 'string' ? 'postern.yaml' : 'postern.json');
   await writeFile(configFile, toConfigText(options.config));
 
@@ -82,6 +86,7 @@ export async function startGatewayProcess(options: ProcessOptions): Promise<Gate
     child.kill('SIGKILL');
   };
   process.once('exit', killAtExit);
+  if (child.pid !== undefined) options.onSpawned?.(child.pid);
 
   async function end(): Promise<ProcessExit> {
     const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
@@ -91,7 +96,7 @@ export async function startGatewayProcess(options: ProcessOptions): Promise<Gate
     } finally {
       clearTimeout(timer);
       process.off('exit', killAtExit);
-      await rm(directory, { recursive: true, force: true });
+      if (options.directory === undefined) await rm(directory, { recursive: true, force: true });
     }
   }
 
@@ -136,6 +141,7 @@ function toConfigText(config: ProcessConfig): string {
   return JSON.stringify({
     store: 'sqlite:postern.db',
     keys: [{ id: 'test', secret: processKey }],
+    console: { port: 0 },
     ...config,
     server: { port: 0, ...server },
   });

@@ -3,12 +3,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type App, createApp } from '../../src/app.ts';
+import { openAccounting } from '../../src/accounting.ts';
+import { type App, type AppDeps, createApp } from '../../src/app.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import type { Exchange } from '../../src/core/exchange.ts';
 import type { Snapshot } from '../../src/core/snapshot.ts';
 import type { Store } from '../../src/core/store.ts';
 import { families } from '../../src/families/index.ts';
+import { bill } from '../../src/ledger/billing.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Log } from '../../src/telemetry/log.ts';
@@ -46,7 +48,12 @@ export interface Rig {
   compile(document: RigDocument): Promise<Snapshot>;
 }
 
-export async function startRig(t: Scope, document: RigDocument, env: Record<string, string> = {}): Promise<Rig> {
+export async function startRig(
+  t: Scope,
+  document: RigDocument,
+  env: Record<string, string> = {},
+  parts: Partial<Pick<AppDeps, 'ledger' | 'spending' | 'bill' | 'meter'>> = {},
+): Promise<Rig> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-rig-'));
   let generation = 0;
 
@@ -76,10 +83,15 @@ export async function startRig(t: Scope, document: RigDocument, env: Record<stri
       wake();
     },
   };
-  const app = createApp({ snapshot, store, log, clock: systemClock });
+  const clock = systemClock;
+  const accounting = await openAccounting({ snapshot, store, log, clock, random: Math.random, cwd: directory });
+  const { spending, ledger } = accounting;
+  const app = createApp({ snapshot, store, log, clock, spending, ledger, bill, ...parts });
   const { port } = await app.listen();
   t.after(async () => {
     await app.close();
+    await accounting.close();
+    await store.close();
     await rm(directory, { recursive: true, force: true });
   });
 

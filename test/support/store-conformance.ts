@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { NewKey, Store } from '../../src/core/store.ts';
 import type { TargetState } from '../../src/core/target-state.ts';
-import type { Clock } from '../../src/lib/clock.ts';
-import { createSecret, digestOf, hintOf } from '../../src/lib/key-secret.ts';
+import { createSecret } from '../../src/lib/key-secret.ts';
 import { createFakeClock } from './fake-clock.ts';
+import { hostileTexts, toStored } from './hostile-texts.ts';
+import { newKey } from './keys.ts';
+import { describeWrites, type OpenStore } from './store-writes.ts';
 
-/** Opens an empty store, and sees to its end when the test is over. */
-export type OpenStore = (t: TestContext, clock: Clock) => Promise<Store>;
+export type { OpenStore } from './store-writes.ts';
 
 function targetState(more: Partial<TargetState>): TargetState {
   return {
@@ -24,41 +24,6 @@ function targetState(more: Partial<TargetState>): TargetState {
     restingCredentials: [],
     ...more,
   };
-}
-
-/** What breaks a statement that was put together from text, or a pattern that was taken for one. */
-const hostileTexts = [
-  "'; DROP TABLE keys; --",
-  '" OR 1=1 --',
-  "' OR ''='",
-  '%',
-  '_',
-  '%_%',
-  '\\',
-  "\\'",
-  '?',
-  '?1',
-  ':id',
-  '$1',
-  '@id',
-  '#{id}',
-  '`keys`',
-  '[keys]',
-  '/* keys */',
-  'a\r\nb\tc',
-  '{"$ne": null}',
-  '["a","b"]',
-  'null',
-  'нет 無 🗝️',
-  '',
-  ' ',
-  "x'00'",
-  'k'.repeat(100_000),
-];
-
-export function newKey(more: Partial<NewKey> = {}): NewKey {
-  const secret = createSecret();
-  return { name: 'test', digest: digestOf(secret), hint: hintOf(secret), models: ['*'], ...more };
 }
 
 export function describeStore(name: string, openStore: OpenStore): void {
@@ -79,6 +44,14 @@ export function describeStore(name: string, openStore: OpenStore): void {
         models: ['gpt-*', 'bge-m3'],
         operations: ['rerank', 'embeddings'],
         addresses: ['10.0.0.0/8', '::1'],
+        project: 'search',
+        caps: {
+          rates: [{ measure: 'tokens', window: 'minute', most: 60_000 }],
+          concurrency: 4,
+          budgets: [{ period: 'month', nanos: 9_000_000_000_000_000, alerts: [50, 90] }],
+        },
+        metadata: { team: 'search', ticket: '42' },
+        captureMs: 60_000,
         expiresAtMs: clock.nowMs() + 1,
       });
       const made = await keys.create(key);
@@ -89,11 +62,17 @@ export function describeStore(name: string, openStore: OpenStore): void {
         models: ['gpt-*', 'bge-m3'],
         operations: ['rerank', 'embeddings'],
         addresses: ['10.0.0.0/8', '::1'],
+        project: 'search',
+        caps: key.caps,
+        metadata: { team: 'search', ticket: '42' },
+        captureMs: 60_000,
         expiresAtMs: clock.nowMs() + 1,
         revokedAtMs: undefined,
       };
       assert.deepEqual(await keys.find(key.digest), record);
-      assert.deepEqual(made, { ...record, name: 'test', hint: key.hint, createdAtMs: clock.nowMs() });
+      const inLists = { name: 'test', hint: key.hint, createdAtMs: clock.nowMs(), oldSecretUntilMs: undefined };
+      assert.deepEqual(made, { ...record, ...inLists });
+      assert.deepEqual(await keys.get(made.id), made);
       assert.deepEqual(await keys.list(), [made]);
     });
 
@@ -202,8 +181,8 @@ export function describeStore(name: string, openStore: OpenStore): void {
         assert.deepEqual(found?.models, [text, '*']);
         assert.deepEqual(found?.addresses, [text]);
         const listed = (await keys.list()).find(({ id }) => id === made.id);
-        assert.equal(listed?.name, text);
-        assert.equal(listed?.hint, text);
+        assert.equal(listed?.name, toStored(text));
+        assert.equal(listed?.hint, toStored(text));
       }
     });
 
@@ -245,6 +224,8 @@ export function describeStore(name: string, openStore: OpenStore): void {
       assert.deepEqual(await health.latest(4_999), []);
       assert.equal((await health.latest(5_000)).length, 1);
     });
+
+    describeWrites(openStore);
 
     test('a store that is closed says so, and may be closed twice', async (t) => {
       const store = await open(t);

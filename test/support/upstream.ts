@@ -1,5 +1,6 @@
 /** An upstream as the configuration would have it, for tests of what connects to one. */
 
+import { noCaps } from '../../src/core/caps.ts';
 import type { Timeouts, Upstream } from '../../src/core/snapshot.ts';
 
 export interface UpstreamParts extends Partial<Upstream> {
@@ -24,6 +25,7 @@ export function toUpstream(origin: string, { connectMs = 2_000, ...parts }: Upst
       embeddings: timeouts,
     },
     limits: { concurrency: 16, queue: 16, queueTimeoutMs: 1_000 },
+    caps: noCaps,
     tls: undefined,
     healthCheck: undefined,
     options: {},

@@ -6,6 +6,8 @@ import { completionsOverChat } from './completions.ts';
 import { editsOverChat } from './edits.ts';
 
 const translatedBy = 'chat';
+/** What the model is told of its task: fewer bytes than this. */
+const mostTaskTokens = 1_024;
 
 export function chatOffers(chat: string, facts: ChatFacts = {}): Offers {
   return {
@@ -14,9 +16,17 @@ export function chatOffers(chat: string, facts: ChatFacts = {}): Offers {
         path: chat,
         translation: completionsOverChat(facts),
         translatedBy,
+        isUnlimited: true,
         facts: 'a call for each prompt; no `suffix`, no `best_of`, no `logprobs` of an `echo`',
       },
-      edits: { path: chat, translation: editsOverChat(facts), translatedBy, facts: '20 edits of a text at most' },
+      edits: {
+        path: chat,
+        translation: editsOverChat(facts),
+        translatedBy,
+        addedTokens: { input: mostTaskTokens, output: 0 },
+        isUnlimited: true,
+        facts: '20 edits of a text at most',
+      },
     },
   };
 }

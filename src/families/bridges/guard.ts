@@ -14,6 +14,8 @@ import { at, listIn, objectIn, textIn } from '../dialects/reading.ts';
 
 /** All codes there are, and some room. */
 const maxTokens = 100;
+/** What the model's template puts around a text: those that were published have up to about a thousand. */
+const mostTemplateTokens = 2_000;
 
 /** The chat template of the model adds its policy, so the text goes alone, with what the operator sets. What a client adds could only sway the verdict. */
 const translation = translateModerations({
@@ -72,6 +74,7 @@ export function guardOffers(chat: string): Offers {
         path: chat,
         translation,
         translatedBy: 'guard',
+        addedTokens: { input: mostTemplateTokens, output: maxTokens },
         facts:
           'a call for each text; no scores, so 1 or 0; codes of Llama Guard 3 and 4, 2 and 1 by the name of the model',
       },

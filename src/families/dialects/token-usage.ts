@@ -68,5 +68,13 @@ export function toUsage(usage: JsonObject): Usage | null {
     countIn(usage[name]),
   );
   const isNothing = promptTokens === null && completionTokens === null && totalTokens === null;
-  return isNothing ? null : { promptTokens, completionTokens, totalTokens, searchUnits: null };
+  if (isNothing) return null;
+  const cachedTokens = cachedIn(usage);
+  const counts = { promptTokens, completionTokens, totalTokens, searchUnits: null };
+  return cachedTokens === undefined ? counts : { ...counts, cachedTokens };
+}
+
+/** OpenAI's name for it, then DeepSeek's. */
+function cachedIn({ prompt_tokens_details: details, prompt_cache_hit_tokens: hits }: JsonObject): number | undefined {
+  return countIn(isJsonObject(details) ? details.cached_tokens : undefined) ?? countIn(hits);
 }

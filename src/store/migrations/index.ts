@@ -3,8 +3,16 @@
 import type { Migration } from 'kysely/migration';
 import { keys } from './0001-keys.ts';
 import { nodeReports } from './0002-node-reports.ts';
+import { keyCaps } from './0003-key-caps.ts';
+import { resources } from './0004-resources.ts';
+import { ledger } from './0005-ledger.ts';
+import { budgets } from './0006-budgets.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys': keys,
   '0002-node-reports': nodeReports,
+  '0003-key-caps': keyCaps,
+  '0004-resources': resources,
+  '0005-ledger': ledger,
+  '0006-budgets': budgets,
 };

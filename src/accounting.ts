@@ -1,0 +1,163 @@
+/** Puts together what counts and writes down: journal and import, limits, budgets, bills. One for each process that serves. */
+
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { createBudgetAlerts } from './admission/budgets/alerts.ts';
+import { createBudgetKeeper } from './admission/budgets/keeper.ts';
+import { createAlertPost } from './admission/budgets/post-alert.ts';
+import { createMemoryLimiter } from './admission/limits/memory-limiter.ts';
+import type { Limiter } from './admission/limits/port.ts';
+import { createRedisLimiter, type RedisLimiter } from './admission/limits/redis-limiter.ts';
+import { createSpending, type Hits } from './admission/spending.ts';
+import type { Ledger } from './core/ledger.ts';
+import type { Snapshot } from './core/snapshot.ts';
+import type { Spending } from './core/spending.ts';
+import type { Store } from './core/store.ts';
+import { worstCostNanos } from './ledger/billing.ts';
+import { createImporter, type Importer } from './ledger/importer.ts';
+import { createJournal, type Journal } from './ledger/journal.ts';
+import { claimSlot } from './ledger/journal-slot.ts';
+import { createLedger } from './ledger/ledger.ts';
+import { createMemoryJournal } from './ledger/memory-journal.ts';
+import { startLedgerThread } from './ledger-thread-host.ts';
+import type { Clock } from './lib/clock.ts';
+import { createId } from './lib/ids.ts';
+import { lockFile } from './store/file-lock.ts';
+import { parseStoreUrl } from './store/open-store.ts';
+import type { Log } from './telemetry/log.ts';
+import type { MetricSources } from './telemetry/metrics/gauges.ts';
+
+export interface AccountingDeps {
+  readonly snapshot: Snapshot;
+  readonly store: Store;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** What the paths of journal and store are relative to. */
+  readonly cwd: string;
+  /** Told of what was refused. */
+  readonly hits?: Hits;
+}
+
+export interface Accounting {
+  readonly spending: Spending;
+  readonly ledger: Ledger;
+  readonly sources: MetricSources;
+  /** Another configuration is in force. */
+  follow(snapshot: Snapshot): void;
+  /** To be called when no exchange is left: what is written is imported, as far as the store takes it. */
+  close(): Promise<void>;
+}
+
+export async function openAccounting(deps: AccountingDeps): Promise<Accounting> {
+  const { store, log, clock } = deps;
+  let current = deps.snapshot;
+  // Of this start of this process: what it leaves open when it is killed can be told from what comes after.
+  const node = `${hostname()}/${createId(clock.nowMs())}`;
+  const books = await openBooks(deps, node);
+  const limits = await openLimits(deps, node);
+  const post = createAlertPost();
+  const alerts = createBudgetAlerts({
+    settings: () => current.alerts,
+    claim: (name) => store.settings.claim(name),
+    post: post.post,
+    clock,
+    log,
+  });
+  const budgets = createBudgetKeeper({ bank: store.budgets, node, clock, log, alerts });
+
+  return {
+    spending: createSpending({ limiter: limits.limiter, budgets, worstCost: worstCostNanos, hits: deps.hits }),
+    ledger: createLedger({ journal: books.journal, node, clock }),
+    sources: { ...sourcesOf(books, clock), ...limits.sources },
+    follow(snapshot) {
+      current = snapshot;
+      books.importer.retain(snapshot.ledger.retentionMs);
+    },
+    async close() {
+      await budgets.close();
+      await alerts.close();
+      await post.close();
+      await limits.close();
+      await books.close();
+    },
+  };
+}
+
+interface Books {
+  readonly journal: Journal;
+  readonly importer: Importer;
+  close(): Promise<void>;
+}
+
+function openBooks(deps: AccountingDeps, node: string): Promise<Books> | Books {
+  const { kind } = parseStoreUrl(deps.snapshot.store, deps.cwd);
+  return kind === 'memory' ? openBooksInMemory(deps) : openBooksOnDisk(deps, node);
+}
+
+/** What is written and where it is imported to go with the process, so the import needs no thread of its own. */
+function openBooksInMemory({ snapshot, store, log, clock }: AccountingDeps): Books {
+  const { journal, reader } = createMemoryJournal();
+  const { retentionMs } = snapshot.ledger;
+  const importer = createImporter({ own: reader, claimOrphans: () => [], store, clock, log, retentionMs });
+  return { journal, importer, close: () => importer.close() };
+}
+
+async function openBooksOnDisk({ snapshot, log, clock, cwd }: AccountingDeps, node: string): Promise<Books> {
+  const { durability, retentionMs } = snapshot.ledger;
+  const directory = resolve(cwd, snapshot.ledger.directory);
+  const slot = claimSlot({ directory, lock: lockFile, clock });
+  try {
+    const journal = await createJournal({ directory: slot.directory, node, durability, clock, log });
+    const { number } = slot;
+    const place = { number, directory: slot.directory };
+    const importer = startLedgerThread({ url: snapshot.store, cwd, directory, slot: place, retentionMs, log });
+    return {
+      journal,
+      importer,
+      async close() {
+        await journal.close();
+        await importer.close();
+        slot.release();
+      },
+    };
+  } catch (thrown) {
+    slot.release();
+    throw thrown;
+  }
+}
+
+interface Limits {
+  readonly limiter: Limiter;
+  readonly sources: MetricSources;
+  close(): Promise<void>;
+}
+
+async function openLimits({ snapshot, log, clock, random }: AccountingDeps, node: string): Promise<Limits> {
+  const { redis: url } = snapshot;
+  if (url === undefined) {
+    const nodes = snapshot.server.workers;
+    return { limiter: createMemoryLimiter({ clock, nodes }), sources: {}, close: async () => undefined };
+  }
+  const limiter: RedisLimiter = await createRedisLimiter({ url, clock, node, log, random });
+  return {
+    limiter,
+    sources: { redisUp: () => toFlag(limiter.isShared), redisFallback: () => toFlag(!limiter.isShared) },
+    close: () => limiter.close(),
+  };
+}
+
+function sourcesOf({ journal, importer }: Books, clock: Clock): MetricSources {
+  return {
+    journalBytes: () => importer.state().bytesBehind,
+    journalRows: () => importer.state().importedRows,
+    journalOldestSeconds() {
+      const { oldestAtMs } = importer.state();
+      return oldestAtMs === undefined ? 0 : Math.max(0, clock.nowMs() - oldestAtMs) / 1_000;
+    },
+    journalFailing: () => toFlag(journal.state().failing),
+    storeUp: () => toFlag(!importer.state().failing),
+  };
+}
+
+const toFlag = (is: boolean): number => (is ? 1 : 0);

@@ -1,0 +1,397 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { budgetOf, createBudgetNodes, holderOf } from '../../../test/support/budget-nodes.ts';
+import { noCaps } from '../../core/caps.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { BudgetHold } from './port.ts';
+
+const account = 'key/dev/day/2027-01-01';
+
+function assertHeld(answer: BudgetHold | GatewayError): asserts answer is BudgetHold {
+  assert.ok(!(answer instanceof GatewayError), String(answer));
+}
+
+function assertRefused(answer: BudgetHold | GatewayError, code: string): asserts answer is GatewayError {
+  assert.ok(answer instanceof GatewayError);
+  assert.equal(answer.code, code);
+}
+
+test('where nobody has a budget nothing is drawn, and no promise is made', (t) => {
+  const { start, bank } = createBudgetNodes(t);
+  const hold = start('a').reserve([{ kind: 'key', id: 'dev', caps: noCaps }], 5);
+  assert.ok(!(hold instanceof Promise));
+  assert.deepEqual(hold.accounts, []);
+  hold.settle(5);
+  assert.equal(bank.calls.draw, 0);
+});
+
+test('every budget of every holder is charged, each under its own account', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t, Date.UTC(2027, 0, 1, 12));
+  const holders = [
+    holderOf([budgetOf(100, 'day'), budgetOf(500, 'week'), budgetOf(900, 'month')]),
+    holderOf([budgetOf(999, 'total')], 'project', 'a/b c'),
+    { kind: 'upstream', id: 'near', caps: noCaps } as const,
+  ];
+  const hold = await answerOf(() => start('a').reserve(holders, 10));
+  assertHeld(hold);
+  assert.deepEqual(hold.accounts, [
+    account,
+    'key/dev/week/2026-12-28',
+    'key/dev/month/2027-01-01',
+    'project/a%2Fb%20c/total/1970-01-01',
+  ]);
+  for (const id of hold.accounts) assert.equal(bank.takenOf(id), 10);
+});
+
+test('what is at hand is taken without a promise, and what a request leaves over serves the next', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000)])];
+  const first = await answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(first);
+  first.settle(0);
+  const second = keeper.reserve(holders, 60);
+  const third = keeper.reserve(holders, 40);
+  assert.ok(!(second instanceof Promise) && !(third instanceof Promise));
+  assert.ok(keeper.reserve(holders, 1) instanceof Promise);
+  assert.equal(bank.calls.draw, 2);
+});
+
+test('settling twice changes nothing', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100)])];
+  const hold = await answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(hold);
+  for (const cost of [40, 0, 100]) hold.settle(cost);
+  assertHeld(await answerOf(() => keeper.reserve(holders, 60)));
+  bank.book(account, 'a', 40);
+  assertRefused(await answerOf(() => keeper.reserve(holders, 1)), 'budget_exceeded');
+  assert.equal(bank.takenOf(account), 100);
+});
+
+test('what a request cost beyond its worst case is drawn with the next', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100)])];
+  const hold = await answerOf(() => keeper.reserve(holders, 10));
+  assertHeld(hold);
+  hold.settle(30);
+  assertHeld(await answerOf(() => keeper.reserve(holders, 10)));
+  assert.equal(bank.drawnBy(account, 'a'), 40);
+});
+
+test('where one budget refuses, what the others gave is free again', async (t) => {
+  const { start, answerOf } = createBudgetNodes(t);
+  const keeper = start('a');
+  const rich = holderOf([budgetOf(100)], 'project', 'p');
+  const poor = holderOf([budgetOf(20)]);
+  assertRefused(await answerOf(() => keeper.reserve([rich, poor], 30)), 'budget_exceeded');
+  assertRefused(await answerOf(() => keeper.reserve([poor, rich], 30)), 'budget_exceeded');
+  assertHeld(await answerOf(() => keeper.reserve([rich], 100)));
+});
+
+test('a refusal says whose budget it is, what is left, when it begins anew and what to do', async (t) => {
+  const { start, answerOf, bank, calm } = createBudgetNodes(t, Date.UTC(2026, 10, 21, 23));
+  const keeper = start('a');
+  const ask = (period: 'day' | 'month' | 'total') => {
+    const holders = [holderOf([budgetOf(10_000_000_000, period)], 'project', 'search')];
+    return answerOf(async () => {
+      const hold = await keeper.reserve(holders, 9_980_000_000);
+      hold.settle(9_980_000_000);
+      bank.book(hold.accounts[0] ?? '', 'a', 9_980_000_000);
+      await calm();
+      return keeper.reserve(holders, 50_000_000);
+    });
+  };
+  const ofDay = await ask('day');
+  assertRefused(ofDay, 'budget_exceeded');
+  assert.equal(ofDay.status, 429);
+  assert.equal(
+    ofDay.message,
+    'The budget of the project "search" for this day is $10, of which $9.98 is spent, and this request could cost up to $0.05: ' +
+      'send one that can cost less (a lower "max_tokens", fewer inputs), or ask the operator for more. It begins anew at 2026-11-22T00:00Z.',
+  );
+  assert.deepEqual(ofDay.headers, ['x-should-retry', 'false', 'Retry-After', '3600']);
+  const ofMonth = await ask('month');
+  assertRefused(ofMonth, 'budget_exceeded');
+  assert.deepEqual(ofMonth.headers, ['x-should-retry', 'false']);
+  const inAll = await ask('total');
+  assertRefused(inAll, 'budget_exceeded');
+  assert.match(inAll.message, /in all is \$10.*It does not begin anew\.$/);
+});
+
+test('what is spent is refused without asking the bank again, until the budget is raised', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const hold = await answerOf(() => keeper.reserve([holderOf([budgetOf(100)])], 100));
+  assertHeld(hold);
+  hold.settle(100);
+  bank.book(account, 'a', 100);
+  assertRefused(await answerOf(() => keeper.reserve([holderOf([budgetOf(100)])], 10)), 'budget_exceeded');
+  const before = bank.calls.draw;
+  for (let count = 0; count < 50; count++) {
+    assert.throws(() => keeper.reserve([holderOf([budgetOf(100)])], 1), { code: 'budget_exceeded' });
+  }
+  assert.equal(bank.calls.draw, before);
+  assertHeld(await answerOf(() => keeper.reserve([holderOf([budgetOf(110)])], 10)));
+});
+
+test('a request whose price is not known passes a budget that is spent, and is charged to it', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100)])];
+  const hold = await answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(hold);
+  hold.settle(100);
+  bank.book(account, 'a', 100);
+  assertRefused(await answerOf(() => keeper.reserve(holders, 1)), 'budget_exceeded');
+  const free = keeper.reserve(holders, 0);
+  assert.ok(!(free instanceof Promise));
+  assert.deepEqual(free.accounts, [account]);
+  free.settle(0);
+});
+
+test('many who come at once are served by few draws', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100_000)])];
+  const answers = await Promise.all(Array.from({ length: 200 }, () => answerOf(() => keeper.reserve(holders, 100))));
+  answers.forEach(assertHeld);
+  assert.equal(bank.calls.draw, 2);
+});
+
+test('of a busy budget enough is drawn for a while', async (t) => {
+  const { start, bank, pass, answerOf } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100_000_000)])];
+  for (let count = 0; count < 500; count++) {
+    const hold = await answerOf(() => keeper.reserve(holders, 100));
+    assertHeld(hold);
+    hold.settle(100);
+    await pass(20);
+  }
+  assert.ok(bank.calls.draw < 20, `${bank.calls.draw} draws`);
+  assert.equal(bank.calls.giveBack, 0);
+});
+
+for (const nodes of [1, 2, 4]) {
+  test(`a budget worth 10 requests lets 10 pass, with 200 at a time at each of ${nodes} nodes`, async (t) => {
+    const { start, answerOf, bank } = createBudgetNodes(t);
+    const keepers = Array.from({ length: nodes }, (_, index) => start(`node ${index}`));
+    const holders = [holderOf([budgetOf(1_000)])];
+    const answers = await Promise.all(
+      keepers.flatMap((keeper) => Array.from({ length: 200 }, () => answerOf(() => keeper.reserve(holders, 100)))),
+    );
+    assert.equal(answers.filter((answer) => !(answer instanceof GatewayError)).length, 10);
+    for (const answer of answers) if (answer instanceof GatewayError) assertRefused(answer, 'budget_exceeded');
+    assert.equal(bank.takenOf(account), 1_000);
+  });
+}
+
+for (const { cost, budget } of [
+  { cost: 100, budget: 1_000 },
+  { cost: 7, budget: 1_000 },
+  { cost: 1, budget: 5_000 },
+  { cost: 90, budget: 1_000_000 },
+]) {
+  test(`one client after the other at 4 nodes spends a budget of ${budget}, at ${cost} of 100 each, to its end`, async (t) => {
+    const { start, answerOf, bank, pass } = createBudgetNodes(t);
+    const keepers = Array.from({ length: 4 }, (_, index) => ({
+      node: `node ${index}`,
+      keeper: start(`node ${index}`),
+    }));
+    const holders = [holderOf([budgetOf(budget)])];
+    let spent = 0;
+    for (let turn = 0; ; turn++) {
+      const { node, keeper } = keepers[turn % 4] ?? assert.fail();
+      const hold = await answerOf(() => keeper.reserve(holders, 100));
+      if (hold instanceof GatewayError) break;
+      if (turn % 50 === 0) await pass(10);
+      hold.settle(cost);
+      bank.book(account, node, cost);
+      spent += cost;
+    }
+    assert.ok(budget - spent < 100, `${budget - spent} is left`);
+  });
+}
+
+test('a request that is refused for what another here holds is let in when that one gives it free', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100)])];
+  const first = await answerOf(() => keeper.reserve(holders, 80));
+  assertHeld(first);
+  const second = keeper.reserve(holders, 80);
+  setImmediate(() => first.settle(10));
+  assertHeld(await answerOf(() => second));
+  assert.ok(bank.takenOf(account) <= 100);
+});
+
+test('a refusal for what others hold says that it may pass', async (t) => {
+  const { start, answerOf } = createBudgetNodes(t);
+  const holders = [holderOf([budgetOf(100)])];
+  assertHeld(await answerOf(() => start('a').reserve(holders, 80)));
+  const refused = await answerOf(() => start('b').reserve(holders, 80));
+  assertRefused(refused, 'budget_exceeded');
+  assert.match(refused.message, /reserved for requests under way/);
+  assert.deepEqual(refused.headers, ['x-should-retry', 'false', 'Retry-After', '2']);
+});
+
+test('a store that is away refuses what was not drawn, and nothing else', async (t) => {
+  const { start, answerOf, bank, log } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000)])];
+  const hold = await answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(hold);
+  hold.settle(0);
+  bank.before = () => Promise.reject(new Error('away'));
+  assertHeld(await answerOf(() => keeper.reserve(holders, 100)));
+  for (let count = 0; count < 3; count++) {
+    const refused = await answerOf(() => keeper.reserve(holders, 100));
+    assertRefused(refused, 'store_unavailable');
+    assert.equal(refused.status, 503);
+    assert.deepEqual(refused.headers, ['Retry-After', '1']);
+  }
+  bank.before = async () => undefined;
+  assertHeld(await answerOf(() => keeper.reserve(holders, 100)));
+  assert.equal(log.length, 2);
+});
+
+test('a store that does not answer keeps nobody for more than a second, and those who follow for no time', async (t) => {
+  const { start, bank, clock, timeOf, pass, answerOf } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000)])];
+  const hang = Promise.withResolvers<void>();
+  bank.before = () => hang.promise;
+  const { ms, result } = await timeOf(keeper.reserve(holders, 100));
+  assert.equal(result.status, 'rejected');
+  assert.equal(ms, 1_000);
+  const other = await timeOf(keeper.reserve([holderOf([budgetOf(5)], 'key', 'other')], 5));
+  assert.equal(other.result.status, 'rejected');
+  assert.equal(other.ms, 0);
+  assert.equal(bank.calls.draw, 1);
+  // What was granted too late is there for the next.
+  bank.before = async () => undefined;
+  hang.resolve();
+  await pass(1_000);
+  const atMs = clock.monotonicMs();
+  assertHeld(await answerOf(() => keeper.reserve(holders, 1_000)));
+  assert.equal(clock.monotonicMs(), atMs);
+});
+
+test('money that came too late goes back where nobody needs it', async (t) => {
+  const { start, bank, timeOf, pass } = createBudgetNodes(t);
+  const hang = Promise.withResolvers<void>();
+  bank.before = () => hang.promise;
+  await timeOf(start('a').reserve([holderOf([budgetOf(1_000)])], 100));
+  hang.resolve();
+  await pass(3_000);
+  assert.equal(bank.takenOf(account), 0);
+});
+
+test('what a node does not need goes back within seconds, however large the budget', async (t) => {
+  const { start, bank, answerOf, pass } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100_000_000)])];
+  for (let count = 0; count < 300; count++) {
+    const hold = await answerOf(() => keeper.reserve(holders, 100));
+    assertHeld(hold);
+    hold.settle(100);
+    bank.book(account, 'a', 100);
+    await pass(10);
+  }
+  const spent = 30_000;
+  assert.ok(bank.takenOf(account) > spent + 1_000);
+  await pass(6_000);
+  assert.ok(bank.takenOf(account) <= spent + 100, `${bank.takenOf(account) - spent} is kept`);
+  await pass(6_000);
+  assert.equal(bank.takenOf(account), spent);
+});
+
+test('a reservation settles against the period that it was taken from, and what is left of that goes back', async (t) => {
+  const { start, bank, clock, answerOf, pass } = createBudgetNodes(t, Date.UTC(2027, 0, 1, 23, 59, 59));
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100)])];
+  const old = await answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(old);
+  clock.advance(2_000);
+  const next = await answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(next);
+  assert.deepEqual(next.accounts, ['key/dev/day/2027-01-02']);
+  old.settle(30);
+  await pass(200);
+  assert.equal(bank.takenOf(account), 30);
+  assert.equal(bank.takenOf('key/dev/day/2027-01-02'), 100);
+});
+
+test('a budget that is lowered takes back what was drawn ahead, at the next look', async (t) => {
+  const { start, bank, answerOf, pass } = createBudgetNodes(t);
+  const keeper = start('a');
+  const hold = await answerOf(() => keeper.reserve([holderOf([budgetOf(100_000)])], 1_000));
+  assertHeld(hold);
+  hold.settle(0);
+  keeper.reserve([holderOf([budgetOf(50)])], 0);
+  await pass(50);
+  assert.equal(bank.takenOf(account), 0);
+  assertRefused(await answerOf(() => keeper.reserve([holderOf([budgetOf(50)])], 51)), 'budget_exceeded');
+});
+
+test('a node that ends gives back what no request holds', async (t) => {
+  const { start, bank, answerOf, timeOf } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000)])];
+  const hold = await answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(hold);
+  hold.settle(30);
+  assertHeld(await answerOf(() => keeper.reserve(holders, 50)));
+  await timeOf(keeper.close());
+  assert.equal(bank.takenOf(account), 80);
+});
+
+test('nothing is given back while it is not known whether that is heard', async (t) => {
+  const { start, bank, answerOf, pass } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000)])];
+  const hold = await answerOf(() => keeper.reserve(holders, 500));
+  assertHeld(hold);
+  bank.before = () => Promise.reject(new Error('away'));
+  assertRefused(await answerOf(() => keeper.reserve(holders, 100)), 'store_unavailable');
+  hold.settle(0);
+  await pass(5_000);
+  assert.equal(bank.calls.giveBack, 0);
+  bank.before = async () => undefined;
+  await pass(1_000);
+  assert.equal(bank.takenOf(account), 0);
+});
+
+test('the operator is told as thresholds are passed, and when what is left is not enough', async (t) => {
+  const { start, bank, answerOf, reached } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000, 'day', [50, 80, 100])])];
+  const spend = async (nanos: number) => {
+    const hold = await answerOf(() => keeper.reserve(holders, nanos));
+    assertHeld(hold);
+    hold.settle(nanos);
+    bank.book(account, 'a', nanos);
+  };
+  await spend(499);
+  assert.deepEqual(reached, []);
+  await spend(1);
+  assert.deepEqual(reached, [`${account} 50% 500`]);
+  await spend(470);
+  assert.deepEqual(reached.slice(1), [`${account} 80% 970`]);
+  assertRefused(await answerOf(() => keeper.reserve(holders, 31)), 'budget_exceeded');
+  assertRefused(await answerOf(() => keeper.reserve(holders, 31)), 'budget_exceeded');
+  assert.deepEqual(reached.slice(2), [`${account} 100% 970`]);
+});
+
+test('what other nodes spent is seen too, when it is quiet at the latest', async (t) => {
+  const { start, bank, answerOf, reached, pass } = createBudgetNodes(t);
+  const hold = await answerOf(() => start('a').reserve([holderOf([budgetOf(1_000, 'day', [50])])], 10));
+  assertHeld(hold);
+  hold.settle(10);
+  bank.book(account, 'b', 600);
+  await pass(12_000);
+  assert.deepEqual(reached, [`${account} 50% 600`]);
+});

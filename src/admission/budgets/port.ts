@@ -1,0 +1,18 @@
+/** What spending asks of whoever keeps budgets. */
+
+import type { Holder } from '../../core/caps.ts';
+
+export interface BudgetKeeper {
+  /**
+   * Takes so much from every budget of every holder, all or nothing. Throws `budget_exceeded`, or `store_unavailable` where money
+   * cannot be counted. Without a promise where it can be decided here.
+   */
+  reserve(holders: readonly Holder[], nanos: number): BudgetHold | Promise<BudgetHold>;
+}
+
+export interface BudgetHold {
+  /** See `BudgetBank`. */
+  readonly accounts: readonly string[];
+  /** Once: what it cost, in nano-dollars; the rest is free again. */
+  settle(costNanos: number): void;
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import { createAlertPost } from './post-alert.ts';
+
+async function listen(t: TestContext, server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('no port');
+  return `http://127.0.0.1:${address.port}`;
+}
+
+test('posts the body with its headers, and gives back the status', async (t) => {
+  const seen: { request: IncomingMessage; body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    seen.push({ request, body: await text(request) });
+    response.writeHead(204).end();
+  });
+  const url = await listen(t, server);
+  const alerts = createAlertPost();
+  t.after(() => alerts.close());
+  assert.equal(await alerts.post(`${url}/hook?a=b`, { 'postern-signature': 't=1,v1=2' }, '{"a":1}'), 204);
+  assert.equal(seen[0]?.request.method, 'POST');
+  assert.equal(seen[0]?.request.url, '/hook?a=b');
+  assert.equal(seen[0]?.request.headers['postern-signature'], 't=1,v1=2');
+  assert.equal(seen[0]?.body, '{"a":1}');
+});
+
+test('follows no redirect', async (t) => {
+  const paths: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    paths.push(request.url);
+    request.resume();
+    response.writeHead(307, { location: '/elsewhere' }).end();
+  });
+  const url = await listen(t, server);
+  const alerts = createAlertPost();
+  t.after(() => alerts.close());
+  assert.equal(await alerts.post(`${url}/hook`, {}, '{}'), 307);
+  assert.deepEqual(paths, ['/hook']);
+});
+
+test('an answer without end does not keep it', async (t) => {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200);
+    const timer = setInterval(() => response.write('x'.repeat(8_192)), 5);
+    response.on('close', () => clearInterval(timer));
+  });
+  const url = await listen(t, server);
+  const alerts = createAlertPost();
+  t.after(() => alerts.close());
+  assert.equal(await alerts.post(url, {}, '{}'), 200);
+});

@@ -1,0 +1,80 @@
+/** Who of those that an exchange belongs to has caps at all. Looked at once for each pair of key and model. */
+
+import type { Caps, Holder, HolderKind } from '../core/caps.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { KeyRecord, Project } from '../core/key.ts';
+import type { Model, Upstream } from '../core/snapshot.ts';
+
+/** Whose limits and whose budgets apply. */
+export interface Capped {
+  /** With rates, or a limit of exchanges at a time. */
+  readonly limited: readonly Holder[];
+  readonly budgeted: readonly Holder[];
+}
+
+export interface CappedExchange extends Capped {
+  /** As of which project. */
+  readonly project: Project | undefined;
+  /** Neither they nor any upstream of the model have caps. */
+  readonly isFree: boolean;
+}
+
+const nobody: Capped = Object.freeze({ limited: Object.freeze([]), budgeted: Object.freeze([]) });
+
+export class CappedIndex {
+  readonly #exchanges = new WeakMap<Model, WeakMap<KeyRecord, CappedExchange>>();
+  readonly #upstreams = new WeakMap<Upstream, Capped>();
+
+  /** Throws where the key's project is not known here, and so nobody knows what is capped. */
+  exchange(key: KeyRecord, projects: ReadonlyMap<string, Project>, model: Model): CappedExchange {
+    const project = key.project === undefined ? undefined : projects.get(key.project);
+    if (project === undefined && key.project !== undefined) throw unknownProject(key.project);
+    let byKey = this.#exchanges.get(model);
+    if (byKey === undefined) {
+      byKey = new WeakMap();
+      this.#exchanges.set(model, byKey);
+    }
+    const known = byKey.get(key);
+    if (known !== undefined && known.project === project) return known;
+    const found = this.#look(key, project, model);
+    byKey.set(key, found);
+    return found;
+  }
+
+  upstream(upstream: Upstream): Capped {
+    let found = this.#upstreams.get(upstream);
+    if (found === undefined) {
+      found = toCapped([{ kind: 'upstream', id: upstream.id, caps: upstream.caps }]);
+      this.#upstreams.set(upstream, found);
+    }
+    return found;
+  }
+
+  #look(key: KeyRecord, project: Project | undefined, model: Model): CappedExchange {
+    const holders = [holder('key', key)];
+    if (project !== undefined) holders.push(holder('project', project));
+    holders.push(holder('model', model));
+    const capped = toCapped(holders);
+    const isFree = capped === nobody && model.targets.every(({ upstream }) => this.upstream(upstream) === nobody);
+    return { ...capped, project, isFree };
+  }
+}
+
+/** It may have come a moment ago, and be on its way here; or it was taken out of the file while the store has keys of it. */
+function unknownProject(id: string): GatewayError {
+  return new GatewayError('store_unavailable', {
+    message: `The project ${JSON.stringify(id)} of this key is not known here, and with it what may be spent; try again in a moment, or ask the operator to declare it again or to move the key.`,
+    headers: ['Retry-After', '1'],
+    cause: 'unknown project',
+  });
+}
+
+function holder(kind: HolderKind, { id, caps }: { readonly id: string; readonly caps: Caps }): Holder {
+  return { kind, id, caps };
+}
+
+function toCapped(holders: readonly Holder[]): Capped {
+  const limited = holders.filter(({ caps }) => caps.rates.length > 0 || caps.concurrency !== undefined);
+  const budgeted = holders.filter(({ caps }) => caps.budgets.length > 0);
+  return limited.length === 0 && budgeted.length === 0 ? nobody : { limited, budgeted };
+}

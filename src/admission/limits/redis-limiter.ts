@@ -1,0 +1,274 @@
+/** Limits counted in Redis, for all nodes together; and here as well, so that each node can go on with its share when Redis is away. */
+
+import type { Holder } from '../../core/caps.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { Counters, measureIndex, type Plan } from './counters.ts';
+import { localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
+import type { Amounts, Limiter, Refused, Taken } from './port.ts';
+import { type LinkLog, RedisLink } from './redis-link.ts';
+import { type Decider, Pending, SharedTaken } from './redis-pending.ts';
+import { adjustScript } from './redis-scripts.ts';
+
+/** One hash slot, so that a script may touch all of them in a cluster as well. */
+const prefix = 'postern:{limits}:';
+/** Keys that one script is told of at once. */
+const toldAtOnce = 300;
+
+export interface RedisLimiterDeps {
+  readonly url: string;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Unique to this process, and to this start of it. */
+  readonly node: string;
+  readonly log: LinkLog;
+  readonly random: () => number;
+  /** How long a decision may wait for Redis; 30 ms where it does not say. */
+  readonly deadlineMs?: number;
+}
+
+export interface RedisLimiter extends Limiter {
+  /** False while each node has but its share. */
+  readonly isShared: boolean;
+  /** Nodes that count together, as far as is known; this one included. */
+  readonly nodes: number;
+  close(): Promise<void>;
+}
+
+/** Resolves when the first try to reach Redis is over, well or not. */
+export async function createRedisLimiter(deps: RedisLimiterDeps): Promise<RedisLimiter> {
+  const limiter = new SharedLimiter(deps);
+  await limiter.open();
+  return limiter;
+}
+
+/** What a plan is in Redis. */
+interface RemotePlan {
+  readonly keys: readonly string[];
+  /** Behind the amounts: number of rates; measure, bucket length and limit of each; limits of exchanges at a time. */
+  readonly args: readonly string[];
+}
+
+class SharedLimiter implements RedisLimiter, Decider {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #counters = new Counters();
+  readonly #remote = new WeakMap<Plan, RemotePlan>();
+  readonly #link: RedisLink;
+  /** What must be added to a time here to have the time there. */
+  #offsetMs = 0;
+  #hasUntold = false;
+  /** Something was being told when the link was lost: all of it is told anew, and may count twice. */
+  #mustTellAll = false;
+
+  constructor({ clock, ...deps }: RedisLimiterDeps) {
+    this.#clock = clock;
+    this.#link = new RedisLink({
+      ...deps,
+      keys: { nodes: `${prefix}nodes`, dataSet: `${prefix}data-set` },
+      onUp: ({ redisNowMs, isNewNode, isNewData }) => {
+        this.#offsetMs = redisNowMs - this.nowMs();
+        if (isNewNode || isNewData) this.#forgetTold(isNewData);
+        this.#tell();
+      },
+      onBeat: (redisNowMs) => {
+        this.#offsetMs = redisNowMs - this.nowMs();
+        if (this.#hasUntold) this.#tell();
+      },
+    });
+  }
+
+  open(): Promise<void> {
+    return this.#link.open();
+  }
+
+  close(): Promise<void> {
+    return this.#link.close();
+  }
+
+  get isShared(): boolean {
+    return this.#link.isUp;
+  }
+
+  get nodes(): number {
+    return this.#link.nodes;
+  }
+
+  nowMs(): number {
+    return Math.floor(this.#clock.monotonicMs());
+  }
+
+  reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused | Promise<Taken | Refused> {
+    const plan = this.#counters.plan(holders, this.nowMs());
+    if (!this.#link.isUp) return this.decideHere(plan, amounts);
+    return new Promise((resolve) => {
+      const { requests, tokens, items } = amounts;
+      const { keys, args } = this.#remotePlan(plan);
+      const asked = [this.#link.node, String(requests), String(tokens), String(items)];
+      new Pending(this, plan, amounts, resolve).ask(this.#link, keys, asked.concat(args));
+    });
+  }
+
+  /** This node's share, by its own count. */
+  decideHere(plan: Plan, amounts: Amounts): SharedTaken | Refused {
+    const nowMs = this.nowMs();
+    const { nodes } = this.#link;
+    const obstacle = obstacleTo(plan, amounts, nowMs, nodes);
+    if (obstacle !== undefined) return refusalOf(obstacle, () => localRateHeaders(plan, nowMs, nodes));
+    plan.take(nowMs, amounts);
+    for (const { rate, window } of plan.rates) window.note(nowMs, amounts[rate.measure]);
+    this.#hasUntold = true;
+    return new SharedTaken(this, plan, amounts, nowMs, undefined);
+  }
+
+  /** Redis let it through. */
+  takenThere(plan: Plan, amounts: Amounts, reply: readonly number[]): SharedTaken {
+    const nowMs = this.nowMs();
+    plan.take(nowMs, amounts);
+    for (const { count } of plan.crowds) count.heldTold += 1;
+    return new SharedTaken(this, plan, amounts, nowMs, reply);
+  }
+
+  /** Redis let it through after it was decided here: what it counted need not be told, or must be given back. */
+  takenThereToo(plan: Plan, amounts: Amounts, atMs: number): void {
+    for (const { rate, window } of plan.rates) window.note(atMs, -amounts[rate.measure]);
+    for (const { count } of plan.crowds) count.heldTold += 1;
+    this.#hasUntold = true;
+  }
+
+  settle(plan: Plan, amounts: Amounts, used: Amounts, atMs: number, redisAtMs: number | undefined): void {
+    plan.settle(atMs, amounts, used);
+    if (!this.#link.isUp) {
+      this.#noteSettled(plan, amounts, used, atMs);
+      return;
+    }
+    const keys: string[] = [];
+    const args: string[] = [];
+    const remote = this.#remotePlan(plan);
+    for (const [index, { rate, window }] of plan.rates.entries()) {
+      const more = used[rate.measure] - amounts[rate.measure];
+      if (more === 0) continue;
+      const bucket =
+        redisAtMs === undefined
+          ? this.#redisBucket(window.bucketAt(atMs), window.bucketMs)
+          : window.bucketAt(redisAtMs);
+      keys.push(remote.keys[index] ?? '');
+      args.push(String(window.bucketMs), String(bucket), String(more));
+    }
+    const rates = keys.length;
+    for (const [index, { count }] of plan.crowds.entries()) {
+      keys.push(remote.keys[plan.rates.length + index] ?? '');
+      args.push('-1');
+      count.heldTold -= 1;
+    }
+    if (keys.length === 0) return;
+    this.#link.run(adjustScript, keys, [this.#link.node, String(rates), ...args]).catch((error: unknown) => {
+      // It may have been carried out or not. What is open is told anew on the next link; a difference of tokens is forgone.
+      this.#link.lose(error);
+    });
+  }
+
+  lose(error: unknown): void {
+    this.#link.lose(error);
+  }
+
+  late(): void {
+    this.#link.late();
+  }
+
+  #noteSettled(plan: Plan, amounts: Amounts, used: Amounts, atMs: number): void {
+    this.#hasUntold = true;
+    for (const { rate, window } of plan.rates) {
+      const more = used[rate.measure] - amounts[rate.measure];
+      if (more !== 0) window.note(atMs, more);
+    }
+  }
+
+  /** Never earlier than it was: what is told must not be over too soon. */
+  #redisBucket(bucket: number, bucketMs: number): number {
+    const latest = Math.floor((this.nowMs() + this.#offsetMs) / bucketMs);
+    return Math.min(latest, Math.floor(((bucket + 1) * bucketMs - 1 + this.#offsetMs) / bucketMs));
+  }
+
+  #forgetTold(isNewData: boolean): void {
+    for (const count of this.#counters.all()) {
+      count.heldTold = 0;
+      if (!isNewData && !this.#mustTellAll) continue;
+      for (const { window } of count.windows()) window.noteAll();
+    }
+    this.#mustTellAll = false;
+  }
+
+  /** All that Redis does not know of yet. */
+  #tell(): void {
+    this.#hasUntold = false;
+    const nowMs = this.nowMs();
+    let rates: string[] = [];
+    let differences: string[] = [];
+    const send = (): void => {
+      const args = [this.#link.node, String(rates.length), ...differences];
+      this.#link.run(adjustScript, rates, args).catch((error: unknown) => {
+        this.#mustTellAll = true;
+        this.#link.lose(error);
+      });
+      rates = [];
+      differences = [];
+    };
+    for (const count of this.#counters.all()) {
+      for (const { measure, span, window } of count.windows()) {
+        const key = rateKey(measure, span, count);
+        window.tell(nowMs, (bucket, amount) => {
+          rates.push(key);
+          differences.push(String(window.bucketMs), String(this.#redisBucket(bucket, window.bucketMs)), String(amount));
+        });
+        if (rates.length >= toldAtOnce) send();
+      }
+    }
+    if (rates.length > 0) send();
+    this.#tellHeld();
+  }
+
+  #tellHeld(): void {
+    const keys: string[] = [];
+    const differences: string[] = [];
+    for (const count of this.#counters.all()) {
+      if (count.held === count.heldTold) continue;
+      keys.push(crowdKey(count));
+      differences.push(String(count.held - count.heldTold));
+      count.heldTold = count.held;
+    }
+    for (let first = 0; first < keys.length; first += toldAtOnce) {
+      const end = first + toldAtOnce;
+      const args = [this.#link.node, '0', ...differences.slice(first, end)];
+      this.#link.run(adjustScript, keys.slice(first, end), args).catch((error: unknown) => this.#link.lose(error));
+    }
+  }
+
+  #remotePlan(plan: Plan): RemotePlan {
+    let remote = this.#remote.get(plan);
+    if (remote === undefined) {
+      remote = toRemotePlan(plan);
+      this.#remote.set(plan, remote);
+    }
+    return remote;
+  }
+}
+
+function toRemotePlan({ rates, crowds }: Plan): RemotePlan {
+  const keys = rates.map(({ holder, rate }) => rateKey(rate.measure, rate.window, holder));
+  const args = [String(rates.length)];
+  for (const { rate, window } of rates) {
+    args.push(String(measureIndex[rate.measure] + 1), String(window.bucketMs), String(rate.most));
+  }
+  for (const { holder, most } of crowds) {
+    keys.push(crowdKey(holder));
+    args.push(String(most));
+  }
+  keys.push(`${prefix}nodes`);
+  return { keys, args };
+}
+
+function rateKey(measure: string, span: string, { kind, id }: { readonly kind: string; readonly id: string }): string {
+  return `${prefix}${measure}:${span}:${kind}:${id}`;
+}
+
+function crowdKey({ kind, id }: { readonly kind: string; readonly id: string }): string {
+  return `${prefix}open:${kind}:${id}`;
+}

@@ -1,0 +1,296 @@
+/** The connection to Redis, and whether it may be asked: it is while it answers at once, and is tried again by itself otherwise. */
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { adjustScript, beatScript, reserveScript, type Script } from './redis-scripts.ts';
+
+/** How long a decision may wait for Redis: it is to be there within 50 ms, and this process may be slow as well. */
+const decisionDeadlineMs = 30;
+
+/** The first of these that passes without an answer at once, it counts as away; what is on its way may still come. */
+const silenceMs = 1_000;
+const connectTimeoutMs = 1_000;
+const beatEveryMs = 2_000;
+const retryAfterMs = 250;
+const probeEveryMs = 50;
+/** Commands on their way; beyond them nothing is sent. */
+const mostOnTheWay = 20_000;
+/** As many beats as nodes are remembered over, lest one that had to come back first takes itself to be alone. */
+const beatsRemembered = 5;
+
+export interface LinkLog {
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+}
+
+export interface LinkDeps {
+  readonly url: string;
+  /** Unique to this process, and to this start of it. */
+  readonly node: string;
+  readonly keys: { readonly nodes: string; readonly dataSet: string };
+  readonly log: LinkLog;
+  readonly random: () => number;
+  /** 30 ms where it does not say. */
+  readonly deadlineMs?: number | undefined;
+  /** At once and on the spot, before anything else is asked. `isNew`: it knows nothing of this process, or of some of it. */
+  onUp(news: { readonly redisNowMs: number; readonly isNewNode: boolean; readonly isNewData: boolean }): void;
+  onBeat(redisNowMs: number): void;
+}
+
+/** What of a client is used. */
+interface Client {
+  connect(): Promise<unknown>;
+  sendCommand(command: string[]): Promise<unknown>;
+  destroy(): void;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+}
+
+interface Beat {
+  readonly nowMs: number;
+  readonly nodes: number;
+  readonly dataSet: string;
+  readonly tookMs: number;
+}
+
+export class RedisLink {
+  readonly deadlineMs: number;
+  readonly #deps: LinkDeps;
+  #client: Client | undefined = undefined;
+  #state: 'away' | 'late' | 'up' | 'closed' = 'away';
+  #start = 0;
+  #onTheWay = 0;
+  #dataSet: string | undefined = undefined;
+  #nodes: number[] = [1];
+  #isReported = false;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(deps: LinkDeps) {
+    this.#deps = deps;
+    this.deadlineMs = deps.deadlineMs ?? decisionDeadlineMs;
+    this.#timer = setInterval(() => this.#beatOrLose(), beatEveryMs).unref();
+  }
+
+  get isUp(): boolean {
+    return this.#state === 'up';
+  }
+
+  /** This process as Redis knows it; another one after each time that the connection was lost. */
+  get node(): string {
+    return `${this.#deps.node}:${this.#start}`;
+  }
+
+  /** Those that were heard of lately, this one included. */
+  get nodes(): number {
+    return Math.max(...this.#nodes);
+  }
+
+  /** Resolves when the first try is over, well or not. */
+  open(): Promise<void> {
+    return this.#connect();
+  }
+
+  /** All that is run in one turn of the event loop leaves in one write. */
+  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    if (this.#client === undefined) return Promise.reject(new Error('there is no connection'));
+    if (this.#onTheWay >= mostOnTheWay) return Promise.reject(new Error('too much is on its way'));
+    return this.#run(this.#client, script, keys, args);
+  }
+
+  /** An answer is overdue: nothing is asked until answers come at once again. */
+  late(): void {
+    if (this.#state !== 'up' || this.#client === undefined) return;
+    this.#state = 'late';
+    void this.#probe(this.#client);
+  }
+
+  /** It said, or showed, that it cannot. */
+  lose(error: unknown): void {
+    if (this.#client !== undefined) this.#lose(this.#client, error);
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client;
+    const wasUp = this.isUp;
+    this.#state = 'closed';
+    this.#client = undefined;
+    clearInterval(this.#timer);
+    if (client === undefined) return;
+    try {
+      // What was settled last goes before it on the same connection.
+      if (wasUp) await within(client.sendCommand(['ZREM', this.#deps.keys.nodes, this.node]), silenceMs);
+    } catch (error) {
+      this.#deps.log.info('could not say good-bye to redis', { reason: reasonOf(error) });
+    } finally {
+      client.destroy();
+    }
+  }
+
+  async #connect(): Promise<void> {
+    let client: Client | undefined;
+    try {
+      client = await this.#create();
+      // Longer than its own time, so that it is over with the connection, and not only with us.
+      await within(client.connect(), 1.5 * connectTimeoutMs);
+      for (const { text } of [reserveScript, adjustScript, beatScript]) {
+        await within(client.sendCommand(['SCRIPT', 'LOAD', text]), connectTimeoutMs);
+      }
+      const former = this.#start === 0 ? '' : this.node;
+      this.#start += 1;
+      await within(this.#beat(client, former), connectTimeoutMs);
+      const beat = await within(this.#beat(client), connectTimeoutMs);
+      if (beat.tookMs > this.deadlineMs) throw new Error(`it took ${Math.round(beat.tookMs)} ms to answer`);
+      if (this.#state === 'closed') client.destroy();
+      else this.#goUp(client, beat, true);
+    } catch (error) {
+      client?.destroy();
+      this.#report(error);
+      this.#tryLater();
+    }
+  }
+
+  async #create(): Promise<Client> {
+    // Whoever has no Redis need not load its client.
+    const { createClient } = await import('@redis/client');
+    const client: Client = createClient({
+      url: this.#deps.url,
+      RESP: 2,
+      disableOfflineQueue: true,
+      disableClientInfo: true,
+      // An AbortSignal for each command, otherwise; deadlines are kept here.
+      commandOptions: { timeout: 0 },
+      commandsQueueMaxLength: 2 * mostOnTheWay,
+      socket: { connectTimeout: connectTimeoutMs, reconnectStrategy: false },
+    });
+    client.on('error', (error) => this.#lose(client, error));
+    return client;
+  }
+
+  #tryLater(): void {
+    if (this.#state === 'closed') return;
+    setTimeout(
+      () => {
+        if (this.#state === 'away') void this.#connect();
+      },
+      retryAfterMs * (1 + this.#deps.random()),
+    ).unref();
+  }
+
+  async #run(client: Client, { text, digest }: Script, keys: readonly string[], args: readonly string[]) {
+    this.#onTheWay += 1;
+    try {
+      return await client.sendCommand(['EVALSHA', digest, String(keys.length), ...keys, ...args]);
+    } catch (error) {
+      // Somebody flushed the scripts; this brings it back.
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return await client.sendCommand(['EVAL', text, String(keys.length), ...keys, ...args]);
+    } finally {
+      this.#onTheWay -= 1;
+    }
+  }
+
+  async #beat(client: Client, former = ''): Promise<Beat> {
+    const { keys, random } = this.#deps;
+    const startedMs = performance.now();
+    const newName = `${this.#deps.node}:${random()}`;
+    const reply = await this.#run(client, beatScript, [keys.nodes, keys.dataSet], [this.node, former, newName]);
+    if (!Array.isArray(reply)) throw new TypeError('an answer that is no list');
+    const [nowMs, nodes, dataSet] = reply;
+    return {
+      nowMs: Number(nowMs),
+      nodes: Number(nodes),
+      dataSet: String(dataSet),
+      tookMs: performance.now() - startedMs,
+    };
+  }
+
+  #goUp(client: Client, beat: Beat, isNewNode: boolean): void {
+    const isNewData = this.#dataSet !== undefined && this.#dataSet !== beat.dataSet;
+    this.#client = client;
+    this.#state = 'up';
+    this.#dataSet = beat.dataSet;
+    this.#remember(beat);
+    this.#deps.onUp({ redisNowMs: beat.nowMs, isNewNode, isNewData });
+  }
+
+  async #beatOrLose(): Promise<void> {
+    const client = this.#client;
+    if (client === undefined || !this.isUp) return;
+    try {
+      const beat = await within(this.#beat(client), silenceMs);
+      if (client !== this.#client || !this.isUp) return;
+      if (beat.dataSet !== this.#dataSet) throw new Error('its data was deleted');
+      this.#remember(beat);
+      this.#deps.onBeat(beat.nowMs);
+      this.#reportBack();
+    } catch (error) {
+      this.#lose(client, error);
+    }
+  }
+
+  #remember({ nodes }: Beat): void {
+    this.#nodes.push(Math.max(1, nodes));
+    if (this.#nodes.length > beatsRemembered) this.#nodes.shift();
+  }
+
+  /** Until an answer comes at once, or has not come for too long. */
+  async #probe(client: Client): Promise<void> {
+    const giveUpMs = performance.now() + silenceMs;
+    try {
+      for (;;) {
+        const beat = await within(this.#beat(client), Math.max(1, giveUpMs - performance.now()));
+        if (client !== this.#client || this.#state !== 'late') return;
+        if (beat.dataSet !== this.#dataSet) throw new Error('its data was deleted');
+        if (beat.tookMs <= this.deadlineMs) {
+          this.#goUp(client, beat, false);
+          return;
+        }
+        await wait(probeEveryMs);
+      }
+    } catch (error) {
+      this.#lose(client, error);
+    }
+  }
+
+  #lose(client: Client, error: unknown): void {
+    if (client !== this.#client || this.#state === 'closed') return;
+    this.#client = undefined;
+    this.#state = 'away';
+    this.#report(error);
+    // Whatever is on its way is rejected by this, and so decided here.
+    client.destroy();
+    this.#tryLater();
+  }
+
+  /** Only when it has stayed for a while: one that comes and goes would fill the log. */
+  #reportBack(): void {
+    if (!this.#isReported) return;
+    this.#isReported = false;
+    this.#deps.log.info('redis is back: limits are counted for all nodes together again', { nodes: this.nodes });
+  }
+
+  #report(error: unknown): void {
+    if (this.#isReported || this.#state === 'closed') return;
+    this.#isReported = true;
+    this.#deps.log.warn('redis is away: this node lets through its share of every limit, by its own count', {
+      reason: reasonOf(error),
+      nodes: this.nodes,
+    });
+  }
+}
+
+/** Never the URL, which may hold a password. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${Math.round(ms)} ms`)), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

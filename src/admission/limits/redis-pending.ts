@@ -1,0 +1,163 @@
+/** A question that is on its way to Redis: decided once, by the answer, or here where none comes in time. */
+
+import type { Plan } from './counters.ts';
+import { crowdObstacle, localRateHeaders, refusalOf } from './local-judgement.ts';
+import type { Amounts, Refused, Taken } from './port.ts';
+import { type RateState, toRateHeaders } from './rate-headers.ts';
+import type { RedisLink } from './redis-link.ts';
+import { reserveScript } from './redis-scripts.ts';
+import { slots } from './window.ts';
+import type { Obstacle } from './words.ts';
+
+/** Who decides, and counts what was decided. */
+export interface Decider {
+  readonly nodes: number;
+  nowMs(): number;
+  decideHere(plan: Plan, amounts: Amounts): Taken | Refused;
+  takenThere(plan: Plan, amounts: Amounts, reply: readonly number[]): Taken;
+  /** After it was decided here, at that time. */
+  takenThereToo(plan: Plan, amounts: Amounts, atMs: number): void;
+  late(): void;
+  lose(error: unknown): void;
+  settle(plan: Plan, amounts: Amounts, used: Amounts, atMs: number, redisAtMs: number | undefined): void;
+}
+
+export class Pending {
+  readonly #decider: Decider;
+  readonly #plan: Plan;
+  readonly #amounts: Amounts;
+  readonly #resolve: (decision: Taken | Refused) => void;
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #isDecided = false;
+  #decidedHereAtMs = 0;
+
+  constructor(decider: Decider, plan: Plan, amounts: Amounts, resolve: (decision: Taken | Refused) => void) {
+    this.#decider = decider;
+    this.#plan = plan;
+    this.#amounts = amounts;
+    this.#resolve = resolve;
+  }
+
+  ask(link: RedisLink, keys: readonly string[], args: readonly string[]): void {
+    this.#timer = setTimeout(waitForOneTurn, link.deadlineMs, this);
+    this.#plan.hold();
+    link.run(reserveScript, keys, args).then(
+      (reply) => {
+        this.#answered(reply);
+        this.#plan.letGo();
+      },
+      (error) => {
+        this.#failed(error);
+        this.#plan.letGo();
+      },
+    );
+  }
+
+  overdue(): void {
+    if (!this.#begin()) return;
+    this.#decider.late();
+    this.#decideHere();
+  }
+
+  #answered(reply: unknown): void {
+    if (!isNumbers(reply)) this.#failed(new TypeError('redis answered something else than was asked'));
+    else if (reply[0] === 1) this.#taken(reply);
+    else this.#refused(reply);
+  }
+
+  #taken(reply: readonly number[]): void {
+    if (this.#begin()) this.#resolve(this.#decider.takenThere(this.#plan, this.#amounts, reply));
+    else this.#decider.takenThereToo(this.#plan, this.#amounts, this.#decidedHereAtMs);
+  }
+
+  #refused(reply: readonly number[]): void {
+    const obstacle = obstacleIn(this.#plan, this.#amounts, reply);
+    if (obstacle === undefined) this.#failed(new RangeError('redis named a limit that was not asked about'));
+    else if (this.#begin()) this.#resolve(refusalOf(obstacle, () => remoteRateHeaders(this.#plan, reply, 4)));
+  }
+
+  #failed(error: unknown): void {
+    this.#decider.lose(error);
+    if (this.#begin()) this.#decideHere();
+  }
+
+  #begin(): boolean {
+    if (this.#isDecided) return false;
+    this.#isDecided = true;
+    clearTimeout(this.#timer);
+    return true;
+  }
+
+  #decideHere(): void {
+    this.#decidedHereAtMs = this.#decider.nowMs();
+    this.#resolve(this.#decider.decideHere(this.#plan, this.#amounts));
+  }
+}
+
+/** Where it was this process that took so long, the answer may be here, and only not read yet: reading comes before this. */
+function waitForOneTurn(pending: Pending): void {
+  setImmediate(isOverdue, pending);
+}
+
+function isOverdue(pending: Pending): void {
+  pending.overdue();
+}
+
+/** What was taken, there or here. */
+export class SharedTaken implements Taken {
+  readonly kind = 'taken';
+  readonly #decider: Decider;
+  readonly #plan: Plan;
+  readonly #amounts: Amounts;
+  readonly #atMs: number;
+  /** Undefined where it was decided here. */
+  readonly #reply: readonly number[] | undefined;
+  #isSettled = false;
+
+  constructor(decider: Decider, plan: Plan, amounts: Amounts, atMs: number, reply: readonly number[] | undefined) {
+    this.#decider = decider;
+    this.#plan = plan;
+    this.#amounts = amounts;
+    this.#atMs = atMs;
+    this.#reply = reply;
+  }
+
+  headers(): string[] {
+    if (this.#reply === undefined) return localRateHeaders(this.#plan, this.#atMs, this.#decider.nodes);
+    return remoteRateHeaders(this.#plan, this.#reply, 2);
+  }
+
+  settle(used: Amounts): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#decider.settle(this.#plan, this.#amounts, used, this.#atMs, this.#reply?.[1]);
+  }
+}
+
+/** The sums and newest buckets of the rates begin at that place. */
+function remoteRateHeaders({ rates }: Plan, reply: readonly number[], first: number): string[] {
+  const nowMs = reply[1] ?? 0;
+  const states = rates.map(({ rate, window }, index): RateState => {
+    const total = reply[first + 2 * index] ?? 0;
+    const newest = reply[first + 2 * index + 1] ?? 0;
+    const resetAfterMs = total === 0 ? 0 : Math.max(0, (newest + slots) * window.bucketMs - nowMs);
+    return { most: rate.most, total, resetAfterMs };
+  });
+  return toRateHeaders(rates, states);
+}
+
+function obstacleIn({ rates, crowds }: Plan, amounts: Amounts, reply: readonly number[]): Obstacle | undefined {
+  const [, , which = 0, waitMs = 0] = reply;
+  const planned = rates[which - 1];
+  if (planned !== undefined) {
+    const { holder, rate } = planned;
+    const isForever = waitMs < 0;
+    return { holder, rate, most: rate.most, asked: amounts[rate.measure], isForever, retryAfterMs: waitMs };
+  }
+  const crowd = crowds[which - 1 - rates.length];
+  return crowd === undefined ? undefined : crowdObstacle(crowd.holder, crowd.most);
+}
+
+function isNumbers(reply: unknown): reply is number[] {
+  return Array.isArray(reply) && reply.every((value) => typeof value === 'number');
+}

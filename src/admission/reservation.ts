@@ -1,0 +1,165 @@
+/** What one exchange has taken: for its key, project and model before it began, and for each upstream that it was sent to. */
+
+import type { Course } from '../core/dispatch.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { Exchange } from '../core/exchange.ts';
+import type { Asking, Price } from '../core/price.ts';
+import type { Upstream } from '../core/snapshot.ts';
+import type { Denial, Reservation } from '../core/spending.ts';
+import type { BudgetHold, BudgetKeeper } from './budgets/port.ts';
+import type { Capped, CappedIndex } from './capped.ts';
+import type { Amounts, Limiter, Refused, Taken } from './limits/port.ts';
+
+export interface ReservationDeps {
+  readonly limiter: Limiter;
+  readonly budgets: BudgetKeeper;
+  readonly index: CappedIndex;
+  worstCost(price: Price | undefined, asking: Asking): number;
+}
+
+/** What was taken beforehand. */
+interface Beforehand {
+  readonly taken: Taken | undefined;
+  readonly hold: BudgetHold | undefined;
+  readonly nanos: number;
+}
+
+interface Entry {
+  readonly upstream: Upstream;
+  readonly taken: Taken | undefined;
+  readonly hold: BudgetHold | undefined;
+}
+
+const nothing: Amounts = Object.freeze({ requests: 0, tokens: 0, items: 0 });
+/** What was sent was sent, whatever came of it. */
+const onlyTheRequest: Amounts = Object.freeze({ requests: 1, tokens: 0, items: 0 });
+/** When a limit will be raised, or an account filled, cannot be known. */
+const unknownRetryMs = 60_000;
+
+export class HeldReservation implements Reservation {
+  readonly headers: readonly string[];
+  readonly nanos: number;
+  readonly #deps: ReservationDeps;
+  readonly #course: Course;
+  readonly #asking: Asking;
+  readonly #amounts: Amounts;
+  readonly #beforehand: Beforehand;
+  /** In the order of the calls; most exchanges make one, to an upstream without caps. */
+  #entries: Entry[] | undefined = undefined;
+  #answered: Entry | undefined = undefined;
+  #isSettled = false;
+
+  constructor(deps: ReservationDeps, course: Course, asking: Asking, amounts: Amounts, beforehand: Beforehand) {
+    this.#deps = deps;
+    this.#course = course;
+    this.#asking = asking;
+    this.#amounts = amounts;
+    this.#beforehand = beforehand;
+    this.headers = beforehand.taken?.headers() ?? [];
+    this.nanos = beforehand.nanos;
+  }
+
+  /** Once it is settled, of the upstreams only that which answered. */
+  get accounts(): readonly string[] {
+    const own = this.#beforehand.hold?.accounts ?? [];
+    const entries = this.#isSettled ? [this.#answered] : (this.#entries ?? []);
+    const theirs = entries.flatMap((entry) => entry?.hold?.accounts ?? []);
+    return theirs.length === 0 ? own : [...own, ...theirs];
+  }
+
+  enter(upstream: Upstream): Denial | undefined | Promise<Denial | undefined> {
+    const capped = this.#deps.index.upstream(upstream);
+    if (capped.limited.length === 0 && capped.budgeted.length === 0) return undefined;
+    if (capped.limited.length === 0) return this.#enterBudgets(upstream, capped, undefined);
+    const answer = this.#deps.limiter.reserve(capped.limited, this.#amounts);
+    if (answer instanceof Promise) return answer.then((decision) => this.#enterBudgets(upstream, capped, decision));
+    return this.#enterBudgets(upstream, capped, answer);
+  }
+
+  settle(exchange: Exchange): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#answered = this.#entries?.findLast(({ upstream }) => upstream === exchange.target?.upstream);
+    const used = this.#used(exchange);
+    const costNanos = exchange.bill?.costNanos ?? 0;
+    this.#beforehand.taken?.settle(used);
+    this.#beforehand.hold?.settle(costNanos);
+    for (const entry of this.#entries ?? []) {
+      const isAnswered = entry === this.#answered;
+      entry.taken?.settle(isAnswered ? used : onlyTheRequest);
+      entry.hold?.settle(isAnswered ? costNanos : 0);
+    }
+  }
+
+  #enterBudgets(
+    upstream: Upstream,
+    { budgeted }: Capped,
+    answer: Taken | Refused | undefined,
+  ): Denial | undefined | Promise<Denial | undefined> {
+    if (answer?.kind === 'refused') return toDenial(answer);
+    if (budgeted.length === 0) return this.#entered({ upstream, taken: answer, hold: undefined });
+    try {
+      const held = this.#deps.budgets.reserve(budgeted, this.#worstAt(upstream));
+      if (!(held instanceof Promise)) return this.#entered({ upstream, taken: answer, hold: held });
+      return held.then(
+        (hold) => this.#entered({ upstream, taken: answer, hold }),
+        (error: unknown) => denied(upstream, answer, error),
+      );
+    } catch (error) {
+      return denied(upstream, answer, error);
+    }
+  }
+
+  #entered(entry: Entry): Denial | undefined {
+    if (this.#isSettled) {
+      // The exchange ended while this was on its way: another call was faster, or the client left.
+      entry.taken?.settle(nothing);
+      entry.hold?.settle(0);
+      return undefined;
+    }
+    this.#entries ??= [];
+    this.#entries.push(entry);
+    return undefined;
+  }
+
+  #worstAt(upstream: Upstream): number {
+    let most = 0;
+    for (const tier of this.#course.tiers) {
+      for (const { target } of tier) {
+        if (target.upstream === upstream) most = Math.max(most, this.#deps.worstCost(target.price, this.#asking));
+      }
+    }
+    return most;
+  }
+
+  /** Nothing is owed: all is given back but the request itself. */
+  #used({ bill, usage }: Exchange): Amounts {
+    if (bill === null) return onlyTheRequest;
+    const tokens = usage?.totalTokens ?? sumOf(usage?.promptTokens, usage?.completionTokens);
+    const billed = bill.inputTokens + bill.outputTokens;
+    return { requests: 1, tokens: Math.max(0, Math.ceil(tokens ?? billed)), items: this.#amounts.items };
+  }
+}
+
+function sumOf(prompt: number | null | undefined, completion: number | null | undefined): number | undefined {
+  if (typeof prompt !== 'number') return completion ?? undefined;
+  return prompt + (completion ?? 0);
+}
+
+function toDenial({ limit, isForever, retryAfterMs }: Refused): Denial {
+  return { limit, retryAfterMs: isForever ? unknownRetryMs : retryAfterMs };
+}
+
+/** Another upstream may be asked instead, so this is no end yet. */
+function denied({ id }: Upstream, taken: Taken | undefined, error: unknown): Denial {
+  taken?.settle(nothing);
+  if (!(error instanceof GatewayError)) throw error;
+  const limit = `what may be spent at the upstream ${JSON.stringify(id)}`;
+  const retryAfterMs = retryAfterMsOf(error);
+  return error.code === 'store_unavailable' ? { limit, retryAfterMs, unavailable: error } : { limit, retryAfterMs };
+}
+
+function retryAfterMsOf({ headers }: GatewayError): number {
+  const at = headers.indexOf('Retry-After');
+  return at < 0 ? unknownRetryMs : Number(headers[at + 1]) * 1_000;
+}

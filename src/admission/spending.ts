@@ -1,0 +1,122 @@
+/** Limits and budgets of one exchange: taken beforehand under all that apply, and settled once with what was used. */
+
+import type { BudgetPeriod, HolderKind, Measure } from '../core/caps.ts';
+import type { Course } from '../core/dispatch.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { Exchange } from '../core/exchange.ts';
+import type { Asking, Price } from '../core/price.ts';
+import type { Reservation, Spending } from '../core/spending.ts';
+import type { BudgetHold, BudgetKeeper } from './budgets/port.ts';
+import { BudgetExceeded } from './budgets/refusal.ts';
+import { type CappedExchange, CappedIndex } from './capped.ts';
+import type { Amounts, Limiter, Refused, Taken } from './limits/port.ts';
+import { toWholeSeconds } from './limits/words.ts';
+import { HeldReservation } from './reservation.ts';
+
+/** Hears of what was refused. */
+export interface Hits {
+  limitHit(holder: HolderKind, measure: Measure | 'concurrency'): void;
+  budgetHit(holder: HolderKind, period: BudgetPeriod): void;
+}
+
+export interface SpendingDeps {
+  readonly limiter: Limiter;
+  readonly budgets: BudgetKeeper;
+  /** What an exchange can cost at a target at most, in nano-dollars; 0 where the price is not known. */
+  worstCost(price: Price | undefined, asking: Asking): number;
+  readonly hits?: Hits | undefined;
+}
+
+/** Most have no caps at all, and share this. */
+const nothingTaken: Reservation = Object.freeze({
+  headers: Object.freeze([]),
+  nanos: 0,
+  accounts: Object.freeze([]),
+  enter: () => undefined,
+  settle: () => undefined,
+});
+
+export function createSpending({ limiter, budgets, worstCost, hits }: SpendingDeps): Spending {
+  const index = new CappedIndex();
+
+  function reservation(
+    course: Course,
+    asking: Asking,
+    amounts: Amounts,
+    taken: Taken | undefined,
+    hold: BudgetHold | undefined,
+    nanos: number,
+  ): Reservation {
+    return new HeldReservation({ limiter, budgets, worstCost, index }, course, asking, amounts, { taken, hold, nanos });
+  }
+
+  async function reserveLater(
+    asked: Promise<Taken | Refused>,
+    capped: CappedExchange,
+    course: Course,
+    asking: Asking,
+    amounts: Amounts,
+  ): Promise<Reservation> {
+    return withBudgets(await asked, capped, course, asking, amounts);
+  }
+
+  /** After the limits, which are cheap. Where a budget refuses, they are given back whole. */
+  function withBudgets(
+    answer: Taken | Refused | undefined,
+    { budgeted }: CappedExchange,
+    course: Course,
+    asking: Asking,
+    amounts: Amounts,
+  ): Reservation | Promise<Reservation> {
+    if (answer?.kind === 'refused') {
+      hits?.limitHit(answer.holder, answer.measure);
+      throw tooMany(answer);
+    }
+    if (budgeted.length === 0) return reservation(course, asking, amounts, answer, undefined, 0);
+    const nanos = worstOf(course, asking, worstCost);
+    try {
+      const held = budgets.reserve(budgeted, nanos);
+      if (!(held instanceof Promise)) return reservation(course, asking, amounts, answer, held, nanos);
+      return held.then(
+        (hold) => reservation(course, asking, amounts, answer, hold, nanos),
+        (error: unknown) => giveBack(answer, error),
+      );
+    } catch (error) {
+      return giveBack(answer, error);
+    }
+  }
+
+  function giveBack(taken: Taken | undefined, error: unknown): never {
+    taken?.settle({ requests: 0, tokens: 0, items: 0 });
+    if (error instanceof BudgetExceeded) hits?.budgetHit(error.holder, error.period);
+    throw error;
+  }
+
+  return {
+    reserve(exchange: Exchange, course: Course, asking: Asking) {
+      const { key, snapshot } = exchange;
+      if (key === undefined) throw new TypeError('nothing is reserved for an exchange without a key');
+      const capped = index.exchange(key, snapshot.projects, course.model);
+      if (capped.isFree) return nothingTaken;
+      const amounts = { requests: 1, tokens: Math.ceil(asking.likelyInputTokens), items: asking.items };
+      if (capped.limited.length === 0) return withBudgets(undefined, capped, course, asking, amounts);
+      const answer = limiter.reserve(capped.limited, amounts);
+      if (answer instanceof Promise) return reserveLater(answer, capped, course, asking, amounts);
+      return withBudgets(answer, capped, course, asking, amounts);
+    },
+  };
+}
+
+/** Whoever of the targets answers. */
+function worstOf({ tiers }: Course, asking: Asking, worstCost: SpendingDeps['worstCost']): number {
+  let most = 0;
+  for (const tier of tiers) {
+    for (const { target } of tier) most = Math.max(most, worstCost(target.price, asking));
+  }
+  return most;
+}
+
+function tooMany({ message, isForever, retryAfterMs, ...refused }: Refused): GatewayError {
+  const again = isForever ? ['x-should-retry', 'false'] : ['Retry-After', String(toWholeSeconds(retryAfterMs))];
+  return new GatewayError('rate_limit_exceeded', { message, headers: [...again, ...refused.headers()] });
+}

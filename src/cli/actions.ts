@@ -1,0 +1,88 @@
+/** Commands that have several actions on the store: `postern keys list`, `postern resources apply`. */
+
+import type { Fault } from '../config/faults.ts';
+import type { FaultyConfiguration } from '../config/load.ts';
+import type { Store } from '../core/store.ts';
+import { nearestName } from '../lib/nearest-name.ts';
+import { StoreError } from '../store/store-error.ts';
+import type { CommandContext, ExitCode } from './command.ts';
+import { printFaults } from './faults.ts';
+import { UserFault } from './user-fault.ts';
+
+export interface Action<Ground> {
+  /** What follows the command's name. */
+  readonly usage: string;
+  /** Those that it takes, beside `--config`. */
+  readonly options: readonly string[];
+  readonly operandCount: number;
+  /** Reads its options before the store is opened, and gives back what is to be done with it. */
+  prepare(context: CommandContext): ((ground: Ground) => Promise<void>) | Promise<(ground: Ground) => Promise<void>>;
+}
+
+/** More than one sentence speaks against it: a line for each. */
+export class FaultsFound extends Error {
+  override readonly name = 'FaultsFound';
+  readonly faults: readonly Fault[];
+  readonly file: string | undefined;
+
+  constructor(faults: readonly Fault[], file: string | undefined) {
+    super(`${faults.length} faults`);
+    this.faults = faults;
+    this.file = file;
+  }
+}
+
+/** Finds the action, checks what it is given, and lets it act on what `open` opens. */
+export async function actAs<Ground extends { readonly ok: true; readonly store: Store }>(
+  command: string,
+  actions: Readonly<Record<string, Action<Ground>>>,
+  context: CommandContext,
+  open: (context: CommandContext) => Promise<Ground | FaultyConfiguration>,
+): Promise<ExitCode> {
+  const { stderr } = context;
+  try {
+    const act = await findAction(command, actions, context).prepare(context);
+    const ground = await open(context);
+    if (!ground.ok) {
+      printFaults(ground, stderr);
+      return 1;
+    }
+    try {
+      await act(ground);
+    } finally {
+      await ground.store.close();
+    }
+    return 0;
+  } catch (error) {
+    if (!(error instanceof FaultsFound)) throw error instanceof StoreError ? new UserFault(error.message) : error;
+    printFaults(error, stderr);
+    return 1;
+  }
+}
+
+function findAction<Ground>(
+  command: string,
+  actions: Readonly<Record<string, Action<Ground>>>,
+  { positionals, values }: Pick<CommandContext, 'positionals' | 'values'>,
+): Action<Ground> {
+  const [name = '', ...operands] = positionals;
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (action === undefined) {
+    if (name === '') {
+      const usages = Object.values(actions).map(({ usage }) => `"postern ${command} ${usage}"`);
+      throw new UserFault(`say what to do with ${command}: ${usages.join(', ')}`);
+    }
+    const names = Object.keys(actions);
+    const near = nearestName(name, names);
+    const hint = near === undefined ? '' : `; did you mean ${near}?`;
+    throw new UserFault(`there is no "${command} ${name}"${hint} (there are ${names.join(', ')})`);
+  }
+  const foreign = Object.keys(values).find((option) => option !== 'config' && !action.options.includes(option));
+  if (foreign !== undefined) {
+    throw new UserFault(`"${command} ${name}" takes no --${foreign} (usage: ${command} ${action.usage})`);
+  }
+  if (operands.length !== action.operandCount) {
+    throw new UserFault(`write it as "postern ${command} ${action.usage}"`);
+  }
+  return action;
+}

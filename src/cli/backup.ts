@@ -1,0 +1,36 @@
+/** `postern backup`: copies the store into a file, also while a gateway runs on it. */
+
+import { loadConfiguration } from '../config/load.ts';
+import { backupStore } from '../store/backup.ts';
+import { StoreError } from '../store/store-error.ts';
+import type { Command, CommandContext, ExitCode } from './command.ts';
+import { printFaults } from './faults.ts';
+import { UserFault } from './user-fault.ts';
+
+export const backup: Command = {
+  name: 'backup',
+  summary: 'Copies the store into a file.',
+  usage: 'backup FILE [--config F]',
+  options: { config: { type: 'string' } },
+  run,
+};
+
+async function run({ values, positionals, env, cwd, families, stdout, stderr }: CommandContext): Promise<ExitCode> {
+  const [target, ...more] = positionals;
+  if (target === undefined || target === '' || more.length > 0) {
+    throw new UserFault(`write it as "postern ${backup.usage}"`);
+  }
+  const configPath = typeof values.config === 'string' ? values.config : undefined;
+  const loaded = await loadConfiguration({ configPath, env, cwd, families });
+  if (!loaded.ok) {
+    printFaults(loaded, stderr);
+    return 1;
+  }
+  try {
+    const { file, bytes } = backupStore(loaded.snapshot.store, target, { cwd });
+    stdout(`The store is copied to ${file} (${bytes} bytes).`);
+    return 0;
+  } catch (error) {
+    throw error instanceof StoreError ? new UserFault(error.message) : error;
+  }
+}

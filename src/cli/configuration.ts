@@ -1,0 +1,144 @@
+/** What commands start from: the file and what the store holds, as one configuration. */
+
+import type { RunningConfiguration } from '../config/live.ts';
+import { type FaultyConfiguration, type LoadedConfiguration, loadConfiguration } from '../config/load.ts';
+import type { Element } from '../config/resources.ts';
+import type { Resource, Store } from '../core/store.ts';
+import { openStore, storeExists } from '../store/open-store.ts';
+import { StoreError } from '../store/store-error.ts';
+import type { CommandContext } from './command.ts';
+import { UserFault } from './user-fault.ts';
+
+type Surroundings = Pick<CommandContext, 'values' | 'env' | 'cwd' | 'families'>;
+
+export interface ReadConfiguration extends RunningConfiguration {
+  readonly ok: true;
+}
+
+export interface OpenConfiguration extends ReadConfiguration {
+  readonly store: Store;
+}
+
+/** A store, and what it comes to with the file: that may have faults, which someone is about to mend. */
+export interface OpenResources {
+  readonly ok: true;
+  readonly store: Store;
+  readonly whole: LoadedConfiguration | FaultyConfiguration;
+  readonly resources: readonly Resource[];
+  /** The last change of the store before they were read. */
+  readonly revision: number;
+}
+
+/** How the store is opened that the configuration names. */
+type Open = (url: string) => Promise<Store>;
+
+/**
+ * Whoever calls closes the store. One that was not made yet is made, save where the file has faults. A store that cannot be opened
+ * or read is a UserFault.
+ */
+export async function openResources(
+  context: Surroundings,
+  open: Open = (url) => openStore(url, { cwd: context.cwd }),
+): Promise<OpenResources | FaultyConfiguration> {
+  const alone = await loadWith(context, []);
+  if (alone.ok) return joinStore(context, alone.snapshot.store, open);
+  // The store may hold what the file lacks.
+  return isThere(alone.store, context) ? joinStore(context, alone.store, open) : alone;
+}
+
+/** The same for those who need a configuration without faults. */
+export async function openConfiguration(
+  context: Surroundings,
+  open?: Open,
+): Promise<OpenConfiguration | FaultyConfiguration> {
+  const found = await openResources(context, open);
+  if (!found.ok) return found;
+  const { store, whole, resources, revision } = found;
+  if (whole.ok) return { ok: true, store, loaded: whole, resources, revision };
+  await store.close();
+  return whole;
+}
+
+/**
+ * The same for those who only want to know what there is. Where the store and the file make no whole, as without the key for its
+ * secrets, the file alone has to do: whoever has to revoke a key is not kept from it.
+ */
+export async function openLeniently(
+  context: Surroundings & Pick<CommandContext, 'stderr'>,
+): Promise<OpenConfiguration | FaultyConfiguration> {
+  const found = await openResources(context);
+  if (!found.ok) return found;
+  const { store, whole, resources, revision } = found;
+  if (whole.ok) return { ok: true, store, loaded: whole, resources, revision };
+  const alone = await loadWith(context, []);
+  if (alone.ok) {
+    const [first] = whole.faults;
+    const place = [first?.place, first?.path].filter((part) => part !== undefined && part !== '').join(' ');
+    context.stderr(
+      `postern: what the store holds makes no whole with the file (${place}: ${first?.message}); going on without`,
+    );
+    return { ok: true, store, loaded: alone, resources, revision };
+  }
+  await store.close();
+  return whole;
+}
+
+/** The same, and the store is closed again; where none was made yet, none is made, and it holds nothing. */
+export async function readConfiguration(
+  context: Surroundings,
+  open?: Open,
+): Promise<ReadConfiguration | FaultyConfiguration> {
+  const alone = await loadWith(context, []);
+  if (alone.ok && !isThere(alone.snapshot.store, context))
+    return { ok: true, loaded: alone, resources: [], revision: 0 };
+  const found = await openConfiguration(context, open);
+  if (!found.ok) return found;
+  const { store, ...rest } = found;
+  await store.close();
+  return rest;
+}
+
+/** Reads the same file again, to be one configuration with these; where it is gone, that is a fault. */
+export function createReader(
+  context: Surroundings,
+  { file }: Pick<LoadedConfiguration, 'file'>,
+): (resources: readonly Resource[], added?: readonly Element[]) => Promise<LoadedConfiguration | FaultyConfiguration> {
+  return (resources, added) => loadWith(context, resources, file, added);
+}
+
+async function joinStore(context: Surroundings, url: string, open: Open): Promise<OpenResources> {
+  const store = await open(url).catch(toFault);
+  try {
+    // First the number, so that no change between the two is missed.
+    const revision = await store.changes.latest();
+    const resources = await store.resources.list();
+    return { ok: true, store, whole: await loadWith(context, resources), resources, revision };
+  } catch (error) {
+    await store.close();
+    return toFault(error);
+  }
+}
+
+function toFault(error: unknown): never {
+  throw error instanceof StoreError ? new UserFault(error.message) : error;
+}
+
+function isThere(url: string | undefined, { cwd }: Surroundings): url is string {
+  try {
+    return url !== undefined && storeExists(url, { cwd });
+  } catch (error) {
+    // What is no store at all is a fault of the file, which says so.
+    if (error instanceof StoreError) return false;
+    throw error;
+  }
+}
+
+function loadWith(
+  { values, env, cwd, families }: Surroundings,
+  resources: readonly Resource[],
+  file?: string,
+  added?: readonly Element[],
+): Promise<LoadedConfiguration | FaultyConfiguration> {
+  const named = typeof values.config === 'string' ? values.config : undefined;
+  return loadConfiguration({ configPath: file ?? named, env, cwd, families, resources, ...(added && { added }) });
+}

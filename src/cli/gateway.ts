@@ -1,0 +1,93 @@
+/** Opens what one serving process needs, and closes it again where something of it cannot be had. */
+
+import type { AddressInfo } from 'node:net';
+import { type Accounting, openAccounting } from '../accounting.ts';
+import { type App, createApp } from '../app.ts';
+import type { Store } from '../core/store.ts';
+import { bill } from '../ledger/billing.ts';
+import { JournalError } from '../ledger/journal-error.ts';
+import { systemClock } from '../lib/clock.ts';
+import { routes } from '../routes/index.ts';
+import { openStore } from '../store/open-store.ts';
+import type { Log } from '../telemetry/log.ts';
+import { createMetrics, type Metrics } from '../telemetry/metrics/metrics.ts';
+import { createProxyRule, type ProxyRule } from '../upstream/proxy-rule.ts';
+import { version } from '../version.ts';
+import type { CommandContext } from './command.ts';
+import type { OpenConfiguration } from './configuration.ts';
+import { toListenFault } from './listen-fault.ts';
+import { UserFault } from './user-fault.ts';
+
+export interface Gateway {
+  readonly app: App;
+  readonly metrics: Metrics;
+  readonly accounting: Accounting;
+  /** Where clients are served, from now on. */
+  readonly address: AddressInfo;
+  close(): Promise<void>;
+}
+
+/** A PostgreSQL that starts together with us is waited for. */
+const storePatienceMs = 10_000;
+
+/** It does not keep the event loop waiting. */
+export function openStoreToServe(url: string, { cwd, stderr }: Pick<CommandContext, 'cwd' | 'stderr'>): Promise<Store> {
+  const onRetry = (sentence: string): void => stderr(`postern: ${sentence}`);
+  return openStore(url, { cwd, inThread: true, patienceMs: storePatienceMs, onRetry });
+}
+
+/** Takes the store over: it is closed with the gateway, and where that cannot be opened. */
+export async function openGateway(found: OpenConfiguration, log: Log, context: CommandContext): Promise<Gateway> {
+  const closers: (() => Promise<void> | void)[] = [() => found.store.close()];
+  const close = async (): Promise<void> => {
+    for (const one of closers.splice(0)) await one();
+  };
+  try {
+    return { ...(await assemble(found, log, context, closers)), close };
+  } catch (error) {
+    await close();
+    throw error instanceof JournalError ? new UserFault(error.message) : error;
+  }
+}
+
+/** Whoever is opened later is closed before. */
+async function assemble(
+  found: OpenConfiguration,
+  log: Log,
+  context: CommandContext,
+  closers: (() => Promise<void> | void)[],
+): Promise<Omit<Gateway, 'close'>> {
+  const { store, loaded } = found;
+  const { snapshot } = loaded;
+  const clock = systemClock;
+  const proxyFor = readProxies(context.env);
+  const metrics = createMetrics({ routes, version });
+  closers.unshift(() => metrics.close());
+  const accounting = await openAccounting({
+    snapshot,
+    store,
+    log,
+    clock,
+    random: Math.random,
+    cwd: context.cwd,
+    hits: metrics,
+  });
+  closers.unshift(() => accounting.close());
+  const { spending, ledger } = accounting;
+  const worker = context.env.POSTERN_WORKER;
+  const app = createApp({ snapshot, store, log, clock, proxyFor, spending, ledger, bill, worker, meter: metrics });
+  const address = await app.listen().catch((error: unknown) => {
+    throw toListenFault(error, { name: 'server', ...snapshot.server });
+  });
+  closers.unshift(() => app.close());
+  metrics.observe({ ...accounting.sources, targets: () => app.targets() });
+  return { app, metrics, accounting, address };
+}
+
+function readProxies(env: CommandContext['env']): ProxyRule {
+  try {
+    return createProxyRule(env);
+  } catch (error) {
+    throw new UserFault(error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,31 @@
+/** What to change where an address cannot be listened on. */
+
+import { UserFault } from './user-fault.ts';
+
+export interface Place {
+  /** The section of the configuration that names it. */
+  readonly name: 'server' | 'console';
+  readonly host: string;
+  readonly port: number;
+}
+
+export function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+/** What is nobody's setting stays as it is. */
+export function toListenFault(error: unknown, { name, host, port }: Place): unknown {
+  switch (codeOf(error)) {
+    case 'EADDRINUSE':
+      return new UserFault(
+        `port ${port} on ${host} is taken; stop what listens there, or set ${name}.port to another one`,
+      );
+    case 'EACCES':
+      return new UserFault(`port ${port} on ${host} may not be used by this user; set ${name}.port to one above 1023`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new UserFault(`${host} is no address of this machine; set ${name}.host to one that is`);
+    default:
+      return error;
+  }
+}

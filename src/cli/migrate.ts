@@ -1,0 +1,34 @@
+/** `postern migrate`: brings the store's tables up to date by hand; `serve` does the same at its start. */
+
+import { loadConfiguration } from '../config/load.ts';
+import { migrateStore, readMissingMigrations } from '../store/open-store.ts';
+import { StoreError } from '../store/store-error.ts';
+import type { Command, CommandContext, ExitCode } from './command.ts';
+import { printFaults } from './faults.ts';
+import { UserFault } from './user-fault.ts';
+
+export const migrate: Command = {
+  name: 'migrate',
+  summary: "Brings the store's tables up to date.",
+  usage: 'migrate [--config F] [--check]',
+  options: { config: { type: 'string' }, check: { type: 'boolean' } },
+  run,
+};
+
+async function run({ values, positionals, env, cwd, families, stdout, stderr }: CommandContext): Promise<ExitCode> {
+  if (positionals.length > 0) throw new UserFault(`write it as "postern ${migrate.usage}"`);
+  const configPath = typeof values.config === 'string' ? values.config : undefined;
+  const loaded = await loadConfiguration({ configPath, env, cwd, families });
+  if (!loaded.ok) {
+    printFaults(loaded, stderr);
+    return 1;
+  }
+  const isCheck = values.check === true;
+  const work = isCheck ? readMissingMigrations : migrateStore;
+  const names = await work(loaded.snapshot.store, { cwd }).catch((error: unknown) => {
+    throw error instanceof StoreError ? new UserFault(error.message) : error;
+  });
+  for (const name of names) stdout(`${isCheck ? 'missing' : 'ran'}  ${name}`);
+  if (names.length === 0) stdout('The store is up to date.');
+  return isCheck && names.length > 0 ? 1 : 0;
+}

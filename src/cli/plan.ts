@@ -1,0 +1,213 @@
+/** What a configuration comes to, as `postern check` shows it: everything but the secrets. */
+
+import type { LoadedConfiguration } from '../config/load.ts';
+import type { Caps } from '../core/caps.ts';
+import { operations } from '../core/operation.ts';
+import type { Price } from '../core/price.ts';
+import type { Model, ServerSettings, Timeouts, Upstream } from '../core/snapshot.ts';
+import { toDollars } from '../lib/money.ts';
+import { fromBytes, fromMilliseconds } from '../lib/quantities.ts';
+import { listOf } from '../prices/listed.ts';
+
+export type Plan = ReturnType<typeof toPlan>;
+
+/** What is configured, without secrets. */
+export function toPlan({ snapshot, warnings, notices, credentialCounts }: LoadedConfiguration) {
+  const { server, ledger, console, alerts } = snapshot;
+  return {
+    server: {
+      address: `${server.tls === undefined ? 'http' : 'https'}://${hostInUrl(server.host)}:${server.port}${server.basePath}`,
+      body_limit: fromBytes(server.bodyLimitBytes),
+      max_header_size: fromBytes(server.maxHeaderBytes),
+      max_connections: server.maxConnections,
+      timeouts: {
+        headers: fromMilliseconds(server.headersTimeoutMs),
+        request: fromMilliseconds(server.requestTimeoutMs),
+        keep_alive: fromMilliseconds(server.keepAliveTimeoutMs),
+      },
+      drain: { delay: fromMilliseconds(server.drain.delayMs), deadline: fromMilliseconds(server.drain.deadlineMs) },
+      shedding: toShedding(server),
+      workers: server.workers,
+      store: withoutSecrets(snapshot.store),
+      redis: snapshot.redis === undefined ? null : withoutSecrets(snapshot.redis),
+    },
+    ledger: {
+      journal: ledger.directory,
+      durability: ledger.durability,
+      retention: fromMilliseconds(ledger.retentionMs),
+    },
+    console: { address: `http://${hostInUrl(console.host)}:${console.port}`, token: console.token !== undefined },
+    alerts: {
+      webhooks: alerts.webhooks.map(({ url, secret }) => ({ host: hostOf(url), signed: secret !== undefined })),
+    },
+    upstreams: [...snapshot.upstreams.values()].map((upstream) => ({
+      id: upstream.id,
+      family: upstream.family.id,
+      options: toOptions(upstream),
+      base_url: upstream.origin === undefined ? null : upstream.origin + upstream.pathPrefix,
+      credentials: credentialCounts.get(upstream.id) === 0 ? [] : upstream.credentials.map(toCredential),
+      timeouts: toTimeouts(upstream),
+      limits: {
+        concurrency: upstream.limits.concurrency,
+        queue: upstream.limits.queue,
+        queue_timeout: fromMilliseconds(upstream.limits.queueTimeoutMs),
+        ...toRates(upstream.caps),
+      },
+      budgets: toBudgets(upstream.caps),
+      tls: toTlsParts(upstream),
+      health_check: toHealthCheck(upstream),
+    })),
+    models: snapshot.models.all.map((model) => ({
+      id: model.id,
+      aliases: model.aliases,
+      operations: model.operations,
+      visible: model.visible,
+      space: toSpace(model),
+      balance: model.balance,
+      retry: model.retry,
+      hedge: toHedge(model),
+      ...toCaps(model.caps),
+      targets: model.targets.map(({ upstream, model: name, bridge, priority, weight, price }) => ({
+        upstream: upstream.id,
+        model: name,
+        bridge: bridge ?? null,
+        priority,
+        weight,
+        price: toPrice(price, upstream),
+      })),
+    })),
+    projects: [...snapshot.projects.values()].map((project) => ({
+      id: project.id,
+      name: project.name ?? null,
+      ...toCaps(project.caps),
+    })),
+    keys: [...snapshot.keys.values()].map((key) => ({
+      id: key.id,
+      models: key.models,
+      operations: key.operations ?? null,
+      addresses: key.addresses ?? null,
+      expires: key.expiresAtMs === undefined ? null : new Date(key.expiresAtMs).toISOString(),
+      project: key.project ?? null,
+      metadata: key.metadata,
+      capture: key.captureMs === undefined ? null : fromMilliseconds(key.captureMs),
+      ...toCaps(key.caps),
+    })),
+    default_model: snapshot.defaultModels,
+    warnings,
+    notices,
+  };
+}
+
+function toCaps(caps: Caps) {
+  const atATime = caps.concurrency === undefined ? {} : { concurrency: caps.concurrency };
+  return { limits: { ...toRates(caps), ...atATime }, budgets: toBudgets(caps) };
+}
+
+/** By the names that they have in the file. */
+function toRates({ rates }: Caps): Readonly<Record<string, number>> {
+  return Object.fromEntries(rates.map(({ measure, window, most }) => [`${measure}_per_${window}`, most]));
+}
+
+function toBudgets({ budgets }: Caps) {
+  return budgets.map(({ period, nanos, alerts }) => ({
+    every: period,
+    amount: toDollars(nanos),
+    alerts: alerts.map((percent) => `${percent}%`),
+  }));
+}
+
+const priceNames = {
+  input: 'input',
+  cached_input: 'cachedInput',
+  output: 'output',
+  search_unit: 'searchUnit',
+  request: 'request',
+  item: 'item',
+  image: 'image',
+} as const satisfies Record<string, keyof Price>;
+
+/** In dollars, and who says so; null where nobody does. */
+function toPrice(price: Price | undefined, upstream: Upstream) {
+  if (price === undefined) return null;
+  const list = listOf(price);
+  const amounts = Object.entries(priceNames).flatMap(([name, field]): [string, string][] => {
+    const nanos = price[field];
+    return nanos === undefined ? [] : [[name, toDollars(nanos)]];
+  });
+  const isFree = amounts.every(([, amount]) => amount === '0');
+  return {
+    ...(isFree ? { free: true } : Object.fromEntries(amounts)),
+    source: list !== undefined ? `table, as of ${list.asOf}` : isHere(upstream) ? 'made here' : 'configured',
+  };
+}
+
+const isHere = ({ origin }: Upstream): boolean => origin === undefined;
+
+/** A URL without who comes with which password, and without what may stand in its query. */
+function withoutSecrets(address: string): string {
+  const url = /^[a-z]+:\/\//i.test(address) ? URL.parse(address) : null;
+  return url === null ? address : `${url.protocol}//${url.host}${url.pathname}`;
+}
+
+/** The path of a webhook is a secret as often as not. */
+const hostOf = (url: string): string => URL.parse(url)?.host ?? '';
+
+/** In whole MiB: what a percentage comes to is no round number. */
+function toShedding({ shedding: { loopDelayMs, memoryBytes } }: ServerSettings) {
+  return { loop_delay: fromMilliseconds(loopDelayMs), memory: `${Math.floor(memoryBytes / 1024 ** 2)}MiB` };
+}
+
+/** Those of the family; `base64` has a key of its own. */
+function toOptions({ options: { base64: _, ...options } }: Upstream): Readonly<Record<string, string>> {
+  return options;
+}
+
+const toCredential = ({ id, weight }: Upstream['credentials'][number]) => ({ id, weight });
+
+/** Which parts are set; null where the platform's way is enough. */
+function toTlsParts({ tls }: Upstream) {
+  if (tls === undefined) return null;
+  const { ca, cert, key, serverName } = tls;
+  return { ca: ca !== undefined, cert: cert !== undefined, key: key !== undefined, server_name: serverName ?? null };
+}
+
+/** Without a query, which may hold a key. */
+function toHealthCheck({ healthCheck }: Upstream) {
+  if (healthCheck === undefined) return null;
+  const [path = '', query] = healthCheck.path.split('?', 2);
+  return {
+    path: query === undefined ? path : `${path}?...`,
+    interval: fromMilliseconds(healthCheck.intervalMs),
+    timeout: fromMilliseconds(healthCheck.timeoutMs),
+  };
+}
+
+/** An embeddings model without one is a pattern. */
+function toSpace({ space, operations }: Model): string | null {
+  return space ?? (operations.includes('embeddings') ? 'each name its own' : null);
+}
+
+function toHedge({ hedge }: Model) {
+  if (hedge === undefined) return null;
+  return { after: hedge.afterMs === 'p95' ? hedge.afterMs : fromMilliseconds(hedge.afterMs) };
+}
+
+function hostInUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** One spelling for each phase; operations that differ from the others are named. */
+function toTimeouts({ timeouts }: Upstream): Record<'connect' | 'first_byte' | 'idle' | 'total', string> {
+  const spell = (phase: keyof Timeouts): string => {
+    const common = timeouts.embeddings[phase];
+    const others = operations.filter((operation) => timeouts[operation][phase] !== common);
+    const differing = others.map((operation) => `; ${operation} ${fromMilliseconds(timeouts[operation][phase])}`);
+    return fromMilliseconds(common) + differing.join('');
+  };
+  return {
+    connect: spell('connectMs'),
+    first_byte: spell('firstByteMs'),
+    idle: spell('idleMs'),
+    total: spell('totalMs'),
+  };
+}

@@ -1,0 +1,52 @@
+/** What a start says once clients are served: the first key, where, and what the configuration has been noticed for. */
+
+import type { AddressInfo } from 'node:net';
+import { ensureFirstKey, UnfitKeyError } from '../admission/first-key.ts';
+import type { LoadedConfiguration } from '../config/load.ts';
+import type { Store } from '../core/store.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { CommandContext } from './command.ts';
+import type { Operators } from './operators.ts';
+import { toUrl } from './to-url.ts';
+import { UserFault } from './user-fault.ts';
+import { firstKeyLines } from './welcome.ts';
+
+interface Start {
+  readonly loaded: LoadedConfiguration;
+  readonly store: Store;
+  readonly address: AddressInfo;
+  readonly operators: Operators;
+  /** Processes that serve, where there are several. */
+  readonly workers?: number;
+}
+
+/** Called when the port is ours: a key made before a failed start would have been shown to nobody. */
+export async function sayReady(
+  { loaded, store, address, operators, workers }: Start,
+  log: Log,
+  { env, stdout }: Pick<CommandContext, 'env' | 'stdout'>,
+): Promise<void> {
+  const { snapshot } = loaded;
+  const firstKey = await ensureFirstKey({
+    store: store.keys,
+    fileKeyCount: snapshot.keys.size,
+    posternKey: env.POSTERN_KEY,
+  }).catch((error: unknown) => {
+    throw error instanceof UnfitKeyError ? new UserFault(error.message) : error;
+  });
+  const scheme = snapshot.server.tls === undefined ? 'http' : 'https';
+  const baseUrl = `${toUrl(scheme, address)}${snapshot.server.basePath}`;
+  if (firstKey.kind === 'created') for (const line of firstKeyLines(baseUrl, firstKey.secret, snapshot)) stdout(line);
+  log.info('listening', {
+    address: address.address,
+    port: address.port,
+    base_url: baseUrl,
+    console: operators.url,
+    workers,
+    config: loaded.file ?? 'embedded',
+  });
+  if (firstKey.kind === 'from-environment' && firstKey.weak) {
+    log.warn('POSTERN_KEY is shorter than 24 characters: good enough to try things out, too weak to keep');
+  }
+  for (const notice of [...loaded.warnings, ...loaded.notices]) log.warn(notice);
+}

@@ -1,0 +1,15 @@
+/** The key for what is secret in the store, as commands need it. */
+
+import { readKeyRing } from '../config/secret-key.ts';
+import { type KeyRing, SecretKeyError } from '../lib/sealed.ts';
+import type { CommandContext } from './command.ts';
+import { UserFault } from './user-fault.ts';
+
+/** Undefined where none is set. */
+export async function readRing({ env, cwd }: Pick<CommandContext, 'env' | 'cwd'>): Promise<KeyRing | undefined> {
+  try {
+    return await readKeyRing(env, cwd);
+  } catch (error) {
+    throw error instanceof SecretKeyError ? new UserFault(error.message) : error;
+  }
+}

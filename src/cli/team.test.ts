@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const program = fileURLToPath(new URL('../../test/support/team-program.ts', import.meta.url));
+
+async function run(behaviour: string): Promise<Record<string, unknown>[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, [program, behaviour], { timeout: 30_000 });
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+test('five deaths at the start in a row are enough: all ends with exit code 2', async () => {
+  const lines = await run('dies');
+  const deaths = lines.filter(({ msg }) => msg === 'worker ended; another takes its place');
+  assert.deepEqual(
+    deaths.map(({ code, delay_ms: delayMs }) => [code, delayMs]),
+    [
+      [3, 100],
+      [3, 200],
+      [3, 400],
+      [3, 800],
+    ],
+  );
+  // What is flushed at the end may pass what was on its way.
+  const said = (text: string) => lines.find(({ msg }) => msg === text);
+  assert.ok(said('5 workers in a row died at their start: giving up'));
+  assert.deepEqual([said('started')?.started, said('started')?.broken], [2, 2]);
+});
+
+test('what the user has to mend is not tried again: it has been said', async () => {
+  const lines = await run('faulty');
+  assert.deepEqual(
+    lines.map(({ msg, started }) => [msg, started]),
+    [['started', 1]],
+  );
+});
+
+test('a worker that is still starting when all are to end is told as soon as it can hear', async () => {
+  const lines = await run('late');
+  assert.equal(lines.filter(({ msg }) => msg === 'worker is ready').length, 2);
+  assert.equal(lines.find(({ msg }) => msg === 'ended')?.complete, true);
+});

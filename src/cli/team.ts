@@ -1,0 +1,213 @@
+/** The worker processes: forked, asked, told, replaced when they die, and counted on until the last has gone. */
+
+import cluster, { type Worker } from 'node:cluster';
+import type { AddressInfo } from 'node:net';
+import type { Log } from '../telemetry/log.ts';
+import { addReadings, onlyCounts, type Reading } from '../telemetry/metrics/reading.ts';
+import type { ExitCode } from './command.ts';
+import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts';
+
+export interface Team {
+  /** Resolves when all serve, with where; or with the exit code where they cannot. */
+  start(): Promise<AddressInfo | ExitCode>;
+  /** Resolves when there is no use in going on. */
+  readonly broken: Promise<ExitCode>;
+  readonly restarts: number;
+  tell(message: ToWorker): void;
+  /** What each said of itself last, those that are gone included. */
+  read(): Promise<Reading[]>;
+  /** Resolves when all have gone: true if each had ended its work. */
+  drain(): Promise<boolean>;
+  kill(): void;
+}
+
+/** One that lived so long did not die of how it was started. */
+const steadyMs = 10_000;
+const firstDelayMs = 100;
+const longestDelayMs = 10_000;
+const failedStartsAllowed = 5;
+/** Whoever is too busy to answer is taken at the last word. */
+const readTimeoutMs = 1_000;
+/** As any command ends whose user is at fault; the sentence was said. */
+const faultCode = 1;
+
+/** A place among the workers; who fills it may change. */
+interface Post {
+  readonly number: number;
+  worker: Worker | undefined;
+  readyAtMs: number | undefined;
+  /** Deaths since one lived for long. */
+  deaths: number;
+  latest: Reading;
+  complete: boolean;
+}
+
+interface Asked {
+  readonly waiting: Set<Post>;
+  answered(): void;
+}
+
+export function createTeam({ count, log }: { readonly count: number; readonly log: Log }): Team {
+  const posts = Array.from({ length: count }, (_, at): Post => emptyPost(at + 1));
+  const started = Promise.withResolvers<AddressInfo | ExitCode>();
+  const broken = Promise.withResolvers<ExitCode>();
+  const gone = Promise.withResolvers<void>();
+  const asked = new Map<number, Asked>();
+  const delayed = new Set<NodeJS.Timeout>();
+  /** What was counted by those that are gone. */
+  let retired: Reading = {};
+  let address: AddressInfo | undefined;
+  let isEnding = false;
+  let failedStarts = 0;
+  let restarts = 0;
+  let turn = 0;
+
+  // A number that is none (NaN) has no form in JSON.
+  cluster.setupPrimary({ serialization: 'advanced' });
+
+  function fork(post: Post): void {
+    const worker = cluster.fork({ POSTERN_WORKER: String(post.number) });
+    post.worker = worker;
+    post.readyAtMs = undefined;
+    post.complete = false;
+    worker.on('message', (received) => hear(post, toMessage<FromWorker>(received)));
+    worker.on('error', (error) =>
+      log.error('a worker could not be reached', { worker: post.number, why: String(error) }),
+    );
+    worker.on('exit', (code, signal) => bury(post, code, signal));
+  }
+
+  function hear(post: Post, message: FromWorker | undefined): void {
+    switch (message?.kind) {
+      case 'ready':
+        post.readyAtMs = performance.now();
+        failedStarts = 0;
+        log.info('worker is ready', { worker: post.number, pid: post.worker?.process.pid });
+        noteReady(message.address);
+        // It was still starting when the others were told.
+        if (isEnding) post.worker?.send({ kind: 'drain' } satisfies ToWorker);
+        break;
+      case 'reading':
+        post.latest = message.reading;
+        noteAnswer(post, message.turn);
+        break;
+      case 'drained':
+        post.latest = message.reading;
+        post.complete = message.complete;
+    }
+  }
+
+  /** The first one alone: what speaks against a start is said once, and the port is found. */
+  function noteReady(at: AddressInfo): void {
+    if (address === undefined) {
+      address = at;
+      for (const post of posts.slice(1)) if (!isEnding) fork(post);
+    }
+    if (posts.every(({ readyAtMs }) => readyAtMs !== undefined)) started.resolve(address);
+  }
+
+  function bury(post: Post, code: number | null, signal: string | null): void {
+    const { readyAtMs } = post;
+    post.worker = undefined;
+    post.readyAtMs = undefined;
+    retired = addReadings([retired, onlyCounts(post.latest)]);
+    post.latest = {};
+    for (const one of asked.keys()) noteAnswer(post, one);
+    if (isEnding) {
+      if (posts.every(({ worker }) => worker === undefined)) gone.resolve();
+      return;
+    }
+    const wasReady = readyAtMs !== undefined;
+    if (!wasReady && isHopeless(code)) return;
+    const livedLong = wasReady && performance.now() - readyAtMs >= steadyMs;
+    post.deaths = livedLong ? 0 : post.deaths + 1;
+    const delayMs = livedLong ? 0 : Math.min(longestDelayMs, firstDelayMs * 2 ** (post.deaths - 1));
+    log.error('worker ended; another takes its place', { worker: post.number, code, signal, delay_ms: delayMs });
+    restarts += 1;
+    const timer = setTimeout(() => {
+      delayed.delete(timer);
+      if (!isEnding) fork(post);
+    }, delayMs);
+    delayed.add(timer);
+  }
+
+  /** Ends the start, or all, where another try would come to nothing. */
+  function isHopeless(code: number | null): boolean {
+    if (code === faultCode) {
+      // A configuration that was spoiled meanwhile is no reason to end those that serve.
+      if (posts.some(({ readyAtMs }) => readyAtMs !== undefined)) return false;
+      giveUp(1);
+      return true;
+    }
+    failedStarts += 1;
+    if (failedStarts < failedStartsAllowed) return false;
+    log.error(`${failedStarts} workers in a row died at their start: giving up`, { code });
+    giveUp(2);
+    return true;
+  }
+
+  function giveUp(code: ExitCode): void {
+    isEnding = true;
+    started.resolve(code);
+    broken.resolve(code);
+  }
+
+  function noteAnswer(post: Post, to: number): void {
+    const { waiting, answered } = asked.get(to) ?? {};
+    waiting?.delete(post);
+    if (waiting?.size === 0) answered?.();
+  }
+
+  function tell(message: ToWorker): void {
+    for (const { worker } of posts) if (worker?.isConnected() === true) worker.send(message);
+  }
+
+  return {
+    start() {
+      const [first] = posts;
+      if (first !== undefined) fork(first);
+      return started.promise;
+    },
+    broken: broken.promise,
+    get restarts() {
+      return restarts;
+    },
+    tell,
+    async read() {
+      turn += 1;
+      const mine = turn;
+      const waiting = new Set(posts.filter(({ readyAtMs }) => readyAtMs !== undefined));
+      if (waiting.size > 0) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, readTimeoutMs);
+          asked.set(mine, {
+            waiting,
+            answered() {
+              clearTimeout(timer);
+              resolve();
+            },
+          });
+          tell({ kind: 'read', turn: mine });
+        });
+        asked.delete(mine);
+      }
+      return [retired, ...posts.map(({ latest }) => latest)];
+    },
+    async drain() {
+      isEnding = true;
+      for (const timer of delayed) clearTimeout(timer);
+      tell({ kind: 'drain' });
+      if (posts.some(({ worker }) => worker !== undefined)) await gone.promise;
+      return posts.every(({ complete }) => complete);
+    },
+    kill() {
+      isEnding = true;
+      for (const timer of delayed) clearTimeout(timer);
+      for (const { worker } of posts) worker?.process.kill('SIGKILL');
+    },
+  };
+}
+
+function emptyPost(number: number): Post {
+  return { number, worker: undefined, readyAtMs: undefined, deaths: 0, latest: {}, complete: false };
+}

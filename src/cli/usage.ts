@@ -1,0 +1,78 @@
+/** `postern usage`: who used what, and what it cost, from the sums of the ledger. */
+
+import { type UsageGroup, usageGroups } from '../core/store.ts';
+import { systemClock } from '../lib/clock.ts';
+import { StoreError } from '../store/store-error.ts';
+import type { Command, CommandContext, ExitCode } from './command.ts';
+import { openConfiguration } from './configuration.ts';
+import { printFaults } from './faults.ts';
+import { filterOptions, readFilter, readSpan, spanOptions, textOf, toOneOf } from './ledger-options.ts';
+import { toTotalJson, toUsageCsv, toUsageJson, toUsageTable } from './usage-words.ts';
+import { UserFault } from './user-fault.ts';
+
+const defaultFrom = '30d';
+const defaultGroups: readonly UsageGroup[] = ['day'];
+
+export const usage: Command = {
+  name: 'usage',
+  summary:
+    'Shows who used what, and what it cost: by key, project, model, upstream, route, operation, outcome, hour or day.',
+  usage: 'usage [--by key,day] [--from 30d] [--to 2026-11-30] [--key ID] [--csv|--json]',
+  options: {
+    config: { type: 'string' },
+    by: { type: 'string' },
+    ...spanOptions,
+    ...filterOptions,
+    csv: { type: 'boolean' },
+    json: { type: 'boolean' },
+  },
+  run,
+};
+
+async function run(context: CommandContext): Promise<ExitCode> {
+  const { values, positionals, stdout, stderr } = context;
+  if (positionals.length > 0) {
+    throw new UserFault(`usage takes no "${positionals[0]}"; write what it is about as options (postern usage --help)`);
+  }
+  if (values.csv === true && values.json === true) throw new UserFault('--csv and --json exclude each other');
+  const groups = readGroups(values);
+  const span = readSpan(values, systemClock.nowMs(), defaultFrom);
+  const filter = { ...readFilter(values), ...span };
+  const found = await openConfiguration(context);
+  if (!found.ok) {
+    printFaults(found, stderr);
+    return 1;
+  }
+  try {
+    const lines = await found.store.ledger.usage(filter, groups);
+    if (values.csv === true) for (const line of toUsageCsv(lines, groups)) stdout(line);
+    else if (values.json === true) {
+      const { from, to } = toTexts(span);
+      stdout(JSON.stringify({ from, to, lines: toUsageJson(lines, groups), total: toTotalJson(lines) }, null, 2));
+    } else if (lines.length === 0) stdout('Nothing was used in this time.');
+    else for (const line of toUsageTable(lines, groups)) stdout(line);
+    return 0;
+  } catch (error) {
+    throw error instanceof StoreError ? new UserFault(error.message) : error;
+  } finally {
+    await found.store.close();
+  }
+}
+
+function readGroups(values: CommandContext['values']): readonly UsageGroup[] {
+  const text = textOf(values, 'by');
+  if (text === undefined) return defaultGroups;
+  const names = text.split(',').map((name) => name.trim());
+  if (names.includes('')) throw new UserFault(`--by: "${text}" holds an empty name; write it such as key,day`);
+  return [...new Set(names.map((name) => toOneOf('by', 'group', name, usageGroups)))];
+}
+
+/** What is added up is whole hours. */
+function toTexts({ fromMs, toMs }: ReturnType<typeof readSpan>) {
+  const hourMs = 3_600_000;
+  const toText = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());
+  return {
+    from: toText(fromMs === undefined ? undefined : Math.floor(fromMs / hourMs) * hourMs),
+    to: toText(toMs === undefined ? undefined : Math.ceil(toMs / hourMs) * hourMs),
+  };
+}

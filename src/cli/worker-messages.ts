@@ -1,0 +1,19 @@
+/** What the process that watches over the workers and a worker tell each other. */
+
+import type { AddressInfo } from 'node:net';
+import type { Reading } from '../telemetry/metrics/reading.ts';
+
+export type ToWorker =
+  /** Asks for its metrics; the answer bears the same number. */
+  { readonly kind: 'read'; readonly turn: number } | { readonly kind: 'reload' } | { readonly kind: 'drain' };
+
+export type FromWorker =
+  | { readonly kind: 'ready'; readonly address: AddressInfo }
+  | { readonly kind: 'reading'; readonly turn: number; readonly reading: Reading }
+  /** The last thing it says: whether all of its work came to an end. */
+  | { readonly kind: 'drained'; readonly complete: boolean; readonly reading: Reading };
+
+/** Both sides are of one version, and nobody else writes to the channel between them. */
+export function toMessage<T extends ToWorker | FromWorker>(received: unknown): T | undefined {
+  return typeof received === 'object' && received !== null && 'kind' in received ? (received as T) : undefined;
+}

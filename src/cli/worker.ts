@@ -1,0 +1,69 @@
+/** One of several processes that serve: started, told and watched by the one in workers.ts. */
+
+import cluster from 'node:cluster';
+import { createLog } from '../telemetry/log.ts';
+import type { CommandContext, ExitCode } from './command.ts';
+import type { OpenConfiguration } from './configuration.ts';
+import { openGateway } from './gateway.ts';
+import { startReloading } from './reload.ts';
+
+import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts';
+
+export async function beWorker(
+  open: () => Promise<OpenConfiguration | undefined>,
+  number: number,
+  context: CommandContext,
+): Promise<ExitCode> {
+  // The terminal tells everybody; what it means for a worker comes from the process that watches over it.
+  process.on('SIGINT', () => undefined);
+  try {
+    const configuration = await open();
+    return configuration === undefined ? 1 : await work(configuration, number, context);
+  } finally {
+    // The channel would keep the process alive; to close it any other way counts as a crash.
+    cluster.worker?.disconnect();
+  }
+}
+
+async function work(configuration: OpenConfiguration, number: number, context: CommandContext): Promise<ExitCode> {
+  const log = createLog(1, { worker: number });
+  const gateway = await openGateway(configuration, log, context);
+  const { app, metrics, address } = gateway;
+  const reloading = startReloading(configuration, gateway, log, context);
+
+  const stopping = new Promise<void>((resolve) => {
+    // More than one may come, one of them sent to everybody; whether a second one is meant is not for a worker to say.
+    process.on('SIGTERM', () => resolve());
+    process.on('SIGHUP', () => reloading.check());
+    process.on('message', (received) => {
+      const message = toMessage<ToWorker>(received);
+      switch (message?.kind) {
+        case 'read':
+          void tell({ kind: 'reading', turn: message.turn, reading: metrics.read() });
+          break;
+        case 'reload':
+          reloading.check();
+          break;
+        case 'drain':
+          resolve();
+      }
+    });
+  });
+  await tell({ kind: 'ready', address });
+
+  await stopping;
+  await reloading.close();
+  const complete = await app.drain();
+  await tell({ kind: 'drained', complete, reading: metrics.read() });
+  await gateway.close();
+  log.flush();
+  return 0;
+}
+
+/** Resolves when it was handed over, and also where nobody is there to take it: then the process ends by itself. */
+function tell(message: FromWorker): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.send === undefined || !process.connected) resolve();
+    else process.send(message, undefined, {}, () => resolve());
+  });
+}

@@ -1,0 +1,77 @@
+/** `postern serve` with several workers: starts them, watches over them, and speaks for all of them. */
+
+import { createLog, type Log } from '../telemetry/log.ts';
+import { createProcessReadings } from '../telemetry/metrics/process-readings.ts';
+import { addReadings, type Reading } from '../telemetry/metrics/reading.ts';
+import type { CommandContext, ExitCode } from './command.ts';
+import type { OpenConfiguration } from './configuration.ts';
+import { openForOperators } from './operators.ts';
+import { sayReady } from './ready.ts';
+import { endAtNextSignal, nextSignal } from './stop.ts';
+import { createTeam, type Team } from './team.ts';
+
+/** Beyond the time that draining may take, for what was written down to reach the store, before a worker is ended. */
+const graceMs = 15_000;
+
+export async function serveWithWorkers(configuration: OpenConfiguration, context: CommandContext): Promise<ExitCode> {
+  const { snapshot } = configuration.loaded;
+  const log = createLog(1, { worker: undefined });
+  const own = createProcessReadings();
+  const team = createTeam({ count: snapshot.server.workers, log });
+  const closers: { close(): unknown }[] = [own];
+  try {
+    const fault = await startAll(team, () => readAll(team, own.read), closers, configuration, log, context);
+    return fault ?? (await watchOver(team, log, snapshot.server.drain));
+  } finally {
+    team.kill();
+    for (const one of closers) await one.close();
+    log.flush();
+  }
+}
+
+/** Undefined where all went well. What has to be closed at the end is put to the closers. */
+async function startAll(
+  team: Team,
+  read: () => Promise<Reading>,
+  closers: { close(): unknown }[],
+  { loaded, store }: OpenConfiguration,
+  log: Log,
+  context: CommandContext,
+): Promise<ExitCode | undefined> {
+  // Opened by this process first, so that it is made and brought up to date once, and one key is made for all.
+  try {
+    const operators = await openForOperators(loaded.snapshot.console, log, read);
+    closers.push(operators);
+    const started = await team.start();
+    if (typeof started === 'number') return started;
+    const { workers } = loaded.snapshot.server;
+    await sayReady({ loaded, store, address: started, operators, workers }, log, context);
+    return undefined;
+  } finally {
+    await store.close();
+  }
+}
+
+async function watchOver(
+  team: Team,
+  log: Log,
+  { delayMs, deadlineMs }: { readonly delayMs: number; readonly deadlineMs: number },
+): Promise<ExitCode> {
+  process.on('SIGHUP', () => team.tell({ kind: 'reload' }));
+  const ended = await Promise.race([nextSignal(), team.broken]);
+  const isBroken = typeof ended === 'number';
+
+  log.info('draining', isBroken ? {} : { signal: ended });
+  endAtNextSignal(log, () => team.kill());
+  const tooLong = setTimeout(() => team.kill(), delayMs + deadlineMs + graceMs);
+  const complete = await team.drain();
+  clearTimeout(tooLong);
+  log.info('stopped', { complete });
+  return isBroken ? ended : 0;
+}
+
+async function readAll(team: Team, readOwn: () => Reading): Promise<Reading> {
+  const workers = await team.read();
+  const own: Reading = { ...readOwn(), postern_worker_restarts_total: { '': team.restarts } };
+  return addReadings([own, ...workers]);
+}

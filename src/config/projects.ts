@@ -1,0 +1,26 @@
+/** The `projects` section as admission uses it: by ID. */
+
+import type { Project } from '../core/key.ts';
+import { toCaps } from './caps.ts';
+import { type CompileContext, createClaims } from './context.ts';
+import type { Entry } from './document.ts';
+import type { ProjectEntry } from './project-schema.ts';
+import { managerOf } from './resources.ts';
+
+export function compileProjects(
+  entries: readonly Entry<ProjectEntry>[],
+  context: CompileContext,
+): ReadonlyMap<string, Project> {
+  const claim = createClaims(context);
+  const projects = new Map<string, Project>();
+  for (const { path, value } of entries) {
+    const project = Object.freeze({
+      id: value.id,
+      managedBy: managerOf(path),
+      name: value.name,
+      caps: toCaps(value, path, context),
+    });
+    if (claim(value.id, [...path, 'id'])) projects.set(value.id, project);
+  }
+  return projects;
+}

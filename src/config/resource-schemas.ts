@@ -1,0 +1,19 @@
+/** What the store holds is of the same shape as the elements of the file's lists. */
+
+import type * as z from 'zod';
+import type { ResourceKind } from '../core/store.ts';
+import { modelSchema } from './model-schema.ts';
+import { projectSchema } from './project-schema.ts';
+import { upstreamSchema } from './upstream-schema.ts';
+
+export const resourceSchemas: Readonly<Record<ResourceKind, z.ZodType>> = {
+  upstream: upstreamSchema,
+  model: modelSchema,
+  project: projectSchema,
+};
+
+/** The list of the file whose elements they are. */
+export const resourceLists = { upstream: 'upstreams', model: 'models', project: 'projects' } as const satisfies Record<
+  ResourceKind,
+  string
+>;

@@ -1,0 +1,167 @@
+/** The operators' listener: plain HTTP on an address of its own, apart from that of the clients. */
+
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { ConsoleSettings } from '../core/snapshot.ts';
+import { checkCaller, isLoopback } from './guard.ts';
+import { Refusal, type RefusalCode } from './refusal.ts';
+
+/** What is given for a path: its type and its text. */
+interface Page {
+  readonly type: string;
+  text(): string | Promise<string>;
+}
+
+export interface ConsoleDeps {
+  /** Those in force; host and port count at the start only. */
+  settings(): ConsoleSettings;
+  /** By path. */
+  readonly pages: Readonly<Record<string, Page>>;
+  /** Told of what no caller may see. */
+  onFault(error: unknown): void;
+}
+
+export interface Console {
+  listen(): Promise<AddressInfo>;
+  close(): Promise<void>;
+}
+
+/** Others than this machine would reach it, and it asks for no token. */
+export class OpenConsoleError extends Error {
+  override readonly name = 'OpenConsoleError';
+}
+
+const maxHeaderBytes = 8 * 1024;
+const maxHeaders = 50;
+const maxConnections = 64;
+const headersTimeoutMs = 5_000;
+const requestTimeoutMs = 10_000;
+const keepAliveTimeoutMs = 75_000;
+/** For readers that stopped reading. */
+const silenceTimeoutMs = 90_000;
+
+const strictHeaders: OutgoingHttpHeaders = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+export function createConsole({ settings, pages, onFault }: ConsoleDeps): Console {
+  const known = new Map(Object.entries(pages));
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const page = find(request);
+      const text = await page.text();
+      write(response, 200, page.type, text, {});
+    } catch (error) {
+      const refusal = error instanceof Refusal ? error : new Refusal('internal_error');
+      if (refusal !== error) onFault(error);
+      if (!response.headersSent) refuse(response, refusal);
+    }
+  }
+
+  function find(request: IncomingMessage): Page {
+    const { headers, method, url = '' } = request;
+    const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+    if (hasBody) throw new Refusal('malformed_request', { connection: 'close' });
+    checkCaller(request, settings());
+    const page = known.get(url.split('?', 1)[0] ?? '');
+    if (page === undefined) throw new Refusal('path_not_found');
+    if (method !== 'GET' && method !== 'HEAD') throw new Refusal('method_not_allowed', { allow: 'GET, HEAD' });
+    return page;
+  }
+
+  const server = createServer(
+    {
+      insecureHTTPParser: false,
+      // Judged in guard.ts, with the other rules for it.
+      requireHostHeader: false,
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      connectionsCheckingInterval: 1_000,
+    },
+    (request, response) => void answer(request, response),
+  );
+  server.maxHeadersCount = maxHeaders;
+  server.maxConnections = maxConnections;
+  server.timeout = silenceTimeoutMs;
+  server.on('checkContinue', (_request, response) => {
+    refuse(response, new Refusal('malformed_request', { connection: 'close' }));
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, stream) => refuseRaw(stream, toCode(error.code ?? '')));
+
+  return {
+    listen: () =>
+      new Promise((resolve, reject) => {
+        const { host, port } = settings();
+        server.once('error', reject);
+        server.listen({ host, port }, () => {
+          server.off('error', reject);
+          const address = server.address();
+          if (address === null || typeof address === 'string') {
+            reject(new TypeError('the listener has no TCP address'));
+          } else if (settings().token === undefined && !isLoopback(address.address)) {
+            server.close();
+            reject(new OpenConsoleError(`others than this machine would reach ${host}, and no token is asked for`));
+          } else {
+            resolve(address);
+          }
+        });
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function write(
+  response: ServerResponse,
+  status: number,
+  type: string,
+  text: string,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const body = Buffer.from(text);
+  response.writeHead(status, { ...strictHeaders, 'content-type': type, 'content-length': body.length, ...headers });
+  response.end(response.req.method === 'HEAD' ? undefined : body);
+}
+
+function refuse(response: ServerResponse, refusal: Refusal): void {
+  write(response, refusal.status, 'application/json', refusal.body(), refusal.headers);
+}
+
+/** For what never became a request. */
+function refuseRaw(stream: Duplex, code: RefusalCode): void {
+  if (!stream.writable) {
+    stream.destroy();
+    return;
+  }
+  const refusal = new Refusal(code);
+  const head = [
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(refusal.body())}`,
+    'connection: close',
+  ];
+  stream.end(`${head.join('\r\n')}\r\n\r\n${refusal.body()}`, () => stream.destroy());
+}
+
+function toCode(parserCode: string): RefusalCode {
+  if (parserCode === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
+  return parserCode === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'malformed_request';
+}

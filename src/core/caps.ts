@@ -1,0 +1,54 @@
+/** What an operator caps, on whom: rates, calls at a time, and money. */
+
+/** What is counted: requests, tokens (in and out), and items of a list (inputs, documents). */
+export const measures = ['requests', 'tokens', 'items'] as const;
+export type Measure = (typeof measures)[number];
+
+export const rateWindows = ['minute', 'day'] as const;
+export type RateWindow = (typeof rateWindows)[number];
+
+export const rateWindowMs: Readonly<Record<RateWindow, number>> = Object.freeze({ minute: 60_000, day: 86_400_000 });
+
+/** At most so many within any such span of time. */
+export interface Rate {
+  readonly measure: Measure;
+  readonly window: RateWindow;
+  readonly most: number;
+}
+
+/** When a budget begins anew, in UTC; weeks begin on Monday, and `total` never does. */
+export const budgetPeriods = ['day', 'week', 'month', 'total'] as const;
+export type BudgetPeriod = (typeof budgetPeriods)[number];
+
+export interface Budget {
+  readonly period: BudgetPeriod;
+  /** In nano-dollars. */
+  readonly nanos: number;
+  /** Percentages at which the operator is told, in rising order. */
+  readonly alerts: readonly number[];
+}
+
+export interface Caps {
+  readonly rates: readonly Rate[];
+  /** Exchanges at a time. */
+  readonly concurrency: number | undefined;
+  /** One a period at most. */
+  readonly budgets: readonly Budget[];
+}
+
+export const noCaps: Caps = Object.freeze({
+  rates: Object.freeze([]),
+  concurrency: undefined,
+  budgets: Object.freeze([]),
+});
+
+/** Who can have caps. */
+export const holderKinds = ['key', 'project', 'model', 'upstream'] as const;
+export type HolderKind = (typeof holderKinds)[number];
+
+/** Someone with caps. `id` is unique among those of its kind. */
+export interface Holder {
+  readonly kind: HolderKind;
+  readonly id: string;
+  readonly caps: Caps;
+}

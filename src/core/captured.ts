@@ -1,0 +1,38 @@
+/** Gathers the beginnings of what was asked and answered, for exchanges whose key has it kept; nobody else has one of these. */
+
+/** Of each body so much is kept. */
+export const mostKeptBytes = 64 * 1024;
+/** Gathered beyond that, so that a secret that begins before the cut can be told as one. */
+const overlapBytes = 16 * 1024;
+const mostGatheredBytes = mostKeptBytes + overlapBytes;
+
+export class Captured {
+  /** Decoded, as the client meant it. */
+  readonly request: Buffer;
+  readonly requestBytes: number;
+  /** Of the answer, once there is one. */
+  contentType: string | undefined = undefined;
+  contentEncoding: string | undefined = undefined;
+  responseBytes = 0;
+  #pieces: Buffer[] = [];
+  #gatheredBytes = 0;
+
+  constructor(body: Buffer) {
+    // Copies, here and below: what is kept of a large body does not keep all of it.
+    this.request = Buffer.from(body.subarray(0, mostGatheredBytes));
+    this.requestBytes = body.length;
+  }
+
+  push(chunk: Buffer): void {
+    this.responseBytes += chunk.length;
+    const room = mostGatheredBytes - this.#gatheredBytes;
+    if (room <= 0) return;
+    const piece = Buffer.from(chunk.subarray(0, room));
+    this.#pieces.push(piece);
+    this.#gatheredBytes += piece.length;
+  }
+
+  get response(): Buffer {
+    return Buffer.concat(this.#pieces);
+  }
+}

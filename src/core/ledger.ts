@@ -1,0 +1,11 @@
+/** The ledger: for each exchange an intent before anything is sent, and a settlement before the client sees the end. */
+
+import type { Exchange } from './exchange.ts';
+import type { Reservation } from './spending.ts';
+
+export interface Ledger {
+  /** Resolves when the intent is as durable as configured; rejects with `store_unavailable` where it cannot be. */
+  open(exchange: Exchange, reservation: Reservation): Promise<void>;
+  /** The same for what came of it; also for what was refused before anything was sent, where the key is known. */
+  settle(exchange: Exchange, reservation: Reservation | undefined): Promise<void>;
+}

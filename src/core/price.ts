@@ -1,0 +1,46 @@
+/** What a target costs. Money is whole nano-dollars; what is not known is undefined, and not zero. A million tokens, or one of whatever else, costs as much. */
+
+export interface Price {
+  /** Per million input tokens. */
+  readonly input: number | undefined;
+  /** Per million input tokens that the upstream had in its cache; as `input` where it is undefined. */
+  readonly cachedInput: number | undefined;
+  /** Per million output tokens. */
+  readonly output: number | undefined;
+  /** Each. */
+  readonly searchUnit: number | undefined;
+  readonly request: number | undefined;
+  /** Per input or document. */
+  readonly item: number | undefined;
+  readonly image: number | undefined;
+}
+
+/** What a request asks for, as far as it can be told beforehand. */
+export interface Asking {
+  /** Inputs, prompts or documents; 1 where it is no list. */
+  readonly items: number;
+  readonly images: number;
+  /** What the input will likely count. */
+  readonly likelyInputTokens: number;
+  /** What the input can count at most, whatever the tokenizer. */
+  readonly mostInputTokens: number;
+  /** What the answer can count at most. */
+  readonly mostOutputTokens: number;
+  readonly mostSearchUnits: number;
+  /** Completions: the answer is wanted as a stream of events. */
+  readonly isStream?: boolean;
+}
+
+/** What an exchange is billed by. */
+export interface Bill {
+  readonly inputTokens: number;
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+  readonly searchUnits: number;
+  readonly items: number;
+  readonly images: number;
+  /** The upstream did not say, or not all: some of these are estimates. */
+  readonly isEstimated: boolean;
+  /** In nano-dollars; null where the price is not known. */
+  readonly costNanos: number | null;
+}

@@ -1,0 +1,40 @@
+/** What an exchange may use up, taken beforehand and settled once: the port between the pipeline and those who count. */
+
+import type { Course } from './dispatch.ts';
+import type { GatewayError } from './errors.ts';
+import type { Exchange } from './exchange.ts';
+import type { Asking } from './price.ts';
+import type { Upstream } from './snapshot.ts';
+
+/** What was taken for one exchange under every limit and budget that applies. */
+export interface Reservation {
+  /** `x-ratelimit-*` of the tightest limits: names and values in turn; empty where the key has none. */
+  readonly headers: readonly string[];
+  /** The most that the exchange can cost, in nano-dollars; 0 where its price is not known. */
+  readonly nanos: number;
+  /** The accounts of the budgets that it is charged to; see `BudgetBank`. */
+  readonly accounts: readonly string[];
+  /**
+   * Before each call: takes from the caps of the upstream itself. Undefined where it may go; else how long until it may,
+   * with the limit in words.
+   */
+  enter(upstream: Upstream): Denial | undefined | Promise<Denial | undefined>;
+  /** Once, when `exchange.bill` says what was used: null gives everything back but the request itself. Never throws. */
+  settle(exchange: Exchange): void;
+}
+
+export interface Denial {
+  readonly retryAfterMs: number;
+  /** Such as: 60 requests a minute of the upstream "openai". */
+  readonly limit: string;
+  /** Nothing is used up as far as anyone knows: it could not be looked up. Where nobody else can be asked, this is the answer. */
+  readonly unavailable?: GatewayError;
+}
+
+export interface Spending {
+  /**
+   * All or nothing. Throws `rate_limit_exceeded`, `budget_exceeded`, or `store_unavailable` where money cannot be counted.
+   * Without a promise where it can be decided here.
+   */
+  reserve(exchange: Exchange, course: Course, asking: Asking): Reservation | Promise<Reservation>;
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { intentLine, settlementLine } from '../test/support/journal-lines.ts';
+import { rowId } from '../test/support/ledger-rows.ts';
+import { createJournal } from './ledger/journal.ts';
+import { claimSlot } from './ledger/journal-slot.ts';
+import type { LedgerThreadData } from './ledger-thread.ts';
+import { startLedgerThread } from './ledger-thread-host.ts';
+import { systemClock } from './lib/clock.ts';
+import { lockFile } from './store/file-lock.ts';
+import { openStore } from './store/open-store.ts';
+
+const startedAtMs = 1_800_000_000_000;
+const id = (number: number): string => rowId(startedAtMs, number);
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await wait(5);
+}
+
+/** A process that writes a journal beside a store, and what of it is in the store. */
+async function setUp(t: TestContext) {
+  const cwd = await mkdtemp(join(tmpdir(), 'postern-ledger-thread-'));
+  t.after(() => rm(cwd, { recursive: true, force: true }));
+  const url = 'sqlite:postern.db';
+  const store = await openStore(url, { cwd });
+  t.after(() => store.close());
+  const directory = join(cwd, 'journal');
+  const slot = claimSlot({ directory, lock: lockFile, clock: systemClock });
+  t.after(() => slot.release());
+  const journal = await createJournal({
+    directory: slot.directory,
+    node: 'one',
+    durability: 'fast',
+    clock: systemClock,
+  });
+  t.after(() => journal.close());
+  const told: string[] = [];
+  const tell = (message: string) => void told.push(message);
+  const data: LedgerThreadData = { url, cwd, directory, slot, retentionMs: Number.POSITIVE_INFINITY };
+  return {
+    store,
+    told,
+    data: {
+      url,
+      cwd,
+      directory,
+      slot: { number: slot.number, directory: slot.directory },
+      retentionMs: data.retentionMs,
+    },
+    log: { info: tell, warn: tell, error: tell },
+    async write(number: number) {
+      await journal.open(id(number), intentLine(id(number), 'one'));
+      await journal.settle(id(number), settlementLine(id(number), 'one'));
+    },
+    ids: async () => (await store.ledger.page({}, { limit: 100 })).rows.map((row) => row.id).toReversed(),
+  };
+}
+
+test('what stands in the journal at the start is in the store when the thread has caught up, and the rest follows', async (t) => {
+  const { data, log, write, ids, told } = await setUp(t);
+  for (let number = 1; number <= 5; number++) await write(number);
+  const thread = startLedgerThread({ ...data, log });
+  await thread.caughtUp();
+  assert.deepEqual(await ids(), [1, 2, 3, 4, 5].map(id));
+  await write(6);
+  await until(async () => (await ids()).length === 6);
+  await write(7);
+  await thread.close();
+  assert.deepEqual(await ids(), [1, 2, 3, 4, 5, 6, 7].map(id));
+  const { importedRows, bytesBehind, oldestAtMs, failing } = thread.state();
+  assert.deepEqual([importedRows, bytesBehind, oldestAtMs, failing], [7, 0, undefined, false]);
+  assert.deepEqual(told, []);
+});
+
+test('a thread that dies is started again, and every row is there once', async (t) => {
+  const { data, log, write, ids, told } = await setUp(t);
+  const workers: Worker[] = [];
+  const startWorker = (given: LedgerThreadData): Worker => {
+    const worker = new Worker(new URL('./ledger-thread.ts', import.meta.url), { workerData: given });
+    workers.push(worker);
+    return worker;
+  };
+  await write(1);
+  const thread = startLedgerThread({ ...data, log, startWorker });
+  await thread.caughtUp();
+  await workers[0]?.terminate();
+  await write(2);
+  await until(async () => (await ids()).length === 2);
+  await thread.close();
+  assert.deepEqual(await ids(), [id(1), id(2)]);
+  assert.equal(workers.length, 2);
+  assert.deepEqual(told, ['the thread of the ledger died; it is started again']);
+});
+
+test('a store that cannot be opened yet is waited for', async (t) => {
+  const { data, log, write, store, told } = await setUp(t);
+  await write(1);
+  const thread = startLedgerThread({ ...data, url: 'sqlite:journal', log });
+  await until(() => told.length > 0);
+  assert.match(told[0] ?? '', /the store cannot be opened; rows stay in the journal/);
+  await thread.close();
+  assert.deepEqual((await store.ledger.page({}, { limit: 1 })).rows, []);
+});

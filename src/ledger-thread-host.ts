@@ -1,0 +1,101 @@
+/** The main thread's side of the import: starts the thread, hears from it, and starts it again should it die. */
+
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Importer, ImporterLog, ImporterState } from './ledger/importer.ts';
+import type { LedgerThreadData, LedgerThreadOrder, LedgerThreadReport } from './ledger-thread.ts';
+
+/** The same file beside this one, in the source and where it was built. */
+const entry = new URL(import.meta.url.endsWith('.ts') ? './ledger-thread.ts' : './ledger-thread.js', import.meta.url);
+
+const firstRestMs = 100;
+const longestRestMs = 10_000;
+/** A thread that does not end by itself is ended; what it had begun is undone, and done at the next start. */
+const closeWithinMs = 10_000;
+
+export interface LedgerThreadDeps extends LedgerThreadData {
+  readonly log: ImporterLog;
+  /** A test's own, which dies when it is told. */
+  readonly startWorker?: (data: LedgerThreadData) => Worker;
+}
+
+function startThread(data: LedgerThreadData): Worker {
+  // Of the environment it needs nothing but where compiled code is kept: with that it starts in half the time.
+  const compiled = getCompileCacheDir();
+  const env = compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
+  return new Worker(entry, { workerData: data, name: 'ledger', env });
+}
+
+export function startLedgerThread({ log, startWorker = startThread, ...data }: LedgerThreadDeps): Importer {
+  const caughtUp = Promise.withResolvers<void>();
+  let state: ImporterState = { importedRows: 0, bytesBehind: 0, oldestAtMs: undefined, failing: false };
+  /** By threads that died. */
+  let importedBefore = 0;
+  let { retentionMs } = data;
+  let worker: Worker | undefined;
+  let restTimer: NodeJS.Timeout | undefined;
+  let deaths = 0;
+  let isClosing = false;
+
+  function hear(report: LedgerThreadReport): void {
+    switch (report.kind) {
+      case 'caught-up':
+        deaths = 0;
+        caughtUp.resolve();
+        break;
+      case 'state':
+        state = { ...report.state, importedRows: importedBefore + report.state.importedRows };
+        break;
+      case 'log':
+        log[report.level](report.message, report.fields);
+        break;
+    }
+  }
+
+  function start(): void {
+    const started = startWorker({ ...data, retentionMs });
+    let cause: unknown;
+    worker = started;
+    started.on('message', hear);
+    started.once('error', (error) => {
+      cause = error;
+    });
+    started.once('exit', (code) => {
+      worker = undefined;
+      if (isClosing) return;
+      const restMs = Math.min(longestRestMs, firstRestMs * 2 ** deaths);
+      deaths += 1;
+      importedBefore = state.importedRows;
+      state = { ...state, failing: true };
+      const reason = cause instanceof Error ? cause.message : `it ended with ${code}`;
+      log.error('the thread of the ledger died; it is started again', { reason });
+      restTimer = setTimeout(start, restMs);
+    });
+  }
+
+  const tell = (order: LedgerThreadOrder): void => worker?.postMessage(order);
+
+  start();
+  return {
+    caughtUp: () => caughtUp.promise,
+    state: () => state,
+    retain(ms) {
+      retentionMs = ms;
+      tell({ kind: 'retain', retentionMs: ms });
+    },
+    async close() {
+      isClosing = true;
+      clearTimeout(restTimer);
+      const ending = worker;
+      if (ending !== undefined) {
+        const ended = new Promise((resolve) => ending.once('exit', resolve));
+        tell({ kind: 'close' });
+        const timer = setTimeout(() => void ending.terminate(), closeWithinMs);
+        await ended;
+        clearTimeout(timer);
+      }
+      caughtUp.resolve();
+    },
+  };
+}

@@ -1,0 +1,133 @@
+/** The thread that brings the journal into the store: opens the store anew, imports, and tells the main thread how far it is. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { Store } from './core/store.ts';
+import { createImporter, type ImporterLog, type ImporterState } from './ledger/importer.ts';
+import { createJournalReader } from './ledger/journal-reader.ts';
+import { createOrphanClaims } from './ledger/orphans.ts';
+import { systemClock } from './lib/clock.ts';
+import { lockFile } from './store/file-lock.ts';
+import { openStore } from './store/open-store.ts';
+
+/** What goes in at the start. */
+export interface LedgerThreadData {
+  /** Of the store. */
+  readonly url: string;
+  /** What relative paths are relative to. */
+  readonly cwd: string;
+  /** The journal's directory, absolute. */
+  readonly directory: string;
+  /** The place in it that this process writes to. */
+  readonly slot: { readonly number: number; readonly directory: string };
+  readonly retentionMs: number;
+}
+
+/** What goes in later. */
+export type LedgerThreadOrder = { readonly kind: 'retain'; readonly retentionMs: number } | { readonly kind: 'close' };
+
+/** What comes out. */
+export type LedgerThreadReport =
+  | { readonly kind: 'caught-up' }
+  | { readonly kind: 'state'; readonly state: ImporterState }
+  | {
+      readonly kind: 'log';
+      readonly level: keyof ImporterLog;
+      readonly message: string;
+      readonly fields: Record<string, unknown>;
+    };
+
+const stateEveryMs = 500;
+const openPause = { firstMs: 100, longestMs: 2_000 };
+
+if (parentPort !== null) await run(parentPort, workerData);
+
+async function run(port: MessagePort, data: LedgerThreadData): Promise<void> {
+  const report = (what: LedgerThreadReport): void => port.postMessage(what);
+  const log = toReports(report);
+  const orders = listen(port);
+  const store = await openPatiently(data, log, orders);
+  if (store === undefined) {
+    port.close();
+    return;
+  }
+
+  const importer = createImporter({
+    own: createJournalReader({ directory: data.slot.directory, isOrphan: () => false, isSecure: store.ledger.secure }),
+    claimOrphans: createOrphanClaims({
+      directory: data.directory,
+      ownSlot: data.slot.number,
+      lock: lockFile,
+      clock: systemClock,
+      isSecure: store.ledger.secure,
+    }),
+    store,
+    clock: systemClock,
+    log,
+    retentionMs: orders.retentionMs ?? data.retentionMs,
+  });
+  orders.onRetain = importer.retain.bind(importer);
+  const timer = setInterval(() => report({ kind: 'state', state: importer.state() }), stateEveryMs);
+  void importer.caughtUp().then(() => report({ kind: 'caught-up' }));
+
+  await orders.closed;
+  await importer.close();
+  clearInterval(timer);
+  await store.close();
+  report({ kind: 'state', state: importer.state() });
+  // Nothing else keeps the thread alive.
+  port.close();
+}
+
+function toReports(report: (what: LedgerThreadReport) => void): ImporterLog {
+  const at =
+    (level: keyof ImporterLog) =>
+    (message: string, fields: Record<string, unknown> = {}): void =>
+      report({ kind: 'log', level, message, fields });
+  return { info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+interface Orders {
+  retentionMs: number | undefined;
+  onRetain: (retentionMs: number) => void;
+  isClosed: boolean;
+  readonly closed: Promise<void>;
+}
+
+function listen(port: MessagePort): Orders {
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const orders: Orders = { retentionMs: undefined, onRetain: () => undefined, isClosed: false, closed };
+  port.on('message', (order: LedgerThreadOrder) => {
+    switch (order.kind) {
+      case 'retain':
+        orders.retentionMs = order.retentionMs;
+        orders.onRetain(order.retentionMs);
+        break;
+      case 'close':
+        orders.isClosed = true;
+        resolve();
+        break;
+    }
+  });
+  return orders;
+}
+
+/** The store may be away for a while: the journal waits. Undefined where the thread was told to end. */
+async function openPatiently(
+  { url, cwd }: LedgerThreadData,
+  log: ImporterLog,
+  orders: Orders,
+): Promise<Store | undefined> {
+  for (let pauseMs = openPause.firstMs; ; pauseMs = Math.min(openPause.longestMs, pauseMs * 2)) {
+    if (orders.isClosed) return undefined;
+    try {
+      return await openStore(url, { cwd });
+    } catch (thrown) {
+      if (pauseMs === openPause.firstMs) {
+        const reason = thrown instanceof Error ? thrown.message : String(thrown);
+        log.error('the store cannot be opened; rows stay in the journal until it can', { reason });
+      }
+    }
+    await Promise.race([sleep(pauseMs, undefined, { ref: false }), orders.closed]);
+  }
+}

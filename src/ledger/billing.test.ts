@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Exchange } from '../core/exchange.ts';
+import type { TryRecord } from '../core/ledger-row.ts';
+import type { Operation } from '../core/operation.ts';
+import type { Asking, Bill, Price } from '../core/price.ts';
+import type { Route } from '../core/route.ts';
+import type { Snapshot, Target } from '../core/snapshot.ts';
+import type { Usage } from '../core/usage.ts';
+import { mostNanos } from '../lib/money.ts';
+import { bill, worstCostNanos } from './billing.ts';
+
+const nothing: Price = {
+  input: undefined,
+  cachedInput: undefined,
+  output: undefined,
+  searchUnit: undefined,
+  request: undefined,
+  item: undefined,
+  image: undefined,
+};
+const asked: Asking = {
+  items: 3,
+  images: 0,
+  likelyInputTokens: 40,
+  mostInputTokens: 160,
+  mostOutputTokens: 50,
+  mostSearchUnits: 2,
+};
+const unsaid: Usage = { promptTokens: null, completionTokens: null, totalTokens: null, searchUnits: null };
+
+interface Case extends Partial<Pick<Exchange, 'outcome' | 'status' | 'responseBytes' | 'decodedBytes' | 'attempts' | 'sentAtMs'>> {
+  readonly operation?: Operation;
+  readonly price?: Price | undefined;
+  readonly usage?: Partial<Usage> | null;
+  readonly asking?: Partial<Asking>;
+  readonly tries?: readonly string[];
+}
+
+function billOf({
+  operation = 'embeddings',
+  price,
+  usage = null,
+  asking = {},
+  tries = [],
+  ...rest
+}: Case): Bill | null {
+  const exchange = new Exchange('id', undefined, {} as Snapshot, 0, 0);
+  exchange.route = { operation } as Route;
+  exchange.target = { price } as Target;
+  exchange.asking = { ...asked, ...asking };
+  exchange.usage = usage && { ...unsaid, ...usage };
+  exchange.status = 200;
+  exchange.outcome = 'ok';
+  exchange.attempts = 1;
+  exchange.tries.push(...tries.map((outcome) => ({ outcome }) as TryRecord));
+  Object.assign(exchange, rest);
+  bill(exchange);
+  return exchange.bill;
+}
+
+const perMillion = { ...nothing, input: 20_000_000, output: 60_000_000 };
+
+test('what the upstream counted is billed as it said', () => {
+  const row = billOf({ operation: 'completions', price: perMillion, usage: { promptTokens: 10, completionTokens: 5 } });
+  assert.deepEqual(row, {
+    inputTokens: 10,
+    cachedTokens: 0,
+    outputTokens: 5,
+    searchUnits: 0,
+    items: 3,
+    images: 0,
+    isEstimated: false,
+    costNanos: 500,
+  });
+});
+
+test('of a total alone, what is no output is input', () => {
+  const cost = (usage: Partial<Usage>) => billOf({ price: perMillion, usage })?.costNanos;
+  assert.equal(cost({ totalTokens: 100 }), 2000);
+  assert.equal(cost({ totalTokens: 100, completionTokens: 50 }), 1000 + 3000);
+  assert.equal(cost({ totalTokens: 100, promptTokens: 90 }), 1800 + 600);
+  assert.equal(cost({ totalTokens: 1, completionTokens: 5 }), 300);
+});
+
+test('tokens that the upstream had in its cache cost what the price says of them, or as much as others', () => {
+  const usage = { promptTokens: 1000, completionTokens: 0, cachedTokens: 400 };
+  assert.equal(billOf({ price: { ...perMillion, cachedInput: 5_000_000 }, usage })?.costNanos, 12_000 + 2000);
+  assert.equal(billOf({ price: perMillion, usage })?.costNanos, 20_000);
+  assert.equal(billOf({ price: perMillion, usage: { ...usage, cachedTokens: 5000 } })?.costNanos, 20_000);
+});
+
+test('search units, requests, items and images cost each', () => {
+  const price = { ...nothing, searchUnit: 2_000_000, request: 7, item: 11, image: 13 };
+  const row = billOf({ operation: 'rerank', price, usage: { searchUnits: 3 }, asking: { images: 2 } });
+  assert.equal(row?.costNanos, 6_000_000 + 7 + 33 + 26);
+  assert.equal(row?.isEstimated, false);
+  assert.equal(row?.inputTokens, 0);
+});
+
+test('what the upstream did not say is estimated, and marked', () => {
+  const rerank = billOf({ operation: 'rerank', price: { ...nothing, searchUnit: 2_000_000 } });
+  assert.deepEqual([rerank?.searchUnits, rerank?.costNanos, rerank?.isEstimated], [2, 4_000_000, true]);
+  const embeddings = billOf({ price: perMillion });
+  assert.deepEqual([embeddings?.inputTokens, embeddings?.costNanos, embeddings?.isEstimated], [40, 800, true]);
+  const plain = billOf({ operation: 'completions', price: perMillion, responseBytes: 101 });
+  assert.deepEqual([plain?.outputTokens, plain?.isEstimated], [26, true]);
+  const streamed = { operation: 'completions', price: perMillion, asking: { isStream: true } } as const;
+  assert.equal(billOf({ ...streamed, responseBytes: 2001 })?.outputTokens, 11);
+  assert.equal(billOf({ ...streamed, responseBytes: 1_000_000 })?.outputTokens, asked.mostOutputTokens);
+  assert.equal(billOf({ ...streamed, usage: { promptTokens: 4, completionTokens: 2 } })?.isEstimated, false);
+});
+
+test('what is free or unknown has its counts all the same, and no search units that nobody sells', () => {
+  const unknown = billOf({ operation: 'rerank', price: undefined, usage: { totalTokens: 12 } });
+  assert.deepEqual([unknown?.inputTokens, unknown?.searchUnits, unknown?.costNanos], [12, 0, null]);
+  const free = billOf({ operation: 'rerank', price: { ...nothing, input: 0, searchUnit: 0 } });
+  assert.deepEqual([free?.searchUnits, free?.costNanos], [0, 0]);
+});
+
+test('errors, refusals and what was never sent are not billed', () => {
+  const price = perMillion;
+  assert.equal(billOf({ price, outcome: 'error', status: 500 }), null);
+  assert.equal(billOf({ price, outcome: 'refused', status: 429 }), null);
+  assert.equal(billOf({ price, outcome: 'aborted', status: 500 }), null);
+  assert.equal(billOf({ price, outcome: 'cut', status: 503 }), null);
+  assert.equal(billOf({ price, outcome: 'aborted', status: 499, attempts: 0 }), null);
+  assert.equal(billOf({ price, outcome: 'aborted', status: 499, attempts: 2, tries: ['not-sent', 'failed'] }), null);
+});
+
+test('a client that leaves, and an answer that breaks off, are billed by what was said, else by an estimate', () => {
+  const price = perMillion;
+  const left = billOf({ price, outcome: 'aborted', usage: { promptTokens: 7, totalTokens: 7 } });
+  assert.deepEqual([left?.inputTokens, left?.costNanos, left?.isEstimated], [7, 140, true]);
+  const cut = billOf({ operation: 'completions', price, outcome: 'cut', responseBytes: 40 });
+  assert.deepEqual([cut?.inputTokens, cut?.outputTokens, cut?.isEstimated], [40, 10, true]);
+  const before = billOf({ price, outcome: 'aborted', status: 499, attempts: 2, tries: ['queue', 'not-sent'] });
+  assert.deepEqual([before?.inputTokens, before?.isEstimated], [40, true]);
+});
+
+test('is rounded once, half up', () => {
+  const cost = (input: number, output: number, promptTokens: number, completionTokens: number) =>
+    billOf({ price: { ...nothing, input, output }, usage: { promptTokens, completionTokens } })?.costNanos;
+  assert.equal(cost(499_999, 0, 1, 0), 0);
+  assert.equal(cost(500_000, 0, 1, 0), 1);
+  assert.equal(cost(250_000, 250_000, 1, 1), 1);
+  assert.equal(cost(249_999, 250_000, 1, 1), 0);
+});
+
+const count = fc.oneof(fc.nat(10_000), fc.nat(1_000_000_000));
+const priced = fc.option(
+  fc.oneof(
+    fc.nat(1_000_000_000),
+    fc.maxSafeNat().map((n) => n % 100_000_000_000_001),
+  ),
+  {
+    nil: undefined,
+  },
+);
+const prices = fc.record({
+  input: priced,
+  cachedInput: priced,
+  output: priced,
+  searchUnit: priced,
+  request: priced,
+  item: priced,
+  image: priced,
+});
+const quantities = fc.record({ input: count, output: count, units: fc.nat(10_000), items: count, images: fc.nat(100) });
+
+test('a compressed answer is estimated by what it is without its compression', () => {
+  const price: Price = { ...nothing, output: 1_000_000 };
+  const asking = { mostOutputTokens: 1_000, isStream: true };
+  const answer: Case = { operation: 'completions', price, asking, responseBytes: 1_000 };
+  assert.equal(billOf(answer)?.outputTokens, 5);
+  assert.equal(billOf({ ...answer, decodedBytes: 20_000 })?.outputTokens, 100);
+  assert.equal(billOf({ ...answer, decodedBytes: 20_000_000 })?.outputTokens, 1_000);
+});
+
+test('of counts beyond any request, so much is billed that sums of them stay what a database holds', () => {
+  const price: Price = { ...nothing, input: 1_000_000, cachedInput: 1_000_000, output: 1_000_000 };
+  const most = Number.MAX_SAFE_INTEGER;
+  const usage = { promptTokens: most, completionTokens: most, cachedTokens: most, searchUnits: most };
+  const made = billOf({ operation: 'completions', price, usage });
+  assert.deepEqual(
+    [made?.inputTokens, made?.cachedTokens, made?.outputTokens, made?.searchUnits],
+    Array(4).fill(1_000_000_000),
+  );
+  assert.equal(made?.costNanos, 2_000_000_000);
+});
+
+test('is exact to the nano-dollar at any size', () => {
+  fc.assert(
+    fc.property(
+      prices,
+      quantities,
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (price, { input, output, units, items, images }, share) => {
+        const cached = Math.floor(input * share);
+        const usage = { promptTokens: input, completionTokens: output, cachedTokens: cached, searchUnits: units };
+        const got = billOf({ operation: 'rerank', price, usage, asking: { items, images } })?.costNanos;
+        const at = (one: number | undefined): bigint => BigInt(one ?? 0);
+        const tokens =
+          BigInt(input - cached) * at(price.input) +
+          BigInt(cached) * at(price.cachedInput ?? price.input) +
+          BigInt(output) * at(price.output);
+        const each =
+          BigInt(units) * at(price.searchUnit) +
+          at(price.request) +
+          BigInt(items) * at(price.item) +
+          BigInt(images) * at(price.image);
+        const exact = (tokens + 500_000n) / 1_000_000n + each;
+        assert.equal(got, exact > BigInt(mostNanos) ? mostNanos : Number(exact));
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+test('the worst case is never less than what comes of it', () => {
+  fc.assert(
+    fc.property(prices, quantities, fc.double({ min: 0, max: 1, noNaN: true }), (price, most, share) => {
+      const part = (whole: number): number => Math.floor(whole * share);
+      const asking: Asking = {
+        items: most.items,
+        images: most.images,
+        likelyInputTokens: part(most.input),
+        mostInputTokens: most.input,
+        mostOutputTokens: most.output,
+        mostSearchUnits: most.units,
+      };
+      const usage = {
+        promptTokens: part(most.input),
+        completionTokens: part(most.output),
+        cachedTokens: part(part(most.input)),
+        searchUnits: part(most.units),
+      };
+      const cost = billOf({ operation: 'rerank', price, usage, asking })?.costNanos ?? 0;
+      assert.ok(worstCostNanos(price, asking) >= cost);
+    }),
+    { numRuns: 1000 },
+  );
+  assert.equal(worstCostNanos(undefined, asked), 0);
+});

@@ -1,0 +1,132 @@
+/** What an exchange costs: at most, before it is sent, and in truth, as the upstream counted it. Whole nano-dollars throughout. */
+
+import type { Exchange } from '../core/exchange.ts';
+import type { Asking, Bill, Price } from '../core/price.ts';
+import type { Usage } from '../core/usage.ts';
+import { mostNanos } from '../lib/money.ts';
+
+/** Of a plain answer: JSON around the text, and the text. */
+const bytesPerToken = 4;
+/** Of a stream: mostly one token an event, in its JSON. */
+const streamedBytesPerToken = 200;
+
+const tokensPerPrice = 1_000_000;
+/** No request counts more, whatever an upstream says: sums of what it says must never be more than a database can hold. */
+const mostCounted = 1_000_000_000;
+
+/** Whatever its tokenizer and its answer; 0 where the price is not known. */
+export function worstCostNanos(price: Price | undefined, asking: Asking): number {
+  if (price === undefined) return 0;
+  const { input = 0, cachedInput = 0, output = 0, ...others } = price;
+  const dearest = { ...others, input: Math.max(input, cachedInput), cachedInput: 0, output };
+  return costNanos(dearest, {
+    inputTokens: asking.mostInputTokens,
+    cachedTokens: 0,
+    outputTokens: asking.mostOutputTokens,
+    searchUnits: asking.mostSearchUnits,
+    items: asking.items,
+    images: asking.images,
+  });
+}
+
+/** Says what an exchange that is over is billed by, as `exchange.bill`; null where nothing is owed. */
+export function bill(exchange: Exchange): void {
+  const { asking, target } = exchange;
+  exchange.bill =
+    asking === undefined || target === undefined || !isOwed(exchange) ? null : toBill(exchange, asking, target.price);
+}
+
+/** Errors are free, and so is what was never sent. */
+function isOwed({ outcome, status, attempts, tries, sentAtMs }: Exchange): boolean {
+  switch (outcome) {
+    case 'ok':
+      return true;
+    case 'aborted':
+    case 'cut': {
+      // A client that leaves before the answer has 499. What was tried before has its line, what was under way has none.
+      const ended = tries.filter((one) => one.outcome !== 'queue' && one.outcome !== 'capped').length;
+      return status === 499 ? sentAtMs > 0 || ended < attempts : status < 400;
+    }
+    default:
+      return false;
+  }
+}
+
+type Quantities = Omit<Bill, 'isEstimated' | 'costNanos'>;
+
+function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): Bill {
+  const { usage, outcome } = exchange;
+  const isTextMade = exchange.route?.operation === 'completions' || exchange.route?.operation === 'edits';
+  const input = inputTokensIn(usage);
+  const output = outputTokensIn(usage);
+  const units = usage?.searchUnits ?? null;
+  // Who counts in search units counts no tokens, and nobody needs any.
+  const needsTokens = units === null || isCharged(price?.input) || isCharged(price?.output);
+  const needsOutput = isTextMade && needsTokens;
+  const needsUnits = exchange.route?.operation === 'rerank' && isCharged(price?.searchUnit);
+  const quantities: Quantities = {
+    inputTokens: atMost(input ?? (needsTokens ? asking.likelyInputTokens : 0)),
+    cachedTokens: atMost(usage?.cachedTokens ?? 0),
+    outputTokens: atMost(output ?? (needsOutput ? likelyOutputTokens(exchange, asking) : 0)),
+    searchUnits: atMost(units ?? (needsUnits ? asking.mostSearchUnits : 0)),
+    items: asking.items,
+    images: asking.images,
+  };
+  const isGuessed =
+    (input === null && needsTokens) || (output === null && needsOutput) || (units === null && needsUnits);
+  return {
+    ...quantities,
+    isEstimated: isGuessed || outcome !== 'ok',
+    costNanos: price === undefined ? null : costNanos(price, quantities),
+  };
+}
+
+const atMost = (count: number): number => Math.min(count, mostCounted);
+
+const isCharged = (price: number | undefined): boolean => price !== undefined && price > 0;
+
+/** Some say the sum of both alone. */
+function inputTokensIn(usage: Usage | null): number | null {
+  if (usage === null) return null;
+  const { promptTokens, totalTokens, completionTokens } = usage;
+  if (promptTokens !== null || totalTokens === null) return promptTokens;
+  return Math.max(totalTokens - (completionTokens ?? 0), 0);
+}
+
+function outputTokensIn(usage: Usage | null): number | null {
+  if (usage === null) return null;
+  const { promptTokens, totalTokens, completionTokens } = usage;
+  if (completionTokens !== null || totalTokens === null) return completionTokens;
+  return promptTokens === null ? 0 : Math.max(totalTokens - promptTokens, 0);
+}
+
+/** By what came of the answer, and never more than was asked for. */
+function likelyOutputTokens(
+  { responseBytes, decodedBytes = 0 }: Exchange,
+  { isStream, mostOutputTokens }: Asking,
+): number {
+  const bytes = isStream === true ? streamedBytesPerToken : bytesPerToken;
+  return Math.min(Math.ceil(Math.max(responseBytes, decodedBytes) / bytes), mostOutputTokens);
+}
+
+/** Rounded once, half up. The sums are whole numbers; where they are too large for a double to hold, they are taken again at length. */
+function costNanos(price: Price, quantities: Quantities): number {
+  const cachedTokens = Math.min(quantities.cachedTokens, quantities.inputTokens);
+  const { input = 0, cachedInput = input, output = 0, searchUnit = 0, request = 0, item = 0, image = 0 } = price;
+  const { outputTokens, searchUnits, items, images } = quantities;
+  const freshTokens = quantities.inputTokens - cachedTokens;
+  const perMillion = freshTokens * input + cachedTokens * cachedInput + outputTokens * output;
+  const whole = searchUnits * searchUnit + request + items * item + images * image;
+  if (perMillion + tokensPerPrice / 2 <= Number.MAX_SAFE_INTEGER && whole <= Number.MAX_SAFE_INTEGER) {
+    const rounded = perMillion + tokensPerPrice / 2;
+    return Math.min(whole + (rounded - (rounded % tokensPerPrice)) / tokensPerPrice, mostNanos);
+  }
+  const million = BigInt(tokensPerPrice);
+  const exact =
+    (product(freshTokens, input) + product(cachedTokens, cachedInput) + product(outputTokens, output) + million / 2n) /
+      million +
+    (product(searchUnits, searchUnit) + BigInt(request) + product(items, item) + product(images, image));
+  return exact > BigInt(mostNanos) ? mostNanos : Number(exact);
+}
+
+const product = (count: number, price: number): bigint => BigInt(count) * BigInt(price);

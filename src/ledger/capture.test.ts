@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Captured, mostKeptBytes } from '../core/captured.ts';
+import { captureOf } from './capture.ts';
+
+type Wanted = Parameters<typeof captureOf>[0];
+
+const secret = 'upstream-credential-1';
+
+function capture(request: string | Buffer, response: string | Buffer = '{}', headers: Partial<Captured> = {}) {
+  const captured = new Captured(Buffer.from(request));
+  captured.contentType = 'contentType' in headers ? headers.contentType : 'application/json';
+  captured.contentEncoding = headers.contentEncoding;
+  const bytes = Buffer.from(response);
+  for (let start = 0; start < bytes.length; start += 1_000) captured.push(bytes.subarray(start, start + 1_000));
+  const upstreams = new Map([['up', { secrets: [Buffer.from(secret)] }]]);
+  const exchange: unknown = { key: { captureMs: 60_000 }, captured, snapshot: { upstreams } };
+  const made = captureOf(exchange as Wanted, 1_000);
+  assert.ok(made);
+  return made;
+}
+
+test('both bodies are kept as they are, for as long as the key says', () => {
+  const request = '{"model":"m","input":"größer \\"x\\""}';
+  const events = 'data: {"text":"a"}\n\ndata: [DONE]\n\n';
+  assert.deepEqual(capture(request, events, { contentType: 'text/event-stream; charset=utf-8' }), {
+    request,
+    response: events,
+    expiresAtMs: 61_000,
+  });
+});
+
+test('nothing is kept where the key does not say so, or no body was read', () => {
+  const captured = new Captured(Buffer.from('{}'));
+  const upstreams = new Map();
+  for (const exchange of [
+    { key: { captureMs: undefined }, captured, snapshot: { upstreams } },
+    { key: { captureMs: 60_000 }, captured: undefined, snapshot: { upstreams } },
+    { key: undefined, captured, snapshot: { upstreams } },
+  ]) {
+    const wanted: unknown = exchange;
+    assert.equal(captureOf(wanted as Wanted, 0), undefined);
+  }
+});
+
+test('the credentials of all upstreams are taken out', () => {
+  const { request, response } = capture(`{"input":"${secret}"}`, `{"error":"${secret}"}`);
+  assert.equal(request, '{"input":"[credential]"}');
+  assert.equal(response, '{"error":"[credential]"}');
+});
+
+test('what is longer is cut, with a mark that says how long it was', () => {
+  const long = `{"input":"${'a'.repeat(mostKeptBytes * 2)}"}`;
+  const { request, response } = capture(long, long);
+  const mark = `… [cut: ${long.length} bytes in all]`;
+  assert.equal(request, long.slice(0, mostKeptBytes) + mark);
+  assert.equal(response, request);
+  const whole = 'b'.repeat(mostKeptBytes);
+  assert.equal(capture(whole).request, whole);
+});
+
+test('a cut within a character or a secret leaves neither', () => {
+  const umlauts = `a${'ä'.repeat(mostKeptBytes)}`;
+  assert.equal(
+    capture(umlauts).request,
+    `a${'ä'.repeat(mostKeptBytes / 2 - 1)}… [cut: ${umlauts.length * 2 - 1} bytes in all]`,
+  );
+  for (const before of [5, 12, 20]) {
+    const text = `${'. '.repeat((mostKeptBytes - before - 1) / 2)} ${secret}${' .'.repeat(mostKeptBytes)}`;
+    const { request } = capture(text, text);
+    assert.match(request, /\[credential\]… \[cut/);
+    assert.equal(request.includes('upstr'), false);
+  }
+});
+
+test('escapes that shrink what was gathered bring nothing behind the cut', () => {
+  // Six bytes each for one character: all of the overlap, and a secret that is cut off at the end of it.
+  const text = `${String.raw`\u00e9`.repeat(13_000)}${'x'.repeat(80 * 1024 - 78_000 - 9)} sk-abcdefghijklmnop`;
+  const { request } = capture(text);
+  assert.equal(request.includes('sk-'), false);
+  assert.match(request, /^é{10922}/);
+});
+
+test('what is no text, or compressed, is named and not kept', () => {
+  assert.equal(
+    capture('{}', Buffer.alloc(70), { contentType: 'application/octet-stream' }).response,
+    '[not kept: 70 bytes of application/octet-stream]',
+  );
+  assert.equal(
+    capture('{}', Buffer.alloc(1_234), { contentEncoding: 'gzip' }).response,
+    '[not kept: 1234 bytes, compressed with gzip]',
+  );
+  assert.equal(capture('{}', 'x', { contentEncoding: 'identity' }).response, 'x');
+  assert.equal(capture('{}', 'x', { contentType: undefined }).response, 'x');
+  assert.equal(capture('{}', '', { contentEncoding: 'gzip' }).response, '');
+});

@@ -1,0 +1,57 @@
+/** What the ledger keeps of bodies, where an operator switched that on for a key: beginnings, with what is secret taken out. */
+
+import { type Captured, mostKeptBytes } from '../core/captured.ts';
+import type { Exchange } from '../core/exchange.ts';
+import type { Capture } from '../core/ledger-row.ts';
+import { redact, withoutEscapes } from './redaction.ts';
+
+const isText = /^(?:text\/|application\/(?:[^;\s]+\+)?(?:json|x-ndjson|jsonl|xml)(?:;|\s|$))/i;
+const longestName = 80;
+
+/** Undefined where the key does not have it kept, and where it was refused before its body was read. */
+export function captureOf({ key, captured, snapshot }: Exchange, nowMs: number): Capture | undefined {
+  if (key?.captureMs === undefined || captured === undefined) return undefined;
+  const secrets = secretsOf(snapshot.upstreams.values());
+  return {
+    request: toKept(captured.request, captured.requestBytes, secrets),
+    response: whyNotKept(captured) ?? toKept(captured.response, captured.responseBytes, secrets),
+    expiresAtMs: nowMs + key.captureMs,
+  };
+}
+
+/** In place of one that found no room. */
+export function withoutBodies({ expiresAtMs }: Capture): Capture {
+  const note = '[not kept: the journal had no room for it]';
+  return { request: note, response: note, expiresAtMs };
+}
+
+function secretsOf(upstreams: Iterable<{ readonly secrets: readonly Buffer[] }>): string[] {
+  const all = new Set<string>();
+  for (const { secrets } of upstreams) for (const secret of secrets) all.add(secret.toString());
+  return [...all];
+}
+
+function whyNotKept({ contentEncoding, contentType, responseBytes }: Captured): string | undefined {
+  if (responseBytes === 0) return undefined;
+  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
+    return `[not kept: ${responseBytes} bytes, compressed with ${toName(contentEncoding)}]`;
+  }
+  if (contentType === undefined || isText.test(contentType)) return undefined;
+  return `[not kept: ${responseBytes} bytes of ${toName(contentType)}]`;
+}
+
+function toKept(gathered: Buffer, totalBytes: number, secrets: readonly string[]): string {
+  if (totalBytes <= mostKeptBytes) {
+    const text = withoutEscapes(gathered.toString('utf8'));
+    return redact(text, secrets, text.length);
+  }
+  // What one character is cut in two by the end of it is left out.
+  const beginning = new TextDecoder().decode(gathered.subarray(0, mostKeptBytes), { stream: true });
+  const kept = redact(withoutEscapes(gathered.toString('utf8')), secrets, withoutEscapes(beginning).length);
+  return `${kept}… [cut: ${totalBytes} bytes in all]`;
+}
+
+/** Upstreams write what they like; nothing in it is worth more than a line. */
+function toName(header: string): string {
+  return redact(header.slice(0, longestName), [], longestName);
+}

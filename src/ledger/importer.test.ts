@@ -1,0 +1,360 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { intentLine, settlementLine } from '../../test/support/journal-lines.ts';
+import { rowId } from '../../test/support/ledger-rows.ts';
+import type { JournalPosition, Store } from '../core/store.ts';
+import { lockFile } from '../store/file-lock.ts';
+import { openStore } from '../store/open-store.ts';
+import { createImporter, type Importer, type ImporterDeps } from './importer.ts';
+import { createJournal } from './journal.ts';
+import { createJournalReader, type JournalReader } from './journal-reader.ts';
+import { claimSlot, claimSlotAt } from './journal-slot.ts';
+import { createMemoryJournal } from './memory-journal.ts';
+import { createOrphanClaims } from './orphans.ts';
+
+const startedAtMs = 1_800_000_000_000;
+const id = (number: number): string => rowId(startedAtMs, number);
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await wait(1);
+}
+
+interface Told {
+  readonly level: string;
+  readonly message: string;
+}
+
+async function setUp(t: TestContext, more: Partial<ImporterDeps> = {}) {
+  const clock = createFakeClock(startedAtMs + 1_000);
+  const store = await openStore('sqlite::memory:', { cwd: '/nowhere', clock });
+  t.after(() => store.close());
+  const { journal, reader } = createMemoryJournal();
+  const told: Told[] = [];
+  const tell = (level: string) => (message: string) => void told.push({ level, message });
+  const log = { info: tell('info'), warn: tell('warn'), error: tell('error') };
+  const start = (deps: Partial<ImporterDeps> = {}): Importer => {
+    const base = {
+      own: reader,
+      claimOrphans: () => [],
+      store,
+      clock,
+      log,
+      retentionMs: Number.POSITIVE_INFINITY,
+      pollMs: 1,
+    };
+    const importer = createImporter({ ...base, ...more, ...deps });
+    t.after(() => importer.close());
+    return importer;
+  };
+  return { clock, store, journal, reader, told, start };
+}
+
+async function idsIn({ ledger }: Store): Promise<string[]> {
+  return (await ledger.page({}, { limit: 1_000 })).rows.map((row) => row.id).toReversed();
+}
+
+/** A journal in a slot of its own, as a process would write it. */
+async function setUpFiles(t: TestContext) {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-importer-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const clock = createFakeClock(startedAtMs);
+  const slots = { directory, lock: lockFile, clock };
+  return { slots, clock, claims: createOrphanClaims({ ...slots, ownSlot: undefined, isSecure: async () => true }) };
+}
+
+test('rows go into the store as they come, and ended nodes are released before the journal forgets them', async (t) => {
+  const { store, journal, reader, start } = await setUp(t);
+  const order: string[] = [];
+  const watched: JournalReader = {
+    ...reader,
+    read: async (most) => ({ ...(await reader.read(most)), endedNodes: order.length === 0 ? ['gone'] : [] }),
+    imported: (position) => {
+      order.push('imported');
+      return reader.imported(position);
+    },
+  };
+  const budgets = { release: async (node: string) => void order.push(`released ${node}`) };
+  const importer = start({ own: watched, store: { ledger: store.ledger, budgets } });
+  await journal.note(settlementLine(id(1)));
+  await until(() => importer.state().importedRows === 1);
+  assert.deepEqual(order.slice(0, 2), ['released gone', 'imported']);
+  await journal.note(settlementLine(id(2)));
+  await journal.note(settlementLine(id(3)));
+  await until(() => importer.state().importedRows === 3);
+  assert.deepEqual(await idsIn(store), [id(1), id(2), id(3)]);
+  await until(() => importer.state().bytesBehind === 0);
+});
+
+test('while the store fails nothing more is read, and afterwards every row is there once', async (t) => {
+  const { clock, store, journal, reader, told, start } = await setUp(t);
+  let isAway = true;
+  let attempts = 0;
+  let reads = 0;
+  const ledger = {
+    ...store.ledger,
+    import: async (...[name, rows, position]: Parameters<Store['ledger']['import']>) => {
+      attempts += 1;
+      if (isAway) throw new Error('the store is away');
+      return store.ledger.import(name, rows, position);
+    },
+  };
+  const counted: JournalReader = {
+    ...reader,
+    read(most) {
+      reads += 1;
+      return reader.read(most);
+    },
+  };
+  const importer = start({ own: counted, store: { ledger, budgets: store.budgets }, batch: 2 });
+  for (let number = 1; number <= 7; number++) await journal.note(settlementLine(id(number)));
+  // However often it is tried, each time after a longer rest.
+  await until(async () => {
+    clock.advance(2_000);
+    await wait(1);
+    return attempts >= 6;
+  });
+  assert.equal(importer.state().failing, true);
+  const readsBefore = reads;
+  assert.ok(readsBefore <= 2, `${readsBefore} reads`);
+  assert.deepEqual(
+    told.filter(({ level }) => level === 'error').map(({ message }) => message),
+    ['rows cannot go into the store; they stay in the journal until they can'],
+  );
+
+  isAway = false;
+  await until(() => {
+    clock.advance(2_000);
+    return importer.state().importedRows === 7;
+  });
+  assert.deepEqual(await idsIn(store), [1, 2, 3, 4, 5, 6, 7].map(id));
+  assert.equal(importer.state().failing, false);
+  assert.equal(told.filter(({ message }) => message === 'rows go into the store again').length, 1);
+});
+
+test('it waits longer after each failure, and two seconds at most', async (t) => {
+  const { clock, store, journal, start } = await setUp(t);
+  const attemptsAt: number[] = [];
+  const ledger = {
+    ...store.ledger,
+    async import(): Promise<number> {
+      attemptsAt.push(clock.monotonicMs());
+      throw new Error('the store is away');
+    },
+  };
+  await journal.note(settlementLine(id(1)));
+  start({ store: { ledger, budgets: store.budgets } });
+  await until(async () => {
+    clock.advance(50);
+    // More than one round of the loop.
+    await wait(5);
+    return attemptsAt.length >= 9;
+  });
+  const rests = attemptsAt.slice(1).map((atMs, index) => atMs - (attemptsAt[index] ?? 0));
+  for (const [index, least] of [50, 100, 200, 400, 800, 1_600, 2_000, 2_000].entries()) {
+    assert.ok((rests[index] ?? 0) >= least, `rests: ${rests.join(', ')}`);
+  }
+});
+
+test('what was imported before the journal heard of it is not there twice', async (t) => {
+  const { store, journal, reader, start } = await setUp(t);
+  await journal.note(settlementLine(id(1)));
+  await journal.note(settlementLine(id(2)));
+  const forgetful = {
+    ...reader,
+    async imported(): Promise<void> {
+      throw new Error('the process was killed here');
+    },
+  };
+  const first = start({ own: forgetful });
+  await until(async () => (await idsIn(store)).length === 2);
+  await first.close();
+  const second = start();
+  await second.caughtUp();
+  await journal.note(settlementLine(id(3)));
+  await until(() => second.state().importedRows === 1);
+  assert.deepEqual(await idsIn(store), [id(1), id(2), id(3)]);
+  assert.equal((await store.ledger.usage({}, []))[0]?.sums.requests, 3);
+});
+
+test('a journal on the disk goes on where the store knows it to be', async (t) => {
+  const { slots, clock } = await setUpFiles(t);
+  const { store, start } = await setUp(t);
+  const slot = claimSlot(slots);
+  const journal = await createJournal({ directory: slot.directory, node: 'node-1', durability: 'fast', clock });
+  t.after(() => journal.close());
+  const read = () => createJournalReader({ directory: slot.directory, isOrphan: () => false });
+  await journal.open(id(1), intentLine(id(1)));
+  await journal.settle(id(1), settlementLine(id(1)));
+  const first = start({ own: read() });
+  await first.caughtUp();
+  assert.deepEqual(await idsIn(store), [id(1)]);
+  await first.close();
+
+  const from: (JournalPosition | undefined)[] = [];
+  const reader = read();
+  const open = reader.open.bind(reader);
+  reader.open = (position) => {
+    from.push(position);
+    return open(position);
+  };
+  await journal.open(id(2), intentLine(id(2)));
+  await journal.settle(id(2), settlementLine(id(2)));
+  const second = start({ own: reader });
+  await second.caughtUp();
+  assert.equal(second.state().importedRows, 1);
+  assert.deepEqual(await idsIn(store), [id(1), id(2)]);
+  assert.ok((from[0]?.offset ?? 0) > 0);
+});
+
+test('journals of killed processes are imported to the end, their open exchanges as lost, and given back', async (t) => {
+  const { slots, clock, claims } = await setUpFiles(t);
+  const { store, start } = await setUp(t);
+  const slot = claimSlot(slots);
+  const journal = await createJournal({ directory: slot.directory, node: 'node-1', durability: 'fast', clock });
+  await journal.open(id(1), intentLine(id(1)));
+  await journal.settle(id(1), settlementLine(id(1)));
+  await journal.open(id(2), intentLine(id(2), 'node-1', 700));
+  const account = { id: 'key/dev/total', holderKind: 'key', holderId: 'dev', nanos: 10_000 } as const;
+  await store.budgets.draw({ ...account, startsAtMs: 0, endsAtMs: Number.POSITIVE_INFINITY }, 'node-1', 1, 5_000);
+  // As long as it runs, nobody else reads it.
+  const early = start({ own: undefined, claimOrphans: claims });
+  await early.caughtUp();
+  await early.close();
+  assert.deepEqual(await idsIn(store), []);
+
+  slot.release(); // as the system does for a process that is killed
+  const importer = start({ own: undefined, claimOrphans: claims });
+  await importer.caughtUp();
+  const rows = (await store.ledger.page({}, { limit: 10 })).rows;
+  assert.deepEqual(
+    rows.map((row) => [row.id, row.outcome, row.costNanos, row.isEstimated]),
+    [
+      [id(2), 'lost', 700, true],
+      [id(1), 'ok', 60, false],
+    ],
+  );
+  assert.deepEqual(await store.budgets.state('key/dev/total'), { spentNanos: 760, outstandingNanos: 0 });
+  const again = claimSlotAt(slots, slot.number);
+  assert.ok(again !== undefined, 'the place is free again');
+  again.release();
+  // Nothing was written into it since.
+  assert.deepEqual(claims(), []);
+});
+
+test('who is killed while the gateway runs is found within ten seconds', async (t) => {
+  const { slots, clock: fileClock, claims } = await setUpFiles(t);
+  const { clock, store, start } = await setUp(t);
+  const importer = start({ claimOrphans: claims });
+  await importer.caughtUp();
+  const slot = claimSlot(slots);
+  const journal = await createJournal({ directory: slot.directory, node: 'two', durability: 'fast', clock: fileClock });
+  await journal.open(id(5), intentLine(id(5), 'two'));
+  slot.release();
+  clock.advance(9_000);
+  await wait(20);
+  assert.deepEqual(await idsIn(store), []);
+  clock.advance(1_000);
+  await until(async () => (await idsIn(store)).length === 1);
+});
+
+test('a journal that cannot be read does not keep the others from the store', async (t) => {
+  const { store, journal, reader, told, start } = await setUp(t);
+  const broken: JournalReader = {
+    ...reader,
+    id: 'broken',
+    read: () => Promise.reject(new Error('a disk error')),
+    close: async () => undefined,
+  };
+  await journal.note(settlementLine(id(1)));
+  const importer = start({ claimOrphans: () => [{ reader: broken, release: () => undefined }] });
+  await until(() => importer.state().importedRows === 1);
+  assert.deepEqual(await idsIn(store), [id(1)]);
+  assert.ok(told.some(({ level }) => level === 'error'));
+});
+
+test('damage of a journal is told once', async (t) => {
+  const { journal, told, start } = await setUp(t);
+  await journal.note('{"kind":"settlement"}\n');
+  await journal.note(settlementLine(id(1)));
+  const importer = start();
+  await until(() => importer.state().importedRows === 1);
+  assert.equal(told.filter(({ message }) => message === 'a journal is damaged').length, 1);
+});
+
+test('rows that are older than they are kept go, once everything is imported and every hour', async (t) => {
+  const { clock, store, journal, start } = await setUp(t);
+  await journal.note(settlementLine(id(1)));
+  let looks = 0;
+  const ledger: Store['ledger'] = {
+    ...store.ledger,
+    prune(beforeMs) {
+      looks += 1;
+      return store.ledger.prune(beforeMs);
+    },
+  };
+  const importer = start({ retentionMs: 10_000, store: { ledger, budgets: store.budgets } });
+  await importer.caughtUp();
+  await until(() => looks === 1);
+  assert.deepEqual(await idsIn(store), [id(1)]);
+  clock.advance(3_000_000);
+  await wait(20);
+  assert.equal(looks, 1);
+  clock.advance(600_000);
+  await until(async () => (await idsIn(store)).length === 0);
+  assert.equal((await store.ledger.usage({}, []))[0]?.sums.requests, 1);
+});
+
+test('a shorter retention holds at once', async (t) => {
+  const { clock, store, journal, start } = await setUp(t);
+  await journal.note(settlementLine(id(1)));
+  const importer = start();
+  await importer.caughtUp();
+  clock.advance(60_000);
+  importer.retain(10_000);
+  await until(async () => (await idsIn(store)).length === 0);
+});
+
+test('to close it is to import what is there', async (t) => {
+  const { store, journal, start } = await setUp(t, { batch: 3 });
+  const importer = start();
+  await importer.caughtUp();
+  for (let number = 1; number <= 20; number++) await journal.note(settlementLine(id(number)));
+  await importer.close();
+  assert.equal((await idsIn(store)).length, 20);
+  await importer.close();
+});
+
+test('it closes although the store is away, and the journal keeps the rows', async (t) => {
+  const { store, journal, reader, start } = await setUp(t);
+  await journal.note(settlementLine(id(1)));
+  const ledger = { ...store.ledger, import: () => Promise.reject(new Error('the store is away')) };
+  const importer = start({ store: { ledger, budgets: store.budgets } });
+  await importer.close();
+  assert.deepEqual(await idsIn(store), []);
+  assert.ok(reader.state().bytesBehind > 0);
+});
+
+test('what could not be deleted when it was imported is deleted later, though nothing more comes', async (t) => {
+  const { clock, journal, reader, start } = await setUp(t);
+  await journal.note(settlementLine(id(1)));
+  const positions: JournalPosition[] = [];
+  const watched: JournalReader = {
+    ...reader,
+    async imported(position) {
+      positions.push(position);
+      await reader.imported(position);
+    },
+  };
+  const importer = start({ own: watched });
+  await importer.caughtUp();
+  const before = positions.length;
+  clock.advance(1_000);
+  await until(() => positions.length > before);
+  assert.deepEqual(positions.at(-1), positions[0]);
+  assert.equal(importer.state().importedRows, 1);
+});

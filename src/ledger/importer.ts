@@ -1,0 +1,320 @@
+/** Brings what stands in journals into the store: the own one as it grows, and those of processes that are gone. */
+
+import type { BudgetBank, JournalPosition, LedgerStore } from '../core/store.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { JournalBatch, JournalReader } from './journal-reader.ts';
+
+export interface ImporterLog {
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  error(message: string, fields?: Record<string, unknown>): void;
+}
+
+/** A journal that nobody writes any more, and that is ours until it is given back. */
+export interface OrphanJournal {
+  readonly reader: JournalReader;
+  release(): void;
+}
+
+export interface ImporterDeps {
+  /** Undefined where this process writes no journal. */
+  readonly own: JournalReader | undefined;
+  /** Takes those that nobody has; each is given back when it is imported to its end. */
+  claimOrphans(): readonly OrphanJournal[];
+  readonly store: {
+    readonly ledger: Pick<LedgerStore, 'import' | 'position' | 'prune' | 'pruneCaptures'>;
+    readonly budgets: Pick<BudgetBank, 'release'>;
+  };
+  readonly clock: Clock;
+  readonly log: ImporterLog;
+  /** How long rows are kept. */
+  readonly retentionMs: number;
+  /** Rows at a time. */
+  readonly batch?: number;
+  readonly pollMs?: number;
+}
+
+export interface ImporterState {
+  /** Since it was started. */
+  readonly importedRows: number;
+  /** Written into journals, and not in the store yet. */
+  readonly bytesBehind: number;
+  /** When the oldest of that was written; undefined where there is none. */
+  readonly oldestAtMs: number | undefined;
+  /** The store does not take it just now. */
+  readonly failing: boolean;
+}
+
+export interface Importer {
+  /** Resolves once everything is in the store that stood in the journals at the start. */
+  caughtUp(): Promise<void>;
+  state(): ImporterState;
+  /** From now on rows are kept for so long. */
+  retain(retentionMs: number): void;
+  /** Imports what is there, where the store takes it, and ends. */
+  close(): Promise<void>;
+}
+
+const defaultBatch = 1_000;
+const defaultPollMs = 100;
+const orphansEveryMs = 10_000;
+const tidyEveryMs = 1_000;
+const pruneEveryMs = 3_600_000;
+const progressEveryMs = 3_000;
+const firstPauseMs = 50;
+const longestPauseMs = 2_000;
+/** What is not in the store by then is imported at the next start. */
+const closeWithinMs = 5_000;
+
+export function createImporter(deps: ImporterDeps): Importer {
+  const importer = new JournalImporter(deps);
+  importer.start();
+  return importer;
+}
+
+/** One journal, and how far it is. */
+class Source {
+  readonly reader: JournalReader;
+  readonly release: (() => void) | undefined;
+  isOpen = false;
+  /** Read and not imported: while the store fails, nothing more is read. The journal is the buffer. */
+  held: JournalBatch | undefined = undefined;
+  position: JournalPosition | undefined = undefined;
+  failures = 0;
+  restsUntilMs = 0;
+  /** When it is looked again whether something can be deleted. */
+  tidiesAtMs = 0;
+
+  constructor(reader: JournalReader, release?: () => void) {
+    this.reader = reader;
+    this.release = release;
+  }
+}
+
+class JournalImporter implements Importer {
+  readonly #deps: ImporterDeps;
+  readonly #pollMs: number;
+  #retentionMs: number;
+  readonly #caughtUp = Promise.withResolvers<void>();
+  /** Resolves when the loop has ended. */
+  #ended: Promise<void> = Promise.resolve();
+  #sources: Source[] = [];
+  /** Those of the start that were not read to their end yet. */
+  readonly #behindAtStart = new Set<Source>();
+  #isCaughtUp = false;
+  #importedRows = 0;
+  #nextOrphansMs = 0;
+  #nextPruneMs = 0;
+  #nextProgressMs: number;
+  #isPruneFailing = false;
+  #closesAtMs = Number.POSITIVE_INFINITY;
+  #wake: () => void = () => undefined;
+
+  constructor(deps: ImporterDeps) {
+    this.#deps = deps;
+    this.#pollMs = deps.pollMs ?? defaultPollMs;
+    this.#retentionMs = deps.retentionMs;
+    this.#nextProgressMs = deps.clock.monotonicMs() + progressEveryMs;
+    if (deps.own !== undefined) this.#sources.push(new Source(deps.own));
+  }
+
+  start(): void {
+    this.#ended = this.#run();
+  }
+
+  caughtUp(): Promise<void> {
+    return this.#caughtUp.promise;
+  }
+
+  state(): ImporterState {
+    let bytesBehind = 0;
+    let oldestAtMs: number | undefined;
+    for (const { reader } of this.#sources) {
+      const state = reader.state();
+      bytesBehind += state.bytesBehind;
+      const atMs = state.oldestUnimportedAtMs;
+      if (atMs !== undefined && (oldestAtMs === undefined || atMs < oldestAtMs)) oldestAtMs = atMs;
+    }
+    const failing = this.#sources.some((source) => source.failures > 0);
+    return { importedRows: this.#importedRows, bytesBehind, oldestAtMs, failing };
+  }
+
+  retain(retentionMs: number): void {
+    if (retentionMs < this.#retentionMs) this.#nextPruneMs = 0;
+    this.#retentionMs = retentionMs;
+  }
+
+  async close(): Promise<void> {
+    this.#closesAtMs = Math.min(this.#closesAtMs, this.#deps.clock.monotonicMs() + closeWithinMs);
+    this.#wake();
+    await this.#ended;
+  }
+
+  get #isClosing(): boolean {
+    return Number.isFinite(this.#closesAtMs);
+  }
+
+  async #run(): Promise<void> {
+    this.#claimOrphans();
+    for (const source of this.#sources) this.#behindAtStart.add(source);
+    for (;;) {
+      let isBusy = false;
+      for (const source of this.#sources) if (await this.#step(source)) isBusy = true;
+      if (this.#behindAtStart.size > 0) this.#tellProgress();
+      else this.#isCaughtUp = true;
+      if (this.#isCaughtUp) this.#caughtUp.resolve();
+      if (this.#isClosing && (!isBusy || this.#deps.clock.monotonicMs() >= this.#closesAtMs)) break;
+      if (!this.#isClosing) {
+        this.#claimOrphans();
+        if (await this.#prune()) isBusy = true;
+      }
+      if (!isBusy) await this.#pause();
+    }
+    for (const source of this.#sources) await this.#giveUp(source);
+    this.#sources = [];
+    this.#caughtUp.resolve();
+  }
+
+  /** One batch at most. True where more may follow at once. */
+  async #step(source: Source): Promise<boolean> {
+    if (this.#deps.clock.monotonicMs() < source.restsUntilMs) return false;
+    try {
+      const isMore = await this.#takeBatch(source);
+      this.#succeeded(source);
+      if (!isMore) await this.#finished(source);
+      return isMore;
+    } catch (thrown) {
+      this.#failed(source, thrown);
+      return false;
+    }
+  }
+
+  async #takeBatch(source: Source): Promise<boolean> {
+    const { reader } = source;
+    const { store, log, batch = defaultBatch } = this.#deps;
+    if (!source.isOpen) {
+      source.position = await store.ledger.position(reader.id);
+      await reader.open(source.position);
+      source.isOpen = true;
+    }
+    if (source.held === undefined) {
+      source.held = await reader.read(batch);
+      for (const sentence of source.held.damage) log.error('a journal is damaged', { reason: sentence });
+    }
+    const { rows, position, endedNodes } = source.held;
+    if (rows.length === 0 && endedNodes.length === 0 && isSame(position, source.position)) {
+      source.held = undefined;
+      await this.#tidy(source);
+      return false;
+    }
+    this.#importedRows += await store.ledger.import(reader.id, rows, position);
+    for (const node of endedNodes) await store.budgets.release(node);
+    await reader.imported(position);
+    source.position = position;
+    source.held = undefined;
+    return true;
+  }
+
+  /** What could not be deleted when it was imported. */
+  async #tidy(source: Source): Promise<void> {
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (source.position === undefined || nowMs < source.tidiesAtMs) return;
+    source.tidiesAtMs = nowMs + tidyEveryMs;
+    await source.reader.imported(source.position);
+  }
+
+  /** It was read to its end, for now. */
+  async #finished(source: Source): Promise<void> {
+    this.#behindAtStart.delete(source);
+    if (source.release === undefined) return;
+    this.#sources = this.#sources.filter((other) => other !== source);
+    await this.#giveUp(source);
+  }
+
+  async #giveUp({ reader, release }: Source): Promise<void> {
+    try {
+      await reader.close();
+      release?.();
+    } catch (thrown) {
+      this.#deps.log.warn('a journal could not be closed', { journal: reader.id, reason: reasonOf(thrown) });
+    }
+  }
+
+  #succeeded(source: Source): void {
+    if (source.failures === 0) return;
+    source.failures = 0;
+    this.#deps.log.info('rows go into the store again', { journal: source.reader.id });
+  }
+
+  #failed(source: Source, thrown: unknown): void {
+    const { clock, log } = this.#deps;
+    if (source.failures === 0) {
+      log.error('rows cannot go into the store; they stay in the journal until they can', {
+        journal: source.reader.id,
+        reason: reasonOf(thrown),
+      });
+    }
+    source.restsUntilMs = clock.monotonicMs() + Math.min(longestPauseMs, firstPauseMs * 2 ** source.failures);
+    source.failures += 1;
+  }
+
+  #claimOrphans(): void {
+    const { clock, log, claimOrphans } = this.#deps;
+    const nowMs = clock.monotonicMs();
+    if (nowMs < this.#nextOrphansMs) return;
+    this.#nextOrphansMs = nowMs + orphansEveryMs;
+    try {
+      for (const { reader, release } of claimOrphans()) this.#sources.push(new Source(reader, release));
+    } catch (thrown) {
+      log.error('the journals of other processes cannot be read', { reason: reasonOf(thrown) });
+    }
+  }
+
+  /** A few rows at a time, so that rows that come in never wait for long. */
+  async #prune(): Promise<boolean> {
+    const { clock, log, store } = this.#deps;
+    if (!this.#isCaughtUp || clock.monotonicMs() < this.#nextPruneMs) return false;
+    // Before anything is awaited: whoever shortens the retention meanwhile wants it done again at once.
+    this.#nextPruneMs = clock.monotonicMs() + pruneEveryMs;
+    try {
+      const gone = await store.ledger.prune(clock.nowMs() - this.#retentionMs);
+      if (gone > 0) this.#nextPruneMs = 0;
+      else await store.ledger.pruneCaptures();
+      this.#isPruneFailing = false;
+      return gone > 0;
+    } catch (thrown) {
+      if (!this.#isPruneFailing)
+        log.warn('old rows cannot be deleted; it is tried again', { reason: reasonOf(thrown) });
+      this.#isPruneFailing = true;
+      this.#nextPruneMs = clock.monotonicMs() + orphansEveryMs;
+      return false;
+    }
+  }
+
+  #tellProgress(): void {
+    const { clock, log } = this.#deps;
+    if (clock.monotonicMs() < this.#nextProgressMs) return;
+    this.#nextProgressMs = clock.monotonicMs() + progressEveryMs;
+    const { importedRows, bytesBehind } = this.state();
+    log.info('what stands in the journal goes into the store first', {
+      imported_rows: importedRows,
+      bytes_behind: bytesBehind,
+    });
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, this.#pollMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+function isSame(one: JournalPosition, other: JournalPosition | undefined): boolean {
+  return one.segment === other?.segment && one.offset === other.offset;
+}
+
+const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

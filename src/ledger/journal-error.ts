@@ -1,0 +1,51 @@
+/** What is wrong with the journal: a sentence for the operator, and an answer for clients. */
+
+import { GatewayError } from '../core/errors.ts';
+
+export class JournalError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'JournalError';
+  }
+}
+
+/** For clients: nothing of the machine is in it. */
+export function journalUnavailable(cause?: unknown): GatewayError {
+  return new GatewayError('store_unavailable', {
+    message: "The gateway's journal cannot be written just now; try again after the time in Retry-After.",
+    headers: ['Retry-After', '1'],
+    cause,
+  });
+}
+
+/** The system's name of an error, such as ENOSPC, or what it says. */
+export function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  return 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : thrown.message;
+}
+
+/** For faults of the set-up, which do not mend themselves. */
+export function toJournalError(thrown: unknown, directory: string): unknown {
+  if (thrown instanceof JournalError || !(thrown instanceof Error) || !('syscall' in thrown)) return thrown;
+  const place = `The journal directory "${directory}"`;
+  switch (reasonOf(thrown)) {
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new JournalError(
+        `${place} cannot be written; give the user Postern runs as write access to it, or point ledger.journal elsewhere.`,
+        thrown,
+      );
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return new JournalError(
+        `${place} lies under something that is no directory; point ledger.journal elsewhere.`,
+        thrown,
+      );
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new JournalError(`${place} cannot be made because the disk is full; make room.`, thrown);
+    default:
+      return new JournalError(`${place} cannot be used (${reasonOf(thrown)}); check its path and its disk.`, thrown);
+  }
+}

@@ -1,0 +1,73 @@
+/** What the journal asks of the file system, in one place, so that a test can let every single step fail. */
+
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  fdatasync as nodeDataSync,
+  fsync as nodeSync,
+  write as nodeWrite,
+  openSync,
+  readdirSync,
+  readSync,
+  truncateSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { promisify } from 'node:util';
+
+export interface JournalFiles {
+  makeDirectory(path: string): void;
+  list(path: string): string[];
+  /** `wx` makes a file that must not be there yet. */
+  open(path: string, flags: 'r' | 'r+' | 'wx'): number;
+  close(file: number): void;
+  size(file: number): number;
+  /** Whether it still has a name in some directory. */
+  isLinked(file: number): boolean;
+  read(file: number, into: Buffer, length: number, position: number): number;
+  /** May write less than it was given. */
+  write(file: number, bytes: Buffer, position: number): number;
+  /** The same off the loop. */
+  writeLater(file: number, bytes: Buffer, position: number): Promise<number>;
+  /** Resolves when what was written is on the disk. */
+  sync(file: number): Promise<void>;
+  /** Resolves when the names in a directory are on the disk. */
+  syncDirectory(path: string): Promise<void>;
+  truncate(path: string): void;
+  remove(path: string): void;
+}
+
+const dataSync = promisify(nodeDataSync);
+const fullSync = promisify(nodeSync);
+
+export const systemFiles: JournalFiles = {
+  makeDirectory: (path) => {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  },
+  list: (path) => readdirSync(path),
+  open: (path, flags) => openSync(path, flags, 0o600),
+  close: (file) => closeSync(file),
+  size: (file) => fstatSync(file).size,
+  isLinked: (file) => fstatSync(file).nlink > 0,
+  read: (file, into, length, position) => readSync(file, into, 0, length, position),
+  write: (file, bytes, position) => writeSync(file, bytes, 0, bytes.length, position),
+  writeLater: (file, bytes, position) =>
+    new Promise((resolve, reject) => {
+      nodeWrite(file, bytes, 0, bytes.length, position, (error, written) => {
+        if (error === null) resolve(written);
+        else reject(error);
+      });
+    }),
+  sync: dataSync,
+  async syncDirectory(path) {
+    const directory = openSync(path, 'r');
+    try {
+      await fullSync(directory);
+    } finally {
+      closeSync(directory);
+    }
+  },
+  truncate: (path) => truncateSync(path),
+  remove: (path) => unlinkSync(path),
+};

@@ -1,0 +1,42 @@
+/** What the journal has to write, and who waits for it. */
+
+import type { FramePlace } from './journal-records.ts';
+
+/** What waits for the same write. */
+export class Lane {
+  text = '';
+  readonly ids: string[] = [];
+  readonly #waiter = Promise.withResolvers<void>();
+
+  get promise(): Promise<void> {
+    return this.#waiter.promise;
+  }
+
+  resolve(): void {
+    this.#waiter.resolve();
+  }
+
+  reject(error: unknown): void {
+    this.#waiter.reject(error);
+  }
+}
+
+/** What becomes one frame. */
+export interface Job {
+  readonly ends: Lane | undefined;
+  readonly beginnings: Lane | undefined;
+  /** Where it was tried already. */
+  readonly places: FramePlace[];
+  /** How often since it was taken up. */
+  tries: number;
+  /** Ends for which nobody waits any more. */
+  readonly late: string;
+}
+
+export function sizeOf(lane: Lane | undefined): number {
+  return lane === undefined ? 0 : Buffer.byteLength(lane.text);
+}
+
+export function promiseOf(lane: Lane | undefined): Promise<void> | undefined {
+  return lane?.promise;
+}

@@ -1,0 +1,93 @@
+/** The lines of a journal: those of exchanges, and those by which the journal speaks of itself. */
+
+import type { IntentRecord, SettlementRecord } from '../core/ledger-row.ts';
+
+/** Where a frame was written, or should have been. */
+export interface FramePlace {
+  readonly segment: number;
+  readonly offset: number;
+}
+
+/** First in the first segment of a process. */
+interface StartRecord {
+  readonly kind: 'start';
+  readonly node: string;
+  readonly atMs: number;
+}
+
+/** First in each further one. */
+interface MoreRecord {
+  readonly kind: 'more';
+  readonly node: string;
+}
+
+/** The process wrote everything it had to. */
+interface EndRecord {
+  readonly kind: 'end';
+  readonly node: string;
+}
+
+/** These exchanges were refused, though their intents may have got into the journal. */
+interface VoidRecord {
+  readonly kind: 'void';
+  readonly ids: readonly string[];
+}
+
+/**
+ * What follows in this frame stood in others already, of which nobody knew whether they were written: it counts where none of
+ * them can be read. `isLate` says that nobody waits for it any more: the clients were not given the end of their answers.
+ */
+interface AgainRecord {
+  readonly kind: 'again';
+  readonly places: readonly FramePlace[];
+  readonly isLate: boolean;
+}
+
+export type JournalLine =
+  | IntentRecord
+  | SettlementRecord
+  | StartRecord
+  | MoreRecord
+  | EndRecord
+  | VoidRecord
+  | AgainRecord;
+
+type OwnRecord = StartRecord | MoreRecord | EndRecord | VoidRecord | AgainRecord;
+
+export function toLine(record: OwnRecord): string {
+  return `${JSON.stringify(record)}\n`;
+}
+
+/** Undefined where it is none. That it was written by a Postern is sure: its checksum was right. */
+export function parseLine(line: string): JournalLine | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  return isLine(value) ? value : undefined;
+}
+
+function isLine(value: unknown): value is JournalLine {
+  if (!isObject(value)) return false;
+  switch (value.kind) {
+    case 'intent':
+    case 'settlement':
+      return isObject(value.row) && typeof value.row.id === 'string' && typeof value.row.node === 'string';
+    case 'start':
+    case 'more':
+    case 'end':
+      return typeof value.node === 'string';
+    case 'void':
+      return Array.isArray(value.ids);
+    case 'again':
+      return Array.isArray(value.places);
+    default:
+      return false;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createFaultyFiles } from '../../test/support/faulty-files.ts';
+import { intentLine, outcomes, readThrough, settlementLine } from '../../test/support/journal-lines.ts';
+import { GatewayError } from '../core/errors.ts';
+import { systemClock } from '../lib/clock.ts';
+import { EndRoom } from './end-room.ts';
+import { createJournal, type Journal, type JournalOptions } from './journal.ts';
+import { createJournalReader } from './journal-reader.ts';
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'postern-room-'));
+  writeFileSync(join(directory, 'id'), 'journal-1\n');
+});
+
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function open(options: Partial<JournalOptions> = {}): Promise<Journal> {
+  return createJournal({ directory, node: 'node-1', durability: 'fast', clock: systemClock, retryMs: 5, ...options });
+}
+
+async function isTaken(promise: Promise<void>): Promise<boolean> {
+  try {
+    await promise;
+    return true;
+  } catch (error) {
+    assert.ok(error instanceof GatewayError && error.code === 'store_unavailable', String(error));
+    return false;
+  }
+}
+
+test('every exchange that was let in can end on a full disk, however long its names are', async () => {
+  const longName = '\u0001'.repeat(256);
+  const intent = (id: string): string => intentLine(id, longName);
+  // The name of the model stands in an end three times as often as here: twice, and in a call that failed.
+  const end = (id: string): string => settlementLine(id, longName);
+  const disk = createFaultyFiles('ENOSPC');
+  const journal = await open({ files: disk.files, node: longName, segmentBytes: 64 * 1024 });
+  disk.judge((call) => (call === 'writeLater' ? 'fails' : undefined));
+  const running: string[] = [];
+  for (let n = 0; await isTaken(journal.open(`id-${n}`, intent(`id-${n}`))); n += 1) running.push(`id-${n}`);
+  assert.ok(running.length >= 5, `${running.length}`);
+  for (const id of running) assert.equal(await isTaken(journal.settle(id, end(id))), true, id);
+  disk.judge(undefined);
+  await journal.close();
+  const reader = createJournalReader({ directory, isOrphan: () => true });
+  await reader.open(undefined);
+  assert.deepEqual(
+    outcomes((await readThrough(reader)).rows),
+    running.map((id) => `${id} ok`),
+  );
+});
+
+test('room is given back to the byte, in any order', () => {
+  const room = new EndRoom();
+  for (const [id, bytes] of [
+    ['a', 400],
+    ['b', 5_000],
+    ['c', 512],
+    ['d', 513],
+  ] as const) {
+    room.open(id, bytes);
+  }
+  assert.deepEqual([room.count, room.bytes], [4, 2_048 + 11_024 + 2_048 + 2_050]);
+  for (const id of ['b', 'a', 'd', 'c']) room.close(id);
+  assert.deepEqual([room.count, room.bytes], [0, 0]);
+});
+
+test('what is refused gives its room back', async () => {
+  const disk = createFaultyFiles('ENOSPC');
+  disk.judge((call) => (call === 'writeLater' ? 'fails' : undefined));
+  const journal = await open({ files: disk.files });
+  for (let n = 0; n < 50; n += 1)
+    assert.equal(await isTaken(journal.open(`${n}`, intentLine('x'.repeat(2_000)))), false);
+  assert.equal(journal.state().openExchanges, 0);
+  disk.judge(undefined);
+  while (journal.state().failing) await wait(2);
+  assert.equal(await isTaken(journal.open('a', intentLine('a'))), true);
+  await journal.close();
+});
+
+for (const durability of ['fast', 'strict'] as const) {
+  test(`nothing counts as written once its files are deleted under it: ${durability}`, async () => {
+    const journal = await open({ durability });
+    await journal.open('a', intentLine('a'));
+    rmSync(directory, { recursive: true });
+    // It looks fifty times a second.
+    await wait(40);
+    assert.equal(await isTaken(journal.open('b', intentLine('b'))), false);
+    assert.equal(await isTaken(journal.settle('a', settlementLine('a'))), false);
+    assert.equal(journal.state().failing, true);
+    await journal.close();
+  });
+}

@@ -1,0 +1,222 @@
+/** A segment: a file of fixed size, filled with zeros beforehand, in which frames follow one another. */
+
+import { join } from 'node:path';
+import type { JournalFiles } from './journal-files.ts';
+import { type FrameHead, findMark, headBytes, isWhole, lineEnd, markBytes, readHead } from './journal-frame.ts';
+
+const nameEnd = '.journal';
+const digits = 10;
+
+/** Names sort as their numbers do. */
+export function segmentPath(directory: string, number: number): string {
+  return join(directory, String(number).padStart(digits, '0') + nameEnd);
+}
+
+/** The numbers of the segments that are there, rising. */
+export function listSegments(directory: string, files: JournalFiles): number[] {
+  const numbers: number[] = [];
+  for (const name of files.list(directory)) {
+    if (!name.endsWith(nameEnd)) continue;
+    const number = Number(name.slice(0, -nameEnd.length));
+    if (Number.isSafeInteger(number) && number > 0) numbers.push(number);
+  }
+  return numbers.sort((a, b) => a - b);
+}
+
+const zeros = Buffer.alloc(1024 * 1024);
+
+/** Makes the file and takes the room for it, off the loop. Where that fails, nothing is left of it. */
+export async function allocateSegment(
+  directory: string,
+  number: number,
+  bytes: number,
+  files: JournalFiles,
+  isDurable: boolean,
+): Promise<SegmentWriter> {
+  const path = segmentPath(directory, number);
+  const file = files.open(path, 'wx');
+  try {
+    for (let position = 0; position < bytes; ) {
+      const most = Math.min(zeros.length, bytes - position);
+      const written = await files.writeLater(file, zeros.subarray(0, most), position);
+      if (written === 0) throw new Error('the file takes no more');
+      position += written;
+    }
+    if (isDurable) {
+      await files.sync(file);
+      await files.syncDirectory(directory);
+    }
+  } catch (thrown) {
+    files.close(file);
+    files.remove(path);
+    throw thrown;
+  }
+  return new SegmentWriter(path, number, bytes, file, files);
+}
+
+export class SegmentWriter {
+  readonly path: string;
+  readonly number: number;
+  readonly bytes: number;
+  readonly #file: number;
+  readonly #files: JournalFiles;
+  /** Up to where it is full. */
+  offset = 0;
+
+  constructor(path: string, number: number, bytes: number, file: number, files: JournalFiles) {
+    this.path = path;
+    this.number = number;
+    this.bytes = bytes;
+    this.#file = file;
+    this.#files = files;
+  }
+
+  get room(): number {
+    return this.bytes - this.offset;
+  }
+
+  /** Throws where it cannot be written to its end; a part of it may be in the file then, and no reader takes that for whole. */
+  append(frame: Buffer): void {
+    for (let done = 0; done < frame.length; ) {
+      const written = this.#files.write(this.#file, done === 0 ? frame : frame.subarray(done), this.offset + done);
+      if (written === 0) throw new Error('the file takes no more');
+      done += written;
+    }
+    this.offset += frame.length;
+  }
+
+  /** Under a name: it was not deleted by somebody else. */
+  isThere(): boolean {
+    return this.#files.isLinked(this.#file);
+  }
+
+  sync(): Promise<void> {
+    return this.#files.sync(this.#file);
+  }
+
+  close(): void {
+    this.#files.close(this.#file);
+  }
+
+  /** For one in which nothing was written. */
+  remove(): void {
+    this.#files.close(this.#file);
+    this.#files.remove(this.path);
+  }
+}
+
+const windowBytes = 256 * 1024;
+
+export interface Frame {
+  readonly atMs: number;
+  /** Where the next one begins. */
+  readonly end: number;
+  /** Of its lines; good until the next call. */
+  readonly text: Buffer;
+}
+
+export interface Tail {
+  /** Where the next whole frame begins; undefined where none follows. */
+  readonly next: number | undefined;
+  /** How much cannot be read; 0 where what follows is empty, or a frame that was not written to its end. */
+  readonly damagedBytes: number;
+}
+
+export class SegmentReader {
+  readonly number: number;
+  readonly bytes: number;
+  readonly #file: number;
+  readonly #files: JournalFiles;
+  #window: Buffer = Buffer.alloc(0);
+  #windowStart = 0;
+
+  constructor(directory: string, number: number, files: JournalFiles) {
+    this.number = number;
+    this.#files = files;
+    this.#file = files.open(segmentPath(directory, number), 'r');
+    this.bytes = files.size(this.#file);
+  }
+
+  /** Someone began to write in it. */
+  get isBegun(): boolean {
+    const first = this.#read(0, 1);
+    return first.length === 1 && first[0] !== 0;
+  }
+
+  /** Undefined where no whole frame begins here, or none yet. */
+  frameAt(offset: number): Frame | undefined {
+    return this.#frameInWindow(offset) ?? (this.#load(offset) ? this.#frameInWindow(offset) : undefined);
+  }
+
+  /** The head alone, for those who only count. */
+  headAt(offset: number): FrameHead | undefined {
+    const bytes = this.#read(offset, headBytes);
+    const head = bytes.length < headBytes ? undefined : readHead(bytes, 0);
+    return head !== undefined && offset + headBytes + head.length <= this.bytes ? head : undefined;
+  }
+
+  /** What follows where no whole frame begins and none will: the file is not written any more. */
+  tailAt(offset: number): Tail {
+    const rest = this.#read(offset, this.bytes - offset);
+    for (let at = findMark(rest, 1); at >= 0; at = findMark(rest, at + 1)) {
+      const head = at + headBytes <= rest.length ? readHead(rest, at) : undefined;
+      if (head === undefined || at + headBytes + head.length > rest.length) continue;
+      if (isWhole(rest, at, head)) return { next: offset + at, damagedBytes: at };
+    }
+    const used = usedBytes(rest);
+    return { next: undefined, damagedBytes: isTorn(rest, used) ? 0 : used };
+  }
+
+  close(): void {
+    this.#files.close(this.#file);
+  }
+
+  #frameInWindow(offset: number): Frame | undefined {
+    const at = offset - this.#windowStart;
+    if (at < 0 || at + headBytes > this.#window.length) return undefined;
+    const head = readHead(this.#window, at);
+    if (head === undefined) return undefined;
+    const end = at + headBytes + head.length;
+    if (end > this.#window.length || !isWhole(this.#window, at, head)) return undefined;
+    return { atMs: head.atMs, end: offset + headBytes + head.length, text: this.#window.subarray(at + headBytes, end) };
+  }
+
+  /** Reads anew, since what was not there a moment ago may be there now. False where there is no frame for sure. */
+  #load(offset: number): boolean {
+    const head = this.headAt(offset);
+    if (head === undefined) return false;
+    this.#window = this.#read(offset, Math.max(windowBytes, headBytes + head.length));
+    this.#windowStart = offset;
+    return true;
+  }
+
+  #read(offset: number, bytes: number): Buffer {
+    const length = Math.max(0, Math.min(bytes, this.bytes - offset));
+    const into = Buffer.allocUnsafeSlow(length);
+    let done = 0;
+    while (done < length) {
+      const read = this.#files.read(this.#file, into.subarray(done), length - done, offset + done);
+      if (read === 0) break;
+      done += read;
+    }
+    return into.subarray(0, done);
+  }
+}
+
+/** Without the zeros at the end. */
+function usedBytes(bytes: Buffer): number {
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end--;
+  return end;
+}
+
+/**
+ * The beginning of a frame that was being written when the process ended: it breaks off before its last byte. What ends with a
+ * whole line may as well be a frame of which only the length was damaged; that is rather said once too often.
+ */
+function isTorn(rest: Buffer, used: number): boolean {
+  if (used < headBytes) return used < markBytes || findMark(rest, 0) === 0;
+  const head = readHead(rest, 0);
+  if (head === undefined || headBytes + head.length > rest.length) return false;
+  return used < headBytes + head.length && rest[used - 1] !== lineEnd;
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { systemClock } from '../lib/clock.ts';
+import { lockFile } from '../store/file-lock.ts';
+import { claimSlot, claimSlotAt, listSlots } from './journal-slot.ts';
+
+let directory: string;
+const deps = () => ({ directory, lock: lockFile, clock: systemClock });
+
+beforeEach(() => {
+  directory = join(mkdtempSync(join(tmpdir(), 'postern-slots-')), 'journal');
+});
+afterEach(() => rmSync(join(directory, '..'), { recursive: true, force: true }));
+
+test('each claim has a place of its own, and the first free one is given again', () => {
+  assert.deepEqual(listSlots(directory), []);
+  const slots = [claimSlot(deps()), claimSlot(deps()), claimSlot(deps())];
+  assert.deepEqual(
+    slots.map(({ number }) => number),
+    [0, 1, 2],
+  );
+  assert.equal(new Set(slots.map(({ id }) => id)).size, 3);
+  assert.equal(claimSlotAt(deps(), 1), undefined);
+  slots[1]?.release();
+  assert.equal(claimSlot(deps()).number, 1);
+  assert.deepEqual(listSlots(directory), [0, 1, 2]);
+});
+
+test('a place keeps its ID as long as there are segments in it, and has another one with others', () => {
+  const first = claimSlot(deps());
+  writeFileSync(join(first.directory, '0000000001.journal'), '');
+  first.release();
+  const second = claimSlot(deps());
+  assert.equal(second.id, first.id);
+  rmSync(join(first.directory, '0000000001.journal'));
+  second.release();
+  assert.notEqual(claimSlot(deps()).id, first.id);
+});
+
+test('places are for the user alone', () => {
+  const slot = claimSlot(deps());
+  assert.equal(statSync(directory).mode & 0o777, 0o700);
+  assert.equal(statSync(slot.directory).mode & 0o777, 0o700);
+  for (const name of readdirSync(slot.directory)) {
+    assert.equal(statSync(join(slot.directory, name)).mode & 0o777, 0o600, name);
+  }
+});
+
+test('says so where all places are taken', () => {
+  assert.throws(
+    () => claimSlot({ ...deps(), lock: () => undefined }),
+    /All 256 places .+ give this one another ledger\.journal/,
+  );
+});

@@ -1,0 +1,372 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { createFaultyFiles, type Fault, type FaultyFiles, type FileCall } from '../../test/support/faulty-files.ts';
+import { intentLine, outcomes, readThrough, settlementLine } from '../../test/support/journal-lines.ts';
+import { GatewayError } from '../core/errors.ts';
+import { durabilities } from '../core/ledger-row.ts';
+import { systemClock } from '../lib/clock.ts';
+import { createJournal, type Journal, type JournalOptions } from './journal.ts';
+import { systemFiles } from './journal-files.ts';
+import { createJournalReader, type JournalReader } from './journal-reader.ts';
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'postern-journal-'));
+  writeFileSync(join(directory, 'id'), 'journal-1\n');
+});
+
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function open(options: Partial<JournalOptions> = {}): Promise<Journal> {
+  return createJournal({ directory, node: 'node-1', durability: 'fast', clock: systemClock, retryMs: 5, ...options });
+}
+
+async function read(isOrphan = true): Promise<JournalReader> {
+  const reader = createJournalReader({ directory, isOrphan: () => isOrphan });
+  await reader.open(undefined);
+  return reader;
+}
+
+/** Resolves to what came of each, `true` where it was taken. */
+async function outcomeOf(promise: Promise<void>): Promise<true | string> {
+  try {
+    await promise;
+    return true;
+  } catch (error) {
+    return error instanceof GatewayError ? error.code : String(error);
+  }
+}
+
+/** The next segment is there, so that what a test does from now on meets no allocation. */
+async function hasSpare(): Promise<void> {
+  await until(() => readdirSync(directory).filter((name) => name.endsWith('.journal')).length === 2);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+for (const durability of durabilities) {
+  test(`what is appended within a turn is one frame, and is read as it was written: ${durability}`, async () => {
+    const counted = createFaultyFiles();
+    const journal = await open({ durability, files: counted.files });
+    await journal.open('0', intentLine('0'));
+    const writes: FileCall[] = [];
+    counted.judge((call) => {
+      if (call === 'write') writes.push(call);
+      return undefined;
+    });
+    const promises = [
+      journal.open('a', intentLine('a')),
+      journal.open('b', intentLine('b')),
+      journal.settle('0', settlementLine('0')),
+    ];
+    await Promise.all(promises);
+    assert.equal(promises[0], promises[1]);
+    assert.equal(writes.length, 1);
+    await journal.settle('b', settlementLine('b'));
+    await journal.note(settlementLine('c'));
+    await journal.settle('a', settlementLine('a'));
+    await journal.close();
+    const { rows, endedNodes, damage } = await readThrough(await read());
+    assert.deepEqual(outcomes(rows), ['0 ok', 'b ok', 'c ok', 'a ok']);
+    assert.deepEqual(rows[1]?.row.model, 'small – petit');
+    assert.deepEqual(rows[1]?.accounts, ['key/dev/total']);
+    assert.deepEqual([endedNodes, damage], [['node-1'], []]);
+  });
+
+  test(`writes on in further segments, and one that holds what is larger than a segment: ${durability}`, async () => {
+    const journal = await open({ durability, segmentBytes: 4096 });
+    const ids = Array.from({ length: 60 }, (_, index) => `id-${index}`);
+    for (const id of ids) {
+      await journal.open(id, intentLine(id));
+      await journal.settle(id, settlementLine(id));
+    }
+    const large = 'x'.repeat(20_000);
+    await Promise.all([journal.open(large, intentLine(large)), journal.open('y', intentLine('y'))]);
+    await journal.settle(large, settlementLine(large));
+    await journal.settle('y', settlementLine('y'));
+    await journal.close();
+    const { rows, damage } = await readThrough(await read(), { import: false });
+    assert.deepEqual(
+      outcomes(rows),
+      [...ids, large, 'y'].map((id) => `${id} ok`),
+    );
+    assert.deepEqual(damage, []);
+  });
+}
+
+test('what is imported is deleted, save where an exchange is open in it', async () => {
+  const journal = await open({ segmentBytes: 4096 });
+  await journal.open('long', intentLine('long'));
+  const segments = () => readdirSync(directory).filter((name) => name.endsWith('.journal'));
+  const fill = async (from: number) => {
+    for (let index = from; index < from + 40; index++) {
+      await journal.open(`${index}`, intentLine(`${index}`));
+      await journal.settle(`${index}`, settlementLine(`${index}`));
+    }
+  };
+  await fill(0);
+  const reader = await read(false);
+  const first = await readThrough(reader);
+  assert.equal(first.rows.length, 40);
+  assert.equal(segments()[0], '0000000001.journal');
+  assert.ok(segments().length <= 4, `${segments()}`);
+  assert.equal(reader.state().openIntents, 1);
+  assert.equal(reader.state().bytesBehind, 0);
+
+  await fill(40);
+  await journal.settle('long', settlementLine('long'));
+  assert.ok(reader.state().bytesBehind > 40 * 800);
+  const second = await readThrough(reader);
+  assert.equal(second.rows.length, 41);
+  assert.notEqual(segments()[0], '0000000001.journal');
+  assert.deepEqual([reader.state().openIntents, reader.state().bytesBehind], [0, 0]);
+  await journal.close();
+});
+
+test('files are for the user alone', async () => {
+  const inner = join(directory, 'inner');
+  const journal = await open({ directory: inner });
+  assert.equal(statSync(inner).mode & 0o777, 0o700);
+  for (const name of readdirSync(inner)) assert.equal(statSync(join(inner, name)).mode & 0o777, 0o600);
+  await journal.close();
+});
+
+test("a directory that cannot be made is the operator's fault, in a sentence", async () => {
+  await assert.rejects(
+    open({ directory: join(directory, 'id', 'below') }),
+    /lies under something that is no directory/,
+  );
+});
+
+test('an intent without an end is lost when the process was, with what was reserved for it', async () => {
+  const journal = await open();
+  await journal.open('a', intentLine('a', 'node-1', 700));
+  await journal.open('b', intentLine('b', 'node-1', 0));
+  const reader = await read(false);
+  assert.deepEqual((await readThrough(reader)).rows, []);
+
+  // The next process begins in the same slot; the first one never ended.
+  const next = await open({ node: 'node-2' });
+  await next.open('c', intentLine('c', 'node-2'));
+  const { rows, endedNodes } = await readThrough(reader);
+  assert.deepEqual(outcomes(rows), ['a lost', 'b lost']);
+  assert.deepEqual(endedNodes, ['node-1']);
+  const [a, b] = rows;
+  assert.deepEqual(
+    [a?.row.costNanos, a?.row.isEstimated, a?.row.status, a?.row.attempts, a?.accounts],
+    [700, true, 0, 0, ['key/dev/total']],
+  );
+  assert.equal(b?.row.costNanos, null);
+  assert.equal(reader.state().openIntents, 1);
+  await next.close();
+  const last = await readThrough(reader);
+  assert.deepEqual([outcomes(last.rows), last.endedNodes], [['c lost'], ['node-2']]);
+});
+
+test('in a slot that nobody claims, what is open is lost once, however often it is read', async () => {
+  const journal = await open({ segmentBytes: 4096 });
+  await journal.open('a', intentLine('a'));
+  await hasSpare();
+  let reader = await read(true);
+  const first = await readThrough(reader);
+  assert.deepEqual(outcomes(first.rows), ['a lost']);
+  assert.deepEqual(first.position, { segment: 3, offset: 0 });
+  for (const name of readdirSync(directory))
+    if (name.endsWith('.journal')) assert.equal(statSync(join(directory, name)).size, 0);
+
+  reader = createJournalReader({ directory, isOrphan: () => true });
+  await reader.open(first.position);
+  assert.deepEqual((await readThrough(reader)).rows, []);
+
+  const next = await open({ node: 'node-2' });
+  await next.note(settlementLine('b', 'node-2'));
+  reader = createJournalReader({ directory, isOrphan: () => false });
+  await reader.open(first.position);
+  assert.deepEqual(outcomes((await readThrough(reader)).rows), ['b ok']);
+  await next.close();
+});
+
+test('after a restart a reader goes on where the store is, and knows what was open', async () => {
+  const journal = await open({ segmentBytes: 4096 });
+  for (let index = 0; index < 20; index++) {
+    await journal.open(`o${index}`, intentLine(`o${index}`));
+    await journal.note(settlementLine(`n${index}`));
+  }
+  await journal.close();
+  const all = await readThrough(await read(), { import: false });
+  assert.equal(all.rows.length, 40);
+
+  // From every position that was ever given, what follows is the same.
+  const reader = await read();
+  let seen = 0;
+  for (let isMore = true; isMore; ) {
+    const { rows, position } = await reader.read(3);
+    isMore = rows.length > 0;
+    seen += rows.length;
+    const restarted = createJournalReader({ directory, isOrphan: () => true });
+    await restarted.open(position);
+    const rest = await readThrough(restarted, { import: false });
+    assert.deepEqual(outcomes(rest.rows), outcomes(all.rows.slice(seen)));
+    assert.deepEqual(rest.endedNodes, ['node-1']);
+  }
+});
+
+test('new exchanges are refused when the disk is full, open ones end, and service comes back by itself', async () => {
+  const disk = createFaultyFiles('ENOSPC');
+  const told: string[] = [];
+  const log = { info: (message: string) => told.push(message), error: (message: string) => told.push(message) };
+  const journal = await open({ files: disk.files, log, segmentBytes: 64 * 1024 });
+  disk.judge((call) => (call === 'writeLater' ? 'fails' : undefined));
+  const open_: string[] = [];
+  let refused: unknown;
+  for (let index = 0; refused === undefined && index < 1_000; index++) {
+    const id = `id-${index}`;
+    await journal.open(id, intentLine(id)).then(
+      () => open_.push(id),
+      (error: unknown) => {
+        refused = error;
+      },
+    );
+  }
+  assert.ok(refused instanceof GatewayError);
+  assert.equal(refused.code, 'store_unavailable');
+  assert.match(refused.message, /journal/);
+  assert.deepEqual(refused.headers, ['Retry-After', '1']);
+  assert.ok(open_.length > 20);
+  assert.equal(journal.state().failing, true);
+  assert.equal(journal.state().openExchanges, open_.length);
+
+  for (const id of open_) assert.equal(await outcomeOf(journal.settle(id, settlementLine(id))), true);
+  assert.equal(journal.state().openExchanges, 0);
+
+  disk.judge(undefined);
+  await until(() => !journal.state().failing);
+  assert.equal(await outcomeOf(journal.open('after', intentLine('after'))), true);
+  await journal.settle('after', settlementLine('after'));
+  await journal.close();
+  const { rows } = await readThrough(await read());
+  assert.deepEqual(
+    outcomes(rows),
+    [...open_, 'after'].map((id) => `${id} ok`),
+  );
+  assert.equal(told.length, 2, `${told}`);
+});
+
+test('a disk that is full at the start is waited for', async () => {
+  const disk = createFaultyFiles('ENOSPC');
+  disk.judge((call) => (call === 'writeLater' ? 'fails' : undefined));
+  const journal = await open({ files: disk.files });
+  assert.equal(journal.state().failing, true);
+  assert.equal(await outcomeOf(journal.open('a', intentLine('a'))), 'store_unavailable');
+  disk.judge(undefined);
+  await until(() => !journal.state().failing);
+  assert.equal(await outcomeOf(journal.open('b', intentLine('b'))), true);
+  await journal.close();
+  assert.deepEqual(outcomes((await readThrough(await read())).rows), ['b lost']);
+});
+
+test('a segment whose sync failed is left, and what was in that write is written again elsewhere', async () => {
+  const disk = createFaultyFiles();
+  const journal = await open({ durability: 'strict', files: disk.files });
+  await journal.open('a', intentLine('a'));
+  await hasSpare();
+  let syncs = 0;
+  disk.judge((call) => (call === 'sync' && syncs++ === 0 ? 'fails' : undefined));
+  assert.equal(await outcomeOf(journal.settle('a', settlementLine('a'))), true);
+  await journal.close();
+  const { rows } = await readThrough(await read());
+  assert.deepEqual(outcomes(rows), ['a ok']);
+});
+
+test('ends that cannot be written are rejected, and are in the journal as cut once it can be written again', async () => {
+  const disk = createFaultyFiles();
+  const journal = await open({ files: disk.files });
+  await journal.open('a', intentLine('a'));
+  await journal.open('b', intentLine('b'));
+  disk.judge(() => 'fails');
+  const ended = [journal.settle('a', settlementLine('a')), journal.open('c', intentLine('c'))];
+  assert.deepEqual(await Promise.all(ended.map(outcomeOf)), ['store_unavailable', 'store_unavailable']);
+  assert.equal(await outcomeOf(journal.settle('c', settlementLine('c'))), 'store_unavailable');
+  disk.judge(undefined);
+  await until(() => !journal.state().failing);
+  await journal.settle('b', settlementLine('b'));
+  await journal.close();
+  const { rows } = await readThrough(await read());
+  assert.deepEqual(outcomes(rows), ['a cut', 'b ok']);
+  assert.equal(rows[0]?.row.error, 'store_unavailable');
+  assert.equal(rows[0]?.row.costNanos, 60);
+});
+
+/** A small story, in which everything that goes to the disk can fail once, or from then on. */
+async function live(
+  disk: FaultyFiles,
+  durability: 'fast' | 'strict',
+): Promise<{ taken: Set<string>; refused: Set<string>; ends: Set<string> }> {
+  const taken = new Set<string>();
+  const refused = new Set<string>();
+  const ends = new Set<string>();
+  const journal = await open({ files: disk.files, durability, segmentBytes: 2048, retryMs: 1 });
+  const one = async (id: string): Promise<void> => {
+    if ((await outcomeOf(journal.open(id, intentLine(id)))) !== true) {
+      refused.add(id);
+      await outcomeOf(journal.settle(id, settlementLine(id)));
+      return;
+    }
+    taken.add(id);
+    if (id.endsWith('3')) return;
+    if ((await outcomeOf(journal.settle(id, settlementLine(id)))) === true) ends.add(id);
+  };
+  for (let index = 0; index < 6; index += 2) {
+    await Promise.all([one(`${index}`), one(`${index + 1}`)]);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  await until(() => !journal.state().failing);
+  await journal.close();
+  return { taken, refused, ends };
+}
+
+for (const durability of durabilities) {
+  for (const fault of ['fails', 'fails-afterwards', 'breaks-off', 'is-short'] satisfies Fault[]) {
+    test(`no fault at any step loses or doubles an exchange: ${durability}, a step ${fault}`, async () => {
+      const disk = createFaultyFiles();
+      disk.judge(() => undefined);
+      await live(disk, durability);
+      const steps = disk.calls();
+      assert.ok(steps > 15);
+      let rejected = 0;
+      for (const isLasting of [false, true]) {
+        for (let step = 0; step < steps; step++) {
+          rmSync(directory, { recursive: true, force: true });
+          systemFiles.makeDirectory(directory);
+          writeFileSync(join(directory, 'id'), 'journal-1\n');
+          // What lasts begins with the story, and is over after a while.
+          disk.judge((_call, number) =>
+            number === step || (isLasting && number > step && number < step + 6) ? fault : undefined,
+          );
+          const { taken, refused, ends } = await live(disk, durability);
+          rejected += refused.size;
+          disk.judge(undefined);
+          const { rows } = await readThrough(await read(), { most: 2 });
+          const found = new Map(rows.map(({ row }) => [row.id, row.outcome]));
+          assert.equal(found.size, rows.length, `doubled at step ${step}: ${outcomes(rows)}`);
+          for (const id of taken) {
+            // What nobody was told of may have got to the disk all the same.
+            const expected = ends.has(id) ? ['ok'] : id.endsWith('3') ? ['lost'] : ['cut', 'ok'];
+            assert.ok(expected.includes(found.get(id) ?? 'nothing'), `${id} is ${found.get(id)} at step ${step}`);
+          }
+          for (const id of refused) assert.notEqual(found.get(id), 'lost', `${id} was refused at step ${step}`);
+        }
+      }
+      if (fault === 'is-short') assert.equal(rejected, 0);
+    });
+  }
+}

@@ -1,0 +1,35 @@
+/** The ledger as the pipeline sees it: lines of exchanges for the journal. */
+
+import type { Exchange } from '../core/exchange.ts';
+import type { Ledger } from '../core/ledger.ts';
+import type { Reservation } from '../core/spending.ts';
+import type { Clock } from '../lib/clock.ts';
+import { captureOf, withoutBodies } from './capture.ts';
+import type { Journal } from './journal.ts';
+import { RowWriter } from './row.ts';
+
+export interface LedgerDeps {
+  readonly journal: Pick<Journal, 'open' | 'settle' | 'note' | 'fits'>;
+  readonly node: string;
+  readonly clock: Clock;
+}
+
+export function createLedger({ journal, node, clock }: LedgerDeps): Ledger {
+  const rows = new RowWriter(node);
+
+  function toLine(exchange: Exchange, reservation: Reservation | undefined): string {
+    const capture = captureOf(exchange, clock.nowMs());
+    const line = rows.settlement(exchange, reservation, clock.monotonicMs(), capture);
+    // Room is kept for rows, not for what was said: where that would take it, the row goes without.
+    if (capture === undefined || journal.fits(line)) return line;
+    return rows.settlement(exchange, reservation, clock.monotonicMs(), withoutBodies(capture));
+  }
+
+  return {
+    open: (exchange, reservation) => journal.open(exchange.id, rows.intent(exchange, reservation)),
+    settle(exchange, reservation) {
+      const line = toLine(exchange, reservation);
+      return reservation === undefined ? journal.note(line) : journal.settle(exchange.id, line);
+    },
+  };
+}

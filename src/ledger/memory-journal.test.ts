@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { intentLine, outcomes, readThrough, settlementLine } from '../../test/support/journal-lines.ts';
+import { createMemoryJournal } from './memory-journal.ts';
+
+test('gives the rows of what ended, in order, and nothing of what is open', async () => {
+  const { journal, reader } = createMemoryJournal();
+  await reader.open(undefined);
+  await journal.open('a', intentLine('a'));
+  await journal.open('b', intentLine('b'));
+  await journal.settle('b', settlementLine('b'));
+  await journal.note(settlementLine('c'));
+  const { rows } = await readThrough(reader, { most: 1 });
+  assert.deepEqual(outcomes(rows), ['b ok', 'c ok']);
+  assert.deepEqual([reader.state().openIntents, reader.state().bytesBehind], [1, 0]);
+  await journal.settle('a', settlementLine('a'));
+  assert.deepEqual(outcomes((await readThrough(reader)).rows), ['a ok']);
+});
+
+test('gives again what was not imported when it is opened again', async () => {
+  const { journal, reader } = createMemoryJournal();
+  for (const id of ['a', 'b', 'c']) await journal.note(settlementLine(id));
+  await reader.open(undefined);
+  const first = await reader.read(1);
+  await reader.imported(first.position);
+  await reader.read(1);
+  await reader.open(first.position);
+  const { rows } = await readThrough(reader, { most: 1 });
+  assert.deepEqual(outcomes(rows), ['b ok', 'c ok']);
+});
+
+test('takes nothing new on where too much waits for the import, and lets end what runs', async () => {
+  const { journal, reader } = createMemoryJournal(1_000);
+  await reader.open(undefined);
+  await journal.open('a', intentLine('a'));
+  await journal.note(settlementLine('r'));
+  await assert.rejects(journal.open('b', intentLine('b')), { code: 'store_unavailable' });
+  assert.equal(journal.state().failing, true);
+  await assert.rejects(journal.settle('b', settlementLine('b')), { code: 'store_unavailable' });
+  await journal.settle('a', settlementLine('a'));
+  assert.equal(journal.state().openExchanges, 0);
+  const { rows } = await readThrough(reader);
+  assert.deepEqual(outcomes(rows), ['r ok', 'a ok']);
+  await journal.open('c', intentLine('c'));
+  assert.equal(journal.state().failing, false);
+});

@@ -1,0 +1,55 @@
+/** Finds the journals of processes that ended before all of it was in the store. */
+
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OrphanJournal } from './importer.ts';
+import { createJournalReader } from './journal-reader.ts';
+import { claimSlotAt, listSlots, type SlotDeps } from './journal-slot.ts';
+
+export interface OrphansDeps extends SlotDeps {
+  /** The place of this process, which is no orphan. */
+  readonly ownSlot: number | undefined;
+  /** See JournalReaderDeps. */
+  readonly isSecure: () => Promise<boolean>;
+}
+
+/** Gives back those that nobody has and that hold something new; each is ours until it is released. */
+export function createOrphanClaims({ ownSlot, isSecure, ...deps }: OrphansDeps): () => OrphanJournal[] {
+  /** How each slot looked when it was given back: as long as it looks the same, there is nothing in it. */
+  const seen = new Map<number, string>();
+
+  function claim(number: number): OrphanJournal | undefined {
+    const slot = claimSlotAt(deps, number);
+    if (slot === undefined) return undefined;
+    try {
+      return {
+        reader: createJournalReader({ directory: slot.directory, isOrphan: () => true, isSecure }),
+        release() {
+          seen.set(number, lookOf(slot.directory));
+          slot.release();
+        },
+      };
+    } catch (thrown) {
+      slot.release();
+      throw thrown;
+    }
+  }
+
+  return () =>
+    listSlots(deps.directory).flatMap((number) => {
+      if (number === ownSlot || seen.get(number) === lookOf(join(deps.directory, String(number)))) return [];
+      return claim(number) ?? [];
+    });
+}
+
+/** Changes with whatever is written into the slot. */
+function lookOf(directory: string): string {
+  return readdirSync(directory)
+    .filter((name) => name.endsWith('.journal'))
+    .sort()
+    .map((name) => {
+      const { size, mtimeMs } = statSync(join(directory, name), { throwIfNoEntry: false }) ?? {};
+      return `${name} ${size} ${mtimeMs}`;
+    })
+    .join('\n');
+}

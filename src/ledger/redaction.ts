@@ -1,0 +1,108 @@
+/** Takes out of a text what must not be kept: credentials, e-mail addresses and numbers as long as those of cards. Every pattern runs in linear time. */
+
+export const credentialMark = '[credential]';
+export const addressMark = '[e-mail address]';
+export const numberMark = '[number]';
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly mark: string;
+}
+
+/** A word begins here; in JSON one may follow the letter of an escape, as in `\nsk-`. */
+const wordStart = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))`;
+const word = '[A-Za-z0-9_-]';
+
+/** What stands in the first group is taken out, the whole match where there is none; a group is at the end of its match. */
+const credentials: readonly RegExp[] = [
+  new RegExp(`${wordStart}(?:pst_|[prs]k[-_])${word}{8,}`, 'g'),
+  // As the services give them out.
+  new RegExp(
+    `${wordStart}(?:gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-|hf_|gsk_|nvapi-|jina_|pcsk_|pa-|AIza|ya29\\.)[A-Za-z0-9_.-]{16,}`,
+    'g',
+  ),
+  // A JSON web token.
+  new RegExp(`${wordStart}eyJ${word}{8,}\\.${word}{8,}(?:\\.${word}*)?`, 'g'),
+  new RegExp(`${wordStart}(?:Bearer|Basic)[ \\t]{1,4}([A-Za-z0-9._~+/=-]{8,})`, 'gi'),
+  // AWS: the ID of a key; and a secret, which is forty characters of all kinds.
+  new RegExp(`${wordStart}A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}`, 'g'),
+  /(?:(?<![A-Za-z0-9/+=_-])|(?<=\\[bfnrt]))(?=[A-Za-z0-9/+]{0,39}[A-Z])(?=[A-Za-z0-9/+]{0,39}[a-z])(?=[A-Za-z0-9/+]{0,39}[0-9])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_-])/g,
+  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----([^-"]{1,20000})/g,
+  // Whatever is called one.
+  /(?:api[_-]?key|secret[_-]?(?:access[_-]?)?key|client[_-]?secret|(?:access|auth|refresh|session)[_-]?token|password|passwd)[\\"']{0,4}\s{0,4}[:=]\s{0,4}[\\"']{0,4}([^\s"'\\,;&<>{}]{8,})/gi,
+];
+
+/** No part of a word, and not the digits of a fraction: vectors are full of those. */
+const longNumber = /(?:(?<![A-Za-z0-9_]|\d\.)|(?<=\\[bfnrt]))\d(?:[ -]?\d){12,}(?![A-Za-z0-9_])/g;
+
+const hostPart = String.raw`[\p{L}\p{N}-]{1,63}`;
+const atHost = new RegExp(`@${hostPart}(?:\\.${hostPart}){1,8}`, 'gu');
+const ofAddress = /[\p{L}\p{N}._%+'-]/u;
+const longestName = 64;
+
+const jsonEscape = /\\(?:u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|u([0-9a-f]{4})|[\s\S])/gi;
+
+/** Of the first `most` characters of a text; what begins there and ends later is seen as long as the text goes on. */
+export function redact(text: string, secrets: readonly string[], most: number): string {
+  let kept = '';
+  let position = 0;
+  for (const { start, end, mark } of spansIn(text, secrets)) {
+    if (start >= most) break;
+    if (start >= position) kept += text.slice(position, start) + mark;
+    position = Math.max(position, end);
+  }
+  return kept + text.slice(position, most);
+}
+
+/** Without the escapes of JSON that a character can do without, so that nothing hides behind them. */
+export function withoutEscapes(text: string): string {
+  if (!text.includes('\\')) return text;
+  return text.replace(jsonEscape, (whole: string, high?: string, low?: string, single?: string) => {
+    if (whole === '\\/') return '/';
+    if (high !== undefined && low !== undefined) {
+      return String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low, 16));
+    }
+    if (single === undefined) return whole;
+    const character = String.fromCharCode(Number.parseInt(single, 16));
+    return /[\p{Cc}\p{Cs}"\\]/u.test(character) ? whole : character;
+  });
+}
+
+/** By where they begin. */
+function spansIn(text: string, secrets: readonly string[]): Span[] {
+  const spans: Span[] = [];
+  for (const secret of secrets) {
+    for (let start = text.indexOf(secret); start >= 0; start = text.indexOf(secret, start + secret.length)) {
+      spans.push({ start, end: start + secret.length, mark: credentialMark });
+    }
+  }
+  for (const pattern of credentials) addMatches(text, pattern, credentialMark, spans);
+  addAddresses(text, spans);
+  addMatches(text, longNumber, numberMark, spans);
+  return spans.sort((a, b) => a.start - b.start);
+}
+
+function addMatches(text: string, pattern: RegExp, mark: string, spans: Span[]): void {
+  for (const match of text.matchAll(pattern)) {
+    const end = match.index + match[0].length;
+    spans.push({ start: end - (match[1] ?? match[0]).length, end, mark });
+  }
+}
+
+/** From each @ with a host behind it back to where the name begins: a pattern for both would look at every word of a text. */
+function addAddresses(text: string, spans: Span[]): void {
+  for (const { index: at, 0: host } of text.matchAll(atHost)) {
+    let start = at;
+    while (start > 0 && at - start < longestName && ofAddress.test(text.charAt(start - 1))) start -= 1;
+    if (isEscaped(text, start)) start += 1;
+    if (start < at) spans.push({ start, end: at + host.length, mark: addressMark });
+  }
+}
+
+/** An odd number of backslashes stands before it: it is the letter of an escape. */
+function isEscaped(text: string, index: number): boolean {
+  let first = index;
+  while (first > 0 && text[first - 1] === '\\') first -= 1;
+  return (index - first) % 2 === 1;
+}

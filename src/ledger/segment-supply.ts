@@ -1,0 +1,193 @@
+/** Keeps segments at hand: the one that is written, and enough made beforehand that a full disk shows before it hurts. */
+
+import { reasonOf } from './journal-error.ts';
+import type { JournalFiles } from './journal-files.ts';
+import { allocateSegment, type SegmentWriter } from './journal-segment.ts';
+
+export interface SupplyOptions {
+  readonly directory: string;
+  readonly files: JournalFiles;
+  readonly segmentBytes: number;
+  readonly firstNumber: number;
+  /** What is made beforehand must be on the disk. */
+  readonly isDurable: boolean;
+  readonly retryMs: number;
+  readonly log:
+    | {
+        info(message: string, fields?: Record<string, unknown>): void;
+        error(message: string, fields?: Record<string, unknown>): void;
+      }
+    | undefined;
+  /** There is another segment, or there is none for now. */
+  readonly onChange: () => void;
+}
+
+/** So many are enough to believe that the disk works. */
+const mostSpares = 2;
+
+export class SegmentSupply {
+  readonly #options: SupplyOptions;
+  #current: SegmentWriter | undefined = undefined;
+  #spares: SegmentWriter[] = [];
+  #nextNumber: number;
+  #growing: Promise<void> | undefined = undefined;
+  #retry: NodeJS.Timeout | undefined = undefined;
+  #fault: unknown = undefined;
+  /** It was logged, and that it is over was not. */
+  #isTold = false;
+  #isClosed = false;
+
+  constructor(options: SupplyOptions) {
+    this.#options = options;
+    this.#nextNumber = options.firstNumber;
+  }
+
+  get current(): SegmentWriter | undefined {
+    return this.#current;
+  }
+
+  /** Why there is no further segment; undefined where there is one, or will be in a moment. */
+  get fault(): unknown {
+    return this.#fault;
+  }
+
+  get isEmpty(): boolean {
+    return this.#current === undefined && this.#spares.length === 0;
+  }
+
+  /** For so much in one piece, and so much besides. */
+  hasRoom(bytes: number, reserveBytes: number): boolean {
+    let spareBytes = this.#spareBytes();
+    const current = this.#current;
+    if (current !== undefined && current.room >= bytes && current.room - bytes + spareBytes >= reserveBytes)
+      return true;
+    for (const spare of this.#spares) {
+      if (spare.room >= bytes && spareBytes - bytes >= reserveBytes) return true;
+      spareBytes -= spare.room;
+    }
+    return false;
+  }
+
+  /** The segment to write so much to; the one before is done with. */
+  take(bytes: number): SegmentWriter | undefined {
+    if (this.#current !== undefined && this.#current.room >= bytes) return this.#current;
+    const index = this.#spares.findIndex((spare) => spare.room >= bytes);
+    if (index < 0) return undefined;
+    // Segments are written in the order of their numbers.
+    for (const tooSmall of this.#spares.splice(0, index)) this.#discard(tooSmall);
+    this.#letGo();
+    this.#current = this.#spares.shift();
+    return this.#current;
+  }
+
+  /** Makes what is missing, one at a time. Resolves when that one is there, or failed. */
+  grow(waitingBytes: number, reserveBytes: number): Promise<void> | undefined {
+    if (this.#growing !== undefined) return this.#growing;
+    if (this.#retry !== undefined || this.#isClosed) return undefined;
+    const { segmentBytes } = this.#options;
+    const hasSpares = this.#spareBytes() >= Math.max(segmentBytes, reserveBytes);
+    if (hasSpares && (waitingBytes === 0 || this.hasRoom(waitingBytes, reserveBytes))) return undefined;
+    this.#growing = this.#allocate(Math.max(segmentBytes, waitingBytes));
+    return this.#growing;
+  }
+
+  /** The current segment cannot be written any more. `isHopeless`: nor could another one. */
+  abandon(thrown: unknown, isHopeless: boolean): void {
+    this.#letGo();
+    if (isHopeless) this.#fail(thrown);
+  }
+
+  /** Something was written. */
+  works(): void {
+    if (!this.#isTold || this.#fault !== undefined) return;
+    this.#isTold = false;
+    this.#options.log?.info('the journal can be written again', { directory: this.#options.directory });
+  }
+
+  /** At once, for there is no later. */
+  async tryAgain(): Promise<void> {
+    if (this.#fault === undefined) return;
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
+    this.#growing ??= this.#allocate(this.#options.segmentBytes);
+    await this.#growing;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    await this.#growing;
+    this.#letGo();
+    for (const spare of this.#spares.splice(0)) this.#discard(spare);
+  }
+
+  async #allocate(bytes: number): Promise<void> {
+    const { directory, files, isDurable, onChange } = this.#options;
+    const number = this.#nextNumber++;
+    try {
+      const segment = await allocateSegment(directory, number, bytes, files, isDurable);
+      this.#fault = undefined;
+      this.#spares.push(segment);
+    } catch (thrown) {
+      this.#fail(thrown);
+    } finally {
+      this.#growing = undefined;
+    }
+    if (!this.#isClosed) onChange();
+  }
+
+  #fail(thrown: unknown): void {
+    const { directory, log, retryMs, onChange } = this.#options;
+    this.#fault = thrown;
+    if (!this.#isTold) {
+      this.#isTold = true;
+      log?.error('the journal cannot be written: nothing new is taken on once its room is used up', {
+        directory,
+        reason: reasonOf(thrown),
+      });
+    }
+    if (this.#isClosed || this.#retry !== undefined) return;
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      if (this.#spareBytes() >= this.#options.segmentBytes * mostSpares) {
+        this.#fault = undefined;
+        onChange();
+      } else {
+        // Whether it can grow shows only when it does.
+        this.#growing ??= this.#allocate(this.#options.segmentBytes);
+      }
+    }, retryMs);
+    this.#retry.unref();
+  }
+
+  #spareBytes(): number {
+    let bytes = 0;
+    for (const spare of this.#spares) bytes += spare.room;
+    return bytes;
+  }
+
+  #letGo(): void {
+    const segment = this.#current;
+    this.#current = undefined;
+    if (segment === undefined) return;
+    try {
+      segment.close();
+    } catch (thrown) {
+      this.#options.log?.error('a journal segment could not be closed', {
+        path: segment.path,
+        reason: reasonOf(thrown),
+      });
+    }
+  }
+
+  #discard(spare: SegmentWriter): void {
+    try {
+      spare.remove();
+    } catch (thrown) {
+      this.#options.log?.error('an empty journal segment could not be deleted', {
+        path: spare.path,
+        reason: reasonOf(thrown),
+      });
+    }
+  }
+}

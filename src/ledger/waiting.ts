@@ -1,0 +1,30 @@
+/** Says what stands in journals and is not in the store yet, without taking anything. */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LedgerStore } from '../core/store.ts';
+import { createJournalReader } from './journal-reader.ts';
+import { idFile, listSlots } from './journal-slot.ts';
+
+export interface Waiting {
+  readonly slot: number;
+  readonly bytes: number;
+}
+
+/** Of each place where something waits. */
+export async function readWaiting(directory: string, store: Pick<LedgerStore, 'position'>): Promise<Waiting[]> {
+  const waiting: Waiting[] = [];
+  for (const slot of listSlots(directory)) {
+    const path = join(directory, String(slot));
+    if (!existsSync(join(path, idFile))) continue;
+    const reader = createJournalReader({ directory: path, isOrphan: () => false });
+    try {
+      await reader.open(await store.position(reader.id));
+      const { bytesBehind: bytes } = reader.state();
+      if (bytes > 0) waiting.push({ slot, bytes });
+    } finally {
+      await reader.close();
+    }
+  }
+  return waiting;
+}

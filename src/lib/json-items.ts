@@ -1,0 +1,260 @@
+/** Counts what a list in a JSON body holds, on its bytes: elements, and single values. The body was scanned and is valid. */
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type JsonField, kindBits } from './json-result.ts';
+
+export interface ItemCount {
+  /** Elements of the list. */
+  readonly elements: number;
+  /** In a list of numbers, or of lists of numbers: how many numbers; else no less than `elements`. */
+  readonly values: number;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** A longer list is counted in turns, so that other exchanges go on meanwhile. */
+const oneTurnBytes = 512 * 1024;
+const bytesPerTurn = 128 * 1024;
+/** A view of words costs more than it saves on a short list. */
+const shortBytes = 256;
+
+const empty: ItemCount = Object.freeze({ elements: 0, values: 0 });
+const texts = kindBits('string');
+const numbers = kindBits('number');
+const lists = kindBits('array');
+
+interface Tally {
+  /** Goes on for about so many bytes; false once nothing is left. */
+  advance(byteCount: number): boolean;
+  count(): ItemCount;
+}
+
+/** Without a promise where the list is not long. */
+export function countItems(body: Buffer, field: JsonField): ItemCount | Promise<ItemCount> {
+  if (field.firstElement === undefined) return empty;
+  const tally = tallyFor(body, field);
+  if (field.end - field.start > oneTurnBytes) return countInTurns(tally);
+  tally.advance(field.end);
+  return tally.count();
+}
+
+async function countInTurns(tally: Tally): Promise<ItemCount> {
+  while (tally.advance(bytesPerTurn)) await nextTurn();
+  return tally.count();
+}
+
+function tallyFor(body: Buffer, { start, end, elementKinds }: JsonField): Tally {
+  if (end - start < shortBytes) return new AnyTally(body, start, end);
+  if (elementKinds === texts) return new TextTally(body, start, end);
+  const isPlain = elementKinds === numbers || (elementKinds === lists && isWithout(body, QUOTE, start, end));
+  return isPlain && isWithout(body, OPEN_BRACE, start, end)
+    ? new NumberTally(body, start, end, elementKinds === lists)
+    : new AnyTally(body, start, end);
+}
+
+function isWithout(body: Buffer, byte: number, start: number, end: number): boolean {
+  const at = body.indexOf(byte, start);
+  return at === -1 || at >= end;
+}
+
+/** Of four bytes. */
+const LOW_BITS = 0x7f7f7f7f;
+const ONES = 0x01010101;
+
+/** The high bit of each byte that is 0, and no other. */
+const zeros = (word: number): number => ~(((word & LOW_BITS) + LOW_BITS) | word | LOW_BITS);
+
+const howMany = (highBits: number): number => Math.imul(highBits >>> 7, ONES) >>> 24;
+
+/** After so many bytes without a quote, the next one is looked for natively. */
+const quietBytes = 48;
+
+/** A list of texts, four bytes at a time: each has two quotes, and those in it stand behind a backslash. */
+class TextTally implements Tally {
+  readonly #bytes: Buffer;
+  readonly #words: DataView;
+  readonly #end: number;
+  #at: number;
+  #quotes = 0;
+
+  constructor(bytes: Buffer, start: number, end: number) {
+    this.#bytes = bytes;
+    this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#at = start;
+    this.#end = end;
+  }
+
+  advance(byteCount: number): boolean {
+    const bytes = this.#bytes;
+    const words = this.#words;
+    const end = this.#end;
+    const limit = Math.min(this.#at + byteCount, end) - 4;
+    let i = this.#at;
+    let quotes = 0;
+    let quietFrom = i;
+    while (i <= limit) {
+      const word = words.getInt32(i, true);
+      if (zeros(word ^ 0x5c5c5c5c) !== 0) {
+        const next = (i + 4) | 0;
+        for (; i < next; i = (i + 1) | 0) {
+          const c = bytes[i];
+          if (c === QUOTE) quotes = (quotes + 1) | 0;
+          else if (c === BACKSLASH) i = (i + 1) | 0;
+        }
+        continue;
+      }
+      const found = zeros(word ^ 0x22222222);
+      i = (i + 4) | 0;
+      if (found !== 0) {
+        quotes = (quotes + howMany(found)) | 0;
+        quietFrom = i;
+      } else if (i - quietFrom >= quietBytes) {
+        i = nearNextQuote(bytes, i, end);
+        quietFrom = i;
+      }
+    }
+    if (limit + 4 === end) {
+      for (; i < end; i++) {
+        if (bytes[i] === QUOTE) quotes++;
+        else if (bytes[i] === BACKSLASH) i++;
+      }
+    }
+    this.#at = i;
+    this.#quotes += quotes;
+    return i < end;
+  }
+
+  count(): ItemCount {
+    return { elements: this.#quotes / 2, values: this.#quotes / 2 };
+  }
+}
+
+/** From outside of an escape to the next quote, or past it where it belongs to the text. */
+function nearNextQuote(bytes: Buffer, from: number, end: number): number {
+  const quote = bytes.indexOf(QUOTE, from);
+  if (quote === -1 || quote >= end) return end;
+  let before = quote;
+  while (before > from && bytes[before - 1] === BACKSLASH) before--;
+  return ((quote - before) & 1) === 0 ? quote : quote + 1;
+}
+
+/** A list of numbers, or of lists of numbers, four bytes at a time. */
+class NumberTally implements Tally {
+  readonly #bytes: Buffer;
+  readonly #words: DataView;
+  readonly #end: number;
+  readonly #isNested: boolean;
+  #at: number;
+  #commas = 0;
+  #brackets = 0;
+
+  constructor(bytes: Buffer, start: number, end: number, isNested: boolean) {
+    this.#bytes = bytes;
+    this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#at = start;
+    this.#end = end;
+    this.#isNested = isNested;
+  }
+
+  advance(byteCount: number): boolean {
+    const words = this.#words;
+    const isNested = this.#isNested;
+    const limit = Math.min(this.#at + byteCount, this.#end) - 4;
+    let i = this.#at;
+    let commas = 0;
+    let brackets = 0;
+    for (; i <= limit; i = (i + 4) | 0) {
+      const word = words.getInt32(i, true);
+      commas += howMany(zeros(word ^ 0x2c2c2c2c));
+      if (isNested) brackets += howMany(zeros(word ^ 0x5b5b5b5b));
+    }
+    if (limit + 4 === this.#end) {
+      for (; i < this.#end; i++) {
+        if (this.#bytes[i] === COMMA) commas++;
+        else if (this.#bytes[i] === OPEN_BRACKET) brackets++;
+      }
+    }
+    this.#at = i;
+    this.#commas += commas;
+    this.#brackets += brackets;
+    return i < this.#end;
+  }
+
+  /** A list in a list in the list is nothing that anyone reads; it would be counted as one more. */
+  count(): ItemCount {
+    const values = this.#commas + 1;
+    return { elements: this.#isNested ? this.#brackets - 1 : values, values };
+  }
+}
+
+/** By byte: whether it says nothing here, as digits, letters, colons and white space do. */
+const isSilent = new Uint8Array(256).fill(1);
+for (const c of [QUOTE, COMMA, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE]) isSilent[c] = 0;
+
+/** So far a text is read byte by byte; what is longer is left to a native search, which costs as much to begin with. */
+const nearBytes = 96;
+
+/** Whatever the list holds. */
+class AnyTally implements Tally {
+  readonly #bytes: Buffer;
+  readonly #end: number;
+  #at: number;
+  #depth = 0;
+  #outerCommas = 0;
+  #commas = 0;
+
+  constructor(bytes: Buffer, start: number, end: number) {
+    this.#bytes = bytes;
+    this.#at = start;
+    this.#end = end;
+  }
+
+  advance(byteCount: number): boolean {
+    const bytes = this.#bytes;
+    const limit = Math.min(this.#at + byteCount, this.#end);
+    let i = this.#at;
+    let depth = this.#depth;
+    let outerCommas = this.#outerCommas;
+    let commas = this.#commas;
+    while (i < limit) {
+      const c = bytes[i] ?? 0;
+      i = (i + 1) | 0;
+      if (isSilent[c] === 1) continue;
+      if (c === QUOTE) i = (endOfText(bytes, i) + 1) | 0;
+      else if (c === COMMA) {
+        commas = (commas + 1) | 0;
+        if (depth === 1) outerCommas = (outerCommas + 1) | 0;
+      } else if (c === OPEN_BRACKET || c === OPEN_BRACE) depth = (depth + 1) | 0;
+      else depth = (depth - 1) | 0;
+    }
+    this.#at = i;
+    this.#depth = depth;
+    this.#outerCommas = outerCommas;
+    this.#commas = commas;
+    return i < this.#end;
+  }
+
+  count(): ItemCount {
+    return { elements: this.#outerCommas + 1, values: this.#commas + 1 };
+  }
+}
+
+/** The place of the quote that ends the text whose content begins at `at`. */
+function endOfText(bytes: Buffer, at: number): number {
+  let i = at;
+  for (;;) {
+    const near = i + nearBytes;
+    while (i < near) {
+      const c = bytes[i];
+      if (c === QUOTE || c === undefined) return i;
+      i += c === BACKSLASH ? 2 : 1;
+    }
+    i = nearNextQuote(bytes, i, bytes.length);
+  }
+}

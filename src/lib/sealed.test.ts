@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { parseKeyRing, SecretKeyError, sealedUnder } from './sealed.ts';
+
+const first = randomBytes(32);
+const second = randomBytes(32);
+const place = 'upstream/openai/api_key';
+
+test('what is sealed opens under the same key, for the same place, and shows nothing of itself', () => {
+  const ring = parseKeyRing(first.toString('hex'));
+  const sealed = ring.seal('sk-plain-text-ü', place);
+  assert.match(sealed, /^sealed:v1:[0-9a-f]{8}:[A-Za-z0-9_-]{16}:[A-Za-z0-9_-]+$/);
+  assert.doesNotMatch(Buffer.from(sealed.split(':').at(-1) ?? '', 'base64url').toString('latin1'), /plain/);
+  assert.deepEqual(ring.unseal(sealed, place), { kind: 'opened', plain: 'sk-plain-text-ü' });
+  assert.deepEqual(ring.unseal(ring.seal('', place), place), { kind: 'opened', plain: '' });
+});
+
+test('the same text is sealed differently each time', () => {
+  const ring = parseKeyRing(first.toString('hex'));
+  assert.notEqual(ring.seal('x', place), ring.seal('x', place));
+});
+
+test('a sealed text is of no use in another place', () => {
+  const ring = parseKeyRing(first.toString('hex'));
+  assert.deepEqual(ring.unseal(ring.seal('x', place), 'upstream/other/api_key'), { kind: 'damaged' });
+});
+
+test('whatever single character is changed, it does not open', () => {
+  const ring = parseKeyRing(first.toString('hex'));
+  const sealed = ring.seal('sk-plain', place);
+  const start = 'sealed:v1:'.length;
+  for (let at = 0; at < sealed.length; at++) {
+    if (sealed.charAt(at) === ':') continue;
+    const other = at < start + 8 ? (sealed.charAt(at) === '0' ? '1' : '0') : sealed.charAt(at) === 'A' ? 'Q' : 'A';
+    const changed = sealed.slice(0, at) + other + sealed.slice(at + 1);
+    assert.notEqual(ring.unseal(changed, place).kind, 'opened', `character ${at}`);
+  }
+  for (let length = 0; length < sealed.length; length++) {
+    assert.notEqual(ring.unseal(sealed.slice(0, length), place).kind, 'opened', `${length} characters`);
+  }
+});
+
+test('the first of several keys seals, and the others still open', () => {
+  const old = parseKeyRing(first.toString('hex'));
+  const sealed = old.seal('x', place);
+  const ring = parseKeyRing(`${second.toString('base64')}, ${first.toString('hex')}`);
+  assert.deepEqual(ring.unseal(sealed, place), { kind: 'opened', plain: 'x' });
+  assert.equal(ring.keyIds.length, 2);
+  assert.equal(sealedUnder(sealed), old.sealingKeyId);
+  assert.equal(sealedUnder(ring.seal('x', place)), ring.sealingKeyId);
+  assert.deepEqual(old.unseal(ring.seal('x', place), place), { kind: 'unknown-key', keyId: ring.sealingKeyId });
+});
+
+test('a key may be written in hex, base64 or base64url, and is the same key', () => {
+  const spellings = [
+    first.toString('hex'),
+    first.toString('hex').toUpperCase(),
+    first.toString('base64'),
+    first.toString('base64url'),
+    ` ${first.toString('hex')}\n`,
+  ];
+  assert.equal(new Set(spellings.map((text) => parseKeyRing(text).sealingKeyId)).size, 1);
+});
+
+test('what is no key is refused, and not repeated', () => {
+  const short = 'a-password-that-someone-made-up';
+  for (const text of ['', ',', short, first.toString('hex').slice(1), `${first.toString('hex')},`, 'g'.repeat(64)]) {
+    assert.throws(
+      () => parseKeyRing(text),
+      (error: unknown) => {
+        assert.ok(error instanceof SecretKeyError);
+        assert.match(error.message, /openssl rand -hex 32/);
+        assert.ok(text.length < 2 || !error.message.includes(text));
+        return true;
+      },
+      JSON.stringify(text),
+    );
+  }
+});
+
+test('text that only looks like it is not sealed', () => {
+  for (const text of ['', 'sealed', 'sealed:v1:', 'sealed:v2:00000000:AAAAAAAAAAAAAAAA:AAAAAAAAAAAAAAAAAAAAAA']) {
+    assert.equal(sealedUnder(text), undefined);
+  }
+});

@@ -1,0 +1,94 @@
+/** Texts sealed under a key that is kept elsewhere: AES-256-GCM, each bound to the place that it was sealed for. */
+
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+
+/** One key seals; it and the others open. */
+export interface KeyRing {
+  /** The ID of the key that seals. */
+  readonly sealingKeyId: string;
+  /** Of all of them, the one that seals first. */
+  readonly keyIds: readonly string[];
+  /** `place` is not part of the text, and is needed again to open it: a sealed text is of no use anywhere else. */
+  seal(plain: string, place: string): string;
+  unseal(text: string, place: string): Unsealed;
+}
+
+type Unsealed =
+  | { readonly kind: 'opened'; readonly plain: string }
+  | { readonly kind: 'unknown-key'; readonly keyId: string }
+  /** Not sealed here and for this place, or changed since. */
+  | { readonly kind: 'damaged' };
+
+const algorithm = 'aes-256-gcm';
+const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+const form = /^sealed:v1:([0-9a-f]{8}):([A-Za-z0-9_-]{16}):([A-Za-z0-9_-]{22,})$/;
+
+/** The keys are not well written; the message says how to make one, and never what came. */
+export class SecretKeyError extends Error {
+  override readonly name = 'SecretKeyError';
+}
+
+/** Keys of 32 bytes in hex or base64, separated by commas; the first seals. Throws a SecretKeyError. */
+export function parseKeyRing(text: string): KeyRing {
+  const keys = new Map<string, Buffer>();
+  for (const [index, written] of text.split(',').entries()) {
+    const key = toKey(written.trim());
+    if (key === undefined) {
+      throw new SecretKeyError(
+        `key ${index + 1} is not 32 bytes in hex (64 characters) or base64; "openssl rand -hex 32" makes a good one`,
+      );
+    }
+    keys.set(createHash('sha256').update(key).digest('hex').slice(0, 8), key);
+  }
+  return createKeyRing(keys);
+}
+
+function toKey(written: string): Buffer | undefined {
+  if (/^[0-9A-Fa-f]{64}$/.test(written)) return Buffer.from(written, 'hex');
+  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(written)) return undefined;
+  const key = Buffer.from(written, 'base64');
+  return key.length === keyBytes ? key : undefined;
+}
+
+function createKeyRing(keys: ReadonlyMap<string, Buffer>): KeyRing {
+  const keyIds = [...keys.keys()];
+  const [first] = keys;
+  if (first === undefined) throw new SecretKeyError('there is no key');
+  const [sealingKeyId, sealingKey] = first;
+  return {
+    sealingKeyId,
+    keyIds,
+    seal(plain, place) {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv(algorithm, sealingKey, nonce, { authTagLength: tagBytes });
+      cipher.setAAD(Buffer.from(place));
+      const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return `sealed:v1:${sealingKeyId}:${nonce.toString('base64url')}:${sealed.toString('base64url')}`;
+    },
+    unseal(text, place) {
+      const [, keyId = '', nonce = '', written = ''] = form.exec(text) ?? [];
+      if (keyId === '') return { kind: 'damaged' };
+      const key = keys.get(keyId);
+      if (key === undefined) return { kind: 'unknown-key', keyId };
+      const sealed = Buffer.from(written, 'base64url');
+      if (sealed.length < tagBytes) return { kind: 'damaged' };
+      const decipher = createDecipheriv(algorithm, key, Buffer.from(nonce, 'base64url'), { authTagLength: tagBytes });
+      decipher.setAAD(Buffer.from(place));
+      decipher.setAuthTag(sealed.subarray(-tagBytes));
+      try {
+        const plain = Buffer.concat([decipher.update(sealed.subarray(0, -tagBytes)), decipher.final()]);
+        return { kind: 'opened', plain: plain.toString('utf8') };
+      } catch {
+        // The only thing that it says is that the tag does not fit.
+        return { kind: 'damaged' };
+      }
+    },
+  };
+}
+
+/** The ID of the key that opens it; undefined where the text is not sealed. */
+export function sealedUnder(text: string): string | undefined {
+  return form.exec(text)?.[1];
+}

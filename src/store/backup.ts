@@ -1,0 +1,108 @@
+/** Copies the store into a file while it is in use. */
+
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { parseStoreUrl, type StorePlace } from './open-store.ts';
+import { toStoreError } from './sqlite-faults.ts';
+import { StoreError } from './store-error.ts';
+
+export interface Backup {
+  /** Absolute. */
+  readonly file: string;
+  readonly bytes: number;
+}
+
+/** Never over a file that is there. Throws a StoreError. */
+export function backupStore(url: string, target: string, { cwd }: StorePlace): Backup {
+  const place = parseStoreUrl(url, cwd);
+  const file = resolve(cwd, target);
+  switch (place.kind) {
+    case 'memory':
+      throw new StoreError('The store is in memory and ends with its process; there is nothing to back up.');
+    case 'postgres':
+      throw new StoreError(`PostgreSQL has a tool of its own for this; run: ${toDumpCommand(place.url, target)}`);
+    case 'file':
+      return copyFile(place.path, file);
+  }
+}
+
+function copyFile(path: string, file: string): Backup {
+  if (!existsSync(path)) throw new StoreError(`There is no store at "${path}"; nothing to back up.`);
+  makeNew(file);
+  try {
+    const database = new DatabaseSync(path, { timeout: 5_000 });
+    try {
+      // One look at the whole database as it is at this moment; who writes meanwhile is not held up.
+      database.prepare('VACUUM INTO ?').run(file);
+    } finally {
+      database.close();
+    }
+    check(file);
+    const written = openSync(file, 'r+');
+    fsyncSync(written);
+    closeSync(written);
+    return { file, bytes: statSync(file).size };
+  } catch (thrown) {
+    rmSync(file, { force: true });
+    throw toStoreError(thrown, `The copy of "${path}" to "${file}"`);
+  }
+}
+
+/** For its owner alone: whoever has the file has what is in the store. */
+function makeNew(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST') {
+      throw new StoreError(`"${file}" is there already; name a file that is not.`);
+    }
+    throw toStoreError(thrown, `"${file}"`);
+  }
+}
+
+/** A copy that cannot be read is none. */
+function check(file: string): void {
+  const copy = new DatabaseSync(file, { readOnly: true });
+  try {
+    const said = copy.prepare('PRAGMA quick_check(1)').get()?.quick_check;
+    if (said !== 'ok') {
+      throw new StoreError(`The copy is not sound (${String(said)}): the store is damaged; restore an older backup.`);
+    }
+  } finally {
+    copy.close();
+  }
+}
+
+/** Without the password: pg_dump asks for it, or finds it in PGPASSWORD or ~/.pgpass. */
+function toDumpCommand(url: string, target: string): string {
+  const parsed = URL.parse(url);
+  if (parsed === null) return `pg_dump --format=custom --file=${toArgument(target)} DATABASE`;
+  const { hostname, port, username, pathname, searchParams } = parsed;
+  const options = [
+    ['host', searchParams.get('host') ?? decode(hostname)],
+    ['port', searchParams.get('port') ?? port],
+    ['username', searchParams.get('user') ?? decode(username)],
+  ] as const;
+  const written = options.flatMap(([name, value]) => (value === '' ? [] : [`--${name}=${toArgument(value)}`]));
+  const database = decode(pathname.slice(1));
+  return [
+    'pg_dump --format=custom',
+    `--file=${toArgument(target)}`,
+    ...written,
+    ...(database === '' ? [] : [toArgument(database)]),
+  ].join(' ');
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** As a shell takes it for one word. */
+function toArgument(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,174 @@
+/** Takes rows of a journal into the ledger, with their sums and what they cost the budgets, all or nothing. */
+
+import type { CompiledQuery, Kysely, Transaction } from 'kysely';
+import type { ImportedRow, LedgerStore } from '../core/store.ts';
+import type { Clock } from '../lib/clock.ts';
+import { bookCosts } from './ledger-booking.ts';
+import { compareTexts, createInsert, inParts, mostPerStatement, plus } from './ledger-insert.ts';
+import { dayMs, hourMs, toStorable, toTableRow } from './ledger-rows.ts';
+import type { LedgerTable, Schema, UsageTable } from './schema.ts';
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+/** While they are added up, sums of money are whole numbers of any size. */
+type Sums = Writable<Omit<UsageTable, 'cost_nanos'>> & { cost_nanos: bigint };
+
+const sumKeys = ['span', 'key', 'project', 'route', 'model', 'upstream', 'outcome'] as const;
+const sumColumns = [
+  'requests',
+  'input_tokens',
+  'output_tokens',
+  'search_units',
+  'items',
+  'cost_nanos',
+  'unpriced',
+  'estimated',
+  'request_bytes',
+  'response_bytes',
+  'duration_ms',
+] as const;
+
+export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStore['import'] {
+  const insertRows = createInsert((rows: readonly LedgerTable[]) =>
+    db
+      .insertInto('ledger')
+      .values(rows)
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .returning('id')
+      .compile(),
+  );
+  const addSums = {
+    usage_hours: createInsert((sums: readonly Sums[]) => compileSums(db, 'usage_hours', sums)),
+    usage_days: createInsert((sums: readonly Sums[]) => compileSums(db, 'usage_days', sums)),
+  };
+
+  return (journal, rows, { segment, offset }) => {
+    const sorted = toEntries(rows);
+    const tableRows = sorted.map(({ row }) => row);
+    // The first statement writes: SQLite cannot let one go on to write that began by reading while another wrote.
+    return db.transaction().execute(async (trx) => {
+      const added = await insertRows(trx, tableRows);
+      const addedIds = new Set(added.map(({ id }) => id));
+      const fresh = sorted.filter(({ row }) => addedIds.has(row.id));
+      if (fresh.length > 0) {
+        const hours = toHours(fresh);
+        await addSums.usage_hours(trx, hours);
+        await addSums.usage_days(trx, toDays(hours));
+        await bookCosts(trx, fresh);
+        await insertCaptures(trx, fresh);
+      }
+      const place = { segment, position: offset, imported_at: clock.nowMs() };
+      await trx
+        .insertInto('journals')
+        .values({ id: journal, ...place })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(place))
+        .execute();
+      return fresh.length;
+    });
+  };
+}
+
+interface Entry extends Pick<ImportedRow, 'accounts' | 'capture'> {
+  readonly row: LedgerTable;
+}
+
+/**
+ * Each ID once: of two rows with one ID the first counts. In the order of the IDs: whoever imports at the same time locks in
+ * the same order, so that they wait for each other and never in a circle.
+ */
+function toEntries(rows: readonly ImportedRow[]): Entry[] {
+  const byId = new Map<string, Entry>();
+  for (const { row, accounts, capture } of rows) {
+    if (!byId.has(row.id)) byId.set(row.id, { row: toTableRow(row), accounts, capture });
+  }
+  return [...byId.values()].sort((a, b) => compareTexts(a.row.id, b.row.id));
+}
+
+/** Adds to the sums that are there. */
+function compileSums(db: Kysely<Schema>, table: 'usage_hours' | 'usage_days', sums: readonly Sums[]): CompiledQuery {
+  return db
+    .insertInto(table)
+    .values(sums)
+    .onConflict((conflict) =>
+      conflict
+        .columns(sumKeys)
+        .doUpdateSet(Object.fromEntries(sumColumns.map((column) => [column, plus(table, column)]))),
+    )
+    .compile();
+}
+
+function toHours(rows: readonly Entry[]): Sums[] {
+  const sums = new Map<string, Sums>();
+  for (const { row } of rows) addUp(sums, toSums(row));
+  return inOrder(sums);
+}
+
+function toDays(hours: readonly Sums[]): Sums[] {
+  const sums = new Map<string, Sums>();
+  for (const hour of hours) addUp(sums, { ...hour, span: hour.span - (hour.span % dayMs) });
+  return inOrder(sums);
+}
+
+/** `more` belongs to the sums from now on. */
+function addUp(sums: Map<string, Sums>, more: Sums): void {
+  const { span, key, project, route, model, upstream, outcome } = more;
+  const name = `${span}\0${key}\0${project}\0${route}\0${model}\0${upstream}\0${outcome}`;
+  const sum = sums.get(name);
+  if (sum === undefined) {
+    sums.set(name, more);
+    return;
+  }
+  sum.cost_nanos += more.cost_nanos;
+  for (const column of sumColumns) if (column !== 'cost_nanos') sum[column] += more[column];
+}
+
+const inOrder = (sums: ReadonlyMap<string, Sums>): Sums[] =>
+  [...sums].sort(([a], [b]) => compareTexts(a, b)).map(([, sum]) => sum);
+
+/** Of one row; always with the same columns in the same order. */
+function toSums(row: LedgerTable): Sums {
+  return {
+    span: row.started_at - (row.started_at % hourMs),
+    key: row.key,
+    project: row.project ?? '',
+    route: row.route,
+    operation: row.operation,
+    model: row.model ?? '',
+    upstream: row.upstream ?? '',
+    outcome: row.outcome,
+    requests: 1,
+    input_tokens: row.billed_input_tokens ?? 0,
+    output_tokens: row.billed_output_tokens ?? 0,
+    search_units: row.billed_search_units ?? 0,
+    items: row.items,
+    cost_nanos: BigInt(row.cost_nanos ?? 0),
+    unpriced: isUnpriced(row) ? 1 : 0,
+    estimated: row.is_estimated,
+    request_bytes: row.request_bytes,
+    response_bytes: row.response_bytes,
+    duration_ms: row.duration_ms,
+  };
+}
+
+/** What was not billed costs nothing, whatever the price; what was lost may have cost anything. */
+const isUnpriced = (row: LedgerTable): boolean =>
+  row.cost_nanos === null && (row.billed_input_tokens !== null || row.outcome === 'lost');
+
+async function insertCaptures(trx: Transaction<Schema>, rows: readonly Entry[]): Promise<void> {
+  const captures = rows.flatMap(({ row, capture }) =>
+    capture === undefined
+      ? []
+      : {
+          id: row.id,
+          request: toStorable(capture.request),
+          response: toStorable(capture.response),
+          expires_at: capture.expiresAtMs,
+        },
+  );
+  for (const part of inParts(captures, mostPerStatement)) {
+    await trx
+      .insertInto('captures')
+      .values(part)
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute();
+  }
+}

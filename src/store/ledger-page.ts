@@ -1,0 +1,58 @@
+/** Pages of the ledger, the newest row first. A page begins where the one before ended, so the thousandth costs what the first does. */
+
+import { type Kysely, sql } from 'kysely';
+import type { LedgerFilter, LedgerPage } from '../core/store.ts';
+import { findStretch, isRarelyTogether, type Stretch } from './ledger-days.ts';
+import { firstIdOf, fromTableRow, isId, toConditions } from './ledger-rows.ts';
+import type { Schema } from './schema.ts';
+
+const mostRowsPerPage = 1_000;
+
+/** Throws a RangeError where a cursor is none of ours, or a page too long. */
+export async function readPage(
+  db: Kysely<Schema>,
+  filter: LedgerFilter,
+  { before, limit }: { readonly before?: string | undefined; readonly limit: number },
+): Promise<LedgerPage> {
+  if (!Number.isInteger(limit) || limit < 1 || limit > mostRowsPerPage) {
+    throw new RangeError(`"limit" is ${limit}; ask for 1 to ${mostRowsPerPage} rows.`);
+  }
+  if (before !== undefined && !isId(before)) {
+    throw new RangeError('"before" is no cursor of the ledger; give the "next" of the page before as it came.');
+  }
+  // Nobody was answered with such a status.
+  if (filter.status !== undefined && !Number.isSafeInteger(filter.status)) return { rows: [], next: undefined };
+
+  const { fromMs = 0, toMs = Number.POSITIVE_INFINITY } = filter;
+  let stretch: Stretch | undefined = { fromMs, toMs: Math.min(toMs, endOf(before)) };
+  if (isRarelyTogether(filter)) stretch = await findStretch(db, filter, stretch, limit + 1);
+  if (stretch === undefined) return { rows: [], next: undefined };
+
+  let query = db.selectFrom('ledger').selectAll();
+  for (const { column, value } of toConditions(filter)) {
+    query = value === '' ? query.where(isEmpty(column)) : query.where(column, '=', value);
+  }
+  if (filter.status !== undefined) query = query.where('status', '=', filter.status);
+  // The indices of these two leave out what nearly every row has; only in these words do they count as fitting.
+  if (filter.outcome !== undefined && filter.outcome !== 'ok') query = query.where(sql<boolean>`outcome <> 'ok'`);
+  if (filter.status !== undefined && filter.status !== 200) query = query.where(sql<boolean>`status <> 200`);
+  if (stretch.fromMs > 0) query = query.where('id', '>=', firstIdOf(stretch.fromMs));
+  const end = Number.isFinite(stretch.toMs) ? firstIdOf(stretch.toMs) : undefined;
+  const bound = end === undefined || (before !== undefined && before < end) ? before : end;
+  if (bound !== undefined) query = query.where('id', '<', bound);
+
+  // One more than asked for tells whether there is a next page.
+  const rows = await query
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute();
+  const shown = rows.slice(0, limit);
+  return { rows: shown.map(fromTableRow), next: rows.length > limit ? shown.at(-1)?.id : undefined };
+}
+
+/** When everything has begun that stands before this row. */
+const endOf = (id: string | undefined): number =>
+  id === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(id.slice(0, 12), 16) + 1;
+
+/** Where there is none of a thing, it is empty text in sums, and null in most rows. */
+const isEmpty = (column: string) => sql<boolean>`coalesce(${sql.ref(column)}, '') = ''`;

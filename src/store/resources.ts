@@ -1,0 +1,125 @@
+/** What is configured in the store, as the file would have it. */
+
+import type { Kysely, Selectable, Transaction } from 'kysely';
+import { type Resource, type ResourceKind, type ResourceStore, resourceKinds } from '../core/store.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Recorder } from './recording.ts';
+import type { Schema } from './schema.ts';
+import { StoreError } from './store-error.ts';
+import { isRecord, oneOf, readJson } from './stored-json.ts';
+
+/** An index takes no more than about 2,700 bytes. */
+const longestIdBytes = 512;
+
+export function createResourceStore(db: Kysely<Schema>, clock: Clock, recorder: Recorder): ResourceStore {
+  return {
+    async list() {
+      const rows = await db
+        .selectFrom('resources')
+        .selectAll()
+        .orderBy('created_at')
+        .orderBy('kind')
+        .orderBy('id')
+        .execute();
+      return rows.flatMap((row) => toResource(row) ?? []);
+    },
+
+    async get(kind, id) {
+      const row = await db
+        .selectFrom('resources')
+        .selectAll()
+        .where('kind', '=', kind)
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return row && toResource(row);
+    },
+
+    async put(kind, id, document, { expected, actor }) {
+      if (Buffer.byteLength(id) > longestIdBytes) {
+        throw new StoreError(`The ID of the ${kind} is longer than ${longestIdBytes} bytes; make it shorter.`);
+      }
+      return recorder.write(actor, async (transaction, trace) => {
+        const nowMs = clock.nowMs();
+        const text = JSON.stringify(document);
+        const made = { kind, id, document: text, version: 1, created_at: nowMs, updated_at: nowMs };
+        let before = await take(transaction, kind, id);
+        if (!isExpected(before, expected)) return 'conflict';
+        if (before === undefined) {
+          const inserted = await transaction
+            .insertInto('resources')
+            .values(made)
+            .onConflict((conflict) => conflict.columns(['kind', 'id']).doNothing())
+            .executeTakeFirst();
+          // Someone else was quicker: theirs is there now.
+          if (inserted.numInsertedOrUpdatedRows === 0n) {
+            before = await take(transaction, kind, id);
+            if (before === undefined || !isExpected(before, expected)) return 'conflict';
+          }
+        }
+        const after =
+          before === undefined ? made : { ...before, document: text, version: before.version + 1, updated_at: nowMs };
+        if (before !== undefined) {
+          await transaction
+            .updateTable('resources')
+            .set({ document: after.document, version: after.version, updated_at: after.updated_at })
+            .where('kind', '=', kind)
+            .where('id', '=', id)
+            .execute();
+        }
+        await trace({
+          changed: { kind: 'resource', id: `${kind}/${id}` },
+          action: `${kind}.put`,
+          subject: id,
+          before: before === undefined ? null : readJson(before.document),
+          after: document,
+        });
+        return { kind, id, document, version: after.version, createdAtMs: after.created_at, updatedAtMs: nowMs };
+      });
+    },
+
+    remove: (kind, id, { expected, actor }) =>
+      recorder.write(actor, async (transaction, trace) => {
+        const before = await take(transaction, kind, id);
+        if (before === undefined) return 'absent';
+        if (!isExpected(before, expected)) return 'conflict';
+        await transaction.deleteFrom('resources').where('kind', '=', kind).where('id', '=', id).execute();
+        await trace({
+          changed: { kind: 'resource', id: `${kind}/${id}` },
+          action: `${kind}.remove`,
+          subject: id,
+          before: readJson(before.document),
+          after: null,
+        });
+        return 'removed';
+      }),
+  };
+}
+
+type ResourceRow = Selectable<Schema['resources']>;
+
+/** As it is, and nobody else's to change until the transaction ends. An update that changes nothing does so on every database. */
+function take(transaction: Transaction<Schema>, kind: ResourceKind, id: string): Promise<ResourceRow | undefined> {
+  return transaction
+    .updateTable('resources')
+    .set((column) => ({ version: column.ref('version') }))
+    .where('kind', '=', kind)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+function isExpected(row: ResourceRow | undefined, expected: number | undefined): boolean {
+  return expected === undefined || expected === (row?.version ?? 0);
+}
+
+/** Undefined for a kind that another version of Postern knows. */
+function toResource(row: ResourceRow): Resource | undefined {
+  const kind = oneOf(resourceKinds, row.kind);
+  if (kind === undefined) return undefined;
+  const document = readJson(row.document);
+  if (!isRecord(document)) {
+    throw new StoreError(`The ${kind} "${row.id}" in the store cannot be read; remove it and enter it anew.`);
+  }
+  const { id, version, created_at, updated_at } = row;
+  return { kind, id, document, version, createdAtMs: created_at, updatedAtMs: updated_at };
+}

@@ -1,0 +1,57 @@
+/** Settings that are kept in the store: a name and any JSON value each. */
+
+import type { Kysely } from 'kysely';
+import type { SettingStore } from '../core/store.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Recorder } from './recording.ts';
+import type { Schema } from './schema.ts';
+import { readJson } from './stored-json.ts';
+
+export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock: Clock): SettingStore {
+  return {
+    async get(name) {
+      const row = await db.selectFrom('settings').select('value').where('name', '=', name).executeTakeFirst();
+      return row && readJson(row.value);
+    },
+
+    async all() {
+      const rows = await db.selectFrom('settings').selectAll().execute();
+      return new Map(rows.map(({ name, value }) => [name, readJson(value)]));
+    },
+
+    set: (name, value, actor) =>
+      recorder.write(actor, async (transaction, trace) => {
+        // Taken first, so that what the log calls "before" is what stood there.
+        const before = await transaction
+          .updateTable('settings')
+          .set((column) => ({ value: column.ref('value') }))
+          .where('name', '=', name)
+          .returning('value')
+          .executeTakeFirst();
+        const text = JSON.stringify(value ?? null);
+        if (before?.value === text) return;
+        await transaction
+          .insertInto('settings')
+          .values({ name, value: text })
+          .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: text }))
+          .execute();
+        await trace({
+          changed: { kind: 'setting', id: name },
+          action: 'setting.set',
+          subject: name,
+          // By its own name, as a setting may be a secret itself.
+          before: before === undefined ? null : { [name]: readJson(before.value) },
+          after: { [name]: value ?? null },
+        });
+      }),
+
+    async claim(name) {
+      const claimed = await db
+        .insertInto('claims')
+        .values({ name, claimed_at: clock.nowMs() })
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst();
+      return claimed.numInsertedOrUpdatedRows === 1n;
+    },
+  };
+}

@@ -1,0 +1,152 @@
+/** Runs statements on a SQLite file for many callers at once: reads go ahead, writes that wait together share one commit. */
+
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isBusy } from './sqlite-file.ts';
+import { createStatements, type Row } from './sqlite-statements.ts';
+
+export interface SqliteCall {
+  readonly id: number;
+  /** The transaction that it belongs to; 0 for a statement on its own. */
+  readonly session: number;
+  readonly sql: string;
+  readonly parameters: SQLInputValue[];
+}
+
+export interface SqliteAnswer {
+  readonly id: number;
+  readonly rows: Row[];
+  readonly changes: bigint | undefined;
+  /** What was thrown instead. */
+  readonly fault: unknown;
+}
+
+export interface SqliteEngine {
+  take(calls: readonly SqliteCall[]): void;
+  /** Resolves when nothing waits any more, save for a transaction that nobody ends. */
+  idle(): Promise<void>;
+}
+
+export interface SqliteEngineDeps {
+  /** Neither waits for other processes: the engine does. */
+  readonly writer: DatabaseSync;
+  readonly reader: DatabaseSync;
+  readonly answer: (answers: readonly SqliteAnswer[]) => void;
+}
+
+/** Of other processes that hold the file; reads go on meanwhile. */
+const patience = { pauseMs: 5, attempts: 1_000 };
+/** More than ever wait for one commit, and few enough that their callers do not wait for long. */
+const mostPerCommit = 1_000;
+
+export function createSqliteEngine({ writer, reader, answer }: SqliteEngineDeps): SqliteEngine {
+  const write = createStatements(writer);
+  const read = createStatements(reader);
+  /** In the order in which they came: writes on their own, and the first statements of transactions. */
+  let waiting: SqliteCall[] = [];
+  /** The transaction under way. */
+  let owner = 0;
+  let isPumping = false;
+  let pumping = Promise.resolve();
+
+  function attempt(run: typeof write, { id, sql, parameters }: SqliteCall): SqliteAnswer {
+    try {
+      return { id, ...run(sql, parameters), fault: undefined };
+    } catch (fault) {
+      return toFault(id, fault);
+    }
+  }
+
+  function take(calls: readonly SqliteCall[]): void {
+    const answers: SqliteAnswer[] = [];
+    for (const call of calls) {
+      if (call.session !== 0 && call.session === owner) answers.push(continueTransaction(call));
+      else if (call.session === 0 && isRead(call.sql)) answers.push(attempt(read, call));
+      else if (call.session !== 0 && !isBegin(call.sql)) answers.push(toFault(call.id, ended()));
+      else waiting.push(call);
+    }
+    if (answers.length > 0) answer(answers);
+    if (!isPumping) pumping = pump();
+  }
+
+  function continueTransaction(call: SqliteCall): SqliteAnswer {
+    const isRollback = /^rollback$/i.test(call.sql);
+    // A full disk ends a transaction by itself: what follows must not be taken for statements on their own.
+    if (!writer.isTransaction) {
+      if (isRollback) owner = 0;
+      return isRollback ? { id: call.id, rows: [], changes: 0n, fault: undefined } : toFault(call.id, ended());
+    }
+    const made = attempt(write, call);
+    if (!writer.isTransaction && made.fault === undefined) owner = 0;
+    return made;
+  }
+
+  /** Never throws: every call that is taken out of the queue is answered. */
+  async function pump(): Promise<void> {
+    isPumping = true;
+    for (;;) {
+      const [first] = waiting;
+      if (owner !== 0 || first === undefined) break;
+      if (first.session === 0) {
+        const end = waiting.findIndex(({ session }) => session !== 0);
+        const group = waiting.slice(0, Math.min(end === -1 ? waiting.length : end, mostPerCommit));
+        waiting = waiting.slice(group.length);
+        answer(await commitTogether(group));
+      } else {
+        waiting = waiting.slice(1);
+        const fault = await begin();
+        if (fault === undefined) owner = first.session;
+        answer([{ id: first.id, rows: [], changes: undefined, fault }]);
+      }
+    }
+    isPumping = false;
+  }
+
+  /** All of them in one transaction, so that the disk is waited for once; one that fails takes no other with it. */
+  async function commitTogether(group: readonly SqliteCall[]): Promise<SqliteAnswer[]> {
+    const fault = await begin();
+    if (fault !== undefined) return group.map(({ id }) => toFault(id, fault));
+    const answers: SqliteAnswer[] = [];
+    try {
+      for (const call of group) {
+        write('savepoint one', []);
+        const made = attempt(write, call);
+        if (!writer.isTransaction) throw made.fault ?? ended();
+        if (made.fault !== undefined) write('rollback to one', []);
+        write('release one', []);
+        answers.push(made);
+      }
+      write('commit', []);
+    } catch (thrown) {
+      if (writer.isTransaction) writer.exec('rollback');
+      return group.map(({ id }) => toFault(id, thrown));
+    }
+    return answers;
+  }
+
+  /** Gives back what speaks against it. */
+  async function begin(): Promise<unknown> {
+    for (let tries = 1; ; tries++) {
+      try {
+        write('begin immediate', []);
+        return undefined;
+      } catch (fault) {
+        if (!isBusy(fault) || tries >= patience.attempts) return fault;
+      }
+      await sleep(patience.pauseMs);
+    }
+  }
+
+  return { take, idle: () => pumping };
+}
+
+function toFault(id: number, fault: unknown): SqliteAnswer {
+  return { id, rows: [], changes: undefined, fault };
+}
+
+function ended(): Error {
+  return new Error('The transaction has ended already; nothing of it was written.');
+}
+
+const isRead = (sql: string): boolean => /^\s*select\b/i.test(sql);
+const isBegin = (sql: string): boolean => /^begin\b/i.test(sql);

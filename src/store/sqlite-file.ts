@@ -1,0 +1,73 @@
+/** Connections to a SQLite file: makes the file for its owner alone, and sets each connection up for what it is for. */
+
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreError } from './store-error.ts';
+
+/** At opening the process goes on meanwhile, and two stores may be opened in it. */
+const retries = { pauseMs: 20, attempts: 500 };
+
+/** SQLite would make the file readable by all; its journals take the file's own mode. */
+export function makeFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, 'a', 0o600));
+}
+
+/** For what must be there after a power cut: what was committed is on the disk. */
+export async function openDurable(path: string, place: string): Promise<DatabaseSync> {
+  const database = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
+  try {
+    const mode = await whenFree(() => database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode);
+    if (mode !== 'wal' && mode !== 'memory') {
+      throw new StoreError(`${place} lies on a file system without shared memory; point "store" at a local disk.`);
+    }
+    database.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF');
+    return database;
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+}
+
+/** For what may be lost: it waits neither for the disk nor for anyone else. */
+export function openLoose(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
+  // What others have made durable must not be carried over by one that does not wait for the disk.
+  database.exec('PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0; PRAGMA trusted_schema = OFF');
+  return database;
+}
+
+/** Sees what was committed, whatever is under way elsewhere, and waits for no writer. */
+export function openReader(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: 500 });
+  database.exec('PRAGMA query_only = ON; PRAGMA trusted_schema = OFF');
+  return database;
+}
+
+/** Carries everything over from the log into the file, and empties the log. False where another connection is in the way. */
+export function emptyLog(path: string): boolean {
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    return database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0;
+  } finally {
+    database.close();
+  }
+}
+
+/** Tries until no other connection is in the way. */
+export async function whenFree<T>(call: () => T): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return call();
+    } catch (thrown) {
+      if (!isBusy(thrown) || attempt >= retries.attempts) throw thrown;
+      await sleep(retries.pauseMs);
+    }
+  }
+}
+
+export function isBusy(thrown: unknown): boolean {
+  return thrown instanceof Error && 'errcode' in thrown && Number(thrown.errcode) % 256 === 5;
+}

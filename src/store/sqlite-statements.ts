@@ -1,0 +1,76 @@
+/** Prepared statements of one SQLite connection, and values as they go in and come out. */
+
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+import { toStorableText } from './storable-text.ts';
+
+export type Row = Record<string, SQLOutputValue>;
+
+export interface SqliteResult {
+  readonly rows: Row[];
+  /** How many rows were written; undefined for a statement that gives rows back. */
+  readonly changes: bigint | undefined;
+}
+
+/** Prepared statements that a connection keeps. */
+export const keptStatements = 256;
+
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly isReader: boolean;
+}
+
+/** Runs statements on the connection, each prepared once. */
+export function createStatements(database: DatabaseSync): (sql: string, parameters: SQLInputValue[]) => SqliteResult {
+  // The least recently used first.
+  const prepared = new Map<string, Prepared>();
+
+  function prepare(sql: string): Prepared {
+    const known = prepared.get(sql);
+    if (known !== undefined) {
+      prepared.delete(sql);
+      prepared.set(sql, known);
+      return known;
+    }
+    const statement = database.prepare(sql);
+    // Else a number past 2^53 could be written and never read again.
+    statement.setReadBigInts(true);
+    const entry = { statement, isReader: statement.columns().length > 0 };
+    prepared.set(sql, entry);
+    const [oldest] = prepared.keys();
+    if (prepared.size > keptStatements && oldest !== undefined) prepared.delete(oldest);
+    return entry;
+  }
+
+  return (sql, parameters) => {
+    const { statement, isReader } = prepare(sql);
+    if (isReader) return { rows: statement.all(...parameters).map(toRow), changes: undefined };
+    return { rows: [], changes: BigInt(statement.run(...parameters).changes) };
+  };
+}
+
+/** SQLite takes a plain object in the first place for a table of names; nothing but values may get that far. */
+export function toBound(parameters: readonly unknown[]): SQLInputValue[] {
+  return parameters.map((value) => {
+    switch (typeof value) {
+      case 'string':
+        return toStorableText(value);
+      case 'number':
+      case 'bigint':
+        return value;
+      default:
+        if (value === null || value instanceof Uint8Array) return value;
+        throw new TypeError(`A value of type ${typeof value} cannot be bound to an SQL statement.`);
+    }
+  });
+}
+
+/** Whole numbers that a JavaScript number holds exactly become one; larger ones stay as they are. */
+export function toRow(row: Row): Row {
+  for (const column in row) {
+    const value = row[column];
+    if (typeof value !== 'bigint') continue;
+    const number = Number(value);
+    if (Number.isSafeInteger(number)) row[column] = number;
+  }
+  return row;
+}

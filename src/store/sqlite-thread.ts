@@ -1,0 +1,57 @@
+/** The thread in which a SQLite file is read and written, so that whoever asks goes on meanwhile. */
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { createSqliteEngine, type SqliteAnswer, type SqliteCall } from './sqlite-engine.ts';
+import { openDurable, openReader } from './sqlite-file.ts';
+
+/** What goes in: the file, and then statements; null ends it. */
+export interface SqliteThreadData {
+  readonly path: string;
+  readonly place: string;
+}
+
+/** An error as it goes through a message: what tells SQLite's and the file system's errors apart is kept. */
+export interface SentFault {
+  readonly name: string;
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export interface SentAnswer extends Omit<SqliteAnswer, 'fault'> {
+  readonly fault: SentFault | undefined;
+}
+
+const kept = ['code', 'errcode', 'errstr', 'syscall'];
+
+function toSent(fault: unknown): SentFault {
+  if (!(fault instanceof Error)) return { name: 'Error', message: String(fault), details: {} };
+  const details = kept.map((name) => [name, Reflect.get(fault, name)]).filter(([, value]) => value !== undefined);
+  return { name: fault.name, message: fault.message, details: Object.fromEntries(details) };
+}
+
+async function run(port: NonNullable<typeof parentPort>, { path, place }: SqliteThreadData): Promise<void> {
+  const writer = await openDurable(path, place);
+  const reader = openReader(path);
+  const engine = createSqliteEngine({
+    writer,
+    reader,
+    answer(answers) {
+      port.postMessage(
+        answers.map(({ fault, ...rest }) => ({ ...rest, fault: fault === undefined ? undefined : toSent(fault) })),
+      );
+    },
+  });
+  port.on('message', (calls: readonly SqliteCall[] | null) => {
+    if (calls !== null) {
+      engine.take(calls);
+      return;
+    }
+    void engine.idle().then(() => {
+      reader.close();
+      writer.close();
+      port.close();
+    });
+  });
+}
+
+if (parentPort !== null) await run(parentPort, workerData);

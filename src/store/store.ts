@@ -1,0 +1,43 @@
+/** The store over whichever database: what both of them share. */
+
+import type { Kysely } from 'kysely';
+import type { Store } from '../core/store.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createAuditStore } from './audit.ts';
+import { createBudgetBank } from './budgets.ts';
+import { createChangeFeed } from './changes.ts';
+import { createHealthStore } from './health.ts';
+import { createKeyStore } from './keys.ts';
+import { createLedgerStore } from './ledger.ts';
+import { createRecorder, type Signal } from './recording.ts';
+import { createResourceStore } from './resources.ts';
+import type { Schema } from './schema.ts';
+import { createSettingStore } from './settings.ts';
+
+export interface StoreParts {
+  readonly db: Kysely<Schema>;
+  /** The same database for what a request waits for: it says soon that it cannot. */
+  readonly quick: Kysely<Schema>;
+  /** The same database for what may be lost. */
+  readonly loose: Kysely<Schema>;
+  readonly clock: Clock;
+  readonly signal: Signal;
+  /** See LedgerStore. */
+  secure(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export function createStore({ db, quick, loose, clock, signal, secure, close }: StoreParts): Store {
+  const recorder = createRecorder(db, clock, signal);
+  return {
+    keys: createKeyStore({ db, quick, clock, recorder }),
+    health: createHealthStore(loose, clock),
+    resources: createResourceStore(db, clock, recorder),
+    changes: createChangeFeed(quick, signal),
+    audit: createAuditStore(db, clock),
+    settings: createSettingStore(db, recorder, clock),
+    ledger: createLedgerStore(db, clock, secure),
+    budgets: createBudgetBank(quick),
+    close,
+  };
+}

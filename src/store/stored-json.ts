@@ -1,0 +1,71 @@
+/** Reads what stands as JSON in a column. Another version of Postern may have written it: what is unknown is left out, and nothing breaks. */
+
+import { type Budget, budgetPeriods, type Caps, measures, noCaps, type Rate, rateWindows } from '../core/caps.ts';
+
+/** Undefined where it is no JSON. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined where it is no list of text. */
+export function readTexts(text: string): string[] | undefined {
+  const list = readJson(text);
+  return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined;
+}
+
+export function readTextMap(text: string | null): Record<string, string> {
+  const map = text === null ? undefined : readJson(text);
+  if (!isRecord(map)) return {};
+  return Object.fromEntries(
+    Object.entries(map).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+/** Undefined where it is no object: who knows what was capped then. */
+export function readCaps(text: string | null): Caps | undefined {
+  if (text === null) return noCaps;
+  const caps = readJson(text);
+  if (!isRecord(caps)) return undefined;
+  return {
+    rates: toList(caps.rates).flatMap(toRates),
+    concurrency: isCount(caps.concurrency) ? caps.concurrency : undefined,
+    budgets: toList(caps.budgets).flatMap(toBudgets),
+  };
+}
+
+/** The one of them that the value is. */
+export function oneOf<T extends string>(known: readonly T[], value: unknown): T | undefined {
+  return known.find((item) => item === value);
+}
+
+function toRates(value: unknown): Rate[] {
+  if (!isRecord(value)) return [];
+  const measure = oneOf(measures, value.measure);
+  const window = oneOf(rateWindows, value.window);
+  return measure === undefined || window === undefined || !isCount(value.most)
+    ? []
+    : [{ measure, window, most: value.most }];
+}
+
+function toBudgets(value: unknown): Budget[] {
+  if (!isRecord(value)) return [];
+  const period = oneOf(budgetPeriods, value.period);
+  if (period === undefined || !isCount(value.nanos)) return [];
+  return [{ period, nanos: value.nanos, alerts: toList(value.alerts).filter((alert) => typeof alert === 'number') }];
+}
+
+function toList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,124 @@
+/** Every metric: its name, what it says, its labels, and what several processes come to together. docs/metrics.md says the same. */
+
+export interface Definition {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** What the numbers of several worker processes come to; counters and histograms are always summed. */
+  readonly across: 'sum' | 'most' | 'least';
+  /** Upper bounds, rising; the last bucket, without a bound, comes by itself. */
+  readonly buckets: readonly number[];
+}
+
+const waitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const overheadBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+
+const table = {
+  postern_requests_total: counter('Requests that ended.', ['route', 'operation', 'model', 'status', 'outcome']),
+  postern_errors_total: counter('Requests that ended with an error of the gateway itself, by its code.', [
+    'route',
+    'code',
+  ]),
+  postern_requests_in_flight: gauge('Requests that are being served.', ['operation']),
+  postern_request_duration_seconds: histogram('From the head of a request to the end of its answer.', waitBuckets, [
+    'route',
+    'model',
+  ]),
+  postern_first_byte_seconds: histogram(
+    'From the head of a request to the first byte of the answer that it got from an upstream.',
+    waitBuckets,
+    ['route'],
+  ),
+  postern_overhead_seconds: histogram(
+    'From the head of a request to the first call leaving for its upstream, where the first call was answered.',
+    overheadBuckets,
+    ['operation'],
+  ),
+
+  postern_attempts_total: counter('Calls to upstreams, by what came of them.', ['upstream', 'outcome']),
+  postern_upstream_first_byte_seconds: histogram(
+    'From a call being sent to the first byte of its answer, of those whose answer went to the client.',
+    waitBuckets,
+    ['upstream'],
+  ),
+  postern_upstream_waiting: gauge('Calls that wait for a place at the upstream.', ['upstream']),
+  postern_target_state: gauge('1 for the state that a target is in; with workers, how many of them see it so.', [
+    'upstream',
+    'model',
+    'state',
+  ]),
+  postern_target_in_flight: gauge('Calls under way to a target.', ['upstream', 'model']),
+  postern_target_latency_seconds: gauge(
+    'Moving time to the first byte of a target; 0 while nothing was called lately.',
+    ['upstream', 'model'],
+    'most',
+  ),
+  postern_target_resting_credentials: gauge('Credentials that rest at a target.', ['upstream', 'model'], 'most'),
+
+  postern_tokens_total: counter('Tokens, as billed.', ['model', 'upstream', 'direction']),
+  postern_cached_tokens_total: counter('Of the input tokens, those that the upstream had in its cache.', [
+    'model',
+    'upstream',
+  ]),
+  postern_search_units_total: counter('Search units of rerank, as billed.', ['model', 'upstream']),
+  postern_items_total: counter('Inputs, prompts and documents, as billed.', ['model', 'upstream']),
+  postern_cost_dollars_total: counter('Cost of what has a known price, in US dollars.', ['model', 'upstream']),
+  postern_unpriced_requests_total: counter('Requests that were billed without a known price.', ['model', 'upstream']),
+  postern_estimated_requests_total: counter('Requests whose usage is an estimate, at least in part.', [
+    'model',
+    'upstream',
+  ]),
+
+  postern_limit_hits_total: counter('Requests that a limit stopped.', ['holder', 'measure']),
+  postern_budget_hits_total: counter('Requests that a budget stopped.', ['holder', 'period']),
+
+  postern_journal_bytes: gauge('Bytes of the journal that are not in the store yet.', []),
+  postern_journal_rows_total: counter('Rows that were brought from the journal into the store.', []),
+  postern_journal_oldest_seconds: gauge('Age of the oldest row that is not in the store yet.', [], 'most'),
+  postern_journal_failing: gauge('1 where the journal cannot be written, so that no request is taken.', [], 'most'),
+  postern_store_up: gauge('1 where the store answered last.', [], 'least'),
+  postern_redis_up: gauge('1 where Redis answered last.', [], 'least'),
+  postern_redis_fallback: gauge('Processes that count limits on their own, as Redis is out.', []),
+
+  postern_config_reloads_total: counter('Configurations that were put in force, or refused, while running.', [
+    'result',
+  ]),
+  postern_config_last_reload_successful: gauge('0 where the last configuration was refused.', [], 'least'),
+  postern_config_timestamp_seconds: gauge('When the configuration in force was read.', [], 'least'),
+  postern_config_revision: gauge('The last change of the store that the configuration in force knows of.', [], 'least'),
+  postern_build_info: gauge('1, for the version that runs.', ['version', 'node'], 'most'),
+  postern_workers: gauge('Processes that serve.', []),
+  postern_worker_restarts_total: counter('Worker processes that died and were replaced.', []),
+
+  process_cpu_seconds_total: counter('Processor time used, all processes together.', []),
+  process_resident_memory_bytes: gauge('Resident memory, all processes together.', []),
+  process_start_time_seconds: gauge('When the oldest process began.', [], 'least'),
+  process_open_fds: gauge('Open file descriptors, all processes together.', []),
+  nodejs_heap_used_bytes: gauge('Heap in use, all processes together.', []),
+  nodejs_heap_total_bytes: gauge('Heap reserved, all processes together.', []),
+  nodejs_external_memory_bytes: gauge('Memory outside the heap that belongs to objects in it.', []),
+  nodejs_eventloop_delay_seconds: gauge(
+    'How late timers fired in the last 10 seconds, of the process where it was worst.',
+    ['quantile'],
+    'most',
+  ),
+  nodejs_gc_seconds_total: counter('Time spent collecting garbage, all processes together.', ['kind']),
+} as const satisfies Record<string, Definition>;
+
+export type MetricName = keyof typeof table;
+
+export const definitions: Readonly<Record<MetricName, Definition>> = Object.freeze(table);
+
+export const metricNames = Object.keys(table) as MetricName[];
+
+function counter(help: string, labels: readonly string[]): Definition {
+  return { type: 'counter', help, labels, across: 'sum', buckets: [] };
+}
+
+function gauge(help: string, labels: readonly string[], across: Definition['across'] = 'sum'): Definition {
+  return { type: 'gauge', help, labels, across, buckets: [] };
+}
+
+function histogram(help: string, buckets: readonly number[], labels: readonly string[]): Definition {
+  return { type: 'histogram', help, labels, across: 'sum', buckets };
+}

@@ -1,0 +1,23 @@
+/** Which names were there and are not any more, and which of them have been gone for so long that they may be forgotten. */
+
+export class Gone {
+  readonly #kept: number;
+  #present: ReadonlySet<string> = new Set();
+  /** The one that went first is the first. */
+  readonly #gone = new Set<string>();
+
+  constructor(kept: number) {
+    this.#kept = kept;
+  }
+
+  /** Says which to forget, now that these are there. */
+  notice(present: readonly string[]): string[] {
+    const before = this.#present;
+    this.#present = new Set(present);
+    for (const name of this.#present) this.#gone.delete(name);
+    for (const name of before) if (!this.#present.has(name)) this.#gone.add(name);
+    const forgotten = [...this.#gone].slice(0, Math.max(0, this.#gone.size - this.#kept));
+    for (const name of forgotten) this.#gone.delete(name);
+    return forgotten;
+  }
+}

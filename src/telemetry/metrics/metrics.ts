@@ -1,0 +1,196 @@
+/**
+ * The metrics of a process. Labels are made when a configuration is put in force, and never from what a client sent; per
+ * request there are only additions on what is at hand.
+ */
+
+import {
+  type BudgetPeriod,
+  budgetPeriods,
+  type HolderKind,
+  holderKinds,
+  type Measure,
+  measures,
+} from '../../core/caps.ts';
+import type { Exchange } from '../../core/exchange.ts';
+import { operations } from '../../core/operation.ts';
+import type { Route } from '../../core/route.ts';
+import type { Model, Snapshot, Target } from '../../core/snapshot.ts';
+import { AttemptCounts, isCall } from './attempt-counts.ts';
+import { type MetricSources, readSources } from './gauges.ts';
+import { Gone } from './gone.ts';
+import { createProcessReadings } from './process-readings.ts';
+import { type Reading, toLabels } from './reading.ts';
+import { type Counter, createRegistry, type Histogram } from './registry.ts';
+import { RequestCounts } from './request-counts.ts';
+import { UsageCounts } from './usage-counts.ts';
+
+export interface Metrics {
+  /** A configuration is in force now. What was counted goes on for whoever stays. */
+  adopt(snapshot: Snapshot): void;
+  /** A request on one of the client routes is being served; `settled` follows. */
+  began(exchange: Exchange): void;
+  /** A request has ended, whatever came of it. */
+  settled(exchange: Exchange): void;
+  limitHit(holder: HolderKind, measure: Measure | 'concurrency'): void;
+  budgetHit(holder: HolderKind, period: BudgetPeriod): void;
+  /** A changed configuration was put in force, or refused. */
+  reloaded(isInForce: boolean): void;
+  /** Adds to those who are asked when the metrics are read. */
+  observe(sources: MetricSources): void;
+  read(): Reading;
+  close(): void;
+}
+
+interface MetricsDeps {
+  readonly routes: readonly Route[];
+  readonly version: string;
+}
+
+/** Models and upstreams that are gone keep their counts until so many others went after them. */
+const goneKept = 1_000;
+const none = 'none';
+const ownPaths = ['/v1/models', '/v1/models/{id}'];
+/** They would drown the rest. */
+const probePaths: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz']);
+
+/** A model's requests, by route. */
+type ModelCounts = ReadonlyMap<Route, RequestCounts>;
+
+export function createMetrics({ routes, version }: MetricsDeps): Metrics {
+  const registry = createRegistry();
+  const own = createProcessReadings();
+  const models = new WeakMap<Model, ModelCounts>();
+  const usage = new WeakMap<Target, UsageCounts>();
+  const upstreams = new Map<string, AttemptCounts>();
+  const goneModels = new Gone(goneKept);
+  const goneUpstreams = new Gone(goneKept);
+  /** Where no model was found: by the path of the route, or of our own. */
+  const modelless = new Map<string, RequestCounts>();
+  const placeless = new RequestCounts(registry, { route: none, operation: none, model: none });
+  const inFlight = Object.fromEntries(operations.map((operation) => [operation, 0]));
+  const overhead = new Map<string, Histogram>();
+  const reloads = {
+    applied: registry.counter('postern_config_reloads_total', 'applied'),
+    refused: registry.counter('postern_config_reloads_total', 'refused'),
+  };
+  const limitHits = new Map<string, Counter>();
+  const budgetHits = new Map<string, Counter>();
+  let sources: MetricSources = {};
+  let configTimestampS = 0;
+  let wasReloaded = true;
+
+  for (const { path, operation } of routes) {
+    modelless.set(path, new RequestCounts(registry, { route: path, operation, model: none }));
+  }
+  for (const path of ownPaths) {
+    modelless.set(path, new RequestCounts(registry, { route: path, operation: none, model: none }));
+  }
+  for (const operation of operations) {
+    overhead.set(operation, registry.histogram('postern_overhead_seconds', operation));
+  }
+  for (const holder of holderKinds) {
+    for (const measure of [...measures, 'concurrency']) {
+      limitHits.set(`${holder} ${measure}`, registry.counter('postern_limit_hits_total', holder, measure));
+    }
+    for (const period of budgetPeriods) {
+      budgetHits.set(`${holder} ${period}`, registry.counter('postern_budget_hits_total', holder, period));
+    }
+  }
+
+  function bind(model: Model): void {
+    const counts = new Map<Route, RequestCounts>();
+    for (const route of routes) {
+      if (!model.operations.includes(route.operation)) continue;
+      const { path, operation } = route;
+      const made = new RequestCounts(registry, { route: path, operation, model: model.id });
+      made.show();
+      counts.set(route, made);
+    }
+    models.set(model, counts);
+    for (const target of model.targets) {
+      if (target.weight > 0) usage.set(target, new UsageCounts(registry, model.id, target.upstream.id));
+    }
+  }
+
+  function requestCounts({ route, path, modelId, snapshot }: Exchange): RequestCounts {
+    if (route !== undefined && modelId !== undefined) {
+      // A pattern's requests are the pattern's, whatever names clients find for it.
+      const model = snapshot.models.resolve(modelId)?.model;
+      const counts = model === undefined ? undefined : models.get(model)?.get(route);
+      if (counts !== undefined) return counts;
+    }
+    return (path === undefined ? undefined : modelless.get(path)) ?? placeless;
+  }
+
+  return {
+    adopt(snapshot) {
+      for (const model of snapshot.models.all) bind(model);
+      for (const id of snapshot.upstreams.keys()) {
+        if (!upstreams.has(id)) upstreams.set(id, new AttemptCounts(registry, id));
+      }
+      for (const id of goneModels.notice(snapshot.models.all.map((model) => model.id))) {
+        if (id !== none) registry.forget('model', id);
+      }
+      for (const id of goneUpstreams.notice([...snapshot.upstreams.keys()])) {
+        registry.forget('upstream', id);
+        upstreams.delete(id);
+      }
+      configTimestampS = snapshot.createdAtS;
+    },
+    began({ route }) {
+      if (route !== undefined) inFlight[route.operation] = (inFlight[route.operation] ?? 0) + 1;
+    },
+    settled(exchange) {
+      const { route, target, bill } = exchange;
+      if (route === undefined && probePaths.has(exchange.path)) return;
+      requestCounts(exchange).count(exchange, performance.now());
+      if (route === undefined) return;
+      inFlight[route.operation] = (inFlight[route.operation] ?? 0) - 1;
+      if (target === undefined) return;
+      countAttempts(exchange, upstreams);
+      if (bill !== null) usage.get(target)?.count(bill);
+      if (exchange.attempts === 1 && exchange.sentAtMs > 0) {
+        overhead.get(route.operation)?.observe((exchange.sentAtMs - exchange.startedMs) / 1000);
+      }
+    },
+    limitHit: (holder, measure) => limitHits.get(`${holder} ${measure}`)?.add(1),
+    budgetHit: (holder, period) => budgetHits.get(`${holder} ${period}`)?.add(1),
+    reloaded(isInForce) {
+      reloads[isInForce ? 'applied' : 'refused'].add(1);
+      wasReloaded = isInForce;
+    },
+    observe(more) {
+      sources = { ...sources, ...more };
+    },
+    read: () => ({
+      ...registry.read(),
+      ...own.read(),
+      ...readSources(sources),
+      postern_requests_in_flight: Object.fromEntries(
+        Object.entries(inFlight).map(([operation, count]) => [toLabels(['operation'], [operation]), count]),
+      ),
+      postern_config_timestamp_seconds: { '': configTimestampS },
+      postern_config_last_reload_successful: { '': wasReloaded ? 1 : 0 },
+      postern_build_info: { [toLabels(['version', 'node'], [version, process.versions.node])]: 1 },
+      postern_workers: { '': 1 },
+    }),
+    close: () => own.close(),
+  };
+}
+
+/** The one call of nearly every exchange stands in no list. */
+function countAttempts(
+  { attempts, tries, target, firstByteAtMs, sentAtMs }: Exchange,
+  upstreams: ReadonlyMap<string, AttemptCounts>,
+): void {
+  const last = target === undefined ? undefined : upstreams.get(target.upstream.id);
+  let told = 0;
+  for (const { upstream, outcome } of tries) {
+    upstreams.get(upstream)?.count(outcome);
+    if (isCall(outcome)) told += 1;
+  }
+  if (firstByteAtMs > 0) last?.firstByte.observe((firstByteAtMs - sentAtMs) / 1000);
+  if (told === attempts) return;
+  if (firstByteAtMs > 0 && told === 0) last?.answered.add(1);
+  else last?.abandoned.add(attempts - told);
+}

@@ -1,0 +1,91 @@
+/** What the process says of itself: processor, memory, how late its timers fire, garbage collection. */
+
+import { readdirSync } from 'node:fs';
+import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import type { Reading } from './reading.ts';
+import { toLabels } from './reading.ts';
+
+export interface ProcessReadings {
+  read(): Reading;
+  close(): void;
+}
+
+const delayResolutionMs = 20;
+const windowMs = 10_000;
+const quantiles = [0.5, 0.9, 0.99, 1] as const;
+
+const kinds: Readonly<Record<number, string>> = {
+  [constants.NODE_PERFORMANCE_GC_MINOR]: 'minor',
+  [constants.NODE_PERFORMANCE_GC_MAJOR]: 'major',
+  [constants.NODE_PERFORMANCE_GC_INCREMENTAL]: 'incremental',
+  [constants.NODE_PERFORMANCE_GC_WEAKCB]: 'weak_callbacks',
+};
+
+export function createProcessReadings(): ProcessReadings {
+  const delay = monitorEventLoopDelay({ resolution: delayResolutionMs });
+  delay.enable();
+  const delays = new Map<number, number>(quantiles.map((quantile) => [quantile, 0]));
+  const windows = setInterval(() => {
+    for (const quantile of quantiles) delays.set(quantile, latenessS(delay.percentile(quantile * 100)));
+    delay.reset();
+  }, windowMs).unref();
+
+  const collecting = new Map<string, number>(Object.values(kinds).map((kind) => [kind, 0]));
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      const kind = kinds[kindOf(entry)] ?? 'major';
+      collecting.set(kind, (collecting.get(kind) ?? 0) + entry.duration / 1000);
+    }
+  });
+  observer.observe({ entryTypes: ['gc'] });
+
+  return {
+    read() {
+      const { user, system } = process.cpuUsage();
+      const memory = process.memoryUsage();
+      const openFiles = countOpenFiles();
+      return {
+        process_cpu_seconds_total: { '': (user + system) / 1e6 },
+        process_resident_memory_bytes: { '': memory.rss },
+        process_start_time_seconds: { '': Math.round(performance.timeOrigin) / 1000 },
+        ...(openFiles === undefined ? {} : { process_open_fds: { '': openFiles } }),
+        nodejs_heap_used_bytes: { '': memory.heapUsed },
+        nodejs_heap_total_bytes: { '': memory.heapTotal },
+        nodejs_external_memory_bytes: { '': memory.external },
+        nodejs_eventloop_delay_seconds: Object.fromEntries(
+          [...delays].map(([quantile, seconds]) => [toLabels(['quantile'], [String(quantile)]), seconds]),
+        ),
+        nodejs_gc_seconds_total: Object.fromEntries(
+          [...collecting].map(([kind, seconds]) => [toLabels(['kind'], [kind]), seconds]),
+        ),
+      };
+    },
+    close() {
+      clearInterval(windows);
+      delay.disable();
+      observer.disconnect();
+    },
+  };
+}
+
+/** What is measured is the time from one firing to the next. */
+function latenessS(nanos: number): number {
+  return Math.max(0, nanos / 1e9 - delayResolutionMs / 1000);
+}
+
+function kindOf(entry: object): number {
+  const detail: unknown = 'detail' in entry ? entry.detail : undefined;
+  const kind = typeof detail === 'object' && detail !== null && 'kind' in detail ? detail.kind : undefined;
+  return typeof kind === 'number' ? kind : -1;
+}
+
+/** Undefined where the system does not say. */
+function countOpenFiles(): number | undefined {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    return readdirSync('/proc/self/fd').length;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return undefined; // no /proc, or no descriptor left to read it with
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseExposition } from '../../../test/support/exposition.ts';
+import { metricNames } from './definitions.ts';
+import { addReadings, onlyCounts, type Reading, toExposition, toLabels } from './reading.ts';
+import { createRegistry } from './registry.ts';
+
+test('label values with quotes, backslashes and line ends are written so that they can be read again', () => {
+  const id = 'a "quoted"\\name\nwith a line, and {braces}="x"';
+  const registry = createRegistry();
+  registry.counter('postern_items_total', id, 'up').add(3);
+  const parsed = parseExposition(toExposition(registry.read()));
+  assert.equal(parsed.sum('postern_items_total', { model: id, upstream: 'up' }), 3);
+});
+
+test('a histogram counts each value in every bucket that is wide enough for it', () => {
+  const registry = createRegistry();
+  const histogram = registry.histogram('postern_overhead_seconds', 'rerank');
+  for (const value of [0.0001, 0.00011, 0.02, 4, 1_000]) histogram.observe(value);
+  const parsed = parseExposition(toExposition(registry.read()));
+  const bucket = (le: string) => parsed.sum('postern_overhead_seconds_bucket', { le });
+  assert.deepEqual([bucket('0.0001'), bucket('0.00025'), bucket('0.01'), bucket('0.025')], [1, 2, 2, 3]);
+  assert.deepEqual([bucket('5'), bucket('+Inf')], [4, 5]);
+  assert.equal(parsed.sum('postern_overhead_seconds_sum'), 1004.02021);
+  assert.equal(parsed.sum('postern_overhead_seconds_count'), 5);
+});
+
+test('the same labels are the same child, and a metric asked for as another type is a fault', () => {
+  const registry = createRegistry();
+  assert.equal(registry.counter('postern_items_total', 'm', 'u'), registry.counter('postern_items_total', 'm', 'u'));
+  assert.throws(() => registry.counter('postern_items_total', 'm'), /wanted a value for each of: model, upstream/);
+  assert.throws(() => registry.counter('postern_overhead_seconds', 'rerank'), /another type/);
+  assert.throws(() => registry.counter('postern_store_up'), /another type/);
+});
+
+test('what is forgotten is gone, and nothing else', () => {
+  const registry = createRegistry();
+  registry.counter('postern_items_total', 'gone', 'up').add(1);
+  registry.counter('postern_items_total', 'here', 'up').add(1);
+  registry.counter('postern_limit_hits_total', 'model', 'requests').add(1);
+  registry.forget('model', 'gone');
+  const parsed = parseExposition(toExposition(registry.read()));
+  assert.deepEqual([...parsed.valuesOf('model')], ['here']);
+  assert.equal(parsed.sum('postern_limit_hits_total'), 1);
+});
+
+test('the numbers of several processes: counts are added up, gauges by their sense', () => {
+  const of = (value: number): Reading => ({
+    postern_items_total: { [toLabels(['model', 'upstream'], ['m', `only-${value}`])]: value, all: value },
+    postern_overhead_seconds: { all: [value, 1, 0.5] },
+    postern_requests_in_flight: { all: value },
+    postern_store_up: { '': value },
+    postern_journal_oldest_seconds: { '': value },
+  });
+  const sum = addReadings([of(1), of(0), of(5)]);
+  assert.deepEqual(sum.postern_items_total, {
+    '{model="m",upstream="only-1"}': 1,
+    '{model="m",upstream="only-0"}': 0,
+    '{model="m",upstream="only-5"}': 5,
+    all: 6,
+  });
+  assert.deepEqual(sum.postern_overhead_seconds, { all: [6, 3, 1.5] });
+  assert.deepEqual(sum.postern_requests_in_flight, { all: 6 });
+  assert.deepEqual(sum.postern_store_up, { '': 0 });
+  assert.deepEqual(sum.postern_journal_oldest_seconds, { '': 5 });
+  // Of a process that is gone.
+  assert.deepEqual(Object.keys(onlyCounts(of(1))).sort(), ['postern_items_total', 'postern_overhead_seconds']);
+  assert.deepEqual(Object.keys(sum), metricNames);
+});

@@ -1,0 +1,121 @@
+/** Counters and histograms, each under its labels. A child is looked up once and kept by whoever counts. */
+
+import { type Definition, definitions, type MetricName, metricNames } from './definitions.ts';
+import type { Reading, Series } from './reading.ts';
+import { toLabels } from './reading.ts';
+
+/** Only ever goes up. */
+export class Counter {
+  total = 0;
+
+  add(count: number): void {
+    this.total += count;
+  }
+
+  read(): number {
+    return this.total;
+  }
+}
+
+export class Histogram {
+  readonly #bounds: readonly number[];
+  /** One for each bound, those over the last one, and at the end the sum of what was observed. */
+  readonly #counts: number[];
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = new Array<number>(bounds.length + 2).fill(0);
+  }
+
+  observe(value: number): void {
+    const bounds = this.#bounds;
+    let at = 0;
+    while (at < bounds.length && value > (bounds[at] ?? 0)) at += 1;
+    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+    this.#counts[bounds.length + 1] = (this.#counts[bounds.length + 1] ?? 0) + value;
+  }
+
+  read(): number[] {
+    return [...this.#counts];
+  }
+}
+
+interface Child<T> {
+  readonly values: readonly string[];
+  readonly labels: string;
+  readonly cell: T;
+}
+
+class Family<T extends Counter | Histogram> {
+  readonly definition: Definition;
+  readonly #children = new Map<string, Child<T>>();
+  readonly #make: () => T;
+
+  constructor(definition: Definition, make: () => T) {
+    this.definition = definition;
+    this.#make = make;
+  }
+
+  child(values: readonly string[]): T {
+    const labels = toLabels(this.definition.labels, values);
+    let child = this.#children.get(labels);
+    if (child === undefined) {
+      child = { values, labels, cell: this.#make() };
+      this.#children.set(labels, child);
+    }
+    return child.cell;
+  }
+
+  forget(label: string, value: string): void {
+    const at = this.definition.labels.indexOf(label);
+    if (at === -1) return;
+    for (const [key, { values }] of this.#children) {
+      if (values[at] === value) this.#children.delete(key);
+    }
+  }
+
+  series(): Series {
+    const series: Series = {};
+    for (const { labels, cell } of this.#children.values()) series[labels] = cell.read();
+    return series;
+  }
+}
+
+export interface Registry {
+  /** The one under these labels, in the order of the definition; the same every time. */
+  counter(name: MetricName, ...values: string[]): Counter;
+  histogram(name: MetricName, ...values: string[]): Histogram;
+  /** Lets go of every child with this label. */
+  forget(label: string, value: string): void;
+  read(): Reading;
+}
+
+export function createRegistry(): Registry {
+  const counters = new Map<MetricName, Family<Counter>>();
+  const histograms = new Map<MetricName, Family<Histogram>>();
+  for (const name of metricNames) {
+    const definition = definitions[name];
+    if (definition.type === 'counter') counters.set(name, new Family(definition, () => new Counter()));
+    if (definition.type !== 'histogram') continue;
+    histograms.set(name, new Family(definition, () => new Histogram(definition.buckets)));
+  }
+
+  return {
+    counter: (name, ...values) => familyOf(counters, name).child(values),
+    histogram: (name, ...values) => familyOf(histograms, name).child(values),
+    forget(label, value) {
+      for (const family of [...counters.values(), ...histograms.values()]) family.forget(label, value);
+    },
+    read() {
+      const reading: Reading = {};
+      for (const [name, family] of [...counters, ...histograms]) reading[name] = family.series();
+      return reading;
+    },
+  };
+}
+
+function familyOf<T>(families: ReadonlyMap<MetricName, T>, name: MetricName): T {
+  const family = families.get(name);
+  if (family === undefined) throw new TypeError(`${name} is a metric of another type`);
+  return family;
+}

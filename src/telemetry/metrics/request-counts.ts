@@ -1,0 +1,82 @@
+/** What is counted of requests on one route to one model. Every label comes from the configuration or from a table of ours. */
+
+import type { ErrorCode } from '../../core/errors.ts';
+import type { Exchange } from '../../core/exchange.ts';
+import { type RowOutcome, rowOutcomes } from '../../core/ledger-row.ts';
+import type { Counter, Histogram, Registry } from './registry.ts';
+
+const statusClasses = ['none', '1xx', '2xx', '3xx', '4xx', '5xx', 'other'] as const;
+const clientGoneStatus = 499;
+
+/** Under which labels; `none` where it is not known, as with a path or a model that is not there. */
+interface Place {
+  readonly route: string;
+  readonly operation: string;
+  readonly model: string;
+}
+
+export class RequestCounts {
+  readonly #registry: Registry;
+  readonly #place: Place;
+  /** By outcome, then by class of status; made when first needed. */
+  readonly #ended: (Counter | undefined)[] = new Array(rowOutcomes.length * statusClasses.length).fill(undefined);
+  readonly #failed = new Map<ErrorCode, Counter>();
+  #duration: Histogram | undefined = undefined;
+  #firstByte: Histogram | undefined = undefined;
+
+  constructor(registry: Registry, place: Place) {
+    this.#registry = registry;
+    this.#place = place;
+  }
+
+  /** So that the first request already shows as one more. */
+  show(): void {
+    this.#endedAs('ok', 2).add(0);
+  }
+
+  count(exchange: Exchange, nowMs: number): void {
+    const { errorCode, startedMs, firstByteAtMs } = exchange;
+    this.#endedAs(outcomeOf(exchange), statusClassOf(exchange)).add(1);
+    if (errorCode !== undefined) this.#failedWith(errorCode).add(1);
+    const { route, model } = this.#place;
+    this.#duration ??= this.#registry.histogram('postern_request_duration_seconds', route, model);
+    this.#duration.observe((nowMs - startedMs) / 1000);
+    if (firstByteAtMs === 0) return;
+    this.#firstByte ??= this.#registry.histogram('postern_first_byte_seconds', route);
+    this.#firstByte.observe((firstByteAtMs - startedMs) / 1000);
+  }
+
+  #endedAs(outcome: RowOutcome, statusClass: number): Counter {
+    const at = rowOutcomes.indexOf(outcome) * statusClasses.length + statusClass;
+    const known = this.#ended[at];
+    if (known !== undefined) return known;
+    const { route, operation, model } = this.#place;
+    const status = statusClasses[statusClass] ?? 'other';
+    const made = this.#registry.counter('postern_requests_total', route, operation, model, status, outcome);
+    this.#ended[at] = made;
+    return made;
+  }
+
+  #failedWith(code: ErrorCode): Counter {
+    let counter = this.#failed.get(code);
+    if (counter === undefined) {
+      counter = this.#registry.counter('postern_errors_total', this.#place.route, code);
+      this.#failed.set(code, counter);
+    }
+    return counter;
+  }
+}
+
+function outcomeOf({ outcome, errorCode }: Exchange): RowOutcome {
+  if (errorCode === undefined) return outcome ?? 'ok';
+  // What could not be written down at its end was fine until then.
+  if (outcome !== undefined) return outcome === 'ok' ? 'error' : outcome;
+  return errorCode === 'client_closed' ? 'aborted' : 'refused';
+}
+
+/** Where the head of an answer had left already, the client is gone all the same. */
+function statusClassOf({ status, errorCode }: Exchange): number {
+  const shown = errorCode === 'client_closed' ? clientGoneStatus : status;
+  const hundreds = Math.floor(shown / 100);
+  return hundreds < statusClasses.length - 1 ? hundreds : statusClasses.length - 1;
+}

@@ -1,0 +1,159 @@
+/** Limits, budgets, prices and the ledger as clients and operators meet them: one request after another through the whole house. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { LedgerRow } from '../../src/core/ledger-row.ts';
+import { assertError } from '../support/error-answer.ts';
+import { type FakeUpstream, type Script, startFakeUpstream } from '../support/fake-upstream.ts';
+import { type Rig, startRig, testKey } from '../support/rig.ts';
+
+const answer = { object: 'list', data: [], usage: { prompt_tokens: 1_000, total_tokens: 1_000 } };
+const question = { model: 'm', input: ['a', 'b', 'c'] };
+
+interface Wanted {
+  readonly key?: object;
+  readonly model?: object;
+  readonly upstream?: object;
+  readonly more?: object;
+  readonly script?: Script;
+}
+
+async function startHouse(t: TestContext, wanted: Wanted): Promise<{ rig: Rig; up: FakeUpstream }> {
+  const up = await startFakeUpstream(wanted.script ?? ((_request, reply) => reply.json(200, answer)));
+  t.after(() => up.close());
+  const rig = await startRig(t, {
+    upstreams: [
+      { id: 'up', family: 'openai', base_url: up.url, api_key: 'sk-upstream-credential', ...wanted.upstream },
+    ],
+    models: [
+      {
+        id: 'm',
+        operations: ['embeddings', 'completions'],
+        price: { input: 2 },
+        targets: [{ upstream: 'up' }],
+        ...wanted.model,
+      },
+    ],
+    keys: [{ id: 'test', secret: testKey, ...wanted.key }],
+    ...wanted.more,
+  });
+  return { rig, up };
+}
+
+async function rowsOf(rig: Rig, count: number): Promise<readonly LedgerRow[]> {
+  for (;;) {
+    const { rows } = await rig.store.ledger.page({}, { limit: 100 });
+    if (rows.length >= count) return rows;
+    await wait(20);
+  }
+}
+
+test('a request becomes a row that says what it was, what it used and what it cost', async (t) => {
+  const { rig, up } = await startHouse(t, {});
+  const response = await rig.post('/v1/embeddings', question, {
+    headers: [
+      ['Authorization', `Bearer ${testKey}`],
+      ['X-Request-Id', 'mine-1'],
+    ],
+  });
+  assert.equal(response.status, 200);
+  const [row] = await rowsOf(rig, 1);
+  assert.equal(row?.id, up.requests[0]?.header('x-request-id'));
+  assert.equal(row?.clientRequestId, 'mine-1');
+  assert.deepEqual(
+    [row?.key, row?.route, row?.operation, row?.model, row?.upstream, row?.upstreamModel, row?.outcome, row?.status],
+    ['test', '/v1/embeddings', 'embeddings', 'm', 'up', 'm', 'ok', 200],
+  );
+  // 1,000 tokens at 2 dollars a million.
+  assert.deepEqual(
+    [row?.promptTokens, row?.billedInputTokens, row?.costNanos, row?.isEstimated, row?.items],
+    [1_000, 1_000, 2_000_000, false, 3],
+  );
+  assert.equal(row?.requestBytes, JSON.stringify(question).length);
+  assert.equal(row?.responseBytes, response.body.length);
+  assert.equal(row?.clientAddress, null);
+});
+
+test('a limit of requests is kept, told beforehand, and named when it is reached', async (t) => {
+  const { rig, up } = await startHouse(t, { key: { limits: { requests_per_minute: 2 } } });
+  const first = await rig.post('/v1/embeddings', question);
+  assert.equal(first.header('x-ratelimit-limit-requests'), '2');
+  assert.equal(first.header('x-ratelimit-remaining-requests'), '1');
+  await rig.post('/v1/embeddings', question);
+  const third = await rig.post('/v1/embeddings', question);
+  assertError(third, 'rate_limit_exceeded', { message: /2 requests a minute.*"test"/ });
+  assert.match(third.header('retry-after') ?? '', /^\d+$/);
+  assert.equal(third.header('x-ratelimit-remaining-requests'), '0');
+  assert.equal(up.requests.length, 2);
+  const rows = await rowsOf(rig, 3);
+  assert.deepEqual(
+    rows.map(({ outcome, status, costNanos }) => [outcome, status, costNanos]),
+    [
+      ['refused', 429, 0],
+      ['ok', 200, 2_000_000],
+      ['ok', 200, 2_000_000],
+    ],
+  );
+});
+
+test('tokens are settled with what the upstream counted', async (t) => {
+  const { rig } = await startHouse(t, { key: { limits: { tokens_per_minute: 1_500 } } });
+  await rig.post('/v1/embeddings', question);
+  const second = await rig.post('/v1/embeddings', question);
+  // 500 are left after the first, and the second was estimated at far less.
+  assert.equal(second.status, 200);
+  assertError(await rig.post('/v1/embeddings', question), 'rate_limit_exceeded');
+});
+
+test('a request that asks for more items than the limit allows at all is told to split', async (t) => {
+  const { rig } = await startHouse(t, { key: { limits: { items_per_minute: 2 } } });
+  const refused = await rig.post('/v1/embeddings', question);
+  assertError(refused, 'rate_limit_exceeded');
+  assert.equal(refused.header('retry-after'), undefined);
+  assert.equal(refused.header('x-should-retry'), 'false');
+});
+
+test("limits of project, model and key hold together, and an upstream's own hold before each call", async (t) => {
+  const { rig, up } = await startHouse(t, {
+    key: { project: 'search', limits: { requests_per_minute: 10 } },
+    upstream: { limits: { requests_per_minute: 3 } },
+    more: { projects: [{ id: 'search', limits: { requests_per_day: 5 } }] },
+  });
+  const statuses = [];
+  for (let i = 0; i < 6; i++) statuses.push((await rig.post('/v1/embeddings', question)).status);
+  assert.deepEqual(statuses, [200, 200, 200, 429, 429, 429]);
+  assert.equal(up.requests.length, 3);
+});
+
+test('a budget is spent to its end and not beyond, and says when it begins anew', async (t) => {
+  // Each costs 2,000,000 nano-dollars in truth; the worst case is a token a byte.
+  const { rig, up } = await startHouse(t, { key: { budgets: [{ every: 'day', amount: '0.005' }] } });
+  assert.equal((await rig.post('/v1/embeddings', question)).status, 200);
+  assert.equal((await rig.post('/v1/embeddings', question)).status, 200);
+  assert.equal((await rig.post('/v1/embeddings', question)).status, 200);
+  const refused = await rig.post('/v1/embeddings', question);
+  assertError(refused, 'budget_exceeded', { message: /"test"/ });
+  assert.equal(refused.header('x-should-retry'), 'false');
+  assert.equal(up.requests.length, 3);
+});
+
+test('a model without a price is never held up by a budget, and its rows say that the cost is not known', async (t) => {
+  const { rig } = await startHouse(t, {
+    model: { price: 'unknown' },
+    key: { budgets: [{ every: 'total', amount: '0.000000001' }] },
+  });
+  assert.equal((await rig.post('/v1/embeddings', question)).status, 200);
+  const [row] = await rowsOf(rig, 1);
+  assert.equal(row?.costNanos, null);
+});
+
+test("an upstream's error costs nothing", async (t) => {
+  const { rig } = await startHouse(t, {
+    script: (_request, reply) => reply.json(400, { error: { message: 'no' } }),
+    key: { budgets: [{ every: 'day', amount: 1 }] },
+  });
+  await rig.post('/v1/embeddings', question);
+  const [row] = await rowsOf(rig, 1);
+  assert.deepEqual([row?.outcome, row?.costNanos], ['error', 0]);
+});

@@ -1,0 +1,28 @@
+/** The table of docs/prices.md, from the prices that come with Postern. */
+
+import { type PriceList, priceTable, type WrittenPrice } from '../src/prices/table.ts';
+
+export function renderPrices(): string {
+  return priceTable.map(renderList).join('\n\n');
+}
+
+function renderList({ family, source, asOf, verified, note, models }: PriceList): string {
+  const rows = Object.entries(models).map(([model, price]) => `| \`${model}\` | ${cells(price).join(' | ')} |`);
+  const proof = verified ? 'compared with it on that day' : '**not verified**';
+  return [
+    `### ${family}`,
+    '',
+    `As of ${asOf}, from <${source}>, ${proof}${note === undefined ? '' : `; ${note}`}.`,
+    '',
+    '| model | input | cached input | output | search unit |',
+    '|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+function cells({ input, cachedInput, output, searchUnit }: WrittenPrice): string[] {
+  if ([input, cachedInput, output, searchUnit].every((price) => price === undefined || Number(price) === 0)) {
+    return ['free', '', '', ''];
+  }
+  return [input, cachedInput, output, searchUnit].map((price) => price ?? '');
+}
