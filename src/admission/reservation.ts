@@ -155,8 +155,7 @@ function denied({ id }: Upstream, taken: Taken | undefined, error: unknown): Den
   taken?.settle(nothing);
   if (!(error instanceof GatewayError)) throw error;
   const limit = `what may be spent at the upstream ${JSON.stringify(id)}`;
-  const retryAfterMs = retryAfterMsOf(error);
-  return error.code === 'store_unavailable' ? { limit, retryAfterMs, unavailable: error } : { limit, retryAfterMs };
+  return { limit, retryAfterMs: retryAfterMsOf(error), error };
 }
 
 function retryAfterMsOf({ headers }: GatewayError): number {

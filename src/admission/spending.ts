@@ -27,15 +27,6 @@ export interface SpendingDeps {
   readonly hits?: Hits | undefined;
 }
 
-/** Most have no caps at all, and share this. */
-const nothingTaken: Reservation = Object.freeze({
-  headers: Object.freeze([]),
-  nanos: 0,
-  accounts: Object.freeze([]),
-  enter: () => undefined,
-  settle: () => undefined,
-});
-
 export function createSpending({ limiter, budgets, worstCost, hits }: SpendingDeps): Spending {
   const index = new CappedIndex();
 
@@ -72,8 +63,8 @@ export function createSpending({ limiter, budgets, worstCost, hits }: SpendingDe
       hits?.limitHit(answer.holder, answer.measure);
       throw tooMany(answer);
     }
-    if (budgeted.length === 0) return reservation(course, asking, amounts, answer, undefined, 0);
     const nanos = worstOf(course, asking, worstCost);
+    if (budgeted.length === 0) return reservation(course, asking, amounts, answer, undefined, nanos);
     try {
       const held = budgets.reserve(budgeted, nanos);
       if (!(held instanceof Promise)) return reservation(course, asking, amounts, answer, held, nanos);
@@ -97,7 +88,7 @@ export function createSpending({ limiter, budgets, worstCost, hits }: SpendingDe
       const { key, snapshot } = exchange;
       if (key === undefined) throw new TypeError('nothing is reserved for an exchange without a key');
       const capped = index.exchange(key, snapshot.projects, course.model);
-      if (capped.isFree) return nothingTaken;
+      if (capped.isFree) return toFree(worstOf(course, asking, worstCost));
       const amounts = { requests: 1, tokens: Math.ceil(asking.likelyInputTokens), items: asking.items };
       if (capped.limited.length === 0) return withBudgets(undefined, capped, course, asking, amounts);
       const answer = limiter.reserve(capped.limited, amounts);
@@ -106,6 +97,31 @@ export function createSpending({ limiter, budgets, worstCost, hits }: SpendingDe
     },
   };
 }
+
+const none: readonly string[] = Object.freeze([]);
+
+/** Nothing is taken; what it can cost at most is for the ledger, should nobody ever say what it did. */
+class FreeReservation implements Reservation {
+  readonly headers: readonly string[] = none;
+  readonly accounts: readonly string[] = none;
+  readonly nanos: number;
+
+  constructor(nanos: number) {
+    this.nanos = nanos;
+  }
+
+  enter(): undefined {
+    return undefined;
+  }
+
+  settle(): void {
+    // There is nothing to give back.
+  }
+}
+
+const free: Reservation = Object.freeze(new FreeReservation(0));
+
+const toFree = (nanos: number): Reservation => (nanos === 0 ? free : new FreeReservation(nanos));
 
 /** Whoever of the targets answers. */
 function worstOf({ tiers }: Course, asking: Asking, worstCost: SpendingDeps['worstCost']): number {

@@ -145,8 +145,11 @@ const isHere = ({ origin }: Upstream): boolean => origin === undefined;
 
 /** A URL without who comes with which password, and without what may stand in its query. */
 function withoutSecrets(address: string): string {
-  const url = /^[a-z]+:\/\//i.test(address) ? URL.parse(address) : null;
-  return url === null ? address : `${url.protocol}//${url.host}${url.pathname}`;
+  const [scheme] = /^[a-z]+:\/\//i.exec(address) ?? [];
+  if (scheme === undefined) return address;
+  const url = URL.parse(address);
+  // Where it cannot be read, nobody knows what in it is a password.
+  return url === null ? `${scheme}...` : `${url.protocol}//${url.host}${url.pathname}`;
 }
 
 /** The path of a webhook is a secret as often as not. */

@@ -27,6 +27,7 @@ export function compile(document: ConfigurationDocument, context: CompileContext
   context.notices.push(...noticesOf(document));
   const server = toServerSettings(settings.server, context);
   checkStore(settings.store, server.workers, context);
+  checkRedis(settings.redis, context);
   warnOfWorkers(settings.redis, server.workers, context);
   const { byId, credentialCounts } = compileUpstreams(document.upstreams, context);
   const models = createModelIndex(compileModels(document, byId, context));
@@ -63,6 +64,17 @@ function checkStore(store: string, workers: number, { faults }: CompileContext):
       `is in the memory of one process, and server.workers is ${workers}; write a path, such as sqlite:data/postern.db, or server.workers: 1`,
     );
   }
+}
+
+/** One that cannot be read would be away for ever. */
+function checkRedis(redis: string | undefined, { faults }: CompileContext): void {
+  if (redis === undefined) return;
+  const url = URL.parse(redis);
+  if (url !== null && url.hostname !== '' && /^\/?\d*$/.test(url.pathname)) return;
+  faults.add(
+    ['redis'],
+    'wanted: a redis:// or rediss:// URL, such as redis://user:password@host:6379/2; this one cannot be read',
+  );
 }
 
 function warnOfWorkers(redis: string | undefined, workers: number, { warnings }: CompileContext): void {

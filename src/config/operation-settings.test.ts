@@ -69,6 +69,14 @@ const faultRows: readonly FaultRow[] = [
     path: 'alerts.webhooks[0].url',
     says: /user name or a password/,
   },
+  {
+    text: 'redis: "redis://u:p@host:99999"',
+    line: 1,
+    path: 'redis',
+    says: /redis:\/\/user:password@host:6379\/2; this one cannot/,
+  },
+  { text: 'redis: "redis://u:p@[::1"', line: 1, path: 'redis', says: /this one cannot be read/ },
+  { text: 'redis: "redis://host/two"', line: 1, path: 'redis', says: /this one cannot be read/ },
   { text: 'redis: "http://x"', line: 1, path: 'redis', says: /a redis:\/\/ or rediss:\/\/ URL/ },
 ];
 

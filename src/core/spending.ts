@@ -27,8 +27,8 @@ export interface Denial {
   readonly retryAfterMs: number;
   /** Such as: 60 requests a minute of the upstream "openai". */
   readonly limit: string;
-  /** Nothing is used up as far as anyone knows: it could not be looked up. Where nobody else can be asked, this is the answer. */
-  readonly unavailable?: GatewayError;
+  /** It is about money: spent, or not to be looked up. Where nobody else can be asked, this is the answer. */
+  readonly error?: GatewayError;
 }
 
 export interface Spending {

@@ -30,7 +30,8 @@ const asked: Asking = {
 };
 const unsaid: Usage = { promptTokens: null, completionTokens: null, totalTokens: null, searchUnits: null };
 
-interface Case extends Partial<Pick<Exchange, 'outcome' | 'status' | 'responseBytes' | 'decodedBytes' | 'attempts' | 'sentAtMs'>> {
+interface Case
+  extends Partial<Pick<Exchange, 'outcome' | 'status' | 'responseBytes' | 'decodedBytes' | 'attempts' | 'sentAtMs'>> {
   readonly operation?: Operation;
   readonly price?: Price | undefined;
   readonly usage?: Partial<Usage> | null;

@@ -67,8 +67,7 @@ export class Leftovers {
     // One that was not asked might have served it.
     const isRefusedByAll = none?.kind === 'tried' && exchange.tries.length === 0;
     if (this.#refusal !== undefined && isRefusedByAll) throw this.#refusal;
-    if (this.#failure === undefined && this.#denial !== undefined)
-      throw this.#denial.unavailable ?? tooMany(this.#denial);
+    if (this.#failure === undefined && this.#denial !== undefined) throw this.#denial.error ?? tooMany(this.#denial);
     if (this.#failure === undefined) throw refusal(none, exchange, this.#refusal !== undefined);
     const { code, message, cause } = this.#failure;
     throw new GatewayError(code, { message, cause: withReasons(cause, none) });

@@ -49,6 +49,9 @@ export function createPostgresPool(url: string, place: string, settings: PoolSet
       super(config);
       open.add(this);
       this.once('end', () => open.delete(this));
+      // While it is lent out the pool does not listen, and a connection that breaks between two statements would end the
+      // process. Whoever has it is told at the next statement.
+      this.on('error', () => undefined);
     }
   }
   const pool = new Pool({

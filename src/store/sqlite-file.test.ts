@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -40,6 +40,21 @@ for (const inThread of [false, true]) {
     assert.deepEqual(await store.ledger.position('j'), { segment: 1, offset: 9 });
   });
 }
+
+test('a file that was cut to nothing is no new one as long as its log is there', async (t) => {
+  const cwd = await directoryOf(t);
+  const path = join(cwd, 'postern.db');
+  const running = await openStore('sqlite:postern.db', { cwd });
+  await running.ledger.import('j', [imported()], { segment: 1, offset: 7 });
+  const log = await readFile(`${path}-wal`);
+  await running.close();
+  await writeFile(`${path}-wal`, log);
+  await truncate(path);
+  await assert.rejects(openStore('sqlite:postern.db', { cwd }), /is empty, and the log beside it/);
+  assert.deepEqual(await readFile(`${path}-wal`), log);
+  await rm(`${path}-wal`);
+  await (await openStore('sqlite:postern.db', { cwd })).close();
+});
 
 test('whoever does not wait for the disk carries nothing over from the log', async (t) => {
   const path = join(await directoryOf(t), 'some.db');

@@ -1,6 +1,6 @@
 /** Connections to a SQLite file: makes the file for its owner alone, and sets each connection up for what it is for. */
 
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,10 +10,18 @@ import { StoreError } from './store-error.ts';
 const retries = { pauseMs: 20, attempts: 500 };
 
 /** SQLite would make the file readable by all; its journals take the file's own mode. */
-export function makeFile(path: string): void {
+export function makeFile(path: string, place: string): void {
+  // SQLite would take it for a new one, and throw the log away.
+  if (sizeOf(path) === 0 && sizeOf(`${path}-wal`) > 0) {
+    throw new StoreError(
+      `${place} is damaged: the file is empty, and the log beside it (-wal) is not. Restore it from a backup; to start anew, move both away.`,
+    );
+  }
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, 'a', 0o600));
 }
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 /** For what must be there after a power cut: what was committed is on the disk. */
 export async function openDurable(path: string, place: string): Promise<DatabaseSync> {

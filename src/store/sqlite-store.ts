@@ -119,7 +119,7 @@ async function secure(path: string, place: string): Promise<boolean> {
 }
 
 async function openMigrated(path: string, ran: string[] = []): Promise<DatabaseSync> {
-  makeFile(path);
+  makeFile(path, placeOf(path));
   const database = await openDurable(path, placeOf(path));
   try {
     ran.push(...(await migrateAlone(database, placeOf(path))));

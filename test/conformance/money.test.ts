@@ -157,3 +157,11 @@ test("an upstream's error costs nothing", async (t) => {
   const [row] = await rowsOf(rig, 1);
   assert.deepEqual([row?.outcome, row?.costNanos], ['error', 0]);
 });
+
+test("where an upstream's own budget is spent and nobody else is left, the client hears of a budget, and does not wait", async (t) => {
+  const { rig, up } = await startHouse(t, { upstream: { budgets: [{ every: 'month', amount: '0.000001' }] } });
+  const refused = await rig.post('/v1/embeddings', question);
+  assertError(refused, 'budget_exceeded', { message: /upstream "up"/ });
+  assert.equal(refused.header('x-should-retry'), 'false');
+  assert.equal(up.requests.length, 0);
+});

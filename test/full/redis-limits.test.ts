@@ -64,6 +64,8 @@ async function until(what: string, isSo: () => boolean | Promise<boolean>): Prom
   }
 }
 
+const isEmpty = (list: unknown): boolean => Array.isArray(list) && list.length === 0;
+
 interface Decisions {
   readonly taken: Taken[];
   readonly refused: Refused[];
@@ -211,7 +213,7 @@ test('with Redis killed each node lets through its share by its own count, and a
   assert.equal((await reserve(first, list(), 20)).taken.length, 0);
   for (const taken of [...before.taken, ...mine.taken, ...theirs.taken]) taken.settle(one);
   await until('nothing is open', async () => {
-    return Number(await redis.send('EXISTS', `postern:{limits}:open:key:${id}`)) === 0;
+    return isEmpty(await redis.send('KEYS', `postern:{limits}:*:open:key:${id}`));
   });
   await until('both say so', () =>
     nodes.every(({ lines }) => lines.some(({ text }) => text.startsWith('redis is back'))),
@@ -222,6 +224,32 @@ test('with Redis killed each node lets through its share by its own count, and a
       ['warn redis is away', 'info redis is back'],
     );
   }
+});
+
+test('a Redis that comes back as it was some time ago is told what it has forgotten', async (t) => {
+  const redis = await startOwnRedis(t);
+  if (redis === undefined) return;
+  const nodes = [await startNode(t, redis.url), await startNode(t, redis.url)];
+  const [first, second] = nodes;
+  assert.ok(first !== undefined && second !== undefined);
+  await until('they know of each other', () => nodes.every((node) => node.nodes === 2));
+  const list = [
+    holder('key', unique('key'), { rates: [requestsAMinute(100), tokensAMinute(1_000)], concurrency: 500 }),
+  ];
+  const amounts = { requests: 1, tokens: 5, items: 0 };
+  assert.equal((await reserve(first, list, 20, amounts)).taken.length, 20);
+  await redis.send('SAVE');
+  const { taken } = await reserve(first, list, 30, amounts);
+  assert.equal(taken.length, 30);
+  await redis.restart();
+  await until('both are back', () => nodes.every((node) => node.isShared));
+  taken[0]?.settle({ requests: 1, tokens: 15, items: 0 });
+  await until('it knows of all', async () => {
+    const { taken: more } = await reserve(second, list, 1, { requests: 0, tokens: 0, items: 0 });
+    const headers = more[0]?.headers() ?? [];
+    return headers[3] === '50' && headers[9] === '740';
+  });
+  assert.equal((await reserve(second, list, 60)).taken.length, 50);
 });
 
 test('with Redis hung every decision still comes, and what was on its way counts once', async (t) => {
@@ -337,7 +365,7 @@ test('goes on when the scripts are flushed, and begins anew when all data is', a
     for (const one of taken)
       one.settle(one.kind === 'taken' ? { requests: 1, tokens: 0, items: 0 } : { requests: 0, tokens: 0, items: 0 });
   await until('nothing is open', async () => {
-    return Number(await redis.send('EXISTS', `postern:{limits}:open:key:${list[0]?.id}`)) === 0;
+    return isEmpty(await redis.send('KEYS', `postern:{limits}:*:open:key:${list[0]?.id}`));
   });
 });
 

@@ -50,8 +50,10 @@ interface RemotePlan {
 class SharedLimiter implements RedisLimiter, Decider {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #counters = new Counters();
-  readonly #remote = new WeakMap<Plan, RemotePlan>();
+  #remote = new WeakMap<Plan, RemotePlan>();
   readonly #link: RedisLink;
+  /** What all keys of counts begin with: those of another data set are never looked at again. */
+  #prefix = prefix;
   /** What must be added to a time here to have the time there. */
   #offsetMs = 0;
   #hasUntold = false;
@@ -63,8 +65,9 @@ class SharedLimiter implements RedisLimiter, Decider {
     this.#link = new RedisLink({
       ...deps,
       keys: { nodes: `${prefix}nodes`, dataSet: `${prefix}data-set` },
-      onUp: ({ redisNowMs, isNewNode, isNewData }) => {
+      onUp: ({ redisNowMs, dataSet, isNewNode, isNewData }) => {
         this.#offsetMs = redisNowMs - this.nowMs();
+        this.#countIn(dataSet);
         if (isNewNode || isNewData) this.#forgetTold(isNewData);
         this.#tell();
       },
@@ -187,6 +190,14 @@ class SharedLimiter implements RedisLimiter, Decider {
     return Math.min(latest, Math.floor(((bucket + 1) * bucketMs - 1 + this.#offsetMs) / bucketMs));
   }
 
+  #countIn(dataSet: string): void {
+    const [name = ''] = dataSet.split(':');
+    const wanted = `${prefix}${name}:`;
+    if (wanted === this.#prefix) return;
+    this.#prefix = wanted;
+    this.#remote = new WeakMap();
+  }
+
   #forgetTold(isNewData: boolean): void {
     for (const count of this.#counters.all()) {
       count.heldTold = 0;
@@ -213,7 +224,7 @@ class SharedLimiter implements RedisLimiter, Decider {
     };
     for (const count of this.#counters.all()) {
       for (const { measure, span, window } of count.windows()) {
-        const key = rateKey(measure, span, count);
+        const key = this.#prefix + rateKey(measure, span, count);
         window.tell(nowMs, (bucket, amount) => {
           rates.push(key);
           differences.push(String(window.bucketMs), String(this.#redisBucket(bucket, window.bucketMs)), String(amount));
@@ -230,7 +241,7 @@ class SharedLimiter implements RedisLimiter, Decider {
     const differences: string[] = [];
     for (const count of this.#counters.all()) {
       if (count.held === count.heldTold) continue;
-      keys.push(crowdKey(count));
+      keys.push(this.#prefix + crowdKey(count));
       differences.push(String(count.held - count.heldTold));
       count.heldTold = count.held;
     }
@@ -244,21 +255,21 @@ class SharedLimiter implements RedisLimiter, Decider {
   #remotePlan(plan: Plan): RemotePlan {
     let remote = this.#remote.get(plan);
     if (remote === undefined) {
-      remote = toRemotePlan(plan);
+      remote = toRemotePlan(plan, this.#prefix);
       this.#remote.set(plan, remote);
     }
     return remote;
   }
 }
 
-function toRemotePlan({ rates, crowds }: Plan): RemotePlan {
-  const keys = rates.map(({ holder, rate }) => rateKey(rate.measure, rate.window, holder));
+function toRemotePlan({ rates, crowds }: Plan, before: string): RemotePlan {
+  const keys = rates.map(({ holder, rate }) => before + rateKey(rate.measure, rate.window, holder));
   const args = [String(rates.length)];
   for (const { rate, window } of rates) {
     args.push(String(measureIndex[rate.measure] + 1), String(window.bucketMs), String(rate.most));
   }
   for (const { holder, most } of crowds) {
-    keys.push(crowdKey(holder));
+    keys.push(before + crowdKey(holder));
     args.push(String(most));
   }
   keys.push(`${prefix}nodes`);
@@ -266,9 +277,9 @@ function toRemotePlan({ rates, crowds }: Plan): RemotePlan {
 }
 
 function rateKey(measure: string, span: string, { kind, id }: { readonly kind: string; readonly id: string }): string {
-  return `${prefix}${measure}:${span}:${kind}:${id}`;
+  return `${measure}:${span}:${kind}:${id}`;
 }
 
 function crowdKey({ kind, id }: { readonly kind: string; readonly id: string }): string {
-  return `${prefix}open:${kind}:${id}`;
+  return `open:${kind}:${id}`;
 }

@@ -22,6 +22,16 @@ export interface LinkLog {
   warn(message: string, fields?: Record<string, unknown>): void;
 }
 
+export interface LinkNews {
+  readonly redisNowMs: number;
+  /** What is counted there, by a name of its own: another one where what was counted before is lost, in whole or in part. */
+  readonly dataSet: string;
+  /** It knows nothing of this process. */
+  readonly isNewNode: boolean;
+  /** It was another data set before. */
+  readonly isNewData: boolean;
+}
+
 export interface LinkDeps {
   readonly url: string;
   /** Unique to this process, and to this start of it. */
@@ -31,8 +41,8 @@ export interface LinkDeps {
   readonly random: () => number;
   /** 30 ms where it does not say. */
   readonly deadlineMs?: number | undefined;
-  /** At once and on the spot, before anything else is asked. `isNew`: it knows nothing of this process, or of some of it. */
-  onUp(news: { readonly redisNowMs: number; readonly isNewNode: boolean; readonly isNewData: boolean }): void;
+  /** At once and on the spot, before anything else is asked. */
+  onUp(news: LinkNews): void;
   onBeat(redisNowMs: number): void;
 }
 
@@ -190,7 +200,7 @@ export class RedisLink {
   async #beat(client: Client, former = ''): Promise<Beat> {
     const { keys, random } = this.#deps;
     const startedMs = performance.now();
-    const newName = `${this.#deps.node}:${random()}`;
+    const newName = random().toString(36).slice(2, 12);
     const reply = await this.#run(client, beatScript, [keys.nodes, keys.dataSet], [this.node, former, newName]);
     if (!Array.isArray(reply)) throw new TypeError('an answer that is no list');
     const [nowMs, nodes, dataSet] = reply;
@@ -208,7 +218,7 @@ export class RedisLink {
     this.#state = 'up';
     this.#dataSet = beat.dataSet;
     this.#remember(beat);
-    this.#deps.onUp({ redisNowMs: beat.nowMs, isNewNode, isNewData });
+    this.#deps.onUp({ redisNowMs: beat.nowMs, dataSet: beat.dataSet, isNewNode, isNewData });
   }
 
   async #beatOrLose(): Promise<void> {

@@ -154,16 +154,21 @@ return 1
 
 /**
  * A node is there. KEYS: the nodes, and what the data set is called. ARGV: node, its former name, a new name for the data set. Answers the
- * time, how many nodes there are, and the name: another one than before says that all was lost.
+ * time, how many nodes there are, and the name: another one than before says that all was lost. A server that was started anew, or that
+ * took the place of another, may have data of an earlier moment, which is as good as lost: so its run is part of the name.
  */
 const beat = `${shared}
 if ARGV[2] ~= '' then redis.call('ZREM', KEYS[1], ARGV[2]) end
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ${nodeLifeMs})
 redis.call('PEXPIRE', KEYS[1], ${dayMs})
-redis.call('SET', KEYS[2], ARGV[3], 'NX')
-redis.call('PEXPIRE', KEYS[2], ${3 * dayMs})
-return { now, redis.call('ZCARD', KEYS[1]), redis.call('GET', KEYS[2]) }
+-- Whose user may not ask goes on without.
+local info = redis.pcall('INFO', 'server')
+local run = type(info) == 'string' and string.match(info, 'run_id:(%x+)') or ''
+local name = redis.call('GET', KEYS[2])
+if not name or not string.find(name, run, 1, true) then name = ARGV[3] .. ':' .. run end
+redis.call('SET', KEYS[2], name, 'PX', ${3 * dayMs})
+return { now, redis.call('ZCARD', KEYS[1]), name }
 `;
 
 function toScript(text: string): Script {
