@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { backup } from './cli/backup.ts';
 import { check } from './cli/check.ts';
 import type { Command, CommandContext, ExitCode } from './cli/command.ts';
+import { toHelp, toOptionFault } from './cli/help.ts';
 import { init } from './cli/init.ts';
 import { keys } from './cli/keys.ts';
 import { ledger } from './cli/ledger.ts';
@@ -37,6 +38,15 @@ const commands: readonly Command[] = [
 const stdout = (line: string): void => void process.stdout.write(`${line}\n`);
 const stderr = (line: string): void => void process.stderr.write(`${line}\n`);
 
+/** A reader that has enough, as `head` has, is no fault of the command: it goes on to its end, and says no more. */
+const unread = new AbortController();
+for (const out of [process.stdout, process.stderr]) {
+  out.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    if (out === process.stdout) unread.abort();
+  });
+}
+
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<ExitCode> {
@@ -62,17 +72,18 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
 
 async function run(command: Command, args: readonly string[]): Promise<ExitCode> {
   if (args.includes('--help') || args.includes('-h')) {
-    stdout(`postern ${command.usage}\n\n${command.summary}`);
+    for (const line of toHelp(command)) stdout(line);
     return 0;
   }
   let parsed: Pick<CommandContext, 'values' | 'positionals'>;
   try {
     parsed = parseArgs({ args: [...args], options: command.options, allowPositionals: true });
   } catch (error) {
-    return fault(`${error instanceof Error ? error.message : String(error)} (usage: postern ${command.usage})`);
+    return fault(toOptionFault(error, command, args));
   }
   try {
-    return await command.run({ ...parsed, env: process.env, cwd: process.cwd(), families, stdout, stderr });
+    const { env, cwd } = process;
+    return await command.run({ ...parsed, env, cwd: cwd(), families, stdout, stderr, unread: unread.signal });
   } catch (error) {
     if (error instanceof UserFault) return fault(error.message);
     stderr(`postern: ${error instanceof Error ? error.stack : String(error)}`);

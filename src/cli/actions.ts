@@ -6,6 +6,7 @@ import type { Store } from '../core/store.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { CommandContext, ExitCode } from './command.ts';
+import { type OpenStore, openExisting } from './configuration.ts';
 import { printFaults } from './faults.ts';
 import { UserFault } from './user-fault.ts';
 
@@ -15,6 +16,8 @@ export interface Action<Ground> {
   /** Those that it takes, beside `--config`. */
   readonly options: readonly string[];
   readonly operandCount: number;
+  /** There is nothing for it to do where no store was made yet: it says so, and makes none. */
+  readonly needsStore: boolean;
   /** Reads its options before the store is opened, and gives back what is to be done with it. */
   prepare(context: CommandContext): ((ground: Ground) => Promise<void>) | Promise<(ground: Ground) => Promise<void>>;
 }
@@ -37,12 +40,13 @@ export async function actAs<Ground extends { readonly ok: true; readonly store: 
   command: string,
   actions: Readonly<Record<string, Action<Ground>>>,
   context: CommandContext,
-  open: (context: CommandContext) => Promise<Ground | FaultyConfiguration>,
+  open: (context: CommandContext, openStore?: OpenStore) => Promise<Ground | FaultyConfiguration>,
 ): Promise<ExitCode> {
   const { stderr } = context;
   try {
-    const act = await findAction(command, actions, context).prepare(context);
-    const ground = await open(context);
+    const action = findAction(command, actions, context);
+    const act = await action.prepare(context);
+    const ground = await (action.needsStore ? open(context, openExisting(context)) : open(context));
     if (!ground.ok) {
       printFaults(ground, stderr);
       return 1;

@@ -14,6 +14,8 @@ export interface CommandContext {
   /** Each writes one line; the line end is added. */
   readonly stdout: (line: string) => void;
   readonly stderr: (line: string) => void;
+  /** Aborted once nobody reads standard output any more, as behind `| head`: what would go on for ever ends. */
+  readonly unread?: AbortSignal;
 }
 
 /** 0: fine. 1: the user's fault, said in one line. 2: ours. */
@@ -26,5 +28,7 @@ export interface Command {
   /** What may follow the program's name, such as `check [--config F] [--json]`. */
   readonly usage: string;
   readonly options: NonNullable<ParseArgsConfig['options']>;
+  /** What it can be told to do, by name; with what follows the command's name. */
+  readonly actions?: Readonly<Record<string, { readonly usage: string }>>;
   run(context: CommandContext): Promise<ExitCode>;
 }

@@ -4,7 +4,7 @@ import type { RunningConfiguration } from '../config/live.ts';
 import { type FaultyConfiguration, type LoadedConfiguration, loadConfiguration } from '../config/load.ts';
 import type { Element } from '../config/resources.ts';
 import type { Resource, Store } from '../core/store.ts';
-import { openStore, storeExists } from '../store/open-store.ts';
+import { openStore, parseStoreUrl, storeExists } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { CommandContext } from './command.ts';
 import { UserFault } from './user-fault.ts';
@@ -30,7 +30,23 @@ export interface OpenResources {
 }
 
 /** How the store is opened that the configuration names. */
-type Open = (url: string) => Promise<Store>;
+export type OpenStore = (url: string) => Promise<Store>;
+
+/** For those who only look: where there is no store, none is made, and a UserFault says where it would be. */
+export function openExisting({ cwd }: Pick<Surroundings, 'cwd'>): OpenStore {
+  return async (url) => {
+    const place = parseStoreUrl(url, cwd);
+    if (place.kind === 'memory') {
+      throw new UserFault('The store is in memory and ends with its process; other commands cannot look into it.');
+    }
+    if (place.kind === 'file' && !storeExists(url, { cwd })) {
+      throw new UserFault(
+        `There is no store at "${place.path}"; the first "postern serve" makes it. Is this the directory, and --config the file, of your gateway?`,
+      );
+    }
+    return openStore(url, { cwd });
+  };
+}
 
 /**
  * Whoever calls closes the store. One that was not made yet is made, save where the file has faults. A store that cannot be opened
@@ -38,7 +54,7 @@ type Open = (url: string) => Promise<Store>;
  */
 export async function openResources(
   context: Surroundings,
-  open: Open = (url) => openStore(url, { cwd: context.cwd }),
+  open: OpenStore = (url) => openStore(url, { cwd: context.cwd }),
 ): Promise<OpenResources | FaultyConfiguration> {
   const alone = await loadWith(context, []);
   if (alone.ok) return joinStore(context, alone.snapshot.store, open);
@@ -49,7 +65,7 @@ export async function openResources(
 /** The same for those who need a configuration without faults. */
 export async function openConfiguration(
   context: Surroundings,
-  open?: Open,
+  open?: OpenStore,
 ): Promise<OpenConfiguration | FaultyConfiguration> {
   const found = await openResources(context, open);
   if (!found.ok) return found;
@@ -65,8 +81,9 @@ export async function openConfiguration(
  */
 export async function openLeniently(
   context: Surroundings & Pick<CommandContext, 'stderr'>,
+  open?: OpenStore,
 ): Promise<OpenConfiguration | FaultyConfiguration> {
-  const found = await openResources(context);
+  const found = await openResources(context, open);
   if (!found.ok) return found;
   const { store, whole, resources, revision } = found;
   if (whole.ok) return { ok: true, store, loaded: whole, resources, revision };
@@ -86,7 +103,7 @@ export async function openLeniently(
 /** The same, and the store is closed again; where none was made yet, none is made, and it holds nothing. */
 export async function readConfiguration(
   context: Surroundings,
-  open?: Open,
+  open?: OpenStore,
 ): Promise<ReadConfiguration | FaultyConfiguration> {
   const alone = await loadWith(context, []);
   if (alone.ok && !isThere(alone.snapshot.store, context))
@@ -106,7 +123,7 @@ export function createReader(
   return (resources, added) => loadWith(context, resources, file, added);
 }
 
-async function joinStore(context: Surroundings, url: string, open: Open): Promise<OpenResources> {
+async function joinStore(context: Surroundings, url: string, open: OpenStore): Promise<OpenResources> {
   const store = await open(url).catch(toFault);
   try {
     // First the number, so that no change between the two is missed.

@@ -52,7 +52,7 @@ test('show and list say in columns what a key may', async (t) => {
   for (const line of [
     /^project +search$/m,
     /^limits +requests_per_minute=60, concurrency=4$/m,
-    /^budgets +month=50, total=1000\.000000001$/m,
+    /^budgets +month=50:80%,100%, total=1000\.000000001:80%,100%$/m,
     /^metadata +team=a = b, cost\.center=7$/m,
     /^operations +all$/m,
     /^state +active$/m,
@@ -60,11 +60,15 @@ test('show and list say in columns what a key may', async (t) => {
     assert.match(shown, line);
   }
   const [, row = ''] = (await run('list')).lines;
-  assert.match(row, /search +\* +requests_per_minute=60, concurrency=4 +month=50, total=1000\.000000001/);
+  assert.match(
+    row,
+    /search +\* +requests_per_minute=60, concurrency=4 +month=50:80%,100%, total=1000\.000000001:80%,100%/,
+  );
 });
 
 test('show also finds a key that the file declares', async (t) => {
-  const { json, run } = await setUp(t);
+  const { json, run, withStore } = await setUp(t);
+  await withStore(async () => undefined);
   const shown = await json('show', 'dev');
   assert.equal(shown.managed_by, 'file');
   assert.equal(shown.state, 'active');

@@ -5,6 +5,7 @@ import type { KeyRecord } from '../core/key.ts';
 import type { StoredKey } from '../core/store.ts';
 import { toDollars } from '../lib/money.ts';
 import { fromMilliseconds } from '../lib/quantities.ts';
+import { toPrintable } from './printable.ts';
 
 /** A key as scripts read it. */
 export function describeKey(key: StoredKey, nowMs: number) {
@@ -92,8 +93,11 @@ export function toLines(key: Described): [name: string, value: string][] {
 const limitsOf = ({ limits }: Pick<Described, 'limits'>): string =>
   inWords(Object.entries(limits).map(([name, most]) => `${name}=${most}`));
 
+/** As `--budget` takes them. */
 const budgetsOf = ({ budgets }: Pick<Described, 'budgets'>): string =>
-  inWords(budgets.map(({ every, amount }) => `${every}=${amount}`));
+  inWords(
+    budgets.map(({ every, amount, alerts }) => `${every}=${amount}${alerts.length > 0 ? `:${alerts.join(',')}` : ''}`),
+  );
 
 function toStateText({ state, old_secret_until: until }: ReturnType<typeof describeKey>): string {
   return until === null || state !== 'active' ? state : `${state}, former secret until ${until}`;
@@ -111,6 +115,3 @@ export const toInstantText = (ms: number): string => new Date(ms).toISOString().
 const toInstantOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : toInstantText(ms));
 
 const inWords = (items: readonly unknown[]): string => items.join(', ') || '-';
-
-/** Whatever a name holds, it moves no cursor. */
-export const toPrintable = (text: string): string => text.replace(/\p{Cc}/gu, '?');

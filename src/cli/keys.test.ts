@@ -120,7 +120,7 @@ test('list shows every key in aligned columns with its state', async (t) => {
     cells.toSorted(([a = ''], [b = '']) => a.localeCompare(b)),
     [
       ['-', 'pst_abcd…', '-', '*', '-', '-', '2001-01-01T00:00:00Z', '-', 'revoked'],
-      ['?[31mred', 'pst_abcd…', '-', 'a, b*', '-', '-', '2001-01-01T00:00:00Z', '-', 'active'],
+      ['\\u001b[31mred', 'pst_abcd…', '-', 'a, b*', '-', '-', '2001-01-01T00:00:00Z', '-', 'active'],
       ['old', 'pst_abcd…', '-', '*', '-', '-', '2001-01-01T00:00:00Z', '2001-01-02T00:00:00Z', 'expired'],
     ],
   );
@@ -129,7 +129,8 @@ test('list shows every key in aligned columns with its state', async (t) => {
 
 test('list says where further keys are, and what to do while there is none', async (t) => {
   const secret = 'a-secret-that-the-file-declares';
-  const { run } = await setUp(t, { keys: [{ id: 'dev', secret }] });
+  const { run, withStore } = await setUp(t, { keys: [{ id: 'dev', secret }] });
+  await withStore(async () => undefined);
   const { lines } = await run('list');
   assert.deepEqual(lines, [
     'The store holds no key; "postern keys create" makes one.',
@@ -172,6 +173,8 @@ test('revoke ends a key, and again changes nothing', async (t) => {
   assert.notEqual(revokedAtMs, undefined);
   assert.equal((await run('revoke', id)).code, 0);
   assert.equal((await find(secret))?.revokedAtMs, revokedAtMs);
+  const { lines } = await run('update', id, '--name', 'n');
+  assert.deepEqual(lines, [`Key ${id} is changed; it is revoked, and stays so.`]);
 });
 
 test('revoke of an ID that is not there is a fault that does not repeat what was typed', async (t) => {

@@ -15,7 +15,8 @@ import {
   readNewKey,
   readOverlap,
 } from './key-options.ts';
-import { describeFileKey, describeKey, listHead, toInstantText, toLines, toListRow, toPrintable } from './key-words.ts';
+import { describeFileKey, describeKey, listHead, toInstantText, toLines, toListRow } from './key-words.ts';
+import { toPrintable } from './printable.ts';
 import { toTable } from './table.ts';
 import { UserFault } from './user-fault.ts';
 
@@ -48,28 +49,37 @@ const terms =
   '[--name N] [--project P] [--models a,b] [--operations x,y] [--addresses cidr,..] [--expires 30d|2027-01-01] [--limit requests_per_minute=60].. [--budget month=50:80%,100%].. [--metadata name=text].. [--capture 7d]';
 
 const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
-  create: { usage: `create ${terms} [--json]`, options: [...termOptions, 'json'], operandCount: 0, prepare: create },
-  list: { usage: 'list [--json]', options: ['json'], operandCount: 0, prepare: list },
-  show: { usage: 'show ID [--json]', options: ['json'], operandCount: 1, prepare: show },
+  create: {
+    usage: `create ${terms} [--json]`,
+    options: [...termOptions, 'json'],
+    operandCount: 0,
+    needsStore: false,
+    prepare: create,
+  },
+  list: { usage: 'list [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: list },
+  show: { usage: 'show ID [--json]', options: ['json'], operandCount: 1, needsStore: true, prepare: show },
   update: {
     usage: `update ID ${terms} [${takingOptions.map((option) => `--${option}`).join('] [')}] [--json]`,
     options: [...termOptions, ...takingOptions, 'json'],
     operandCount: 1,
+    needsStore: true,
     prepare: update,
   },
   rotate: {
     usage: 'rotate ID [--overlap 24h] [--json]',
     options: ['overlap', 'json'],
     operandCount: 1,
+    needsStore: true,
     prepare: rotate,
   },
-  revoke: { usage: 'revoke ID', options: [], operandCount: 1, prepare: revoke },
+  revoke: { usage: 'revoke ID', options: [], operandCount: 1, needsStore: true, prepare: revoke },
 };
 
 export const keys: Command = {
   name: 'keys',
   summary: 'Makes, shows, changes, rotates and revokes virtual keys.',
   usage: `keys ${Object.keys(actions).join('|')} [--config F] [--json]`,
+  actions,
   options: {
     config: { type: 'string' },
     name: { type: 'string' },
@@ -153,6 +163,7 @@ function update({ positionals, values, stdout, stderr }: CommandContext) {
     if (key === undefined) throw unknownKey();
     for (const warning of modelWarnings(change.models ?? [], snapshot.models)) stderr(`postern: ${warning}`);
     if (values.json === true) stdout(JSON.stringify(describeKey(key, systemClock.nowMs()), null, 2));
+    else if (key.revokedAtMs !== undefined) stdout(`Key ${id} is changed; it is revoked, and stays so.`);
     else stdout(`Key ${id} is changed; a running gateway goes by it within two seconds.`);
   };
 }

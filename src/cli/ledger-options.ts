@@ -70,6 +70,7 @@ export function readFilter(values: Values): LedgerFilter {
     operation: readOneOf(values, 'operation', operations),
     outcome: readOneOf(values, 'outcome', rowOutcomes),
     status: readWhole(values, 'status', 0, 599),
+    clientRequestId: textOf(values, 'request-id'),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import type { Capture, LedgerRow } from '../core/ledger-row.ts';
 import { toDollars } from '../lib/money.ts';
-import { toPrintable } from './key-words.ts';
+import { toPrintable } from './printable.ts';
 
 /** A row as scripts read it. */
 export function describeRow(row: LedgerRow) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -72,8 +73,44 @@ test('show tells everything of one row, and what was captured of it', async (t) 
   assert.equal(said.get('id'), kept.row.id);
   assert.equal(said.get('cost_dollars'), '-');
   assert.equal(said.get('try 1'), 'far m key 1 refused 429 3 ms');
-  assert.equal(said.get('request'), '{"input":"?[2J"}');
+  assert.equal(said.get('request'), '{"input":"\\u001b[2J"}');
   assert.deepEqual((await json('show', kept.row.id)).capture, { request: capture.request, response: 'b' });
+});
+
+test("rows are found by the client's own ID too, and by ours first", async (t) => {
+  const clientRequestId = 'Order-7';
+  const rows = [...numbered(7, { clientRequestId }), ...numbered(1, { startedAtMs: startMs + 100 })];
+  const { run, json } = await setUp(t, rows);
+  const { lines, errors } = await run('show', clientRequestId);
+  const shown = lines.flatMap((line) => (line.startsWith('id ') ? [line.split(/ +/)[1]] : []));
+  const newest = rows.slice(2, 7).map(({ row }) => row.id);
+  assert.deepEqual(shown, newest.toReversed());
+  assert.match(errors.join(), /these are the newest 5/);
+  await assert.rejects(run('show', 'order-7'), userFault(/holds no row with this ID/));
+  const tail = await run('tail', '--json', '--request-id', clientRequestId, '--key', 'dev', '--outcome', 'ok');
+  assert.equal(tail.lines.length, 7);
+  assert.equal((await run('tail', '--json', '--request-id', clientRequestId, '--key', 'b')).lines.length, 0);
+  const own = rows[0]?.row.id ?? '';
+  assert.equal((await json('show', own)).id, own);
+});
+
+test('tail of an empty ledger says that it is empty', async (t) => {
+  const { run, add } = await setUp(t, []);
+  assert.deepEqual(await run('tail'), { code: 0, lines: ['The ledger is empty.'], errors: [] });
+  await add(numbered(1));
+  assert.deepEqual((await run('tail', '--key', 'b')).errors, ['postern: the ledger holds no such row']);
+});
+
+test('a reader that has enough ends the command without a word', async (t) => {
+  const { cwd } = await setUp(t, numbered(2_000));
+  const { PATH = '', HOME = '' } = process.env;
+  const shell = `"${launcher}" ledger tail --limit 2000 | head -1; echo "\${PIPESTATUS[0]}"`;
+  const child = spawn('bash', ['-c', shell], { cwd, env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache } });
+  const said: Record<'stdout' | 'stderr', string> = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (bytes) => (said[name] += String(bytes)));
+  await once(child, 'close');
+  assert.match(said.stdout, /^STARTED .*\n0\n$/);
+  assert.equal(said.stderr, '');
 });
 
 test('what cannot be meant is refused by name', async (t) => {
@@ -88,7 +125,8 @@ test('what cannot be meant is refused by name', async (t) => {
     [['tail', '--from', '5d', '--to', '9d'], /--from: 5d is not before --to, 9d/],
     [['tail', '-f', '--to', '1d'], /--follow and --to exclude each other/],
     [['show'], /write it as "postern ledger show ID/],
-    [['show', "' OR ''='"], /an ID of the ledger has 32 digits/],
+    [['show', ''], /say which row/],
+    [['show', "' OR ''='"], /the ledger holds no row with this ID/],
     [['show', rowId(startMs, 77)], /the ledger holds no row with this ID/],
     [['verify', '--key', 'a'], /"ledger verify" takes no --key/],
   ];

@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setUpCommand, userFault } from '../../test/support/command.ts';
 import { digestOf } from '../lib/key-secret.ts';
+import type { Command } from './command.ts';
 import { keys } from './keys.ts';
+import { ledger } from './ledger.ts';
 import { resources } from './resources.ts';
 import { secrets } from './secrets.ts';
+import { usage } from './usage.ts';
 
 const secretKey = randomBytes(32).toString('hex');
 const otherKey = randomBytes(32).toString('base64');
@@ -285,7 +288,8 @@ test('a store that makes no whole with the file can be mended', async (t) => {
 });
 
 test('list shows what there is, and says so where there is nothing', async (t) => {
-  const { apply, run, json } = await setUp(t);
+  const { apply, run, json, withStore } = await setUp(t);
+  await withStore(async () => undefined);
   assert.deepEqual((await run('list')).lines, [
     'The store holds no resource; "postern resources apply FILE" puts some in.',
   ]);
@@ -370,4 +374,24 @@ test('secrets rotate seals what was put into the store in plain text', async (t)
   const stored = await withStore((store) => store.resources.get('upstream', 'two'));
   assert.match(String(stored?.document.api_key), /^sealed:v1:/);
   assert.equal((await json('show', 'upstream', 'two')).document.api_key, '(sealed)');
+});
+
+test('where there is no store, those who look say so and make none', async (t) => {
+  const { runAs, cwd } = await setUpCommand(t, resources);
+  const looks: [command: Command, args: string[]][] = [
+    [resources, ['list']],
+    [resources, ['show', 'upstream', 'one']],
+    [secrets, ['status']],
+    [keys, ['list']],
+    [keys, ['show', 'k']],
+    [ledger, ['tail']],
+    [ledger, ['verify']],
+    [usage, []],
+  ];
+  for (const [command, args] of looks) {
+    await assert.rejects(runAs(command, {}, ...args), userFault(/^There is no store at ".*keys\.db"/), args.join(' '));
+  }
+  assert.deepEqual(await readdir(cwd), ['postern.yaml']);
+  assert.equal((await runAs(keys, {}, 'create')).code, 0);
+  assert.equal((await runAs(keys, {}, 'list')).code, 0);
 });

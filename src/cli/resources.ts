@@ -16,7 +16,8 @@ import type { KeyRing } from '../lib/sealed.ts';
 import { type Action, actAs, FaultsFound } from './actions.ts';
 import type { Command, CommandContext } from './command.ts';
 import { createReader, type OpenResources, openResources } from './configuration.ts';
-import { toInstantText, toPrintable } from './key-words.ts';
+import { toInstantText } from './key-words.ts';
+import { toPrintable } from './printable.ts';
 import { readRing } from './secret-ring.ts';
 import { toTable } from './table.ts';
 import { UserFault } from './user-fault.ts';
@@ -25,16 +26,17 @@ const actor = 'command line';
 const largestFileBytes = 4 * 1024 * 1024;
 
 const actions: Readonly<Record<string, Action<OpenResources>>> = {
-  list: { usage: 'list [--json]', options: ['json'], operandCount: 0, prepare: list },
-  show: { usage: 'show KIND ID [--json]', options: ['json'], operandCount: 2, prepare: show },
-  apply: { usage: 'apply FILE [--json]', options: ['json'], operandCount: 1, prepare: apply },
-  delete: { usage: 'delete KIND ID', options: [], operandCount: 2, prepare: remove },
+  list: { usage: 'list [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: list },
+  show: { usage: 'show KIND ID [--json]', options: ['json'], operandCount: 2, needsStore: true, prepare: show },
+  apply: { usage: 'apply FILE [--json]', options: ['json'], operandCount: 1, needsStore: false, prepare: apply },
+  delete: { usage: 'delete KIND ID', options: [], operandCount: 2, needsStore: true, prepare: remove },
 };
 
 export const resources: Command = {
   name: 'resources',
   summary: 'Shows, puts in and takes out what is configured in the store: upstreams, models and projects.',
   usage: `resources ${Object.keys(actions).join('|')} [--config F] [--json]`,
+  actions,
   options: { config: { type: 'string' }, json: { type: 'boolean' } },
   run: (context) => actAs('resources', actions, context, openResources),
 };

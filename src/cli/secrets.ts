@@ -7,7 +7,7 @@ import type { KeyRing } from '../lib/sealed.ts';
 import { type Action, actAs } from './actions.ts';
 import type { Command, CommandContext } from './command.ts';
 import { type OpenResources, openResources } from './configuration.ts';
-import { toPrintable } from './key-words.ts';
+import { toPrintable } from './printable.ts';
 import { readRing } from './secret-ring.ts';
 import { toTable } from './table.ts';
 import { UserFault } from './user-fault.ts';
@@ -17,14 +17,15 @@ const actor = 'command line';
 const mostAttempts = 5;
 
 const actions: Readonly<Record<string, Action<OpenResources>>> = {
-  status: { usage: 'status [--json]', options: ['json'], operandCount: 0, prepare: status },
-  rotate: { usage: 'rotate [--json]', options: ['json'], operandCount: 0, prepare: rotate },
+  status: { usage: 'status [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: status },
+  rotate: { usage: 'rotate [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: rotate },
 };
 
 export const secrets: Command = {
   name: 'secrets',
   summary: 'Shows under which key the secrets in the store are sealed, and seals them anew.',
   usage: `secrets ${Object.keys(actions).join('|')} [--config F] [--json]`,
+  actions,
   options: { config: { type: 'string' }, json: { type: 'boolean' } },
   run: (context) => actAs('secrets', actions, context, openResources),
 };

@@ -2,7 +2,7 @@
 
 import type { UsageGroup, UsageLine, UsageSums } from '../core/store.ts';
 import { toDollars } from '../lib/money.ts';
-import { toPrintable } from './key-words.ts';
+import { toPrintable } from './printable.ts';
 import { toTable } from './table.ts';
 
 /** A millionth of a dollar; in tables, smaller parts of one are rounded. */

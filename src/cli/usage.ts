@@ -4,7 +4,7 @@ import { type UsageGroup, usageGroups } from '../core/store.ts';
 import { systemClock } from '../lib/clock.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { Command, CommandContext, ExitCode } from './command.ts';
-import { openConfiguration } from './configuration.ts';
+import { openConfiguration, openExisting } from './configuration.ts';
 import { printFaults } from './faults.ts';
 import { filterOptions, readFilter, readSpan, spanOptions, textOf, toOneOf } from './ledger-options.ts';
 import { toTotalJson, toUsageCsv, toUsageJson, toUsageTable } from './usage-words.ts';
@@ -38,7 +38,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
   const groups = readGroups(values);
   const span = readSpan(values, systemClock.nowMs(), defaultFrom);
   const filter = { ...readFilter(values), ...span };
-  const found = await openConfiguration(context);
+  const found = await openConfiguration(context, openExisting(context));
   if (!found.ok) {
     printFaults(found, stderr);
     return 1;

@@ -11,6 +11,7 @@ import { createModelIndex } from './model-index.ts';
 import { compileModels } from './models.ts';
 import { noticesOf } from './notices.ts';
 import { toAlertSettings, toConsoleSettings, toLedgerSettings } from './operation-settings.ts';
+import { priceWarnings } from './price-warnings.ts';
 import { compileProjects } from './projects.ts';
 import { toServerSettings } from './server-settings.ts';
 import { compileUpstreams } from './upstreams.ts';
@@ -46,6 +47,7 @@ export function compile(document: ConfigurationDocument, context: CompileContext
     defaultModels: toDefaultModels(document, models, context),
     keys: compileKeys(document, models, context),
   });
+  context.warnings.push(...priceWarnings(document, models.all, snapshot));
   return { snapshot, credentialCounts };
 }
 
@@ -80,7 +82,7 @@ function checkRedis(redis: string | undefined, { faults }: CompileContext): void
 function warnOfWorkers(redis: string | undefined, workers: number, { warnings }: CompileContext): void {
   if (workers === 1 || redis !== undefined) return;
   warnings.push(
-    `server.workers: limits count per worker: without redis the ${workers} of them may let through ${workers} times what a limit says; set redis, or workers: 1 (budgets stay exact)`,
+    `server.workers: without redis each of the ${workers} workers holds its share of every limit (a limit / ${workers}, and at least 1): where clients spread unevenly, some are refused before a limit is reached, and a limit below ${workers} may be passed; set redis, or workers: 1 (budgets stay exact)`,
   );
 }
 

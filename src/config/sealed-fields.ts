@@ -113,7 +113,7 @@ export function openDocument(
     report(
       path,
       opened.kind === 'unknown-key'
-        ? `is sealed under the key ${keyId}, and POSTERN_SECRET_KEY holds ${ring.keyIds.join(', ')}; put that key behind the first, after a comma`
+        ? `is sealed under the key ${keyId}, and POSTERN_SECRET_KEY holds ${ring.keyIds.join(', ')}; write it as "<key ${[...ring.keyIds, keyId].join('>,<key ')}>": the first seals, the others open`
         : 'is sealed, and does not open: it was changed, or sealed for another place; write the secret anew',
     );
     return text;

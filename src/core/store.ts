@@ -178,6 +178,8 @@ export interface LedgerFilter {
   readonly operation?: Operation | undefined;
   readonly outcome?: RowOutcome | undefined;
   readonly status?: number | undefined;
+  /** The client's own; sums know nothing of it. */
+  readonly clientRequestId?: string | undefined;
 }
 
 export interface LedgerPage {

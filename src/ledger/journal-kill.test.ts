@@ -12,7 +12,7 @@ import { createJournalReader } from './journal-reader.ts';
 import { claimSlot, listSlots } from './journal-slot.ts';
 
 const program = new URL('../../test/support/appending-process.ts', import.meta.url).pathname;
-const kills = 10;
+const kills = 3;
 
 /** Runs the program and kills it after so many promises; resolves to all it was promised. */
 function runAndKill(directory: string, node: string, durability: string, promises: number): Promise<string[]> {

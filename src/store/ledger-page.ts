@@ -3,7 +3,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { LedgerFilter, LedgerPage } from '../core/store.ts';
 import { findStretch, isRarelyTogether, type Stretch } from './ledger-days.ts';
-import { firstIdOf, fromTableRow, isId, toConditions } from './ledger-rows.ts';
+import { firstIdOf, fromTableRow, isId, toConditions, toName } from './ledger-rows.ts';
 import type { Schema } from './schema.ts';
 
 const mostRowsPerPage = 1_000;
@@ -25,13 +25,20 @@ export async function readPage(
 
   const { fromMs = 0, toMs = Number.POSITIVE_INFINITY } = filter;
   let stretch: Stretch | undefined = { fromMs, toMs: Math.min(toMs, endOf(before)) };
-  if (isRarelyTogether(filter)) stretch = await findStretch(db, filter, stretch, limit + 1);
+  const { clientRequestId } = filter;
+  if (clientRequestId === undefined && isRarelyTogether(filter))
+    stretch = await findStretch(db, filter, stretch, limit + 1);
   if (stretch === undefined) return { rows: [], next: undefined };
 
   let query = db.selectFrom('ledger').selectAll();
   for (const { column, value } of toConditions(filter)) {
-    query = value === '' ? query.where(isEmpty(column)) : query.where(column, '=', value);
+    if (value === '') query = query.where(isEmpty(column));
+    // Few rows have one ID of a client; the index of anything else is kept out of it.
+    else if (clientRequestId !== undefined)
+      query = query.where(sql<boolean>`coalesce(${sql.ref(column)}, '') = ${value}`);
+    else query = query.where(column, '=', value);
   }
+  if (clientRequestId !== undefined) query = query.where('client_request_id', '=', toName(clientRequestId));
   if (filter.status !== undefined) query = query.where('status', '=', filter.status);
   // The indices of these two leave out what nearly every row has; only in these words do they count as fitting.
   if (filter.outcome !== undefined && filter.outcome !== 'ok') query = query.where(sql<boolean>`outcome <> 'ok'`);

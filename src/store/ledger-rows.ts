@@ -37,7 +37,7 @@ const longestModel = 256;
 export function toTableRow(row: LedgerRow): LedgerTable {
   return {
     id: toText(row.id, longestName),
-    client_request_id: orNull(row.clientRequestId, toStorable),
+    client_request_id: orNull(row.clientRequestId, toName),
     started_at: toCount(row.startedAtMs),
     node: toText(row.node, longestName),
     key: toText(row.key, longestName),
@@ -83,7 +83,7 @@ function toText(value: string, longest: number): string {
   return toStorable(text.length > longest ? text.slice(0, longest) : text);
 }
 
-const toName = (text: string): string => toText(text, longestName);
+export const toName = (text: string): string => toText(text, longestName);
 const toModel = (text: string): string => toText(text, longestModel);
 
 const filterColumns = ['key', 'project', 'model', 'upstream', 'operation', 'outcome'] as const;

@@ -44,11 +44,15 @@ export function toClientConfig(url: string, { connectMs, statementMs }: Omit<Poo
 /** For Kysely. Whatever goes wrong comes out as a sentence, and a connection that is in doubt is not used again. */
 export function createPostgresPool(url: string, place: string, settings: PoolSettings): PostgresPool {
   const open = new Set<Client>();
+  const idle = new IdleClients();
   class KnownClient extends Client {
     constructor(config?: ClientConfig) {
       super(config);
       open.add(this);
-      this.once('end', () => open.delete(this));
+      this.once('end', () => {
+        open.delete(this);
+        idle.delete(this);
+      });
       // While it is lent out the pool does not listen, and a connection that breaks between two statements would end the
       // process. Whoever has it is told at the next statement.
       this.on('error', () => undefined);
@@ -79,7 +83,9 @@ export function createPostgresPool(url: string, place: string, settings: PoolSet
     async connect() {
       if (pool.ending) throw new StoreError('The store is closed.');
       try {
-        return new GuardedClient(await pool.connect(), place);
+        const client = await takeLiving(pool);
+        idle.delete(client);
+        return new GuardedClient(client, idle, place);
       } catch (thrown) {
         throw toPostgresError(thrown, place);
       }
@@ -87,13 +93,33 @@ export function createPostgresPool(url: string, place: string, settings: PoolSet
   };
 }
 
+/** The pool hears a moment later of those that were hung up. */
+async function takeLiving(pool: Pool): Promise<PoolClient> {
+  for (;;) {
+    const client = await pool.connect();
+    if (!client.connection.stream.destroyed) return client;
+    client.release(true);
+  }
+}
+
+/** Those that nobody uses just now. */
+class IdleClients extends Set<Client> {
+  /** One was lost: so may be the others, and behind a wall that swallows everything each would be waited for in its turn. */
+  hangUpAll(): void {
+    for (const client of this) hangUp(client);
+    this.clear();
+  }
+}
+
 class GuardedClient implements PostgresPoolClient {
   readonly #client: PoolClient;
+  readonly #idle: IdleClients;
   readonly #place: string;
   #isLost = false;
 
-  constructor(client: PoolClient, place: string) {
+  constructor(client: PoolClient, idle: IdleClients, place: string) {
     this.#client = client;
+    this.#idle = idle;
     this.#place = place;
   }
 
@@ -104,7 +130,9 @@ class GuardedClient implements PostgresPoolClient {
   }
 
   release(destroy = false): void {
-    this.#client.release(destroy || this.#isLost);
+    const isDone = destroy || this.#isLost;
+    if (!isDone) this.#idle.add(this.#client);
+    this.#client.release(isDone);
   }
 
   async #run(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<unknown>> {
@@ -115,7 +143,10 @@ class GuardedClient implements PostgresPoolClient {
       );
       return { command: command as PostgresQueryResult<unknown>['command'], rowCount: rowCount ?? 0, rows };
     } catch (thrown) {
-      if (isConnectionLost(thrown)) this.#isLost = true;
+      if (isConnectionLost(thrown)) {
+        this.#isLost = true;
+        this.#idle.hangUpAll();
+      }
       throw toPostgresError(thrown, this.#place);
     }
   }

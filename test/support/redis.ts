@@ -6,12 +6,14 @@ import { access, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient } from '@redis/client';
 
-/** What of a test is needed. */
-export type RedisScope = Pick<TestContext, 'after' | 'skip'>;
+/** A test's context, most of the time. */
+export interface RedisScope {
+  after(end: () => Promise<void>): unknown;
+  skip(why: string): unknown;
+}
 
 export interface RedisServer {
   /** `redis://127.0.0.1:port`, or what `POSTERN_TEST_REDIS` says. */

@@ -41,7 +41,8 @@ export class BudgetExceeded extends GatewayError {
 export function budgetExceeded({ account, period, spentNanos, nanos, nowMs }: Shortage): BudgetExceeded {
   const { holderKind, holderId, endsAtMs } = account;
   // What is not spent would do: it is reserved for requests under way, here or at another node.
-  const isHeld = account.nanos - spentNanos >= nanos;
+  const isSpent = spentNanos >= account.nanos;
+  const isHeld = !isSpent && account.nanos - spentNanos >= nanos;
   const headers = ['x-should-retry', 'false'];
   const endsInMs = endsAtMs - nowMs;
   if (isHeld) headers.push('Retry-After', String(heldS));
@@ -50,13 +51,13 @@ export function budgetExceeded({ account, period, spentNanos, nanos, nowMs }: Sh
   const name = JSON.stringify(holderId.length > 80 ? `${holderId.slice(0, 80)}…` : holderId);
   const anew = Number.isFinite(endsAtMs) ? `It begins anew at ${toMinute(endsAtMs)}.` : 'It does not begin anew.';
   const rest = isHeld
-    ? 'the rest is reserved for requests under way, and may be free again in a moment'
-    : 'send one that can cost less (a lower "max_tokens", fewer inputs)';
+    ? 'the rest is reserved for requests under way, and may be free again in a moment, or '
+    : 'send one that can cost less (a lower "max_tokens", fewer inputs), or ';
   return new BudgetExceeded(holderKind, period, {
     message:
       `The budget of the ${holderKind} ${name} ${periodNames[period]} is $${toDollars(account.nanos)}, of which ` +
-      `$${toDollars(spentNanos)} is spent, and this request could cost up to $${toDollars(nanos)}: ${rest}, ` +
-      `or ask the operator for more. ${anew}`,
+      `$${toDollars(spentNanos)} is spent, and this request could cost up to $${toDollars(nanos)}: ` +
+      `${isSpent ? '' : rest}ask the operator for more. ${anew}`,
     headers,
   });
 }

@@ -22,7 +22,7 @@ export interface LinkLog {
   warn(message: string, fields?: Record<string, unknown>): void;
 }
 
-export interface LinkNews {
+interface LinkNews {
   readonly redisNowMs: number;
   /** What is counted there, by a name of its own: another one where what was counted before is lost, in whole or in part. */
   readonly dataSet: string;

@@ -51,6 +51,12 @@ export const ledger: Migration = {
       const rare = column === 'outcome' ? index.where('outcome' as never, '<>', 'ok') : index;
       await (column === 'status' ? rare.where('status' as never, '<>', 200) : rare).execute();
     }
+    await db.schema
+      .createIndex('ledger_client_request_id')
+      .on('ledger')
+      .columns(['client_request_id', 'id'])
+      .where('client_request_id' as never, 'is not', null)
+      .execute();
     for (const name of ['usage_hours', 'usage_days']) {
       const table = withSums(db.schema.createTable(name), name);
       // In SQLite the rows stand in the order of the key itself then, and are added up in half the time.

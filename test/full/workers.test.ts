@@ -34,7 +34,7 @@ async function open(
 ): Promise<{ gateway: GatewayProcess; upstream: FakeUpstream }> {
   const upstream = await startFakeUpstream(script);
   t.after(() => upstream.close());
-  const gateway = await startGatewayProcess({ config: document(upstream.url) });
+  const gateway = await startGatewayProcess({ config: document(upstream.url), readyTimeoutMs: 60_000 });
   t.after(() => gateway.stop());
   return { gateway, upstream };
 }

@@ -1,0 +1,123 @@
+/** Warns of prices that would let money go uncounted: those that nobody knows where there are budgets, and those that name no unit that is billed. */
+
+import { type Caps, noCaps } from '../core/caps.ts';
+import type { Operation } from '../core/operation.ts';
+import type { Model, Snapshot, Target } from '../core/snapshot.ts';
+import type { ConfigurationDocument, Entry } from './document.ts';
+import { toPathText } from './faults.ts';
+import type { ModelEntry, TargetEntry } from './model-schema.ts';
+import { serves } from './targets.ts';
+
+type Written = Exclude<TargetEntry['price'], 'free' | 'unknown' | undefined>;
+type Unit = keyof Written;
+
+const inputUnits: readonly Unit[] = ['input', 'request', 'item'];
+
+/** By any of these, each is billed for what it mostly is. */
+const unitsOf: Readonly<Record<Operation, readonly Unit[]>> = {
+  completions: ['input', 'output', 'request', 'item'],
+  edits: ['input', 'output', 'request', 'item'],
+  rerank: ['search_unit', ...inputUnits],
+  moderations: [...inputUnits, 'image'],
+  embeddings: inputUnits,
+};
+
+/** Who may have budgets, compiled. */
+type Holders = Pick<Snapshot, 'keys' | 'projects'>;
+
+interface CalledTarget {
+  readonly entry: TargetEntry;
+  readonly target: Target;
+  /** `targets[1]`. */
+  readonly name: string;
+}
+
+export function priceWarnings(
+  { models }: Pick<ConfigurationDocument, 'models'>,
+  compiled: readonly Model[],
+  holders: Holders,
+): string[] {
+  return models.flatMap(({ path, value }) => {
+    const model = compiled.find(({ id }) => id === value.id);
+    if (model === undefined) return [];
+    const called = calledTargets(value, model);
+    return [...unknownPrices({ path, value }, model, called, holders), ...missingUnits({ path, value }, model, called)];
+  });
+}
+
+/** A target that has no weight costs nothing; one whose upstream is not there has a fault already. */
+function calledTargets(value: ModelEntry, model: Model): CalledTarget[] {
+  return value.targets.flatMap((entry, index) => {
+    const name = entry.model ?? value.id;
+    const target = model.targets.find(
+      ({ upstream, model: called }) => upstream.id === entry.upstream && called === name,
+    );
+    return target === undefined || target.weight === 0 ? [] : [{ entry, target, name: `targets[${index}]` }];
+  });
+}
+
+/** Not where the operator wrote that it is unknown. */
+function unknownPrices(
+  { path, value }: Entry<ModelEntry>,
+  model: Model,
+  called: readonly CalledTarget[],
+  holders: Holders,
+): string[] {
+  const isCounted = hasBudgets(model.caps) || isWithinBudgets(model, holders);
+  const unknown = called.filter(
+    ({ entry, target }) =>
+      target.price === undefined &&
+      (entry.price ?? value.price) === undefined &&
+      (isCounted || hasBudgets(target.upstream.caps)),
+  );
+  if (unknown.length === 0) return [];
+  const whose = unknown.length === value.targets.length ? 'its price' : `the price of ${inWords(unknown)}`;
+  return [
+    `${toPathText(path)}: ${whose} is not known, so budgets do not count it; set price (or price: unknown, if that is meant)`,
+  ];
+}
+
+function isWithinBudgets(model: Model, { keys, projects }: Holders): boolean {
+  // Which keys of the store belong to a project is not known here.
+  if (projects.values().some(({ caps }) => hasBudgets(caps))) return true;
+  return keys.values().some((key) => hasBudgets(key.caps) && key.models.some((pattern) => reaches(pattern, model.id)));
+}
+
+const hasBudgets = ({ budgets }: Caps = noCaps): boolean => budgets.length > 0;
+
+/** A model that is a pattern itself may come to anything. */
+function reaches(pattern: string, id: string): boolean {
+  const [before = '', after] = pattern.split('*');
+  if (id.includes('*')) return true;
+  if (after === undefined) return pattern === id;
+  return id.length >= before.length + after.length && id.startsWith(before) && id.endsWith(after);
+}
+
+/** Once for each price that is written, though several targets may go by it. */
+function missingUnits({ path, value }: Entry<ModelEntry>, model: Model, called: readonly CalledTarget[]): string[] {
+  const warnings = new Set<string>();
+  for (const { entry, target, name } of called) {
+    const written = entry.price ?? value.price;
+    if (written === undefined || written === 'free' || written === 'unknown') continue;
+    const place = entry.price === undefined ? `${toPathText(path)}.price` : `${toPathText(path)}.${name}.price`;
+    for (const operation of model.operations) {
+      if (!serves({ path, target }, operation)) continue;
+      const warning = unitWarning(operation, written, target.bridge !== undefined);
+      if (warning !== undefined) warnings.add(`${place} ${warning}`);
+    }
+  }
+  return [...warnings];
+}
+
+function unitWarning(operation: Operation, written: Written, isBridged: boolean): string | undefined {
+  const units = unitsOf[operation];
+  const has = (unit: Unit): boolean => written[unit] !== undefined;
+  if (!units.some(has) && !(isBridged && has('output'))) {
+    return `names nothing that ${operation} is billed by, so it costs nothing; set one of ${units.join(', ')}`;
+  }
+  const isOfText = operation === 'completions' || operation === 'edits';
+  if (!isOfText || !has('input') || has('output') || has('request') || has('item')) return undefined;
+  return `has input without output, so the text that ${operation} makes costs nothing; set output (0, if that is meant)`;
+}
+
+const inWords = (targets: readonly CalledTarget[]): string => targets.map(({ name }) => name).join(', ');
