@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { atMost, within } from '../test/chaos/promise.ts';
-import { formatOutcomes, hasFailed, replaceFigures, toVerdict } from './chaos-report.ts';
+import { formatOutcomes, hasFailed, moneyStoryNo, replaceFigures, storyNo, toVerdict } from './chaos-report.ts';
 
 const outcome = { no: 9, title: 'cut anywhere', seconds: 1, failure: undefined };
 const kept = { ...outcome, figures: [atMost('wrong | answers', 0, 0)] };
@@ -54,5 +54,19 @@ end
   const again = replaceFigures(first, [{ ...late, figures: [within('delay', 5, 50)] }], 'short');
   assert.match(again, /^\| 9 \| .* \| `npm run chaos -- --only 9` \|$/m);
   assert.match(again, /^\| 10 \| .* \| 5\.0 ms \| yes \| `npm run chaos -- --only 10 --short` \|$/m);
+  const told = replaceFigures(
+    again,
+    [
+      { ...kept, no: moneyStoryNo },
+      { ...kept, no: storyNo },
+    ],
+    'long',
+  );
+  assert.deepEqual(
+    [...replaceFigures(told, [{ ...kept, no: moneyStoryNo }], 'long').matchAll(/^\| ([a-z0-9-]+) \| cut/gm)].map(
+      ([, name]) => name,
+    ),
+    ['story', 'money-story', '9', '10'],
+  );
   assert.throws(() => replaceFigures('no markers', [kept], 'long'), /has no <!-- figures -->/);
 });

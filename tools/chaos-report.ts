@@ -12,8 +12,13 @@ const colours = { met: 'green', missed: 'yellow', broken: 'red' } as const;
 /** What is longer has a line of its own, and its beginning here. */
 const widestCellCharacters = 48;
 
-/** Has no number of its own; it stands before those that have. */
+/** Stories have no number of their own; they stand before those that have. */
 export const storyNo = 0;
+export const moneyStoryNo = 0.5;
+const storyNames: ReadonlyMap<number, string> = new Map([
+  [storyNo, 'story'],
+  [moneyStoryNo, 'money-story'],
+]);
 
 const opening = '<!-- figures -->';
 const closing = '<!-- /figures -->';
@@ -71,8 +76,8 @@ export function replaceFigures(document: string, outcomes: readonly PromiseOutco
     .slice(start, end)
     .split('\n')
     .flatMap((row) => {
-      const name = /^\| (\d+|story) \|/.exec(row)?.[1];
-      return name === undefined ? [] : [{ no: name === 'story' ? storyNo : Number(name), row }];
+      const name = /^\| (\d+|[a-z-]*story) \|/.exec(row)?.[1];
+      return name === undefined ? [] : [{ no: findStory(name) ?? Number(name), row }];
     });
   const measured = outcomes.filter(({ failure }) => failure === undefined);
   const kept = rows.filter(({ no }) => !measured.some((outcome) => outcome.no === no));
@@ -91,8 +96,14 @@ function toRow(
   return { no, row: `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |` };
 }
 
+/** Its number, by the name that people call it. */
+export function findStory(name: string): number | undefined {
+  for (const [no, known] of storyNames) if (known === name) return no;
+  return undefined;
+}
+
 function nameOf(no: number): string {
-  return no === storyNo ? 'story' : String(no);
+  return storyNames.get(no) ?? String(no);
 }
 
 function verdictOf({ met, broken = false }: Figure): Verdict {

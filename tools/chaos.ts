@@ -3,19 +3,29 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs, stripVTControlCharacters } from 'node:util';
-import type { Scale } from '../test/chaos/promise.ts';
+import { tellMoneyStory } from '../test/chaos/money-story.ts';
+import type { Figure, Scale } from '../test/chaos/promise.ts';
 import { tellStory } from '../test/chaos/story.ts';
 import { findPromises, type PromiseOutcome, runPromise } from '../test/chaos/support/promise-process.ts';
-import { formatOutcomes, hasFailed, replaceFigures, storyNo, toVerdict } from './chaos-report.ts';
+import {
+  findStory,
+  formatOutcomes,
+  hasFailed,
+  moneyStoryNo,
+  replaceFigures,
+  storyNo,
+  toVerdict,
+} from './chaos-report.ts';
 
 const usage = `npm run chaos -- [options]
-  --only 9,14   these promises only; "story" is the one with the chart
+  --only 9,14   these promises only; "story" and "money-story" are those with the charts
   --short       smaller counts, seconds instead of minutes
   --seed N      repeats the randomness of an earlier run
   --json FILE   writes the figures there too
   --write       puts the figures into docs/reliability.md`;
 
 const storySeconds: Readonly<Record<Scale, number>> = { short: 16, long: 40 };
+const moneyStorySeconds: Readonly<Record<Scale, number>> = { short: 10, long: 45 };
 const documentFile = 'docs/reliability.md';
 /** Where each line stays, a line every so often says enough. */
 const plainProgressIntervalMs = 10_000;
@@ -30,7 +40,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const files = findPromises();
 const wanted = values.only?.split(',').map((text) => toNumber(text.trim()));
 for (const no of wanted ?? []) {
-  if (no !== storyNo && !files.some((file) => file.no === no)) refuse(`there is no promise ${no}`);
+  if (no !== storyNo && no !== moneyStoryNo && !files.some((file) => file.no === no))
+    refuse(`there is no promise ${no}`);
 }
 
 console.log(`seed ${seed}, ${scale} form`);
@@ -45,7 +56,12 @@ for (const file of files) {
   replaceLine(`${name}: ${toVerdict(outcome)} (${outcome.seconds.toFixed(1)} s)\n`);
 }
 
-if (wanted === undefined || wanted.includes(storyNo)) outcomes.push(await runStory());
+for (const [no, tell] of [
+  [storyNo, runStory],
+  [moneyStoryNo, runMoneyStory],
+] as const) {
+  if (wanted === undefined || wanted.includes(no)) outcomes.push(await tell());
+}
 
 console.log(`\n${formatOutcomes(outcomes, process.stdout)}`);
 if (values.json !== undefined) {
@@ -72,13 +88,31 @@ function parseArguments() {
   }
 }
 
+function runStory(): Promise<PromiseOutcome> {
+  const outcome = { no: storyNo, title: 'three upstreams fail in three ways and come back, under load' };
+  return runTold(outcome, () => tellStory({ seed, seconds: storySeconds[scale], log }));
+}
+
+function runMoneyStory(): Promise<PromiseOutcome> {
+  const title =
+    'two nodes, one budget, limits; a node is killed in its work and comes back; then the books are compared';
+  return runTold({ no: moneyStoryNo, title }, async () => {
+    const figures: Figure[] = [];
+    for (const store of ['postgres', 'sqlite'] as const) {
+      figures.push(...(await tellMoneyStory({ seed, seconds: moneyStorySeconds[scale], store, log })));
+    }
+    return figures;
+  });
+}
+
 /** In this process, as it draws on the terminal. */
-async function runStory(): Promise<PromiseOutcome> {
+async function runTold(
+  outcome: { readonly no: number; readonly title: string },
+  tell: () => Promise<readonly Figure[]>,
+): Promise<PromiseOutcome> {
   const startedMs = performance.now();
-  const title = 'three upstreams fail in three ways and come back, under load';
-  const outcome = { no: storyNo, title };
   try {
-    const figures = await tellStory({ seed, seconds: storySeconds[scale], log: (line) => console.log(line) });
+    const figures = await tell();
     return { ...outcome, figures, seconds: (performance.now() - startedMs) / 1000, failure: undefined };
   } catch (error) {
     const failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -86,8 +120,12 @@ async function runStory(): Promise<PromiseOutcome> {
   }
 }
 
+function log(line: string): void {
+  console.log(line);
+}
+
 function toNumber(text: string): number {
-  return text === 'story' ? storyNo : toWhole(text, '--only');
+  return findStory(text) ?? toWhole(text, '--only');
 }
 
 function toWhole(text: string, option: string): number {

@@ -1,14 +1,17 @@
-/** A long steady load of which a tenth leaves early: memory stays level, and every handle and socket is given back. */
+/** A long steady load of which a tenth leaves early: memory stays level, and every handle, socket, thread and segment is given back. */
 
 import { readdir, readlink } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
 import { type GatewayProcess, launcher, startGatewayProcess } from '../support/gateway-process.ts';
-import { toRequestBytes } from '../support/raw-client.ts';
+import { send, toRequestBytes } from '../support/raw-client.ts';
 import { definePromise, type Figure, type Scale } from './promise.ts';
+import { createCommandLine } from './support/command-line.ts';
 import { none } from './support/findings.ts';
 import { startLoad } from './support/load.ts';
+import { readMetric } from './support/metric.ts';
 
 interface Size {
   readonly requests: number;
@@ -28,6 +31,8 @@ const connections = 48;
 const abandon = { share: 0.12, withinMs: 12 };
 const sampleEveryMs = 250;
 const quietLimitMs = 30_000;
+/** So long nothing may have changed for the gateway to count as settled. */
+const settledMs = 1_500;
 const mebibyte = 1024 * 1024;
 
 /** The line of each request is taken out of the log before it comes here: there are too many of them to keep. */
@@ -51,11 +56,16 @@ export default definePromise({
     const upstream = await startUpstream(t);
     const gateway = await startGatewayProcess({ config: toConfig(portOf(upstream)), command: quietly });
     t.after(() => gateway.stop());
-    const atStart = await countDescriptors(gateway);
+    const request = toRequestBytes({ path: '/v1/embeddings', headers: [['x-api-key', clientKey]], body: question });
+    // What opens with the first request, and stays open, is part of the start.
+    const first = await send(gateway.port, request);
+    if (first.status !== 200) throw new Error(`the first request is answered with ${first.status}: ${first.body}`);
+    upstream.closeIdleConnections();
+    const atStart = await settle(gateway);
 
     const load = startLoad(t, {
       port: gateway.port,
-      requests: [toRequestBytes({ path: '/v1/embeddings', headers: [['x-api-key', gateway.key]], body: question })],
+      requests: [request],
       connections,
       maxRequests: requests,
       maxMs: timeLimitMs,
@@ -71,6 +81,7 @@ export default definePromise({
     // In the long form the gateway's own patience with idle connections is waited for.
     if (scale === 'short') upstream.closeIdleConnections();
     const left = await waitUntilQuiet(gateway, atStart);
+    const books = await readBooks(gateway);
 
     const { sent, answered, abandoned, broken, refused, statuses, failures, durationMs } = report;
     const failed = broken + refused + answered - (statuses['200'] ?? 0);
@@ -98,11 +109,25 @@ export default definePromise({
         met: growthMiB <= growthLimitMiB,
         broken: growthMiB > growthLimitMiB,
       },
-      backTo('open descriptors when all is over', left.all, atStart.all),
+      backTo('open descriptors when all is over', left.descriptors, atStart.descriptors),
       backTo('open sockets when all is over', left.sockets, atStart.sockets),
+      backTo('threads when all is over', left.threads, atStart.threads),
+      backTo('journal segments when all is over', left.segments, atStart.segments),
+      none(
+        'answers without a row in the ledger',
+        books.rows > answered ? [] : [`${books.rows} rows, ${answered} answers`],
+      ),
+      none(
+        'differences between rows and sums, and money that does not fit them',
+        books.differences,
+        `${books.rows} rows`,
+      ),
     ] satisfies Figure[];
   },
 });
+
+const clientKey = 'the-only-key-with-enough-characters';
+const usageSchema = z.object({ total: z.object({ requests: z.number() }) });
 
 const question = { model: 'm', input: 'one short text' };
 
@@ -149,38 +174,95 @@ function portOf(server: Server): number {
   return address.port;
 }
 
+/** Everything that counts is on, and nothing of it is ever reached. */
 function toConfig(upstreamPort: number): Readonly<Record<string, unknown>> {
+  const limits = {
+    requests_per_minute: 1_000_000_000,
+    tokens_per_day: 1_000_000_000_000,
+    items_per_minute: 1_000_000_000,
+    concurrency: 100_000,
+  };
+  const budgets = [
+    { every: 'day', amount: 1_000_000 },
+    { every: 'total', amount: 1_000_000 },
+  ];
   return {
+    projects: [{ id: 'team', limits, budgets }],
     upstreams: [
-      { id: 'up', family: 'openai', base_url: `http://127.0.0.1:${upstreamPort}`, api_key: 'sk-upstream-key' },
+      { id: 'up', family: 'openai', base_url: `http://127.0.0.1:${upstreamPort}`, api_key: 'sk-upstream-key', budgets },
     ],
-    models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'up' }] }],
+    models: [{ id: 'm', operations: ['embeddings'], limits, price: { input: 1 }, targets: [{ upstream: 'up' }] }],
+    keys: [{ id: 'test', secret: clientKey, project: 'team', limits, budgets }],
   };
 }
 
-interface Descriptors {
-  readonly all: number;
+/** What a process holds. */
+interface Holdings {
+  readonly descriptors: number;
   readonly sockets: number;
+  readonly threads: number;
+  /** Of the journal, on the disk. */
+  readonly segments: number;
 }
 
-async function countDescriptors({ pid }: GatewayProcess): Promise<Descriptors> {
-  const directory = `/proc/${pid}/fd`;
+async function countHoldings({ pid, directory }: GatewayProcess): Promise<Holdings> {
+  const descriptors = `/proc/${pid}/fd`;
   const targets = await Promise.all(
     // One that is gone again when it is asked for is none.
-    (await readdir(directory)).map((name) => readlink(`${directory}/${name}`).catch(() => undefined)),
+    (await readdir(descriptors)).map((name) => readlink(`${descriptors}/${name}`).catch(() => undefined)),
   );
   const open = targets.filter((target) => target !== undefined);
-  return { all: open.length, sockets: open.filter((target) => target.startsWith('socket:')).length };
+  return {
+    descriptors: open.length,
+    sockets: open.filter((target) => target.startsWith('socket:')).length,
+    threads: (await readdir(`/proc/${pid}/task`)).length,
+    segments: (await readdir(`${directory}/data/journal/0`)).filter((name) => name.endsWith('.journal')).length,
+  };
 }
 
-/** Idle connections to the upstream are closed after some seconds. */
-async function waitUntilQuiet(gateway: GatewayProcess, atStart: Descriptors): Promise<Descriptors> {
+/** What it holds once nothing comes and goes any more. */
+async function settle(gateway: GatewayProcess): Promise<Holdings> {
+  const endMs = performance.now() + quietLimitMs;
+  let held = await countHoldings(gateway);
+  for (let sinceMs = performance.now(); performance.now() - sinceMs < settledMs; ) {
+    if (performance.now() > endMs) throw new Error(`the gateway does not settle: ${JSON.stringify(held)}`);
+    await wait(sampleEveryMs);
+    const now = await countHoldings(gateway);
+    if (JSON.stringify(now) !== JSON.stringify(held)) sinceMs = performance.now();
+    held = now;
+  }
+  return held;
+}
+
+/** Idle connections to the upstream are closed after some seconds, and the journal is brought into the store. */
+async function waitUntilQuiet(gateway: GatewayProcess, atStart: Holdings): Promise<Holdings> {
   const endMs = performance.now() + quietLimitMs;
   for (;;) {
-    const now = await countDescriptors(gateway);
-    if ((now.all <= atStart.all && now.sockets <= atStart.sockets) || performance.now() > endMs) return now;
+    const now = await countHoldings(gateway);
+    const isBack =
+      now.descriptors <= atStart.descriptors &&
+      now.sockets <= atStart.sockets &&
+      now.threads <= atStart.threads &&
+      now.segments <= atStart.segments &&
+      (await readMetric(gateway, 'postern_journal_bytes')) === 0;
+    if (isBack || performance.now() > endMs) return now;
     await wait(sampleEveryMs);
   }
+}
+
+/** What the ledger says when all is in the store: so many rows, and whether sums and metrics say the same. */
+async function readBooks(gateway: GatewayProcess): Promise<{ readonly rows: number; readonly differences: string[] }> {
+  const postern = createCommandLine({ cwd: gateway.directory });
+  const config = ['--config', gateway.configFile];
+  const { output, code } = await postern('ledger', 'verify', ...config);
+  const differences = code === 0 ? [] : [output];
+  const { total } = usageSchema.parse(JSON.parse((await postern('usage', '--json', ...config)).output));
+  const counted = await readMetric(gateway, 'postern_requests_total');
+  if (counted !== total.requests)
+    differences.push(`${counted} requests by the metrics, ${total.requests} by the ledger`);
+  const open = await readMetric(gateway, 'postern_requests_in_flight');
+  if (open !== 0) differences.push(`${open} requests are under way for ever`);
+  return { rows: total.requests, differences };
 }
 
 /** The slope of the line through the samples of the second half, and how many answers that half had. */

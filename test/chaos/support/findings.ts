@@ -32,3 +32,11 @@ export function createViolations(name: string): Violations {
     },
   };
 }
+
+/** Several figures as one: met where all are; where not, it tells the first that is not. */
+export function allOf(name: string, figures: readonly Figure[]): Figure {
+  const bad = figures.find(({ met }) => !met);
+  const measured =
+    bad === undefined ? figures.map((figure) => figure.measured).join(', ') : `${bad.name}: ${bad.measured}`;
+  return { name, bar: '0', measured, met: bad === undefined, broken: figures.some(({ broken }) => broken === true) };
+}

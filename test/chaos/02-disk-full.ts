@@ -1,0 +1,338 @@
+/** A disk that is full, fails or is taken away: nothing counts as done without its row, what runs ends, and service comes back by itself. */
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { LedgerRow } from '../../src/core/ledger-row.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { type ChaosRig, definePromise, type Figure, type Scale, within } from './promise.ts';
+import { type Books, joinBooks, readBooks, readRows, withStore } from './support/books.ts';
+import { faultKinds, playFaults } from './support/faulty-journal.ts';
+import { allOf, none } from './support/findings.ts';
+import { type HeldStreams, startHeldStreams } from './support/held-streams.ts';
+import { type PaidUpstream, paidModels, startPaidUpstream } from './support/paid-upstream.ts';
+import { createRandom } from './support/random.ts';
+import { mountSmallDisk, type SmallDisk, whyNoSmallDisk } from './support/small-disk.ts';
+import { type Answer, Spenders } from './support/spenders.ts';
+
+const key = { id: 'one', secret: 'key-one-with-enough-characters' };
+const clients = 48;
+const streams = 12;
+/** Two segments of the journal, one that follows, and a little for the store. */
+const diskMebibytes = 64;
+/** As long as a client can make it, and as long as it can get in a row: so the journal is soon full. */
+const modelSuffix = `-${'\u0001'.repeat(250)}`;
+const calmMs: Readonly<Record<Scale, number>> = { long: 3_000, short: 300 };
+const fullMs: Readonly<Record<Scale, number>> = { long: 20_000, short: 700 };
+const patienceMs = 180_000;
+const emptyStoreBytes = 3 * 1024 * 1024;
+const backWithinMs = 3_000;
+const importedWithinMs = 30_000;
+/** A process looks fifty times a second whether its files are there. */
+const noticedWithinMs = 100;
+
+interface DiskScene {
+  readonly name: string;
+  readonly scales: readonly Scale[];
+  readonly durability: 'fast' | 'strict';
+  /** Killed while the disk is full, and started again when there is room. */
+  readonly isKilled?: boolean;
+}
+
+const diskScenes: readonly DiskScene[] = [
+  { name: 'disk full', scales: ['long', 'short'], durability: 'fast' },
+  { name: 'disk full, strict', scales: ['long'], durability: 'strict' },
+  { name: 'disk full, and killed', scales: ['long'], durability: 'fast', isKilled: true },
+];
+
+export default definePromise({
+  no: 2,
+  title: 'disk full, failing writes and syncs, files deleted: no success without a durable row',
+  async run(rig) {
+    const figures: Figure[] = [];
+    const whyNot = await whyNoSmallDisk();
+    if (whyNot === undefined) {
+      for (const scene of diskScenes)
+        if (scene.scales.includes(rig.scale)) figures.push(...(await playFull(rig, scene)));
+      figures.push(...(await playStoreFull(rig)));
+    } else {
+      figures.push({ name: 'a disk that is full', bar: 'measured', measured: `left out: ${whyNot}`, met: false });
+    }
+    for (const kind of faultKinds) figures.push(...(await playFaults(rig, kind)));
+    figures.push(...(await playDeleted(rig)));
+    return figures;
+  },
+});
+
+interface House {
+  readonly upstream: PaidUpstream;
+  readonly held: HeldStreams;
+  readonly spenders: Spenders;
+  /** Where it works; there is another one after a crash. */
+  gateway: GatewayProcess;
+  readonly directory: string;
+  start(): Promise<void>;
+}
+
+async function setUp(
+  { t, seed }: ChaosRig,
+  directory: string,
+  more: Readonly<Record<string, unknown>>,
+  suffix = '',
+): Promise<House> {
+  const random = createRandom(seed);
+  const upstream = await startPaidUpstream(random);
+  t.after(() => upstream.close());
+  const held = await startHeldStreams();
+  t.after(() => held.close());
+  const config = {
+    upstreams: [
+      { id: 'up', family: 'openai', base_url: upstream.url, api_key: 'sk-upstream-key' },
+      { id: 'held', family: 'openai', base_url: held.url, api_key: 'sk-upstream-key' },
+    ],
+    models: [
+      ...paidModels('up').map((model) => (suffix === '' ? model : { ...model, id: `${model.id}*` })),
+      { id: 'held', operations: ['completions'], price: { request: 0.001 }, targets: [{ upstream: 'held' }] },
+    ],
+    keys: [key],
+    ...more,
+  };
+  const start = (): Promise<GatewayProcess> => startGatewayProcess({ config, directory, readyTimeoutMs: 60_000 });
+  const house: House = {
+    upstream,
+    held,
+    directory,
+    spenders: new Spenders({ keys: [key.secret], random, count: clients, modelSuffix: suffix }),
+    gateway: await start(),
+    async start() {
+      house.gateway = await start();
+    },
+  };
+  return house;
+}
+
+async function playFull(rig: ChaosRig, scene: DiskScene): Promise<Figure[]> {
+  const disk = await mountSmallDisk(diskMebibytes);
+  let house: House | undefined;
+  try {
+    // It begins on a full disk, with room for an empty store and for nothing else.
+    disk.fill(emptyStoreBytes);
+    house = await setUp(rig, disk.path, { ledger: { durability: scene.durability } }, modelSuffix);
+    return await fillUnder(rig, scene, disk, house);
+  } finally {
+    await house?.spenders.end();
+    await house?.gateway.stop();
+    disk.unmount();
+  }
+}
+
+async function fillUnder(rig: ChaosRig, scene: DiskScene, disk: SmallDisk, house: House): Promise<Figure[]> {
+  const { name, isKilled = false } = scene;
+  const { spenders, held, upstream } = house;
+  spenders.start(() => house.gateway.port);
+  while (spenders.answers.length < 100) await wait(20);
+  const servedWhileFull = served(spenders.answers).length;
+  disk.empty();
+  const backMs = [await timeToServe(spenders)];
+
+  const asked = held.ask(house.gateway.port, key.secret, streams);
+  await held.running(streams);
+  await wait(calmMs[rig.scale]);
+  rig.progress(`${name}: the disk is filled under load`);
+  disk.fill();
+  if (rig.scale === 'long') await useUpJournal(rig, name, spenders);
+  await wait(fullMs[rig.scale]);
+  let ends: readonly (string | undefined)[] = [];
+  if (isKilled) {
+    process.kill(house.gateway.pid, 'SIGKILL');
+    await spenders.end();
+    await house.gateway.stop();
+  }
+  held.release();
+  if (isKilled) await asked;
+  else ends = await asked;
+  disk.empty();
+  if (isKilled) {
+    await house.start();
+    spenders.start(() => house.gateway.port);
+  }
+  backMs.push(await timeToServe(spenders));
+  await wait(calmMs[rig.scale]);
+  await spenders.end();
+  const { code } = await house.gateway.stop();
+  const books = await readBooks({ url: 'sqlite:postern.db', cwd: house.directory }, []);
+  const charges = new Map([...upstream.charges, ...held.charges]);
+  return [
+    {
+      name: `${name}: answers, and of these refused`,
+      bar: 'some of each',
+      measured: `${spenders.answers.length}, ${refusals(spenders.answers).length}`,
+      met: served(spenders.answers).length > 0 && refusals(spenders.answers).length > 0,
+    },
+    none(
+      `${name}: requests served while it had not a byte for them`,
+      servedWhileFull === 0 ? [] : [`${servedWhileFull}`],
+    ),
+    ...judgeAnswers(name, spenders, !isKilled),
+    none(
+      `${name}: streams that ran and did not end whole`,
+      ends.filter((end) => end !== undefined).map(String),
+      isKilled ? 'killed' : `of ${ends.length}`,
+    ),
+    allOf(`${name}: what the ledger got wrong`, joinBooks(name, books, { charges, answers: served(spenders.answers) })),
+    within(`${name}: with room again, the first answers are there within`, Math.max(...backMs), backWithinMs),
+    none(`${name}: the gateway did not end well`, code === 0 ? [] : [`it ended with ${code}`]),
+  ];
+}
+
+/** What is left of the segments that were made before is enough for a while. */
+async function useUpJournal({ progress }: ChaosRig, name: string, { answers }: Spenders): Promise<void> {
+  const sinceMs = performance.now();
+  for (const before = refusals(answers).length; refusals(answers).length < before + 200; ) {
+    if (performance.now() - sinceMs > patienceMs) throw new Error('nothing was refused on a full disk');
+    progress(`${name}: ${served(answers).length} answers`);
+    await wait(100);
+  }
+}
+
+/** Until so many requests are served that nobody can say they were before. */
+async function timeToServe({ answers }: Spenders): Promise<number> {
+  const sinceMs = performance.now();
+  for (const from = answers.length; served(answers.slice(from)).length < clients + 20; ) {
+    if (performance.now() - sinceMs > patienceMs) throw new Error('service did not come back');
+    await wait(20);
+  }
+  return performance.now() - sinceMs;
+}
+
+/** The journal has room, and the store has none. */
+async function playStoreFull(rig: ChaosRig): Promise<Figure[]> {
+  const name = 'store full';
+  const disk = await mountSmallDisk(8);
+  const directory = await mkdtemp(join(tmpdir(), 'postern-full-'));
+  const store = `sqlite:${join(disk.path, 'postern.db')}`;
+  let house: House | undefined;
+  try {
+    house = await setUp(rig, directory, { store });
+    const { spenders, upstream } = house;
+    const port = house.gateway.port;
+    spenders.start(() => port);
+    await wait(calmMs[rig.scale]);
+    disk.fill();
+    rig.progress(`${name}: the disk of the store is filled`);
+    await wait(fullMs[rig.scale] + 500);
+    await spenders.end();
+    const place = { url: store, cwd: directory };
+    const waiting = upstream.charges.size - (await withStore(place, readRows).catch(() => new Map())).size;
+    disk.empty();
+    const emptiedMs = performance.now();
+    await untilImported(place, [...upstream.charges.keys()]);
+    const importedMs = performance.now() - emptiedMs;
+    const { code } = await house.gateway.stop();
+    const books = await readBooks(place, []);
+    return [
+      {
+        name: `${name}: answers, and rows that waited in the journal`,
+        bar: 'some of each',
+        measured: `${spenders.answers.length}, ${waiting}`,
+        met: waiting > 0,
+      },
+      none(`${name}: answers other than 200`, spenders.answers.filter(({ status }) => status !== 200).map(inWords)),
+      brokenOff(name, spenders),
+      allOf(
+        `${name}: what the ledger got wrong`,
+        joinBooks(name, books, { charges: upstream.charges, answers: spenders.answers }),
+      ),
+      within(`${name}: with room again, every row is in the ledger within`, importedMs, importedWithinMs),
+      none(`${name}: the gateway did not end well`, code === 0 ? [] : [`it ended with ${code}`]),
+    ];
+  } finally {
+    await house?.spenders.end();
+    await house?.gateway.stop();
+    disk.unmount();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Somebody deletes the journal of a gateway that runs. */
+async function playDeleted(rig: ChaosRig): Promise<Figure[]> {
+  const name = 'journal deleted';
+  const directory = await mkdtemp(join(tmpdir(), 'postern-deleted-'));
+  let house: House | undefined;
+  try {
+    house = await setUp(rig, directory, {});
+    const { spenders } = house;
+    const at = house;
+    spenders.start(() => at.gateway.port);
+    await wait(calmMs[rig.scale] + 300);
+    await rm(join(directory, 'data', 'journal'), { recursive: true });
+    await wait(noticedWithinMs);
+    const from = spenders.answers.length;
+    await wait(fullMs[rig.scale]);
+    const isAlive = await Promise.race([house.gateway.exited.then(() => false), wait(0).then(() => true)]);
+    await spenders.end();
+    const after = spenders.answers.slice(from);
+    await house.gateway.stop();
+    await house.start();
+    const before = spenders.answers.length;
+    spenders.start(() => at.gateway.port);
+    while (spenders.answers.length < before + 20) await wait(20);
+    await spenders.end();
+    const again = served(spenders.answers.slice(before)).length;
+    await house.gateway.stop();
+    const books = await readBooks({ url: 'sqlite:postern.db', cwd: directory }, []);
+    return [
+      none(
+        `${name}: whole answers with 200, later than ${noticedWithinMs} ms after it, without a row`,
+        withoutRow(served(after), books),
+        `of ${served(after).length}, and ${refusals(after).length} refused`,
+      ),
+      none(`${name}: answers other than 200 and 503 store_unavailable`, strange(spenders.answers)),
+      none(`${name}: the gateway died of it, or did not serve after a restart`, [
+        ...(isAlive ? [] : ['it died']),
+        ...(again > 0 ? [] : ['it did not serve']),
+      ]),
+      none(`${name}: differences between rows and sums`, books.differences),
+    ];
+  } finally {
+    await house?.spenders.end();
+    await house?.gateway.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function judgeAnswers(name: string, spenders: Spenders, isWhole: boolean): Figure[] {
+  const figure = none(`${name}: answers other than 200 and 503 store_unavailable`, strange(spenders.answers));
+  return isWhole ? [figure, brokenOff(name, spenders)] : [figure];
+}
+
+const brokenOff = (name: string, { broken }: Spenders): Figure =>
+  none(`${name}: running requests that broke off`, broken === 0 ? [] : [`${broken} requests`]);
+
+const served = (answers: readonly Answer[]): Answer[] => answers.filter(({ status }) => status === 200);
+
+const isRefusal = ({ status, code }: Answer): boolean => status === 503 && code === 'store_unavailable';
+const refusals = (answers: readonly Answer[]): Answer[] => answers.filter(isRefusal);
+
+const strange = (answers: readonly Answer[]): string[] =>
+  answers.filter((answer) => answer.status !== 200 && !isRefusal(answer)).map(inWords);
+
+const inWords = ({ id, status, code }: Answer): string => `${id}: ${status} ${code}`;
+
+function withoutRow(answers: readonly Answer[], { rows }: Books): string[] {
+  const known = new Set([...rows.values()].flatMap(({ id, clientRequestId }: LedgerRow) => [id, clientRequestId]));
+  return answers.filter(({ id }) => !known.has(id)).map(({ id }) => id);
+}
+
+async function untilImported(place: { url: string; cwd: string }, ids: readonly string[]): Promise<void> {
+  const deadlineMs = performance.now() + importedWithinMs * 2;
+  await withStore(place, async (store) => {
+    for (;;) {
+      const rows = await readRows(store);
+      if (ids.every((id) => rows.has(id))) return;
+      if (performance.now() > deadlineMs) return;
+      await wait(50);
+    }
+  });
+}

@@ -1,0 +1,89 @@
+/** What a gateway leaves behind outside of itself, byte for byte: database, journal, Redis. */
+
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { createClient } from '@redis/client';
+import type { Trace } from './canaries.ts';
+
+/** The file, and what stands beside it. */
+export function readSqliteFiles(file: string): Trace[] {
+  return ['', '-wal', '-shm', '-journal']
+    .map((end) => file + end)
+    .filter((path) => existsSync(path))
+    .map((path) => ({ place: path.slice(path.lastIndexOf('/') + 1), bytes: readFileSync(path) }));
+}
+
+/** As `pg_dump` writes it: statements, all of it in the open. */
+export async function dumpPostgres(url: string): Promise<Trace> {
+  const pieces: Buffer[] = [];
+  const errors: Buffer[] = [];
+  const child = spawn(findDump(), ['--dbname', url, '--no-password'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.on('data', (bytes: Buffer) => pieces.push(bytes));
+  child.stderr.on('data', (bytes: Buffer) => errors.push(bytes));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  if (code !== 0) throw new Error(`pg_dump ended with ${code}: ${Buffer.concat(errors)}`);
+  return { place: 'pg_dump', bytes: Buffer.concat(pieces) };
+}
+
+function findDump(): string {
+  const root = '/usr/lib/postgresql';
+  const versions = existsSync(root) ? readdirSync(root).toSorted((a, b) => Number(b) - Number(a)) : [];
+  // The newest first: it reads what an older server has.
+  const places = [
+    ...versions.map((version) => join(root, version, 'bin')),
+    ...(process.env.PATH ?? '').split(delimiter),
+  ];
+  const place = places.find((one) => one !== '' && existsSync(join(one, 'pg_dump')));
+  if (place === undefined) throw new Error('there is no pg_dump beside PostgreSQL, and none on the path');
+  return join(place, 'pg_dump');
+}
+
+/** All files of all places, without the zeros at their ends. */
+export function readJournals(directory: string): Trace[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => {
+      const bytes = readFileSync(join(entry.parentPath, entry.name));
+      let end = bytes.length;
+      while (end > 0 && bytes[end - 1] === 0) end--;
+      return { place: `journal ${entry.name}`, bytes: bytes.subarray(0, end) };
+    });
+}
+
+/** Every key with its value, and who is connected. */
+export async function readRedis(url: string): Promise<Trace[]> {
+  const client = createClient({ url, RESP: 2, disableClientInfo: true, socket: { reconnectStrategy: false } });
+  // What it says stands in the rejection as well.
+  client.on('error', () => undefined);
+  await client.connect();
+  const send = (command: readonly string[]): Promise<unknown> => client.sendCommand([...command]);
+  try {
+    const traces = [{ place: 'Redis, its clients', bytes: Buffer.from(String(await send(['CLIENT', 'LIST']))) }];
+    for (const name of toTexts(await send(['KEYS', '*']))) {
+      const kind = String(await send(['TYPE', name]));
+      const command = readers[kind];
+      if (command === undefined) throw new Error(`${name} is a ${kind}, which is not read here`);
+      const value = await send(command(name));
+      traces.push({ place: `Redis, ${kind}`, bytes: Buffer.from(`${name} ${JSON.stringify(value)}`) });
+    }
+    return traces;
+  } finally {
+    client.destroy();
+  }
+}
+
+const readers: Readonly<Record<string, (name: string) => string[]>> = {
+  string: (name) => ['GET', name],
+  hash: (name) => ['HGETALL', name],
+  list: (name) => ['LRANGE', name, '0', '-1'],
+  set: (name) => ['SMEMBERS', name],
+  zset: (name) => ['ZRANGE', name, '0', '-1', 'WITHSCORES'],
+  // Between two commands it ended.
+  none: (name) => ['GET', name],
+};
+
+const toTexts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);

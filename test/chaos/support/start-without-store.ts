@@ -1,0 +1,32 @@
+/** A gateway that is started while its PostgreSQL is away. */
+
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startGatewayProcess } from '../../support/gateway-process.ts';
+import type { Figure } from '../promise.ts';
+import { none } from './findings.ts';
+
+/** Nobody listens where the store should be. */
+export async function startWithoutStore(directory: string): Promise<Figure[]> {
+  const place = join(directory, 'alone');
+  await mkdir(place);
+  const startedMs = performance.now();
+  const said = await startGatewayProcess({
+    config: { store: 'postgres://postern:secret-of-the-store@127.0.0.1:9/postern' },
+    directory: place,
+    readyTimeoutMs: 60_000,
+  }).then(
+    async (gateway) => {
+      await gateway.stop();
+      return 'it serves';
+    },
+    (error: Error) => `${error.message}\n${error.cause instanceof Error ? error.cause.message : ''}`,
+  );
+  const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
+  const faults: string[] = [];
+  if (!said.includes('it ended with {"code":1,')) faults.push(`it did not exit with 1: ${said}`);
+  if (!said.includes('Trying again')) faults.push(`it does not say that it waits: ${said}`);
+  if (!said.includes('cannot be reached')) faults.push(`it does not say why: ${said}`);
+  if (said.includes('secret-of-the-store')) faults.push('it tells the password');
+  return [none('a start without PostgreSQL: waits, says so and exits with 1', faults, `after ${seconds} s`)];
+}
