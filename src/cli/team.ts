@@ -62,6 +62,9 @@ export function createTeam({ count, log }: { readonly count: number; readonly lo
   let restarts = 0;
   let turn = 0;
 
+  // Workers take connections from the port themselves: one that was handed to a worker that is killed would stay open for good,
+  // with nobody to answer.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
   // A number that is none (NaN) has no form in JSON.
   cluster.setupPrimary({ serialization: 'advanced' });
 

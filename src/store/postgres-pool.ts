@@ -145,6 +145,8 @@ class GuardedClient implements PostgresPoolClient {
     } catch (thrown) {
       if (isConnectionLost(thrown)) {
         this.#isLost = true;
+        // At once: the end of a transaction would be waited for as long again.
+        hangUp(this.#client);
         this.#idle.hangUpAll();
       }
       throw toPostgresError(thrown, this.#place);

@@ -33,7 +33,7 @@ interface Size {
 }
 
 const sizes: Readonly<Record<Scale, Size>> = {
-  long: { kills: 9, calls: 2_500, logCuts: 120, fileCuts: 60, gateways: 3 },
+  long: { kills: 9, calls: 2_500, logCuts: 60, fileCuts: 30, gateways: 3 },
   short: { kills: 2, calls: 400, logCuts: 10, fileCuts: 6, gateways: 1 },
 };
 

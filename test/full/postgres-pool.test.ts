@@ -40,6 +40,12 @@ test('of several connections that went silent at once, only the first is waited 
   proxy.behave({});
   const first = await pool.connect();
   await assert.rejects(first.query('select 1', []), { name: 'StoreError' });
+  // A transaction that failed is rolled back on the same connection.
+  const rollback = first.query('rollback', []).then(
+    () => 'done',
+    () => 'failed',
+  );
+  assert.equal(await Promise.race([rollback, wait(200, 'waits')]), 'failed');
   first.release();
   for (let n = 0; n < 4; n += 1) {
     const next = await pool.connect();

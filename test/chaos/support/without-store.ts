@@ -1,8 +1,9 @@
-/** A gateway that is started while its PostgreSQL is away. */
+/** Gateways whose PostgreSQL is away: one that is started then, and those that ran before. */
 
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startGatewayProcess } from '../../support/gateway-process.ts';
+import { type GatewayProcess, startGatewayProcess } from '../../support/gateway-process.ts';
 import type { Figure } from '../promise.ts';
 import { none } from './findings.ts';
 
@@ -29,4 +30,11 @@ export async function startWithoutStore(directory: string): Promise<Figure[]> {
   if (!said.includes('cannot be reached')) faults.push(`it does not say why: ${said}`);
   if (said.includes('secret-of-the-store')) faults.push('it tells the password');
   return [none('a start without PostgreSQL: waits, says so and exits with 1', faults, `after ${seconds} s`)];
+}
+
+export function checkAlive(nodes: readonly GatewayProcess[]): void {
+  for (const { pid, stderr } of nodes) {
+    // It stays in the list of processes only as long as it runs.
+    if (!existsSync(`/proc/${pid}`)) throw new Error(`a node died: ${stderr().slice(-2_000)}`);
+  }
 }
