@@ -11,7 +11,7 @@ import { nanosPerDollar } from '../../src/lib/money.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
 import { type Postgres, startPostgres, whyNoOwnPostgres } from '../support/postgres.ts';
-import { type ChaosRig, definePromise, type Figure, type Scale, within } from './promise.ts';
+import { type ChaosRig, definePromise, type Figure, within } from './promise.ts';
 import { compareAccounts, joinBooks, readBooks, readRows, startedAtMs, sumNanos } from './support/books.ts';
 import { type Answer, Caller, inWords } from './support/caller.ts';
 import { startChaosProxy } from './support/chaos-proxy.ts';
