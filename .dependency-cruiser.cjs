@@ -1,6 +1,7 @@
 /** Imports point one way: main -> app -> features -> core -> lib. Each rule says why it is there. */
 
 const features = [
+  'admin',
   'admission',
   'batch',
   'config',

@@ -1,6 +1,7 @@
 /** Opens the listener for operators; where its port is taken and nobody asked for that one, Postern goes on without. */
 
 import { setImmediate } from 'node:timers/promises';
+import type { Administration } from '../administration.ts';
 import { type Console, createConsole, OpenConsoleError } from '../console/listener.ts';
 import type { ConsoleSettings } from '../core/snapshot.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -21,6 +22,7 @@ export async function openForOperators(
   settings: ConsoleSettings,
   log: Log,
   read: () => Reading | Promise<Reading>,
+  administration: Pick<Administration, 'answer'>,
 ): Promise<Operators> {
   const listener: Console = createConsole({
     settings: () => settings,
@@ -28,6 +30,7 @@ export async function openForOperators(
       '/metrics': { type: expositionType, text: async () => write(await read()) },
       '/healthz': { type: 'application/json', text: () => '{"status":"ok"}' },
     },
+    answer: administration.answer,
     onFault: (error) => {
       const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
       log.error('the listener for operators could not answer', { why });

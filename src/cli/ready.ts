@@ -7,7 +7,7 @@ import type { Store } from '../core/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { CommandContext } from './command.ts';
 import type { Operators } from './operators.ts';
-import { toUrl } from './to-url.ts';
+import { toClientUrl } from './to-url.ts';
 import { UserFault } from './user-fault.ts';
 import { firstKeyLines } from './welcome.ts';
 
@@ -34,8 +34,7 @@ export async function sayReady(
   }).catch((error: unknown) => {
     throw error instanceof UnfitKeyError ? new UserFault(error.message) : error;
   });
-  const scheme = snapshot.server.tls === undefined ? 'http' : 'https';
-  const baseUrl = `${toUrl(scheme, address)}${snapshot.server.basePath}`;
+  const baseUrl = toClientUrl(snapshot, address);
   if (firstKey.kind === 'created') for (const line of firstKeyLines(baseUrl, firstKey.secret, snapshot)) stdout(line);
   log.info('listening', {
     address: address.address,

@@ -1,6 +1,8 @@
 /** Puts a changed configuration in force while running, whole or not at all. */
 
 import { type ConfigurationFeed, createConfigurationFeed } from '../config/live.ts';
+import type { LoadedConfiguration } from '../config/load.ts';
+import { needsRestart } from '../config/restart.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { CommandContext } from './command.ts';
@@ -12,6 +14,7 @@ export function startReloading(
   { app, accounting, metrics }: Gateway,
   log: Log,
   context: CommandContext,
+  onSwap: (next: LoadedConfiguration) => void = () => undefined,
 ): ConfigurationFeed {
   const feed = createConfigurationFeed({
     store: configuration.store,
@@ -21,12 +24,41 @@ export function startReloading(
     load: createReader(context, configuration.loaded),
     swap(next) {
       const reasons = app.swap(next.snapshot);
-      if (reasons.length === 0) accounting.follow(next.snapshot);
-      return reasons;
+      if (reasons.length > 0) return reasons;
+      accounting.follow(next.snapshot);
+      onSwap(next);
+      return [];
     },
     keys: app.keys,
     onReload: metrics.reloaded,
   });
   metrics.observe({ configRevision: () => feed.revision });
   return feed;
+}
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** For a process that serves no clients, and has to know what those that do go by. */
+export function startFollowing(
+  configuration: OpenConfiguration,
+  context: CommandContext,
+  onSwap: (next: LoadedConfiguration) => void,
+): ConfigurationFeed {
+  let { snapshot } = configuration.loaded;
+  return createConfigurationFeed({
+    store: configuration.store,
+    clock: systemClock,
+    // The workers say what becomes of it.
+    log: silent,
+    running: configuration,
+    load: createReader(context, configuration.loaded),
+    swap(next) {
+      const reasons = needsRestart(snapshot, next.snapshot);
+      if (reasons.length > 0) return reasons;
+      snapshot = next.snapshot;
+      onSwap(next);
+      return [];
+    },
+    keys: { changed: () => undefined, confirmed: () => undefined },
+  });
 }

@@ -1,6 +1,9 @@
 /** `postern serve`: runs the gateway until it is told to stop. */
 
+import { openAdministration } from '../administration.ts';
+import { systemClock } from '../lib/clock.ts';
 import { createLog } from '../telemetry/log.ts';
+import { version } from '../version.ts';
 import type { Command, CommandContext, ExitCode } from './command.ts';
 import { type OpenConfiguration, openConfiguration } from './configuration.ts';
 import { printFaults } from './faults.ts';
@@ -9,6 +12,7 @@ import { openForOperators } from './operators.ts';
 import { sayReady } from './ready.ts';
 import { startReloading } from './reload.ts';
 import { endAtNextSignal, nextSignal } from './stop.ts';
+import { toClientUrl } from './to-url.ts';
 
 export const serve: Command = {
   name: 'serve',
@@ -46,15 +50,28 @@ async function serveAlone(configuration: OpenConfiguration, context: CommandCont
   const gateway = await openGateway(configuration, log, context);
   const { app, metrics, address } = gateway;
   const closers: { close(): Promise<void> }[] = [gateway];
+  let current = loaded;
   try {
-    const operators = await openForOperators(loaded.snapshot.console, log, metrics.read);
+    const administration = openAdministration({
+      store,
+      clock: systemClock,
+      log,
+      version,
+      families: context.families,
+      current: () => current,
+      clientUrl: () => toClientUrl(loaded.snapshot, address),
+    });
+    closers.unshift(administration);
+    const operators = await openForOperators(loaded.snapshot.console, log, metrics.read, administration);
     closers.unshift(operators);
     await sayReady({ loaded, store, address, operators }, log, context);
   } catch (error) {
     for (const one of closers) await one.close();
     throw error;
   }
-  const reloading = startReloading(configuration, gateway, log, context);
+  const reloading = startReloading(configuration, gateway, log, context, (next) => {
+    current = next;
+  });
   process.on('SIGHUP', () => reloading.check());
 
   const signal = await nextSignal();

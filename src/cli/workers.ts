@@ -1,14 +1,19 @@
 /** `postern serve` with several workers: starts them, watches over them, and speaks for all of them. */
 
+import { openAdministration } from '../administration.ts';
+import { systemClock } from '../lib/clock.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { createProcessReadings } from '../telemetry/metrics/process-readings.ts';
 import { addReadings, type Reading } from '../telemetry/metrics/reading.ts';
+import { version } from '../version.ts';
 import type { CommandContext, ExitCode } from './command.ts';
 import type { OpenConfiguration } from './configuration.ts';
 import { openForOperators } from './operators.ts';
 import { sayReady } from './ready.ts';
+import { startFollowing } from './reload.ts';
 import { endAtNextSignal, nextSignal } from './stop.ts';
 import { createTeam, type Team } from './team.ts';
+import { toClientUrl } from './to-url.ts';
 
 /** Beyond the time that draining may take, for what was written down to reach the store, before a worker is ended. */
 const graceMs = 15_000;
@@ -34,22 +39,37 @@ async function startAll(
   team: Team,
   read: () => Promise<Reading>,
   closers: { close(): unknown }[],
-  { loaded, store }: OpenConfiguration,
+  configuration: OpenConfiguration,
   log: Log,
   context: CommandContext,
 ): Promise<ExitCode | undefined> {
+  const { loaded, store } = configuration;
   // Opened by this process first, so that it is made and brought up to date once, and one key is made for all.
-  try {
-    const operators = await openForOperators(loaded.snapshot.console, log, read);
-    closers.push(operators);
-    const started = await team.start();
-    if (typeof started === 'number') return started;
-    const { workers } = loaded.snapshot.server;
-    await sayReady({ loaded, store, address: started, operators, workers }, log, context);
-    return undefined;
-  } finally {
-    await store.close();
-  }
+  closers.unshift(store);
+  let current = loaded;
+  const following = startFollowing(configuration, context, (next) => {
+    current = next;
+  });
+  closers.unshift(following);
+  let clientUrl = '';
+  const administration = openAdministration({
+    store,
+    clock: systemClock,
+    log,
+    version,
+    families: context.families,
+    current: () => current,
+    clientUrl: () => clientUrl,
+  });
+  closers.unshift(administration);
+  const operators = await openForOperators(loaded.snapshot.console, log, read, administration);
+  closers.unshift(operators);
+  const started = await team.start();
+  if (typeof started === 'number') return started;
+  clientUrl = toClientUrl(loaded.snapshot, started);
+  const { workers } = loaded.snapshot.server;
+  await sayReady({ loaded, store, address: started, operators, workers }, log, context);
+  return undefined;
 }
 
 async function watchOver(

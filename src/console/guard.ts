@@ -16,19 +16,11 @@ export function isLoopback(address: string): boolean {
   return kind !== 0 && loopback.check(address, kind === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Throws a Refusal. */
-export function checkCaller(request: IncomingMessage, { host, token }: ConsoleSettings): void {
-  checkHost(request, host);
-  // Without one, this machine alone may ask, whatever became of the settings since the start.
-  if (token === undefined && isLoopback(request.socket.localAddress ?? '')) return;
-  checkToken(request.headers.authorization, token);
-}
-
 /**
  * A page on the web can make its own name mean this machine, and have a browser here ask; the browser then says that name as
- * `Host`. A number cannot be made to mean something else.
+ * `Host`. A number cannot be made to mean something else. Throws a Refusal.
  */
-function checkHost(request: IncomingMessage, configuredHost: string): void {
+export function checkHost(request: IncomingMessage, { host: configuredHost }: ConsoleSettings): void {
   const names = request.headersDistinct.host ?? [];
   const [written = ''] = names;
   if (names.length !== 1) throw new Refusal('malformed_request');
@@ -53,7 +45,11 @@ function isOwnAddress(address: string): boolean {
   return own.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-function checkToken(authorization: string | undefined, token: string | undefined): void {
+/** Throws a Refusal. */
+export function checkToken(request: IncomingMessage, { token }: ConsoleSettings): void {
+  // Without one, this machine alone may ask, whatever became of the settings since the start.
+  if (token === undefined && isLoopback(request.socket.localAddress ?? '')) return;
+  const { authorization } = request.headers;
   const given = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
   // Digests, so that they have one length; and none is compared faster than another.
   if (given !== undefined && token !== undefined && timingSafeEqual(digest(given), digest(token))) return;

@@ -10,7 +10,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConsoleSettings } from '../core/snapshot.ts';
-import { checkCaller, isLoopback } from './guard.ts';
+import { checkHost, checkToken, isLoopback } from './guard.ts';
 import { Refusal, type RefusalCode } from './refusal.ts';
 
 /** What is given for a path: its type and its text. */
@@ -24,6 +24,8 @@ export interface ConsoleDeps {
   settings(): ConsoleSettings;
   /** By path. */
   readonly pages: Readonly<Record<string, Page>>;
+  /** Whatever else is asked for: it sees for itself who may. */
+  readonly answer?: (request: IncomingMessage, response: ServerResponse) => void;
   /** Told of what no caller may see. */
   onFault(error: unknown): void;
 }
@@ -40,7 +42,7 @@ export class OpenConsoleError extends Error {
 
 const maxHeaderBytes = 8 * 1024;
 const maxHeaders = 50;
-const maxConnections = 64;
+const maxConnections = 256;
 const headersTimeoutMs = 5_000;
 const requestTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 75_000;
@@ -56,12 +58,20 @@ const strictHeaders: OutgoingHttpHeaders = {
   'x-frame-options': 'DENY',
 };
 
-export function createConsole({ settings, pages, onFault }: ConsoleDeps): Console {
+export function createConsole({ settings, pages, answer: answerOthers, onFault }: ConsoleDeps): Console {
   const known = new Map(Object.entries(pages));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      const page = find(request);
+      checkHost(request, settings());
+      const page = known.get(pathOf(request));
+      if (page === undefined && answerOthers !== undefined) {
+        for (const [name, value] of Object.entries(strictHeaders))
+          if (value !== undefined) response.setHeader(name, value);
+        answerOthers(request, response);
+        return;
+      }
+      checkPlain(request, page);
       const text = await page.text();
       write(response, 200, page.type, text, {});
     } catch (error) {
@@ -71,15 +81,13 @@ export function createConsole({ settings, pages, onFault }: ConsoleDeps): Consol
     }
   }
 
-  function find(request: IncomingMessage): Page {
-    const { headers, method, url = '' } = request;
+  function checkPlain(request: IncomingMessage, page: Page | undefined): asserts page is Page {
+    const { headers, method } = request;
     const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
     if (hasBody) throw new Refusal('malformed_request', { connection: 'close' });
-    checkCaller(request, settings());
-    const page = known.get(url.split('?', 1)[0] ?? '');
+    checkToken(request, settings());
     if (page === undefined) throw new Refusal('path_not_found');
     if (method !== 'GET' && method !== 'HEAD') throw new Refusal('method_not_allowed', { allow: 'GET, HEAD' });
-    return page;
   }
 
   const server = createServer(
@@ -128,6 +136,8 @@ export function createConsole({ settings, pages, onFault }: ConsoleDeps): Consol
       }),
   };
 }
+
+const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? '';
 
 function write(
   response: ServerResponse,

@@ -1,0 +1,65 @@
+/** Every page: where it is, what it is called, and its code, which is loaded when it is first looked at. */
+
+import { type ComponentType, lazy } from 'react';
+import type { IconName } from '../parts/icon.tsx';
+
+export interface PageEntry {
+  readonly path: string;
+  readonly title: string;
+  readonly icon: IconName;
+  readonly component: ComponentType;
+  /** For the command palette. */
+  readonly keywords: readonly string[];
+}
+
+export const pages: readonly PageEntry[] = [
+  {
+    path: '/',
+    title: 'Overview',
+    icon: 'overview',
+    component: lazy(() => import('./overview/overview.tsx')),
+    keywords: ['live', 'charts', 'latency', 'errors'],
+  },
+  {
+    path: '/models',
+    title: 'Models',
+    icon: 'models',
+    component: lazy(() => import('./models/models.tsx')),
+    keywords: ['visible', 'hide', 'targets', 'price'],
+  },
+  {
+    path: '/upstreams',
+    title: 'Upstreams',
+    icon: 'upstreams',
+    component: lazy(() => import('./upstreams/upstreams.tsx')),
+    keywords: ['providers', 'credentials', 'health'],
+  },
+  {
+    path: '/keys',
+    title: 'Keys and projects',
+    icon: 'keys',
+    component: lazy(() => import('./keys/keys.tsx')),
+    keywords: ['secret', 'budget', 'limit', 'rotate'],
+  },
+  {
+    path: '/requests',
+    title: 'Requests',
+    icon: 'requests',
+    component: lazy(() => import('./requests/requests.tsx')),
+    keywords: ['ledger', 'log', 'tail'],
+  },
+  {
+    path: '/playground',
+    title: 'Playground',
+    icon: 'playground',
+    component: lazy(() => import('./playground/playground.tsx')),
+    keywords: ['try', 'rerank', 'embeddings', 'moderation'],
+  },
+  {
+    path: '/settings',
+    title: 'Settings',
+    icon: 'settings',
+    component: lazy(() => import('./settings/settings.tsx')),
+    keywords: ['members', 'tokens', 'passkeys', 'webhooks'],
+  },
+];

@@ -1,0 +1,7 @@
+/** The page Requests. */
+
+import { PageHead } from '../../parts/page-head.tsx';
+
+export default function Requests() {
+  return <PageHead title="Requests" />;
+}

@@ -1,0 +1,15 @@
+/** How the console is built: into `dist/`, with every name telling what is in it, so that browsers may keep it for good. */
+
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  plugins: [react()],
+  build: {
+    target: 'es2023',
+    assetsInlineLimit: 0,
+    // What a strict policy forbids: an inline script.
+    modulePreload: { polyfill: false },
+  },
+  server: { proxy: { '/api': 'http://127.0.0.1:4001' } },
+});

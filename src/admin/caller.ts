@@ -1,0 +1,37 @@
+/** Who asks: a union without a default, so that a sign-in that failed is nobody and never somebody by accident. */
+
+import type { Role } from './roles.ts';
+
+export interface MemberCaller {
+  readonly kind: 'member';
+  readonly memberId: string;
+  /** As the audit log names the caller. */
+  readonly name: string;
+  readonly role: Role;
+  readonly sessionId: string;
+  /** What a write has to bear beside the cookie. */
+  readonly csrfToken: string;
+}
+
+export interface TokenCaller {
+  readonly kind: 'token';
+  readonly tokenId: string;
+  readonly name: string;
+  readonly role: Role;
+}
+
+export type Caller = { readonly kind: 'nobody' } | MemberCaller | TokenCaller;
+
+export const nobody: Caller = Object.freeze({ kind: 'nobody' });
+
+/** What the audit log says. */
+export function actorOf(caller: Caller): string {
+  switch (caller.kind) {
+    case 'nobody':
+      return 'console';
+    case 'member':
+      return `console: ${caller.name}`;
+    case 'token':
+      return `token: ${caller.name}`;
+  }
+}

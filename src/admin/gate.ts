@@ -1,0 +1,45 @@
+/** Lets through who may: the role that an endpoint asks for, and for writes the proof that the console itself asks. */
+
+import { timingSafeEqual } from 'node:crypto';
+import type { Caller } from './caller.ts';
+import type { AnyEndpoint } from './endpoint.ts';
+import { Problem } from './problem.ts';
+import { reaches } from './roles.ts';
+
+export const csrfHeader = 'x-postern-csrf';
+
+export function checkAccess({ needs, method }: AnyEndpoint, caller: Caller, request: Request): void {
+  if (method !== 'GET') checkOrigin(caller, request);
+  if (needs === 'anyone') return;
+  if (caller.kind === 'nobody') {
+    throw new Problem('sign_in_needed', {
+      detail: 'Sign in, or send an API token as "Authorization: Bearer <token>".',
+      headers: { 'www-authenticate': 'Bearer' },
+    });
+  }
+  if (needs === 'member') {
+    if (caller.kind === 'member') return;
+    throw new Problem('not_allowed', { detail: 'This is about a member; an API token is none. Sign in to do it.' });
+  }
+  if (reaches(caller.role, needs)) return;
+  throw new Problem('not_allowed', {
+    detail: `This takes the role ${needs}, and you have ${caller.role}; ask an owner for it.`,
+  });
+}
+
+/** A cookie goes along with whatever a browser sends: what another page made it send is told by what only our page knows. */
+function checkOrigin(caller: Caller, request: Request): void {
+  const site = request.headers.get('sec-fetch-site');
+  const forged = new Problem('forged_request', { detail: 'Reload the console, and do it again from there.' });
+  if (site !== null && site !== 'same-origin' && site !== 'none') throw forged;
+  const origin = request.headers.get('origin');
+  if (origin !== null && hostOf(origin) !== request.headers.get('host')?.toLowerCase()) throw forged;
+  if (caller.kind === 'member' && !isSame(request.headers.get(csrfHeader) ?? '', caller.csrfToken)) throw forged;
+}
+
+const hostOf = (origin: string): string | undefined => URL.parse(origin)?.host;
+
+function isSame(given: string, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

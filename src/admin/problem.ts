@@ -1,0 +1,65 @@
+/** Why the admin API does not do as it was asked: RFC 9457 problem details that name the field and say what to do next. */
+
+interface Row {
+  readonly status: number;
+  readonly title: string;
+}
+
+/** One row a kind of problem; `detail` is said where it is thrown. */
+export const problemTable = {
+  malformed_request: { status: 400, title: 'The request cannot be read' },
+  invalid_fields: { status: 422, title: 'Some fields are not as they have to be' },
+  sign_in_needed: { status: 401, title: 'Sign in first' },
+  sign_in_failed: { status: 401, title: 'The sign-in did not succeed' },
+  not_allowed: { status: 403, title: 'Your role does not allow this' },
+  forged_request: { status: 403, title: 'The request does not come from the console' },
+  not_found: { status: 404, title: 'There is no such thing' },
+  method_not_allowed: { status: 405, title: 'This path does not take that method' },
+  managed_by_file: { status: 409, title: 'The configuration file declares it' },
+  changed_meanwhile: { status: 412, title: 'Someone else changed it meanwhile' },
+  version_needed: { status: 428, title: 'Say which version you saw' },
+  in_use: { status: 409, title: 'Others still need it' },
+  already_there: { status: 409, title: 'It is there already' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'Send JSON' },
+  too_many_attempts: { status: 429, title: 'Too many attempts' },
+  internal_error: { status: 500, title: 'Something went wrong inside' },
+  upstream_failed: { status: 502, title: 'The upstream did not answer as wanted' },
+  store_unavailable: { status: 503, title: 'The store does not answer' },
+} as const satisfies Record<string, Row>;
+
+export type ProblemCode = keyof typeof problemTable;
+
+/** What is wrong with one field: `path` as the document writes it, such as `targets[0].upstream`. */
+export interface FieldFault {
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface ProblemFacts {
+  /** What happened here, and what to do next. Never a secret. */
+  readonly detail: string;
+  readonly fields?: readonly FieldFault[];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly status: number;
+  readonly fields: readonly FieldFault[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ProblemCode, { detail, fields = [], headers = {} }: ProblemFacts) {
+    super(detail);
+    this.name = 'Problem';
+    this.code = code;
+    this.status = problemTable[code].status;
+    this.fields = fields;
+    this.headers = headers;
+  }
+
+  body() {
+    const { title, status } = problemTable[this.code];
+    return { type: 'about:blank', title, status, detail: this.message, code: this.code, fields: this.fields };
+  }
+}

@@ -1,0 +1,17 @@
+/** Reads a body up to a limit. */
+
+import { Problem } from './problem.ts';
+
+export async function readBody(request: Request, limitBytes: number): Promise<Buffer> {
+  const tooLarge = (): Problem =>
+    new Problem('body_too_large', { detail: `The body may have ${limitBytes} bytes at most; send less.` });
+  if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of request.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > limitBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
