@@ -49,7 +49,9 @@ test('postern models shows who works, who rests and why, and nothing once the ga
     });
     assert.equal(answer.status, 200);
   }
-  const rested = gateway.log().find(({ msg }) => msg === 'target rests');
+  const findRest = () => gateway.log().find(({ msg }) => msg === 'target rests');
+  for (let tries = 0; tries < 50 && findRest() === undefined; tries += 1) await wait(100);
+  const rested = findRest();
   assert.deepEqual([rested?.upstream, rested?.model, rested?.why], ['up-0', 'm', 'answered 500']);
 
   let shown = '';

@@ -241,6 +241,22 @@ test('a refusal for what others hold says that it may pass', async (t) => {
   assert.deepEqual(refused.headers, ['x-should-retry', 'false', 'Retry-After', '2']);
 });
 
+test('where there is plenty, a steady client never waits for the store once it is known what it costs', async (t) => {
+  const { start, answerOf, pass } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100_000_000)])];
+  let waited = 0;
+  for (let turn = 0; turn < 400; turn++) {
+    const taken = keeper.reserve(holders, 100);
+    if (turn >= 20 && taken instanceof Promise) waited += 1;
+    const hold = await answerOf(() => taken);
+    assertHeld(hold);
+    hold.settle(100);
+    await pass(50);
+  }
+  assert.equal(waited, 0);
+});
+
 test('a store that is away refuses what was not drawn, and nothing else', async (t) => {
   const { start, answerOf, bank, log } = createBudgetNodes(t);
   const keeper = start('a');

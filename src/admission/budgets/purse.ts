@@ -20,6 +20,10 @@ const idleMs = 10_000;
 /** Who is refused for what others hold is asked for again after such pauses: they had the time to give it back. */
 const pausesMs = [120, 130];
 const sameMomentMs = 20;
+/** Used within this time, it is about to be used again. */
+const busyMs = 200;
+/** What is drawn before anyone needs it is never missed by others where the bank has this many times as much. */
+const plentyInDraws = 64;
 /** A draw may take at least this long, however long those it is for have waited. */
 const shortestDrawMs = 100;
 /** The rest of a budget rarely comes out even: a refusal counts as the end from here on. */
@@ -161,6 +165,11 @@ export class Purse {
 
     const surplusNanos = this.#mayKeep(nowMs) && !isOver ? unneededNanos : this.#atHandNanos;
     this.#isLowered = false;
+    const shortNanos = isOver ? 0 : this.#shortAhead(nowMs);
+    if (shortNanos > 0) {
+      void this.#run(() => this.#drawAhead(shortNanos));
+      return false;
+    }
     if (surplusNanos > 0) {
       void this.#run(() => this.#giveBack(surplusNanos));
       return false;
@@ -187,6 +196,14 @@ export class Purse {
     const pausedMs = nowMs - this.#usedAtMs;
     const isTight = this.#heldNanos * tightShareOfRest >= this.#restNanos;
     return !this.#isLowered && pausedMs < (isTight ? tightIdleMs : idleMs);
+  }
+
+  /** What is missing of what the next requests need, so that they need not wait for a slow bank; nothing where others may need it. */
+  #shortAhead(nowMs: number): number {
+    if (nowMs - this.#usedAtMs >= busyMs || nowMs - this.#answeredAtMs >= staleMs) return 0;
+    const wantedNanos = this.#pace.aheadNanos;
+    if (this.#restNanos < plentyInDraws * wantedNanos) return 0;
+    return this.#atHandNanos * 2 < wantedNanos ? wantedNanos - this.#atHandNanos : 0;
   }
 
   #take(nanos: number): void {
@@ -246,6 +263,15 @@ export class Purse {
     const aheadNanos =
       isStale || isLittle ? 0 : Math.min(this.#pace.aheadNanos, Math.floor(this.#restNanos / shareOfRest));
     return Math.max(leastNanos, Math.min(neededNanos + aheadNanos, this.#account.nanos));
+  }
+
+  async #drawAhead(nanos: number): Promise<void> {
+    const { watch, drawTimeoutMs } = this.#deps;
+    try {
+      await watch.ask(this.#draw(nanos, nanos), drawTimeoutMs);
+    } catch {
+      // The watch says so in the log, and nobody waits for this.
+    }
   }
 
   async #draw(leastNanos: number, wantNanos: number): Promise<number> {
