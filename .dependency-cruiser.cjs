@@ -81,6 +81,28 @@ module.exports = {
       to: { path: '^(kysely|node_modules/kysely)|^(node:)?sqlite$' },
     },
     {
+      name: 'the-console-knows-the-contract-alone',
+      comment:
+        'The console runs in browsers: of the server it may know what goes over the wire, and nothing that runs.',
+      severity: 'error',
+      from: { path: '^console/' },
+      to: { path: '^(src|test|bench|tools)/', pathNot: '^src/admin/contract\\.ts$' },
+    },
+    {
+      name: 'the-contract-is-types',
+      comment: 'What the console imports of the server must vanish when it is built: import its types.',
+      severity: 'error',
+      from: { path: '^(console/src/|src/admin/contract\\.ts$)', pathNot: tests },
+      to: { path: '^src/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'the-server-needs-no-console',
+      comment: 'The console is built apart, with another toolchain; the server hands out what was built.',
+      severity: 'error',
+      from: { path: '^(src|bench)/' },
+      to: { path: '^console/' },
+    },
+    {
       name: 'nobody-imports-main',
       comment: 'main.ts is where the process begins; what others need from it belongs to app.ts or below.',
       severity: 'error',

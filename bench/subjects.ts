@@ -1,4 +1,4 @@
-/** What is compared: no proxy, nginx, the bare floor and Postern, each started anew for every row. */
+/** What is compared: no proxy, nginx, the bare floor and Postern in several ways, each started anew for every row. */
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { type Child, type Children, listeningPort } from './children.ts';
 import { nginx, startNginxProxy } from './nginx.ts';
 import { model, type Payload } from './payloads.ts';
 import { redisProgram, startRedis } from './redis.ts';
+import { watchConsole } from './watching.ts';
 
 export interface Setting {
   readonly children: Children;
@@ -25,7 +26,7 @@ export interface Running {
   readonly child: Child | undefined;
 }
 
-export type SubjectName = 'direct' | 'nginx' | 'bare' | 'postern' | 'capped' | 'shared';
+export type SubjectName = 'direct' | 'nginx' | 'bare' | 'postern' | 'watched' | 'capped' | 'shared';
 
 export interface Subject {
   readonly name: SubjectName;
@@ -70,6 +71,16 @@ const bare: Subject = {
 
 /** As users run it: the launcher, a file, a key, ledger and metrics, the access log going to a file. */
 const postern: Subject = { name: 'postern', start: (setting) => startPostern(setting, 'postern', {}) };
+
+/** While someone looks at the console's live view. */
+const watched: Subject = {
+  name: 'watched',
+  async start(setting) {
+    const running = await startPostern(setting, 'watched', {});
+    if (running.child !== undefined) await watchConsole(running.child);
+    return running;
+  },
+};
 
 /** With limits on key, project and model, a budget and a price. */
 const capped: Subject = { name: 'capped', start: (setting) => startPostern(setting, 'capped', { isCapped: true }) };
@@ -147,7 +158,7 @@ export function availableSubjects(): Subject[] {
   const subjects = [direct];
   if (nginx !== undefined) subjects.push(nginxProxy);
   subjects.push(bare);
-  if (existsSync(gatewayMain)) subjects.push(postern, capped);
+  if (existsSync(gatewayMain)) subjects.push(postern, watched, capped);
   if (existsSync(gatewayMain) && redisProgram !== undefined) subjects.push(shared);
   return subjects;
 }

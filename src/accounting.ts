@@ -26,6 +26,7 @@ import { lockFile } from './store/file-lock.ts';
 import { parseStoreUrl } from './store/open-store.ts';
 import type { Log } from './telemetry/log.ts';
 import type { MetricSources } from './telemetry/metrics/gauges.ts';
+import { createConnector } from './upstream/connection.ts';
 
 export interface AccountingDeps {
   readonly snapshot: Snapshot;
@@ -56,7 +57,9 @@ export async function openAccounting(deps: AccountingDeps): Promise<Accounting> 
   const node = `${hostname()}/${createId(clock.nowMs())}`;
   const books = await openBooks(deps, node);
   const limits = await openLimits(deps, node);
-  const post = createAlertPost();
+  const post = createAlertPost((addresses, connectMs) =>
+    createConnector({ secure: true, connectMs, tls: undefined, proxy: undefined, lookup: undefined, addresses }),
+  );
   const alerts = createBudgetAlerts({
     settings: () => current.alerts,
     claim: (name) => store.settings.claim(name),

@@ -1,16 +1,34 @@
 /** Puts together what operators work with: the admin API, who may use it, and the console's pages. One for each console listener. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { getRequestListener } from '@hono/node-server';
+import { hostname } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { createAccess } from './admin/access/access.ts';
+import { createOidcDesk } from './admin/access/oidc-desk.ts';
+import { createPasskeys } from './admin/access/passkeys.ts';
 import { createAdminApi } from './admin/api.ts';
-import { nobody } from './admin/caller.ts';
 import type { AdminContext, ConfigurationView } from './admin/context.ts';
 import { endpoints } from './admin/endpoints/index.ts';
+import { createEventStreams } from './admin/event-stream.ts';
+import { createFetchListener } from './admin/fetch-listener.ts';
+import { createLedgerTail } from './admin/ledger-tail.ts';
+import { liveMetrics } from './admin/live/reading.ts';
+import { createSampler } from './admin/live/sampler.ts';
+import { createConsoleKey } from './admin/playground/console-key.ts';
+import { createGatewayCalls } from './admin/playground/gateway-calls.ts';
+import { createSite } from './admin/site.ts';
 import type { LoadedConfiguration } from './config/load.ts';
 import type { Family } from './core/family.ts';
 import type { Store } from './core/store.ts';
+import { createHouseFacts } from './house-facts.ts';
+import { toClientAddress } from './http/address.ts';
+import { createKeyTerms } from './key-terms.ts';
 import type { Clock } from './lib/clock.ts';
+import { createResourceDesk, type ResourceDeskDeps } from './resource-desk.ts';
 import type { Log } from './telemetry/log.ts';
+import { definitions, type MetricName } from './telemetry/metrics/definitions.ts';
+import type { Reading } from './telemetry/metrics/reading.ts';
+import { createUpstreamProbe } from './upstream-probe.ts';
 
 export interface AdministrationDeps {
   readonly store: Store;
@@ -20,6 +38,10 @@ export interface AdministrationDeps {
   readonly families: readonly Family[];
   /** The configuration in force. */
   current(): LoadedConfiguration;
+  /** The metrics of all that serve; all of them, or those that are wanted. */
+  read(only?: ReadonlySet<MetricName>): Promise<Reading>;
+  /** How the configuration is read with a change in it, before that is written. */
+  readonly changing: Pick<ResourceDeskDeps, 'load' | 'secrets'>;
   /** Where clients are served. */
   clientUrl(): string;
 }
@@ -30,7 +52,27 @@ export interface Administration {
   close(): Promise<void>;
 }
 
+/** As deep from `src/` as from `dist/`. */
+const siteDirectory = fileURLToPath(new URL('../console/dist', import.meta.url));
+
+const liveMetricSet: ReadonlySet<MetricName> = new Set<MetricName>(liveMetrics);
+
+const triesPath = '/api/playground/';
+const longestSilenceMs = 15 * 60_000;
+
 export function openAdministration(deps: AdministrationDeps): Administration {
+  const streams = createEventStreams();
+  const gatewayCalls = createGatewayCalls({
+    consoleKey: createConsoleKey({ store: deps.store, host: hostname(), nowMs: () => deps.clock.nowMs() }),
+    clientUrl: deps.clientUrl,
+    certificate: () => deps.current().snapshot.server.tls?.cert,
+  });
+  const live = createSampler({
+    read: () => deps.read(liveMetricSet),
+    boundsOf: (name) => definitions[name].buckets,
+    clock: deps.clock,
+  });
+  const probe = createUpstreamProbe({ env: deps.changing.secrets.env, clock: deps.clock });
   const context: AdminContext = {
     store: deps.store,
     clock: deps.clock,
@@ -38,19 +80,47 @@ export function openAdministration(deps: AdministrationDeps): Administration {
     version: deps.version,
     families: deps.families,
     configuration: viewOf(deps.current),
-    access: { identify: async () => nobody },
+    access: createAccess({ store: deps.store, clock: deps.clock, url: () => deps.current().snapshot.console.url }),
+    oidc: createOidcDesk(() => deps.current().snapshot.console.oidc, deps.clock.nowMs),
+    passkeys: createPasskeys(deps.store, deps.clock),
+    probe,
+    streams,
+    live,
+    house: createHouseFacts(() => deps.current().snapshot.store, deps.changing.secrets),
+    tail: createLedgerTail({ ledger: deps.store.ledger, clock: deps.clock, log: deps.log }),
+    gatewayCalls,
+    keyTerms: createKeyTerms(deps.current),
+    desk: createResourceDesk({ ...deps, ...deps.changing }),
     clientUrl: deps.clientUrl,
   };
+  const site = createSite({ directory: siteDirectory });
   const api = createAdminApi(endpoints, context);
-  const listener = getRequestListener(
-    (request, env) => api.fetch(request, { address: env.incoming.socket.remoteAddress ?? '' }),
-    { overrideGlobalObjects: false },
+  /** Behind a proxy that the operator trusts, as the proxy says: else all who guess would be one. */
+  const addressOf = ({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string => {
+    const forwardedFor = [headers['x-forwarded-for'] ?? []].flat().join(',') || undefined;
+    const { trustedProxies } = deps.current().snapshot.server;
+    return toClientAddress(socket.remoteAddress, forwardedFor, trustedProxies) ?? '';
+  };
+  const listener = createFetchListener(
+    async (request, incoming) => (await site.find(request)) ?? api.fetch(request, { address: addressOf(incoming) }),
+    (error) => deps.log.error('an answer of the console broke off', { why: wordsOf(error) }),
   );
   return {
-    answer: (request, response) => void listener(request, response),
-    close: async () => undefined,
+    answer(request, response) {
+      // A call that is tried out may be silent as long as one of a client may.
+      if (request.url?.startsWith(triesPath) === true) response.setTimeout(longestSilenceMs);
+      listener(request, response);
+    },
+    close: async () => {
+      streams.close();
+      live.close();
+      await gatewayCalls.close();
+      await probe.close();
+    },
   };
 }
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
 
 function viewOf(current: () => LoadedConfiguration): ConfigurationView {
   return {

@@ -1,39 +1,14 @@
 /** The composition root: reads the environment, finds the command, and turns its end into an exit code. */
 
 import { parseArgs } from 'node:util';
-import { backup } from './cli/backup.ts';
-import { check } from './cli/check.ts';
 import type { Command, CommandContext, ExitCode } from './cli/command.ts';
 import { toHelp, toOptionFault } from './cli/help.ts';
-import { init } from './cli/init.ts';
-import { keys } from './cli/keys.ts';
-import { ledger } from './cli/ledger.ts';
-import { migrate } from './cli/migrate.ts';
-import { models } from './cli/models.ts';
-import { openapi } from './cli/openapi.ts';
-import { resources } from './cli/resources.ts';
-import { secrets } from './cli/secrets.ts';
+import { commands } from './cli/index.ts';
 import { serve } from './cli/serve.ts';
-import { usage } from './cli/usage.ts';
 import { UserFault } from './cli/user-fault.ts';
 import { families } from './families/index.ts';
 import { nearestName } from './lib/nearest-name.ts';
 import { version } from './version.ts';
-
-const commands: readonly Command[] = [
-  serve,
-  check,
-  init,
-  keys,
-  resources,
-  secrets,
-  models,
-  migrate,
-  backup,
-  usage,
-  ledger,
-  openapi,
-];
 
 const stdout = (line: string): void => void process.stdout.write(`${line}\n`);
 const stderr = (line: string): void => void process.stderr.write(`${line}\n`);

@@ -5,9 +5,21 @@ import { spawn } from 'node:child_process';
 const steps: readonly (readonly [what: string, command: string, ...args: string[]])[] = [
   ['format and lint', 'biome', 'ci', '--error-on-warnings', '--colors=off', '.'],
   ['types', 'tsc', '-p', '.'],
-  ['import direction', 'depcruise', '--config', '.dependency-cruiser.cjs', 'src', 'test', 'bench', 'tools'],
+  ['types of the console', 'tsc', '-p', 'console'],
+  [
+    'import direction',
+    'depcruise',
+    '--config',
+    '.dependency-cruiser.cjs',
+    'src',
+    'console/src',
+    'test',
+    'bench',
+    'tools',
+  ],
   ['dead code', 'knip'],
   ['generated files in step', 'node', '--disable-warning=ExperimentalWarning', 'tools/generate.ts', '--check'],
+  ['weight of the console', 'node', '--disable-warning=ExperimentalWarning', 'tools/console-size.ts'],
   ['docs in step with code', 'node', '--disable-warning=ExperimentalWarning', 'tools/docs.ts'],
 ];
 

@@ -1,18 +1,8 @@
 /** Compares the documents with the code: error codes, routes, commands and their options, metrics, both ways. */
 
 import { readFileSync } from 'node:fs';
-import { backup } from '../src/cli/backup.ts';
-import { check } from '../src/cli/check.ts';
-import { init } from '../src/cli/init.ts';
-import { keys } from '../src/cli/keys.ts';
-import { ledger } from '../src/cli/ledger.ts';
-import { migrate } from '../src/cli/migrate.ts';
-import { models } from '../src/cli/models.ts';
-import { openapi } from '../src/cli/openapi.ts';
-import { resources } from '../src/cli/resources.ts';
-import { secrets } from '../src/cli/secrets.ts';
-import { serve } from '../src/cli/serve.ts';
-import { usage } from '../src/cli/usage.ts';
+import { problemTable } from '../src/admin/problem.ts';
+import { commands } from '../src/cli/index.ts';
 import { type ErrorCode, errorTable } from '../src/core/errors.ts';
 import { routes } from '../src/routes/index.ts';
 import { definitions, metricNames } from '../src/telemetry/metrics/definitions.ts';
@@ -23,6 +13,7 @@ checkErrors(readFileSync('docs/errors.md', 'utf8'));
 checkRoutes(readFileSync('docs/routes.md', 'utf8'));
 checkCommands(readFileSync('docs/command-line.md', 'utf8'));
 checkMetrics(readFileSync('docs/metrics.md', 'utf8'));
+checkProblems(readFileSync('docs/admin-api.md', 'utf8'));
 checkShownFiles(readFileSync('CONTRIBUTING.md', 'utf8'));
 
 for (const fault of faults) console.error(fault);
@@ -47,6 +38,24 @@ function checkErrors(text: string): void {
   }
 }
 
+/** Rows of docs/admin-api.md: `| 412 | `changed_meanwhile` | Someone else changed it meanwhile | ... |`. */
+function checkProblems(text: string): void {
+  const documented = new Map<string, string>();
+  for (const [, status = '', code = '', title = ''] of text.matchAll(/^\| (\d{3}) \| `(\w+)` \| ([^|]+) \|/gm)) {
+    documented.set(code, `${status} ${title}`);
+  }
+  for (const [code, { status, title }] of Object.entries(problemTable)) {
+    const found = documented.get(code);
+    if (found === undefined) faults.push(`docs/admin-api.md: the problem ${code} is missing`);
+    else if (found !== `${status} ${title}`) {
+      faults.push(`docs/admin-api.md: ${code} is "${status} ${title}" in the code, "${found}" here`);
+    }
+  }
+  for (const code of documented.keys()) {
+    if (!(code in problemTable)) faults.push(`docs/admin-api.md: there is no problem ${code}`);
+  }
+}
+
 function checkRoutes(text: string): void {
   const known = new Set(routes.flatMap((route) => [route.path, ...route.aliases]));
   for (const path of known) {
@@ -58,7 +67,6 @@ function checkRoutes(text: string): void {
 }
 
 function checkCommands(text: string): void {
-  const commands = [serve, check, init, keys, resources, secrets, models, usage, ledger, migrate, backup, openapi];
   const names = new Set(commands.map(({ name }) => name));
   for (const { name, options } of commands) {
     const section = text.split(/^## /m).find((part) => part.startsWith(`\`postern ${name}`));

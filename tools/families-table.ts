@@ -12,11 +12,12 @@ function offersTable(families: readonly Family[]): string {
     const offers = offersOf(family, standardOptions(family)).openai ?? {};
     const cells = operations.map((operation) => wayOf(offers[operation]));
     const bridges = family.chat === undefined ? '' : 'yes';
-    return `| \`${family.id}\` | ${family.title} | ${cells.join(' | ')} | ${bridges} |`;
+    const list = family.modelList === undefined ? '' : `\`${family.modelList.path}\``;
+    return `| \`${family.id}\` | ${family.title} | ${cells.join(' | ')} | ${bridges} | ${list} |`;
   });
   return [
-    `| family | what it is | ${operations.join(' | ')} | bridges |`,
-    `|---|---|${operations.map(() => '---|').join('')}---|`,
+    `| family | what it is | ${operations.join(' | ')} | bridges | lists its models at |`,
+    `|---|---|${operations.map(() => '---|').join('')}---|---|`,
     ...rows,
   ].join('\n');
 }

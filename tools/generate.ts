@@ -1,9 +1,11 @@
 /** `npm run generate`: writes what derives from the code. With `--check`: fails where the files differ from it. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
+import { endpoints } from '../src/admin/endpoints/index.ts';
 import { toJsonSchema } from '../src/config/json-schema.ts';
 import { renderReference } from '../src/config/reference.ts';
 import { families } from '../src/families/index.ts';
+import { renderEndpoints } from './admin-table.ts';
 import { renderFamilies } from './families-table.ts';
 import { renderPrices } from './prices-table.ts';
 
@@ -14,6 +16,7 @@ const files: readonly (readonly [path: string, generate: (present: string) => st
   ['postern.schema.json', () => `${JSON.stringify(toJsonSchema(families), null, 2)}\n`],
   ['docs/configuration.md', (present) => withSection(present, renderReference(families))],
   ['docs/prices.md', (present) => withSection(present, renderPrices())],
+  ['docs/admin-api.md', (present) => withSection(present, renderEndpoints(endpoints))],
   ['docs/families.md', (present) => withSection(present, renderFamilies(families))],
 ];
 

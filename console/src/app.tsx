@@ -1,55 +1,60 @@
-/** The shell: who is signed in, the ways to each page, and the page itself. */
+/** What is shown to whom: the ways in to those who are not signed in, the pages to those who are. */
 
-import { AppShell, Burger, Center, Group, Loader, NavLink, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { Suspense } from 'react';
-import { Link, Route, Switch, useLocation } from 'wouter';
+import { Button, Center, Loader } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Route, Switch, useLocation } from 'wouter';
+import { sessionQuery } from './api/session.ts';
 import { pages } from './pages/index.ts';
 import { Icon } from './parts/icon.tsx';
+import { toMessage } from './parts/state.tsx';
+import { Entrance } from './shell/entrance.tsx';
+import { Invitation } from './shell/invitation.tsx';
+import { NotFound } from './shell/not-found.tsx';
+import { SetUp } from './shell/set-up.tsx';
+import { Shell } from './shell/shell.tsx';
+import { SignIn } from './shell/sign-in.tsx';
 
 export function App() {
-  const [opened, { toggle, close }] = useDisclosure();
   const [location] = useLocation();
+  if (location === '/setup') return <SetUp />;
+  if (location === '/join' || location === '/invite') return <Invitation />;
+  return <Inside />;
+}
+
+function Inside() {
+  const { data: session, error, refetch } = useQuery(sessionQuery);
+  if (session === undefined) {
+    return error === null ? <Waiting /> : <Away error={error} onRetry={() => void refetch()} />;
+  }
+  if (session.member === null) return <SignIn session={session} />;
   return (
-    <AppShell
-      header={{ height: 52 }}
-      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }}
-      padding="lg"
-    >
-      <AppShell.Header>
-        <Group h="100%" px="md">
-          <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Pages" />
-          <Text fw={700}>Postern</Text>
-        </Group>
-      </AppShell.Header>
-      <AppShell.Navbar p="xs">
-        {pages.map(({ path, title, icon }) => (
-          <NavLink
-            key={path}
-            component={Link}
-            href={path}
-            label={title}
-            leftSection={<Icon name={icon} />}
-            active={path === '/' ? location === '/' : location.startsWith(path)}
-            onClick={close}
-          />
+    <Shell member={session.member} version={session.version}>
+      <Switch>
+        {pages.map(({ path, component }) => (
+          // What is behind the page's own path is the page's own affair.
+          <Route key={path} path={path === '/' ? path : `${path}/*?`} component={component} />
         ))}
-      </AppShell.Navbar>
-      <AppShell.Main>
-        <Suspense
-          fallback={
-            <Center h={200}>
-              <Loader />
-            </Center>
-          }
-        >
-          <Switch>
-            {pages.map(({ path, component }) => (
-              <Route key={path} path={path} component={component} />
-            ))}
-          </Switch>
-        </Suspense>
-      </AppShell.Main>
-    </AppShell>
+        <Route component={NotFound} />
+      </Switch>
+    </Shell>
+  );
+}
+
+/** Seldom seen: the answer comes from the same machine. */
+function Waiting() {
+  return (
+    <Center h="100vh" role="status" aria-label="Loading">
+      <Loader className="late" />
+    </Center>
+  );
+}
+
+function Away({ error, onRetry }: { readonly error: unknown; onRetry(): void }) {
+  return (
+    <Entrance title="The console cannot be shown" about={toMessage(error)}>
+      <Button leftSection={<Icon name="refresh" size={16} />} onClick={onRetry}>
+        Try again
+      </Button>
+    </Entrance>
   );
 }

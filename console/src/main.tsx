@@ -17,6 +17,8 @@ const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root');
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
 const queries = createQueries();
+// Dialogs keep the page behind them from scrolling with a style of their own, which asks for the nonce by this name.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 createRoot(root).render(
   <StrictMode>

@@ -2,7 +2,7 @@
 
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import { actorOf, type Caller } from './caller.ts';
+import type { Caller } from './caller.ts';
 import type { AdminContext } from './context.ts';
 import type { AnyEndpoint, Call, Method } from './endpoint.ts';
 import { Reply } from './endpoint.ts';
@@ -12,7 +12,7 @@ import { type FieldFault, Problem } from './problem.ts';
 import { readBody } from './request-body.ts';
 
 /** What the listener hands over beside the request. */
-export interface Surroundings {
+interface Surroundings {
   /** Of the peer, as the socket has it. */
   readonly address: string;
 }
@@ -58,11 +58,14 @@ export function createAdminApi(endpoints: readonly AnyEndpoint[], context: Admin
 
   async function answer(endpoint: Runnable, c: Context<Env>): Promise<Response> {
     const caller = await context.access.identify(c.req.raw.headers);
-    checkAccess(endpoint, caller, c.req.raw);
+    checkAccess(endpoint, caller, c.req.raw, context.configuration.snapshot().console.url);
+    refuseHeadOfStream(endpoint, c.req.raw);
     const work = async (): Promise<Response> =>
       toAnswer(endpoint, await endpoint.run(await readCall(endpoint, caller, c)));
     const key = endpoint.once === true ? c.req.header('idempotency-key') : undefined;
-    return key === undefined ? work() : once(`${actorOf(caller)} ${endpoint.path} ${key}`, work);
+    if (key === undefined) return work();
+    const body = await readBody(c.req.raw.clone(), endpoint.bodyLimitBytes ?? standardBodyBytes);
+    return once({ caller, request: c.req.raw, body, key }, work);
   }
 
   async function readCall(endpoint: Runnable, caller: Caller, c: Context<Env>): Promise<Call> {
@@ -79,11 +82,17 @@ export function createAdminApi(endpoints: readonly AnyEndpoint[], context: Admin
       headers: c.req.raw.headers,
       address: c.env.address,
       signal: c.req.raw.signal,
-      raw: () => readBody(c.req.raw, limit),
+      raw: (otherLimit = limit) => readBody(c.req.raw, otherLimit),
     };
   }
 
   return { fetch: async (request, surroundings) => app.fetch(request, surroundings) };
+}
+
+/** Hono answers HEAD by what GET does, without the body: nobody would read a stream then, nor ever end it. */
+function refuseHeadOfStream({ streams }: AnyEndpoint, { method }: Request): void {
+  if (streams === undefined || method !== 'HEAD') return;
+  throw new Problem('method_not_allowed', { detail: 'Use GET here.', headers: { allow: 'GET' } });
 }
 
 function methodsByPath(endpoints: readonly AnyEndpoint[]): Map<string, Method[]> {
@@ -124,8 +133,12 @@ function parse(shape: z.ZodType | undefined, value: unknown): unknown {
   throw new Problem('invalid_fields', { detail: `Look at ${names}.`, fields });
 }
 
-export function toFields(error: z.ZodError): FieldFault[] {
-  return error.issues.map(({ path, message }) => ({ path: toPath(path), message }));
+function toFields(error: z.ZodError): FieldFault[] {
+  return error.issues.flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') return [{ path: toPath(issue.path), message: issue.message }];
+    const message = 'There is no such field here; look for a slip of the pen.';
+    return issue.keys.map((key) => ({ path: toPath([...issue.path, key]), message }));
+  });
 }
 
 function toPath(path: readonly PropertyKey[]): string {

@@ -13,9 +13,11 @@ export interface MemberCaller {
   readonly csrfToken: string;
 }
 
-export interface TokenCaller {
+interface TokenCaller {
   readonly kind: 'token';
   readonly tokenId: string;
+  /** Whose token it is. */
+  readonly memberId: string;
   readonly name: string;
   readonly role: Role;
 }
@@ -34,4 +36,11 @@ export function actorOf(caller: Caller): string {
     case 'token':
       return `token: ${caller.name}`;
   }
+}
+
+/** The same session or token; its role may be another by now. */
+export function isSameCaller(one: Caller, other: Caller): boolean {
+  if (one.kind === 'member') return other.kind === 'member' && one.sessionId === other.sessionId;
+  if (one.kind === 'token') return other.kind === 'token' && one.tokenId === other.tokenId;
+  return other.kind === 'nobody';
 }

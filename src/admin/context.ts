@@ -5,6 +5,15 @@ import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Access } from './access/access.ts';
+import type { OidcDesk } from './access/oidc-desk.ts';
+import type { Passkeys } from './access/passkeys.ts';
+import type { ResourceDesk } from './desk.ts';
+import type { EventStreams } from './event-stream.ts';
+import type { KeyTerms } from './key-terms.ts';
+import type { LedgerTail } from './ledger-tail.ts';
+import type { LiveSource } from './live/sampler.ts';
+import type { GatewayCalls } from './playground/gateway-calls.ts';
+import type { UpstreamProbe } from './upstreams/probe.ts';
 
 export interface AdminContext {
   readonly store: Store;
@@ -14,11 +23,36 @@ export interface AdminContext {
   readonly families: readonly Family[];
   readonly configuration: ConfigurationView;
   readonly access: Access;
+  readonly oidc: OidcDesk;
+  readonly passkeys: Passkeys;
+  /** Upstreams, models and projects, wherever they are declared. */
+  readonly desk: ResourceDesk;
+  readonly keyTerms: KeyTerms;
+  /** Tries what an upstream is like from here. */
+  readonly probe: UpstreamProbe;
+  readonly streams: EventStreams;
+  readonly live: LiveSource;
+  readonly house: HouseFacts;
+  readonly tail: LedgerTail;
+  /** The gateway through its own front door, as a client: to try things out. */
+  readonly gatewayCalls: GatewayCalls;
   /** Where clients are served, such as `http://127.0.0.1:4000/ai`. */
   clientUrl(): string;
 }
 
-export interface AdminLog {
+/** The process itself, and what it stands on. */
+export interface HouseFacts {
+  readonly startedAtMs: number;
+  /** Such as `Node.js 26.10.0`. */
+  readonly runtime: string;
+  storeKind(): 'memory' | 'file' | 'postgres';
+  /** On this machine's disk; undefined where the store is elsewhere. */
+  storeBytes(): Promise<number | undefined>;
+  /** Whether credentials can be kept in the store: there is a key for them, or one can be made. */
+  canSeal(): Promise<boolean>;
+}
+
+interface AdminLog {
   info(message: string, fields?: Record<string, unknown>): void;
   warn(message: string, fields?: Record<string, unknown>): void;
   error(message: string, fields?: Record<string, unknown>): void;

@@ -25,8 +25,8 @@ export interface Call<
   readonly address: string;
   /** Fires when the caller is gone. */
   readonly signal: AbortSignal;
-  /** The body as it came, for an endpoint without a shape for it. */
-  raw(): Promise<Buffer>;
+  /** The body as it came, for an endpoint without a shape for it; up to `bodyLimitBytes` where no other limit is given. */
+  raw(limitBytes?: number): Promise<Buffer>;
 }
 
 /** An answer that is more than a body: `replyWith` makes it. A `Response` goes out as it is (streams, redirects). */

@@ -8,8 +8,14 @@ import { reaches } from './roles.ts';
 
 export const csrfHeader = 'x-postern-csrf';
 
-export function checkAccess({ needs, method }: AnyEndpoint, caller: Caller, request: Request): void {
-  if (method !== 'GET') checkOrigin(caller, request);
+/** `consoleUrl` is where people reach the console by way of a proxy, which may ask us by another name. */
+export function checkAccess(
+  { needs, method }: AnyEndpoint,
+  caller: Caller,
+  request: Request,
+  consoleUrl: string | undefined,
+): void {
+  if (method !== 'GET') checkOrigin(caller, request, consoleUrl);
   if (needs === 'anyone') return;
   if (caller.kind === 'nobody') {
     throw new Problem('sign_in_needed', {
@@ -28,12 +34,14 @@ export function checkAccess({ needs, method }: AnyEndpoint, caller: Caller, requ
 }
 
 /** A cookie goes along with whatever a browser sends: what another page made it send is told by what only our page knows. */
-function checkOrigin(caller: Caller, request: Request): void {
+function checkOrigin(caller: Caller, request: Request, consoleUrl: string | undefined): void {
   const site = request.headers.get('sec-fetch-site');
   const forged = new Problem('forged_request', { detail: 'Reload the console, and do it again from there.' });
   if (site !== null && site !== 'same-origin' && site !== 'none') throw forged;
   const origin = request.headers.get('origin');
-  if (origin !== null && hostOf(origin) !== request.headers.get('host')?.toLowerCase()) throw forged;
+  const isOurs =
+    origin === null || origin === consoleUrl || hostOf(origin) === request.headers.get('host')?.toLowerCase();
+  if (!isOurs) throw forged;
   if (caller.kind === 'member' && !isSame(request.headers.get(csrfHeader) ?? '', caller.csrfToken)) throw forged;
 }
 

@@ -8,10 +8,16 @@ export async function readBody(request: Request, limitBytes: number): Promise<Bu
   if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of request.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > limitBytes) throw tooLarge();
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body ?? []) {
+      bytes += chunk.byteLength;
+      if (bytes > limitBytes) throw tooLarge();
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    // Whoever hangs up early must not fill the log: nobody is there any more, and nothing is wrong here.
+    throw new Problem('malformed_request', { detail: 'The body broke off; send it again.' });
   }
   return Buffer.concat(chunks);
 }

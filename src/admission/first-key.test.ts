@@ -19,6 +19,7 @@ function createStore(): FirstKeyDeps['store'] &
       hint: key.hint,
       createdAtMs: 0,
       oldSecretUntilMs: undefined,
+      version: 1,
     };
     digests.set(key.digest, stored);
     return stored;

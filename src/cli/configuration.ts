@@ -123,6 +123,11 @@ export function createReader(
   return (resources, added) => loadWith(context, resources, file, added);
 }
 
+/** What the admin API needs to judge a change of what is in the store, as `postern resources` does. */
+export function toChanging(context: Surroundings, loaded: Pick<LoadedConfiguration, 'file'>) {
+  return { load: createReader(context, loaded), secrets: { env: context.env, cwd: context.cwd } };
+}
+
 async function joinStore(context: Surroundings, url: string, open: OpenStore): Promise<OpenResources> {
   const store = await open(url).catch(toFault);
   try {

@@ -1,11 +1,13 @@
 /** Reads what `postern keys` is told about a key, and says what is wrong with it. */
 
+import { parseOverlap } from '../config/key-terms.ts';
+import { unknownProject } from '../config/key-warnings.ts';
 import { type Operation, operations } from '../core/operation.ts';
-import type { ModelIndex, Snapshot } from '../core/snapshot.ts';
+import type { Snapshot } from '../core/snapshot.ts';
 import type { KeyChange, NewKey, Resource, StoredKey } from '../core/store.ts';
 import { toAddressRange } from '../lib/address-range.ts';
 import { nearestName } from '../lib/nearest-name.ts';
-import { fromMilliseconds, toMilliseconds } from '../lib/quantities.ts';
+import { toMilliseconds } from '../lib/quantities.ts';
 import type { CommandContext } from './command.ts';
 import { readCaps, readNotes } from './key-caps-options.ts';
 import { UserFault } from './user-fault.ts';
@@ -14,7 +16,6 @@ type Values = CommandContext['values'];
 type NewKeyParts = Omit<NewKey, 'digest' | 'hint'>;
 
 const maxNameCharacters = 100;
-const longestOverlapMs = 365 * 86_400_000;
 
 export function readNewKey(values: Values, nowMs: number): NewKeyParts {
   const { metadata, captureMs } = readNotes(values, undefined);
@@ -71,13 +72,9 @@ export function checkContradictions(values: Values): void {
 /** For how long the former secret goes on working. */
 export function readOverlap(value: Values[string]): number {
   const text = typeof value === 'string' ? value.trim() : '24h';
-  const overlapMs = toMilliseconds(text);
-  if (overlapMs === undefined)
-    throw new UserFault(`--overlap: "${text}" is no time; write it such as 24h, or 0s for none`);
-  if (overlapMs > longestOverlapMs) {
-    throw new UserFault(`--overlap: ${text} is too long; it may be ${fromMilliseconds(longestOverlapMs)} at most`);
-  }
-  return overlapMs;
+  const overlap = parseOverlap(text);
+  if (typeof overlap === 'number') return overlap;
+  throw new UserFault(`--overlap: ${overlap.fault}`);
 }
 
 /** A project that is not there would cap nothing. */
@@ -89,13 +86,9 @@ export function checkProject(
   if (id === undefined || id === null) return;
   const stored = resources.flatMap((resource) => (resource.kind === 'project' ? [resource.id] : []));
   const known = new Set([...projects.keys(), ...stored]);
-  if (known.has(id)) return;
-  const near = nearestName(id, known);
-  const hint =
-    near === undefined
-      ? '; declare it under projects in the file, or put it in with "postern resources apply"'
-      : suggest(near);
-  throw new UserFault(`--project: there is no project "${id}"${hint}`);
+  const whatToDo = 'declare it under projects in the file, or put it in with "postern resources apply"';
+  const fault = unknownProject(id, known, whatToDo);
+  if (fault !== undefined) throw new UserFault(`--project: ${fault}`);
 }
 
 const textOf = (value: Values[string]): string | undefined =>
@@ -104,22 +97,6 @@ const textOf = (value: Values[string]): string | undefined =>
 function isTaken(values: Values, option: string): boolean {
   const value = values[option];
   return values[`no-${option}`] === true || (typeof value === 'string' && value.trim() === '');
-}
-
-/** What is legal, as models come and go, and yet most often a slip. */
-export function modelWarnings(patterns: readonly string[], models: ModelIndex): string[] {
-  const warnings = [];
-  for (const name of patterns) {
-    if (name.includes('*')) continue;
-    const resolved = models.resolve(name);
-    if (resolved === undefined) {
-      const ids = models.all.map(({ id }) => id);
-      warnings.push(`there is no model "${name}" as yet${suggest(nearestName(name, ids))}`);
-    } else if (resolved.id !== name) {
-      warnings.push(`"${name}" is an alias, and keys are judged by the model's ID: use ${resolved.id}`);
-    }
-  }
-  return warnings;
 }
 
 function readName(value: Values[string]): string {

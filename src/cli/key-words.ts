@@ -1,10 +1,8 @@
 /** A key as people and scripts see it. */
 
-import type { Caps } from '../core/caps.ts';
+import { describeKeyTerms } from '../config/key-terms.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { StoredKey } from '../core/store.ts';
-import { toDollars } from '../lib/money.ts';
-import { fromMilliseconds } from '../lib/quantities.ts';
 import { toPrintable } from './printable.ts';
 
 /** A key as scripts read it. */
@@ -13,7 +11,7 @@ export function describeKey(key: StoredKey, nowMs: number) {
     id: key.id,
     name: key.name,
     hint: key.hint,
-    ...describeTerms(key),
+    ...describeKeyTerms(key),
     created_at: toInstantText(key.createdAtMs),
     expires_at: toInstantOrNull(key.expiresAtMs),
     revoked_at: toInstantOrNull(key.revokedAtMs),
@@ -27,36 +25,9 @@ export function describeFileKey(key: KeyRecord, nowMs: number) {
   return {
     id: key.id,
     managed_by: key.managedBy,
-    ...describeTerms(key),
+    ...describeKeyTerms(key),
     expires_at: toInstantOrNull(key.expiresAtMs),
     state: stateOf(key, nowMs),
-  };
-}
-
-function describeTerms(key: KeyRecord) {
-  return {
-    project: key.project ?? null,
-    models: key.models,
-    operations: key.operations ?? null,
-    addresses: key.addresses ?? null,
-    ...describeCaps(key.caps),
-    metadata: key.metadata,
-    capture: key.captureMs === undefined ? null : fromMilliseconds(key.captureMs),
-  };
-}
-
-/** As the file has them. */
-function describeCaps({ rates, concurrency, budgets }: Caps) {
-  return {
-    limits: Object.fromEntries<number>([
-      ...rates.map(({ measure, window, most }) => [`${measure}_per_${window}`, most] as const),
-      ...(concurrency === undefined ? [] : [['concurrency', concurrency] as const]),
-    ]),
-    budgets: budgets.map(({ period, nanos, alerts }) => ({
-      every: period,
-      amount: toDollars(nanos),
-      alerts: alerts.map((percent) => `${percent}%`),
-    })),
   };
 }
 

@@ -1,5 +1,6 @@
 /** `postern keys`: makes, shows, changes, rotates and revokes the virtual keys of the store. */
 
+import { modelWarnings } from '../config/key-warnings.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store, StoredKey } from '../core/store.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -7,14 +8,7 @@ import { createSecret, digestOf, hintOf } from '../lib/key-secret.ts';
 import { type Action, actAs } from './actions.ts';
 import type { Command, CommandContext } from './command.ts';
 import { type OpenConfiguration, openLeniently } from './configuration.ts';
-import {
-  checkContradictions,
-  checkProject,
-  modelWarnings,
-  readKeyChange,
-  readNewKey,
-  readOverlap,
-} from './key-options.ts';
+import { checkContradictions, checkProject, readKeyChange, readNewKey, readOverlap } from './key-options.ts';
 import { describeFileKey, describeKey, listHead, toInstantText, toLines, toListRow } from './key-words.ts';
 import { toPrintable } from './printable.ts';
 import { toTable } from './table.ts';

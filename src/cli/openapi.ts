@@ -1,5 +1,7 @@
-/** `postern openapi`: the OpenAPI 3.1 document of the gateway, drawn from the route table and the table of errors. */
+/** `postern openapi`: the OpenAPI 3.1 document of the gateway, drawn from the route table and the table of errors; or that of the admin API. */
 
+import { endpoints } from '../admin/endpoints/index.ts';
+import { toAdminDocument } from '../admin/openapi.ts';
 import { type ErrorCode, errorTable } from '../core/errors.ts';
 import type { Route } from '../core/route.ts';
 import { rerankShapes } from '../core/translation.ts';
@@ -11,11 +13,12 @@ type Json = Record<string, unknown>;
 
 export const openapi: Command = {
   name: 'openapi',
-  summary: 'Prints the OpenAPI 3.1 document of the gateway.',
-  usage: 'openapi',
-  options: {},
-  async run({ stdout }) {
-    stdout(JSON.stringify(toDocument(), null, 2));
+  summary: 'Prints the OpenAPI 3.1 document of the gateway, or that of the admin API.',
+  usage: 'openapi [--admin]',
+  options: { admin: { type: 'boolean' } },
+  async run({ values, stdout }) {
+    const document = values.admin === true ? toAdminDocument(endpoints, version) : toDocument();
+    stdout(JSON.stringify(document, null, 2));
     return 0;
   },
 };

@@ -1,11 +1,17 @@
-/** Opens the listener for operators; where its port is taken and nobody asked for that one, Postern goes on without. */
+/** Opens the listener for operators, with all that is behind it; where its port is taken and nobody asked for that one, Postern goes on without. */
 
 import { setImmediate } from 'node:timers/promises';
-import type { Administration } from '../administration.ts';
+import { type Administration, openAdministration } from '../administration.ts';
+import type { LoadedConfiguration } from '../config/load.ts';
 import { type Console, createConsole, OpenConsoleError } from '../console/listener.ts';
 import type { ConsoleSettings } from '../core/snapshot.ts';
+import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../telemetry/log.ts';
+import type { MetricName } from '../telemetry/metrics/definitions.ts';
 import { expositionOf, expositionType, type Reading } from '../telemetry/metrics/reading.ts';
+import { version } from '../version.ts';
+import type { CommandContext } from './command.ts';
+import { type OpenConfiguration, toChanging } from './configuration.ts';
 import { codeOf, toListenFault } from './listen-fault.ts';
 import { toUrl } from './to-url.ts';
 import { UserFault } from './user-fault.ts';
@@ -18,10 +24,52 @@ export interface Operators {
 
 const nobody: Operators = { url: undefined, close: async () => undefined };
 
+interface OperatorsDeps {
+  readonly configuration: Pick<OpenConfiguration, 'loaded' | 'store'>;
+  /** The configuration in force. */
+  current(): LoadedConfiguration;
+  /** The metrics of all that serve; all of them, or those that are wanted. */
+  read(only?: ReadonlySet<MetricName>): Promise<Reading>;
+  /** Where clients are served. */
+  clientUrl(): string;
+}
+
 export async function openForOperators(
+  { configuration, current, read, clientUrl }: OperatorsDeps,
+  log: Log,
+  context: CommandContext,
+): Promise<Operators> {
+  const { loaded, store } = configuration;
+  const administration = openAdministration({
+    store,
+    clock: systemClock,
+    log,
+    version,
+    families: context.families,
+    current,
+    changing: toChanging(context, loaded),
+    read,
+    clientUrl,
+  });
+  try {
+    const listening = await listen(loaded.snapshot.console, log, read, administration);
+    return {
+      url: listening.url,
+      async close() {
+        await listening.close();
+        await administration.close();
+      },
+    };
+  } catch (error) {
+    await administration.close();
+    throw error;
+  }
+}
+
+async function listen(
   settings: ConsoleSettings,
   log: Log,
-  read: () => Reading | Promise<Reading>,
+  read: () => Promise<Reading>,
   administration: Pick<Administration, 'answer'>,
 ): Promise<Operators> {
   const listener: Console = createConsole({

@@ -1,15 +1,17 @@
-/** What a start says once clients are served: the first key, where, and what the configuration has been noticed for. */
+/** What a start says once clients are served: the first key, the link to the console, where, and what the configuration has been noticed for. */
 
 import type { AddressInfo } from 'node:net';
+import { createLinks } from '../admin/access/links.ts';
 import { ensureFirstKey, UnfitKeyError } from '../admission/first-key.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { Store } from '../core/store.ts';
+import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { CommandContext } from './command.ts';
 import type { Operators } from './operators.ts';
-import { toClientUrl } from './to-url.ts';
+import { toClientUrl, toReachable } from './to-url.ts';
 import { UserFault } from './user-fault.ts';
-import { firstKeyLines } from './welcome.ts';
+import { firstKeyLines, setUpLines } from './welcome.ts';
 
 interface Start {
   readonly loaded: LoadedConfiguration;
@@ -36,6 +38,11 @@ export async function sayReady(
   });
   const baseUrl = toClientUrl(snapshot, address);
   if (firstKey.kind === 'created') for (const line of firstKeyLines(baseUrl, firstKey.secret, snapshot)) stdout(line);
+  if (operators.url !== undefined) {
+    const base = snapshot.console.url ?? toReachable(operators.url);
+    const setUp = await createLinks(store.invitations, systemClock).setUp(base, 'first start');
+    if (setUp !== undefined) for (const line of setUpLines(setUp.link)) stdout(line);
+  }
   log.info('listening', {
     address: address.address,
     port: address.port,

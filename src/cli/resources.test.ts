@@ -173,7 +173,7 @@ test('every fault of a file comes at once, with its line, in the words of the co
     ['upstreams: [\n', /^resources\.yaml:\d+ {2}/],
     ['[]\n', /^resources\.yaml:1 {2}is not a mapping of keys to values$/],
     ['', /^resources\.yaml(:1)? {2}is empty$/],
-    ['upstreams: []\n', /holds nothing; there are upstreams, models, projects$/],
+    ['upstreams: []\n', /holds nothing; there are upstreams, models, projects, settings$/],
     ['upstreams:\n  - { family: openai }\n', /^resources\.yaml:2 {2}upstreams\[0\] {2}has no id/],
     [
       'projects:\n  - { id: a }\n  - { id: a }\n',
@@ -261,7 +261,7 @@ test('what is not there is a fault that names the nearest', async (t) => {
   await apply(everything);
   const rows: readonly (readonly [args: readonly string[], message: RegExp])[] = [
     [['show', 'upstrem', 'two'], /^there is no kind of resource "upstrem"; did you mean upstream\?$/],
-    [['show', 'x', 'two'], /\(there are upstream, model, project\)$/],
+    [['show', 'x', 'two'], /\(there are upstream, model, project, setting\)$/],
     [['show', 'model', 'huose'], /^there is no model "huose" in the store; did you mean house\?$/],
     [['delete', 'model', "'; drop table resources; --"], /^there is no model "'; drop table/],
     [['show', 'model'], /^write it as "postern resources show KIND ID/],

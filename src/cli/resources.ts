@@ -1,18 +1,19 @@
 /** `postern resources`: what is configured in the store, shown, put in and taken out. */
 
 import { resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'yaml';
-import { type Fault, toPathText } from '../config/faults.ts';
+import type { Fault } from '../config/faults.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../config/load.ts';
+import { isSame, newFaults, sealElement, toPlain, writingOrder } from '../config/resource-changes.ts';
 import { readResourceFile } from '../config/resource-file.ts';
 import { resourceLists } from '../config/resource-schemas.ts';
 import type { Element } from '../config/resources.ts';
-import { hideSecrets, openDocument, type ResourceDocument, sealDocument } from '../config/sealed-fields.ts';
+import { hideSecrets } from '../config/sealed-fields.ts';
 import { readText } from '../config/side-files.ts';
 import { type Resource, type ResourceKind, resourceKinds } from '../core/store.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import type { KeyRing } from '../lib/sealed.ts';
+import { keysIn } from '../resource-desk.ts';
 import { type Action, actAs, FaultsFound } from './actions.ts';
 import type { Command, CommandContext } from './command.ts';
 import { createReader, type OpenResources, openResources } from './configuration.ts';
@@ -83,9 +84,6 @@ function describe({ kind, id, version, createdAtMs, updatedAtMs, document }: Res
   };
 }
 
-/** What others refer to comes first, so that a gateway that looks in between finds a whole. */
-const order: readonly ResourceKind[] = ['project', 'upstream', 'model'];
-
 async function apply(context: CommandContext) {
   const { positionals, values, env, cwd, stdout, stderr } = context;
   const name = positionals[1] ?? '';
@@ -93,16 +91,19 @@ async function apply(context: CommandContext) {
   if ('reason' in content) throw new UserFault(`${name} cannot be used: ${content.reason}`);
   const file = readResourceFile(name, content.text, env);
   if (file.faults.length > 0) throw new FaultsFound(file.faults, undefined);
-  const ring = await readRing(context);
 
   return async (ground: OpenResources) => {
-    const sealing = sealAll(file.elements, ground, ring);
-    const next = await createReader(context, ground.whole)(ground.resources, sealing.elements);
-    refuseNewFaults(ground, next, sealing.faults);
+    const ring = await readRing(context, ground);
+    const sealed = file.elements.map((one) => sealElement(one, ring, existing(one, ground)?.document));
+    const elements = sealed.map(({ element }) => element);
+    const next = await createReader(context, ground.whole)(ground.resources, elements);
+    const unsealed = sealed.flatMap(({ faults }) => faults);
+    refuseNewFaults(ground, next, unsealed);
     if (next.ok) for (const warning of next.warnings) stderr(`postern: ${warning}`);
 
     const done = [];
-    for (const element of sealing.elements.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))) {
+    const rank = ({ kind }: Element): number => writingOrder.indexOf(kind);
+    for (const element of elements.toSorted((a, b) => rank(a) - rank(b))) {
       const outcome = await putOne(element, ground, ring);
       done.push({ kind: element.kind, id: element.id, ...outcome });
       if (values.json !== true) {
@@ -113,40 +114,19 @@ async function apply(context: CommandContext) {
   };
 }
 
-function sealAll(elements: readonly Element[], ground: OpenResources, ring: KeyRing | undefined) {
-  const faults: Fault[] = [];
-  const sealed = elements.map((element): Element => {
-    const { file } = element;
-    const sealing = sealDocument(element, element.document, ring, existing(element, ground)?.document);
-    if ('document' in sealing) return { ...element, document: sealing.document };
-    for (const { path, message } of sealing.faults) {
-      const at = [...(file?.at ?? []), ...path];
-      faults.push({ place: file?.name ?? element.root, path: toPathText(at), ...file?.positionOf(at), message });
-    }
-    return element;
-  });
-  return { elements: sealed, faults };
-}
-
 async function putOne(element: Element, ground: OpenResources, ring: KeyRing | undefined) {
   const { kind, id, document } = element;
   const before = existing(element, ground);
-  const open = (one: ResourceDocument) => plain(openDocument(element, one, ring, () => undefined));
-  if (before !== undefined && isDeepStrictEqual(open(before.document), open(document))) {
+  if (before !== undefined && isSame(element, before.document, document, ring)) {
     return { outcome: 'unchanged', version: before.version };
   }
-  const put = await ground.store.resources.put(kind, id, plain(document), { expected: before?.version ?? 0, actor });
+  const put = await ground.store.resources.put(kind, id, toPlain(document), { expected: before?.version ?? 0, actor });
   if (put === 'conflict') {
     throw new UserFault(
       `someone else changed ${kind} ${id} meanwhile; it stays as it is, and so does what was to come after it: apply again`,
     );
   }
   return { outcome: before === undefined ? 'created' : 'changed', version: put.version };
-}
-
-/** Copies made here have no prototype; what is compared and written has the usual one. */
-function plain(document: ResourceDocument): ResourceDocument {
-  return JSON.parse(JSON.stringify(document));
 }
 
 function existing({ kind, id }: Pick<Element, 'kind' | 'id'>, ground: OpenResources): Resource | undefined {
@@ -175,29 +155,21 @@ function remove(context: CommandContext) {
 
 /** Without their project, its limits and budgets would hold for them no more. */
 async function refuseWithKeys(id: string, { store }: OpenResources): Promise<void> {
-  const members = (await store.keys.list()).filter(
-    ({ project, revokedAtMs }) => project === id && revokedAtMs === undefined,
-  );
-  if (members.length === 0) return;
-  const named = members.slice(0, 5).map((key) => key.id);
-  const more = members.length > named.length ? ` and ${members.length - named.length} more` : '';
+  const members = await keysIn(id, store);
+  if (members === undefined) return;
   throw new UserFault(
-    `project ${id} has keys: ${named.join(', ')}${more}; revoke them, or move them with "postern keys update ID --project P"`,
+    `project ${id} has keys: ${members}; revoke them, or move them with "postern keys update ID --project P"`,
   );
 }
 
-/** Faults that were there before do not stand in the way of someone who mends others. */
 function refuseNewFaults(
   { whole }: OpenResources,
   next: LoadedConfiguration | FaultyConfiguration,
   more: readonly Fault[],
 ): void {
-  const known = new Set(whole.ok ? [] : whole.faults.map(toKey));
-  const found = [...more, ...(next.ok ? [] : next.faults.filter((fault) => !known.has(toKey(fault))))];
+  const found = [...more, ...newFaults(whole, next)];
   if (found.length > 0) throw new FaultsFound(found, next.file);
 }
-
-const toKey = ({ place, path, message }: Fault): string => JSON.stringify([place, path, message]);
 
 function findOne(kind: ResourceKind, id: string, ground: OpenResources): Resource {
   const found = existing({ kind, id }, ground);

@@ -3,12 +3,16 @@
 import { readKeyRing } from '../config/secret-key.ts';
 import { type KeyRing, SecretKeyError } from '../lib/sealed.ts';
 import type { CommandContext } from './command.ts';
+import type { OpenResources } from './configuration.ts';
 import { UserFault } from './user-fault.ts';
 
-/** Undefined where none is set. */
-export async function readRing({ env, cwd }: Pick<CommandContext, 'env' | 'cwd'>): Promise<KeyRing | undefined> {
+/** Undefined where there is none. */
+export async function readRing(
+  { env, cwd }: Pick<CommandContext, 'env' | 'cwd'>,
+  { whole }: Pick<OpenResources, 'whole'>,
+): Promise<KeyRing | undefined> {
   try {
-    return await readKeyRing(env, cwd);
+    return await readKeyRing({ env, cwd, store: whole.ok ? whole.snapshot.store : whole.store });
   } catch (error) {
     throw error instanceof SecretKeyError ? new UserFault(error.message) : error;
   }

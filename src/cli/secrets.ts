@@ -30,10 +30,11 @@ export const secrets: Command = {
   run: (context) => actAs('secrets', actions, context, openResources),
 };
 
-async function status(context: CommandContext) {
+function status(context: CommandContext) {
   const { values, stdout } = context;
-  const ring = await readRing(context);
-  return async ({ resources }: OpenResources) => {
+  return async (ground: OpenResources) => {
+    const { resources } = ground;
+    const ring = await readRing(context, ground);
     const counts = new Map<string | undefined, number>();
     for (const { kind, document } of resources) {
       for (const keyId of sealsOf(kind, document)) counts.set(keyId, (counts.get(keyId) ?? 0) + 1);
@@ -69,11 +70,12 @@ const inWords: Readonly<Record<Role, string>> = {
   unsealed: 'not sealed; "postern secrets rotate" seals them',
 };
 
-async function rotate(context: CommandContext) {
+function rotate(context: CommandContext) {
   const { values, stdout } = context;
-  const ring = await readRing(context);
-  if (ring === undefined) throw new UserFault(`there is no key to seal with: ${howToSeal}`);
-  return async ({ store, resources }: OpenResources) => {
+  return async (ground: OpenResources) => {
+    const { store, resources } = ground;
+    const ring = await readRing(context, ground);
+    if (ring === undefined) throw new UserFault(`there is no key to seal with: ${howToSeal}`);
     // All of them are opened before the first is written: where one does not open, nothing changes.
     for (const resource of resources) sealAnew(resource, ring);
     let changed = 0;

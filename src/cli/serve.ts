@@ -1,9 +1,6 @@
 /** `postern serve`: runs the gateway until it is told to stop. */
 
-import { openAdministration } from '../administration.ts';
-import { systemClock } from '../lib/clock.ts';
 import { createLog } from '../telemetry/log.ts';
-import { version } from '../version.ts';
 import type { Command, CommandContext, ExitCode } from './command.ts';
 import { type OpenConfiguration, openConfiguration } from './configuration.ts';
 import { printFaults } from './faults.ts';
@@ -52,17 +49,16 @@ async function serveAlone(configuration: OpenConfiguration, context: CommandCont
   const closers: { close(): Promise<void> }[] = [gateway];
   let current = loaded;
   try {
-    const administration = openAdministration({
-      store,
-      clock: systemClock,
+    const operators = await openForOperators(
+      {
+        configuration,
+        current: () => current,
+        read: async (only) => metrics.read(only),
+        clientUrl: () => toClientUrl(loaded.snapshot, address),
+      },
       log,
-      version,
-      families: context.families,
-      current: () => current,
-      clientUrl: () => toClientUrl(loaded.snapshot, address),
-    });
-    closers.unshift(administration);
-    const operators = await openForOperators(loaded.snapshot.console, log, metrics.read, administration);
+      context,
+    );
     closers.unshift(operators);
     await sayReady({ loaded, store, address, operators }, log, context);
   } catch (error) {

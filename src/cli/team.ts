@@ -3,6 +3,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../telemetry/log.ts';
+import type { MetricName } from '../telemetry/metrics/definitions.ts';
 import { addReadings, onlyCounts, type Reading } from '../telemetry/metrics/reading.ts';
 import type { ExitCode } from './command.ts';
 import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts';
@@ -15,7 +16,7 @@ export interface Team {
   readonly restarts: number;
   tell(message: ToWorker): void;
   /** What each said of itself last, those that are gone included. */
-  read(): Promise<Reading[]>;
+  read(only?: ReadonlySet<MetricName>): Promise<Reading[]>;
   /** Resolves when all have gone: true if each had ended its work. */
   drain(): Promise<boolean>;
   kill(): void;
@@ -91,7 +92,8 @@ export function createTeam({ count, log }: { readonly count: number; readonly lo
         if (isEnding) post.worker?.send({ kind: 'drain' } satisfies ToWorker);
         break;
       case 'reading':
-        post.latest = message.reading;
+        // It may be of some metrics only: of the others the last word stands.
+        post.latest = { ...post.latest, ...message.reading };
         noteAnswer(post, message.turn);
         break;
       case 'drained':
@@ -176,7 +178,7 @@ export function createTeam({ count, log }: { readonly count: number; readonly lo
       return restarts;
     },
     tell,
-    async read() {
+    async read(only) {
       turn += 1;
       const mine = turn;
       const waiting = new Set(posts.filter(({ readyAtMs }) => readyAtMs !== undefined));
@@ -190,7 +192,7 @@ export function createTeam({ count, log }: { readonly count: number; readonly lo
               resolve();
             },
           });
-          tell({ kind: 'read', turn: mine });
+          tell({ kind: 'read', turn: mine, ...(only === undefined ? {} : { only }) });
         });
         asked.delete(mine);
       }

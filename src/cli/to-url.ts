@@ -11,3 +11,6 @@ export function toUrl(scheme: string, { address, family, port }: AddressInfo): s
 export function toClientUrl({ server }: Pick<Snapshot, 'server'>, address: AddressInfo): string {
   return `${toUrl(server.tls === undefined ? 'http' : 'https', address)}${server.basePath}`;
 }
+
+/** Who listens on every address of a machine is asked for by the name that each machine has for itself. */
+export const toReachable = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=:|$)/, '//localhost');

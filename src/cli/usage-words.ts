@@ -1,6 +1,8 @@
 /** Usage as text: a table for people, CSV and JSON for what reads it on. */
 
 import type { UsageGroup, UsageLine, UsageSums } from '../core/store.ts';
+import { addSums, noSums } from '../core/usage-sums.ts';
+import { toCsvText } from '../lib/csv.ts';
 import { toDollars } from '../lib/money.ts';
 import { toPrintable } from './printable.ts';
 import { toTable } from './table.ts';
@@ -8,40 +10,8 @@ import { toTable } from './table.ts';
 /** A millionth of a dollar; in tables, smaller parts of one are rounded. */
 const nanosShown = 1_000n;
 
-const noSums: UsageSums = {
-  requests: 0,
-  errors: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  searchUnits: 0,
-  items: 0,
-  costNanos: 0n,
-  unpriced: 0,
-  estimated: 0,
-  requestBytes: 0,
-  responseBytes: 0,
-  durationMs: 0,
-};
-
-function addUpLines(lines: readonly UsageLine[]): UsageSums {
-  return lines.reduce(
-    (total, { sums }) => ({
-      requests: total.requests + sums.requests,
-      errors: total.errors + sums.errors,
-      inputTokens: total.inputTokens + sums.inputTokens,
-      outputTokens: total.outputTokens + sums.outputTokens,
-      searchUnits: total.searchUnits + sums.searchUnits,
-      items: total.items + sums.items,
-      costNanos: total.costNanos + sums.costNanos,
-      unpriced: total.unpriced + sums.unpriced,
-      estimated: total.estimated + sums.estimated,
-      requestBytes: total.requestBytes + sums.requestBytes,
-      responseBytes: total.responseBytes + sums.responseBytes,
-      durationMs: total.durationMs + sums.durationMs,
-    }),
-    noSums,
-  );
-}
+const addUpLines = (lines: readonly UsageLine[]): UsageSums =>
+  lines.reduce((total, { sums }) => addSums(total, sums), noSums);
 
 const tableHead = ['REQUESTS', 'ERRORS', 'INPUT', 'OUTPUT', 'UNITS', 'ITEMS', 'DOLLARS', 'UNPRICED', 'ESTIMATED'];
 
@@ -121,10 +91,4 @@ export function toUsageCsv(lines: readonly UsageLine[], groups: readonly UsageGr
     ...Object.values(toFields(sums)).map(String),
   ]);
   return [head, ...rows].map((row) => row.join(','));
-}
-
-/** As RFC 4180 has it; and what a spreadsheet would take for a formula begins with an apostrophe. */
-export function toCsvText(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -4,8 +4,9 @@ import { setUpCommand, userFault } from '../../test/support/command.ts';
 import { hostileTexts } from '../../test/support/hostile-texts.ts';
 import { imported } from '../../test/support/ledger-rows.ts';
 import type { ImportedRow } from '../core/store.ts';
+import { toCsvText } from '../lib/csv.ts';
 import { usage } from './usage.ts';
-import { toCsvText, toShortDollars } from './usage-words.ts';
+import { toShortDollars } from './usage-words.ts';
 
 const dayMs = 86_400_000;
 const todayMs = Math.floor(Date.now() / dayMs) * dayMs;

@@ -1,4 +1,4 @@
-/** What the first start says: the first key, once, and a line to paste for each route. */
+/** What the first start says: the first key, once, a line to paste for each route, and the link to the console. */
 
 import type { Operation } from '../core/operation.ts';
 import type { Snapshot } from '../core/snapshot.ts';
@@ -59,6 +59,11 @@ export function firstKeyLines(baseUrl: string, secret: string, snapshot: Snapsho
     if (model !== undefined) lines.push(toCurl(baseUrl + sample.path(model.id), secret, sample.body(model.id)), '');
   }
   return lines;
+}
+
+/** Said at each start until somebody followed it. */
+export function setUpLines(link: string): string[] {
+  return ['', 'Open the console and become its first owner (this link works once, for 24 hours):', '', `  ${link}`, ''];
 }
 
 function toCurl(url: string, secret: string, body: unknown): string {

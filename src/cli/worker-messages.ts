@@ -1,11 +1,14 @@
 /** What the process that watches over the workers and a worker tell each other. */
 
 import type { AddressInfo } from 'node:net';
+import type { MetricName } from '../telemetry/metrics/definitions.ts';
 import type { Reading } from '../telemetry/metrics/reading.ts';
 
 export type ToWorker =
-  /** Asks for its metrics; the answer bears the same number. */
-  { readonly kind: 'read'; readonly turn: number } | { readonly kind: 'reload' } | { readonly kind: 'drain' };
+  /** Asks for its metrics, all or some; the answer bears the same number. */
+  | { readonly kind: 'read'; readonly turn: number; readonly only?: ReadonlySet<MetricName> }
+  | { readonly kind: 'reload' }
+  | { readonly kind: 'drain' };
 
 export type FromWorker =
   | { readonly kind: 'ready'; readonly address: AddressInfo }

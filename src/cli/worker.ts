@@ -39,7 +39,7 @@ async function work(configuration: OpenConfiguration, number: number, context: C
       const message = toMessage<ToWorker>(received);
       switch (message?.kind) {
         case 'read':
-          void tell({ kind: 'reading', turn: message.turn, reading: metrics.read() });
+          void tell({ kind: 'reading', turn: message.turn, reading: metrics.read(message.only) });
           break;
         case 'reload':
           reloading.check();

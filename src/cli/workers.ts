@@ -1,11 +1,9 @@
 /** `postern serve` with several workers: starts them, watches over them, and speaks for all of them. */
 
-import { openAdministration } from '../administration.ts';
-import { systemClock } from '../lib/clock.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
-import { createProcessReadings } from '../telemetry/metrics/process-readings.ts';
+import type { MetricName } from '../telemetry/metrics/definitions.ts';
+import { createProcessReadings, type ProcessReadings } from '../telemetry/metrics/process-readings.ts';
 import { addReadings, type Reading } from '../telemetry/metrics/reading.ts';
-import { version } from '../version.ts';
 import type { CommandContext, ExitCode } from './command.ts';
 import type { OpenConfiguration } from './configuration.ts';
 import { openForOperators } from './operators.ts';
@@ -25,7 +23,7 @@ export async function serveWithWorkers(configuration: OpenConfiguration, context
   const team = createTeam({ count: snapshot.server.workers, log });
   const closers: { close(): unknown }[] = [own];
   try {
-    const fault = await startAll(team, () => readAll(team, own.read), closers, configuration, log, context);
+    const fault = await startAll(team, (only) => readAll(team, own.read, only), closers, configuration, log, context);
     return fault ?? (await watchOver(team, log, snapshot.server.drain));
   } finally {
     team.kill();
@@ -37,7 +35,7 @@ export async function serveWithWorkers(configuration: OpenConfiguration, context
 /** Undefined where all went well. What has to be closed at the end is put to the closers. */
 async function startAll(
   team: Team,
-  read: () => Promise<Reading>,
+  read: (only?: ReadonlySet<MetricName>) => Promise<Reading>,
   closers: { close(): unknown }[],
   configuration: OpenConfiguration,
   log: Log,
@@ -52,17 +50,8 @@ async function startAll(
   });
   closers.unshift(following);
   let clientUrl = '';
-  const administration = openAdministration({
-    store,
-    clock: systemClock,
-    log,
-    version,
-    families: context.families,
-    current: () => current,
-    clientUrl: () => clientUrl,
-  });
-  closers.unshift(administration);
-  const operators = await openForOperators(loaded.snapshot.console, log, read, administration);
+  const followed = { configuration, current: () => current, read, clientUrl: () => clientUrl };
+  const operators = await openForOperators(followed, log, context);
   closers.unshift(operators);
   const started = await team.start();
   if (typeof started === 'number') return started;
@@ -90,8 +79,8 @@ async function watchOver(
   return isBroken ? ended : 0;
 }
 
-async function readAll(team: Team, readOwn: () => Reading): Promise<Reading> {
-  const workers = await team.read();
-  const own: Reading = { ...readOwn(), postern_worker_restarts_total: { '': team.restarts } };
-  return addReadings([own, ...workers]);
+async function readAll(team: Team, readOwn: ProcessReadings['read'], only?: ReadonlySet<MetricName>): Promise<Reading> {
+  const workers = await team.read(only);
+  const own: Reading = { ...readOwn(only), postern_worker_restarts_total: { '': team.restarts } };
+  return addReadings([own, ...workers], only);
 }

@@ -14,6 +14,7 @@ import { toAlertSettings, toConsoleSettings, toLedgerSettings } from './operatio
 import { priceWarnings } from './price-warnings.ts';
 import { compileProjects } from './projects.ts';
 import { toServerSettings } from './server-settings.ts';
+import { toAddressRule } from './upstream-addresses.ts';
 import { compileUpstreams } from './upstreams.ts';
 
 export interface Compiled {
@@ -30,7 +31,8 @@ export function compile(document: ConfigurationDocument, context: CompileContext
   checkStore(settings.store, server.workers, context);
   checkRedis(settings.redis, context);
   warnOfWorkers(settings.redis, server.workers, context);
-  const { byId, credentialCounts } = compileUpstreams(document.upstreams, context);
+  const upstreamAddresses = toAddressRule(settings.upstream_addresses, context);
+  const { byId, credentialCounts } = compileUpstreams(document.upstreams, upstreamAddresses, context);
   const models = createModelIndex(compileModels(document, byId, context));
   if (settings.upstreams.length === 0) context.warnings.push('upstreams: there are none, so nothing is served');
   const snapshot = Object.freeze({
@@ -40,7 +42,8 @@ export function compile(document: ConfigurationDocument, context: CompileContext
     redis: settings.redis,
     ledger: toLedgerSettings(settings.ledger),
     console: toConsoleSettings(settings.console, context),
-    alerts: toAlertSettings(settings.alerts, context),
+    alerts: toAlertSettings(settings.alerts, document.areWebhooksStored ? upstreamAddresses : undefined),
+    upstreamAddresses,
     projects: compileProjects(document.projects, context),
     upstreams: byId,
     models,

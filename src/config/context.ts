@@ -29,7 +29,7 @@ export function quoted(context: CompileContext, path: Path, name: string): strin
 }
 
 /** A pattern has one `*` at most. */
-export function checkStars(name: string, path: Path, { faults }: CompileContext): void {
+export function checkStars(name: string, path: Path, { faults }: Pick<CompileContext, 'faults'>): void {
   if (name.indexOf('*') !== name.lastIndexOf('*')) faults.add(path, 'holds more than one *; a pattern has one');
 }
 

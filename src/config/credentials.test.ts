@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import { assertFaults, type FaultRow, loaded } from '../../test/support/configuration.ts';
+import { assertFaults, createDirectory, type FaultRow, faultsOf, loaded } from '../../test/support/configuration.ts';
+import { defineFamily } from '../core/family.ts';
+import { loadConfiguration } from './load.ts';
 
 async function upstreamOf(t: TestContext, fields: string, surroundings?: Parameters<typeof loaded>[2]) {
   const { snapshot } = await loaded(t, `upstreams: [{ id: a, ${fields} }]`, surroundings);
@@ -161,3 +163,24 @@ const faultRows: readonly FaultRow[] = [
 ];
 
 test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+
+test('where a family wants a document, it may stand in api_key itself; elsewhere a key is one word', async (t) => {
+  const account = JSON.stringify({ type: 'service_account', note: 'with spaces\nand lines' });
+  const family = defineFamily({
+    id: 'documented',
+    title: 'Takes documents',
+    baseUrl: 'https://documented.test',
+    credential: 'document',
+    signer: () => () => [],
+    offers: { openai: { embeddings: { path: '/embed' } } },
+  });
+  const cwd = await createDirectory(t, {
+    'postern.yaml': `upstreams: [{ id: a, family: documented, api_key: ${JSON.stringify(account)} }]`,
+  });
+  const found = await loadConfiguration({ env: {}, families: [family], cwd });
+  assert.ok(found.ok, JSON.stringify(found));
+  const [fault] = await faultsOf(t, 'upstreams: [{ id: a, family: openai, api_key: "two words" }]');
+  assert.equal(fault?.path, 'upstreams[0].api_key');
+  assert.match(fault?.message ?? '', /wanted: visible ASCII characters/);
+  assert.doesNotMatch(fault?.message ?? '', /two words/);
+});

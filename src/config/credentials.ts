@@ -5,6 +5,7 @@ import type { Auth, Family, Signer } from '../core/family.ts';
 import type { Credential } from '../core/snapshot.ts';
 import { type CompileContext, placeOf, readSideFile } from './context.ts';
 import type { Path } from './faults.ts';
+import { isCredential, wantedCredential } from './fields.ts';
 import type { UpstreamEntry } from './upstream-schema.ts';
 
 export interface Key {
@@ -73,9 +74,13 @@ function readSecret(
   if (key !== undefined && file !== undefined) {
     faults.add([...path, 'api_key_file'], 'stands beside api_key; keep one of the two');
   }
-  if (file === undefined) return key;
+  if (file === undefined) {
+    if (key === undefined || form === 'document' || isCredential(key)) return key;
+    faults.add([...path, 'api_key'], `wanted: ${wantedCredential}; came: other text`);
+    return undefined;
+  }
   const text = readSideFile(file, [...path, 'api_key_file'], context)?.trim();
-  if (text === undefined || /^[\x21-\x7e]+$/.test(text)) return text;
+  if (text === undefined || isCredential(text)) return text;
   if (form === 'document' && text !== '') return text;
   faults.add(
     [...path, 'api_key_file'],

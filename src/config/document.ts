@@ -9,6 +9,7 @@ import { type ProjectEntry, projectSchema } from './project-schema.ts';
 import { resourceLists } from './resource-schemas.ts';
 import type { Element } from './resources.ts';
 import { type KeyEntry, keySchema, type Settings, settingsSchema } from './schema.ts';
+import { withStoredSettings } from './stored-settings.ts';
 import type { Substitution } from './substitute.ts';
 import { type UpstreamEntry, upstreamSchema } from './upstream-schema.ts';
 
@@ -21,6 +22,8 @@ export interface Entry<T> {
 export interface ConfigurationDocument {
   /** In its lists, too, what is in the store stands behind what is in the file. */
   readonly settings: Settings;
+  /** Whoever wrote their addresses may lead only where the file lets them. */
+  readonly areWebhooksStored: boolean;
   readonly upstreams: readonly Entry<UpstreamEntry>[];
   readonly models: readonly Entry<ModelEntry>[];
   readonly projects: readonly Entry<ProjectEntry>[];
@@ -55,10 +58,11 @@ export function judgeDocument(
   if (written === undefined) return undefined;
 
   const owned = withoutConflicts(elements, written, { faults, positionOf });
+  const stored = withStoredSettings(written, tree, owned, { ...context, positionOf });
   const documentsOf = (kind: ResourceKind): unknown[] =>
     owned.flatMap((element) => (element.kind === kind ? [element.document] : []));
   const settings: Settings = {
-    ...written,
+    ...stored.settings,
     upstreams: [...written.upstreams, ...documentsOf('upstream')],
     models: [...written.models, ...documentsOf('model')],
     projects: [...written.projects, ...documentsOf('project')],
@@ -75,6 +79,7 @@ export function judgeDocument(
 
   return {
     settings,
+    areWebhooksStored: stored.areWebhooksStored,
     upstreams: [...judgeFile(upstreamSchema, 'upstreams'), ...judgeStore(upstreamSchema, 'upstream')],
     models: [...judgeFile(modelSchema, 'models'), ...judgeStore(modelSchema, 'model')],
     projects: [...judgeFile(projectSchema, 'projects'), ...judgeStore(projectSchema, 'project')],
@@ -96,6 +101,8 @@ function withoutConflicts(
       faults.add([root, 'id'], `is not the ID that it has in the store, which is ${JSON.stringify(id)}`);
       return false;
     }
+    // Its keys are looked at one by one.
+    if (kind === 'setting') return true;
     const list = resourceLists[kind];
     const index = written[list].findIndex((element) => isMapping(element) && element.id === id);
     if (index === -1) return true;

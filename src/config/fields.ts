@@ -127,10 +127,10 @@ export function modelName() {
   );
 }
 
-/** Visible ASCII, so that it fits in a header. */
-export function credential() {
-  return text('visible ASCII characters, without spaces and line breaks', /^[\x21-\x7e]+$/);
-}
+export const wantedCredential = 'visible ASCII characters, without spaces and line breaks';
+
+/** So that it fits in a header. */
+export const isCredential = (written: string): boolean => /^[\x21-\x7e]+$/.test(written);
 
 export function urlPath() {
   return text('a path that begins with /, such as /health', /^\/[\x21\x22\x24-\x7e]*$/);

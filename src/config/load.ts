@@ -7,13 +7,15 @@ import type { Snapshot } from '../core/snapshot.ts';
 import type { Resource } from '../core/store.ts';
 import { type KeyRing, SecretKeyError } from '../lib/sealed.ts';
 import { compile } from './compile.ts';
+import { type DeclaredElement, toDeclared, toKeyLines } from './declared.ts';
 import { judgeDocument } from './document.ts';
 import { embeddedConfiguration } from './embedded.ts';
 import { createFaultList, type Fault, type FaultList } from './faults.ts';
 import { findConfiguration } from './find.ts';
 import { filesNamedIn } from './named-files.ts';
 import { type Element, openElements, toElements, withElements } from './resources.ts';
-import { readKeyRing } from './secret-key.ts';
+import { standardStore } from './schema.ts';
+import { keyFileOf, readKeyRing, type SecretKeyPlace, warningOf } from './secret-key.ts';
 import { readSideFiles, readText } from './side-files.ts';
 import { parseSource, type Source } from './source.ts';
 import { type Environment, substitute } from './substitute.ts';
@@ -45,6 +47,12 @@ export interface LoadedConfiguration {
   readonly notices: readonly string[];
   /** How many credentials each upstream has, by its ID. */
   readonly credentialCounts: ReadonlyMap<string, number>;
+  /** What the file, or the embedded configuration, declares; made when it is asked for. */
+  declared(): readonly DeclaredElement[];
+  /** In which line of the file each of its keys stands, by ID. */
+  readonly keyLines: ReadonlyMap<string, number>;
+  /** What of the store is in it. */
+  readonly resources: readonly Resource[];
 }
 
 export interface FaultyConfiguration {
@@ -63,16 +71,21 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const { availableBytes = memoryOfProcess(), availableCores = availableParallelism() } = options;
   const { file, passedOver } = await findConfiguration(options);
   const sealed = toElements(resources, added);
-  const { tree, faults, positionOf } = withElements(await readSource(file), sealed);
+  const source = await readSource(file);
+  const { tree, faults, positionOf } = withElements(source, sealed);
   if (tree === undefined) return { ok: false, faults: faults.all(), file, store: undefined };
 
-  const elements = sealed.length === 0 ? sealed : openElements(sealed, await findKeyRing(env, cwd, faults), faults);
   const substitution = substitute(tree, env, faults);
+  const place = { env, cwd, store: storeIn(substitution.tree) };
+  const elements = sealed.length === 0 ? sealed : openElements(sealed, await findKeyRing(place, faults), faults);
   const document = judgeDocument(substitution, { faults, positionOf, elements });
   if (document === undefined) return { ok: false, faults: faults.all(), file, store: undefined };
 
   const sideFiles = await readSideFiles(filesNamedIn(document), file === undefined ? cwd : dirname(file));
   const warnings = passedOver.map((name) => `${name} is not read, as another configuration file stands beside it`);
+  const keyFile = elements.length === 0 ? undefined : keyFileOf(place);
+  const keyWarning = keyFile === undefined ? undefined : await warningOf(keyFile);
+  if (keyWarning !== undefined) warnings.push(keyWarning);
   const notices: string[] = [];
   const { isSubstituted } = substitution;
   const { snapshot, credentialCounts } = compile(document, {
@@ -90,12 +103,34 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const found = faults.all();
   if (found.length > 0) return { ok: false, faults: found, file, store: snapshot.store };
   const files = file === undefined ? [] : [file, ...sideFiles.paths];
-  return { ok: true, snapshot, file, files, warnings, notices, credentialCounts };
+  let declared: DeclaredElement[] | undefined;
+  return {
+    ok: true,
+    snapshot,
+    file,
+    files,
+    warnings,
+    notices,
+    credentialCounts,
+    declared: () => {
+      declared ??= toDeclared(source, substitution.tree);
+      return declared;
+    },
+    keyLines: toKeyLines(source, substitution.tree),
+    resources,
+  };
 }
 
-async function findKeyRing(env: Environment, cwd: string, faults: FaultList): Promise<KeyRing | 'none' | 'unfit'> {
+/** Where the store is, as far as the file says so rightly. */
+function storeIn(tree: unknown): string | undefined {
+  if (typeof tree !== 'object' || tree === null) return undefined;
+  const written: unknown = Reflect.get(tree, 'store') ?? standardStore;
+  return typeof written === 'string' ? written : undefined;
+}
+
+async function findKeyRing(place: SecretKeyPlace, faults: FaultList): Promise<KeyRing | 'none' | 'unfit'> {
   try {
-    return (await readKeyRing(env, cwd)) ?? 'none';
+    return (await readKeyRing(place)) ?? 'none';
   } catch (error) {
     if (!(error instanceof SecretKeyError)) throw error;
     faults.add([], error.message);

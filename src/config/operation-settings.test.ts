@@ -4,8 +4,20 @@ import { assertFaults, type FaultRow, loaded } from '../../test/support/configur
 
 test('console, ledger and alerts have their defaults', async (t) => {
   const { snapshot } = await loaded(t, 'server: {}');
-  assert.deepEqual(snapshot.console, { host: '127.0.0.1', port: 4001, isPortGiven: false, token: undefined });
-  assert.deepEqual(snapshot.ledger, { directory: 'data/journal', durability: 'fast', retentionMs: 90 * 86_400_000 });
+  assert.deepEqual(snapshot.console, {
+    host: '127.0.0.1',
+    port: 4001,
+    isPortGiven: false,
+    token: undefined,
+    url: undefined,
+    oidc: undefined,
+  });
+  assert.deepEqual(snapshot.ledger, {
+    directory: 'data/journal',
+    durability: 'fast',
+    retentionMs: 90 * 86_400_000,
+    hiddenFields: [],
+  });
   assert.deepEqual(snapshot.alerts, { webhooks: [] });
   assert.equal(snapshot.redis, undefined);
 });
@@ -13,18 +25,30 @@ test('console, ledger and alerts have their defaults', async (t) => {
 test('what is written holds, and that a port was written is known', async (t) => {
   const { snapshot, notices } = await loaded(
     t,
-    `console: { host: 0.0.0.0, port: 4001, token: a-token-of-24-characters }
+    `console: { host: 0.0.0.0, port: 4001, token: a-token-of-24-characters, url: https://Postern.example/ }
 ledger: { journal: /var/journal, durability: strict, retention: 1d }
 alerts: { webhooks: [{ url: https://hooks.example/x, secret: a-secret-of-16-c }, { url: "http://127.0.0.1:9" }] }
 redis: rediss://u:p@host:6380/1
 store: postgresql://u:p@host/db`,
   );
   const token = 'a-token-of-24-characters';
-  assert.deepEqual(snapshot.console, { host: '0.0.0.0', port: 4001, isPortGiven: true, token });
-  assert.deepEqual(snapshot.ledger, { directory: '/var/journal', durability: 'strict', retentionMs: 86_400_000 });
+  assert.deepEqual(snapshot.console, {
+    host: '0.0.0.0',
+    port: 4001,
+    isPortGiven: true,
+    token,
+    url: 'https://postern.example',
+    oidc: undefined,
+  });
+  assert.deepEqual(snapshot.ledger, {
+    directory: '/var/journal',
+    durability: 'strict',
+    retentionMs: 86_400_000,
+    hiddenFields: [],
+  });
   assert.deepEqual(snapshot.alerts.webhooks, [
-    { url: 'https://hooks.example/x', secret: 'a-secret-of-16-c' },
-    { url: 'http://127.0.0.1:9', secret: undefined },
+    { url: 'https://hooks.example/x', secret: 'a-secret-of-16-c', addresses: undefined },
+    { url: 'http://127.0.0.1:9', secret: undefined, addresses: undefined },
   ]);
   assert.equal(snapshot.redis, 'rediss://u:p@host:6380/1');
   assert.equal(snapshot.store, 'postgresql://u:p@host/db');
@@ -54,6 +78,12 @@ const faultRows: readonly FaultRow[] = [
     path: 'console.host',
     says: /without brackets/,
   },
+  ...['postern.example', 'https://x/path', 'https://u:p@x', 'ftp://x'].map((url) => ({
+    text: `console: { url: "${url}" }`,
+    line: 1,
+    path: 'console.url',
+    says: /an http:\/\/ or https:\/\/ URL without a path/,
+  })),
   { text: 'console: { port: 70000 }', line: 1, path: 'console.port', says: /from 0 to 65535/ },
   { text: 'ledger: { durability: slow }', line: 1, path: 'ledger.durability', says: /one of fast, strict/ },
   { text: 'ledger: { retention: 1h }', line: 1, path: 'ledger.retention', says: /from 1d to 3650d/ },
@@ -67,7 +97,7 @@ const faultRows: readonly FaultRow[] = [
     text: 'alerts: { webhooks: [{ url: "https://u:p@x/" }] }',
     line: 1,
     path: 'alerts.webhooks[0].url',
-    says: /user name or a password/,
+    says: /without a user name and a password/,
   },
   {
     text: 'redis: "redis://u:p@host:99999"',

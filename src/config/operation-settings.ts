@@ -2,14 +2,16 @@
 
 import { BlockList, isIP } from 'node:net';
 import type { AlertSettings, ConsoleSettings, LedgerSettings } from '../core/snapshot.ts';
+import type { AddressRule } from '../lib/address-rule.ts';
 import type { CompileContext } from './context.ts';
+import { toOidcSettings } from './oidc-settings.ts';
 import type { Settings } from './schema.ts';
 import { checkHost } from './server-settings.ts';
 
 const standardConsolePort = 4001;
 
 export function toConsoleSettings(
-  { host, port, token }: Settings['console'],
+  { host, port, token, url, oidc }: Settings['console'],
   context: CompileContext,
 ): ConsoleSettings {
   checkHost(host, ['console', 'host'], context);
@@ -19,7 +21,21 @@ export function toConsoleSettings(
       `is missing: other machines reach console.host, so set a token of at least 24 characters, or the host 127.0.0.1`,
     );
   }
-  return Object.freeze({ host, port: port ?? standardConsolePort, isPortGiven: port !== undefined, token });
+  return Object.freeze({
+    host,
+    port: port ?? standardConsolePort,
+    isPortGiven: port !== undefined,
+    token,
+    url: toOrigin(url, context),
+    oidc: toOidcSettings(oidc, context),
+  });
+}
+
+function toOrigin(written: string | undefined, { faults }: CompileContext): string | undefined {
+  if (written === undefined) return undefined;
+  const url = URL.parse(written);
+  if (url === null) faults.add(['console', 'url'], 'is not a valid URL');
+  return url?.origin;
 }
 
 const loopback = new BlockList();
@@ -33,19 +49,14 @@ function isLoopback(host: string): boolean {
   return loopback.check(host, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-export function toLedgerSettings({ journal, durability, retention }: Settings['ledger']): LedgerSettings {
-  return Object.freeze({ directory: journal, durability, retentionMs: retention });
+export function toLedgerSettings({ journal, durability, retention, redact }: Settings['ledger']): LedgerSettings {
+  const hiddenFields = Object.freeze([...new Set(redact)]);
+  return Object.freeze({ directory: journal, durability, retentionMs: retention, hiddenFields });
 }
 
-export function toAlertSettings({ webhooks }: Settings['alerts'], { faults }: CompileContext): AlertSettings {
-  const compiled = webhooks.map(({ url, secret }, index) => {
-    const parsed = URL.parse(url);
-    const at = ['alerts', 'webhooks', index, 'url'];
-    if (parsed === null) faults.add(at, 'is not a valid URL');
-    else if (parsed.username !== '' || parsed.password !== '') {
-      faults.add(at, 'holds a user name or a password, which are not sent; leave them out, and set a secret instead');
-    }
-    return Object.freeze({ url, secret });
+/** `addresses`: where those may lead that the store holds; undefined for those of the file. */
+export function toAlertSettings({ webhooks }: Settings['alerts'], addresses: AddressRule | undefined): AlertSettings {
+  return Object.freeze({
+    webhooks: Object.freeze(webhooks.map(({ url, secret }) => Object.freeze({ url, secret, addresses }))),
   });
-  return Object.freeze({ webhooks: Object.freeze(compiled) });
 }

@@ -86,7 +86,7 @@ function isWithinBudgets(model: Model, { keys, projects }: Holders): boolean {
 const hasBudgets = ({ budgets }: Caps = noCaps): boolean => budgets.length > 0;
 
 /** A model that is a pattern itself may come to anything. */
-function reaches(pattern: string, id: string): boolean {
+export function reaches(pattern: string, id: string): boolean {
   const [before = '', after] = pattern.split('*');
   if (id.includes('*')) return true;
   if (after === undefined) return pattern === id;

@@ -4,16 +4,20 @@ import type * as z from 'zod';
 import type { ResourceKind } from '../core/store.ts';
 import { modelSchema } from './model-schema.ts';
 import { projectSchema } from './project-schema.ts';
+import { settingSchema } from './setting-schema.ts';
 import { upstreamSchema } from './upstream-schema.ts';
 
 export const resourceSchemas: Readonly<Record<ResourceKind, z.ZodType>> = {
   upstream: upstreamSchema,
   model: modelSchema,
   project: projectSchema,
+  setting: settingSchema,
 };
 
 /** The list of the file whose elements they are. */
-export const resourceLists = { upstream: 'upstreams', model: 'models', project: 'projects' } as const satisfies Record<
-  ResourceKind,
-  string
->;
+export const resourceLists = {
+  upstream: 'upstreams',
+  model: 'models',
+  project: 'projects',
+  setting: 'settings',
+} as const satisfies Record<ResourceKind, string>;

@@ -11,6 +11,7 @@ const settings: Readonly<Record<string, (snapshot: Snapshot) => unknown>> = {
   'console.host': ({ console }) => console.host,
   'console.port': ({ console }) => console.port,
   'console.token': ({ console }) => console.token,
+  'console.url': ({ console }) => console.url,
   store: ({ store }) => store,
   redis: ({ redis }) => redis,
   'ledger.journal': ({ ledger }) => ledger.directory,

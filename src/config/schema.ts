@@ -193,13 +193,15 @@ const defaultModel = mapping({
 
 const anything = list(z.unknown()).default([]);
 
+export const standardStore = 'sqlite:data/postern.db';
+
 /** Everything but what is inside the three lists, whose elements are judged one by one. */
 export const settingsSchema = mapping({
   $schema: z.string({ error: 'text' }).optional().meta(is('Where editors find the schema of this file.')),
   server: server.prefault({}).meta(is('The gateway itself.')),
   console: consoleSchema.prefault({}).meta(is('The listener for operators: metrics, and the console.')),
   store: text('sqlite:<path of the database file>, or a postgres:// URL')
-    .default('sqlite:data/postern.db')
+    .default(standardStore)
     .meta(
       is('Where keys, budgets and the ledger are kept: `sqlite:` and a path, or the URL of a PostgreSQL database.', {
         secret: true,
@@ -212,6 +214,20 @@ export const settingsSchema = mapping({
     ),
   ledger: ledgerSchema.prefault({}).meta(is('Who asked for what, and what it cost.')),
   alerts: alertsSchema.prefault({}).meta(is('Where operators are told of budgets that run out, beside the log.')),
+  upstream_addresses: mapping({
+    allow: addressList()
+      .default([])
+      .meta(is('Ranges admitted beyond the standard, such as `100.64.0.0/10`.', { kind: 'list of addresses' })),
+    deny: addressList()
+      .default([])
+      .meta(is('Ranges refused, whatever else is said.', { kind: 'list of addresses' })),
+  })
+    .prefault({})
+    .meta(
+      is(
+        'Where upstreams of the store may be, as IP addresses and CIDR ranges; those of this file may be anywhere. See [upstream-addresses.md](upstream-addresses.md).',
+      ),
+    ),
   upstreams: anything,
   models: anything,
   projects: anything,

@@ -22,13 +22,14 @@ const hiddenSecret = '(sealed)';
 export const howToSeal =
   'set POSTERN_SECRET_KEY (or POSTERN_SECRET_KEY_FILE) to a key such as "openssl rand -hex 32" makes, the same on every node';
 
-/** A text that the schema calls secret; of an address, only one that may hold more than an address. */
+/** A text that the schema calls secret; of an address, only one that may hold more than an address. Of a webhook its path does: who knows it, posts. */
 function isSecret(kind: ResourceKind, path: Path, text: string): boolean {
   const schema = schemaAt(resourceSchemas[kind], path);
   const facts = schema instanceof z.ZodType ? schema.meta() : undefined;
   if (facts?.secret !== true) return false;
-  if (sealedUnder(text) !== undefined) return true;
-  return facts.kind === 'URL' || facts.kind === 'path' ? /[@?#]/.test(text) : text !== '';
+  if (sealedUnder(text) !== undefined || isShownSecret(text)) return true;
+  const isAddress = facts.kind === 'URL' || facts.kind === 'path';
+  return isAddress && kind !== 'setting' ? /[@?#]/.test(text) : text !== '';
 }
 
 /** A copy in which each secret is what `change` makes of it. */
@@ -59,9 +60,28 @@ export type Sealing =
   | { readonly document: ResourceDocument }
   | { readonly faults: readonly { readonly path: Path; readonly message: string }[] };
 
+/** Within lists it says which one is meant, as one could be taken for another: `(sealed credentials[1].api_key)`. */
+const shownSecret = /^\(sealed(?: (api_key|(credentials|webhooks)\[(\d{1,4})\]\.(api_key|url|secret)))?\)$/;
+
+/** Whether a text stands for a secret that is not shown. */
+const isShownSecret = (text: string): boolean => shownSecret.test(text);
+
+function toShownSecret(path: Path): string {
+  return path.some((step) => typeof step === 'number') ? `(sealed ${toPathText(path)})` : hiddenSecret;
+}
+
+/** Where the secret stands that such a text stands for; undefined where the text does not say enough. */
+function placeMeant(text: string, path: Path): Path | undefined {
+  const [, place, list, index, field = 'api_key'] = shownSecret.exec(text) ?? [];
+  if (place === undefined) return path.some((step) => typeof step === 'number') ? undefined : path;
+  // Of elements of a list: they may change their place among each other, and become no other field.
+  if (path.at(-1) !== field) return undefined;
+  return list === undefined ? [field] : [list, Number(index), field];
+}
+
 /**
  * Everything secret sealed. What says `(sealed)`, as it was shown, stays what it is in `previous`, the sealed document that is
- * there now; not within lists, where one could be taken for another.
+ * there now. A sealed text is bound to its place: one that moves is opened, and sealed for its new one.
  */
 export function sealDocument(
   name: ResourceName,
@@ -70,9 +90,16 @@ export function sealDocument(
   previous: ResourceDocument | undefined,
 ): Sealing {
   const faults: { path: Path; message: string }[] = [];
+  function keptSecret(text: string, path: Path): string | undefined {
+    const from = placeMeant(text, path);
+    const kept = from && textAt(previous, from);
+    if (from === undefined || kept === undefined || toPathText(from) === toPathText(path)) return kept;
+    const opened = ring?.unseal(kept, placeOf(name, from));
+    return opened?.kind === 'opened' ? ring?.seal(opened.plain, placeOf(name, path)) : undefined;
+  }
   const sealed = mapSecrets(name.kind, document, (text, path) => {
-    if (text === hiddenSecret) {
-      const kept = path.some((step) => typeof step === 'number') ? undefined : textAt(previous, path);
+    if (isShownSecret(text)) {
+      const kept = keptSecret(text, path);
       if (kept !== undefined) return kept;
       faults.push({ path, message: `stands for a secret that is not known here; write the secret itself` });
     } else if (ring === undefined) {
@@ -122,7 +149,15 @@ export function openDocument(
 
 /** As people see it. */
 export function hideSecrets(kind: ResourceKind, document: ResourceDocument): ResourceDocument {
-  return mapSecrets(kind, document, () => hiddenSecret);
+  return mapSecrets(kind, document, (_text, path) => toShownSecret(path));
+}
+
+/** A value that is all from the environment gives nothing away; a default in it would. */
+const fromEnvironment = /^(?:[A-Za-z][A-Za-z0-9-]* )?\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
+
+/** The same for what stands in a file, where a secret may be no more than the name of one. */
+export function hideWritten(kind: ResourceKind, document: ResourceDocument): ResourceDocument {
+  return mapSecrets(kind, document, (text) => (fromEnvironment.test(text) ? text : hiddenSecret));
 }
 
 /** By which key each of its secrets is sealed; undefined for one that is not. */

@@ -36,7 +36,7 @@ export function toServerSettings(server: ServerSection, context: CompileContext)
 }
 
 /** Each must be an IP address or a CIDR range. */
-export function checkAddresses(addresses: readonly string[], at: Path, context: CompileContext): void {
+export function checkAddresses(addresses: readonly string[], at: Path, context: Pick<CompileContext, 'faults'>): void {
   for (const [index, address] of addresses.entries()) {
     if (toAddressRange(address) === undefined) {
       context.faults.add([...at, index], 'wanted: an IP address or a CIDR range, such as 10.0.0.0/8 or ::1');

@@ -3,7 +3,6 @@
 import * as z from 'zod';
 import { budgetsField, rateFields } from './caps.ts';
 import {
-  credential,
   duration,
   filePath,
   fromEnvironment,
@@ -15,13 +14,20 @@ import {
   size,
   text,
   urlPath,
+  wantedCredential,
   wholeNumber,
 } from './fields.ts';
 
+/** Of most families it is one word, which is judged where the family is known. */
 const apiKey = () =>
-  credential()
+  text(wantedCredential, /^[^\0]+$/)
     .optional()
-    .meta(is(`The key to send upstream. ${fromEnvironment}`, { secret: true }));
+    .meta(
+      is(
+        `The key to send upstream, or the document that stands for one, such as the JSON of a service account. ${fromEnvironment}`,
+        { secret: true },
+      ),
+    );
 
 const apiKeyFile = () =>
   filePath()

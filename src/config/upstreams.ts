@@ -12,6 +12,7 @@ import {
   withOptions,
 } from '../core/family.ts';
 import type { Upstream } from '../core/snapshot.ts';
+import type { AddressRule } from '../lib/address-rule.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { toCaps } from './caps.ts';
 import { type CompileContext, createClaims, quoted } from './context.ts';
@@ -25,6 +26,7 @@ import { toLimits } from './limits.ts';
 import { toOfferMap } from './offers.ts';
 import { holdsSecret, secretIn, spellingsOf } from './secret-spellings.ts';
 import { toTimeouts } from './timeouts.ts';
+import { addressRuleFor, literalFault } from './upstream-addresses.ts';
 import type { UpstreamEntry } from './upstream-schema.ts';
 import { toUpstreamTls } from './upstream-tls.ts';
 
@@ -34,7 +36,12 @@ export interface CompiledUpstreams {
   readonly credentialCounts: ReadonlyMap<string, number>;
 }
 
-export function compileUpstreams(entries: readonly Entry<UpstreamEntry>[], context: CompileContext): CompiledUpstreams {
+/** `rule`: where those of the store may be. */
+export function compileUpstreams(
+  entries: readonly Entry<UpstreamEntry>[],
+  rule: AddressRule,
+  context: CompileContext,
+): CompiledUpstreams {
   const claim = createClaims(context);
   const byId = new Map<string, Upstream>();
   const credentialCounts = new Map<string, number>();
@@ -43,7 +50,7 @@ export function compileUpstreams(entries: readonly Entry<UpstreamEntry>[], conte
     const family = findFamily(value.family, [...path, 'family'], context);
     const keys = readKeys(value, family?.credential, path, context);
     if (family === undefined) continue;
-    const upstream = compileUpstream(value, family, keys, path, context);
+    const upstream = compileUpstream(value, family, keys, addressRuleFor(path, rule), path, context);
     if (!isFirst) continue;
     byId.set(value.id, upstream);
     credentialCounts.set(value.id, keys.length);
@@ -67,13 +74,14 @@ function compileUpstream(
   entry: UpstreamEntry,
   family: Family,
   keys: readonly Key[],
+  addresses: AddressRule | undefined,
   path: Path,
   context: CompileContext,
 ): Upstream {
   const options = toFamilyOptions(entry, family, [...path, 'options'], context);
   const auth = typeof family.auth === 'function' ? family.auth(options) : family.auth;
   const offers = offersOf(family, options);
-  const address = toAddress(entry, family, offers, options, path, context);
+  const address = toAddress(entry, family, offers, options, addresses, path, context);
   checkNetworkSections(entry, family, offers, address, path, context);
   const staticHeaders = new Map([
     ...Object.entries(family.headers ?? {}),
@@ -100,6 +108,7 @@ function compileUpstream(
     limits: toLimits(entry, [...path, 'limits'], context),
     caps: toUpstreamCaps(entry, path, context),
     tls: entry.tls && toUpstreamTls(entry.tls, [...path, 'tls'], context),
+    addresses,
     healthCheck: entry.health_check && toHealthCheck(entry.health_check, [...path, 'health_check'], context),
     options,
     answerLimitBytes: entry.answer_limit,
@@ -160,6 +169,7 @@ function toAddress(
   family: Family,
   offers: Offers,
   options: Options,
+  addresses: AddressRule | undefined,
   path: Path,
   context: CompileContext,
 ): Address | undefined {
@@ -185,6 +195,8 @@ function toAddress(
   }
   if (url.username !== '' || url.password !== '') report('holds a user name or a password; put the key in api_key');
   if (/[?#]/.test(written)) report('holds a query or a fragment; end it with the path');
+  const refusal = literalFault(addresses, url);
+  if (refusal !== undefined) report(refusal);
   return { origin: url.origin, pathPrefix: withoutVersion(url.pathname.replace(/\/+$/, ''), family) };
 }
 

@@ -20,13 +20,14 @@ export function isLoopback(address: string): boolean {
  * A page on the web can make its own name mean this machine, and have a browser here ask; the browser then says that name as
  * `Host`. A number cannot be made to mean something else. Throws a Refusal.
  */
-export function checkHost(request: IncomingMessage, { host: configuredHost }: ConsoleSettings): void {
+export function checkHost(request: IncomingMessage, { host: configuredHost, url }: ConsoleSettings): void {
   const names = request.headersDistinct.host ?? [];
   const [written = ''] = names;
   if (names.length !== 1) throw new Refusal('malformed_request');
   const name = nameIn(written);
   if (name === undefined) throw new Refusal('malformed_request');
   if (name === 'localhost' || name === configuredHost.toLowerCase()) return;
+  if (url !== undefined && name === nameIn(new URL(url).host)) return;
   if (isIP(name) !== 0 && (isLoopback(name) || isOwnAddress(name))) return;
   throw new Refusal('host_not_allowed');
 }

@@ -18,7 +18,15 @@ interface Opened {
 
 async function open(t: TestContext, parts: Partial<ConsoleSettings> = {}): Promise<Opened> {
   const faults: unknown[] = [];
-  const settings = { host: '127.0.0.1', port: 0, isPortGiven: true, token: undefined, ...parts };
+  const settings = {
+    host: '127.0.0.1',
+    port: 0,
+    isPortGiven: true,
+    token: undefined,
+    url: undefined,
+    oidc: undefined,
+    ...parts,
+  };
   const console = createConsole({
     settings: () => settings,
     pages: {
@@ -82,6 +90,18 @@ test('only GET and HEAD, and never with a body', async (t) => {
   }
   const expecting = `POST /metrics HTTP/1.1\r\n${host}\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n`;
   assert.equal((await send(port, expecting, { until: 'close' })).status, 400);
+});
+
+test('the name by which people reach it through a proxy is its own, with whichever port', async (t) => {
+  const { get } = await open(t, { url: 'https://Postern.example:8443' });
+  const rows = [
+    ['postern.example', 200],
+    ['POSTERN.example:8443', 200],
+    ['postern.example:443', 200],
+    ['other.postern.example', 421],
+    ['postern.example.attacker.example', 421],
+  ] as const;
+  for (const [host, status] of rows) assert.equal((await get('/metrics', [['Host', host]])).status, status, host);
 });
 
 test('a name that others can make their own is refused, however it is spelt; numbers and localhost are not', async (t) => {
@@ -172,7 +192,7 @@ test('with a token, nothing is said to those without it', async (t) => {
 });
 
 test('without a token it does not listen where others reach it', async () => {
-  const settings = { host: '0.0.0.0', port: 0, isPortGiven: false, token: undefined };
+  const settings = { host: '0.0.0.0', port: 0, isPortGiven: false, token: undefined, url: undefined, oidc: undefined };
   const console = createConsole({ settings: () => settings, pages: {}, onFault: () => undefined });
   await assert.rejects(console.listen(), OpenConsoleError);
   assert.deepEqual(

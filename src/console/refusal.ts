@@ -28,7 +28,8 @@ const table = {
   host_not_allowed: {
     status: 421,
     type: 'invalid_request_error',
-    message: 'Ask for this listener by localhost, by an IP address of its machine, or by the name in console.host.',
+    message:
+      'Ask for this listener by localhost, by an IP address of its machine, or by the name in console.host or console.url.',
   },
   headers_too_large: { status: 431, type: 'invalid_request_error', message: 'Send fewer or shorter headers.' },
   internal_error: { status: 500, type: 'server_error', message: 'Something went wrong inside; the log says what.' },

@@ -1,5 +1,6 @@
 /** A kind of upstream: facts and small functions. What it offers, under which label, at which path. */
 
+import type { AddressRule } from '../lib/address-rule.ts';
 import type { Label, Operation } from './operation.ts';
 import type { ErrorDialect, Options, Translation } from './translation.ts';
 
@@ -38,6 +39,14 @@ export interface SigningTools {
   nowMs(): number;
   /** A small request of our own, such as for a token. */
   post(url: string, headers: readonly string[], body: string): Promise<{ status: number; body: string }>;
+}
+
+/** What those tools are made of: such a request leads nowhere that its upstream may not lead. */
+export interface SigningGround {
+  nowMs(): number;
+  post(
+    ...call: [...Parameters<SigningTools['post']>, addresses: AddressRule | undefined]
+  ): ReturnType<SigningTools['post']>;
 }
 
 /** Makes the headers that prove who calls, from a secret; names and values in turn. Throws where it cannot. */
@@ -86,6 +95,21 @@ export interface BuiltInModel {
   readonly operations: readonly Operation[];
 }
 
+/** A model as an upstream's own list names it. */
+export interface ListedModel {
+  readonly id: string;
+  /** Of those that the family offers; absent where the list does not say, empty where it does none of them. */
+  readonly operations?: readonly Operation[];
+}
+
+/** How an upstream says which models it has: one GET with its credential. */
+export interface ModelList {
+  /** Under the base URL; an option's name in braces stands for its value. */
+  readonly path: string;
+  /** Undefined where the answer is no list. */
+  read(body: unknown): readonly ListedModel[] | undefined;
+}
+
 export interface Family {
   readonly id: string;
   /** For people: how the family is called in lists and documents. */
@@ -115,6 +139,8 @@ export interface Family {
   /** The environment variable that usually holds a key for it, and models to start with (`postern init`). */
   readonly starter?: { readonly apiKeyEnv: string; readonly models: readonly BuiltInModel[] };
   readonly builtIn?: readonly BuiltInModel[];
+  /** Where it has a list that is documented; without one, people write a model's name themselves. */
+  readonly modelList?: ModelList;
   readonly offers: Offers | ((options: Options) => Offers);
   /**
    * Some say 200 and mean an error. Of a short JSON body of that status, by its beginning: the status that is meant, undefined

@@ -1,6 +1,7 @@
 /** The whole configuration, compiled and frozen. It is swapped, never edited. */
 
 import type { BlockList } from 'node:net';
+import type { AddressRule } from '../lib/address-rule.ts';
 import type { Json } from '../lib/json-text.ts';
 import type { Caps } from './caps.ts';
 import type { Family, Offer, Options, Signer } from './family.ts';
@@ -8,6 +9,7 @@ import type { KeyRecord, Project } from './key.ts';
 import type { Durability } from './ledger-row.ts';
 import type { Label, Operation } from './operation.ts';
 import type { Price } from './price.ts';
+import type { Role } from './role.ts';
 import type { TokenIds, Unsupported } from './translation.ts';
 
 export interface Timeouts {
@@ -79,6 +81,8 @@ export interface Upstream {
   /** What all exchanges together may use up of it. */
   readonly caps: Caps;
   readonly tls: UpstreamTls | undefined;
+  /** Where connections on its behalf may lead; anywhere where undefined, as for those that the file declares. */
+  readonly addresses: AddressRule | undefined;
   readonly healthCheck: HealthCheck | undefined;
   /** The family's own settings. */
   readonly options: Options;
@@ -166,6 +170,8 @@ export interface LedgerSettings {
   readonly durability: Durability;
   /** How long rows are kept; sums stay. */
   readonly retentionMs: number;
+  /** Names of JSON fields whose values are left out of what is captured. */
+  readonly hiddenFields: readonly string[];
 }
 
 /** The listener for operators. */
@@ -176,6 +182,28 @@ export interface ConsoleSettings {
   readonly isPortGiven: boolean;
   /** What a caller must bring; undefined where only this machine reaches the listener. */
   readonly token: string | undefined;
+  /** The origin by which people reach the console, such as `https://postern.example.com`. */
+  readonly url: string | undefined;
+  /** Undefined: nobody signs in by way of an identity provider. */
+  readonly oidc: OidcSettings | undefined;
+}
+
+/** An identity provider, and what its word is worth. */
+export interface OidcSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string | undefined;
+  /** For people: what the button says. */
+  readonly title: string;
+  readonly scopes: readonly string[];
+  /** Of those whom nobody invited; undefined: they do not get in. */
+  readonly defaultRole: Role | undefined;
+  /** The claim that holds the groups. */
+  readonly roleClaim: string;
+  /** The highest role first. */
+  readonly roles: readonly { readonly group: string; readonly role: Role }[];
+  /** Addresses count that the provider does not call verified. */
+  readonly trustsEmail: boolean;
 }
 
 /** Where operators are told of budgets that run out. */
@@ -187,6 +215,8 @@ export interface AlertWebhook {
   readonly url: string;
   /** The body is signed with it. */
   readonly secret: string | undefined;
+  /** Where the connection may lead; anywhere where undefined, as for those that the file declares. */
+  readonly addresses: AddressRule | undefined;
 }
 
 export interface ServerSettings {
@@ -222,6 +252,8 @@ export interface Snapshot {
   readonly ledger: LedgerSettings;
   readonly console: ConsoleSettings;
   readonly alerts: AlertSettings;
+  /** Where what is written in the store may lead. */
+  readonly upstreamAddresses: AddressRule;
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly models: ModelIndex;
   /** The model to use where the client names none. */

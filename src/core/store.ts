@@ -3,6 +3,7 @@
 import type { Caps, HolderKind } from './caps.ts';
 import type { KeyRecord } from './key.ts';
 import type { Capture, LedgerRow, RowOutcome } from './ledger-row.ts';
+import type { AttemptStore, InvitationStore, MemberStore, PasskeyStore, SessionStore, TokenStore } from './member.ts';
 import type { Operation } from './operation.ts';
 import type { HealthReport, TargetState } from './target-state.ts';
 
@@ -14,6 +15,8 @@ export interface StoredKey extends KeyRecord {
   readonly createdAtMs: number;
   /** Until when the secret before the last rotation still works. */
   readonly oldSecretUntilMs: number | undefined;
+  /** Goes up by one with each change. */
+  readonly version: number;
 }
 
 export interface NewKey {
@@ -55,6 +58,13 @@ export interface KeyStore {
   createFirst(key: NewKey): Promise<StoredKey | undefined>;
   /** Undefined where no such key is there. */
   change(id: string, change: KeyChange, actor?: string): Promise<StoredKey | undefined>;
+  /** The same for who saw it in this version: `conflict` where someone else was quicker. */
+  changeVersion(
+    id: string,
+    expected: number,
+    change: KeyChange,
+    actor: string,
+  ): Promise<StoredKey | 'conflict' | undefined>;
   /** Gives it another secret; the former one goes on working until then. Undefined where no such key is there, or it is revoked. */
   rotate(
     id: string,
@@ -77,7 +87,8 @@ export interface HealthStore {
 }
 
 /** Something that is configured in the store as the file would have it. */
-export const resourceKinds = ['upstream', 'model', 'project'] as const;
+/** A setting is a section of the file, of which the store may hold what the file leaves open. */
+export const resourceKinds = ['upstream', 'model', 'project', 'setting'] as const;
 export type ResourceKind = (typeof resourceKinds)[number];
 
 export interface Resource {
@@ -140,10 +151,22 @@ export interface AuditEntry {
   readonly after: unknown;
 }
 
+interface AuditFilter {
+  readonly actor?: string | undefined;
+  /** How the action begins: `key.` for all that is done to keys. */
+  readonly action?: string | undefined;
+  readonly subject?: string | undefined;
+  /** At this time or later. */
+  readonly fromMs?: number | undefined;
+  /** Before. */
+  readonly toMs?: number | undefined;
+}
+
 export interface AuditStore {
   add(entry: Omit<AuditEntry, 'id' | 'atMs'>): Promise<void>;
+  get(id: string): Promise<AuditEntry | undefined>;
   /** The newest first; `before` is the ID of the last entry of the page before. */
-  page(options: { readonly before?: string | undefined; readonly limit: number }): Promise<AuditEntry[]>;
+  page(options: AuditFilter & { readonly before?: string | undefined; readonly limit: number }): Promise<AuditEntry[]>;
 }
 
 export interface SettingStore {
@@ -305,5 +328,11 @@ export interface Store {
   readonly settings: SettingStore;
   readonly ledger: LedgerStore;
   readonly budgets: BudgetBank;
+  readonly members: MemberStore;
+  readonly sessions: SessionStore;
+  readonly tokens: TokenStore;
+  readonly passkeys: PasskeyStore;
+  readonly invitations: InvitationStore;
+  readonly attempts: AttemptStore;
   close(): Promise<void>;
 }

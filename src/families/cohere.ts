@@ -2,6 +2,7 @@
 
 import { bearer, defineFamily } from '../core/family.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import { listAt, operationsFor } from './dialects/model-lists.ts';
 import { at, countIn, listIn, objectIn } from './dialects/reading.ts';
 import { standardRerank } from './dialects/standard-rerank.ts';
 
@@ -73,6 +74,10 @@ export default defineFamily({
   },
   // 498: a deny-listed token; 499: cancelled on its side. No client knows either.
   errors: { statuses: { 498: 400, 499: 502 } },
+  modelList: listAt('/v1/models?page_size=1000', 'models', ({ name, endpoints }) => ({
+    id: name,
+    operations: operationsFor(endpoints, { embed: 'embeddings', rerank: 'rerank' }),
+  })),
   chat: '/compatibility/v1/chat/completions',
   offers: ({ api_version: version }) => ({
     openai: {

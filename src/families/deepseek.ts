@@ -1,5 +1,6 @@
 /** DeepSeek, as a row of facts: completions of text around a gap, which only its beta speaks. */
 
+import { openaiModelList } from './dialects/model-lists.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
 
 export default openaiCompatible({
@@ -7,6 +8,7 @@ export default openaiCompatible({
   title: 'DeepSeek',
   baseUrl: 'https://api.deepseek.com',
   versions: ['/beta', '/v1'],
+  modelList: openaiModelList('/models'),
   at: (path) => `/beta${path}`,
   starter: { apiKeyEnv: 'DEEPSEEK_API_KEY', models: [] },
   // 402: no balance (unverified).

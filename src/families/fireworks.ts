@@ -1,5 +1,6 @@
 /** Fireworks AI, as a row of facts. */
 
+import { openaiModelList } from './dialects/model-lists.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
 
 export default openaiCompatible({
@@ -7,6 +8,7 @@ export default openaiCompatible({
   title: 'Fireworks AI',
   baseUrl: 'https://api.fireworks.ai',
   versions: ['/inference/v1', '/inference'],
+  modelList: openaiModelList('/inference/v1/models'),
   at: (path) => `/inference/v1${path}`,
   starter: { apiKeyEnv: 'FIREWORKS_API_KEY', models: [] },
   completions: {

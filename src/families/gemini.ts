@@ -11,6 +11,7 @@ import {
   vectorIn,
 } from './dialects/google-embeddings.ts';
 import { googleErrors } from './dialects/google-errors.ts';
+import { listAt, operationsFor } from './dialects/model-lists.ts';
 import { listIn, objectIn } from './dialects/reading.ts';
 
 /** A body may have 4 MiB; the rest is for what each input repeats. */
@@ -55,6 +56,10 @@ export default defineFamily({
     models: [{ id: 'gemini-embedding-001', operations: ['embeddings'] }],
   },
   errors: googleErrors,
+  modelList: listAt('/v1beta/models?pageSize=1000', 'models', ({ name, supportedGenerationMethods: methods }) => ({
+    id: typeof name === 'string' ? name.replace(/^models\//, '') : name,
+    operations: operationsFor(methods, { embedContent: 'embeddings', batchEmbedContents: 'embeddings' }),
+  })),
   // Its own methods take no bearer key, and its OpenAI shapes are documented with nothing else.
   chat: '/v1beta/openai/chat/completions',
   chatAuth: bearer(),

@@ -1,6 +1,7 @@
 /** Infinity: OpenAI's embeddings and a reranker, without a version in its paths. */
 
 import { bearer, defineFamily } from '../core/family.ts';
+import { listAt, operationsFor } from './dialects/model-lists.ts';
 import { openaiEmbeddings } from './dialects/openai-embeddings.ts';
 import { itemsInACall } from './dialects/options.ts';
 import { standardRerank } from './dialects/standard-rerank.ts';
@@ -19,6 +20,10 @@ export default defineFamily({
     ),
   },
   errors: {},
+  modelList: listAt('/models', 'data', ({ id, capabilities }) => ({
+    id,
+    operations: operationsFor(capabilities, { embed: 'embeddings', rerank: 'rerank' }),
+  })),
   offers: (options) => ({
     openai: {
       rerank: {

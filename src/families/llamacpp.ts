@@ -1,5 +1,6 @@
 /** The server of llama.cpp: OpenAI's shapes, and a reranker whose older builds give the documents in their own order. */
 
+import { openaiModelList } from './dialects/model-lists.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
 import { standardRerank } from './dialects/standard-rerank.ts';
 
@@ -8,6 +9,7 @@ export default openaiCompatible({
   title: 'llama.cpp',
   baseUrl: 'http://127.0.0.1:8080',
   versions: ['/v1'],
+  modelList: openaiModelList('/v1/models'),
   at: (path) => `/v1${path}`,
   completions: { facts: "token IDs are the model's own; answers 503 while it loads" },
   embeddings: {

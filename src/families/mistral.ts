@@ -1,6 +1,7 @@
 /** Mistral: embeddings nearly as OpenAI has them, and completions that fill a gap, which answer as chat does. */
 
 import { bearer, defineFamily } from '../core/family.ts';
+import type { Operation } from '../core/operation.ts';
 import type { Asked } from '../core/translation.ts';
 import type { Json, JsonObject } from '../lib/json-text.ts';
 import type { ChatFacts } from './bridges/chat-parameters.ts';
@@ -9,6 +10,7 @@ import { ChatStream, readChatCompletion } from './dialects/chat-completions.ts';
 import { asksForNothing, type CompletionDialect, translateCompletions } from './dialects/completions.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
 import { flaggedBy, mistralModerations } from './dialects/mistral-moderations.ts';
+import { isEntry, listAt } from './dialects/model-lists.ts';
 import { readOpenaiEmbeddings } from './dialects/openai-embeddings.ts';
 import { itemsInACall } from './dialects/options.ts';
 
@@ -78,6 +80,15 @@ function isServedHere(name: string, value: Json): boolean {
   return name === 'model' || name === 'prompt' || name === 'stream_options';
 }
 
+/** That a model embeds is none of what it says of it. */
+function operationsOf(capabilities: unknown): readonly Operation[] | undefined {
+  if (!isEntry(capabilities)) return undefined;
+  const said: Operation[] = [];
+  if (capabilities.completion_fim === true) said.push('completions');
+  if (capabilities.moderation === true) said.push('moderations');
+  return said.length > 0 || capabilities.completion_chat === true ? said : undefined;
+}
+
 export default defineFamily({
   id: 'mistral',
   title: 'Mistral',
@@ -97,6 +108,7 @@ export default defineFamily({
     ],
   },
   errors: {},
+  modelList: listAt('/v1/models', 'data', ({ id, capabilities }) => ({ id, operations: operationsOf(capabilities) })),
   chat,
   bridges: () => bridgesOver(chat, chatFacts),
   offers: {

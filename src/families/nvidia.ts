@@ -2,6 +2,7 @@
 
 import type { Json } from '../lib/json-text.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import { openaiModelList } from './dialects/model-lists.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
 import { readOpenaiEmbeddings } from './dialects/openai-embeddings.ts';
 import { at, countIn, listIn, objectIn } from './dialects/reading.ts';
@@ -75,6 +76,7 @@ export default openaiCompatible({
       default: '/v1/ranking',
     },
   },
+  modelList: openaiModelList('/v1/models'),
   at: (path) => `/v1${path}`,
   completions: {
     misreadsTokens: true,

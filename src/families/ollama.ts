@@ -2,6 +2,7 @@
 
 import type { Offer } from '../core/family.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import { openaiModelList } from './dialects/model-lists.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
 import { at, countIn, listIn, objectIn, textIn } from './dialects/reading.ts';
 
@@ -32,6 +33,7 @@ export default openaiCompatible({
   title: 'Ollama',
   baseUrl: 'http://127.0.0.1:11434',
   versions: ['/v1', '/api'],
+  modelList: openaiModelList('/v1/models'),
   at: (path) => `/v1${path}`,
   options: {
     api: {

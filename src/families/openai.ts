@@ -1,6 +1,7 @@
 /** OpenAI, and every service that speaks its wire format: bytes out, bytes back. */
 
 import { bearer, defineFamily } from '../core/family.ts';
+import { openaiModelList } from './dialects/model-lists.ts';
 import { openaiEmbeddings } from './dialects/openai-embeddings.ts';
 import { failureIn } from './dialects/openai-failure.ts';
 import { rerankOfAnyone } from './dialects/standard-rerank.ts';
@@ -21,6 +22,7 @@ export default defineFamily({
     ],
   },
   chat: '/chat/completions',
+  modelList: openaiModelList('/models'),
   offers: ({ base64 }) => ({
     openai: {
       completions: { path: '/completions' },

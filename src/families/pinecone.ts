@@ -1,6 +1,7 @@
 /** Pinecone: reranking by the models that it hosts. */
 
 import { defineFamily } from '../core/family.ts';
+import { listAt, operationsFor } from './dialects/model-lists.ts';
 import { at, countIn } from './dialects/reading.ts';
 import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
 import { readStandardRerank } from './dialects/standard-rerank.ts';
@@ -37,6 +38,10 @@ export default defineFamily({
     models: [{ id: 'bge-reranker-v2-m3', operations: ['rerank'] }],
   },
   errors: {},
+  modelList: listAt('/models', 'models', ({ model, type }) => ({
+    id: model,
+    operations: operationsFor([type], { rerank: 'rerank' }),
+  })),
   offers: {
     openai: {
       rerank: {

@@ -1,5 +1,6 @@
 /** SiliconFlow, as a row of facts; abroad it is at api.siliconflow.com. */
 
+import { openaiModelList } from './dialects/model-lists.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
 
 export default openaiCompatible({
@@ -7,6 +8,7 @@ export default openaiCompatible({
   title: 'SiliconFlow',
   baseUrl: 'https://api.siliconflow.cn',
   versions: ['/v1'],
+  modelList: openaiModelList('/v1/models'),
   at: (path) => `/v1${path}`,
   starter: {
     apiKeyEnv: 'SILICONFLOW_API_KEY',

@@ -1,8 +1,9 @@
 /** Hugging Face Text Embeddings Inference: OpenAI's embeddings, and rerank and classifiers in its own shape. */
 
-import { bearer, defineFamily, type Options } from '../core/family.ts';
+import { bearer, defineFamily, type ModelList, type Options } from '../core/family.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import { createLabelJudge, labelOptions } from './dialects/label-moderations.ts';
+import { isEntry, operationsFor } from './dialects/model-lists.ts';
 import { type ModerationDialect, translateModerations } from './dialects/moderations.ts';
 import { openaiEmbeddings } from './dialects/openai-embeddings.ts';
 import { itemsInACall } from './dialects/options.ts';
@@ -50,6 +51,21 @@ function tokensIn(headers: readonly string[]): number | undefined {
   return /^\d{1,15}$/.test(said) ? Number(said) : undefined;
 }
 
+/** A server has one model, and says of which kind it is. */
+const modelList: ModelList = {
+  path: '/info',
+  read(body) {
+    if (!isEntry(body) || typeof body.model_id !== 'string') return undefined;
+    const kinds = isEntry(body.model_type) ? Object.keys(body.model_type) : undefined;
+    const operations = operationsFor(kinds, {
+      embedding: 'embeddings',
+      reranker: 'rerank',
+      classifier: 'moderations',
+    });
+    return [operations === undefined ? { id: body.model_id } : { id: body.model_id, operations }];
+  },
+};
+
 export default defineFamily({
   id: 'tei',
   title: 'Text Embeddings Inference',
@@ -61,6 +77,7 @@ export default defineFamily({
     ...labelOptions,
   },
   errors: {},
+  modelList,
   offers: (options) => ({
     openai: {
       rerank: { path: '/rerank', translation: translateRerank(rerank), facts: '32 documents a call (`max_items`)' },

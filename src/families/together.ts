@@ -1,5 +1,6 @@
 /** Together AI, as a row of facts. */
 
+import { listAt, operationsFor } from './dialects/model-lists.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
 
 export default openaiCompatible({
@@ -9,6 +10,19 @@ export default openaiCompatible({
   versions: ['/v1'],
   at: (path) => `/v1${path}`,
   starter: { apiKeyEnv: 'TOGETHER_API_KEY', models: [] },
+  // Its list stands by itself; of chat models it does not say whether they complete texts, too.
+  modelList: listAt('/v1/models', 'data', ({ id, type }) => ({
+    id,
+    operations:
+      type === 'chat'
+        ? undefined
+        : operationsFor([type], {
+            language: 'completions',
+            code: 'completions',
+            embedding: 'embeddings',
+            rerank: 'rerank',
+          }),
+  })),
   completions: {
     onePromptACall: true,
     misreadsTokens: true,

@@ -2,6 +2,7 @@
 
 import type { Asked, Translation } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json } from '../lib/json-text.ts';
+import { openaiModelList } from './dialects/model-lists.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
 import { type StandardRerankFacts, standardRerank } from './dialects/standard-rerank.ts';
 
@@ -30,6 +31,7 @@ export default openaiCompatible({
   title: 'vLLM',
   baseUrl: 'http://127.0.0.1:8000',
   versions: ['/v1'],
+  modelList: openaiModelList('/v1/models'),
   at: (path) => `/v1${path}`,
   completions: {
     facts: "token IDs are the model's own; refuses `suffix`; ignores what it does not know, `best_of` among it",

@@ -14,7 +14,11 @@ function capture(request: string | Buffer, response: string | Buffer = '{}', hea
   const bytes = Buffer.from(response);
   for (let start = 0; start < bytes.length; start += 1_000) captured.push(bytes.subarray(start, start + 1_000));
   const upstreams = new Map([['up', { secrets: [Buffer.from(secret)] }]]);
-  const exchange: unknown = { key: { captureMs: 60_000 }, captured, snapshot: { upstreams } };
+  const exchange: unknown = {
+    key: { captureMs: 60_000 },
+    captured,
+    snapshot: { upstreams, ledger: { hiddenFields: [] } },
+  };
   const made = captureOf(exchange as Wanted, 1_000);
   assert.ok(made);
   return made;

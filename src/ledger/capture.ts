@@ -3,7 +3,8 @@
 import { type Captured, mostKeptBytes } from '../core/captured.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Capture } from '../core/ledger-row.ts';
-import { redact, withoutEscapes } from './redaction.ts';
+import type { Snapshot } from '../core/snapshot.ts';
+import { type Hidden, redact, toFieldPattern, withoutEscapes } from './redaction.ts';
 
 const isText = /^(?:text\/|application\/(?:[^;\s]+\+)?(?:json|x-ndjson|jsonl|xml)(?:;|\s|$))/i;
 const longestName = 80;
@@ -11,10 +12,10 @@ const longestName = 80;
 /** Undefined where the key does not have it kept, and where it was refused before its body was read. */
 export function captureOf({ key, captured, snapshot }: Exchange, nowMs: number): Capture | undefined {
   if (key?.captureMs === undefined || captured === undefined) return undefined;
-  const secrets = secretsOf(snapshot.upstreams.values());
+  const hidden = hiddenIn(snapshot);
   return {
-    request: toKept(captured.request, captured.requestBytes, secrets),
-    response: whyNotKept(captured) ?? toKept(captured.response, captured.responseBytes, secrets),
+    request: toKept(captured.request, captured.requestBytes, hidden),
+    response: whyNotKept(captured) ?? toKept(captured.response, captured.responseBytes, hidden),
     expiresAtMs: nowMs + key.captureMs,
   };
 }
@@ -23,6 +24,10 @@ export function captureOf({ key, captured, snapshot }: Exchange, nowMs: number):
 export function withoutBodies({ expiresAtMs }: Capture): Capture {
   const note = '[not kept: the journal had no room for it]';
   return { request: note, response: note, expiresAtMs };
+}
+
+function hiddenIn({ upstreams, ledger }: Snapshot): Hidden {
+  return { secrets: secretsOf(upstreams.values()), fields: toFieldPattern(ledger.hiddenFields) };
 }
 
 function secretsOf(upstreams: Iterable<{ readonly secrets: readonly Buffer[] }>): string[] {
@@ -40,18 +45,18 @@ function whyNotKept({ contentEncoding, contentType, responseBytes }: Captured): 
   return `[not kept: ${responseBytes} bytes of ${toName(contentType)}]`;
 }
 
-function toKept(gathered: Buffer, totalBytes: number, secrets: readonly string[]): string {
+function toKept(gathered: Buffer, totalBytes: number, hidden: Hidden): string {
   if (totalBytes <= mostKeptBytes) {
     const text = withoutEscapes(gathered.toString('utf8'));
-    return redact(text, secrets, text.length);
+    return redact(text, hidden, text.length);
   }
   // What one character is cut in two by the end of it is left out.
   const beginning = new TextDecoder().decode(gathered.subarray(0, mostKeptBytes), { stream: true });
-  const kept = redact(withoutEscapes(gathered.toString('utf8')), secrets, withoutEscapes(beginning).length);
+  const kept = redact(withoutEscapes(gathered.toString('utf8')), hidden, withoutEscapes(beginning).length);
   return `${kept}… [cut: ${totalBytes} bytes in all]`;
 }
 
 /** Upstreams write what they like; nothing in it is worth more than a line. */
 function toName(header: string): string {
-  return redact(header.slice(0, longestName), [], longestName);
+  return redact(header.slice(0, longestName), { secrets: [], fields: undefined }, longestName);
 }

@@ -33,7 +33,11 @@ const noRoom = '[not kept: the journal had no room for it]';
 const body = Buffer.from(JSON.stringify({ input: 'x'.repeat(40_000) }));
 const route = { path: '/v1/embeddings', operation: 'embeddings', label: 'openai' } as Route;
 const key = { id: 'dev', captureMs: 60_000 } as KeyRecord;
-const partial: unknown = { server: { logClientAddress: false }, upstreams: new Map() };
+const partial: unknown = {
+  server: { logClientAddress: false },
+  upstreams: new Map(),
+  ledger: { hiddenFields: [] },
+};
 const snapshot = partial as Snapshot;
 const reservation: Reservation = {
   headers: [],

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressMark, credentialMark, numberMark, redact, withoutEscapes } from './redaction.ts';
+import { addressMark, credentialMark, numberMark, redact, toFieldPattern, withoutEscapes } from './redaction.ts';
 
 const all = (text: string, secrets: readonly string[] = []): string => {
   const plain = withoutEscapes(text);
-  return redact(plain, secrets, plain.length);
+  return redact(plain, { secrets, fields: undefined }, plain.length);
 };
 
 const awsSecret = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY';
@@ -89,7 +89,7 @@ test('leaves what is none of these', () => {
 test('keeps no part of what begins before the cut, and nothing that begins behind it', () => {
   const text = `${'x '.repeat(10)}sk-abcdefghijklmnop and bob@example.com`;
   for (let most = 0; most <= text.length; most += 1) {
-    const kept = redact(text, [], most);
+    const kept = redact(text, { secrets: [], fields: undefined }, most);
     assert.equal(kept.includes('sk-'), false, `at ${most}: ${kept}`);
     assert.equal(kept.includes('bob'), false, `at ${most}: ${kept}`);
     assert.ok(kept.startsWith(text.slice(0, Math.min(most, 20))));
@@ -117,4 +117,26 @@ test('takes no longer for texts that are made to keep it busy', () => {
     // It would be minutes where a pattern looks at everything again from everywhere.
     assert.ok(all(text).length > 0);
   }
+});
+
+test('the values of fields that the operator named are withheld, of whatever kind they are', () => {
+  const fields = toFieldPattern(['user', 'x.id']);
+  const rows: [string, string][] = [
+    ['{"user":"Ada","a":1}', '{"user":[withheld],"a":1}'],
+    ['{"user" : "A\\"da" ,"a":1}', '{"user" : [withheld] ,"a":1}'],
+    ['{"user":["a","b"],"a":1}', '{"user":[withheld],"a":1}'],
+    ['{"user":{"name":"a"},"a":1}', '{"user":[withheld],"a":1}'],
+    ['{"a":{"x.id":12.5},"xxid":1}', '{"a":{"x.id":[withheld]},"xxid":1}'],
+    ['{"user":null}', '{"user":[withheld]}'],
+    ['{"user":"cut in the mid', '{"user":[withheld]'],
+    ['{"users":"Ada","User":"Ada"}', '{"users":"Ada","User":"Ada"}'],
+  ];
+  for (const [text, kept] of rows) assert.equal(redact(text, { secrets: [], fields }, text.length), kept);
+  assert.equal(toFieldPattern([]), undefined);
+});
+
+test('a pattern of fields takes linear time', () => {
+  const fields = toFieldPattern(['user']);
+  const text = '"user":"'.repeat(20_000) + '"user":['.repeat(20_000);
+  assert.ok(redact(text, { secrets: [], fields }, text.length).startsWith('"user":[withheld]'));
 });

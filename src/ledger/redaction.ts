@@ -3,6 +3,15 @@
 export const credentialMark = '[credential]';
 export const addressMark = '[e-mail address]';
 export const numberMark = '[number]';
+const fieldMark = '[withheld]';
+
+/** Beside what looks like a secret by itself. */
+export interface Hidden {
+  /** Texts that are secrets. */
+  readonly secrets: readonly string[];
+  /** Finds the values of JSON fields that the operator named; undefined where none was. */
+  readonly fields: RegExp | undefined;
+}
 
 interface Span {
   readonly start: number;
@@ -43,11 +52,21 @@ const longestName = 64;
 
 const jsonEscape = /\\(?:u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|u([0-9a-f]{4})|[\s\S])/gi;
 
+/** The value goes as far as its kind does: a text to its quote, a list or mapping to the first bracket that ends one, whatever is in it. */
+export function toFieldPattern(names: readonly string[]): RegExp | undefined {
+  if (names.length === 0) return undefined;
+  const any = names.map((name) => name.replace(/[.-]/g, String.raw`\$&`)).join('|');
+  return new RegExp(
+    String.raw`"(?:${any})"\s{0,8}:\s{0,8}("(?:[^"\\]|\\[\s\S])*"?|\[[^\]]*\]?|\{[^}]*\}?|[^\s,}\]]+)`,
+    'g',
+  );
+}
+
 /** Of the first `most` characters of a text; what begins there and ends later is seen as long as the text goes on. */
-export function redact(text: string, secrets: readonly string[], most: number): string {
+export function redact(text: string, hidden: Hidden, most: number): string {
   let kept = '';
   let position = 0;
-  for (const { start, end, mark } of spansIn(text, secrets)) {
+  for (const { start, end, mark } of spansIn(text, hidden)) {
     if (start >= most) break;
     if (start >= position) kept += text.slice(position, start) + mark;
     position = Math.max(position, end);
@@ -70,8 +89,9 @@ export function withoutEscapes(text: string): string {
 }
 
 /** By where they begin. */
-function spansIn(text: string, secrets: readonly string[]): Span[] {
+function spansIn(text: string, { secrets, fields }: Hidden): Span[] {
   const spans: Span[] = [];
+  if (fields !== undefined) addMatches(text, fields, fieldMark, spans);
   for (const secret of secrets) {
     for (let start = text.indexOf(secret); start >= 0; start = text.indexOf(secret, start + secret.length)) {
       spans.push({ start, end: start + secret.length, mark: credentialMark });

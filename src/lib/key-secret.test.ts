@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { createSecret, digestOf, hasValidChecksum, hintOf } from './key-secret.ts';
+import { createSecret, createSecretWith, digestOf, hasValidChecksum, hintOf, isSecretWith } from './key-secret.ts';
 
 test('a secret is pst_ and 49 characters of base62, and carries its own checksum', () => {
   for (let round = 0; round < 1_000; round++) {
@@ -48,6 +48,15 @@ test('the checksum is the CRC-32 of all that stands before it', () => {
     rest = Math.floor(rest / 62);
   }
   assert.equal(hasValidChecksum(body + checksum), true);
+});
+
+test('a secret for one thing is none for another, whatever stands in front of it', () => {
+  const token = createSecretWith('psa_');
+  assert.match(token, /^psa_[0-9A-Za-z]{49}$/);
+  assert.deepEqual([isSecretWith('psa_', token), hasValidChecksum(token)], [true, false]);
+  // The checksum counts the prefix in.
+  assert.equal(hasValidChecksum(token.replace('psa_', 'pst_')), false);
+  assert.equal(isSecretWith('psa_', createSecret()), false);
 });
 
 test('the digest is the SHA-256 of the UTF-8 bytes in lower-case hex', () => {

@@ -1,9 +1,11 @@
-/** The secret of a virtual key: how one is made, recognised, and told apart without being kept. */
+/** The secret of a virtual key or of an API token: how one is made, recognised, and told apart without being kept. */
 
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-const prefix = 'pst_';
+/** By which people and secret scanners see what a secret is for. */
+export type SecretPrefix = 'pst_' | 'psa_';
+
 const chanceBytes = 32;
 /** 62^43 is just over 2^256, and 62^6 over 2^32: both fit at a fixed width. */
 const chanceCharacters = 43;
@@ -11,18 +13,24 @@ const checksumCharacters = 6;
 const hintCharacters = 8;
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const form = new RegExp(`^${prefix}[0-9A-Za-z]{${chanceCharacters + checksumCharacters}}$`);
+const form = new RegExp(`^[0-9A-Za-z]{${chanceCharacters + checksumCharacters}}$`);
 
-/** `pst_`, 256 bits of chance, and a checksum by which secret scanners know it from look-alikes. */
-export function createSecret(): string {
+/** Of a virtual key. */
+export const createSecret = (): string => createSecretWith('pst_');
+
+/** The prefix, 256 bits of chance, and a checksum by which secret scanners know it from look-alikes. */
+export function createSecretWith(prefix: SecretPrefix): string {
   const chance = BigInt(`0x${randomBytes(chanceBytes).toString('hex')}`);
   const body = prefix + toBase62(chance, chanceCharacters);
   return body + checksumOf(body);
 }
 
-/** Whether the text has the form of a secret made here and was not mistyped; says nothing about its being known. */
-export function hasValidChecksum(secret: string): boolean {
-  if (!form.test(secret)) return false;
+/** Whether the text has the form of a virtual key's secret made here and was not mistyped; says nothing about its being known. */
+export const hasValidChecksum = (secret: string): boolean => isSecretWith('pst_', secret);
+
+/** The same for any prefix. */
+export function isSecretWith(prefix: SecretPrefix, secret: string): boolean {
+  if (!secret.startsWith(prefix) || !form.test(secret.slice(prefix.length))) return false;
   return checksumOf(secret.slice(0, -checksumCharacters)) === secret.slice(-checksumCharacters);
 }
 

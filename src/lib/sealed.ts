@@ -32,17 +32,18 @@ export class SecretKeyError extends Error {
 
 /** Keys of 32 bytes in hex or base64, separated by commas; the first seals. Throws a SecretKeyError. */
 export function parseKeyRing(text: string): KeyRing {
-  const keys = new Map<string, Buffer>();
-  for (const [index, written] of text.split(',').entries()) {
+  return createKeyRing(parseKeys(text));
+}
+
+/** The keys alone, in their order. */
+export function parseKeys(text: string): Buffer[] {
+  return text.split(',').map((written, index) => {
     const key = toKey(written.trim());
-    if (key === undefined) {
-      throw new SecretKeyError(
-        `key ${index + 1} is not 32 bytes in hex (64 characters) or base64; "openssl rand -hex 32" makes a good one`,
-      );
-    }
-    keys.set(createHash('sha256').update(key).digest('hex').slice(0, 8), key);
-  }
-  return createKeyRing(keys);
+    if (key !== undefined) return key;
+    throw new SecretKeyError(
+      `key ${index + 1} is not 32 bytes in hex (64 characters) or base64; "openssl rand -hex 32" makes a good one`,
+    );
+  });
 }
 
 function toKey(written: string): Buffer | undefined {
@@ -52,7 +53,9 @@ function toKey(written: string): Buffer | undefined {
   return key.length === keyBytes ? key : undefined;
 }
 
-function createKeyRing(keys: ReadonlyMap<string, Buffer>): KeyRing {
+/** The first of them seals. */
+export function createKeyRing(ordered: readonly Buffer[]): KeyRing {
+  const keys = new Map(ordered.map((key) => [createHash('sha256').update(key).digest('hex').slice(0, 8), key]));
   const keyIds = [...keys.keys()];
   const [first] = keys;
   if (first === undefined) throw new SecretKeyError('there is no key');

@@ -4,7 +4,7 @@ import { noCaps } from '../core/caps.ts';
 import { type Dispatcher, isTurn, Tried, type Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
-import type { SigningTools } from '../core/family.ts';
+import type { SigningGround } from '../core/family.ts';
 import type { Answer, Failure, Listening, Outcome, Transport } from '../core/outcome.ts';
 import type { Target } from '../core/snapshot.ts';
 import type { Denial } from '../core/spending.ts';
@@ -33,7 +33,7 @@ export interface AttemptDeps {
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly signing: SigningTools;
+  readonly signing: SigningGround;
 }
 
 export function attempt(plan: Plan, deps: AttemptDeps): Promise<Answer> {

@@ -2,7 +2,7 @@
 
 import type { Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
-import type { SigningTools } from '../core/family.ts';
+import type { SigningGround } from '../core/family.ts';
 import type { Listening } from '../core/outcome.ts';
 import type { Target } from '../core/snapshot.ts';
 import { Asked, type Translation } from '../core/translation.ts';
@@ -20,7 +20,7 @@ export async function writeTranslated(
   turn: Turn,
   client: Listening,
   translation: Translation,
-  { clock, signing }: { readonly clock: Clock; readonly signing: SigningTools },
+  { clock, signing }: { readonly clock: Clock; readonly signing: SigningGround },
 ): Promise<TranslatedCalls> {
   const { target } = turn.candidate;
   const { exchange, resolved, shape, question } = plan;

@@ -1,7 +1,7 @@
 /** Asks an upstream in its own wire format, in as many calls as it takes, and makes of its answers one for the client. */
 
 import type { Turn } from '../core/dispatch.ts';
-import { type SigningTools, withOptions } from '../core/family.ts';
+import { type SigningGround, type SigningTools, withOptions } from '../core/family.ts';
 import type { Answer, Call, CallEnd, ClientWork, Failure, Outcome, Transport } from '../core/outcome.ts';
 import {
   type Asked,
@@ -30,7 +30,7 @@ export class TranslatedCalls implements ClientWork {
   readonly #asked: Asked;
   readonly #conversation: Conversation;
   readonly #turn: Turn;
-  readonly #signing: SigningTools;
+  readonly #signing: SigningGround;
   readonly #headers: readonly string[];
   readonly #paths: readonly string[];
   readonly #allowance: Allowance;
@@ -51,7 +51,7 @@ export class TranslatedCalls implements ClientWork {
   #outcome: Outcome | undefined = undefined;
 
   /** Throws a `GatewayError` where the model has no place in a path. */
-  constructor(call: Call, asked: Asked, conversation: Conversation, turn: Turn, signing: SigningTools) {
+  constructor(call: Call, asked: Asked, conversation: Conversation, turn: Turn, signing: SigningGround) {
     const { requests, stream } = conversation;
     this.#call = call;
     this.#asked = asked;
@@ -237,10 +237,16 @@ export class TranslatedCalls implements ClientWork {
     if (signer === undefined) return undefined;
     const url = `${this.#call.upstream.origin ?? ''}${path}`;
     try {
-      return await Promise.race([signer({ url, headers: this.#headers, body }, this.#signing), lane.left]);
+      return await Promise.race([signer({ url, headers: this.#headers, body }, this.#signingTools()), lane.left]);
     } catch (error) {
       return { failure: cannotSign(error) };
     }
+  }
+
+  #signingTools(): SigningTools {
+    const { nowMs, post } = this.#signing;
+    const { addresses } = this.#call.upstream;
+    return { nowMs, post: (url, headers, body) => post(url, headers, body, addresses) };
   }
 
   /** An error that says 200 gets the status that it means: what the client gets is not the upstream's own answer anyway. */

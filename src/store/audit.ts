@@ -1,8 +1,9 @@
 /** Who changed what. */
 
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { AuditEntry, AuditStore } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
+import { firstIdOf, toStorable } from './ledger-rows.ts';
 import { addAuditEntry } from './recording.ts';
 import type { Schema } from './schema.ts';
 import { readJson } from './stored-json.ts';
@@ -13,10 +14,25 @@ export function createAuditStore(db: Kysely<Schema>, clock: Clock): AuditStore {
   return {
     add: (entry) => addAuditEntry(db, clock.nowMs(), entry),
 
-    async page({ before, limit }) {
+    async get(id) {
+      const row = await db.selectFrom('audit').selectAll().where('id', '=', toStorable(id)).executeTakeFirst();
+      return row && toEntry(row);
+    },
+
+    async page({ before, limit, actor, action, subject, fromMs, toMs }) {
       // IDs sort by time.
       let query = db.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(Math.min(limit, mostEntries));
-      if (before !== undefined) query = query.where('id', '<', before);
+      if (before !== undefined) query = query.where('id', '<', toStorable(before));
+      if (fromMs !== undefined) query = query.where('id', '>=', firstIdOf(fromMs));
+      if (toMs !== undefined) query = query.where('id', '<', firstIdOf(toMs));
+      if (actor !== undefined) query = query.where('actor', '=', toStorable(actor));
+      if (subject !== undefined) query = query.where('subject', '=', toStorable(subject));
+      // No LIKE: an underscore in a name is no wild card.
+      if (action !== undefined) {
+        const beginning = toStorable(action);
+        const length = [...beginning].length;
+        query = query.where(sql<string>`substr(action, 1, ${sql.lit(length)})`, '=', beginning);
+      }
       return (await query.execute()).map(toEntry);
     },
   };

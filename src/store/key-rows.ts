@@ -35,6 +35,7 @@ export function toRow(id: string, key: NewKey, nowMs: number): KeyRow {
     revoked_at: null,
     capture_ms: key.captureMs ?? null,
     old_digest_until: null,
+    version: 1,
   };
 }
 
@@ -60,6 +61,7 @@ export function toStoredKey(row: KeyRow): StoredKey {
     hint: row.hint,
     createdAtMs: row.created_at,
     oldSecretUntilMs: row.old_digest_until ?? undefined,
+    version: row.version,
   };
 }
 
@@ -84,7 +86,7 @@ export function toKeyRecord(row: KeyRow): KeyRecord {
 
 /** A key as the audit log shows it: of the secret, no more than the hint. */
 export function toAudited(row: KeyRow): unknown {
-  const { id, managedBy, ...shown } = toStoredKey(row);
+  const { id, managedBy, version, ...shown } = toStoredKey(row);
   return shown;
 }
 

@@ -1,7 +1,7 @@
 /** Virtual keys in a database. The secret never comes here: a key is found by its digest alone. */
 
 import type { Kysely, Transaction } from 'kysely';
-import type { KeyStore, NewKey } from '../core/store.ts';
+import type { KeyChange, KeyStore, NewKey, StoredKey } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createKeyId, type KeyRow, toAudited, toColumns, toKeyRecord, toRow, toStoredKey } from './key-rows.ts';
 import type { Recorder, Trace } from './recording.ts';
@@ -35,8 +35,8 @@ const textColumns = [
   'metadata',
   'old_digest',
 ] as const;
-const timeColumns = ['created_at', 'expires_at', 'revoked_at', 'capture_ms', 'old_digest_until'] as const;
-const columns = [...textColumns, ...timeColumns];
+const numberColumns = ['created_at', 'expires_at', 'revoked_at', 'capture_ms', 'old_digest_until', 'version'] as const;
+const columns = [...textColumns, ...numberColumns];
 
 export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): KeyStore {
   return {
@@ -93,7 +93,7 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
             transaction
               .selectNoFrom(({ cast, val }) => [
                 ...textColumns.map((column) => cast<string | null>(val(row[column]), 'text').as(column)),
-                ...timeColumns.map((column) => cast<number | null>(val(row[column]), 'bigint').as(column)),
+                ...numberColumns.map((column) => cast<number | null>(val(row[column]), 'bigint').as(column)),
               ])
               .where(({ not, exists, selectFrom }) => not(exists(selectFrom('keys').select('id')))),
           )
@@ -107,12 +107,14 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
     change: (id, change, actor = someone) =>
       recorder.write(actor, async (transaction, trace) => {
         const before = await take(transaction, id);
-        if (before === undefined) return undefined;
-        const after = { ...before, ...toColumns(change) };
-        if (isSame(before, after)) return toStoredKey(before);
-        await transaction.updateTable('keys').set(toColumns(change)).where('id', '=', id).execute();
-        await trace(toTrace('key.change', before, after));
-        return toStoredKey(after);
+        return before && apply(change, before, transaction, trace);
+      }),
+
+    changeVersion: (id, expected, change, actor) =>
+      recorder.write(actor, async (transaction, trace) => {
+        const before = await take(transaction, id);
+        if (before !== undefined && before.version !== expected) return 'conflict';
+        return before && apply(change, before, transaction, trace);
       }),
 
     rotate: (id, secret, oldUntilMs, actor = someone) =>
@@ -125,6 +127,7 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
           hint: secret.hint,
           old_digest: before.digest,
           old_digest_until: oldUntilMs,
+          version: before.version + 1,
         };
         await transaction.updateTable('keys').set(renewed).where('id', '=', id).execute();
         const after = { ...before, ...renewed };
@@ -137,9 +140,9 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
         const before = await take(transaction, id);
         if (before === undefined) return false;
         if (before.revoked_at !== null) return true;
-        const after = { ...before, revoked_at: clock.nowMs() };
-        await transaction.updateTable('keys').set({ revoked_at: after.revoked_at }).where('id', '=', id).execute();
-        await trace(toTrace('key.revoke', before, after));
+        const ended = { revoked_at: clock.nowMs(), version: before.version + 1 };
+        await transaction.updateTable('keys').set(ended).where('id', '=', id).execute();
+        await trace(toTrace('key.revoke', before, { ...before, ...ended }));
         return true;
       }),
   };
@@ -153,6 +156,21 @@ function take(transaction: Transaction<Schema>, id: string): Promise<KeyRow | un
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst();
+}
+
+/** What changes nothing is no new version, and leaves no trace. */
+async function apply(
+  change: KeyChange,
+  before: KeyRow,
+  transaction: Transaction<Schema>,
+  trace: (trace: Trace) => Promise<void>,
+): Promise<StoredKey> {
+  if (isSame(before, { ...before, ...toColumns(change) })) return toStoredKey(before);
+  const changed = { ...toColumns(change), version: before.version + 1 };
+  await transaction.updateTable('keys').set(changed).where('id', '=', before.id).execute();
+  const after = { ...before, ...changed };
+  await trace(toTrace('key.change', before, after));
+  return toStoredKey(after);
 }
 
 /** A secret belongs to one key, also one that was rotated out. */

@@ -2,6 +2,7 @@
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { LedgerFilter, UsageGroup, UsageLine, UsageSums } from '../core/store.ts';
+import { addSums } from '../core/usage-sums.ts';
 import { dayMs, hourMs, toConditions } from './ledger-rows.ts';
 import type { Schema } from './schema.ts';
 
@@ -30,7 +31,7 @@ export async function readUsage(
     for (const line of await readPart(db, part, filter, groups)) {
       const name = groups.map((group) => line.by[group]).join('\0');
       const other = lines.get(name);
-      lines.set(name, other === undefined ? line : { by: line.by, sums: addUp(other.sums, line.sums) });
+      lines.set(name, other === undefined ? line : { by: line.by, sums: addSums(other.sums, line.sums) });
     }
   }
   return [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line);
@@ -143,22 +144,5 @@ function toSums(text: string): UsageSums {
     requestBytes: Number(requestBytes),
     responseBytes: Number(responseBytes),
     durationMs: Number(durationMs),
-  };
-}
-
-function addUp(a: UsageSums, b: UsageSums): UsageSums {
-  return {
-    requests: a.requests + b.requests,
-    errors: a.errors + b.errors,
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    searchUnits: a.searchUnits + b.searchUnits,
-    items: a.items + b.items,
-    costNanos: a.costNanos + b.costNanos,
-    unpriced: a.unpriced + b.unpriced,
-    estimated: a.estimated + b.estimated,
-    requestBytes: a.requestBytes + b.requestBytes,
-    responseBytes: a.responseBytes + b.responseBytes,
-    durationMs: a.durationMs + b.durationMs,
   };
 }

@@ -20,9 +20,9 @@ export const noSignal: Signal = {
   listen: () => ({ close: async () => undefined }),
 };
 
-/** What was done, and to which thing other nodes have to look. */
+/** What was done, and to which thing other nodes have to look: none where they keep nothing of it. */
 export interface Trace extends Pick<AuditEntry, 'action' | 'subject' | 'before' | 'after'> {
-  readonly changed: Pick<Change, 'kind' | 'id'>;
+  readonly changed?: Pick<Change, 'kind' | 'id'>;
 }
 
 export interface Recorder {
@@ -43,6 +43,7 @@ export function createRecorder(db: Kysely<Schema>, clock: Clock, signal: Signal)
       db.transaction().execute((transaction) =>
         work(transaction, async ({ changed, ...entry }) => {
           await addAuditEntry(transaction, clock.nowMs(), { actor, ...entry });
+          if (changed === undefined) return;
           await addChange(transaction, clock.nowMs(), changed);
           await signal.raise(transaction);
         }),
@@ -72,7 +73,7 @@ export async function addAuditEntry(
 async function addChange(
   transaction: Transaction<Schema>,
   nowMs: number,
-  { kind, id }: Trace['changed'],
+  { kind, id }: Pick<Change, 'kind' | 'id'>,
 ): Promise<void> {
   // The row is ours until the transaction ends, so numbers become visible in their order. It is taken after everything else,
   // so that no two writers wait for each other.

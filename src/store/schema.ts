@@ -17,6 +17,13 @@ export interface Schema {
   readonly budget_accounts: BudgetAccountTable;
   readonly budget_leases: BudgetLeaseTable;
   readonly claims: ClaimTable;
+  readonly members: MemberTable;
+  readonly sessions: SessionTable;
+  readonly tokens: TokenTable;
+  readonly passkeys: PasskeyTable;
+  readonly invitations: InvitationTable;
+  readonly attempts: AttemptTable;
+  readonly access_turn: AccessTurnTable;
 }
 
 export interface KeyTable {
@@ -44,6 +51,8 @@ export interface KeyTable {
   /** The digest of the secret before the last rotation. */
   readonly old_digest: string | null;
   readonly old_digest_until: number | null;
+  /** Goes up by one with each change. */
+  readonly version: number;
 }
 
 interface NodeReportTable {
@@ -200,4 +209,80 @@ interface BudgetLeaseTable {
 interface ClaimTable {
   readonly name: string;
   readonly claimed_at: number;
+}
+
+/** Times are milliseconds since the epoch, here and in the tables below. */
+export interface MemberTable {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: string;
+  readonly password_hash: string | null;
+  readonly oidc_subject: string | null;
+  readonly created_at: number;
+  readonly last_seen_at: number | null;
+  readonly disabled_at: number | null;
+}
+
+export interface SessionTable {
+  readonly digest: string;
+  readonly id: string;
+  readonly member: string;
+  readonly method: string;
+  readonly address: string;
+  readonly user_agent: string;
+  readonly created_at: number;
+  readonly seen_at: number;
+  readonly expires_at: number;
+}
+
+export interface TokenTable {
+  readonly id: string;
+  readonly digest: string;
+  readonly member: string;
+  readonly name: string;
+  readonly hint: string;
+  readonly role: string;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly last_used_at: number | null;
+  readonly revoked_at: number | null;
+}
+
+export interface PasskeyTable {
+  readonly id: string;
+  readonly member: string;
+  /** base64url. */
+  readonly public_key: string;
+  readonly counter: number;
+  /** A JSON list of text. */
+  readonly transports: string;
+  readonly name: string;
+  readonly created_at: number;
+  readonly last_used_at: number | null;
+}
+
+export interface InvitationTable {
+  readonly id: string;
+  readonly digest: string;
+  readonly kind: string;
+  readonly email: string | null;
+  readonly role: string;
+  readonly member: string | null;
+  readonly invited_by: string;
+  readonly created_at: number;
+  readonly expires_at: number;
+}
+
+interface AttemptTable {
+  readonly subject: string;
+  readonly failures: number;
+  readonly failed_at: number;
+  readonly blocked_until: number;
+}
+
+/** One row, with the ID 1. */
+interface AccessTurnTable {
+  readonly id: number;
+  readonly turns: number;
 }

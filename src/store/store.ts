@@ -3,16 +3,22 @@
 import type { Kysely } from 'kysely';
 import type { Store } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createAttemptStore } from './attempts.ts';
 import { createAuditStore } from './audit.ts';
 import { createBudgetBank } from './budgets.ts';
 import { createChangeFeed } from './changes.ts';
 import { createHealthStore } from './health.ts';
+import { createInvitationStore } from './invitations.ts';
 import { createKeyStore } from './keys.ts';
 import { createLedgerStore } from './ledger.ts';
+import { createMemberStore } from './members.ts';
+import { createPasskeyStore } from './passkeys.ts';
 import { createRecorder, type Signal } from './recording.ts';
 import { createResourceStore } from './resources.ts';
 import type { Schema } from './schema.ts';
+import { createSessionStore } from './sessions.ts';
 import { createSettingStore } from './settings.ts';
+import { createTokenStore } from './tokens.ts';
 
 export interface StoreParts {
   readonly db: Kysely<Schema>;
@@ -38,6 +44,12 @@ export function createStore({ db, quick, loose, clock, signal, secure, close }: 
     settings: createSettingStore(db, recorder, clock),
     ledger: createLedgerStore(db, clock, secure),
     budgets: createBudgetBank(quick),
+    members: createMemberStore(db, recorder, clock),
+    sessions: createSessionStore(db, clock),
+    tokens: createTokenStore(db, recorder, clock),
+    passkeys: createPasskeyStore(db, recorder, clock),
+    invitations: createInvitationStore(db, recorder, clock),
+    attempts: createAttemptStore(db, clock),
     close,
   };
 }

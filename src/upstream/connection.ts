@@ -4,7 +4,9 @@ import type { LookupFunction, Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { buildConnector, Client, type Dispatcher, errors } from 'undici';
 import type { UpstreamTls } from '../core/snapshot.ts';
+import type { AddressRule } from '../lib/address-rule.ts';
 import { markStale } from './failures.ts';
+import { type ConnectionWatch, checkLiteral, createGuardedConnector, guardedLookup } from './guarded-connector.ts';
 import { readAnswersWhole } from './interim.ts';
 import type { ProxyAddress } from './proxy-rule.ts';
 import { createTunnelConnector, type TcpSettings } from './tunnel.ts';
@@ -17,7 +19,12 @@ interface ConnectionSettings {
   readonly proxy: ProxyAddress | undefined;
   /** For tests; the platform's where undefined. */
   readonly lookup: LookupFunction | undefined;
+  /** Where connections may lead; anywhere where undefined. */
+  readonly addresses?: AddressRule | undefined;
+  readonly watch?: ConnectionWatch | undefined;
 }
+
+const anywhere: AddressRule = { id: 'anywhere', permits: () => true };
 
 /** After so long the next address of the host is tried, if it has another: more than any healthy round trip takes. */
 const attemptTimeoutMs = 500;
@@ -26,7 +33,7 @@ const attemptTimeoutMs = 500;
 const probeAfterMs = 60_000;
 
 export function createConnector(settings: ConnectionSettings): buildConnector.connector {
-  const { secure, connectMs, tls, proxy, lookup } = settings;
+  const { secure, connectMs, tls, proxy, lookup, addresses, watch } = settings;
   const tcp: TcpSettings = {
     // Looked up anew for each connection, both families; the shares leave time for a third address.
     autoSelectFamily: true,
@@ -45,10 +52,20 @@ export function createConnector(settings: ConnectionSettings): buildConnector.co
       // One origin, one session; another pool with other certificates must not resume it.
       maxCachedSessions: 1,
     });
-  const connect =
-    proxy === undefined
-      ? connector(connectMs)
-      : createTunnelConnector({ proxy, tcp, timeoutMs: connectMs, secure: connector(0) });
+  const connect = chooseConnector();
+
+  function chooseConnector(): buildConnector.connector {
+    if (proxy !== undefined) {
+      // The proxy looks names up, and is the operator's; literal addresses are judged here.
+      const check = addresses === undefined ? undefined : (hostname: string) => checkLiteral(addresses, hostname);
+      return createTunnelConnector({ proxy, tcp, timeoutMs: connectMs, secure: connector(0), check, watch });
+    }
+    if (addresses === undefined && watch === undefined) return connector(connectMs);
+    const rule = addresses ?? anywhere;
+    const guarded = { ...tcp, lookup: guardedLookup(rule, lookup, watch) };
+    const plain = buildConnector({ ...guarded, timeout: connectMs, allowH2: false });
+    return createGuardedConnector({ rule, timeoutMs: connectMs, plain, secure: connector(0), watch });
+  }
 
   return (options, callback) =>
     connect(options, (...result) => {

@@ -29,6 +29,7 @@ function upstream(id: string, more: Partial<Upstream> = {}): Upstream {
     limits: { concurrency: 1_000, queue: 0, queueTimeoutMs: 1_000 },
     caps: noCaps,
     tls: undefined,
+    addresses: undefined,
     healthCheck: undefined,
     options: {},
     answerLimitBytes: 1024,

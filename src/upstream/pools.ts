@@ -95,9 +95,10 @@ export function createPools(deps: PoolsDeps = {}): Pools {
 }
 
 /** The same for upstreams that may share connections. */
-function lineOf({ origin, timeouts, tls }: Upstream): string {
+function lineOf({ origin, timeouts, tls, addresses }: Upstream): string {
   const { ca, cert, key, serverName } = tls ?? {};
-  const parts = [origin, timeouts.embeddings.connectMs, ca, cert, key, serverName];
+  // What may lead anywhere must not lend its connections to what may not.
+  const parts = [origin, timeouts.embeddings.connectMs, ca, cert, key, serverName, addresses?.id];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
@@ -115,7 +116,7 @@ function keyOf(line: string, connections: number): string {
 }
 
 function createPool(
-  { id, origin, timeouts, tls }: Upstream,
+  { id, origin, timeouts, tls, addresses }: Upstream,
   connections: number,
   { proxyFor, lookup, connectionLifeMs = 60_000 }: PoolsDeps,
 ): Pool {
@@ -126,6 +127,7 @@ function createPool(
     tls,
     proxy: proxyFor?.(origin),
     lookup,
+    addresses,
   });
   const options = {
     connect,

@@ -3,6 +3,7 @@
 import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
 import { connect as openTls } from 'node:tls';
 import { type buildConnector, errors } from 'undici';
+import type { ConnectionWatch } from './guarded-connector.ts';
 import type { ProxyAddress } from './proxy-rule.ts';
 
 /** How every TCP connection is opened, to a proxy and to an upstream. */
@@ -22,6 +23,9 @@ interface TunnelSettings {
   readonly timeoutMs: number;
   /** Makes the TLS connection on the tunnel; its own clock is off. */
   readonly secure: buildConnector.connector;
+  /** Throws where there may be no tunnel to a host. */
+  readonly check?: ((hostname: string) => void) | undefined;
+  readonly watch?: ConnectionWatch | undefined;
 }
 
 /** What a proxy says is read up to this. */
@@ -59,7 +63,14 @@ class Tunnel {
   }
 
   open(): void {
-    const { proxy, tcp, timeoutMs } = this.#settings;
+    const { proxy, tcp, timeoutMs, check } = this.#settings;
+    try {
+      check?.(this.#options.hostname);
+    } catch (error) {
+      const refused = error instanceof Error ? error : new Error(String(error));
+      queueMicrotask(() => this.#finish(refused, null));
+      return;
+    }
     this.#timer = setTimeout(() => this.#expire(), timeoutMs);
     const address = { ...tcp, host: proxy.hostname, port: proxy.port };
     const socket = proxy.secure ? openTls({ ...address, ...proxyTls(proxy.hostname) }) : openTcp(address);
@@ -107,11 +118,16 @@ class Tunnel {
   }
 
   #pass(socket: Socket): void {
+    const { watch, secure } = this.#settings;
+    watch?.connected(this.#proxyName);
     if (this.#options.protocol !== 'https:') {
       this.#finish(null, socket);
       return;
     }
-    this.#settings.secure({ ...this.#options, httpSocket: socket }, (...result) => this.#finish(...result));
+    secure({ ...this.#options, httpSocket: socket }, (...result) => {
+      if (result[0] === null) watch?.secured();
+      this.#finish(...result);
+    });
   }
 
   #expire(): void {

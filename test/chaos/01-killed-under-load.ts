@@ -195,6 +195,7 @@ class Stage {
     this.#gateway ??= await this.#start();
     const gateway = this.#gateway;
     this.spenders.start(() => gateway.port);
+    await this.#answered();
     await wait(200 + this.#random() * longestLoadMs);
     const workers = await readyWorkersOf(gateway);
     process.kill(workers[Math.floor(this.#random() * workers.length)] ?? Number.NaN, 'SIGKILL');

@@ -28,16 +28,16 @@ test('the packed package installs without scripts and answers on a fresh machine
 
   await writeFile(
     join(directory, 'postern.yaml'),
-    `server: { port: 0 }\nupstreams: [{ id: local, family: local }]\nkeys: [{ id: k, secret: ${key} }]\n`,
+    `server: { port: 0 }\nconsole: { port: 0 }\nupstreams: [{ id: local, family: local }]\nkeys: [{ id: k, secret: ${key} }]\n`,
   );
   const gateway = spawn(join(directory, 'node_modules', '.bin', 'postern'), [], { cwd: directory });
   t.after(() => gateway.kill('SIGKILL'));
-  const port = await new Promise<number>((resolve, reject) => {
+  const { port, console } = await new Promise<{ port: number; console: string }>((resolve, reject) => {
     let output = '';
     gateway.stdout.on('data', (bytes: Buffer) => {
       output += bytes.toString();
-      const found = /"port":(\d+)/.exec(output);
-      if (found !== null) resolve(Number(found[1]));
+      const found = /"port":(\d+).*"console":"([^"]+)"/.exec(output);
+      if (found !== null) resolve({ port: Number(found[1]), console: found[2] ?? '' });
     });
     gateway.on('close', (code) => reject(new Error(`it ended with ${code}: ${output}`)));
   });
@@ -47,6 +47,10 @@ test('the packed package installs without scripts and answers on a fresh machine
     body: JSON.stringify({ model: 'local/bm25', query: 'gate', documents: ['hall', 'gate'] }),
   });
   assert.equal(answer.status, 200, await answer.clone().text());
+  const page = await fetch(console);
+  assert.equal(page.status, 200);
+  const script = /src="(\/assets\/[^"]+\.js)"/.exec(await page.text())?.[1];
+  assert.equal((await fetch(`${console}${script}`)).headers.get('content-type'), 'text/javascript; charset=utf-8');
   const ended = new Promise((resolve) => gateway.once('exit', resolve));
   gateway.kill('SIGTERM');
   assert.equal(await ended, 0);

@@ -4,15 +4,30 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { createAccess } from '../../src/admin/access/access.ts';
+import { createOidcDesk } from '../../src/admin/access/oidc-desk.ts';
+import { createPasskeys } from '../../src/admin/access/passkeys.ts';
 import { createAdminApi } from '../../src/admin/api.ts';
 import type { Caller } from '../../src/admin/caller.ts';
 import type { AdminContext } from '../../src/admin/context.ts';
 import { endpoints } from '../../src/admin/endpoints/index.ts';
+import { createEventStreams } from '../../src/admin/event-stream.ts';
+import { createLedgerTail } from '../../src/admin/ledger-tail.ts';
+import { createSampler } from '../../src/admin/live/sampler.ts';
+import { createConsoleKey } from '../../src/admin/playground/console-key.ts';
+import { createGatewayCalls } from '../../src/admin/playground/gateway-calls.ts';
 import type { Role } from '../../src/admin/roles.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { families } from '../../src/families/index.ts';
+import { createHouseFacts } from '../../src/house-facts.ts';
+import { createKeyTerms } from '../../src/key-terms.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { createResourceDesk, type ResourceDeskDeps } from '../../src/resource-desk.ts';
+import { routes } from '../../src/routes/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { definitions } from '../../src/telemetry/metrics/definitions.ts';
+import { createMetrics } from '../../src/telemetry/metrics/metrics.ts';
+import { createUpstreamProbe } from '../../src/upstream-probe.ts';
 
 const csrfToken = 'csrf-token-of-the-test';
 
@@ -26,30 +41,77 @@ export interface AdminAnswer {
 export interface AdminOptions {
   /** As whom to ask; nobody where it is null. */
   readonly role?: Role | null;
+  /** Who asks is who the cookie or the token of each request says, and `role` is not regarded. */
+  readonly signsIn?: boolean;
   readonly configuration?: Readonly<Record<string, unknown>>;
+  /** Where a gateway serves clients, for tests that call it. */
+  readonly clientUrl?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export async function openAdmin(t: TestContext, { role = 'owner', configuration, env = {} }: AdminOptions = {}) {
+export async function openAdmin(
+  t: TestContext,
+  { role = 'owner', signsIn = false, configuration, clientUrl = 'http://127.0.0.1:4000', env = {} }: AdminOptions = {},
+) {
   const cwd = await mkdtemp(join(tmpdir(), 'postern-admin-'));
   t.after(() => rm(cwd, { recursive: true, force: true }));
   const file = join(cwd, 'postern.yaml');
   await writeFile(file, JSON.stringify({ store: 'sqlite::memory:', ...configuration }));
-  const loaded = await loadConfiguration({ configPath: file, env, cwd, families });
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.faults));
+  const load: ResourceDeskDeps['load'] = (resources, added = []) =>
+    loadConfiguration({ configPath: file, env, cwd, families, resources, added });
+  const first = await load([]);
+  if (!first.ok) throw new Error(JSON.stringify(first.faults));
+  let loaded = first;
   const store = await openStore('sqlite::memory:', { cwd });
   t.after(() => store.close());
 
-  let caller = toCaller(role);
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const streams = createEventStreams();
+  t.after(() => streams.close());
+  const metrics = createMetrics({ routes, version: '0.0.0' });
+  t.after(() => metrics.close());
+  metrics.adopt(loaded.snapshot);
+  const live = createSampler({
+    read: async () => metrics.read(),
+    boundsOf: (name) => definitions[name].buckets,
+    clock: systemClock,
+  });
+  t.after(() => live.close());
+  const gatewayCalls = createGatewayCalls({
+    consoleKey: createConsoleKey({ store, host: 'test-host', nowMs: () => systemClock.nowMs() }),
+    clientUrl: () => clientUrl,
+    certificate: () => loaded.snapshot.server.tls?.cert,
+  });
+  t.after(() => gatewayCalls.close());
+  const probe = createUpstreamProbe({ env, clock: systemClock });
+  t.after(() => probe.close());
+  // Cheap passwords: what they cost is for their own test.
+  const access = createAccess({
+    store,
+    clock: systemClock,
+    url: () => loaded.snapshot.console.url,
+    cost: { cost: 16, blockSize: 1, parallelization: 1 },
+  });
+  let caller = toCaller(signsIn ? null : role);
   const context: AdminContext = {
     store,
     clock: systemClock,
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    log,
     version: '0.0.0',
     families,
     configuration: { snapshot: () => loaded.snapshot, file: () => loaded.file, warnings: () => loaded.warnings },
-    access: { identify: async () => caller },
-    clientUrl: () => 'http://127.0.0.1:4000',
+    access: signsIn ? access : { ...access, identify: async () => caller },
+    oidc: createOidcDesk(() => loaded.snapshot.console.oidc, systemClock.nowMs),
+    passkeys: createPasskeys(store, systemClock),
+    probe,
+    streams,
+    live,
+    house: createHouseFacts(() => loaded.snapshot.store, { env, cwd }),
+    tail: createLedgerTail({ ledger: store.ledger, clock: systemClock, log, everyMs: 50 }),
+    gatewayCalls,
+    keyTerms: createKeyTerms(() => loaded),
+    desk: createResourceDesk({ store, current: () => loaded, load, secrets: { env, cwd }, log }),
+    clientUrl: () => clientUrl,
   };
   const api = createAdminApi(endpoints, context);
 
@@ -79,6 +141,12 @@ export async function openAdmin(t: TestContext, { role = 'owner', configuration,
     store,
     context,
     cwd,
+    /** What the running gateway does by itself: goes by what the store holds now. */
+    async follow(): Promise<void> {
+      const next = await load(await store.resources.list());
+      if (!next.ok) throw new Error(JSON.stringify(next.faults));
+      loaded = next;
+    },
     become(next: Role | null): void {
       caller = toCaller(next);
     },

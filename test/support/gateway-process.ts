@@ -55,6 +55,8 @@ export const launcher = fileURLToPath(new URL('../../bin/postern', import.meta.u
 /** Halves what a start from source costs; the gateway itself does not know of it. */
 export const compileCache = fileURLToPath(new URL('../../node_modules/.cache/postern', import.meta.url));
 const stopTimeoutMs = 10_000;
+/** A machine may be busy with other tests. */
+const standardReadyTimeoutMs = 60_000;
 const pollMs = 20;
 
 export async function startGatewayProcess(options: ProcessOptions): Promise<GatewayProcess> {
@@ -108,7 +110,7 @@ export async function startGatewayProcess(options: ProcessOptions): Promise<Gate
       log,
       hasEnded: () => exit !== undefined,
       exited,
-      timeoutMs: options.readyTimeoutMs ?? 15_000,
+      timeoutMs: options.readyTimeoutMs ?? standardReadyTimeoutMs,
     });
   } catch (error) {
     await end().catch(() => undefined); // where it could not even be spawned, `error` says so

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { TargetState } from '../../src/core/target-state.ts';
 import { createSecret } from '../../src/lib/key-secret.ts';
+import { describeAccess } from './access-conformance.ts';
 import { createFakeClock } from './fake-clock.ts';
 import { hostileTexts, toStored } from './hostile-texts.ts';
 import { newKey } from './keys.ts';
@@ -70,7 +71,13 @@ export function describeStore(name: string, openStore: OpenStore): void {
         revokedAtMs: undefined,
       };
       assert.deepEqual(await keys.find(key.digest), record);
-      const inLists = { name: 'test', hint: key.hint, createdAtMs: clock.nowMs(), oldSecretUntilMs: undefined };
+      const inLists = {
+        name: 'test',
+        hint: key.hint,
+        createdAtMs: clock.nowMs(),
+        oldSecretUntilMs: undefined,
+        version: 1,
+      };
       assert.deepEqual(made, { ...record, ...inLists });
       assert.deepEqual(await keys.get(made.id), made);
       assert.deepEqual(await keys.list(), [made]);
@@ -226,6 +233,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
     });
 
     describeWrites(openStore);
+    describeAccess(openStore);
 
     test('a store that is closed says so, and may be closed twice', async (t) => {
       const store = await open(t);

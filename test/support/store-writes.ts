@@ -29,7 +29,7 @@ export function describeWrites(openStore: OpenStore): void {
     assert.deepEqual(await keys.change(made.id, {}), made);
     const caps = { ...noCaps, concurrency: 3 };
     const changed = await keys.change(made.id, { name: 'new', models: ['m'], caps, metadata: { a: 'b' } });
-    assert.deepEqual(changed, { ...made, name: 'new', models: ['m'], caps, metadata: { a: 'b' } });
+    assert.deepEqual(changed, { ...made, name: 'new', models: ['m'], caps, metadata: { a: 'b' }, version: 2 });
     const freed = await keys.change(made.id, {
       operations: null,
       addresses: null,
@@ -44,10 +44,37 @@ export function describeWrites(openStore: OpenStore): void {
       project: undefined,
       expiresAtMs: undefined,
       captureMs: undefined,
+      version: 3,
     });
     assert.deepEqual(await keys.get(made.id), freed);
     assert.deepEqual((await keys.find(key.digest))?.caps, caps);
     assert.equal(await keys.change('key_none', { name: 'x' }), undefined);
+  });
+
+  test('of two who change the same version of a key, one is told', async (t) => {
+    const store = await open(t);
+    const { keys, changes } = store;
+    const made = await keys.create(newKey({ name: 'old' }));
+    const both = await Promise.all(
+      ['one', 'two'].map((name) => keys.changeVersion(made.id, made.version, { name }, by.actor)),
+    );
+    assert.equal(both.filter((answer) => answer === 'conflict').length, 1);
+    const now = await keys.get(made.id);
+    assert.deepEqual(
+      both.filter((answer) => answer !== 'conflict'),
+      [now],
+    );
+    assert.equal(now?.version, 2);
+    assert.equal(await changes.latest(), 2);
+    // What changes nothing is no new version; a new secret, and the end, are.
+    assert.deepEqual(await keys.changeVersion(made.id, 2, { name: now.name }, by.actor), now);
+    assert.equal((await keys.get(made.id))?.version, 2);
+    const { digest, hint } = newKey();
+    assert.equal((await keys.rotate(made.id, { digest, hint }, 0))?.version, 3);
+    await keys.revoke(made.id);
+    assert.equal(await keys.changeVersion(made.id, 3, { name: 'late' }, by.actor), 'conflict');
+    assert.equal((await keys.get(made.id))?.version, 4);
+    assert.equal(await keys.changeVersion('key_none', 1, { name: 'x' }, by.actor), undefined);
   });
 
   test('a key that is rotated answers to both secrets until the former one ends', async (t) => {

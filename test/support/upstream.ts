@@ -27,6 +27,7 @@ export function toUpstream(origin: string, { connectMs = 2_000, ...parts }: Upst
     limits: { concurrency: 16, queue: 16, queueTimeoutMs: 1_000 },
     caps: noCaps,
     tls: undefined,
+    addresses: undefined,
     healthCheck: undefined,
     options: {},
     answerLimitBytes: 64 * 1024 * 1024,

@@ -1,6 +1,7 @@
 /** Asks the admin API: JSON in, JSON out, and what goes wrong as one kind of error that knows its fields. */
 
 import type { FieldFault, ProblemBody, ProblemCode } from '../../../src/admin/contract.ts';
+import { unreachable } from './flag.ts';
 
 /** What the server said against it, or why it could not be reached. */
 export class ApiError extends Error {
@@ -28,12 +29,14 @@ export interface AskOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Answers that are no success, and yet are for the caller to read. */
+  readonly accepts?: (response: Response) => boolean;
 }
 
 let csrfToken = '';
 
 /** Every answer about the session brings the one that holds from then on. */
-export function useCsrfToken(token: string | null): void {
+export function setCsrfToken(token: string | null): void {
   csrfToken = token ?? '';
 }
 
@@ -41,6 +44,12 @@ export function useCsrfToken(token: string | null): void {
 let onSignedOut: () => void = () => undefined;
 export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener;
+}
+
+/** Told when the proof that came along does not hold; true: it was fetched anew, and the same may be sent again. */
+let onForged: () => Promise<boolean> = async () => false;
+export function whenForged(listener: () => Promise<boolean>): void {
+  onForged = listener;
 }
 
 export async function ask<T>(path: string, options: AskOptions = {}): Promise<T> {
@@ -54,31 +63,45 @@ export async function askVersioned<T>(path: string, options: AskOptions = {}): P
 }
 
 /** The answer itself, for those who read it as it comes. */
-export async function send(
-  path: string,
-  { method = 'GET', body, headers = {}, signal }: AskOptions = {},
-): Promise<Response> {
-  const response = await fetch(path, {
-    method,
-    credentials: 'same-origin',
-    headers: {
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(method === 'GET' ? {} : { 'x-postern-csrf': csrfToken }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal === undefined ? {} : { signal }),
-  }).catch((error: unknown) => {
+export async function send(path: string, options: AskOptions = {}): Promise<Response> {
+  const wanted = (response: Response): boolean => response.ok || options.accepts?.(response) === true;
+  const response = await dispatch(path, options);
+  if (wanted(response)) return response;
+  const error = await toError(response);
+  if (error.code !== 'forged_request' || !(await onForged())) throw error;
+  const again = await dispatch(path, options);
+  if (wanted(again)) return again;
+  throw await toError(again);
+}
+
+async function dispatch(path: string, { method = 'GET', body, headers = {}, signal }: AskOptions): Promise<Response> {
+  try {
+    const response = await fetch(path, {
+      method,
+      credentials: 'same-origin',
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(method === 'GET' ? {} : { 'x-postern-csrf': csrfToken }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    unreachable.set(false);
+    return response;
+  } catch (error) {
     if (signal?.aborted) throw error;
+    unreachable.set(true);
     throw new ApiError('The gateway cannot be reached; what you typed is still here. Try again.', 0, 'unreachable');
-  });
-  if (response.ok) return response;
-  throw await toError(response);
+  }
 }
 
 async function toError(response: Response): Promise<ApiError> {
   const problem = (await response.json().catch(() => undefined)) as ProblemBody | undefined;
-  if (problem?.code === 'sign_in_needed') onSignedOut();
+  if (problem?.code === 'sign_in_needed') {
+    onSignedOut();
+    return new ApiError('Your session has ended. Sign in, and do it again.', response.status, problem.code);
+  }
   if (problem === undefined)
     return new ApiError(`The gateway answered ${response.status}.`, response.status, 'internal_error');
   return new ApiError(problem.detail, problem.status, problem.code, problem.fields);

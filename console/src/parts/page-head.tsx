@@ -2,23 +2,29 @@
 
 import { Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { useTitle } from './title.ts';
 
 interface PageHeadProps {
   readonly title: string;
-  readonly about?: string;
+  readonly about?: ReactNode;
   readonly children?: ReactNode;
 }
 
 export function PageHead({ title, about, children }: PageHeadProps) {
+  useTitle(title);
   return (
-    <Group justify="space-between" align="flex-end" mb="lg">
-      <Stack gap={2}>
+    <Group justify="space-between" align="flex-end" mb="lg" gap="sm">
+      <Stack gap={2} maw={760}>
         <Title order={1} size="h2">
           {title}
         </Title>
-        {about !== undefined && <Text c="dimmed">{about}</Text>}
+        {about !== undefined && (
+          <Text c="dimmed" component="div">
+            {about}
+          </Text>
+        )}
       </Stack>
-      <Group gap="xs">{children}</Group>
+      {children !== undefined && <Group gap="xs">{children}</Group>}
     </Group>
   );
 }

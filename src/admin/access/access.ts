@@ -1,8 +1,80 @@
-/** Finds out who asks. */
+/** Finds out who asks, and lets people in: sessions, API tokens, passwords, links, and how often one may try. */
 
-import type { Caller } from '../caller.ts';
+import { lowerOf } from '../../core/role.ts';
+import type { Store } from '../../core/store.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { digestOf, isSecretWith } from '../../lib/key-secret.ts';
+import { type Caller, nobody } from '../caller.ts';
+import { createLinks, type Links } from './links.ts';
+import { createPasswords, type Passwords, type ScryptCost, standardCost } from './passwords.ts';
+import { createSessions, type Sessions } from './sessions.ts';
+import { createSignIn, type SignIn } from './sign-in.ts';
+import { createThrottle, type Throttle } from './throttle.ts';
 
 export interface Access {
   /** By the session cookie or an API token; what is neither is nobody. */
   identify(headers: Headers): Promise<Caller>;
+  readonly sessions: Sessions;
+  /** By e-mail address and password. */
+  readonly signIn: SignIn;
+  readonly passwords: Passwords;
+  readonly throttle: Throttle;
+  readonly links: Links;
+  /** Where people reach the console: as the operator says, else as this one does. Without a slash at the end. */
+  consoleUrl(headers: Headers): string;
+}
+
+export interface AccessDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** `console.url`: an origin; undefined where the operator says none. */
+  url(): string | undefined;
+  readonly cost?: ScryptCost;
+}
+
+/** Use of a token is written down this often at most. */
+const usedEveryMs = 60_000;
+
+export function createAccess({ store, clock, url, cost = standardCost }: AccessDeps): Access {
+  const isSecure = (): boolean => url()?.startsWith('https:') === true;
+  const sessions = createSessions({ store, clock, isSecure });
+  const passwords = createPasswords(cost);
+  const throttle = createThrottle({ attempts: store.attempts, clock });
+
+  async function byToken(secret: string): Promise<Caller> {
+    if (!isSecretWith('psa_', secret)) return nobody;
+    const found = await store.tokens.find(digestOf(secret));
+    if (found === undefined || found.member.disabledAtMs !== undefined) return nobody;
+    const { token, member } = found;
+    const nowMs = clock.nowMs();
+    if (token.revokedAtMs !== undefined || (token.expiresAtMs ?? Number.POSITIVE_INFINITY) <= nowMs) return nobody;
+    if (nowMs - (token.lastUsedAtMs ?? 0) >= usedEveryMs) await store.tokens.used(token.id);
+    // Its maker may have become less since.
+    const role = lowerOf(token.role, member.role);
+    // Anybody may call a token as somebody else calls theirs: the audit log has to tell whose it was.
+    const name = `${token.name} of ${member.email}`;
+    return { kind: 'token', tokenId: token.id, memberId: member.id, name, role };
+  }
+
+  async function bySession(headers: Headers): Promise<Caller> {
+    const found = await sessions.find(headers);
+    if (found === undefined) return nobody;
+    const { member, session, csrfToken } = found;
+    const { id: memberId, email: name, role } = member;
+    return { kind: 'member', memberId, name, role, sessionId: session.id, csrfToken };
+  }
+
+  return {
+    identify(headers) {
+      const given = /^bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '')?.[1];
+      // Who brings a token is who the token says, and never falls back to a cookie that is there by chance.
+      return given === undefined ? bySession(headers) : byToken(given);
+    },
+    sessions,
+    signIn: createSignIn({ store, clock, sessions, passwords, throttle }),
+    passwords,
+    throttle,
+    links: createLinks(store.invitations, clock),
+    consoleUrl: (headers) => url() ?? `http://${headers.get('host') ?? 'localhost'}`,
+  };
 }

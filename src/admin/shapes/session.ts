@@ -16,6 +16,8 @@ export const member = z.object({
   /** Ways in which this member can sign in. */
   hasPassword: z.boolean(),
   passkeys: z.number().int(),
+  /** Cannot sign in until an owner says otherwise. */
+  disabled: z.boolean(),
 });
 
 /** What the console asks first. */

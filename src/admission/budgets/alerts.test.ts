@@ -17,7 +17,11 @@ interface Posted {
   readonly body: string;
 }
 
-function rig(webhooks: readonly AlertWebhook[] = [{ url: 'https://hooks.test/s3cret-path?k=s3cret', secret }]) {
+function rig(
+  webhooks: readonly AlertWebhook[] = [
+    { url: 'https://hooks.test/s3cret-path?k=s3cret', secret, addresses: undefined },
+  ],
+) {
   const posted: Posted[] = [];
   const pauses: number[] = [];
   const log: { message: string; fields: Record<string, unknown> }[] = [];
@@ -36,7 +40,7 @@ function rig(webhooks: readonly AlertWebhook[] = [{ url: 'https://hooks.test/s3c
         claimed.add(name);
         return true;
       },
-      async post(url, headers, body) {
+      async post({ url }, headers, body) {
         posted.push({ url, headers, body });
         const answer = answers.shift() ?? 200;
         if (answer instanceof Error) throw answer;
@@ -82,7 +86,7 @@ test('a webhook gets the threshold as JSON, signed so that its receiver can chec
 });
 
 test('without a secret nothing is signed', async () => {
-  const { start, posted, calm } = rig([{ url: 'http://hooks.test/', secret: undefined }]);
+  const { start, posted, calm } = rig([{ url: 'http://hooks.test/', secret: undefined, addresses: undefined }]);
   start().reached(account, budget, 80, 1);
   await calm();
   assert.equal(posted[0]?.headers['postern-signature'], undefined);
@@ -90,8 +94,8 @@ test('without a secret nothing is signed', async () => {
 
 test('each threshold of an account is told once, over all nodes, in the log and to every webhook', async () => {
   const { start, posted, log, calm } = rig([
-    { url: 'https://one.test/', secret },
-    { url: 'https://two.test/', secret },
+    { url: 'https://one.test/', secret, addresses: undefined },
+    { url: 'https://two.test/', secret, addresses: undefined },
   ]);
   const nodes = [start(), start(), start()];
   for (const percent of [80, 80, 100]) for (const node of nodes) node.reached(account, budget, percent, 1);
@@ -171,9 +175,9 @@ test('where the store stays away, a threshold is told when it is reached the nex
 test('a gateway that ends waits for no webhook that is away', async () => {
   const { posted, calm, claimed } = rig();
   const alerts = createBudgetAlerts({
-    settings: () => ({ webhooks: [{ url: 'https://hooks.test/', secret }] }),
+    settings: () => ({ webhooks: [{ url: 'https://hooks.test/', secret, addresses: undefined }] }),
     claim: async (name) => claimed.size < claimed.add(name).size,
-    async post(url, headers, body) {
+    async post({ url }, headers, body) {
       posted.push({ url, headers, body });
       return 503;
     },

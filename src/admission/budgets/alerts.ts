@@ -41,7 +41,7 @@ export interface BudgetAlertsDeps {
   /** Of all nodes that ask for one name, one hears yes, once and for all. */
   readonly claim: (name: string) => Promise<boolean>;
   /** Gives back the status of the answer. Follows no redirects, and ends by itself within seconds. */
-  readonly post: (url: string, headers: Readonly<Record<string, string>>, body: string) => Promise<number>;
+  readonly post: (webhook: AlertWebhook, headers: Readonly<Record<string, string>>, body: string) => Promise<number>;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly log: BudgetLog;
   /** Tests do not wait. */
@@ -102,7 +102,8 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps): RunningBudgetAlerts 
     return false;
   }
 
-  async function deliver({ url, secret }: AlertWebhook, alert: BudgetAlert, body: string): Promise<void> {
+  async function deliver(webhook: AlertWebhook, alert: BudgetAlert, body: string): Promise<void> {
+    const { url, secret } = webhook;
     // The rest of an address is a secret at many services.
     const { host } = new URL(url);
     let failure = '';
@@ -112,7 +113,7 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps): RunningBudgetAlerts 
       const headers: Record<string, string> = { 'content-type': 'application/json', 'user-agent': 'postern' };
       if (secret !== undefined) headers['postern-signature'] = sign(secret, timestampS, body);
       try {
-        const status = await post(url, headers, body);
+        const status = await post(webhook, headers, body);
         if (status >= 200 && status < 300) return;
         failure = `status ${status}`;
         if (!mayPass(status)) break;

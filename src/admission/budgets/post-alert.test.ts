@@ -2,7 +2,20 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import { buildConnector } from 'undici';
+import type { AlertWebhook } from '../../core/snapshot.ts';
 import { createAlertPost } from './post-alert.ts';
+
+const rules: AlertWebhook['addresses'][] = [];
+const anywhere = (addresses: AlertWebhook['addresses'], timeout: number) => {
+  rules.push(addresses);
+  return buildConnector({ timeout });
+};
+const to = (url: string, addresses?: AlertWebhook['addresses']): AlertWebhook => ({
+  url,
+  secret: undefined,
+  addresses,
+});
 
 async function listen(t: TestContext, server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -22,9 +35,9 @@ test('posts the body with its headers, and gives back the status', async (t) => 
     response.writeHead(204).end();
   });
   const url = await listen(t, server);
-  const alerts = createAlertPost();
+  const alerts = createAlertPost(anywhere);
   t.after(() => alerts.close());
-  assert.equal(await alerts.post(`${url}/hook?a=b`, { 'postern-signature': 't=1,v1=2' }, '{"a":1}'), 204);
+  assert.equal(await alerts.post(to(`${url}/hook?a=b`), { 'postern-signature': 't=1,v1=2' }, '{"a":1}'), 204);
   assert.equal(seen[0]?.request.method, 'POST');
   assert.equal(seen[0]?.request.url, '/hook?a=b');
   assert.equal(seen[0]?.request.headers['postern-signature'], 't=1,v1=2');
@@ -39,9 +52,9 @@ test('follows no redirect', async (t) => {
     response.writeHead(307, { location: '/elsewhere' }).end();
   });
   const url = await listen(t, server);
-  const alerts = createAlertPost();
+  const alerts = createAlertPost(anywhere);
   t.after(() => alerts.close());
-  assert.equal(await alerts.post(`${url}/hook`, {}, '{}'), 307);
+  assert.equal(await alerts.post(to(`${url}/hook`), {}, '{}'), 307);
   assert.deepEqual(paths, ['/hook']);
 });
 
@@ -53,7 +66,21 @@ test('an answer without end does not keep it', async (t) => {
     response.on('close', () => clearInterval(timer));
   });
   const url = await listen(t, server);
-  const alerts = createAlertPost();
+  const alerts = createAlertPost(anywhere);
   t.after(() => alerts.close());
-  assert.equal(await alerts.post(url, {}, '{}'), 200);
+  assert.equal(await alerts.post(to(url), {}, '{}'), 200);
+});
+
+test('each rule for where a connection may lead has connections of its own', async (t) => {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.end();
+  });
+  const url = await listen(t, server);
+  const alerts = createAlertPost(anywhere);
+  t.after(() => alerts.close());
+  rules.length = 0;
+  const rule = { id: 'some', permits: () => true };
+  for (const addresses of [undefined, rule, undefined, rule]) await alerts.post(to(url, addresses), {}, '{}');
+  assert.deepEqual(rules, [undefined, rule]);
 });

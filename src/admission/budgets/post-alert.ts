@@ -1,6 +1,7 @@
 /** Sends an alert to a webhook: one try, a few seconds, no redirects; what it answers beyond its status is nobody's business. */
 
-import { Agent, request } from 'undici';
+import { Agent, type buildConnector, request } from 'undici';
+import type { AlertWebhook } from '../../core/snapshot.ts';
 
 const connectMs = 3_000;
 const patienceMs = 5_000;
@@ -8,30 +9,47 @@ const patienceMs = 5_000;
 const longestAnswerBytes = 16 * 1024;
 
 export interface AlertPost {
-  post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<number>;
+  post(webhook: AlertWebhook, headers: Readonly<Record<string, string>>, body: string): Promise<number>;
   close(): Promise<void>;
 }
 
-export function createAlertPost(): AlertPost {
-  const agent = new Agent({
-    connect: { timeout: connectMs },
-    connections: 4,
-    allowH2: false,
-    headersTimeout: patienceMs,
-    bodyTimeout: patienceMs,
-  });
+/** How a connection is opened that may lead there and nowhere else. */
+export type AlertConnect = (addresses: AlertWebhook['addresses'], connectMs: number) => buildConnector.connector;
+
+export function createAlertPost(connect: AlertConnect): AlertPost {
+  /** By the rule for where they may lead. */
+  const agents = new Map<string, Agent>();
+
+  function agentFor({ addresses }: AlertWebhook): Agent {
+    const id = addresses?.id ?? '';
+    let agent = agents.get(id);
+    if (agent === undefined) {
+      agent = new Agent({
+        connect: connect(addresses, connectMs),
+        connections: 4,
+        allowH2: false,
+        headersTimeout: patienceMs,
+        bodyTimeout: patienceMs,
+      });
+      agents.set(id, agent);
+    }
+    return agent;
+  }
+
   return {
-    async post(url, headers, body) {
-      const answer = await request(url, {
+    async post(webhook, headers, body) {
+      const answer = await request(webhook.url, {
         method: 'POST',
         headers,
         body,
-        dispatcher: agent,
+        dispatcher: agentFor(webhook),
         signal: AbortSignal.timeout(patienceMs),
       });
       await answer.body.dump({ limit: longestAnswerBytes });
       return answer.statusCode;
     },
-    close: () => agent.destroy(),
+    async close() {
+      for (const agent of agents.values()) await agent.destroy();
+    },
   };
 }

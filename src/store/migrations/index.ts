@@ -7,6 +7,8 @@ import { keyCaps } from './0003-key-caps.ts';
 import { resources } from './0004-resources.ts';
 import { ledger } from './0005-ledger.ts';
 import { budgets } from './0006-budgets.ts';
+import { access } from './0007-access.ts';
+import { keyVersions } from './0008-key-versions.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys': keys,
@@ -15,4 +17,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0004-resources': resources,
   '0005-ledger': ledger,
   '0006-budgets': budgets,
+  '0007-access': access,
+  '0008-key-versions': keyVersions,
 };

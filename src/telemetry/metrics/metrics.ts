@@ -16,6 +16,7 @@ import { operations } from '../../core/operation.ts';
 import type { Route } from '../../core/route.ts';
 import type { Model, Snapshot, Target } from '../../core/snapshot.ts';
 import { AttemptCounts, isCall } from './attempt-counts.ts';
+import type { MetricName } from './definitions.ts';
 import { type MetricSources, readSources } from './gauges.ts';
 import { Gone } from './gone.ts';
 import { createProcessReadings } from './process-readings.ts';
@@ -37,7 +38,8 @@ export interface Metrics {
   reloaded(isInForce: boolean): void;
   /** Adds to those who are asked when the metrics are read. */
   observe(sources: MetricSources): void;
-  read(): Reading;
+  /** All of them, or those that are wanted and what costs nothing beside them. */
+  read(only?: ReadonlySet<MetricName>): Reading;
   close(): void;
 }
 
@@ -162,9 +164,9 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
     observe(more) {
       sources = { ...sources, ...more };
     },
-    read: () => ({
-      ...registry.read(),
-      ...own.read(),
+    read: (only) => ({
+      ...registry.read(only),
+      ...own.read(only),
       ...readSources(sources),
       postern_requests_in_flight: Object.fromEntries(
         Object.entries(inFlight).map(([operation, count]) => [toLabels(['operation'], [operation]), count]),

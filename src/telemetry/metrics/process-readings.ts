@@ -2,11 +2,13 @@
 
 import { readdirSync } from 'node:fs';
 import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import type { MetricName } from './definitions.ts';
 import type { Reading } from './reading.ts';
 import { toLabels } from './reading.ts';
 
 export interface ProcessReadings {
-  read(): Reading;
+  /** All of it, or without what takes its time and is not wanted. */
+  read(only?: ReadonlySet<MetricName>): Reading;
   close(): void;
 }
 
@@ -40,10 +42,10 @@ export function createProcessReadings(): ProcessReadings {
   observer.observe({ entryTypes: ['gc'] });
 
   return {
-    read() {
+    read(only) {
       const { user, system } = process.cpuUsage();
       const memory = process.memoryUsage();
-      const openFiles = countOpenFiles();
+      const openFiles = only?.has('process_open_fds') === false ? undefined : countOpenFiles();
       return {
         process_cpu_seconds_total: { '': (user + system) / 1e6 },
         process_resident_memory_bytes: { '': memory.rss },

@@ -42,10 +42,10 @@ export function* expositionOf(reading: Reading): Generator<string, void, undefin
   yield text;
 }
 
-/** Gauges are added up or the extreme of them, as their definition says. */
-export function addReadings(readings: readonly Reading[]): Reading {
+/** Gauges are added up or the extreme of them, as their definition says. Of all metrics, or those that are wanted. */
+export function addReadings(readings: readonly Reading[], only?: ReadonlySet<MetricName>): Reading {
   const result: Reading = {};
-  for (const name of metricNames) {
+  for (const name of only ?? metricNames) {
     const { across } = definitions[name];
     const all: Series = {};
     for (const reading of readings) {

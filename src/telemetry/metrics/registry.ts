@@ -87,7 +87,8 @@ export interface Registry {
   histogram(name: MetricName, ...values: string[]): Histogram;
   /** Lets go of every child with this label. */
   forget(label: string, value: string): void;
-  read(): Reading;
+  /** All of them, or those that are wanted. */
+  read(only?: ReadonlySet<MetricName>): Reading;
 }
 
 export function createRegistry(): Registry {
@@ -106,9 +107,11 @@ export function createRegistry(): Registry {
     forget(label, value) {
       for (const family of [...counters.values(), ...histograms.values()]) family.forget(label, value);
     },
-    read() {
+    read(only) {
       const reading: Reading = {};
-      for (const [name, family] of [...counters, ...histograms]) reading[name] = family.series();
+      for (const [name, family] of [...counters, ...histograms]) {
+        if (only?.has(name) !== false) reading[name] = family.series();
+      }
       return reading;
     },
   };

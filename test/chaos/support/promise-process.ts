@@ -47,7 +47,7 @@ const messageSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('failed'), reason: z.string() }),
 ]);
 
-const timeLimitsMs: Readonly<Record<Scale, number>> = { long: 1_200_000, short: 60_000 };
+const timeLimitsMs: Readonly<Record<Scale, number>> = { long: 1_200_000, short: 120_000 };
 /** Between asking the process to end and ending it. */
 const graceMs = 5_000;
 const shownOutputCharacters = 4_000;

@@ -1,7 +1,118 @@
-/** The page Keys. */
+/** The page "Keys and projects": who may call the gateway, what they may use, and what they spent. */
 
+import './keys.css';
+import { Button, Tabs } from '@mantine/core';
+import { useState } from 'react';
+import { useLocation, useSearchParams } from 'wouter';
+import type { KeyWithSecret } from '../../../../src/admin/contract.ts';
+import { Icon } from '../../parts/icon.tsx';
 import { PageHead } from '../../parts/page-head.tsx';
+import { Needs, useMay } from '../../parts/role.tsx';
+import { useTitle } from '../../parts/title.ts';
+import { KeyDrawer } from './key-drawer.tsx';
+import { CreateKey } from './key-form.tsx';
+import { KeysTab } from './keys-tab.tsx';
+import { ProjectDrawer } from './project-drawer.tsx';
+import { ProjectForm } from './project-form.tsx';
+import { ProjectsTab } from './projects-tab.tsx';
+import { SecretDialog } from './secret-dialog.tsx';
+
+interface Made {
+  readonly key: KeyWithSecret;
+  readonly isRotated: boolean;
+}
 
 export default function Keys() {
-  return <PageHead title="Keys" />;
+  useTitle('Keys and projects');
+  const { tab, keyId, projectId, go } = usePlace();
+  const [search, setSearch] = useSearchParams();
+  // In memory alone: neither the cache nor the address holds a secret.
+  const [made, setMade] = useState<Made>();
+  const isAdmin = useMay('admin');
+  const creating = isAdmin ? search.get('new') : null;
+  const setCreating = (what: 'key' | 'project' | undefined): void =>
+    setSearch((before) => withParameter(before, 'new', what), { replace: true });
+  const stop = (): void => setCreating(undefined);
+
+  return (
+    <>
+      <PageHead title="Keys and projects" about="Who may call the gateway, what they may use, and what they spent.">
+        <Needs role="admin">
+          <Button
+            leftSection={<Icon name="plus" size={16} />}
+            onClick={() => setCreating(tab === 'projects' ? 'project' : 'key')}
+          >
+            {tab === 'projects' ? 'Create a project' : 'Create a key'}
+          </Button>
+        </Needs>
+      </PageHead>
+      <Tabs value={tab} onChange={(next) => go(next === 'projects' ? '/keys/projects' : '/keys')} keepMounted={false}>
+        <Tabs.List mb="md">
+          <Tabs.Tab value="keys">Keys</Tabs.Tab>
+          <Tabs.Tab value="projects">Projects</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="keys">
+          <KeysTab selected={keyId} onSelect={(id) => go(`/keys/${encodeURIComponent(id)}`, true)} />
+        </Tabs.Panel>
+        <Tabs.Panel value="projects">
+          <ProjectsTab onSelect={(id) => go(`/keys/projects/${encodeURIComponent(id)}`)} />
+        </Tabs.Panel>
+      </Tabs>
+      <KeyDrawer id={keyId} onClose={() => go('/keys', true)} onRotated={(key) => setMade({ key, isRotated: true })} />
+      <ProjectDrawer id={projectId} onClose={() => go('/keys/projects')} />
+      {creating === 'key' && (
+        <CreateKey
+          onClose={stop}
+          onMade={(key) => {
+            stop();
+            setMade({ key, isRotated: false });
+          }}
+        />
+      )}
+      {creating === 'project' && (
+        <ProjectForm seen={undefined} onClose={stop} onDone={(id) => go(`/keys/projects/${encodeURIComponent(id)}`)} />
+      )}
+      {made !== undefined && (
+        <SecretDialog made={made.key} isRotated={made.isRotated} onClose={() => setMade(undefined)} />
+      )}
+    </>
+  );
+}
+
+interface Place {
+  readonly tab: 'keys' | 'projects';
+  readonly keyId: string | undefined;
+  readonly projectId: string | undefined;
+  readonly go: (path: string, keepsFilter?: boolean) => void;
+}
+
+/** `/keys`, `/keys/<key>`, `/keys/projects`, `/keys/projects/<project>`. */
+function usePlace(): Place {
+  const [location, navigate] = useLocation();
+  const [search] = useSearchParams();
+  const [first, second] = location.split('/').slice(2).map(decodeSegment);
+  const isProjects = first === 'projects';
+  const filter = search.toString();
+  return {
+    tab: isProjects ? 'projects' : 'keys',
+    keyId: isProjects || first === '' ? undefined : first,
+    projectId: isProjects && second !== '' ? second : undefined,
+    go: (path, keepsFilter = false) => navigate(keepsFilter && filter !== '' ? `${path}?${filter}` : path),
+  };
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    // Someone typed a stray percent sign: then it is itself.
+    return segment;
+  }
+}
+
+function withParameter(before: URLSearchParams, name: string, value: string | undefined): URLSearchParams {
+  const next = new URLSearchParams(before);
+  if (value === undefined) next.delete(name);
+  else next.set(name, value);
+  return next;
 }

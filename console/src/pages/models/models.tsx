@@ -1,7 +1,60 @@
-/** The page Models. */
+/** The page Models: what clients may ask for, who answers, at which price, and whether they see it. */
 
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { SideDrawer } from '../../parts/drawer.tsx';
+import { Icon } from '../../parts/icon.tsx';
 import { PageHead } from '../../parts/page-head.tsx';
+import { Needs } from '../../parts/role.tsx';
+import { AddModels } from './add-models.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { useFilters } from './filters.ts';
+import { ModelDetails } from './model-details.tsx';
+import { ModelList } from './model-list.tsx';
+import { NewModel, newModelId } from './new-model.tsx';
 
 export default function Models() {
-  return <PageHead title="Models" />;
+  const state = useFilters();
+  const [adding, { open: startAdding, close: stopAdding }] = useDisclosure(false);
+  const { opened } = state;
+  const close = (): void => state.open(undefined);
+  const stop = (): void => {
+    stopAdding();
+    state.forgetAdding();
+  };
+  const add = (
+    <Needs role="editor">
+      <Button leftSection={<Icon name="plus" size={16} />} onClick={startAdding}>
+        Add models
+      </Button>
+    </Needs>
+  );
+  return (
+    <>
+      <PageHead title="Models" about="What clients may ask for, who answers, and at which price.">
+        {add}
+      </PageHead>
+      <FilterBar state={state} />
+      <ModelList state={state} add={add} />
+      <AddModels
+        opened={adding || state.addFrom !== undefined}
+        from={state.addFrom}
+        onClose={stop}
+        onByHand={() => {
+          stop();
+          state.open(newModelId);
+        }}
+      />
+      <SideDrawer
+        opened={opened !== undefined}
+        onClose={close}
+        title={opened === newModelId ? 'New model' : (opened ?? '')}
+        subject={opened ?? ''}
+        width={640}
+      >
+        {opened === newModelId && <NewModel onDone={(id) => state.open(id)} onCancel={close} />}
+        {opened !== undefined && opened !== newModelId && <ModelDetails key={opened} id={opened} onGone={close} />}
+      </SideDrawer>
+    </>
+  );
 }

@@ -1,0 +1,210 @@
+/** One key at the side: what it may do, what it did, and what can be done with it. */
+
+import { Anchor, Button, Group, Stack, Table, Text, Title } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { Link } from 'wouter';
+import type { KeyDetail, KeyDocument, KeyWithSecret } from '../../../../src/admin/contract.ts';
+import { ask } from '../../api/client.ts';
+import { useConfirm } from '../../parts/confirm.tsx';
+import { CopyButton } from '../../parts/copy.tsx';
+import { SideDrawer } from '../../parts/drawer.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Nothing, When } from '../../parts/numbers.tsx';
+import { Needs } from '../../parts/role.tsx';
+import { Failed, Loading } from '../../parts/state.tsx';
+import { notifyDone, notifyFailed } from '../../parts/undo.tsx';
+import { pathOf, useKey, useRefresh } from './data.ts';
+import { KeyBadges } from './key-badges.tsx';
+import { EditKey } from './key-form.tsx';
+import { KeySnippets } from './key-snippets.tsx';
+import { RotateKey } from './rotate-key.tsx';
+import { Warnings } from './secret-dialog.tsx';
+import { BudgetFacts, UsageFacts } from './spend-facts.tsx';
+import { limitsInWords, modelsInWords, nameOf } from './words.ts';
+
+interface KeyDrawerProps {
+  readonly id: string | undefined;
+  readonly onClose: () => void;
+  readonly onRotated: (made: KeyWithSecret) => void;
+}
+
+export function KeyDrawer({ id, onClose, onRotated }: KeyDrawerProps) {
+  return (
+    <SideDrawer
+      opened={id !== undefined}
+      onClose={onClose}
+      title={<DrawerTitle id={id ?? ''} />}
+      {...(id === undefined ? {} : { subject: id })}
+    >
+      {id !== undefined && <KeyFacts key={id} id={id} onRotated={onRotated} />}
+    </SideDrawer>
+  );
+}
+
+function DrawerTitle({ id }: { readonly id: string }) {
+  const { data } = useKey(id);
+  return data === undefined ? id : nameOf(data.data);
+}
+
+function KeyFacts({ id, onRotated }: { readonly id: string; readonly onRotated: (made: KeyWithSecret) => void }) {
+  const { data: seen, error, refetch } = useKey(id);
+  const [doing, setDoing] = useState<'edit' | 'rotate'>();
+  if (error !== null && seen === undefined) return <Failed error={error} onRetry={() => void refetch()} />;
+  if (seen === undefined) return <Loading rows={8} />;
+  const key = seen.data;
+  const spender = { kind: 'key', id } as const;
+  const done = (): void => setDoing(undefined);
+  return (
+    <Stack gap="lg">
+      <KeyBadges item={key} />
+      {key.managedBy === 'store' && (
+        <Actions item={key} onEdit={() => setDoing('edit')} onRotate={() => setDoing('rotate')} />
+      )}
+      <Warnings warnings={key.warnings} />
+      <Terms item={key} />
+      <BudgetFacts spender={spender} budgets={key.budgets} />
+      <UsageFacts spender={spender} />
+      <Text size="sm">
+        <Anchor component={Link} inherit href={`/requests?key=${encodeURIComponent(id)}`}>
+          Show its requests
+        </Anchor>
+      </Text>
+      {key.state === 'active' && (
+        <Stack gap="xs" component="section">
+          <Title order={3} size="h5">
+            How to use it
+          </Title>
+          <KeySnippets document={key.document} secret={undefined} />
+        </Stack>
+      )}
+      {doing === 'edit' && <EditKey seen={seen} onClose={done} />}
+      {doing === 'rotate' && <RotateKey item={key} onClose={done} onRotated={onRotated} />}
+    </Stack>
+  );
+}
+
+interface ActionsProps {
+  readonly item: KeyDetail;
+  readonly onEdit: () => void;
+  readonly onRotate: () => void;
+}
+
+const lastDayMs = 86_400_000;
+
+function Actions({ item, onEdit, onRotate }: ActionsProps) {
+  const confirm = useConfirm();
+  const refresh = useRefresh();
+  const name = nameOf(item);
+
+  async function revoke(): Promise<void> {
+    const isInUse = item.lastUsedAt !== null && Date.now() - Date.parse(item.lastUsedAt) < lastDayMs;
+    const yes = await confirm({
+      title: `Revoke ${name}?`,
+      body: <RevokeWords isInUse={isInUse} />,
+      confirm: 'Revoke',
+      danger: true,
+      ...(isInUse && { typeToConfirm: name }),
+    });
+    if (!yes) return;
+    try {
+      await ask(`${pathOf({ kind: 'key', id: item.id })}/revoke`, { method: 'POST' });
+      notifyDone(`${name} is revoked; every gateway refuses it within two seconds.`);
+    } catch (error) {
+      notifyFailed(error);
+    }
+    await refresh();
+  }
+
+  if (item.state === 'revoked') return null;
+  return (
+    <Needs role="admin">
+      <Group gap="xs">
+        <Button size="xs" variant="default" leftSection={<Icon name="edit" size={14} />} onClick={onEdit}>
+          Change
+        </Button>
+        <Button size="xs" variant="default" leftSection={<Icon name="refresh" size={14} />} onClick={onRotate}>
+          Give it another secret
+        </Button>
+        <Button size="xs" variant="default" leftSection={<Icon name="ban" size={14} />} onClick={() => void revoke()}>
+          Revoke
+        </Button>
+      </Group>
+    </Needs>
+  );
+}
+
+function RevokeWords({ isInUse }: { readonly isInUse: boolean }) {
+  return (
+    <Stack gap="xs">
+      {isInUse && <Text size="sm">It was used within the last day: whoever uses it is cut off.</Text>}
+      <Text size="sm">
+        Within two seconds every gateway refuses it, a former secret too. Its usage stays in the ledger. This cannot be
+        undone; you can make another key.
+      </Text>
+    </Stack>
+  );
+}
+
+function Terms({ item }: { readonly item: KeyDetail }) {
+  const { document } = item;
+  const limits = limitsInWords(document.limits);
+  return (
+    <Table variant="vertical" layout="fixed" withTableBorder>
+      <Table.Tbody>
+        <Term title="ID">
+          <Group gap={4} wrap="nowrap">
+            <span className="breaks">{item.id}</span>
+            <CopyButton text={item.id} label="Copy the ID" />
+          </Group>
+        </Term>
+        {item.hint !== null && <Term title="Secret begins">{item.hint}</Term>}
+        {document.project !== undefined && (
+          <Term title="Project">
+            <Anchor component={Link} inherit href={`/keys/projects/${encodeURIComponent(document.project)}`}>
+              {document.project}
+            </Anchor>
+          </Term>
+        )}
+        <Term title="Models">
+          {document.models.length > 2 ? document.models.join(', ') : modelsInWords(document.models)}
+        </Term>
+        <Term title="Operations">{document.operations?.join(', ') ?? 'All'}</Term>
+        <Term title="From">{document.addresses?.join(', ') ?? 'Any address'}</Term>
+        <Term title="Limits">{limits.length === 0 ? <Nothing>no limits</Nothing> : limits.join(', ')}</Term>
+        <Term title="Keeps texts">{captureWords(document)}</Term>
+        {Object.entries(document.metadata).map(([name, text]) => (
+          <Term key={name} title={name}>
+            {text}
+          </Term>
+        ))}
+        {item.createdAt !== null && (
+          <Term title="Made">
+            <When at={item.createdAt} />
+          </Term>
+        )}
+        {document.expires !== undefined && (
+          <Term title="Ends">
+            <When at={document.expires} />
+          </Term>
+        )}
+        <Term title="Last used">
+          <When at={item.lastUsedAt} />
+        </Term>
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+const captureWords = ({ capture }: KeyDocument): string =>
+  capture === undefined ? 'No, numbers only' : `What is asked and answered, for ${capture}`;
+
+export function Term({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <Table.Tr>
+      <Table.Th w={130} className="breaks">
+        {title}
+      </Table.Th>
+      <Table.Td className="breaks">{children}</Table.Td>
+    </Table.Tr>
+  );
+}

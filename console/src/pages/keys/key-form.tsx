@@ -1,0 +1,194 @@
+/** The dialogs in which a key is made, and in which one is changed. */
+
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { type ReactNode, useRef, useState } from 'react';
+import type { KeyDetail, KeyWithSecret } from '../../../../src/admin/contract.ts';
+import { ApiError, ask, askVersioned, type Versioned } from '../../api/client.ts';
+import { FormFault } from '../../parts/form-fault.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { notifyDone } from '../../parts/undo.tsx';
+import { type ApiForm, useApiForm } from '../../parts/use-api-form.ts';
+import { useFocusReturn } from '../../parts/use-focus-return.ts';
+import { pathOf, useRefresh } from './data.ts';
+import { KeyFields } from './key-fields.tsx';
+import { type KeyValues, newKeyValues, toChange, toDocument, toField, toValues } from './key-values.ts';
+import { Notice } from './notice.tsx';
+import { createRequestKeys } from './request-keys.ts';
+import { nameOf } from './words.ts';
+
+interface FrameProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+/** A dialog that a stray click does not close: what was typed stays. */
+export function FormDialog({ title, onClose, children }: FrameProps) {
+  useFocusReturn();
+  const isNarrow = useMediaQuery('(max-width: 40em)') ?? false;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={title}
+      size="lg"
+      closeOnClickOutside={false}
+      fullScreen={isNarrow}
+      classNames={{ content: 'form-dialog' }}
+    >
+      {children}
+    </Modal>
+  );
+}
+
+interface FormBodyProps<Values extends object> {
+  readonly api: ApiForm<Values>;
+  readonly submit: string;
+  readonly onClose: () => void;
+  /** What to decide before it can be sent again: in view wherever one is in the form. */
+  readonly notice?: ReactNode;
+  readonly children: ReactNode;
+}
+
+export function FormBody<Values extends object>({ api, submit, onClose, notice, children }: FormBodyProps<Values>) {
+  return (
+    <form onSubmit={api.onSubmit} noValidate>
+      <Stack>
+        {api.fromDraft && (
+          <Alert variant="light" color="gray" icon={<Icon name="undo" />}>
+            <Group justify="space-between" gap="xs">
+              <Text size="sm">What you typed before is here again.</Text>
+              <Button size="compact-xs" variant="default" onClick={api.discardDraft}>
+                Begin anew
+              </Button>
+            </Group>
+          </Alert>
+        )}
+        {children}
+        <Stack gap="xs" className="form-actions">
+          <FormFault fault={api.fault} />
+          {notice}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={api.busy}>
+              {submit}
+            </Button>
+          </Group>
+        </Stack>
+      </Stack>
+    </form>
+  );
+}
+
+interface CreateKeyProps {
+  readonly onClose: () => void;
+  readonly onMade: (made: KeyWithSecret) => void;
+}
+
+export function CreateKey({ onClose, onMade }: CreateKeyProps) {
+  const refresh = useRefresh();
+  const [requestKeys] = useState(createRequestKeys);
+  const api = useApiForm<KeyValues, KeyWithSecret>({
+    initialValues: newKeyValues,
+    draftKey: 'keys.create',
+    toField,
+    submit(values) {
+      const body = toDocument(values);
+      // The same thing asked for again, as after a lost answer, makes no second key.
+      const headers = { 'idempotency-key': requestKeys.of(JSON.stringify(body)) };
+      return ask<KeyWithSecret>('/api/keys', { method: 'POST', body, headers });
+    },
+    onDone(made) {
+      onMade(made);
+      void refresh();
+    },
+  });
+  return (
+    <FormDialog title="Create a key" onClose={onClose}>
+      <FormBody api={api} submit="Create the key" onClose={onClose}>
+        <KeyFields form={api.form} />
+      </FormBody>
+    </FormDialog>
+  );
+}
+
+interface EditKeyProps {
+  readonly seen: Versioned<KeyDetail>;
+  readonly onClose: () => void;
+}
+
+export function EditKey({ seen, onClose }: EditKeyProps) {
+  const refresh = useRefresh();
+  const before = useRef(toValues(seen.data.document));
+  const etag = useRef(seen.etag);
+  const path = pathOf({ kind: 'key', id: seen.data.id });
+  const api = useApiForm<KeyValues, KeyDetail>({
+    initialValues: before.current,
+    toField,
+    submit(values) {
+      const headers = etag.current === undefined ? {} : { 'if-match': etag.current };
+      return ask<KeyDetail>(path, { method: 'PATCH', body: toChange(before.current, values), headers });
+    },
+    onDone(key) {
+      notifyDone(`${nameOf(key)} is changed; gateways go by it within two seconds.`);
+      void refresh();
+      onClose();
+    },
+  });
+
+  async function takeTheirs(): Promise<void> {
+    const now = await askVersioned<KeyDetail>(path);
+    etag.current = now.etag;
+    before.current = toValues(now.data.document);
+    api.form.setValues(before.current);
+    void refresh();
+  }
+
+  /** Only what was changed here is sent: what they changed beside it stays. */
+  async function saveMine(): Promise<void> {
+    etag.current = (await askVersioned<KeyDetail>(path)).etag;
+    api.onSubmit();
+  }
+
+  return (
+    <FormDialog title={`Change ${nameOf(seen.data)}`} onClose={onClose}>
+      <FormBody
+        api={api}
+        submit="Save"
+        onClose={onClose}
+        notice={<Conflict error={api.error} onTakeTheirs={takeTheirs} onSaveMine={saveMine} />}
+      >
+        <KeyFields form={api.form} />
+      </FormBody>
+    </FormDialog>
+  );
+}
+
+interface ConflictProps {
+  readonly error: unknown;
+  readonly onTakeTheirs: () => Promise<void>;
+  readonly onSaveMine: () => Promise<void>;
+}
+
+/** Two people changed the same thing: this one decides, with what was typed still there. */
+export function Conflict({ error, onTakeTheirs, onSaveMine }: ConflictProps) {
+  if (!(error instanceof ApiError) || error.code !== 'changed_meanwhile') return null;
+  return (
+    <Notice title="Someone else was quicker" icon="users">
+      <Stack gap="xs">
+        <Text size="sm">Your changes are still in the form, and not saved yet.</Text>
+        <Group gap="xs">
+          <Button size="xs" variant="default" onClick={() => void onTakeTheirs()}>
+            Show what is there now
+          </Button>
+          <Button size="xs" variant="default" onClick={() => void onSaveMine()}>
+            Save mine on top
+          </Button>
+        </Group>
+      </Stack>
+    </Notice>
+  );
+}

@@ -1,0 +1,120 @@
+/** One project at the side: what its keys may use together, and how far they have come. */
+
+import { Anchor, Button, Group, Stack, Table, Text } from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { Project } from '../../../../src/admin/contract.ts';
+import { ask, type Versioned } from '../../api/client.ts';
+import { useConfirm } from '../../parts/confirm.tsx';
+import { SideDrawer } from '../../parts/drawer.tsx';
+import { formatCount } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Nothing, When } from '../../parts/numbers.tsx';
+import { Needs } from '../../parts/role.tsx';
+import { Failed, Loading } from '../../parts/state.tsx';
+import { notifyDone, notifyFailed } from '../../parts/undo.tsx';
+import { pathOf, useProject, useRefresh } from './data.ts';
+import { Term } from './key-drawer.tsx';
+import { ProjectForm } from './project-form.tsx';
+import { ProjectPlace } from './project-place.tsx';
+import { toProjectCaps } from './project-values.ts';
+import { BudgetFacts, UsageFacts } from './spend-facts.tsx';
+import { limitsInWords } from './words.ts';
+
+interface ProjectDrawerProps {
+  readonly id: string | undefined;
+  readonly onClose: () => void;
+}
+
+export function ProjectDrawer({ id, onClose }: ProjectDrawerProps) {
+  return (
+    <SideDrawer opened={id !== undefined} onClose={onClose} title={id ?? ''} {...(id !== undefined && { subject: id })}>
+      {id !== undefined && <ProjectFacts key={id} id={id} onGone={onClose} />}
+    </SideDrawer>
+  );
+}
+
+function ProjectFacts({ id, onGone }: { readonly id: string; readonly onGone: () => void }) {
+  const { data: seen, error, refetch } = useProject(id);
+  if (error !== null && seen === undefined) return <Failed error={error} onRetry={() => void refetch()} />;
+  if (seen === undefined) return <Loading rows={6} />;
+  const project = seen.data;
+  const spender = { kind: 'project', id } as const;
+  return (
+    <Stack gap="lg">
+      <ProjectPlace project={project} />
+      {project.managedBy === 'store' && <Actions seen={seen} onGone={onGone} />}
+      <Terms project={project} />
+      {project.inForce && (
+        <>
+          <BudgetFacts spender={spender} budgets={project.budgets} />
+          <UsageFacts spender={spender} />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function Terms({ project }: { readonly project: Project }) {
+  const { name } = project.document;
+  const limits = limitsInWords(toProjectCaps(project.document).limits);
+  return (
+    <Table variant="vertical" layout="fixed" withTableBorder>
+      <Table.Tbody>
+        {typeof name === 'string' && <Term title="Name">{name}</Term>}
+        <Term title="Keys">
+          <Anchor component={Link} inherit href={`/keys?project=${encodeURIComponent(project.id)}`}>
+            {formatCount(project.keys)}
+          </Anchor>
+        </Term>
+        <Term title="Limits, together">{limits.length === 0 ? <Nothing>no limits</Nothing> : limits.join(', ')}</Term>
+        {project.updatedAt !== null && (
+          <Term title="Changed">
+            <When at={project.updatedAt} />
+          </Term>
+        )}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function Actions({ seen, onGone }: { readonly seen: Versioned<Project>; readonly onGone: () => void }) {
+  const confirm = useConfirm();
+  const refresh = useRefresh();
+  const [edits, setEdits] = useState(false);
+  const { id } = seen.data;
+
+  async function remove(): Promise<void> {
+    const yes = await confirm({
+      title: `Remove the project ${id}?`,
+      body: <Text size="sm">Its limits and budgets end. What its keys used stays in the ledger under its name.</Text>,
+      confirm: 'Remove',
+      danger: true,
+    });
+    if (!yes) return;
+    try {
+      const headers: Record<string, string> = seen.etag === undefined ? {} : { 'if-match': seen.etag };
+      await ask(pathOf({ kind: 'project', id }), { method: 'DELETE', headers });
+      notifyDone(`The project ${id} is removed.`);
+      onGone();
+      await refresh(id);
+    } catch (error) {
+      notifyFailed(error);
+      await refresh();
+    }
+  }
+
+  return (
+    <Needs role="admin">
+      <Group gap="xs">
+        <Button size="xs" variant="default" leftSection={<Icon name="edit" size={14} />} onClick={() => setEdits(true)}>
+          Change
+        </Button>
+        <Button size="xs" variant="default" leftSection={<Icon name="trash" size={14} />} onClick={() => void remove()}>
+          Remove
+        </Button>
+      </Group>
+      {edits && <ProjectForm seen={seen} onClose={() => setEdits(false)} />}
+    </Needs>
+  );
+}

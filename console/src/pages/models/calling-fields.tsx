@@ -1,0 +1,58 @@
+/** How a model's targets are called: shared, tried again, hedged, and in which vector space. */
+
+import { Checkbox, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import type { ModelValues } from './model-document.ts';
+
+const balances = [
+  { value: 'weighted', label: 'By weight' },
+  { value: 'least_busy', label: 'To the one with the fewest calls under way' },
+  { value: 'fastest', label: 'To the one that answers fastest' },
+];
+const scopes = [
+  { value: 'safe', label: 'Embeddings, rerank and moderations' },
+  { value: 'always', label: 'Everything, completions and edits too' },
+];
+
+export function CallingFields({ form }: { readonly form: UseFormReturnType<ModelValues> }) {
+  return (
+    <Stack gap="xs">
+      <Select label="Balance" placeholder="By weight" data={balances} clearable {...form.getInputProps('balance')} />
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
+        <Select
+          label="Send again what may have arrived"
+          placeholder="Embeddings, rerank and moderations"
+          data={scopes}
+          clearable
+          error={form.errors.retry}
+          {...form.getInputProps('retry.scope')}
+        />
+        <NumberInput
+          label="Calls for one request, at most"
+          placeholder="5"
+          min={1}
+          max={10}
+          allowDecimal={false}
+          {...form.getInputProps('retry.attempts')}
+        />
+      </SimpleGrid>
+      <TextInput
+        label="A second call after"
+        description="Where the first is slow: a time such as 200ms, or p95. Empty: never."
+        error={form.errors.hedge}
+        {...form.getInputProps('hedge.after')}
+      />
+      <TextInput
+        label="Vector space"
+        description="Of its embeddings, the same for every target. Empty: the target's model."
+        autoComplete="off"
+        spellCheck={false}
+        {...form.getInputProps('space')}
+      />
+      <Checkbox
+        label="Takes messages in place of input on the embeddings route, as vLLM does"
+        {...form.getInputProps('accepts_messages', { type: 'checkbox' })}
+      />
+    </Stack>
+  );
+}

@@ -1,0 +1,142 @@
+/** Changing a model, also while someone else does. */
+
+import { Alert, Button, Group, Stack, Table, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { ModelDetail, Written } from '../../../../src/admin/contract.ts';
+import { ApiError, type Versioned } from '../../api/client.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { notifyDone } from '../../parts/undo.tsx';
+import { useApiForm } from '../../parts/use-api-form.ts';
+import { readModel, refreshModels, saveModel } from './model-data.ts';
+import { type Difference, differencesOf, toDocument, toValues } from './model-document.ts';
+import { ModelForm } from './model-form.tsx';
+
+interface EditModelProps {
+  /** The model as it was when editing began. */
+  readonly began: Versioned<ModelDetail>;
+  onDone(): void;
+  onCancel(): void;
+}
+
+export function EditModel({ began, onDone, onCancel }: EditModelProps) {
+  const queries = useQueryClient();
+  const { id } = began.data;
+  const [theirs, setTheirs] = useState<Versioned<ModelDetail>>();
+  const [seen, setSeen] = useState(() => tagOf(began));
+  const api = useApiForm({
+    initialValues: toValues(began.data.document),
+    draftKey: `model ${id} ${began.etag ?? ''}`,
+    submit: async (values) => {
+      try {
+        return await saveModel(toDocument({ ...values, id }), seen);
+      } catch (error) {
+        if (isBeaten(error)) setTheirs(await readModel(id));
+        throw error;
+      }
+    },
+    onDone: (written) => {
+      void refreshModels(queries);
+      say(id, written);
+      onDone();
+    },
+  });
+  const loadTheirs = (): void => {
+    if (theirs === undefined) return;
+    api.form.setValues(toValues(theirs.data.document));
+    api.form.clearErrors();
+    setSeen(tagOf(theirs));
+    setTheirs(undefined);
+  };
+  const keepMine = (): void => {
+    if (theirs !== undefined) setSeen(tagOf(theirs));
+  };
+  return (
+    <ModelForm
+      api={api}
+      isNew={false}
+      submitLabel="Save"
+      onCancel={() => {
+        api.discardDraft();
+        onCancel();
+      }}
+    >
+      {theirs !== undefined && (
+        <Beaten
+          differences={differencesOf(toDocument({ ...api.form.getValues(), id }), theirs.data.document)}
+          isKept={seen === tagOf(theirs)}
+          onLoadTheirs={loadTheirs}
+          onKeepMine={keepMine}
+        />
+      )}
+    </ModelForm>
+  );
+}
+
+/** One that comes with its upstream has no version yet: what is saved is its first. */
+const tagOf = ({ data, etag }: Versioned<ModelDetail>): string | undefined =>
+  data.version === null ? undefined : etag;
+
+const isBeaten = (error: unknown): boolean =>
+  error instanceof ApiError && (error.code === 'changed_meanwhile' || error.code === 'already_there');
+
+/** Also what is legal and perhaps not meant. */
+export function say(id: string, { outcome, warnings }: Written): void {
+  const words = { created: 'is added', changed: 'is saved', unchanged: 'is as it was' }[outcome];
+  notifyDone([`${id} ${words}.`, ...warnings.map((warning) => `Look at this: ${warning}.`)].join(' '));
+}
+
+interface BeatenProps {
+  readonly differences: readonly Difference[];
+  readonly isKept: boolean;
+  onLoadTheirs(): void;
+  onKeepMine(): void;
+}
+
+function Beaten({ differences, isKept, onLoadTheirs, onKeepMine }: BeatenProps) {
+  return (
+    <Alert variant="default" icon={<Icon name="users" />} title="Someone else changed it meanwhile">
+      <Stack gap="sm">
+        <Text size="sm">
+          {isKept
+            ? 'What you typed is still here. Saving now replaces what they wrote.'
+            : 'Nothing is lost: take over what they wrote, or keep what you typed and compare.'}
+        </Text>
+        {differences.length > 0 && <Differences differences={differences} />}
+        <Group gap="xs">
+          <Button size="xs" variant="default" onClick={onLoadTheirs}>
+            Load theirs
+          </Button>
+          {!isKept && (
+            <Button size="xs" variant="default" onClick={onKeepMine}>
+              Keep mine
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}
+
+function Differences({ differences }: { readonly differences: readonly Difference[] }) {
+  return (
+    <Table aria-label="What differs" layout="fixed">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th scope="col">Field</Table.Th>
+          <Table.Th scope="col">Theirs</Table.Th>
+          <Table.Th scope="col">Mine</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {differences.map(({ field, mine, theirs }) => (
+          <Table.Tr key={field}>
+            <Table.Th scope="row">{field}</Table.Th>
+            <Table.Td className="breaks">{theirs || '–'}</Table.Td>
+            <Table.Td className="breaks">{mine || '–'}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

@@ -1,0 +1,113 @@
+/** What the page asks the gateway about models, and what it tells it. */
+
+import {
+  type InfiniteData,
+  keepPreviousData,
+  type QueryClient,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import type { Model, ModelDetail, ModelPage, ModelTestAnswer, Written } from '../../../../src/admin/contract.ts';
+import { ask, askVersioned, type Versioned } from '../../api/client.ts';
+import { notifyFailed, notifyWithUndo } from '../../parts/undo.tsx';
+import { type Filters, toQuery } from './filters.ts';
+import type { Document, Operation } from './model-document.ts';
+
+const pageSize = 100;
+const healthEveryMs = 5_000;
+/** Until the gateway goes by what was just written. */
+const settlingMs = 700;
+
+const pathOf = (id: string): string => `/api/models/${encodeURIComponent(id)}`;
+
+export function useModels(filters: Filters) {
+  const query = toQuery(filters);
+  return useInfiniteQuery({
+    queryKey: ['models', 'list', query],
+    queryFn: ({ pageParam, signal }) => {
+      const before = pageParam === '' ? '' : `&before=${encodeURIComponent(pageParam)}`;
+      return ask<ModelPage>(`/api/models?${query}${query === '' ? '' : '&'}limit=${pageSize}${before}`, { signal });
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ items }) => items.some(({ inForce }) => !inForce)) ? settlingMs : healthEveryMs,
+  });
+}
+
+/** Not asked for while it is being taken out: it may be gone. */
+export function useModel(id: string, isGoing: boolean) {
+  return useQuery({
+    queryKey: ['models', 'one', id],
+    queryFn: ({ signal }) => askVersioned<ModelDetail>(pathOf(id), { signal }),
+    enabled: !isGoing,
+    refetchInterval: ({ state }) => (state.data?.data.inForce === false ? settlingMs : healthEveryMs),
+  });
+}
+
+export const readModel = (id: string): Promise<Versioned<ModelDetail>> => askVersioned<ModelDetail>(pathOf(id));
+
+export function saveModel(document: Document, etag: string | undefined): Promise<Written> {
+  const headers = etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
+  return ask<Written>(pathOf(String(document.id)), { method: 'PUT', body: document, headers });
+}
+
+export const removeModel = (id: string, version: number): Promise<void> =>
+  ask(pathOf(id), { method: 'DELETE', headers: { 'if-match': `"${version}"` } });
+
+export const tryModel = (id: string, operation: Operation): Promise<ModelTestAnswer> =>
+  ask<ModelTestAnswer>(`${pathOf(id)}/test`, { method: 'POST', body: { operation } });
+
+export const refreshModels = (queries: QueryClient): Promise<void> =>
+  queries.invalidateQueries({ queryKey: ['models'] });
+
+type Pages = InfiniteData<ModelPage>;
+
+/** The switch moves at once, and back where the gateway says no. */
+export function useVisibility() {
+  const queries = useQueryClient();
+  const { mutate, variables, isPending } = useMutation({
+    mutationFn: ({ id, visible }: Visibility) => ask<Written>(pathOf(id), { method: 'PATCH', body: { visible } }),
+    onMutate: async ({ id, visible }) => {
+      await queries.cancelQueries({ queryKey: ['models'] });
+      const before = queries.getQueriesData({ queryKey: ['models'] });
+      queries.setQueriesData<Pages>({ queryKey: ['models', 'list'] }, (pages) => withVisible(pages, id, visible));
+      queries.setQueryData<Versioned<ModelDetail>>(
+        ['models', 'one', id],
+        (one) => one && { ...one, data: { ...one.data, visible } },
+      );
+      return before;
+    },
+    onError: (error, _visibility, before = []) => {
+      for (const [key, pages] of before) queries.setQueryData(key, pages);
+      notifyFailed(error);
+    },
+    onSuccess: (_written, { id, visible, isUndo = false }) => {
+      if (isUndo) return;
+      notifyWithUndo({
+        message: visible ? `Clients see ${id} now.` : `${id} is hidden from clients now.`,
+        undo: () => mutate({ id, visible: !visible, isUndo: true }),
+      });
+    },
+    onSettled: () => refreshModels(queries),
+  });
+  return {
+    setVisible: (id: string, visible: boolean) => mutate({ id, visible }),
+    pending: isPending ? variables.id : undefined,
+  };
+}
+
+interface Visibility {
+  readonly id: string;
+  readonly visible: boolean;
+  readonly isUndo?: boolean;
+}
+
+function withVisible(pages: Pages | undefined, id: string, visible: boolean): Pages | undefined {
+  if (pages === undefined) return undefined;
+  const change = (model: Model): Model => (model.id === id ? { ...model, visible } : model);
+  return { ...pages, pages: pages.pages.map((page) => ({ ...page, items: page.items.map(change) })) };
+}

@@ -1,0 +1,236 @@
+/** A model as its form has it, and as the configuration's own words have it. What the form does not show stays as it is written. */
+
+import type { Model } from '../../../../src/admin/contract.ts';
+
+export type Operation = Model['operations'][number];
+export type Document = Readonly<Record<string, unknown>>;
+
+export const priceUnits = ['input', 'cached_input', 'output', 'search_unit', 'request', 'item', 'image'] as const;
+export type PriceUnit = (typeof priceUnits)[number];
+
+/** `standard`: nothing is written, and whoever comes next is asked. */
+export type PriceKind = 'standard' | 'amounts' | 'free' | 'unknown';
+type PriceValues = { kind: PriceKind } & Record<PriceUnit, string>;
+
+export const limitNames = [
+  'requests_per_minute',
+  'requests_per_day',
+  'tokens_per_minute',
+  'tokens_per_day',
+  'items_per_minute',
+  'items_per_day',
+  'concurrency',
+] as const;
+export type LimitName = (typeof limitNames)[number];
+
+export interface TargetValues {
+  upstream: string;
+  model: string;
+  priority: number | string;
+  weight: number | string;
+  bridge: string;
+  unsupported: string;
+  price: PriceValues;
+  /** What else is written of it. */
+  rest: Document;
+}
+
+interface BudgetValues {
+  every: string;
+  amount: string;
+  rest: Document;
+}
+
+export interface ModelValues {
+  id: string;
+  aliases: string[];
+  operations: string[];
+  visible: boolean;
+  space: string;
+  accepts_messages: boolean;
+  targets: TargetValues[];
+  balance: string;
+  retry: { scope: string; attempts: number | string };
+  hedge: { after: string };
+  price: PriceValues;
+  limits: Record<LimitName, number | string>;
+  budgets: BudgetValues[];
+  rest: Document;
+}
+
+const noPrice: PriceValues = {
+  kind: 'standard',
+  input: '',
+  cached_input: '',
+  output: '',
+  search_unit: '',
+  request: '',
+  item: '',
+  image: '',
+};
+
+export const emptyTarget = (upstream = ''): TargetValues => ({
+  upstream,
+  model: '',
+  priority: 0,
+  weight: 1,
+  bridge: '',
+  unsupported: '',
+  price: { ...noPrice },
+  rest: {},
+});
+
+export function toValues(document: Document): ModelValues {
+  const { id, aliases, operations, visible, space, accepts_messages, targets, balance, retry, hedge, price, ...more } =
+    document;
+  const { limits, budgets, ...rest } = more;
+  return {
+    id: toText(id),
+    aliases: toTexts(aliases),
+    operations: toTexts(operations),
+    visible: visible !== false,
+    space: toText(space),
+    accepts_messages: accepts_messages === true,
+    targets: toMappings(targets).map(toTargetValues),
+    balance: toText(balance),
+    retry: toRetry(retry),
+    hedge: { after: toText(toMapping(hedge).after) },
+    price: toPriceValues(price),
+    limits: toLimits(toMapping(limits)),
+    budgets: toMappings(budgets).map(({ every, amount, ...other }) => ({
+      every: toText(every),
+      amount: toText(amount),
+      rest: other,
+    })),
+    rest,
+  };
+}
+
+function toTargetValues({ upstream, model, priority, weight, bridge, unsupported, price, ...rest }: Document) {
+  return {
+    upstream: toText(upstream),
+    model: toText(model),
+    priority: toAmount(priority, 0),
+    weight: toAmount(weight, 1),
+    bridge: toText(bridge),
+    unsupported: toText(unsupported),
+    price: toPriceValues(price),
+    rest,
+  };
+}
+
+function toRetry(retry: unknown): ModelValues['retry'] {
+  if (typeof retry === 'string') return { scope: retry, attempts: '' };
+  const { scope, attempts } = toMapping(retry);
+  return { scope: toText(scope), attempts: toAmount(attempts, '') };
+}
+
+function toPriceValues(price: unknown): PriceValues {
+  if (price === undefined || price === null) return { ...noPrice };
+  if (price === 'free' || price === 'unknown') return { ...noPrice, kind: price };
+  const written = toMapping(price);
+  const values: PriceValues = { ...noPrice, kind: 'amounts' };
+  for (const unit of priceUnits) values[unit] = toText(written[unit]);
+  return values;
+}
+
+function toLimits(written: Document): ModelValues['limits'] {
+  const values: Partial<ModelValues['limits']> = {};
+  for (const name of limitNames) values[name] = toAmount(written[name], '');
+  return values as ModelValues['limits'];
+}
+
+/** Only what says something: a document that someone reads stays short. */
+export function toDocument(values: ModelValues): Document {
+  const { rest, id, aliases, operations, visible, space, targets, balance, retry, hedge, limits, budgets } = values;
+  const caps = present(limits);
+  return {
+    ...rest,
+    id: id.trim(),
+    ...(aliases.length > 0 && { aliases }),
+    ...(operations.length > 0 && { operations }),
+    ...(!visible && { visible: false }),
+    ...(space.trim() !== '' && { space: space.trim() }),
+    ...(values.accepts_messages && { accepts_messages: true }),
+    targets: targets.map(toTargetDocument),
+    ...(balance !== '' && { balance }),
+    ...toRetryDocument(retry),
+    ...(hedge.after.trim() !== '' && { hedge: { after: hedge.after.trim() } }),
+    ...toPriceDocument(values.price),
+    ...(Object.keys(caps).length > 0 && { limits: caps }),
+    ...(budgets.length > 0 && {
+      budgets: budgets.map((budget) => ({ ...budget.rest, every: budget.every, amount: budget.amount.trim() })),
+    }),
+  };
+}
+
+function toTargetDocument({ upstream, model, priority, weight, bridge, unsupported, price, rest }: TargetValues) {
+  return {
+    ...rest,
+    upstream,
+    ...(model.trim() !== '' && { model: model.trim() }),
+    ...(priority !== '' && priority !== 0 && { priority }),
+    ...(weight !== '' && weight !== 1 && { weight }),
+    ...(bridge !== '' && { bridge }),
+    ...(unsupported !== '' && { unsupported }),
+    ...toPriceDocument(price),
+  };
+}
+
+function toRetryDocument({ scope, attempts }: ModelValues['retry']): Document {
+  if (attempts === '') return scope === '' ? {} : { retry: scope };
+  return { retry: { ...(scope !== '' && { scope }), attempts } };
+}
+
+function toPriceDocument(values: PriceValues): Document {
+  if (values.kind === 'standard') return {};
+  if (values.kind !== 'amounts') return { price: values.kind };
+  const { kind: _, ...amounts } = values;
+  return { price: present(amounts) };
+}
+
+/** Without what was left empty. */
+function present(values: Readonly<Record<string, number | string>>): Record<string, number | string> {
+  const filled = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value.trim() : value,
+  ]);
+  return Object.fromEntries(filled.filter(([, value]) => value !== ''));
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+function toTexts(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(toText).filter((text) => text !== '') : [];
+}
+
+function toAmount(value: unknown, standard: number | string): number | string {
+  return typeof value === 'number' || typeof value === 'string' ? value : standard;
+}
+
+function toMapping(value: unknown): Document {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+function toMappings(value: unknown): Document[] {
+  return Array.isArray(value) ? value.map(toMapping) : [];
+}
+
+export interface Difference {
+  readonly field: string;
+  readonly mine: string;
+  readonly theirs: string;
+}
+
+/** Key by key, as people may read it: what one document says and the other does not. */
+export function differencesOf(mine: Document, theirs: Document): Difference[] {
+  const fields = [...new Set([...Object.keys(theirs), ...Object.keys(mine)])];
+  return fields
+    .map((field) => ({ field, mine: inWords(mine[field]), theirs: inWords(theirs[field]) }))
+    .filter((one) => one.mine !== one.theirs);
+}
+
+const inWords = (value: unknown): string =>
+  value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,0 +1,125 @@
+/** What is known of a model: its names, what it serves, and each target with its price and its health. */
+
+import { Badge, Card, Group, Stack, Table, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { ModelDetail, ModelTarget } from '../../../../src/admin/contract.ts';
+import { formatDuration } from '../../parts/format.ts';
+import { When } from '../../parts/numbers.tsx';
+import { StatusBadge } from '../../parts/status.tsx';
+import { useVisibility } from './model-data.ts';
+import { priceInWords, sourceInWords } from './price-words.ts';
+import { VisibleSwitch } from './visible-switch.tsx';
+import { hiddenInWords, operationWords } from './words.ts';
+
+export function ModelFacts({ model }: { readonly model: ModelDetail }) {
+  const { setVisible, pending } = useVisibility();
+  return (
+    <>
+      <Table layout="fixed" variant="vertical" withRowBorders={false} aria-label="Facts">
+        <Table.Tbody>
+          <Fact name="Visible">
+            <Group gap="sm" wrap="nowrap">
+              <VisibleSwitch model={model} onChange={setVisible} pending={pending === model.id} />
+              <Text size="sm">{model.visible ? 'Clients see it in their list of models.' : hiddenInWords(model)}</Text>
+            </Group>
+          </Fact>
+          <Fact name="Serves">{model.operations.map((operation) => operationWords[operation]).join(', ')}</Fact>
+          {model.aliases.length > 0 && <Fact name="Other names">{model.aliases.join(', ')}</Fact>}
+          {model.space !== null && <Fact name="Vector space">{model.space}</Fact>}
+          {model.updatedAt !== null && (
+            <Fact name="Changed">
+              <When at={model.updatedAt} />
+              {!model.inForce && ' – being put in force'}
+            </Fact>
+          )}
+        </Table.Tbody>
+      </Table>
+      <Stack gap="xs">
+        <Title order={3} size="h5">
+          Targets
+        </Title>
+        {model.targets.map((target) => (
+          <TargetCard key={`${target.upstream} ${target.model}`} target={target} />
+        ))}
+      </Stack>
+    </>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" w={130}>
+        {name}
+      </Table.Th>
+      <Table.Td className="breaks">{children}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+function TargetCard({ target }: { readonly target: ModelTarget }) {
+  const { upstream, model, priority, weight, bridge, price, health, nodes } = target;
+  return (
+    <Card withBorder padding="sm">
+      <Group justify="space-between" align="flex-start" wrap="nowrap">
+        <Stack gap={0}>
+          <Text fw={600} className="breaks">
+            {upstream}
+          </Text>
+          <Text size="sm" c="dimmed" className="breaks">
+            as {model}
+          </Text>
+        </Stack>
+        <StatusBadge state={health} />
+      </Group>
+      <Stack gap={4} mt="xs">
+        <Text size="sm">
+          {priceInWords(price)}
+          <Text span size="sm" c="dimmed">
+            {' '}
+            {sourceInWords(price)}{' '}
+            {price?.listed && (
+              <Text span inherit className="breaks">
+                {price.listed.source}
+              </Text>
+            )}
+          </Text>
+        </Text>
+        {nodes.map((node) => (
+          <Text key={node.node} size="sm" c="dimmed" className="breaks">
+            {`${node.node}: ${nodeInWords(node)}`}
+          </Text>
+        ))}
+        <Group gap={4}>
+          <Badge variant="default" className="plain-badge">{`Priority ${priority}`}</Badge>
+          <Badge variant="default" className="plain-badge">
+            {weight === 0 ? 'Never called' : `Weight ${weight}`}
+          </Badge>
+          {bridge !== null && (
+            <Badge variant="default" className="plain-badge">
+              By way of chat
+            </Badge>
+          )}
+        </Group>
+      </Stack>
+    </Card>
+  );
+}
+
+function nodeInWords({
+  state,
+  why,
+  restsForMs,
+  latencyMs,
+  inFlight,
+  waiting,
+  restingCredentials,
+}: ModelTarget['nodes'][number]) {
+  const words = [state === 'resting' && restsForMs > 0 ? `rests for ${formatDuration(restsForMs)}` : state];
+  if (why !== null) words.push(why);
+  if (latencyMs > 0) words.push(`first byte after about ${formatDuration(latencyMs)}`);
+  if (inFlight > 0) words.push(`${inFlight} under way`);
+  if (waiting > 0) words.push(`${waiting} waiting`);
+  if (restingCredentials.length > 0) words.push(`resting credentials: ${restingCredentials.join(', ')}`);
+  return words.join(', ');
+}

@@ -1,0 +1,233 @@
+/** The list itself: a table where there is room, cards on a phone. */
+
+import { Anchor, Badge, Button, Card, Center, Group, Stack, Table, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import type { ReactNode } from 'react';
+import type { Model } from '../../../../src/admin/contract.ts';
+import { ManagedBy } from '../../parts/managed-by.tsx';
+import { Empty, Failed, Loading } from '../../parts/state.tsx';
+import { StatusBadge } from '../../parts/status.tsx';
+import type { FilterState } from './filters.ts';
+import { useModels, useVisibility } from './model-data.ts';
+import { PriceText } from './price-text.tsx';
+import { VisibleSwitch } from './visible-switch.tsx';
+import { healthOf, operationWords } from './words.ts';
+
+interface ModelListProps {
+  readonly state: FilterState;
+  readonly add: ReactNode;
+}
+
+export function ModelList({ state, add }: ModelListProps) {
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useModels(state.filters);
+  const isNarrow = useMediaQuery('(max-width: 61.99em)', undefined, { getInitialValueInEffect: false });
+  const visibility = useVisibility();
+  if (data === undefined) {
+    return error === null ? (
+      <Loading rows={6} rowHeight={56} />
+    ) : (
+      <Failed error={error} onRetry={() => void refetch()} />
+    );
+  }
+  const models = data.pages.flatMap(({ items }) => items);
+  const total = data.pages[0]?.total ?? models.length;
+  if (models.length === 0) return <NoModels state={state} add={add} />;
+  const parts = models.map((model) => ({
+    model,
+    isOpen: state.opened === model.id,
+    onOpen: () => state.open(model.id),
+    toggle: <VisibleSwitch model={model} onChange={visibility.setVisible} pending={visibility.pending === model.id} />,
+  }));
+  return (
+    <>
+      {isNarrow === true ? (
+        <Stack gap="sm" component="ul" className="plain-list">
+          {parts.map((part) => (
+            <ModelCard key={part.model.id} {...part} />
+          ))}
+        </Stack>
+      ) : (
+        <ModelTable parts={parts} />
+      )}
+      <Text size="sm" c="dimmed" mt="sm" role="status">
+        {total === models.length ? inCount(total) : `${models.length} of ${inCount(total)}`}
+      </Text>
+      {hasNextPage && (
+        <Center mt="md">
+          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Show more
+          </Button>
+        </Center>
+      )}
+    </>
+  );
+}
+
+const inCount = (count: number): string => (count === 1 ? '1 model' : `${count} models`);
+
+function NoModels({ state, add }: ModelListProps) {
+  if (state.isFiltered) {
+    return (
+      <Empty icon="search" title="No model fits" action={<Button onClick={state.clear}>Show all models</Button>}>
+        Nothing here has all of what you look for.
+      </Empty>
+    );
+  }
+  return (
+    <Empty icon="models" title="Nothing to ask for yet" action={add}>
+      A model is the name that clients use; behind it are one or more upstreams that answer. Add an upstream first, then
+      pick from the models that it lists.
+    </Empty>
+  );
+}
+
+interface Part {
+  readonly model: Model;
+  readonly isOpen: boolean;
+  onOpen(): void;
+  readonly toggle: ReactNode;
+}
+
+function ModelTable({ parts }: { readonly parts: readonly Part[] }) {
+  return (
+    <Table.ScrollContainer minWidth={860}>
+      <Table verticalSpacing="sm" highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Model</Table.Th>
+            <Table.Th scope="col">Serves</Table.Th>
+            <Table.Th scope="col">Answered by</Table.Th>
+            <Table.Th scope="col">Price</Table.Th>
+            <Table.Th scope="col">Health</Table.Th>
+            <Table.Th scope="col">Visible</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {parts.map(({ model, isOpen, onOpen, toggle }) => (
+            <Table.Tr key={model.id} {...(isOpen ? { bg: 'var(--mantine-color-default-hover)' } : {})}>
+              <Table.Th scope="row" fw={400} ta="left" miw={200}>
+                <ModelName model={model} isOpen={isOpen} onOpen={onOpen} />
+              </Table.Th>
+              <Table.Td>
+                <Operations model={model} />
+              </Table.Td>
+              <Table.Td>
+                <Targets model={model} />
+              </Table.Td>
+              <Table.Td maw={220}>
+                <PriceText targets={model.targets} />
+              </Table.Td>
+              <Table.Td>
+                <Health model={model} />
+              </Table.Td>
+              <Table.Td>{toggle}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function ModelCard({ model, isOpen, onOpen, toggle }: Part) {
+  return (
+    <Card component="li" withBorder padding="md">
+      <Group justify="space-between" align="flex-start" wrap="nowrap">
+        <ModelName model={model} isOpen={isOpen} onOpen={onOpen} />
+        {toggle}
+      </Group>
+      <Stack gap={6} mt="xs">
+        <Group gap="xs">
+          <Health model={model} />
+          <Operations model={model} />
+        </Group>
+        <Labelled name="Answered by">
+          <Targets model={model} />
+        </Labelled>
+        <Labelled name="Price">
+          <PriceText targets={model.targets} />
+        </Labelled>
+      </Stack>
+    </Card>
+  );
+}
+
+function Labelled({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <Group gap="xs" align="flex-start" wrap="nowrap">
+      <Text size="sm" c="dimmed" miw={92}>
+        {name}
+      </Text>
+      {children}
+    </Group>
+  );
+}
+
+function ModelName({ model, isOpen, onOpen }: Omit<Part, 'toggle'>) {
+  return (
+    <Stack gap={2} align="flex-start">
+      <Anchor
+        component="button"
+        type="button"
+        fw={600}
+        ta="left"
+        onClick={onOpen}
+        aria-expanded={isOpen}
+        className="breaks"
+      >
+        {model.id}
+      </Anchor>
+      {model.aliases.length > 0 && (
+        <Text size="xs" c="dimmed" className="breaks">
+          also {model.aliases.join(', ')}
+        </Text>
+      )}
+      <ManagedBy by={model.managedBy} place={model.place} />
+    </Stack>
+  );
+}
+
+function Operations({ model }: { readonly model: Model }) {
+  return (
+    <Group gap={4}>
+      {model.operations.map((operation) => (
+        <Badge key={operation} variant="default" className="plain-badge">
+          {operationWords[operation]}
+        </Badge>
+      ))}
+    </Group>
+  );
+}
+
+const shownTargets = 3;
+
+function Targets({ model }: { readonly model: Model }) {
+  const shown = model.targets.slice(0, shownTargets);
+  const more = model.targets.length - shown.length;
+  return (
+    <Stack gap={2}>
+      {shown.map(({ upstream, model: name }) => (
+        <Text key={`${upstream} ${name}`} size="sm" className="breaks">
+          {upstream}
+          {name !== model.id && (
+            <Text span size="xs" c="dimmed">
+              {' '}
+              as {name}
+            </Text>
+          )}
+        </Text>
+      ))}
+      {more > 0 && (
+        <Text size="xs" c="dimmed">
+          and {more} more
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function Health({ model }: { readonly model: Model }) {
+  if (!model.inForce) return <StatusBadge state="pending" label="Being put in force" />;
+  const { state, label, why } = healthOf(model.targets);
+  return <StatusBadge state={state} {...(label !== undefined && { label })} why={why || null} />;
+}

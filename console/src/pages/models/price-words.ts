@@ -1,0 +1,54 @@
+/** What a target costs, in words. */
+
+import type { ModelTarget } from '../../../../src/admin/contract.ts';
+import { formatDay, formatMoney } from '../../parts/format.ts';
+
+type Price = NonNullable<ModelTarget['price']>;
+type Amounts = NonNullable<Price['amounts']>;
+
+const units: readonly (readonly [keyof Amounts, string])[] = [
+  ['input', 'per 1M input tokens'],
+  ['cachedInput', 'per 1M cached tokens'],
+  ['output', 'per 1M output tokens'],
+  ['searchUnit', 'per search unit'],
+  ['request', 'per request'],
+  ['item', 'per item'],
+  ['image', 'per image'],
+];
+
+/** One for each unit that is billed; empty where it is free or not known. */
+function amountsInWords(amounts: Amounts | null): string[] {
+  if (amounts === null) return [];
+  return units.flatMap(([unit, words]) => {
+    const amount = amounts[unit];
+    return amount === undefined || Number(amount) === 0 ? [] : [`${formatMoney(amount)} ${words}`];
+  });
+}
+
+export function priceInWords(price: Price | null): string {
+  if (price === null) return 'Not in force yet';
+  if (price.amounts === null) return 'Unknown';
+  if (price.isFree) return 'Free';
+  return amountsInWords(price.amounts).join(', ');
+}
+
+/** Who says so. */
+export function sourceInWords(price: Price | null): string {
+  if (price === null) return '';
+  switch (price.source) {
+    case 'target':
+      return price.amounts === null ? 'Its target says that it is unknown.' : 'Set at its target.';
+    case 'model':
+      return price.amounts === null ? 'The model says that it is unknown.' : 'Set at the model.';
+    case 'table': {
+      const { listed } = price;
+      if (listed === null) return 'From the table of prices.';
+      const checked = listed.verified ? 'checked' : 'not checked since';
+      return `From the table of prices, as of ${formatDay(listed.asOf)}, ${checked}.`;
+    }
+    case 'inside':
+      return 'It answers inside the gateway, and nobody sends a bill.';
+    case 'unknown':
+      return 'Nobody knows it; requests are counted without a cost. Set a price to count money.';
+  }
+}

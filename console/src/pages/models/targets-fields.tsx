@@ -1,0 +1,145 @@
+/** Who serves a model: rows that can be added and taken out, the first ones tried first. */
+
+import {
+  ActionIcon,
+  Autocomplete,
+  Button,
+  Card,
+  Collapse,
+  Group,
+  NumberInput,
+  Select,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { useDisclosure } from '@mantine/hooks';
+import { Icon } from '../../parts/icon.tsx';
+import { emptyTarget, type ModelValues, type TargetValues } from './model-document.ts';
+import { PriceFields } from './price-fields.tsx';
+import { useUpstreams } from './upstream-data.ts';
+
+type Form = UseFormReturnType<ModelValues>;
+
+export function TargetsFields({ form }: { readonly form: Form }) {
+  const { targets } = form.values;
+  return (
+    <Stack gap="xs" component="section" aria-label="Targets">
+      <Title order={3} size="h5">
+        Targets
+      </Title>
+      <Text size="sm" c="dimmed">
+        Those with the lowest priority are tried first and share the calls by weight; the others are there for when they
+        fail.
+      </Text>
+      {form.errors.targets !== undefined && (
+        <Text size="sm" c="red" role="alert">
+          {form.errors.targets}
+        </Text>
+      )}
+      {targets.map((target, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: faults and values go by the place in the list
+        <TargetFields key={index} form={form} index={index} target={target} isOnly={targets.length === 1} />
+      ))}
+      <Group>
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<Icon name="plus" size={14} />}
+          onClick={() => form.insertListItem('targets', emptyTarget())}
+        >
+          Add a target
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+interface TargetFieldsProps {
+  readonly form: Form;
+  readonly index: number;
+  readonly target: TargetValues;
+  readonly isOnly: boolean;
+}
+
+const bridges = [
+  { value: 'chat', label: 'Completions and edits by way of chat' },
+  { value: 'guard', label: 'Moderations by way of a guard model' },
+];
+const unsupported = [
+  { value: 'refuse', label: 'Refuse the request' },
+  { value: 'drop', label: 'Leave it out' },
+];
+
+function TargetFields({ form, index, target, isOnly }: TargetFieldsProps) {
+  const [more, { toggle }] = useDisclosure(target.price.kind !== 'standard' || target.bridge !== '');
+  const { data: upstreams = [] } = useUpstreams();
+  const at = `targets.${index}`;
+  const names = upstreams.map(({ id }) => id);
+  return (
+    <Card withBorder padding="sm" role="group" aria-label={`Target ${index + 1}`}>
+      <Stack gap="xs">
+        <Group align="flex-start" wrap="nowrap" gap="xs">
+          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" flex={1}>
+            <Autocomplete label="Upstream" data={names} required {...form.getInputProps(`${at}.upstream`)} />
+            <TextInput
+              label="Its name there"
+              placeholder={form.values.id || 'the same name'}
+              autoComplete="off"
+              spellCheck={false}
+              {...form.getInputProps(`${at}.model`)}
+            />
+          </SimpleGrid>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            mt={26}
+            size="lg"
+            disabled={isOnly}
+            onClick={() => form.removeListItem('targets', index)}
+            aria-label={`Take target ${index + 1} out`}
+          >
+            <Icon name="trash" size={16} />
+          </ActionIcon>
+        </Group>
+        <Group gap="xs" align="flex-end">
+          <NumberInput
+            label="Priority"
+            min={0}
+            allowDecimal={false}
+            w={100}
+            {...form.getInputProps(`${at}.priority`)}
+          />
+          <NumberInput label="Weight" min={0} allowDecimal={false} w={100} {...form.getInputProps(`${at}.weight`)} />
+          <Button variant="subtle" onClick={toggle} aria-expanded={more}>
+            {more ? 'Less' : 'More'}
+          </Button>
+        </Group>
+        <Collapse expanded={more}>
+          <Stack gap="xs">
+            <PriceFields form={form} path={`${at}.price`} standard="As the model's price says" />
+            <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
+              <Select
+                label="Bridge"
+                placeholder="None"
+                data={bridges}
+                clearable
+                {...form.getInputProps(`${at}.bridge`)}
+              />
+              <Select
+                label="Parameters it has no name for"
+                placeholder="As they can be done without"
+                data={unsupported}
+                clearable
+                {...form.getInputProps(`${at}.unsupported`)}
+              />
+            </SimpleGrid>
+          </Stack>
+        </Collapse>
+      </Stack>
+    </Card>
+  );
+}

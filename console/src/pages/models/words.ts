@@ -1,0 +1,80 @@
+/** What the page calls things. */
+
+import type { Model, ModelTarget } from '../../../../src/admin/contract.ts';
+import type { LimitName, Operation, PriceUnit } from './model-document.ts';
+
+const operations: readonly Operation[] = ['completions', 'edits', 'rerank', 'moderations', 'embeddings'];
+
+export const operationWords: Readonly<Record<Operation, string>> = {
+  completions: 'Completions',
+  edits: 'Edits',
+  rerank: 'Rerank',
+  moderations: 'Moderations',
+  embeddings: 'Embeddings',
+};
+
+export const operationChoices = operations.map((value) => ({ value, label: operationWords[value] }));
+
+export const unitWords: Readonly<Record<PriceUnit, string>> = {
+  input: '1M input tokens',
+  cached_input: '1M cached input tokens',
+  output: '1M output tokens',
+  search_unit: 'Search unit',
+  request: 'Request',
+  item: 'Input or document',
+  image: 'Image',
+};
+
+export const limitWords: Readonly<Record<LimitName, string>> = {
+  requests_per_minute: 'Requests a minute',
+  requests_per_day: 'Requests a day',
+  tokens_per_minute: 'Tokens a minute',
+  tokens_per_day: 'Tokens a day',
+  items_per_minute: 'Items a minute',
+  items_per_day: 'Items a day',
+  concurrency: 'Requests at a time',
+};
+
+/** On the routes of these, a hidden model is an unknown one. */
+const visibleOnly: readonly Operation[] = ['rerank', 'embeddings'];
+
+/** What it means for the clients of this model that lists do not show it. */
+export function hiddenInWords({ operations: served }: Pick<Model, 'operations'>): string {
+  const closed = served.filter((operation) => visibleOnly.includes(operation));
+  const open = served.filter((operation) => !visibleOnly.includes(operation));
+  if (open.length === 0) return 'Hidden, it answers as if there were no such model.';
+  const opens = `Hidden, lists leave it out, and ${inSeries(open)} still answer to its exact name.`;
+  return closed.length === 0 ? opens : `${opens} On ${inSeries(closed)} it is as if there were no such model.`;
+}
+
+const inSeries = (served: readonly Operation[]): string => {
+  const words = served.map((operation) => operationWords[operation].toLowerCase());
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+};
+
+type Health = ModelTarget['health'];
+const worstFirst: readonly Health[] = ['failing', 'resting', 'probing', 'unknown', 'healthy'];
+
+export interface HealthWords {
+  readonly state: Health;
+  /** Instead of the state's own word. */
+  readonly label: string | undefined;
+  /** Empty where there is nothing to say. */
+  readonly why: string;
+}
+
+export function healthOf(targets: readonly ModelTarget[]): HealthWords {
+  const called = targets.filter(({ weight }) => weight > 0);
+  const bad = called.filter(({ health }) => health === 'failing' || health === 'resting');
+  const why = bad.map(whyOf).join(' ');
+  const state = worstFirst.find((one) => called.some(({ health }) => health === one)) ?? 'unknown';
+  const isInPart = bad.length > 0 && bad.length < called.length;
+  return { state, label: isInPart ? `${bad.length} of ${called.length} away` : undefined, why };
+}
+
+/** "openai rests for 4 s: connection refused." */
+function whyOf({ upstream, nodes, health }: ModelTarget): string {
+  const worst = nodes.find(({ state }) => state === health);
+  const verb = health === 'resting' ? 'rests' : health === 'failing' ? 'fails' : 'is tried again';
+  return `${upstream} ${verb}${worst?.why ? `: ${worst.why}` : ''}.`;
+}

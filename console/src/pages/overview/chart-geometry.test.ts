@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { highest, lonely, stack, toArea, toBars, toLine, toMarks, toTicks } from './chart-geometry.ts';
+
+const plot = { left: 0, top: 0, width: 100, height: 50 };
+
+test('ticks are even, begin at nought, are few, and reach the highest value', () => {
+  for (const most of [0, 0.0003, 0.07, 1, 3, 9.99, 10, 42, 100, 1234, 7e9]) {
+    const ticks = toTicks(most);
+    assert.equal(ticks[0], 0);
+    assert.ok((ticks.at(-1) ?? 0) >= most * 0.999, String(most));
+    assert.ok(ticks.length >= 2 && ticks.length <= 6, `${most}: ${ticks}`);
+  }
+  assert.deepEqual(toTicks(10), [0, 5, 10]);
+  assert.deepEqual(toTicks(Number.NaN), [0, 1]);
+});
+
+test('each series stands upon those before it, and what is not known stays unknown', () => {
+  assert.deepEqual(
+    stack([
+      [1, 2, undefined],
+      [3, 0, undefined],
+    ]),
+    [
+      { low: [0, 0, undefined], high: [1, 2, undefined] },
+      { low: [1, 2, undefined], high: [4, 2, undefined] },
+    ],
+  );
+  assert.equal(highest([[1, undefined], [0.5]]), 1);
+});
+
+test('a line and an area leave open what is not known', () => {
+  const values = [1, undefined, 2, 2];
+  assert.equal(toLine(values, plot, 2).match(/M/g)?.length, 2);
+  const [layer] = stack([values]);
+  assert.ok(layer);
+  assert.equal(toArea(layer, plot, 2).match(/Z/g)?.length, 2);
+  assert.equal(toLine([undefined], plot, 2), '');
+  assert.deepEqual(lonely([1, undefined, 2, 2, undefined, 3]), [0, 5]);
+});
+
+test('a bar of nothing is not drawn', () => {
+  const [layer] = stack([[0, 4, undefined]]);
+  assert.ok(layer);
+  assert.equal(toBars(layer, plot, 4).match(/M/g)?.length, 1);
+});
+
+test('the last time is always named, and never more than there is room for', () => {
+  assert.deepEqual(toMarks(0, 100, 50), []);
+  assert.deepEqual(toMarks(1, 10, 50), [0]);
+  const marks = toMarks(60, 400, 100);
+  assert.ok(marks.length <= 4);
+  assert.equal(marks.at(-1), 59);
+});

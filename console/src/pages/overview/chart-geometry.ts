@@ -1,0 +1,134 @@
+/** Where things stand in a chart: ticks that people can read, stacks, and the paths of lines, areas and bars. */
+
+export interface Plot {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Undefined where nothing is known. */
+export type Value = number | undefined;
+
+const steps = [1, 2, 2.5, 5, 10] as const;
+const wantedTicks = 3;
+
+/** From 0 upwards, evenly, the last one at or above the highest value. */
+export function toTicks(most: number): number[] {
+  if (!(most > 0)) return [0, 1];
+  const rough = most / wantedTicks;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = (steps.find((one) => one * power >= rough * 0.999) ?? 10) * power;
+  const count = Math.max(1, Math.ceil(most / step - 0.001));
+  return Array.from({ length: count + 1 }, (_, at) => Number((at * step).toPrecision(6)));
+}
+
+export interface Layer {
+  readonly low: readonly Value[];
+  readonly high: readonly Value[];
+}
+
+/** Each upon those before it. */
+export function stack(columns: readonly (readonly Value[])[]): Layer[] {
+  const tops: Value[] = [];
+  return columns.map((values) => {
+    const low = values.map((value, at) => (value === undefined ? undefined : (tops[at] ?? 0)));
+    const high = values.map((value, at) => (value === undefined ? undefined : (tops[at] ?? 0) + value));
+    for (const [at, top] of high.entries()) if (top !== undefined) tops[at] = top;
+    return { low, high };
+  });
+}
+
+export function highest(columns: readonly (readonly Value[])[]): number {
+  let most = 0;
+  for (const values of columns) for (const value of values) if (value !== undefined && value > most) most = value;
+  return most;
+}
+
+const fixed = (value: number): string => value.toFixed(1);
+
+export const yOf = (value: number, { top, height }: Plot, most: number): number => top + height * (1 - value / most);
+
+/** Of a point on a line. */
+export function xOf(at: number, count: number, { left, width }: Plot): number {
+  return count <= 1 ? left + width : left + (width * at) / (count - 1);
+}
+
+/** What is not known is left open. */
+export function toLine(values: readonly Value[], plot: Plot, most: number): string {
+  let path = '';
+  let isDrawing = false;
+  for (const [at, value] of values.entries()) {
+    if (value !== undefined) {
+      const point = `${fixed(xOf(at, values.length, plot))} ${fixed(yOf(value, plot, most))}`;
+      path += isDrawing ? `L${point}` : `M${point}`;
+    }
+    isDrawing = value !== undefined;
+  }
+  return path;
+}
+
+/** Those without neighbours, which no line shows. */
+export function lonely(values: readonly Value[]): number[] {
+  const isKnown = (at: number): boolean => values[at] !== undefined;
+  return [...values.keys()].filter((at) => isKnown(at) && !isKnown(at - 1) && !isKnown(at + 1));
+}
+
+export function toArea({ low, high }: Layer, plot: Plot, most: number): string {
+  let path = '';
+  for (const [from, to] of runsOf(high)) {
+    const point = (values: readonly Value[], at: number): string =>
+      `${fixed(xOf(at, high.length, plot))} ${fixed(yOf(values[at] ?? 0, plot, most))}`;
+    const there = Array.from({ length: to - from }, (_, step) => point(high, from + step));
+    const back = Array.from({ length: to - from }, (_, step) => point(low, to - 1 - step));
+    path += `M${[...there, ...back].join('L')}Z`;
+  }
+  return path;
+}
+
+/** Stretches without a gap: where each begins, and the place behind its end. */
+function runsOf(values: readonly Value[]): [number, number][] {
+  const runs: [number, number][] = [];
+  let from: number | undefined;
+  for (let at = 0; at <= values.length; at += 1) {
+    const isKnown = at < values.length && values[at] !== undefined;
+    if (isKnown) from ??= at;
+    else if (from !== undefined) {
+      runs.push([from, at]);
+      from = undefined;
+    }
+  }
+  return runs;
+}
+
+/** Between bars. */
+const gapShare = 0.2;
+
+export function toBars({ low, high }: Layer, plot: Plot, most: number): string {
+  const band = plot.width / Math.max(1, high.length);
+  const width = Math.max(1, band * (1 - gapShare));
+  let path = '';
+  for (const [at, value] of high.entries()) {
+    const base = low[at] ?? 0;
+    if (value === undefined || value <= base) continue;
+    const x = plot.left + band * at + (band - width) / 2;
+    const y = yOf(value, plot, most);
+    path += `M${fixed(x)} ${fixed(y)}h${fixed(width)}V${fixed(yOf(base, plot, most))}h${fixed(-width)}Z`;
+  }
+  return path;
+}
+
+/** Of the middle of a bar. */
+export function barX(at: number, count: number, { left, width }: Plot): number {
+  return left + (width * (at + 0.5)) / Math.max(1, count);
+}
+
+/** Which of them are named below: the last one, and others as evenly as there is room. */
+export function toMarks(count: number, width: number, markWidth: number): number[] {
+  if (count === 0) return [];
+  const room = Math.max(1, Math.floor(width / markWidth));
+  const step = Math.max(1, Math.ceil(count / room));
+  const marks: number[] = [];
+  for (let at = count - 1; at >= 0; at -= step) marks.unshift(at);
+  return marks;
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LiveSample } from '../../../../src/admin/contract.ts';
+import { badOf, errorShare, rateAt, rateNow, requestsOf, stepMs, toPoints } from './live-figures.ts';
+
+const startMs = Date.UTC(2026, 10, 21, 12);
+
+function sample(second: number, more: Partial<LiveSample> = {}): LiveSample {
+  const requests = more.requests ?? 0;
+  return {
+    at: new Date(startMs + second * 1000).toISOString(),
+    spanMs: 1000,
+    requests,
+    byOutcome: { ok: requests },
+    byStatus: {},
+    byOperation: {},
+    latency: null,
+    firstByte: null,
+    inputTokens: 0,
+    outputTokens: 0,
+    cost: '0',
+    unpriced: 0,
+    attempts: {},
+    retries: 0,
+    limitHits: 0,
+    budgetHits: 0,
+    inFlight: 0,
+    loopDelayMs: null,
+    cpuShare: null,
+    memoryBytes: null,
+    journalBytes: null,
+    journalOldestMs: null,
+    ...more,
+  };
+}
+
+test('a rate is of the last ten seconds, by the time that really passed, and unknown before there is any', () => {
+  const samples = Array.from({ length: 30 }, (_, at) => sample(at, { requests: at < 20 ? 100 : 4 }));
+  assert.equal(rateNow(samples, requestsOf), 4);
+  assert.equal(rateNow([sample(0, { requests: 4, spanMs: 2000 })], requestsOf), 2);
+  assert.equal(rateNow([], requestsOf), undefined);
+});
+
+test('the share of errors is of the last minute, and unknown where nothing came', () => {
+  const samples = [
+    sample(0, { requests: 50, byOutcome: { error: 50 } }),
+    sample(70, { requests: 3, byOutcome: { ok: 3 } }),
+    sample(71, { requests: 1, byOutcome: { refused: 1 } }),
+  ];
+  assert.equal(errorShare(samples), 0.25);
+  assert.equal(errorShare([sample(0)]), undefined);
+  assert.equal(badOf(sample(0, { requests: 2, byOutcome: { ok: 1, error: 1 } })), 1);
+});
+
+test('points stand on the same marks whenever they are made, and those without a sample are unknown', () => {
+  const samples = [sample(0, { requests: 10 }), sample(13, { requests: 2 })];
+  const points = toPoints(samples);
+  assert.equal(points.length, 60);
+  assert.equal(points.at(-1)?.atMs, startMs + 10_000);
+  for (const { atMs } of points) assert.equal(atMs % stepMs, 0);
+  assert.deepEqual(
+    points.slice(-3).map((point) => rateAt(point, requestsOf)),
+    [10, null, 2],
+  );
+  assert.deepEqual(toPoints([]), []);
+});

@@ -1,0 +1,92 @@
+/** What an operator may want to look at, each with the way to where one can act on it. */
+
+import { Box, Group, Paper, Skeleton, Text, ThemeIcon, Title } from '@mantine/core';
+import { Link } from 'wouter';
+import type { Notice } from '../../../../src/admin/contract.ts';
+import { Icon, type IconName } from '../../parts/icon.tsx';
+import { When } from '../../parts/numbers.tsx';
+import { Failed } from '../../parts/state.tsx';
+import { useNotices } from './queries.ts';
+
+const looks: Readonly<Record<Notice['severity'], { icon: IconName; color: string; word: string }>> = {
+  bad: { icon: 'warning', color: 'red', word: 'Act now' },
+  warning: { icon: 'clock', color: 'orange', word: 'Soon' },
+  hint: { icon: 'help', color: 'gray', word: 'Hint' },
+};
+
+export function Notices() {
+  const { data, error, refetch } = useNotices();
+  return (
+    <Paper withBorder p="sm" component="section" aria-labelledby="notices" id="look" className="notices">
+      <Title order={2} size="h5" id="notices" mb="xs">
+        Things to look at
+      </Title>
+      {data === undefined && error !== null && <Failed error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton height={48} />}
+      {data !== undefined && <List notices={data} />}
+    </Paper>
+  );
+}
+
+function List({ notices }: { readonly notices: readonly Notice[] }) {
+  if (notices.length === 0) {
+    return (
+      <Group gap="xs" py="sm" wrap="nowrap">
+        <span className="tone-good">
+          <Icon name="check" />
+        </span>
+        <Text size="sm">All is well: nothing rests, runs out or waits for you.</Text>
+      </Group>
+    );
+  }
+  return (
+    <ul className="notice-list">
+      {notices.map((notice) => (
+        <li key={notice.id}>
+          <Line notice={notice} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Line({ notice: { severity, title, detail, about, at } }: { readonly notice: Notice }) {
+  const { icon, color, word } = looks[severity];
+  return (
+    <Group wrap="nowrap" align="flex-start" gap="sm" py={6}>
+      <ThemeIcon variant="light" color={color} size={26} role="img" aria-label={word}>
+        <Icon name={icon} size={15} />
+      </ThemeIcon>
+      <Box miw={0}>
+        <Text size="sm" fw={550} className="wrap-anywhere">
+          <Link href={placeOf(about)} className="plain-link">
+            {title}
+          </Link>
+        </Text>
+        <Text size="xs" c="dimmed" className="wrap-anywhere">
+          {at !== null && (
+            <>
+              <When at={at} />:{' '}
+            </>
+          )}
+          {detail}
+        </Text>
+      </Box>
+    </Group>
+  );
+}
+
+function placeOf({ kind, id }: Notice['about']): string {
+  switch (kind) {
+    case 'upstream':
+      return id === null ? '/upstreams' : `/upstreams?upstream=${encodeURIComponent(id)}`;
+    case 'model':
+      return id === null ? '/models' : `/models?model=${encodeURIComponent(id)}`;
+    case 'key':
+      return id === null ? '/keys' : `/keys/${encodeURIComponent(id)}`;
+    case 'project':
+      return id === null ? '/keys/projects' : `/keys/projects/${encodeURIComponent(id)}`;
+    case 'settings':
+      return '/settings';
+  }
+}

@@ -1,0 +1,55 @@
+/** What the page asks for besides the live feed, and how often. Nothing is asked for while the page is hidden. */
+
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { FirstSteps, Health, Notice, Overview } from '../../../../src/admin/contract.ts';
+import { ask } from '../../api/client.ts';
+import { rangeOf, type Sight } from './range.ts';
+
+const soonMs = 10_000;
+const seldomMs = 60_000;
+const healthMs = 5_000;
+const noticesMs = 10_000;
+
+export function useOverview({ view, by, order }: Sight) {
+  const range = rangeOf(view);
+  const query = new URLSearchParams({ range, by, order });
+  return useQuery({
+    queryKey: ['overview', range, by, order],
+    queryFn: ({ signal }) => ask<Overview>(`/api/overview?${query}`, { signal }),
+    refetchInterval: range === '7d' || range === '30d' ? seldomMs : soonMs,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function useHealth() {
+  return useQuery({
+    queryKey: ['health'],
+    queryFn: ({ signal }) => ask<Health>('/api/health', { signal }),
+    refetchInterval: healthMs,
+  });
+}
+
+export function useNotices() {
+  return useQuery({
+    queryKey: ['notices'],
+    queryFn: async ({ signal }) => (await ask<{ items: Notice[] }>('/api/notices', { signal })).items,
+    refetchInterval: noticesMs,
+  });
+}
+
+export function useFirstSteps() {
+  return useQuery({
+    queryKey: ['first-steps'],
+    queryFn: ({ signal }) => ask<FirstSteps>('/api/first-steps', { signal }),
+    refetchInterval: ({ state }) => (isNew(state.data) ? healthMs : false),
+  });
+}
+
+const enoughRequests = 20;
+
+/** There is a step left that a newcomer would want to be told of. */
+export function isNew(steps: FirstSteps | undefined): boolean {
+  if (steps === undefined) return false;
+  const { requests, tries } = steps;
+  return requests === 0 || (tries === 0 && requests < enoughRequests);
+}

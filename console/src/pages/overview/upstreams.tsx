@@ -1,0 +1,114 @@
+/** How each upstream is: the worst of its targets with the reason, and what it does just now. */
+
+import { Box, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Link } from 'wouter';
+import type { Health, HealthTarget, LiveUpstream } from '../../../../src/admin/contract.ts';
+import { formatCount, formatDuration } from '../../parts/format.ts';
+import { Failed } from '../../parts/state.tsx';
+import { StatusBadge } from '../../parts/status.tsx';
+import { useHealth } from './queries.ts';
+import { formatRate } from './rate.ts';
+import { useLive } from './use-live.ts';
+
+/** From bad to good. */
+const states = ['failing', 'resting', 'probing', 'healthy', 'unknown'] as const;
+const placeholders = ['first', 'second', 'third'];
+
+export function Upstreams() {
+  const { data, error, refetch } = useHealth();
+  return (
+    <Paper withBorder p="sm" component="section" aria-labelledby="upstreams" className="upstreams">
+      <Group justify="space-between" mb="xs">
+        <Title order={2} size="h5" id="upstreams">
+          Upstreams
+        </Title>
+        {data !== undefined && <Nodes health={data} />}
+      </Group>
+      {data === undefined && error !== null && <Failed error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && (
+        <Stack gap="xs">
+          {placeholders.map((key) => (
+            <Skeleton key={key} height={42} />
+          ))}
+        </Stack>
+      )}
+      {data !== undefined && <List health={data} />}
+    </Paper>
+  );
+}
+
+function Nodes({ health: { nodes, workers } }: { readonly health: Health }) {
+  const speaking = nodes.filter(({ isSilent }) => !isSilent).length;
+  const count = Math.max(speaking, workers);
+  return (
+    <Text size="xs" c="dimmed">
+      {count === 1 ? 'Seen by one process' : `Seen by ${formatCount(count)} processes`}
+    </Text>
+  );
+}
+
+function List({ health: { targets } }: { readonly health: Health }) {
+  const byUpstream = [...Map.groupBy(targets, ({ upstream }) => upstream)];
+  if (byUpstream.length === 0) {
+    return (
+      <Text size="sm" c="dimmed" py="lg" ta="center">
+        There is no upstream yet. <Link href="/upstreams">Add one</Link>, and its models can be served.
+      </Text>
+    );
+  }
+  return (
+    <ul className="upstream-list">
+      {byUpstream.map(([id, own]) => (
+        <li key={id}>
+          <Line id={id} targets={own} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Line({ id, targets }: { readonly id: string; readonly targets: readonly HealthTarget[] }) {
+  const worst = states.flatMap((state) => targets.filter((one) => one.state === state))[0];
+  const bad = targets.filter(({ state }) => state === 'failing' || state === 'resting');
+  return (
+    <Group justify="space-between" wrap="nowrap" gap="sm" py={6}>
+      <Box miw={0}>
+        <Text size="sm" fw={600} truncate>
+          <Link href={`/upstreams?upstream=${encodeURIComponent(id)}`} className="plain-link">
+            {id}
+          </Link>
+        </Text>
+        <Text size="xs" c="dimmed" lineClamp={2}>
+          {bad.length === 0 ? <Activity id={id} /> : toReason(bad, targets.length)}
+        </Text>
+      </Box>
+      <Box flex="none">
+        <StatusBadge state={worst?.state ?? 'unknown'} why={worst?.why} />
+      </Box>
+    </Group>
+  );
+}
+
+function toReason(bad: readonly HealthTarget[], all: number): string {
+  const [first] = bad;
+  const models = bad.length === 1 ? (first?.model ?? '') : `${bad.length} of ${all} models`;
+  const rests = Math.max(...bad.map(({ restsForMs }) => restsForMs));
+  const reason = first?.why ? `: ${first.why}` : '';
+  return `${models}${reason}${rests > 0 ? `; tried again in ${formatDuration(rests)}` : ''}`;
+}
+
+/** Renders again with each sample. */
+function Activity({ id }: { readonly id: string }) {
+  const { upstreams, samples } = useLive();
+  const own = upstreams.find((one) => one.id === id);
+  const spanMs = samples.at(-1)?.spanMs ?? 1_000;
+  return own === undefined ? 'No calls seen yet' : toActivity(own, spanMs);
+}
+
+function toActivity({ answered, otherwise, inFlight, waiting, firstByteMs }: LiveUpstream, spanMs: number): string {
+  const calls = ((answered + otherwise) * 1000) / spanMs;
+  const parts = [`${formatRate(calls)} calls a second`, `${formatCount(inFlight)} in flight`];
+  if (waiting > 0) parts.push(`${formatCount(waiting)} waiting`);
+  if (firstByteMs !== null) parts.push(`first byte after ${formatDuration(firstByteMs)}`);
+  return parts.join(', ');
+}

@@ -1,0 +1,37 @@
+/** The one live feed of the console, as the parts of the page see it. */
+
+import { useSyncExternalStore } from 'react';
+import { send } from '../../api/client.ts';
+import { expired } from '../../api/flag.ts';
+import { createLiveFeed, type LiveState } from './live-feed.ts';
+
+const feed = createLiveFeed({
+  open: (signal) => send('/api/live', { signal, headers: { accept: 'text/event-stream' } }),
+  isHidden: () => document.visibilityState === 'hidden',
+  onSight(listener) {
+    document.addEventListener('visibilitychange', listener);
+    window.addEventListener('online', listener);
+    // Someone signed in again.
+    const endExpired = expired.subscribe(() => {
+      if (!expired.get()) listener();
+    });
+    return () => {
+      document.removeEventListener('visibilitychange', listener);
+      window.removeEventListener('online', listener);
+      endExpired();
+    };
+  },
+  random: Math.random,
+});
+
+export const pauseLive = feed.pause;
+
+/** Renders again with each sample: for small parts only. */
+export function useLive(): LiveState {
+  return useSyncExternalStore(feed.subscribe, feed.get);
+}
+
+/** Only what is picked, which has to be a plain value. */
+export function useLivePart<T extends string | number | boolean>(pick: (state: LiveState) => T): T {
+  return useSyncExternalStore(feed.subscribe, () => pick(feed.get()));
+}

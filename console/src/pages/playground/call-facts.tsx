@@ -1,0 +1,134 @@
+/** How a call went: status, times, tokens, cost, and where it stands in the ledger. */
+
+import { Anchor, Badge, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import type { PlaygroundTry } from '../../../../src/admin/contract.ts';
+import { ask } from '../../api/client.ts';
+import { formatCount, formatDuration } from '../../parts/format.ts';
+import { Money } from '../../parts/numbers.tsx';
+import { StatusBadge } from '../../parts/status.tsx';
+import { type Answer, read } from './call.ts';
+import { TimingBar } from './timing-bar.tsx';
+
+const askAgainMs = 400;
+const mostAsks = 12;
+
+/** The ledger learns of a call a moment after the answer. */
+function useLedgerRow(requestId: string | undefined): PlaygroundTry['item'] {
+  const { data } = useQuery({
+    queryKey: ['playground', 'try', requestId],
+    enabled: requestId !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) =>
+      ask<PlaygroundTry>(`/api/playground/tries/${encodeURIComponent(requestId ?? '')}`, { signal }),
+    refetchInterval: ({ state }) =>
+      state.data?.item === null && state.dataUpdateCount < mostAsks ? askAgainMs : false,
+  });
+  return data?.item ?? null;
+}
+
+export function CallFacts({ answer }: { readonly answer: Answer }) {
+  const row = useLedgerRow(answer.requestId);
+  const { headers } = answer;
+  return (
+    <Stack gap="xs">
+      <Group gap="xs">
+        <EndingBadge answer={answer} />
+        <Text size="sm" className="numeric">
+          {formatDuration(answer.totalMs)}
+        </Text>
+        <Usage answer={answer} row={row} />
+        {row !== null && <CostNote row={row} />}
+        <Notes headers={headers} />
+      </Group>
+      <TimingBar answer={answer} />
+      {answer.requestId !== undefined && (
+        <Text size="xs" c="dimmed" className="play-wrap">
+          Request{' '}
+          {row === null ? (
+            <code>{answer.requestId}</code>
+          ) : (
+            <Anchor component={Link} href={`/requests?id=${encodeURIComponent(row.id)}`} inherit underline="always">
+              {answer.requestId}
+            </Anchor>
+          )}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function EndingBadge({ answer: { ending, status } }: { readonly answer: Answer }) {
+  switch (ending) {
+    case 'answered':
+      return <StatusBadge state="ok" label={String(status)} />;
+    case 'refused':
+      return <StatusBadge state="error" label={String(status)} />;
+    case 'cut':
+      return <StatusBadge state="warning" label="Cut off" />;
+    case 'stopped':
+      return <StatusBadge state="off" label="Stopped" />;
+  }
+}
+
+function Usage({ answer, row }: { readonly answer: Answer; readonly row: PlaygroundTry['item'] }) {
+  const tokens = tokensOf(answer.json) ?? totalOf(row);
+  if (tokens === undefined) {
+    if (row === null || row.searchUnits === null) return null;
+    return (
+      <Text size="sm">{`${formatCount(row.searchUnits)} search ${row.searchUnits === 1 ? 'unit' : 'units'}`}</Text>
+    );
+  }
+  const estimated = row?.isEstimated === true ? ' (estimated)' : '';
+  return <Text size="sm">{`${formatCount(tokens)} ${tokens === 1 ? 'token' : 'tokens'}${estimated}`}</Text>;
+}
+
+function tokensOf(json: unknown): number | undefined {
+  const source = Array.isArray(json)
+    ? json.findLast((event) => typeof read(read(event, 'usage'), 'total_tokens') === 'number')
+    : json;
+  const total = read(read(source, 'usage'), 'total_tokens');
+  return typeof total === 'number' ? total : undefined;
+}
+
+function totalOf(row: PlaygroundTry['item']): number | undefined {
+  if (row === null || (row.inputTokens === null && row.outputTokens === null)) return undefined;
+  return (row.inputTokens ?? 0) + (row.outputTokens ?? 0);
+}
+
+function CostNote({ row: { cost } }: { readonly row: NonNullable<PlaygroundTry['item']> }) {
+  if (cost === null) {
+    return (
+      <Text size="sm" c="dimmed">
+        no price known
+      </Text>
+    );
+  }
+  return (
+    <Text size="sm">
+      <Money dollars={cost} />
+    </Text>
+  );
+}
+
+const notes: readonly (readonly [header: string, toText: (value: string) => string | undefined])[] = [
+  ['x-postern-upstream', (value) => `by ${value}`],
+  ['x-postern-attempts', (value) => (Number(value) > 1 ? `${value} attempts` : undefined)],
+  ['x-postern-cache', (value) => `cache: ${value}`],
+  ['x-postern-translated', (value) => `translated for ${value}`],
+  ['x-postern-ignored', (value) => `ignored: ${value}`],
+];
+
+function Notes({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
+  const texts = notes.flatMap(([header, toText]) => {
+    const value = headers[header];
+    const text = value === undefined ? undefined : toText(value);
+    return text === undefined ? [] : [text];
+  });
+  return texts.map((text) => (
+    <Badge key={text} variant="default" className="plain-badge">
+      {text}
+    </Badge>
+  ));
+}

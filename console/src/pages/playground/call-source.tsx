@@ -1,0 +1,101 @@
+/** What goes over the wire: the curl line that does the same, and both bodies as they are. */
+
+import { Group, Paper, Tabs, Text } from '@mantine/core';
+import { useMemo } from 'react';
+import { CopyButton, Snippet } from '../../parts/copy.tsx';
+import { formatBytes } from '../../parts/format.ts';
+import type { Answer, Call } from './call.ts';
+import { toCurl, toPath } from './curl.ts';
+import type { Operation } from './models.ts';
+import { usePlaygroundModels } from './models.ts';
+import { shorten } from './shorten.ts';
+
+interface CallSourceProps {
+  readonly operation: Operation;
+  /** As the form has it now. */
+  readonly call: Call;
+  readonly answer: Answer | undefined;
+}
+
+export function CallSource({ operation, call, answer }: CallSourceProps) {
+  const { data } = usePlaygroundModels(operation);
+  const baseUrl = data?.clientUrl ?? '';
+  return (
+    <Paper withBorder p="sm" component="section" aria-label="The call as text">
+      <Tabs defaultValue="curl" keepMounted={false} variant="default">
+        <Tabs.List mb="sm" className="play-tabs">
+          <Tabs.Tab value="curl">curl</Tabs.Tab>
+          <Tabs.Tab value="request">Request</Tabs.Tab>
+          <Tabs.Tab value="answer" disabled={answer === undefined}>
+            Answer
+          </Tabs.Tab>
+          <Tabs.Tab value="headers" disabled={answer === undefined}>
+            Headers
+          </Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="curl">
+          <Snippet code={toCurl({ baseUrl, ...call })} language="Shell" label="Copy the curl command" />
+          <Text size="xs" c="dimmed" mt={6}>
+            Put a key into <code>POSTERN_KEY</code> first; the keys page makes one.
+          </Text>
+        </Tabs.Panel>
+        <Tabs.Panel value="request">
+          <Json value={call.body} title={`POST ${toPath(call.route, call.model)}`} label="Copy the request" />
+        </Tabs.Panel>
+        <Tabs.Panel value="answer">{answer !== undefined && <AnswerText answer={answer} />}</Tabs.Panel>
+        <Tabs.Panel value="headers">{answer !== undefined && <Headers answer={answer} />}</Tabs.Panel>
+      </Tabs>
+    </Paper>
+  );
+}
+
+function AnswerText({ answer: { json, text, bytes, isStream } }: { readonly answer: Answer }) {
+  if (isStream)
+    return <Snippet code={cut(text)} language={`Stream, ${formatBytes(bytes)}`} label="Copy what is shown" />;
+  if (json === undefined) return <Snippet code={cut(text)} language={formatBytes(bytes)} label="Copy what is shown" />;
+  return <Json value={json} whole={text} title={formatBytes(bytes)} label="Copy the whole answer" />;
+}
+
+const mostShown = 20_000;
+const cut = (text: string): string =>
+  text.length <= mostShown ? text : `${text.slice(0, mostShown)}\n… ${text.length - mostShown} more characters`;
+
+interface JsonProps {
+  readonly value: unknown;
+  readonly title: string;
+  readonly label: string;
+  /** What is copied, where it is not the value written out. */
+  readonly whole?: string;
+}
+
+/** Long vectors are shown by their beginning; copying takes all of it. */
+function Json({ value, title, label, whole }: JsonProps) {
+  const { text, isShortened } = useMemo(() => shorten(value), [value]);
+  if (!isShortened && whole === undefined) return <Snippet code={text} language={title} label={label} />;
+  return (
+    <div>
+      <Group justify="space-between" mb={4}>
+        <Text size="xs" c="dimmed">
+          {title}
+          {isShortened ? '; long parts are shown by their beginning' : ''}
+        </Text>
+        <CopyButton text={whole ?? JSON.stringify(value, null, 2)} label={label} />
+      </Group>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
+      <pre className="snippet snippet-code play-tall" tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+    </div>
+  );
+}
+
+function Headers({ answer: { headers, status } }: { readonly answer: Answer }) {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return (
+    <Snippet
+      code={lines.join('\n')}
+      language={`Status ${status}; what the playground passes on`}
+      label="Copy the headers"
+    />
+  );
+}

@@ -1,0 +1,175 @@
+/** One call of the gateway from this page: what was sent, what came back and when, whether it ended well, was cut, or was stopped. */
+
+import type { GatewayRoute } from '../../../../src/admin/contract.ts';
+import { ApiError, send } from '../../api/client.ts';
+import { createSseReader } from './sse.ts';
+
+export interface Call {
+  readonly route: GatewayRoute;
+  readonly model: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Instead of the console's own; sent once and kept nowhere. */
+  readonly key?: string | undefined;
+}
+
+interface GatewayFault {
+  readonly message: string;
+  readonly code: string | undefined;
+  readonly param: string | undefined;
+}
+
+/** How a call ended. `refused`: an answer that says no. `cut`: it broke off. `stopped`: by the reader. */
+type Ending = 'answered' | 'refused' | 'cut' | 'stopped';
+
+export interface Answer {
+  readonly call: Call;
+  readonly ending: Ending;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly requestId: string | undefined;
+  /** Undefined where the body is no JSON; a list of events where it was a stream. */
+  readonly json: unknown;
+  readonly text: string;
+  readonly bytes: number;
+  readonly isStream: boolean;
+  readonly fault: GatewayFault | undefined;
+  readonly firstByteMs: number;
+  readonly totalMs: number;
+}
+
+export interface CallOptions {
+  readonly signal: AbortSignal;
+  /** Told of each event of a stream as it comes. */
+  readonly onEvent?: ((event: unknown) => void) | undefined;
+}
+
+const byGateway = (response: Response): boolean => response.headers.get('x-postern-answer') === 'gateway';
+
+/** Throws where the console itself says no, or cannot be reached. */
+export async function callGateway(call: Call, { signal, onEvent }: CallOptions): Promise<Answer> {
+  const startedMs = performance.now();
+  const { route, model, key, body } = call;
+  const query = route === 'engines-embeddings' ? `?${new URLSearchParams({ model })}` : '';
+  const response = await send(`/api/playground/${route}${query}`, {
+    method: 'POST',
+    body,
+    headers: key === undefined ? {} : { 'x-postern-key': key },
+    signal,
+    accepts: byGateway,
+  });
+  const headers = Object.fromEntries([...response.headers].filter(([name]) => name !== 'x-postern-answer'));
+  const isStream = (headers['content-type'] ?? '').startsWith('text/event-stream');
+  const read = await readBody(response, signal, isStream ? onEvent : undefined);
+  const json = isStream ? read.events : toJson(read.text);
+  return {
+    call,
+    ending: toEnding(response, read, isStream),
+    status: response.status,
+    headers,
+    requestId: headers['x-request-id'],
+    json,
+    text: read.text,
+    bytes: read.bytes,
+    isStream,
+    fault: response.ok ? undefined : toFault(json, read.text),
+    firstByteMs: (read.firstByteAtMs ?? performance.now()) - startedMs,
+    totalMs: performance.now() - startedMs,
+  };
+}
+
+interface ReadBody {
+  readonly text: string;
+  readonly bytes: number;
+  readonly events: readonly unknown[];
+  readonly isDone: boolean;
+  readonly wasStopped: boolean;
+  readonly isBroken: boolean;
+  readonly firstByteAtMs: number | undefined;
+}
+
+async function readBody(
+  response: Response,
+  signal: AbortSignal,
+  onEvent: ((event: unknown) => void) | undefined,
+): Promise<ReadBody> {
+  const decoder = new TextDecoder();
+  const sse = createSseReader();
+  const events: unknown[] = [];
+  const pieces: string[] = [];
+  let bytes = 0;
+  let isDone = false;
+  let isBroken = false;
+  let firstByteAtMs: number | undefined;
+  const reader = response.body?.getReader();
+  try {
+    for (;;) {
+      const piece = await reader?.read();
+      if (piece === undefined || piece.done) break;
+      firstByteAtMs ??= performance.now();
+      bytes += piece.value.length;
+      const text = decoder.decode(piece.value, { stream: true });
+      pieces.push(text);
+      if (onEvent === undefined) continue;
+      for (const data of sse.push(text)) {
+        if (data === '[DONE]') isDone = true;
+        else {
+          const event = toJson(data) ?? data;
+          events.push(event);
+          onEvent(event);
+        }
+      }
+    }
+  } catch {
+    // The connection broke: what came until then is shown, and that it is not all.
+    isBroken = true;
+  }
+  return { text: pieces.join(''), bytes, events, isDone, wasStopped: signal.aborted, isBroken, firstByteAtMs };
+}
+
+function toEnding(response: Response, read: ReadBody, isStream: boolean): Ending {
+  if (read.wasStopped) return 'stopped';
+  if (read.isBroken) return 'cut';
+  if (!response.ok) return 'refused';
+  return isStream && !read.isDone && !read.events.some(saysWhyItEnded) ? 'cut' : 'answered';
+}
+
+function saysWhyItEnded(event: unknown): boolean {
+  const choices = read(event, 'choices');
+  return Array.isArray(choices) && choices.some((choice) => typeof read(choice, 'finish_reason') === 'string');
+}
+
+function toFault(json: unknown, text: string): GatewayFault {
+  const error = read(json, 'error');
+  const message = read(error, 'message');
+  const said = typeof message === 'string' ? message : text.slice(0, 500);
+  return {
+    message: said === '' ? 'The upstream answered with an error and no words.' : said,
+    code: toText(read(error, 'code')),
+    param: toText(read(error, 'param')),
+  };
+}
+
+const toText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** A field of something that may be no object: answers are what an upstream wrote. */
+export function read(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+/** A field that is a list; empty where it is none. */
+export function readList(value: unknown, name: string): readonly unknown[] {
+  const list = read(value, name);
+  return Array.isArray(list) ? list : [];
+}
+
+function toJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // shown as the text that it is
+  }
+}
+
+export const isStopped = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
+
+export const wasSignedOut = (error: unknown): boolean => error instanceof ApiError && error.code === 'sign_in_needed';

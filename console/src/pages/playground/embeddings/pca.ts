@@ -1,0 +1,104 @@
+/** Places vectors on a plane so that what is far apart stays so as well as two directions can show it: principal components. */
+
+import type { Vector } from './vectors.ts';
+
+export interface Projection {
+  readonly points: readonly (readonly [x: number, y: number])[];
+  /** Which part of all the differences each direction shows, 0 to 1. */
+  readonly shares: readonly [number, number];
+}
+
+const mostTurns = 500;
+const closeEnough = 1e-12;
+
+/**
+ * Through the products of the centred vectors with each other, which are few, rather than through their dimensions, which are
+ * many. The same vectors always give the same picture.
+ */
+export function project(vectors: readonly Vector[]): Projection {
+  const products = toCentredProducts(vectors);
+  const total = products.reduce((sum, row, index) => sum + (row[index] ?? 0), 0);
+  const first = findLargest(products);
+  const second = findLargest(without(products, first));
+  const axis = ({ value, direction }: Component): number[] =>
+    direction.map((part) => part * Math.sqrt(Math.max(value, 0)));
+  const [xs, ys] = [axis(first), axis(second)];
+  const share = ({ value }: Component): number => (total > closeEnough ? Math.max(value, 0) / total : 0);
+  return { points: xs.map((x, index) => [x, ys[index] ?? 0]), shares: [share(first), share(second)] };
+}
+
+/** Turns and mirrors one picture so that it lies on another as well as can be: two models' pictures can then be compared by eye. */
+export function alignTo(points: Projection['points'], reference: Projection['points']): Projection['points'] {
+  const plain = turnTo(points, reference);
+  const mirrored = turnTo(
+    points.map(([x, y]) => [x, -y]),
+    reference,
+  );
+  return mirrored.fit > plain.fit ? mirrored.points : plain.points;
+}
+
+function turnTo(points: Projection['points'], reference: Projection['points']) {
+  let along = 0;
+  let across = 0;
+  for (const [index, [x, y]] of points.entries()) {
+    const [wantedX, wantedY] = reference[index] ?? [0, 0];
+    along += x * wantedX + y * wantedY;
+    across += x * wantedY - y * wantedX;
+  }
+  const fit = Math.hypot(along, across);
+  const [cos, sin] = fit === 0 ? [1, 0] : [along / fit, across / fit];
+  return { fit, points: points.map(([x, y]): [number, number] => [x * cos - y * sin, x * sin + y * cos]) };
+}
+
+interface Component {
+  readonly value: number;
+  readonly direction: readonly number[];
+}
+
+function toCentredProducts(vectors: readonly Vector[]): number[][] {
+  const width = Math.max(0, ...vectors.map(({ length }) => length));
+  const mean = Float64Array.from({ length: width }, (_, dimension) => {
+    let sum = 0;
+    for (const vector of vectors) sum += vector[dimension] ?? 0;
+    return sum / vectors.length;
+  });
+  const centred = vectors.map((vector) => mean.map((middle, dimension) => (vector[dimension] ?? 0) - middle));
+  return centred.map((one) => centred.map((other) => dot(one, other)));
+}
+
+/** Power iteration: a direction that is turned by the matrix again and again ends in the one that it stretches most. */
+function findLargest(matrix: readonly (readonly number[])[]): Component {
+  let direction = toUnit(matrix.map((_, index) => 1 + ((index * 7919) % 13) / 13));
+  let value = 0;
+  for (let turn = 0; turn < mostTurns; turn += 1) {
+    const turned = matrix.map((row) => dot(row, direction));
+    const size = Math.hypot(...turned);
+    if (size < closeEnough) return { value: 0, direction: matrix.map(() => 0) };
+    const next = toUnit(turned);
+    const isSettled = Math.abs(1 - Math.abs(dot(next, direction))) < closeEnough;
+    direction = next;
+    value = size;
+    if (isSettled) break;
+  }
+  return { value, direction: withFixedSign(direction) };
+}
+
+/** A direction and its opposite are the same to the method, and must not be to the eye. */
+function withFixedSign(direction: readonly number[]): number[] {
+  const largest = direction.reduce((most, part) => (Math.abs(part) > Math.abs(most) + closeEnough ? part : most), 0);
+  return direction.map((part) => (largest < 0 ? -part : part));
+}
+
+const without = (matrix: readonly (readonly number[])[], { value, direction }: Component): number[][] =>
+  matrix.map((row, i) => row.map((cell, j) => cell - value * (direction[i] ?? 0) * (direction[j] ?? 0)));
+
+function toUnit(numbers: readonly number[]): number[] {
+  const size = Math.hypot(...numbers);
+  return numbers.map((number) => number / size);
+}
+
+function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  let sum = 0;
+  for (let index = 0; index < a.length; index += 1) sum += (a[index] ?? 0) * (b[index] ?? 0);
+  return sum;
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toPlaces } from './places.ts';
+
+const drawing = { width: 400, height: 300, margin: 30, radius: 12 };
+
+test('points keep their proportions, with up being up', () => {
+  assert.deepEqual(
+    toPlaces(
+      [
+        [-1, 0],
+        [1, 0],
+        [0, 1],
+      ],
+      drawing,
+    ),
+    [
+      { x: 30, y: 235 },
+      { x: 370, y: 235 },
+      { x: 200, y: 65 },
+    ],
+  );
+});
+
+test('points in one place can all be seen, and none leaves the drawing', () => {
+  const places = toPlaces(
+    [
+      [0, 0],
+      [0, 0],
+      [0, 0],
+      [1, 1],
+      [1, 1],
+    ],
+    drawing,
+  );
+  for (const [i, one] of places.entries()) {
+    assert.ok(one.x >= 12 && one.x <= 388 && one.y >= 12 && one.y <= 288);
+    for (const other of places.slice(i + 1)) assert.ok(Math.hypot(one.x - other.x, one.y - other.y) > 23);
+  }
+  assert.equal(
+    toPlaces(
+      Array.from({ length: 60 }, () => [0, 0] as const),
+      drawing,
+    ).length,
+    60,
+  );
+  assert.deepEqual(toPlaces([], drawing), []);
+});

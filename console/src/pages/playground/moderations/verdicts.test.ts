@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Answer } from '../call.ts';
+import { toTitle, toVerdicts } from './verdicts.ts';
+
+const answering = (results: unknown): Answer => ({
+  call: { route: 'moderations', model: 'm', body: {} },
+  ending: 'answered',
+  status: 200,
+  headers: {},
+  requestId: undefined,
+  json: { results },
+  text: '',
+  bytes: 0,
+  isStream: false,
+  fault: undefined,
+  firstByteMs: 0,
+  totalMs: 0,
+});
+
+test('flagged categories come first, then those with the higher scores', () => {
+  const result = {
+    flagged: true,
+    categories: { hate: false, violence: true, sexual: false },
+    category_scores: { hate: 0.9, violence: 0.6, sexual: 0.1 },
+  };
+  assert.deepEqual(toVerdicts(answering([result])), [
+    {
+      isFlagged: true,
+      categories: [
+        { name: 'violence', score: 0.6, isFlagged: true },
+        { name: 'hate', score: 0.9, isFlagged: false },
+        { name: 'sexual', score: 0.1, isFlagged: false },
+      ],
+    },
+  ]);
+});
+
+test('whatever an upstream wrote, there is something to show', () => {
+  assert.deepEqual(toVerdicts(answering([null, 'x', {}])), Array(3).fill({ isFlagged: false, categories: [] }));
+  assert.deepEqual(toVerdicts(answering('none')), []);
+  assert.deepEqual(toVerdicts(undefined), []);
+});
+
+test('categories are named for people', () => {
+  assert.equal(toTitle('self-harm/intent'), 'Self-harm: intent');
+  assert.equal(toTitle('dangerous_content'), 'Dangerous content');
+});

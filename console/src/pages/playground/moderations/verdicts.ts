@@ -1,0 +1,39 @@
+/** What an answer on moderations says of each input: flagged or not, and how strongly each category speaks. */
+
+import { type Answer, read, readList } from '../call.ts';
+
+export interface Category {
+  readonly name: string;
+  readonly score: number;
+  readonly isFlagged: boolean;
+}
+
+export interface Verdict {
+  readonly isFlagged: boolean;
+  /** The strongest first. */
+  readonly categories: readonly Category[];
+}
+
+export function toVerdicts(answer: Answer | undefined): readonly Verdict[] {
+  if (answer === undefined || answer.ending !== 'answered') return [];
+  return readList(answer.json, 'results').map(toVerdict);
+}
+
+function toVerdict(result: unknown): Verdict {
+  const [flags, scores] = [read(result, 'categories'), read(result, 'category_scores')];
+  const names = new Set([...namesOf(flags), ...namesOf(scores)]);
+  const categories = Array.from(names, (name) => {
+    const score = read(scores, name);
+    return { name, score: typeof score === 'number' ? score : 0, isFlagged: read(flags, name) === true };
+  });
+  categories.sort((a, b) => Number(b.isFlagged) - Number(a.isFlagged) || b.score - a.score);
+  return { isFlagged: read(result, 'flagged') === true, categories };
+}
+
+const namesOf = (value: unknown): string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : []);
+
+/** `self-harm/intent` for people: "Self-harm: intent". */
+export function toTitle(name: string): string {
+  const [first = '', ...rest] = name.replaceAll('_', ' ').split('/');
+  return [first.charAt(0).toUpperCase() + first.slice(1), ...rest].join(': ');
+}

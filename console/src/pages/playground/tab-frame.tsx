@@ -1,0 +1,65 @@
+/** How every tab is laid out: what goes in on one side, what comes out on the other, the wire below. */
+
+import { Grid, Paper, Stack, Text } from '@mantine/core';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { Icon, type IconName } from '../../parts/icon.tsx';
+import type { Answer } from './call.ts';
+
+/** A share of the window's height. */
+const highEnough = 0.75;
+
+interface TabFrameProps {
+  readonly form: ReactNode;
+  readonly result: ReactNode;
+  readonly source: ReactNode;
+  /** Another one comes into view, where it would stand below the edge of the window. */
+  readonly answer: Answer | undefined;
+  /** Two answers stand side by side and want room. */
+  readonly isWide?: boolean;
+}
+
+export function TabFrame({ form, result, source, answer, isWide = false }: TabFrameProps) {
+  const results = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (answer !== undefined) bringIntoView(results.current);
+  }, [answer]);
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: isWide ? 4 : 5 }}>
+        <Paper withBorder p="md" component="section" aria-label="What is sent">
+          {form}
+        </Paper>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: isWide ? 8 : 7 }}>
+        <Stack gap="lg" component="section" aria-label="What comes back" ref={results} className="play-results">
+          {result}
+          {source}
+        </Stack>
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+/** Where the two stand side by side, nothing moves. */
+function bringIntoView(results: HTMLElement | null): void {
+  if (results === null || results.getBoundingClientRect().top < window.innerHeight * highEnough) return;
+  const behavior = window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth';
+  results.scrollIntoView({ behavior, block: 'start' });
+}
+
+interface NothingYetProps {
+  readonly icon: IconName;
+  readonly children: ReactNode;
+}
+
+/** Stands where the answer will be. */
+export function NothingYet({ icon, children }: NothingYetProps) {
+  return (
+    <div className="play-empty">
+      <Icon name={icon} size={28} />
+      <Text size="sm" c="dimmed" ta="center" maw={380}>
+        {children}
+      </Text>
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+/** Several texts out of one field: a JSON array, blocks with an empty line between them, or one a line. */
+
+export interface Texts {
+  /** Objects where a JSON array holds some: they are sent as they are. */
+  readonly items: readonly unknown[];
+  readonly how: 'json' | 'blocks' | 'lines';
+}
+
+export function parseTexts(text: string): Texts {
+  const trimmed = text.trim();
+  const pasted = parseArray(trimmed);
+  if (pasted !== undefined) return { items: pasted, how: 'json' };
+  const blocks = trimmed.split(/\n[^\S\n]*\n\s*/u).filter((block) => block.trim() !== '');
+  if (blocks.length > 1) return { items: blocks.map((block) => block.trim()), how: 'blocks' };
+  const lines = trimmed.split('\n').map((line) => line.trim());
+  return { items: lines.filter((line) => line !== ''), how: 'lines' };
+}
+
+function parseArray(text: string): unknown[] | undefined {
+  if (!text.startsWith('[')) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined; // a text that begins with a bracket
+  }
+}
+
+/** What to show of an item: its text, or the object as JSON. */
+export function toShownText(item: unknown): string {
+  if (typeof item === 'string') return item;
+  if (typeof item === 'object' && item !== null && 'text' in item && typeof item.text === 'string') return item.text;
+  return JSON.stringify(item) ?? '';
+}

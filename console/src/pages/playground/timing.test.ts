@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseServerTiming, toSpans } from './timing.ts';
+
+test('the header is read by name, and what is no time is left out', () => {
+  assert.deepEqual(
+    [...parseServerTiming('gateway;dur=1.5, upstream;desc="x";dur=30')],
+    [
+      ['gateway', 1.5],
+      ['upstream', 30],
+    ],
+  );
+  assert.deepEqual([...parseServerTiming('cache, a;dur=no, ;dur=1')], []);
+});
+
+test('what neither gateway nor upstream took is the rest', () => {
+  const spans = toSpans({ headers: { 'server-timing': 'gateway;dur=2, upstream;dur=10' }, totalMs: 15 });
+  assert.deepEqual(
+    spans.map(({ name, ms }) => [name, ms]),
+    [
+      ['gateway', 2],
+      ['upstream', 10],
+      ['rest', 3],
+    ],
+  );
+  assert.deepEqual(toSpans({ headers: {}, totalMs: 15 }), []);
+});

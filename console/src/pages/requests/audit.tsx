@@ -1,0 +1,139 @@
+/** Who changed what: the audit log, narrowed, with before and after of each change. */
+
+import { Autocomplete, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import type { AuditEntry, Page } from '../../../../src/admin/contract.ts';
+import { ask } from '../../api/client.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Empty, Failed, Loading } from '../../parts/state.tsx';
+import { AuditRow } from './audit-row.tsx';
+
+const entriesPerPage = 50;
+/** Who needs more has a filter, and the API. */
+const mostPages = 6;
+
+const names = ['actor', 'action', 'subject'] as const;
+type Name = (typeof names)[number];
+
+const hints: Readonly<Record<Name, { readonly label: string; readonly placeholder: string }>> = {
+  actor: { label: 'Who', placeholder: 'console: ada@example.com' },
+  action: { label: 'What was done begins with', placeholder: 'key.' },
+  subject: { label: 'To what', placeholder: 'An ID' },
+};
+
+/** What is done most often; whatever else can be typed. */
+const actions = ['key.', 'upstream.', 'model.', 'project.', 'setting.', 'member.', 'token.', 'session.', 'capture.'];
+
+export default function Audit() {
+  const [query, setQuery] = useSearchParams();
+  const filter = Object.fromEntries(names.map((name) => [name, query.get(name)?.trim() ?? '']));
+  const change = (name: Name, value: string): void =>
+    setQuery((present) => {
+      const next = new URLSearchParams(present);
+      if (value === '') next.delete(name);
+      else next.set(name, value);
+      return next;
+    });
+  const log = useInfiniteQuery({
+    queryKey: ['audit', filter],
+    queryFn: ({ pageParam, signal }) => readPage(filter, pageParam, signal),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+    placeholderData: keepPreviousData,
+  });
+  const entries = log.data?.pages.flatMap(({ items }) => items) ?? [];
+  const isFull = (log.data?.pages.length ?? 0) >= mostPages;
+  return (
+    <Stack gap="md">
+      <Group gap="xs" align="flex-end">
+        {names.map((name) => (
+          <FilterText key={name} name={name} value={filter[name] ?? ''} onTake={(value) => change(name, value)} />
+        ))}
+      </Group>
+      {log.isPending && <Loading rows={8} rowHeight={52} />}
+      {log.isError && <Failed error={log.error} onRetry={() => void log.refetch()} />}
+      {log.isSuccess && entries.length === 0 && (
+        <Empty icon="file" title="No change fits">
+          Take a filter away. Every change that is made here, on the command line or at the first start is in this log.
+        </Empty>
+      )}
+      {entries.length > 0 && (
+        <ul className="plain-list">
+          {entries.map((entry) => (
+            <AuditRow key={entry.id} entry={entry} />
+          ))}
+        </ul>
+      )}
+      {log.hasNextPage && !isFull && (
+        <Group justify="center">
+          <Button
+            variant="default"
+            loading={log.isFetchingNextPage}
+            leftSection={<Icon name="down" size={16} />}
+            onClick={() => void log.fetchNextPage()}
+          >
+            Older
+          </Button>
+        </Group>
+      )}
+      {log.hasNextPage && isFull && (
+        <Text size="sm" c="dimmed" ta="center">
+          There are older changes: narrow what is shown to find them, or ask the API.
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function readPage(
+  filter: Readonly<Record<string, string>>,
+  before: string,
+  signal: AbortSignal,
+): Promise<Page<AuditEntry>> {
+  const query = new URLSearchParams({ limit: String(entriesPerPage) });
+  for (const [name, value] of Object.entries(filter)) if (value !== '') query.set(name, value);
+  if (before !== '') query.set('before', before);
+  return ask(`/api/audit?${query}`, { signal });
+}
+
+interface FilterTextProps {
+  readonly name: Name;
+  readonly value: string;
+  onTake(value: string): void;
+}
+
+function FilterText({ name, value, onTake }: FilterTextProps) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  const take = (next: string): void => {
+    if (next.trim() !== value) onTake(next.trim());
+  };
+  const shared = {
+    ...hints[name],
+    value: text,
+    maxLength: 256,
+    autoComplete: 'off',
+    w: 230,
+    onBlur: () => take(text),
+  };
+  if (name === 'action') {
+    return (
+      <Autocomplete
+        {...shared}
+        data={actions}
+        onChange={setText}
+        onOptionSubmit={take}
+        onKeyDown={(event) => event.key === 'Enter' && take(text)}
+      />
+    );
+  }
+  return (
+    <TextInput
+      {...shared}
+      onChange={(event) => setText(event.currentTarget.value)}
+      onKeyDown={(event) => event.key === 'Enter' && take(text)}
+    />
+  );
+}

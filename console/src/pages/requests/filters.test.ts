@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isNarrowed, mayBeOwnId, noFilters, readFilters, toQuery, writeFilters } from './filters.ts';
+
+test('what an address says is read and written again without a loss, and other things in it stay', () => {
+  const address = 'view=usage&range=24h&q=abc&model=BAAI%2Fbge-m3&status=502&before=cursor';
+  const filters = readFilters(new URLSearchParams(address));
+  assert.deepEqual(filters.values, { model: 'BAAI/bge-m3', status: '502' });
+  const written = writeFilters(new URLSearchParams(address), filters);
+  assert.deepEqual(readFilters(written), filters);
+  assert.deepEqual([written.get('view'), written.get('before')], ['usage', null]);
+});
+
+test('a preset and own ends exclude each other, and what is no time is none', () => {
+  const both = readFilters(new URLSearchParams('range=1h&from=2026-11-20T00:00:00Z'));
+  assert.deepEqual([both.range, both.from], ['1h', undefined]);
+  const wrong = readFilters(new URLSearchParams('range=constructor&from=soon&to=1960-01-01'));
+  assert.deepEqual([wrong.range, wrong.from, wrong.to], [undefined, undefined, undefined]);
+});
+
+test('the query of the API has the beginning of a preset, and leaves out what sums do not know', () => {
+  const filters = readFilters(new URLSearchParams('range=1h&key=dev&status=502'));
+  const nowMs = Date.UTC(2026, 10, 21, 12);
+  assert.equal(toQuery(filters, nowMs).toString(), 'from=2026-11-21T11%3A00%3A00.000Z&key=dev&status=502');
+  assert.equal(toQuery(filters, nowMs, ['status']).get('status'), null);
+});
+
+test('it is told whether anything is narrowed', () => {
+  assert.equal(isNarrowed(noFilters), false);
+  for (const address of ['range=1h', 'from=2026-11-20T00:00:00Z', 'q=x', 'key=dev']) {
+    assert.equal(isNarrowed(readFilters(new URLSearchParams(address))), true, address);
+  }
+});
+
+test('hex digits may be an ID of ours, whatever else is the client’s', () => {
+  for (const text of ['019a', '0'.repeat(32), 'ABCD']) assert.equal(mayBeOwnId(text), true, text);
+  for (const text of ['abc', '0'.repeat(33), 'my-request', '']) assert.equal(mayBeOwnId(text), false, text);
+});

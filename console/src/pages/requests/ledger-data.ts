@@ -1,0 +1,70 @@
+/** Asks for rows of the ledger, for one of them, and for the names of what is in them. */
+
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import type { LedgerChoices, LedgerDetail, LedgerRow, Page } from '../../../../src/admin/contract.ts';
+import { ask } from '../../api/client.ts';
+import { type Filters, mayBeOwnId, toQuery, writeFilters } from './filters.ts';
+
+export const rowsPerPage = 50;
+
+export function ledgerPageQuery(filters: Filters, before: string | undefined) {
+  return queryOptions({
+    queryKey: ['ledger', 'page', writeFilters(new URLSearchParams(), filters).toString(), before ?? ''],
+    queryFn: ({ signal }) => readPage(filters, before, signal),
+    placeholderData: keepPreviousData,
+  });
+}
+
+async function readPage(filters: Filters, before: string | undefined, signal: AbortSignal): Promise<Page<LedgerRow>> {
+  const query = toQuery(filters, Date.now());
+  query.set('limit', String(rowsPerPage));
+  if (before !== undefined) query.set('before', before);
+  const { search } = filters;
+  const read = (name?: string): Promise<Page<LedgerRow>> => {
+    const named = new URLSearchParams(query);
+    if (name !== undefined) named.set(name, search);
+    return ask(`/api/ledger?${named}`, { signal });
+  };
+  if (search === '') return read();
+  // Clients send hex digits as well: what is none of ours may be one of theirs.
+  if (mayBeOwnId(search)) {
+    const own = await read('id');
+    if (own.items.length > 0) return own;
+  }
+  return read('clientRequestId');
+}
+
+export function ledgerRowQuery(id: string) {
+  return queryOptions({
+    queryKey: ['ledger', 'row', id],
+    queryFn: ({ signal }) => ask<LedgerDetail>(`/api/ledger/${encodeURIComponent(id)}`, { signal }),
+    // What is over does not change.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+export function toExportHref(filters: Filters, format: 'csv' | 'ndjson'): string {
+  const query = toQuery(filters, Date.now());
+  if (filters.search !== '') query.set(mayBeOwnId(filters.search) ? 'id' : 'clientRequestId', filters.search);
+  query.set('format', format);
+  return `/api/ledger/export?${query}`;
+}
+
+export interface Names extends LedgerChoices {
+  key(id: string): string;
+  project(id: string): string;
+}
+
+const none: LedgerChoices = { keys: [], projects: [], models: [], upstreams: [] };
+
+/** What is there to choose from; and names for IDs. What is gone by now is called by its ID. */
+export function useNames(): Names {
+  const { data = none } = useQuery({
+    queryKey: ['ledger', 'choices'],
+    queryFn: ({ signal }) => ask<LedgerChoices>('/api/ledger/choices', { signal }),
+    staleTime: 60_000,
+  });
+  const nameIn = (list: readonly { readonly id: string; readonly name: string }[], id: string): string =>
+    list.find((one) => one.id === id)?.name || id;
+  return { ...data, key: (id) => nameIn(data.keys, id), project: (id) => nameIn(data.projects, id) };
+}

@@ -1,0 +1,320 @@
+/** The ledger: narrowed, page by page or live, with one request at the side. */
+
+import { Button, Group, Menu, Stack, Switch, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import type { LedgerRow } from '../../../../src/admin/contract.ts';
+import { formatCount } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Empty, Failed, Loading } from '../../parts/state.tsx';
+import { DetailDrawer } from './detail-drawer.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { type Filters, isNarrowed, noFilters, readFilters, toQuery, writeFilters } from './filters.ts';
+import { ledgerPageQuery, rowsPerPage, toExportHref, useNames } from './ledger-data.ts';
+import { RowList } from './row-list.tsx';
+import { type Tail, useTail } from './use-tail.ts';
+
+/** Further down somebody reads, and what comes on top would move it. */
+const atTopPx = 80;
+
+const emptyAgainMs = 2_000;
+
+export function ListTab() {
+  const [query, setQuery] = useSearchParams();
+  const filters = useMemo(() => readFilters(query), [query]);
+  const before = query.get('before') ?? undefined;
+  const id = query.get('id') ?? undefined;
+  const names = useNames();
+  const isUnderPointer = useRef(false);
+
+  // The tail knows no search, has no end, and belongs on top of the newest page.
+  const canFollow = before === undefined && filters.search === '' && filters.to === undefined;
+  const isFollowing = canFollow && query.get('live') === '1';
+  const page = useQuery({
+    ...ledgerPageQuery(filters, before),
+    // Who has none yet is told that the first one appears; what is there stays as it is.
+    refetchInterval: ({ state }) =>
+      !isFollowing && before === undefined && state.data?.items.length === 0 && emptyAgainMs,
+  });
+  // What comes now is within every preset: its beginning is left out, as it moves.
+  const tailQuery = isFollowing ? toQuery({ ...filters, range: undefined }, 0).toString() : undefined;
+  const tail = useTail({
+    query: tailQuery,
+    isHeld: () => isUnderPointer.current || window.scrollY > atTopPx,
+    onReady: () => void page.refetch(),
+  });
+  useReleaseAtTop(tail, isUnderPointer);
+
+  const change = (name: string, value: string | undefined): void =>
+    setQuery((present) => {
+      const next = new URLSearchParams(present);
+      if (value === undefined) next.delete(name);
+      else next.set(name, value);
+      return next;
+    });
+  const narrow = (next: Filters): void => setQuery((present) => writeFilters(present, next));
+  const goTo = (cursor: string | undefined): void => {
+    change('before', cursor);
+    window.scrollTo({ top: 0 });
+  };
+  const items = page.data?.items ?? [];
+  const rows = isFollowing ? withoutTwins([...tail.shown, ...items]) : items;
+  const fresh = isFollowing ? new Set(tail.shown.map((row) => row.id)) : noIds;
+
+  return (
+    <Stack gap="sm">
+      <FilterBar
+        filters={filters}
+        onChange={narrow}
+        names={names}
+        hasSearch
+        actions={
+          <>
+            <LiveSwitch
+              isOn={isFollowing}
+              canFollow={canFollow}
+              tail={tail}
+              onChange={(on) => change('live', on ? '1' : undefined)}
+            />
+            <ExportMenu filters={filters} />
+          </>
+        }
+      />
+      <Box
+        onPointerIn={() => {
+          isUnderPointer.current = true;
+        }}
+        onPointerOut={() => {
+          isUnderPointer.current = false;
+          if (window.scrollY <= atTopPx) tail.release();
+        }}
+      >
+        {isFollowing && <Held tail={tail} />}
+        {page.isPending && <Loading rows={10} rowHeight={48} />}
+        {page.isError && <Failed error={page.error} onRetry={() => void page.refetch()} />}
+        {page.isSuccess && rows.length === 0 && (
+          <NoRows isNarrowed={isNarrowed(filters)} isFollowing={isFollowing} onClear={() => narrow(noFilters)} />
+        )}
+        {rows.length > 0 && !page.isError && (
+          <RowList
+            rows={rows}
+            fresh={fresh}
+            names={names}
+            openId={id}
+            isStale={page.isPlaceholderData}
+            onOpen={(next) => change('id', next)}
+          />
+        )}
+      </Box>
+      <Pager next={page.data?.next ?? undefined} before={before} count={items.length} onGo={goTo} />
+      <DetailDrawer id={id} names={names} onClose={() => change('id', undefined)} />
+    </Stack>
+  );
+}
+
+const noIds: ReadonlySet<string> = new Set();
+
+function withoutTwins(rows: readonly LedgerRow[]): LedgerRow[] {
+  return [...new Map(rows.map((row) => [row.id, row])).values()];
+}
+
+/** Back at the top, what waited is shown without being asked for. */
+function useReleaseAtTop({ release, heldCount }: Tail, isUnderPointer: { readonly current: boolean }): void {
+  useEffect(() => {
+    if (heldCount === 0) return;
+    const look = (): void => {
+      if (window.scrollY <= atTopPx && !isUnderPointer.current) release();
+    };
+    window.addEventListener('scroll', look, { passive: true });
+    return () => window.removeEventListener('scroll', look);
+  });
+}
+
+interface BoxProps {
+  onPointerIn(): void;
+  onPointerOut(): void;
+  readonly children: ReactNode;
+}
+
+/** A finger does not rest above things as a mouse does. */
+function Box({ onPointerIn, onPointerOut, children }: BoxProps) {
+  return (
+    <div
+      onPointerEnter={({ pointerType }) => pointerType === 'mouse' && onPointerIn()}
+      onPointerLeave={({ pointerType }) => pointerType === 'mouse' && onPointerOut()}
+    >
+      {children}
+    </div>
+  );
+}
+
+const stateWords: Readonly<Record<Tail['state'], string>> = {
+  off: 'Live',
+  connecting: 'Connecting',
+  live: 'Live',
+  waiting: 'Waiting',
+};
+
+interface LiveSwitchProps {
+  readonly isOn: boolean;
+  readonly canFollow: boolean;
+  readonly tail: Tail;
+  onChange(on: boolean): void;
+}
+
+function LiveSwitch({ isOn, canFollow, tail, onChange }: LiveSwitchProps) {
+  const { state, hasSkipped } = tail;
+  const why = canFollow ? 'Shows requests as they end' : 'Only on the newest page, without a search and without an end';
+  return (
+    <Group gap={6} wrap="nowrap" title={hasSkipped ? 'More requests come than are shown' : why}>
+      <Switch
+        label={isOn ? stateWords[state] : 'Live'}
+        checked={isOn}
+        disabled={!canFollow}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      {isOn && <span className={`live-dot live-dot-${state}`} aria-hidden="true" />}
+    </Group>
+  );
+}
+
+/** A place of its own, so that nothing moves when it comes and goes. */
+function Held({ tail: { heldCount, release } }: { readonly tail: Tail }) {
+  const show = (): void => {
+    release();
+    window.scrollTo({ top: 0 });
+  };
+  return (
+    <div className="held" role="status">
+      {heldCount > 0 && (
+        <Button size="compact-sm" radius="xl" onClick={show} leftSection={<Icon name="up" size={14} />}>
+          {formatCount(heldCount)} new
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function ExportMenu({ filters }: { readonly filters: Filters }) {
+  const formats = [
+    { format: 'csv', label: 'As CSV, for spreadsheets' },
+    { format: 'ndjson', label: 'As lines of JSON, for scripts' },
+  ] as const;
+  return (
+    <Menu position="bottom-end" withinPortal>
+      <Menu.Target>
+        <Button variant="default" leftSection={<Icon name="download" size={16} />}>
+          Export
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>What is narrowed here, 100,000 rows at most</Menu.Label>
+        {formats.map(({ format, label }) => (
+          <Menu.Item
+            key={format}
+            component="a"
+            href={toExportHref(filters, format)}
+            download={`postern-requests.${format}`}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+interface NoRowsProps {
+  readonly isNarrowed: boolean;
+  readonly isFollowing: boolean;
+  onClear(): void;
+}
+
+function NoRows({ isNarrowed: isNarrow, isFollowing, onClear }: NoRowsProps) {
+  if (isFollowing) {
+    return (
+      <Empty icon="live" title="Waiting for requests">
+        They appear here as they end. Send one with a key, or try something in the playground.
+      </Empty>
+    );
+  }
+  if (isNarrow) {
+    return (
+      <Empty
+        icon="filter"
+        title="No request fits"
+        action={
+          <Button variant="default" onClick={onClear}>
+            Clear the filters
+          </Button>
+        }
+      >
+        Widen the time, or take a filter away. A request that is still running is not in here yet.
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      icon="requests"
+      title="No request yet"
+      action={
+        <>
+          <Button component={Link} href="/keys">
+            Make a key
+          </Button>
+          <Button component={Link} href="/playground" variant="default">
+            Open the playground
+          </Button>
+        </>
+      }
+    >
+      Make a key, and send a request with it: a moment later it is here, with what it used and what it cost.
+    </Empty>
+  );
+}
+
+interface PagerProps {
+  readonly next: string | undefined;
+  readonly before: string | undefined;
+  readonly count: number;
+  onGo(cursor: string | undefined): void;
+}
+
+function Pager({ next, before, count, onGo }: PagerProps) {
+  // Where each page before this one began; a reader who came by a link has none.
+  const [trail, setTrail] = useState<readonly (string | undefined)[]>([]);
+  if (next === undefined && before === undefined) return null;
+  const goOlder = (): void => {
+    setTrail(before === undefined ? [undefined] : [...trail, before]);
+    onGo(next);
+  };
+  const goNewer = (): void => {
+    setTrail(trail.slice(0, -1));
+    onGo(trail.at(-1));
+  };
+  return (
+    <Group justify="space-between" component="nav" aria-label="Pages of requests">
+      <Text size="sm" c="dimmed">
+        {count === rowsPerPage ? `${formatCount(rowsPerPage)} a page` : `${formatCount(count)} on this page`}
+      </Text>
+      <Group gap="xs">
+        {before !== undefined && (
+          <Button variant="default" size="sm" onClick={() => onGo(undefined)}>
+            Newest
+          </Button>
+        )}
+        {before !== undefined && trail.length > 1 && (
+          <Button variant="default" size="sm" onClick={goNewer}>
+            Newer
+          </Button>
+        )}
+        {next !== undefined && (
+          <Button variant="default" size="sm" onClick={goOlder}>
+            Older
+          </Button>
+        )}
+      </Group>
+    </Group>
+  );
+}

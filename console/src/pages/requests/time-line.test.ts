@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LedgerDetail } from '../../../../src/admin/contract.ts';
+import { toPlace, toTimeLine } from './time-line.ts';
+
+const call = (outcome: string, durationMs: number, upstream = 'near') => ({
+  upstream,
+  model: 'm',
+  credential: null,
+  outcome,
+  detail: null,
+  durationMs,
+});
+
+function row(parts: Partial<LedgerDetail>): LedgerDetail {
+  return {
+    outcome: 'ok',
+    status: 200,
+    upstream: 'near',
+    attempts: 1,
+    tries: [],
+    durationMs: 100,
+    firstByteMs: 60,
+    upstreamMs: 50,
+    ...parts,
+  } as LedgerDetail;
+}
+
+const spans = (detail: LedgerDetail): (string | number)[][] =>
+  toTimeLine(detail).lanes.map(({ name, fromMs, toMs }) => [name, fromMs, toMs]);
+
+test('one call that was answered well stands where the times of the row put it', () => {
+  assert.deepEqual(spans(row({})), [
+    ['Gateway', 0, 100],
+    ['near', 10, 100],
+  ]);
+});
+
+test('what was refused made no call, and has no bar for one', () => {
+  assert.deepEqual(spans(row({ outcome: 'refused', attempts: 0, upstream: null, firstByteMs: null })), [
+    ['Gateway', 0, 100],
+  ]);
+});
+
+test('calls that failed stand one after another, and the one that was answered where its first byte was', () => {
+  const tries = [call('not-sent', 5), call('failed', 20, 'far'), call('answered', 30, 'last')];
+  const line = toTimeLine(row({ tries, attempts: 3 }));
+  assert.deepEqual(
+    line.lanes.map(({ fromMs, toMs, tone }) => [fromMs, toMs, tone]),
+    [
+      [0, 100, 'good'],
+      [0, 5, 'bad'],
+      [5, 25, 'bad'],
+      [30, 100, 'good'],
+    ],
+  );
+  assert.equal(line.isApproximate, true);
+});
+
+test('calls that ran side by side do not stand one after another', () => {
+  const tries = [call('outrun', 100), call('answered', 40, 'far')];
+  assert.deepEqual(spans(row({ tries })), [
+    ['Gateway', 0, 100],
+    ['near', 0, 100],
+    ['far', 20, 100],
+  ]);
+});
+
+test('whatever the numbers, every bar is inside the line and can be seen', () => {
+  const odd = [
+    row({ durationMs: 0, firstByteMs: 0, upstreamMs: 0 }),
+    row({ durationMs: 10, firstByteMs: 50, upstreamMs: 500 }),
+    row({ durationMs: 10, tries: [call('failed', 1_000), call('failed', 0), call('answered', 9_999)] }),
+    row({ durationMs: -5, firstByteMs: null, upstreamMs: null }),
+  ];
+  for (const detail of odd) {
+    const { lanes, totalMs } = toTimeLine(detail);
+    for (const lane of lanes) {
+      const { left, width } = toPlace(lane, totalMs);
+      assert.ok(left >= 0 && width > 0 && left + width <= 100.001, JSON.stringify(lane));
+    }
+  }
+});

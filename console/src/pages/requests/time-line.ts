@@ -1,0 +1,93 @@
+/** Lays a request and its calls out over its time. The ledger has how long each call took, not when it began: that follows from their order. */
+
+import type { LedgerDetail } from '../../../../src/admin/contract.ts';
+import { describeTry, isAnswered } from './words.ts';
+
+export interface Lane {
+  readonly id: string;
+  readonly name: string;
+  /** What came of it. */
+  readonly words: string;
+  readonly tone: 'good' | 'bad' | 'quiet';
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export interface TimeLine {
+  readonly totalMs: number;
+  /** The gateway first, then its calls in their order. */
+  readonly lanes: readonly [Lane, ...Lane[]];
+  readonly firstByteMs: number | undefined;
+  /** The calls stand in their order; when exactly each began is not known. */
+  readonly isApproximate: boolean;
+}
+
+export function toTimeLine(row: LedgerDetail): TimeLine {
+  const totalMs = Math.max(row.durationMs, row.firstByteMs ?? 0, 0);
+  const gateway: Lane = {
+    id: 'gateway',
+    name: 'Gateway',
+    words: row.outcome === 'ok' ? 'answered the client' : 'was done with it',
+    tone: row.outcome === 'ok' ? 'good' : 'bad',
+    fromMs: 0,
+    toMs: totalMs,
+  };
+  const calls = row.tries.length > 0 ? toLanes(row, totalMs) : toOnlyCall(row, totalMs);
+  return {
+    totalMs,
+    lanes: [gateway, ...calls],
+    firstByteMs: row.firstByteMs ?? undefined,
+    isApproximate: row.tries.length > 1,
+  };
+}
+
+/** One call that was answered well is not in the list of calls: the times of the row say when it was. */
+function toOnlyCall(row: LedgerDetail, totalMs: number): Lane[] {
+  if (row.attempts === 0 || row.upstream === null) return [];
+  const answeredMs = row.firstByteMs;
+  const fromMs = answeredMs === null ? 0 : Math.max(answeredMs - (row.upstreamMs ?? answeredMs), 0);
+  const isGood = row.outcome === 'ok';
+  return [
+    {
+      id: 'call',
+      name: row.upstream,
+      words: answeredMs === null ? 'gave no answer' : `answered (${row.status})`,
+      tone: isGood ? 'good' : 'bad',
+      fromMs: clamp(fromMs, totalMs),
+      toMs: totalMs,
+    },
+  ];
+}
+
+function toLanes(row: LedgerDetail, totalMs: number): Lane[] {
+  const all = row.tries.reduce((sum, { durationMs }) => sum + durationMs, 0);
+  // Where they took longer together than the request did, some ran side by side.
+  const isSideBySide = all > totalMs * 1.05 + 1;
+  let atMs = 0;
+  return row.tries.map((one, index) => {
+    const { durationMs } = one;
+    const isLast = isAnswered(one);
+    const latestMs = Math.max((isLast ? (row.firstByteMs ?? totalMs) : totalMs) - durationMs, 0);
+    const fromMs = isLast ? latestMs : Math.min(isSideBySide ? 0 : atMs, latestMs);
+    atMs = fromMs + durationMs;
+    return {
+      id: `call ${index + 1}`,
+      name: one.upstream,
+      words: describeTry(one),
+      tone: isLast ? 'good' : one.outcome === 'outrun' ? 'quiet' : 'bad',
+      fromMs: clamp(fromMs, totalMs),
+      // Its body goes on until the request is over.
+      toMs: isLast ? totalMs : clamp(atMs, totalMs),
+    };
+  });
+}
+
+const clamp = (ms: number, mostMs: number): number => Math.min(Math.max(ms, 0), mostMs);
+
+/** In percent of the whole, for drawing: even what takes no time can be seen. */
+export function toPlace({ fromMs, toMs }: Pick<Lane, 'fromMs' | 'toMs'>, totalMs: number) {
+  if (totalMs <= 0) return { left: 0, width: 100 };
+  const least = 0.8;
+  const width = Math.max(((toMs - fromMs) / totalMs) * 100, least);
+  return { left: Math.min((fromMs / totalMs) * 100, 100 - width), width };
+}

@@ -1,0 +1,115 @@
+/** What was used and what it cost: a chart, a table with its sum, and both as a file. */
+
+import { Button, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import type { Usage } from '../../../../src/admin/contract.ts';
+import { ask } from '../../api/client.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Empty, Failed, Loading } from '../../parts/state.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { type Filters, readFilters, rowOnlyFields, toQuery, writeFilters } from './filters.ts';
+import { useNames } from './ledger-data.ts';
+import { UsageChart } from './usage-chart.tsx';
+import { UsageTable } from './usage-table.tsx';
+import {
+  groups,
+  groupWords,
+  isGroup,
+  isTime,
+  type Measure,
+  measures,
+  measureWords,
+  toTimeWords,
+} from './usage-words.ts';
+
+const standardRange = '30d';
+
+export default function UsageTab() {
+  const [query, setQuery] = useSearchParams();
+  const filters = useMemo(() => readFilters(query), [query]);
+  const names = useNames();
+  const asked = query.get('by');
+  const by = isGroup(asked) ? asked : 'day';
+  const [measure, setMeasure] = useState<Measure>('requests');
+  const hasTime = filters.range !== undefined || filters.from !== undefined || filters.to !== undefined;
+  const whole: Filters = hasTime ? filters : { ...filters, range: standardRange };
+  const toApi = (): URLSearchParams => {
+    const api = toQuery(whole, Date.now(), rowOnlyFields);
+    api.set('by', by);
+    return api;
+  };
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: ['usage', by, writeFilters(new URLSearchParams(), whole).toString()],
+    queryFn: ({ signal }) => ask<Usage>(`/api/usage?${toApi()}`, { signal }),
+  });
+  const chooseGroup = (next: string | null): void =>
+    setQuery((present) => {
+      const changed = new URLSearchParams(present);
+      if (next !== null) changed.set('by', next);
+      return changed;
+    });
+  const nameOf = (value: string | null): string => {
+    if (value === null) return 'None';
+    if (isTime(by)) return toTimeWords(value, by);
+    return by === 'key' ? names.key(value) : by === 'project' ? names.project(value) : value;
+  };
+  return (
+    <Stack gap="md">
+      <FilterBar
+        filters={filters}
+        onChange={(next) => setQuery((present) => writeFilters(present, next))}
+        names={names}
+        without={rowOnlyFields}
+        standardRange={standardRange}
+        actions={
+          <Button
+            component="a"
+            variant="default"
+            leftSection={<Icon name="download" size={16} />}
+            href={`/api/usage?${toApi()}&format=csv`}
+            download="postern-usage.csv"
+          >
+            Export
+          </Button>
+        }
+      />
+      <Group justify="space-between" gap="xs">
+        <Group gap="xs">
+          <Text size="sm" component="label" htmlFor="usage-by">
+            Added up by
+          </Text>
+          <Select
+            id="usage-by"
+            data={groups.map((value) => ({ value, label: groupWords[value] }))}
+            value={by}
+            onChange={chooseGroup}
+            allowDeselect={false}
+            w={150}
+          />
+        </Group>
+        <SegmentedControl
+          aria-label="What the chart shows"
+          transitionDuration={0}
+          data={measures.map((value) => ({ value, label: measureWords[value] }))}
+          value={measure}
+          onChange={(value) => setMeasure(measures.find((one) => one === value) ?? 'requests')}
+        />
+      </Group>
+      {isPending && <Loading rows={8} />}
+      {error !== null && <Failed error={error} onRetry={() => void refetch()} />}
+      {error === null && data !== undefined && data.lines.length === 0 && (
+        <Empty icon="money" title="Nothing was used in this time">
+          Widen the time, or take a filter away. What is used appears here within moments.
+        </Empty>
+      )}
+      {error === null && data !== undefined && data.lines.length > 0 && (
+        <>
+          <UsageChart usage={data} by={by} measure={measure} nameOf={nameOf} />
+          <UsageTable key={by} usage={data} by={by} nameOf={nameOf} />
+        </>
+      )}
+    </Stack>
+  );
+}

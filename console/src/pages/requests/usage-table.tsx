@@ -1,0 +1,141 @@
+/** Usage as a table, with its sum at the foot. */
+
+import { Group, Pagination, Stack, Table, Text } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import type { Usage, UsageSums } from '../../../../src/admin/contract.ts';
+import { formatCount } from '../../parts/format.ts';
+import { Count, Money } from '../../parts/numbers.tsx';
+import { type Group as By, groupWords, inOrder, isTime } from './usage-words.ts';
+
+interface UsageTableProps {
+  readonly usage: Usage;
+  readonly by: By;
+  nameOf(value: string | null): string;
+}
+
+const linesPerPage = 50;
+
+export function UsageTable({ usage: { lines, total }, by, nameOf }: UsageTableProps) {
+  const [page, setPage] = useState(1);
+  const ordered = inOrder(lines, by, 'requests');
+  // The newest time first, as in every list.
+  if (isTime(by)) ordered.reverse();
+  const pages = Math.ceil(ordered.length / linesPerPage);
+  const current = Math.min(page, pages);
+  const shown = ordered.slice((current - 1) * linesPerPage, current * linesPerPage);
+  return (
+    <Stack gap="xs">
+      <Table.ScrollContainer minWidth={760}>
+        <Table verticalSpacing={6} highlightOnHover>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{groupWords[by]}</Table.Th>
+              <Table.Th ta="right">Requests</Table.Th>
+              <Table.Th ta="right">Not answered well</Table.Th>
+              <Table.Th ta="right">Input tokens</Table.Th>
+              <Table.Th ta="right">Output tokens</Table.Th>
+              <Table.Th ta="right">Search units</Table.Th>
+              <Table.Th ta="right">Cost</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {shown.map((line) => (
+              <Table.Tr key={line.by[by] ?? ''}>
+                <Table.Th scope="row" fw={400} className={isTime(by) ? 'numeric' : 'any-wrap'}>
+                  {nameOf(line.by[by] ?? null)}
+                </Table.Th>
+                <Cells sums={line} />
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+          <Table.Tfoot>
+            <Table.Tr className="usage-foot">
+              <Table.Th scope="row">Total</Table.Th>
+              <Cells sums={total} />
+            </Table.Tr>
+          </Table.Tfoot>
+        </Table>
+      </Table.ScrollContainer>
+      {pages > 1 && (
+        <Group justify="flex-end">
+          <Pagination
+            total={pages}
+            value={current}
+            onChange={setPage}
+            getControlProps={(control) => ({ 'aria-label': `${control} page` })}
+          />
+        </Group>
+      )}
+      <Notes total={total} />
+    </Stack>
+  );
+}
+
+function Cells({ sums }: { readonly sums: UsageSums }) {
+  const { requests, errors, inputTokens, outputTokens, searchUnits, estimated } = sums;
+  return (
+    <>
+      <NumberCell>
+        <Count value={requests} />
+      </NumberCell>
+      <NumberCell>
+        <Count value={errors} />
+      </NumberCell>
+      <NumberCell>
+        {estimated > 0 && (
+          <abbr title={`Of ${formatCount(estimated)} requests it is an estimate`} className="estimate">
+            est.{' '}
+          </abbr>
+        )}
+        <Count value={inputTokens} />
+      </NumberCell>
+      <NumberCell>
+        <Count value={outputTokens} />
+      </NumberCell>
+      <NumberCell>
+        <Count value={searchUnits} />
+      </NumberCell>
+      <NumberCell>
+        <Cost sums={sums} />
+      </NumberCell>
+    </>
+  );
+}
+
+function NumberCell({ children }: { readonly children: ReactNode }) {
+  return <Table.Td ta="right">{children}</Table.Td>;
+}
+
+/** What is not known is no zero. */
+function Cost({ sums: { cost, unpriced, requests } }: { readonly sums: UsageSums }) {
+  if (unpriced === 0) return <Money dollars={cost} />;
+  if (unpriced === requests) return <>unknown</>;
+  return (
+    <>
+      <Money dollars={cost} />
+      <Text size="xs" c="dimmed">
+        and {formatCount(unpriced)} unknown
+      </Text>
+    </>
+  );
+}
+
+function Notes({ total: { unpriced, estimated } }: { readonly total: UsageSums }) {
+  return (
+    <Text size="xs" c="dimmed" component="div">
+      {unpriced > 0 && (
+        <div>
+          The cost of {formatCount(unpriced)} {unpriced === 1 ? 'request' : 'requests'} is unknown, as no price is known
+          for the model: it is not in the sum.
+        </div>
+      )}
+      {estimated > 0 && (
+        <div>
+          The usage of {formatCount(estimated)} {estimated === 1 ? 'request' : 'requests'} is an estimate, at least in
+          part.
+        </div>
+      )}
+      <div>Days and hours are in UTC.</div>
+    </Text>
+  );
+}

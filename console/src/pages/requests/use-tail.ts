@@ -1,0 +1,82 @@
+/** Follows the ledger as it grows: new rows slide in, or wait where they would move what is being looked at. */
+
+import { useDocumentVisibility } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useReducer, useRef, useState } from 'react';
+import type { LedgerRow } from '../../../../src/admin/contract.ts';
+import { sessionQuery } from '../../api/session.ts';
+import { noRows, type TailRows, takeEvent } from './tail-rows.ts';
+
+/** Rows that come together are shown together. */
+const gatherMs = 250;
+
+type TailState = 'off' | 'connecting' | 'live' | 'waiting';
+
+export interface Tail extends TailRows {
+  readonly state: TailState;
+  /** More came than is shown. */
+  readonly hasSkipped: boolean;
+  release(): void;
+}
+
+interface TailOptions {
+  /** Undefined: do not follow. */
+  readonly query: string | undefined;
+  /** Whether what comes has to wait just now. */
+  isHeld(): boolean;
+  /** From now on nothing is missed: what came in between is on the first page. */
+  onReady(): void;
+}
+
+export function useTail({ query, isHeld, onReady }: TailOptions): Tail {
+  const [rows, dispatch] = useReducer(takeEvent, noRows);
+  const [state, setState] = useState<TailState>('off');
+  const [hasSkipped, setHasSkipped] = useState(false);
+  // A window that nobody sees does not hold a connection.
+  const isVisible = useDocumentVisibility() === 'visible';
+  const queries = useQueryClient();
+  const latest = useRef({ isHeld, onReady });
+  useEffect(() => {
+    latest.current = { isHeld, onReady };
+  });
+
+  useEffect(() => {
+    if (query === undefined || !isVisible) {
+      setState('off');
+      return;
+    }
+    dispatch({ kind: 'begin' });
+    setState('connecting');
+    setHasSkipped(false);
+    const source = new EventSource(`/api/ledger/tail?${query}`);
+    let gathered: LedgerRow[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const show = (): void => {
+      timer = undefined;
+      dispatch({ kind: 'came', rows: gathered, isHeld: latest.current.isHeld() });
+      gathered = [];
+    };
+    source.addEventListener('ready', () => {
+      setState('live');
+      latest.current.onReady();
+    });
+    source.addEventListener('row', ({ data }: MessageEvent<string>) => {
+      setState('live');
+      gathered.push(JSON.parse(data) as LedgerRow);
+      timer ??= setTimeout(show, gatherMs);
+    });
+    source.addEventListener('skipped', () => setHasSkipped(true));
+    source.addEventListener('waiting', () => setState('waiting'));
+    source.addEventListener('error', () => {
+      setState('waiting');
+      // It does not try again: most likely the session is over, and the shell asks for it.
+      if (source.readyState === EventSource.CLOSED) void queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
+    });
+    return () => {
+      source.close();
+      clearTimeout(timer);
+    };
+  }, [query, isVisible, queries]);
+
+  return { ...rows, state, hasSkipped, release: () => dispatch({ kind: 'release' }) };
+}

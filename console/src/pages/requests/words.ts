@@ -1,0 +1,78 @@
+/** What came of a request and of each of its calls, in words. */
+
+import type { LedgerDetail, LedgerRow } from '../../../../src/admin/contract.ts';
+import { formatDuration } from '../../parts/format.ts';
+
+type Outcome = LedgerRow['outcome'];
+type Try = LedgerDetail['tries'][number];
+
+interface OutcomeLook {
+  readonly label: string;
+  /** Of those that a StatusBadge knows. */
+  readonly state: 'ok' | 'error' | 'warning' | 'left' | 'unknown';
+}
+
+export const outcomeLooks: Readonly<Record<Outcome, OutcomeLook>> = {
+  ok: { label: 'Answered', state: 'ok' },
+  error: { label: 'Failed', state: 'error' },
+  refused: { label: 'Refused', state: 'warning' },
+  aborted: { label: 'Client left', state: 'left' },
+  cut: { label: 'Broke off', state: 'error' },
+  lost: { label: 'Lost', state: 'unknown' },
+};
+
+export const outcomes = Object.keys(outcomeLooks) as readonly Outcome[];
+
+export const operationWords: Readonly<Record<LedgerRow['operation'], string>> = {
+  completions: 'Completion',
+  edits: 'Edit',
+  rerank: 'Rerank',
+  moderations: 'Moderation',
+  embeddings: 'Embeddings',
+};
+
+/** A sentence or two. */
+export function describeOutcome({ outcome, status, error, durationMs, upstream }: LedgerRow): string {
+  const after = formatDuration(durationMs);
+  const who = upstream === null ? 'The upstream' : `The upstream ${upstream}`;
+  const why = error === null ? '' : ` (${error})`;
+  switch (outcome) {
+    case 'ok':
+      return `Answered with ${status} after ${after}.`;
+    case 'error':
+      return error === null
+        ? `${who} answered with ${status} after ${after}, and the client got that.`
+        : `No upstream gave an answer for the client: Postern said ${status}${why} after ${after}.`;
+    case 'refused':
+      return `Postern refused it with ${status}${why}; nothing was sent to an upstream.`;
+    case 'aborted':
+      return `The client left after ${after}.`;
+    case 'cut':
+      return `The answer broke off after ${after}${why}. The client saw a broken connection.`;
+    case 'lost':
+      return 'The process that served it ended before it was over. Nobody knows what came of it; it is billed as its worst case.';
+  }
+}
+
+const tryWords: Readonly<Record<string, string>> = {
+  answered: 'answered',
+  limited: 'had too many calls',
+  rejected: 'refused the credential',
+  failed: 'failed',
+  broken: 'broke off',
+  redirects: 'pointed elsewhere',
+  'not-sent': 'could not be reached',
+  unknown: 'gave no answer',
+  queue: 'had no free place in time',
+  capped: 'is at its limit',
+  outrun: 'was slower than another',
+};
+
+/** "refused the connection (ECONNREFUSED)". What another version wrote stands as it is. */
+export function describeTry({ outcome, detail }: Pick<Try, 'outcome' | 'detail'>): string {
+  const words = tryWords[outcome] ?? outcome;
+  return detail === null ? words : `${words} (${detail})`;
+}
+
+/** Not every call that is in the list was sent. */
+export const isAnswered = ({ outcome }: Pick<Try, 'outcome'>): boolean => outcome === 'answered';

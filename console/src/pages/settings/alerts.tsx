@@ -1,0 +1,96 @@
+/** Whom Postern tells over HTTP when a budget runs out. */
+
+import { Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import type { Setting } from '../../../../src/admin/contract.ts';
+import { FormFault } from '../../parts/form-fault.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { notifyDone } from '../../parts/undo.tsx';
+import { useApiForm } from '../../parts/use-api-form.ts';
+import { Section } from './section.tsx';
+import { useSettingWriter } from './setting-data.ts';
+import { SettingFrame } from './setting-frame.tsx';
+import { readWebhooks, toWebhooks, type WebhookValues } from './webhook-values.ts';
+
+export function Alerts() {
+  return (
+    <Section
+      title="Webhooks"
+      about="When a budget reaches one of its thresholds, Postern writes it to the log and posts it, as JSON, to each of these addresses."
+    >
+      <SettingFrame id="alerts">{(setting) => <WebhookForm setting={setting} />}</SettingFrame>
+    </Section>
+  );
+}
+
+function WebhookForm({ setting }: { readonly setting: Setting }) {
+  const write = useSettingWriter();
+  const { form, fault, busy, onSubmit } = useApiForm<{ webhooks: WebhookValues[] }, void>({
+    initialValues: { webhooks: readWebhooks(setting.document) },
+    submit: ({ webhooks }) => write(setting, webhooks.length === 0 ? {} : { webhooks: toWebhooks(webhooks) }),
+    onDone: () => notifyDone('The webhooks are saved; they hold within two seconds.'),
+  });
+  const { webhooks } = form.values;
+  return (
+    <form onSubmit={onSubmit} noValidate>
+      <Stack>
+        <FormFault fault={fault} />
+        {webhooks.length === 0 && <Text size="sm">Nobody is told but the log.</Text>}
+        {webhooks.map((webhook, index) => (
+          <Group key={webhook.key} align="flex-start" gap="xs">
+            <TextInput
+              label="Address"
+              placeholder="https://hooks.example.com/postern"
+              flex="2 1 260px"
+              autoComplete="off"
+              {...form.getInputProps(`webhooks.${index}.url`)}
+              {...(webhook.keptUrl !== undefined && {
+                placeholder: 'As it was; type to replace it',
+                description: 'It holds a secret, and is not shown.',
+                inputWrapperOrder: ['label', 'input', 'description', 'error'],
+              })}
+            />
+            <PasswordInput
+              label="Signing secret"
+              placeholder={webhook.keptSecret === undefined ? 'None' : 'As it was; type to replace it'}
+              flex="1 1 180px"
+              autoComplete="off"
+              {...form.getInputProps(`webhooks.${index}.secret`)}
+            />
+            <Button
+              variant="subtle"
+              color="gray"
+              mt={25}
+              aria-label={`Remove webhook ${index + 1}`}
+              onClick={() => form.removeListItem('webhooks', index)}
+            >
+              <Icon name="trash" size={16} />
+            </Button>
+          </Group>
+        ))}
+        <Group justify="space-between">
+          <Button
+            variant="default"
+            leftSection={<Icon name="plus" size={16} />}
+            onClick={() => form.insertListItem('webhooks', newWebhook())}
+          >
+            Add an address
+          </Button>
+          <Button type="submit" loading={busy} disabled={!form.isDirty()}>
+            Save
+          </Button>
+        </Group>
+        <Text size="xs" c="dimmed">
+          With a signing secret each call carries postern-signature, an HMAC over its time and body, by which your
+          receiver knows that it is genuine.
+        </Text>
+      </Stack>
+    </form>
+  );
+}
+
+let made = 0;
+
+function newWebhook(): WebhookValues {
+  made += 1;
+  return { key: `new ${made}`, url: '', secret: '', keptUrl: undefined, keptSecret: undefined };
+}

@@ -1,0 +1,3 @@
+/** Under which the members are kept. */
+
+export const membersKey = ['members'];

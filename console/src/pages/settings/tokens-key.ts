@@ -1,0 +1,3 @@
+/** Under which API tokens are kept. */
+
+export const tokensKey = ['tokens'];

@@ -1,0 +1,148 @@
+/** API tokens: how programs use the admin API. */
+
+import { Button, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { ApiToken, MadeApiToken } from '../../../../src/admin/contract.ts';
+import { ask } from '../../api/client.ts';
+import { useConfirm } from '../../parts/confirm.tsx';
+import { Snippet } from '../../parts/copy.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { When } from '../../parts/numbers.tsx';
+import { Empty, Failed, Loading } from '../../parts/state.tsx';
+import { StatusBadge } from '../../parts/status.tsx';
+import { notifyDone, notifyFailed } from '../../parts/undo.tsx';
+import { MakeToken } from './make-token.tsx';
+import { Section } from './section.tsx';
+import { ShownOnce } from './shown-once.tsx';
+import { tokensKey } from './tokens-key.ts';
+
+export function Tokens() {
+  const [making, setMaking] = useState(false);
+  const [made, setMade] = useState<MadeApiToken>();
+  const { data, error, refetch } = useQuery({
+    queryKey: tokensKey,
+    queryFn: ({ signal }) => ask<{ items: readonly ApiToken[] }>('/api/tokens', { signal }),
+  });
+  return (
+    <Section
+      title="API tokens"
+      about="For scripts and tools that use the admin API. They cannot call models: that takes a key."
+      action={
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setMaking(true)}>
+          Make a token
+        </Button>
+      }
+    >
+      {error !== null && <Failed error={error} onRetry={() => void refetch()} />}
+      {error === null && data === undefined && <Loading rows={2} />}
+      {data !== undefined && (data.items.length === 0 ? <None /> : <TokenTable items={data.items} />)}
+      {making && (
+        <MakeToken
+          onClose={() => setMaking(false)}
+          onMade={(token) => {
+            setMaking(false);
+            setMade(token);
+          }}
+        />
+      )}
+      {made !== undefined && (
+        <ShownOnce
+          title={`The token ${made.token.name}`}
+          about="This is the secret. It is shown only now: put it where your other secrets are."
+          text={made.secret}
+          copyLabel="Copy the token"
+          onClose={() => setMade(undefined)}
+        >
+          <Snippet
+            language="curl"
+            code={`curl ${location.origin}/api/models -H "Authorization: Bearer $POSTERN_TOKEN"`}
+          />
+        </ShownOnce>
+      )}
+    </Section>
+  );
+}
+
+function None() {
+  return (
+    <Empty icon="keys" title="No tokens yet">
+      A token lets a program do what you may, or less: keep models in step with a repository, read usage into your own
+      reports, rotate keys from a pipeline.
+    </Empty>
+  );
+}
+
+function TokenTable({ items }: { readonly items: readonly ApiToken[] }) {
+  const queries = useQueryClient();
+  const confirm = useConfirm();
+  const { mutate } = useMutation({
+    mutationFn: ({ id }: ApiToken) => ask(`/api/tokens/${id}`, { method: 'DELETE' }),
+    onSuccess: (_, { name }) => notifyDone(`The token ${name} is revoked.`),
+    onError: notifyFailed,
+    onSettled: () => queries.invalidateQueries({ queryKey: tokensKey }),
+  });
+
+  async function revoke(token: ApiToken): Promise<void> {
+    const yes = await confirm({
+      title: `Revoke ${token.name}?`,
+      body: 'Whatever uses it is refused from now on. This cannot be undone.',
+      confirm: 'Revoke',
+      danger: true,
+    });
+    if (yes) mutate(token);
+  }
+
+  return (
+    <div className="settings-table">
+      <Table verticalSpacing="sm">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Token</Table.Th>
+            <Table.Th scope="col">Role</Table.Th>
+            <Table.Th scope="col">Last used</Table.Th>
+            <Table.Th scope="col">Until</Table.Th>
+            <Table.Th scope="col">
+              <VisuallyHidden>Revoke</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {items.map((token) => (
+            <Table.Tr key={token.id}>
+              <Table.Td>
+                <Stack gap={0}>
+                  <Text size="sm" fw={600} className="breaks">
+                    {token.name}
+                  </Text>
+                  <Text size="xs" c="dimmed">
+                    {token.hint} of {token.memberName}
+                  </Text>
+                </Stack>
+              </Table.Td>
+              <Table.Td>{token.role}</Table.Td>
+              <Table.Td>
+                <When at={token.lastUsedAt} />
+              </Table.Td>
+              <Table.Td>{token.expiresAt === null ? 'revoked' : <When at={token.expiresAt} />}</Table.Td>
+              <Table.Td ta="right">
+                {token.revokedAt === null ? (
+                  <Button
+                    size="xs"
+                    variant="default"
+                    aria-label={`Revoke ${token.name}`}
+                    onClick={() => void revoke(token)}
+                  >
+                    Revoke
+                  </Button>
+                ) : (
+                  <StatusBadge state="revoked" />
+                )}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}

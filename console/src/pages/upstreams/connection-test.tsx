@@ -1,0 +1,128 @@
+/** A test of a connection: its steps, what each found, and what to do where one failed. */
+
+import { Alert, Loader, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { useEffect, useRef } from 'react';
+import type { UpstreamTest } from '../../../../src/admin/contract.ts';
+import { ApiError } from '../../api/client.ts';
+import { formatDuration } from '../../parts/format.ts';
+import { Icon, type IconName } from '../../parts/icon.tsx';
+import { toMessage } from '../../parts/state.tsx';
+import { stepWords } from './words.ts';
+
+interface ConnectionTestProps {
+  readonly isTesting: boolean;
+  readonly result: UpstreamTest | undefined;
+  readonly error: unknown;
+}
+
+type Step = UpstreamTest['steps'][number];
+
+/** Nothing until it was asked for; it is read out when it is there. */
+export function ConnectionTest({ isTesting, result, error }: ConnectionTestProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (result !== undefined) box.current?.scrollIntoView({ block: 'nearest' });
+  }, [result]);
+  return (
+    <div ref={box} aria-live="polite" aria-busy={isTesting}>
+      {isTesting && <Running />}
+      {!isTesting && result !== undefined && <Result result={result} />}
+      {!isTesting && error != null && result === undefined && (
+        <Alert color="red" variant="light" icon={<Icon name="warning" />} title="It could not be tested">
+          {inWords(error)}
+        </Alert>
+      )}
+    </div>
+  );
+}
+
+const atFields =
+  /^(?:id|base_url|api_key|credentials|options|headers|forward_headers|timeouts|limits|health_check|tls\.server_name|answer_limit|base64|legacy_engines)/;
+
+/** What stands at a field is not said twice. */
+function inWords(error: unknown): string {
+  if (!(error instanceof ApiError) || error.fields.length === 0) return toMessage(error);
+  const others = error.fields.filter(({ path }) => !atFields.test(path));
+  if (others.length === 0) return 'Nothing was sent: see what is said at the fields that are marked.';
+  return others.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join(' ');
+}
+
+const names = ['look-up', 'connect', 'secure', 'ask'] as const satisfies readonly Step['name'][];
+
+function Running() {
+  return (
+    <Stack gap="xs">
+      <Text size="sm">Connecting from the gateway…</Text>
+      <ol className="test-steps">
+        {names.map((name) => (
+          <li key={name} className="test-step">
+            <Loader size={14} aria-hidden="true" />
+            <Text size="sm" c="dimmed">
+              {stepWords[name]}
+            </Text>
+          </li>
+        ))}
+      </ol>
+    </Stack>
+  );
+}
+
+function Result({ result: { ok, steps, problem, models, credentials, address } }: { readonly result: UpstreamTest }) {
+  return (
+    <Stack gap="sm">
+      <ol className="test-steps" aria-label="Steps of the test">
+        {steps.map((step) => (
+          <StepLine key={step.name} step={step} />
+        ))}
+      </ol>
+      {ok ? (
+        <Alert color="teal" variant="light" icon={<Icon name="check" />} title="The connection works">
+          {address === null
+            ? 'It answers inside the gateway; there is nothing to connect to.'
+            : models === null
+              ? 'The service answers, and takes the credential. It has no list of models.'
+              : `The service answers, and lists ${models === 1 ? '1 model' : `${models} models`}.`}
+        </Alert>
+      ) : (
+        <Alert color="red" variant="light" icon={<Icon name="warning" />} title={problem?.message ?? 'It failed'}>
+          {problem?.advice}
+        </Alert>
+      )}
+      {credentials.length > 1 && (
+        <Text size="sm">
+          {credentials.map(({ id, ok: isGood }) => `${id} ${isGood ? 'is good' : 'is refused'}`).join(', ')}.
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+const looks: Readonly<Record<Step['state'], readonly [icon: IconName, tone: string, word: string]>> = {
+  passed: ['check', 'tone-good', 'Passed'],
+  failed: ['close', 'tone-bad', 'Failed'],
+  skipped: ['minus', 'tone-quiet', 'Left out'],
+};
+
+function StepLine({ step: { name, state, ms, detail } }: { readonly step: Step }) {
+  const [icon, tone, word] = looks[state];
+  return (
+    <li className="test-step">
+      <span className={tone}>
+        <Icon name={icon} size={16} />
+        <VisuallyHidden>{word}:</VisuallyHidden>
+      </span>
+      <Text size="sm" className="breaks">
+        {stepWords[name]}
+        {detail !== '' && (
+          <Text span c="dimmed" inherit>
+            {' '}
+            {detail}
+          </Text>
+        )}
+      </Text>
+      <Text size="sm" c="dimmed" className="numeric">
+        {ms === null ? '' : formatDuration(ms)}
+      </Text>
+    </li>
+  );
+}

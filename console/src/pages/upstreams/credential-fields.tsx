@@ -1,0 +1,128 @@
+/** Credentials, to be written and never to be seen again: one, or several that share the calls. */
+
+import { Button, Fieldset, Group, NumberInput, PasswordInput, Stack, Text, Textarea } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import type { FamilyFacts } from '../../../../src/admin/contract.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { emptyKey, type KeyValues, type UpstreamValues } from './upstream-values.ts';
+
+interface CredentialFieldsProps {
+  readonly form: UseFormReturnType<UpstreamValues>;
+  readonly family: FamilyFacts;
+}
+
+const words: Readonly<Record<FamilyFacts['credential'], readonly [label: string, about: string]>> = {
+  none: ['', ''],
+  key: ['API key', 'Sealed in the store when it is saved; nobody can read it here afterwards.'],
+  signed: [
+    'API key, or ACCESS_KEY_ID:SECRET_ACCESS_KEY',
+    'Each call is signed with it; :SESSION_TOKEN goes behind it where the key is temporary. It is sealed when it is saved.',
+  ],
+  document: [
+    'Key file of a service account, or an access token',
+    'Paste the whole JSON. It is sealed when it is saved; nobody can read it here afterwards.',
+  ],
+};
+
+export function CredentialFields({ form, family }: CredentialFieldsProps) {
+  const { keys } = form.getValues();
+  if (family.credential === 'none' && keys.length === 0) return null;
+  const isShared = keys.length > 1;
+  return (
+    <Stack gap="sm">
+      {keys.map((key, index) => (
+        <KeyField key={key.row} form={form} family={family} value={key} index={index} isShared={isShared} />
+      ))}
+      <Group>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<Icon name="plus" size={14} />}
+          onClick={() => form.insertListItem('keys', emptyKey())}
+        >
+          {keys.length === 0 ? 'Add a credential' : 'Add another credential'}
+        </Button>
+        {isShared && (
+          <Text size="sm" c="dimmed">
+            They share the calls by weight; where one is refused, the others go on.
+          </Text>
+        )}
+      </Group>
+    </Stack>
+  );
+}
+
+interface KeyFieldProps extends CredentialFieldsProps {
+  readonly value: KeyValues;
+  readonly index: number;
+  readonly isShared: boolean;
+}
+
+function KeyField({ form, family, value, index, isShared }: KeyFieldProps) {
+  const input = <SecretInput form={form} family={family} value={value} index={index} isShared={isShared} />;
+  const remove = (
+    <Button
+      size="xs"
+      variant="default"
+      leftSection={<Icon name="trash" size={14} />}
+      onClick={() => form.removeListItem('keys', index)}
+      aria-label={isShared ? `Remove credential ${index + 1}` : 'Remove the credential'}
+    >
+      Remove
+    </Button>
+  );
+  if (!isShared) {
+    return (
+      <Stack gap={6}>
+        {input}
+        {(value.kept !== '' || value.file !== '') && <Group>{remove}</Group>}
+      </Stack>
+    );
+  }
+  return (
+    <Fieldset legend={`Credential ${index + 1}`}>
+      <Stack gap="sm">
+        {input}
+        <Group align="flex-end">
+          <NumberInput
+            label="Weight"
+            description="Its share beside the others; 0 rests it."
+            min={0}
+            allowDecimal={false}
+            maw={200}
+            {...form.getInputProps(`keys.${index}.weight`)}
+          />
+          {remove}
+        </Group>
+      </Stack>
+    </Fieldset>
+  );
+}
+
+function SecretInput({ form, family, value, index, isShared }: KeyFieldProps) {
+  const [label, about] = words[family.credential];
+  if (value.file !== '') {
+    return (
+      <Text size="sm" className="breaks">
+        The key is in the file <strong>{value.file}</strong> of the gateway's machine, which the command line named.
+      </Text>
+    );
+  }
+  const isKept = value.kept !== '' && value.secret === '';
+  const common = {
+    ...form.getInputProps(`keys.${index}.secret`),
+    label: isShared ? `${label} ${index + 1}` : label,
+    description: isKept ? 'One is set. Type another one to replace it; leave this empty to keep it.' : about,
+    placeholder: isKept ? 'Set' : '',
+    autoComplete: 'off',
+    spellCheck: false,
+  };
+  if (family.credential === 'document') return <Textarea {...common} autosize minRows={3} maxRows={8} />;
+  return (
+    <PasswordInput
+      {...common}
+      autoComplete="new-password"
+      visibilityToggleButtonProps={{ 'aria-label': 'Show what I type' }}
+    />
+  );
+}

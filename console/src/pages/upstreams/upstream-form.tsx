@@ -1,0 +1,135 @@
+/** The form of an upstream, drawn from its family's facts; the connection can be tested before anything is saved. */
+
+import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { FamilyFacts } from '../../../../src/admin/contract.ts';
+import { ApiError } from '../../api/client.ts';
+import { FormFault } from '../../parts/form-fault.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import type { ApiForm } from '../../parts/use-api-form.ts';
+import { ConnectionTest } from './connection-test.tsx';
+import { CredentialFields } from './credential-fields.tsx';
+import { MoreFields } from './more-fields.tsx';
+import { OptionFields } from './option-fields.tsx';
+import { testDraft } from './upstream-data.ts';
+import { toDocument, toField, type UpstreamValues } from './upstream-values.ts';
+import { wayWords } from './words.ts';
+
+interface UpstreamFormProps {
+  readonly api: ApiForm<UpstreamValues>;
+  readonly family: FamilyFacts;
+  readonly isNew: boolean;
+  readonly submitLabel: string;
+  onCancel(): void;
+  /** Above the fields. */
+  readonly children?: ReactNode;
+}
+
+export function UpstreamForm({ api, family, isNew, submitLabel, onCancel, children }: UpstreamFormProps) {
+  const { form, fault, busy, onSubmit } = api;
+  const isBuiltIn = family.kind === 'built-in';
+  const tested = useMutation({
+    mutationFn: () => {
+      const values = form.getValues();
+      form.clearErrors();
+      return testDraft(values.id.trim(), toDocument(values, family));
+    },
+    onError: (error) => showFaults(api, error),
+  });
+  return (
+    <form onSubmit={onSubmit} noValidate autoComplete="off">
+      <Stack>
+        {children}
+        <FormFault fault={fault} />
+        <TextInput
+          label="Name"
+          description="For targets, logs and headers; it cannot be changed later."
+          withAsterisk
+          disabled={!isNew}
+          autoFocus={isNew}
+          autoComplete="off"
+          spellCheck={false}
+          {...form.getInputProps('id')}
+        />
+        <OptionFields form={form} family={family} required />
+        {!isBuiltIn && (
+          <TextInput
+            label="Address"
+            description={aboutAddress(family)}
+            placeholder={family.baseUrl ?? 'https://'}
+            withAsterisk={family.needsAddress}
+            type="url"
+            autoComplete="off"
+            spellCheck={false}
+            {...form.getInputProps('base_url')}
+          />
+        )}
+        <CredentialFields form={form} family={family} />
+        <OptionFields form={form} family={family} required={false} />
+        <Stack gap="sm">
+          <Group>
+            <Button
+              variant="default"
+              leftSection={<Icon name="bolt" size={16} />}
+              onClick={() => tested.mutate()}
+              loading={tested.isPending}
+            >
+              Test the connection
+            </Button>
+          </Group>
+          <ConnectionTest isTesting={tested.isPending} result={tested.data} error={tested.error} />
+        </Stack>
+        <Offers family={family} />
+        <Title order={3} size="h5">
+          More
+        </Title>
+        <MoreFields form={form} family={family} />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={busy}>
+            {submitLabel}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function aboutAddress({ baseUrl, needsAddress, kind }: FamilyFacts): string {
+  if (needsAddress) return 'Where yours is, such as https://name.example.com.';
+  if (kind === 'own-server') return 'Where your server listens, as the gateway reaches it.';
+  if (kind === 'cloud') return `Left empty: ${baseUrl ?? ''}`;
+  return 'As it is, unless you use another address of the same service.';
+}
+
+/** What the fields are told is shown at them; the rest is said by the test itself. */
+function showFaults({ form }: ApiForm<UpstreamValues>, error: unknown): void {
+  if (!(error instanceof ApiError)) return;
+  for (const { path, message } of error.fields) {
+    form.setFieldError(toField(path).replaceAll(/\[(\d+)\]/g, '.$1'), message);
+  }
+}
+
+function Offers({ family: { offers } }: { readonly family: FamilyFacts }) {
+  const own = offers.filter(({ label }) => label === 'openai');
+  const ways = [...new Set(own.map(({ way }) => way))];
+  return (
+    <Stack gap={2} component="section" aria-label="What it serves">
+      <Text size="sm" fw={500}>
+        What it serves
+      </Text>
+      {ways.map((way) => (
+        <Text key={way} size="sm" c="dimmed">
+          {own
+            .filter((offer) => offer.way === way)
+            .map(({ operation }) => operation)
+            .join(', ')}
+          : {wayWords[way]}
+        </Text>
+      ))}
+    </Stack>
+  );
+}

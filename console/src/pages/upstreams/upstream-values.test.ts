@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { FamilyFacts } from '../../../../src/admin/contract.ts';
+import { emptyKey, toDocument, toField, toFirstValues, toValues } from './upstream-values.ts';
+
+const family: FamilyFacts = {
+  id: 'openai',
+  title: 'OpenAI',
+  kind: 'service',
+  baseUrl: 'https://api.openai.com/v1',
+  needsAddress: false,
+  credential: 'key',
+  header: 'authorization',
+  options: [
+    { name: 'api', description: '', values: ['a', 'b'], pattern: null, form: null, default: 'a', required: false },
+  ],
+  offers: [],
+  listsModels: true,
+  bridges: false,
+  takesLegacyEngines: true,
+  builtIn: [],
+  starter: null,
+};
+
+test('what is written comes back as it was, also what the form does not show', () => {
+  const document = {
+    id: 'a',
+    family: 'openai',
+    base_url: 'http://10.0.0.1/v1',
+    options: { api: 'b' },
+    headers: { 'x-team': '(sealed)' },
+    forward_headers: ['x-user'],
+    timeouts: { connect: '1s' },
+    limits: { concurrency: 4, queue_timeout: '3s' },
+    budgets: [{ every: 'month', amount: '50' }],
+    tls: { ca: '/etc/ca.pem', server_name: 'inner' },
+    health_check: { path: '/health', interval: '5s' },
+    legacy_engines: 'native',
+    base64: 'convert',
+    answer_limit: '8MiB',
+  };
+  assert.deepEqual(toDocument(toValues(document), family), document);
+});
+
+test('what would hold anyway is not written', () => {
+  const values = toFirstValues(family, 'openai');
+  assert.deepEqual(
+    [values.base_url, values.options, values.keys.length],
+    ['https://api.openai.com/v1', { api: 'a' }, 1],
+  );
+  assert.deepEqual(toDocument(values, family), { id: 'openai', family: 'openai' });
+});
+
+test('a credential that is set stays until another one is typed', () => {
+  const values = toValues({ id: 'a', family: 'openai', api_key: '(sealed)' });
+  assert.deepEqual(
+    values.keys.map(({ secret, kept }) => [secret, kept]),
+    [['', '(sealed api_key)']],
+  );
+  assert.equal(toDocument(values, family).api_key, '(sealed api_key)');
+  const [key = emptyKey()] = values.keys;
+  assert.equal(toDocument({ ...values, keys: [{ ...key, secret: 'sk-new' }] }, family).api_key, 'sk-new');
+  assert.equal(toDocument({ ...values, keys: [] }, family).api_key, undefined);
+});
+
+test('each of several credentials keeps its own secret, wherever it comes to stand', () => {
+  const credentials = [0, 1, 2].map((index) => ({ api_key: `(sealed credentials[${index}].api_key)`, weight: index }));
+  const values = toValues({ id: 'a', family: 'openai', credentials });
+  assert.deepEqual(toDocument(values, family).credentials, credentials);
+  const without = { ...values, keys: values.keys.slice(1) };
+  assert.deepEqual(toDocument(without, family).credentials, credentials.slice(1));
+  const only = { ...values, keys: values.keys.slice(2) };
+  assert.deepEqual(toDocument(only, family).api_key, '(sealed credentials[2].api_key)');
+});
+
+test('one beside another makes a list of the two', () => {
+  const values = toValues({ id: 'a', family: 'openai', api_key: '(sealed)' });
+  const keys = [...values.keys, { ...emptyKey(), secret: 'sk-second', weight: 3 }];
+  assert.deepEqual(toDocument({ ...values, keys }, family).credentials, [
+    { api_key: '(sealed api_key)', weight: 1 },
+    { api_key: 'sk-second', weight: 3 },
+  ]);
+});
+
+test('faults find their fields', () => {
+  const rows = [
+    ['api_key', 'keys[0].secret'],
+    ['credentials[1].api_key', 'keys[1].secret'],
+    ['credentials[1].weight', 'keys[1].weight'],
+    ['headers.x-team', 'headers'],
+    ['options.region', 'options.region'],
+    ['base_url', 'base_url'],
+  ] as const;
+  for (const [path, field] of rows) assert.equal(toField(path), field);
+});

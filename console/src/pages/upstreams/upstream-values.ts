@@ -1,0 +1,210 @@
+/** An upstream as its form has it, and as the configuration's own words have it. What the form does not show stays as it is written. */
+
+import type { FamilyFacts } from '../../../../src/admin/contract.ts';
+
+export type Document = Readonly<Record<string, unknown>>;
+
+export const timeoutNames = ['connect', 'first_byte', 'idle', 'total'] as const;
+export const limitNames = [
+  'concurrency',
+  'queue',
+  'queue_timeout',
+  'requests_per_minute',
+  'requests_per_day',
+  'tokens_per_minute',
+  'tokens_per_day',
+  'items_per_minute',
+  'items_per_day',
+] as const;
+export type TimeoutName = (typeof timeoutNames)[number];
+export type LimitName = (typeof limitNames)[number];
+
+export interface KeyValues {
+  /** Stays the same while others come and go. */
+  row: string;
+  /** What was typed; empty while the stored one stays. */
+  secret: string;
+  /** What stands for the stored one; empty where there is none, or it is to be replaced. */
+  kept: string;
+  /** A file that the command line named; it stays as it is. */
+  file: string;
+  weight: number | string;
+}
+
+export interface HeaderValues {
+  row: string;
+  name: string;
+  value: string;
+  kept: string;
+}
+
+export interface UpstreamValues {
+  id: string;
+  family: string;
+  base_url: string;
+  options: Record<string, string>;
+  keys: KeyValues[];
+  headers: HeaderValues[];
+  forward_headers: string[];
+  timeouts: Record<TimeoutName, string>;
+  limits: Record<LimitName, number | string>;
+  tls: { server_name: string };
+  health_check: { path: string; interval: string; timeout: string };
+  legacy_engines: boolean;
+  base64: boolean;
+  answer_limit: string;
+  rest: Document;
+  restOfTls: Document;
+}
+
+let rows = 0;
+function newRow(): string {
+  rows += 1;
+  return `row ${rows}`;
+}
+
+export const emptyKey = (): KeyValues => ({ row: newRow(), secret: '', kept: '', file: '', weight: 1 });
+export const emptyHeader = (): HeaderValues => ({ row: newRow(), name: '', value: '', kept: '' });
+
+export function toValues(document: Document): UpstreamValues {
+  const { id, family, base_url, options, api_key, api_key_file, credentials, headers, forward_headers, ...more } =
+    document;
+  const { timeouts, limits, tls, health_check, legacy_engines, base64, answer_limit, ...rest } = more;
+  const { server_name, ...restOfTls } = toMapping(tls);
+  const check = toMapping(health_check);
+  return {
+    id: toText(id),
+    family: toText(family),
+    base_url: toText(base_url),
+    options: toTexts(toMapping(options)),
+    keys: toKeys({ api_key, api_key_file }, credentials),
+    headers: Object.entries(toMapping(headers)).map(([name, value]) => toHeader(name, toText(value))),
+    forward_headers: Array.isArray(forward_headers) ? forward_headers.map(toText) : [],
+    timeouts: pick(timeoutNames, toMapping(timeouts), toText),
+    limits: pick(limitNames, toMapping(limits), toAmount),
+    tls: { server_name: toText(server_name) },
+    health_check: { path: toText(check.path), interval: toText(check.interval), timeout: toText(check.timeout) },
+    legacy_engines: legacy_engines === 'native',
+    base64: base64 === 'convert',
+    answer_limit: toText(answer_limit),
+    rest,
+    restOfTls,
+  };
+}
+
+/** To begin with: what the family would have anyway is filled in where it has to be seen. */
+export function toFirstValues(family: FamilyFacts, id: string): UpstreamValues {
+  const values = toValues({ id, family: family.id });
+  const options = family.options.map(({ name, default: standard }) => [name, standard ?? '']);
+  return {
+    ...values,
+    base_url: family.baseUrl !== null && !family.baseUrl.includes('{') && family.kind !== 'cloud' ? family.baseUrl : '',
+    options: Object.fromEntries(options),
+    keys: family.credential === 'none' ? [] : [emptyKey()],
+  };
+}
+
+const isShown = (text: string): boolean => /^\(sealed(?: [^()]+)?\)$/.test(text);
+
+function toKeys(own: Document, credentials: unknown): KeyValues[] {
+  if (!Array.isArray(credentials)) {
+    return own.api_key === undefined && own.api_key_file === undefined ? [] : [toKey(own, 'api_key', 1)];
+  }
+  return credentials.map((entry, index) => {
+    const written = toMapping(entry);
+    return toKey(written, `credentials[${index}].api_key`, toAmount(written.weight ?? 1));
+  });
+}
+
+/** One that is shown by a bare word is told by its place, so that it may move. */
+function toKey({ api_key, api_key_file }: Document, place: string, weight: number | string): KeyValues {
+  const text = toText(api_key);
+  const kept = text === '(sealed)' ? `(sealed ${place})` : isShown(text) ? text : '';
+  return { row: newRow(), secret: kept === '' ? text : '', kept, file: toText(api_key_file), weight };
+}
+
+function toHeader(name: string, text: string): HeaderValues {
+  return { row: newRow(), name, value: isShown(text) ? '' : text, kept: isShown(text) ? text : '' };
+}
+
+/** Only what says something: a document that someone reads stays short. */
+export function toDocument(values: UpstreamValues, family: FamilyFacts | undefined): Document {
+  const { rest, restOfTls, base_url, forward_headers, tls, health_check, answer_limit } = values;
+  const options = toOptions(values.options, family);
+  const headers = Object.fromEntries(
+    values.headers
+      .filter(({ name }) => name.trim() !== '')
+      .map(({ name, value, kept }) => [name.trim(), value === '' ? kept : value]),
+  );
+  const timeouts = present(values.timeouts);
+  const limits = present(values.limits);
+  const tlsDocument = { ...restOfTls, ...present(tls) };
+  return {
+    ...rest,
+    id: values.id.trim(),
+    family: values.family,
+    ...(base_url.trim() !== '' && base_url.trim() !== family?.baseUrl && { base_url: base_url.trim() }),
+    ...(Object.keys(options).length > 0 && { options }),
+    ...toCredentials(values.keys),
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(forward_headers.length > 0 && { forward_headers }),
+    ...(Object.keys(timeouts).length > 0 && { timeouts }),
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(Object.keys(tlsDocument).length > 0 && { tls: tlsDocument }),
+    ...(health_check.path.trim() !== '' && { health_check: present(health_check) }),
+    ...(values.legacy_engines && { legacy_engines: 'native' }),
+    ...(values.base64 && { base64: 'convert' }),
+    ...(answer_limit.trim() !== '' && { answer_limit: answer_limit.trim() }),
+  };
+}
+
+/** What is as it would be anyway is left out. */
+function toOptions(written: Readonly<Record<string, string>>, family: FamilyFacts | undefined): Document {
+  const standards = new Map(family?.options.map((option) => [option.name, option.default]));
+  return Object.fromEntries(
+    Object.entries(written).filter(([name, value]) => value.trim() !== '' && value !== standards.get(name)),
+  );
+}
+
+function toCredentials(keys: readonly KeyValues[]): Document {
+  const written = keys.filter(({ secret, kept, file }) => secret !== '' || kept !== '' || file !== '');
+  const [only] = written;
+  if (only === undefined) return {};
+  if (written.length === 1) return toCredential(only);
+  return { credentials: written.map((key) => ({ ...toCredential(key), weight: key.weight === '' ? 1 : key.weight })) };
+}
+
+function toCredential({ secret, kept, file }: KeyValues): Document {
+  if (secret !== '') return { api_key: secret };
+  return file === '' ? { api_key: kept } : { api_key_file: file };
+}
+
+/** Where the form has what the API speaks of. */
+export function toField(path: string): string {
+  if (path === 'api_key' || path === 'api_key_file') return 'keys[0].secret';
+  const index = /^credentials\[(\d+)\]\./.exec(path)?.[1];
+  if (index !== undefined) return path.endsWith('.weight') ? `keys[${index}].weight` : `keys[${index}].secret`;
+  return path.startsWith('headers.') ? 'headers' : path;
+}
+
+function pick<N extends string, V>(names: readonly N[], from: Document, to: (value: unknown) => V): Record<N, V> {
+  return Object.fromEntries(names.map((name) => [name, to(from[name])])) as Record<N, V>;
+}
+
+function present(values: Readonly<Record<string, number | string>>): Record<string, number | string> {
+  const filled = Object.entries(values).map(
+    ([name, value]) => [name, typeof value === 'string' ? value.trim() : value] as const,
+  );
+  return Object.fromEntries(filled.filter(([, value]) => value !== ''));
+}
+
+const toText = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+const toAmount = (value: unknown): number | string =>
+  typeof value === 'number' || typeof value === 'string' ? value : '';
+const toTexts = (mapping: Document): Record<string, string> =>
+  Object.fromEntries(Object.entries(mapping).map(([name, value]) => [name, toText(value)]));
+
+function toMapping(value: unknown): Document {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+}

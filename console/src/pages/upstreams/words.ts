@@ -1,0 +1,84 @@
+/** How the page calls things. */
+
+import type { FamilyFacts, Upstream, UpstreamTest } from '../../../../src/admin/contract.ts';
+import { formatDuration } from '../../parts/format.ts';
+import type { Status } from '../../parts/status.tsx';
+import type { LimitName, TimeoutName } from './upstream-values.ts';
+
+export const kindWords: Readonly<Record<FamilyFacts['kind'], { readonly title: string; readonly about: string }>> = {
+  service: { title: 'Services', about: 'An API key is all that they need.' },
+  'own-server': { title: 'Servers of your own', about: 'Inference servers that you run, here or in your network.' },
+  cloud: { title: 'Cloud accounts', about: 'With an address for each account or region.' },
+  'built-in': { title: 'Built in', about: 'Answers inside the gateway, without any network: good to try things with.' },
+};
+
+export const kinds = ['service', 'own-server', 'cloud', 'built-in'] as const satisfies readonly FamilyFacts['kind'][];
+
+export const stepWords: Readonly<Record<UpstreamTest['steps'][number]['name'], string>> = {
+  'look-up': 'Look the name up',
+  connect: 'Connect',
+  secure: 'Agree on encryption',
+  ask: 'Ask the service',
+};
+
+export const timeoutWords: Readonly<Record<TimeoutName, readonly [label: string, about: string, example: string]>> = {
+  connect: ['To connect', 'To open a connection.', '2s'],
+  first_byte: ['To the first byte', 'From the question to the beginning of the answer.', '60s'],
+  idle: ['Between bytes', 'How long an answer may pause.', '60s'],
+  total: ['Altogether', 'For the whole call.', '300s'],
+};
+
+export const limitWords: Readonly<Record<LimitName, string>> = {
+  concurrency: 'Calls at a time',
+  queue: 'Calls that may wait',
+  queue_timeout: 'How long each may wait',
+  requests_per_minute: 'Requests a minute',
+  requests_per_day: 'Requests a day',
+  tokens_per_minute: 'Tokens a minute',
+  tokens_per_day: 'Tokens a day',
+  items_per_minute: 'Items a minute',
+  items_per_day: 'Items a day',
+};
+
+export const wayWords = {
+  passes: 'passed on byte for byte',
+  adapts: 'passed on, and adapted where it has to be',
+  translated: 'translated',
+  'made here': 'answered inside the gateway',
+} as const satisfies Record<FamilyFacts['offers'][number]['way'], string>;
+
+export interface StateWords {
+  readonly state: Status;
+  readonly label: string;
+  readonly why: string;
+}
+
+/** What a circuit's state means to people: whether calls go there, why not, and until when. */
+export function stateWords(
+  upstream: Pick<Upstream, 'state' | 'why' | 'restsForMs' | 'models' | 'inForce'>,
+): StateWords {
+  const { state, why, restsForMs, models, inForce } = upstream;
+  if (!inForce) return { state: 'pending', label: 'Taking effect', why: 'It was just saved.' };
+  if (models.length === 0)
+    return { state: 'off', label: 'No models yet', why: 'No model uses it, so nothing is sent there.' };
+  const because = why === null ? '' : ` Why: ${why}.`;
+  switch (state) {
+    case 'healthy':
+      return { state, label: 'Healthy', why: '' };
+    case 'probing':
+      return { state, label: 'Trying again', why: `It rested, and the next call shows whether it is back.${because}` };
+    case 'resting':
+      return {
+        state,
+        label: restsForMs > 0 ? `Resting, ${formatDuration(Math.ceil(restsForMs / 1000) * 1000)} more` : 'Resting',
+        why: `It failed, so no calls go there for a while; other targets take them.${because}`,
+      };
+    case 'failing':
+      return { state, label: 'Failing', why: `It fails, and is called all the same, as there is no other.${because}` };
+    case 'unknown':
+      return { state, label: 'Nothing known', why: 'No gateway has reported on it lately.' };
+  }
+}
+
+/** `` `text` `` in a family's facts stands for code; without it, for places that take plain text. */
+export const plain = (text: string): string => text.replaceAll('`', '');

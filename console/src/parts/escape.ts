@@ -1,0 +1,61 @@
+/** Who hears the Escape key where several things are open above each other: the uppermost alone. */
+
+import { useEffect, useRef } from 'react';
+
+/** Every dialog listens at the window, and leaves alone what comes from an element with this. */
+const mark = 'data-mantine-stop-propagation';
+
+/** For a dialog above all others: while it is open, Escape goes to it and closes none beneath, whose typed text would be lost. */
+export function useEscapeAbove(opened: boolean, onEscape: () => void): void {
+  const listener = useLatest(onEscape);
+  useEffect(() => {
+    if (!opened) return;
+    const marked = new Set<Element>();
+    const take = (): void => {
+      for (const element of [document.body, document.activeElement]) {
+        if (element === null || element.hasAttribute(mark)) continue;
+        element.setAttribute(mark, 'true');
+        marked.add(element);
+      }
+    };
+    const hear = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape' && !event.isComposing) listener.current();
+    };
+    take();
+    document.addEventListener('focusin', take);
+    window.addEventListener('keydown', hear);
+    return () => {
+      document.removeEventListener('focusin', take);
+      window.removeEventListener('keydown', hear);
+      for (const element of marked) element.removeAttribute(mark);
+    };
+  }, [opened, listener]);
+}
+
+/** For what lies beneath dialogs: it closes only where none is open, and nothing else wanted the key. */
+export function useEscapeBeneath(opened: boolean, onEscape: () => void): void {
+  const listener = useLatest(onEscape);
+  useEffect(() => {
+    if (!opened) return;
+    // Before the dialogs, which would be gone by the time that it comes to us otherwise.
+    const hear = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape' || event.isComposing || isWanted(event.target)) return;
+      listener.current();
+    };
+    window.addEventListener('keydown', hear, { capture: true });
+    return () => window.removeEventListener('keydown', hear, { capture: true });
+  }, [opened, listener]);
+}
+
+function isWanted(target: EventTarget | null): boolean {
+  if (document.querySelector('[aria-modal="true"]') !== null) return true;
+  return target instanceof Element && target.closest(`[${mark}="true"], [aria-expanded="true"]`) !== null;
+}
+
+function useLatest(value: () => void) {
+  const latest = useRef(value);
+  useEffect(() => {
+    latest.current = value;
+  }, [value]);
+  return latest;
+}

@@ -1,0 +1,94 @@
+/** Numbers, money and times as the reader's own locale writes them. */
+
+const locale = undefined;
+
+const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
+const compactCounts = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
+const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
+const wholeDollars = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' });
+const smallDollars = new Intl.NumberFormat(locale, {
+  style: 'currency',
+  currency: 'USD',
+  minimumSignificantDigits: 1,
+  maximumSignificantDigits: 3,
+});
+const exactTimes = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
+const shortTimes = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' });
+const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+
+export const formatCount = (value: number): string => counts.format(value);
+
+/** 1.2M: for axes and tiles. */
+export const formatCompact = (value: number): string => compactCounts.format(value);
+
+/** Of a share: 0.5 is 50 %. */
+export const formatPercent = (share: number): string => percents.format(share);
+
+/** Decimal text, as the API gives it; what is less than a cent keeps the digits that say something. */
+export function formatMoney(dollars: string | number): string {
+  const value = Number(dollars);
+  const isSmall = value !== 0 && Math.abs(value) < 0.1;
+  return (isSmall ? smallDollars : wholeDollars).format(value);
+}
+
+const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+export function formatBytes(value: number): string {
+  let amount = value;
+  let unit = 0;
+  while (amount >= 1024 && unit < byteUnits.length - 1) {
+    amount /= 1024;
+    unit += 1;
+  }
+  return `${toSignificant(amount)} ${byteUnits[unit] ?? 'B'}`;
+}
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+export function formatDuration(ms: number): string {
+  if (ms < secondMs) return withUnit(ms, 'millisecond');
+  if (ms < minuteMs) return withUnit(ms / secondMs, 'second');
+  if (ms < hourMs) return withUnit(ms / minuteMs, 'minute');
+  if (ms < 2 * dayMs) return withUnit(ms / hourMs, 'hour');
+  return withUnit(ms / dayMs, 'day');
+}
+
+function withUnit(value: number, unit: 'millisecond' | 'second' | 'minute' | 'hour' | 'day'): string {
+  const maximumFractionDigits = value < 10 && value % 1 !== 0 ? 2 : value < 100 && unit !== 'millisecond' ? 1 : 0;
+  const name = `${unit} ${maximumFractionDigits}`;
+  let format = unitFormats.get(name);
+  if (format === undefined) {
+    format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits });
+    unitFormats.set(name, format);
+  }
+  return format.format(value);
+}
+
+/** To make one takes a tenth of a millisecond: too long where numbers change every second. */
+const unitFormats = new Map<string, Intl.NumberFormat>();
+
+const toSignificant = (value: number): string =>
+  new Intl.NumberFormat(locale, {
+    maximumFractionDigits: value < 10 && value % 1 !== 0 ? 2 : value < 100 ? 1 : 0,
+  }).format(value);
+
+export const formatTime = (at: string | number | Date): string => exactTimes.format(new Date(at));
+export const formatHour = (at: string | number | Date): string => shortTimes.format(new Date(at));
+export const formatDay = (at: string | number | Date): string => days.format(new Date(at));
+
+/** "3 minutes ago", "tomorrow". */
+export function formatRelative(at: string | number | Date, nowMs: number): string {
+  const apartMs = new Date(at).getTime() - nowMs;
+  const apart = Math.abs(apartMs);
+  // What just happened is never ahead: the time that it is held against is a few seconds old.
+  if (apart < 5 * secondMs || (apartMs > 0 && apart < 16 * secondMs)) return relative.format(0, 'second');
+  if (apart < minuteMs) return relative.format(Math.round(apartMs / secondMs), 'second');
+  if (apart < hourMs) return relative.format(Math.round(apartMs / minuteMs), 'minute');
+  if (apart < dayMs) return relative.format(Math.round(apartMs / hourMs), 'hour');
+  if (apart < 60 * dayMs) return relative.format(Math.round(apartMs / dayMs), 'day');
+  return formatDay(at);
+}

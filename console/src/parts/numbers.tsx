@@ -1,0 +1,73 @@
+/** Numbers, money, sizes and times on a page: each in one way everywhere, and a dash where there is none. */
+
+import { Text, Tooltip, VisuallyHidden } from '@mantine/core';
+import type { ReactNode } from 'react';
+import {
+  formatBytes,
+  formatCompact,
+  formatCount,
+  formatDuration,
+  formatMoney,
+  formatRelative,
+  formatTime,
+} from './format.ts';
+import { useNow } from './now.ts';
+
+type Maybe<T> = T | null | undefined;
+
+/** Stands where there is nothing to say. */
+export function Nothing({ children = 'none' }: { readonly children?: string }) {
+  return (
+    <Text span inherit c="dimmed">
+      <span aria-hidden="true">–</span>
+      <VisuallyHidden>{children}</VisuallyHidden>
+    </Text>
+  );
+}
+
+interface CountProps {
+  readonly value: Maybe<number>;
+  /** 1.2M instead of 1,234,567; the exact number is in a tooltip. */
+  readonly compact?: boolean;
+}
+
+export function Count({ value, compact = false }: CountProps) {
+  if (value === null || value === undefined) return <Nothing />;
+  if (!compact) return <Numeric>{formatCount(value)}</Numeric>;
+  return <Numeric exact={formatCount(value)}>{formatCompact(value)}</Numeric>;
+}
+
+/** `dollars` is decimal text; the exact amount is in a tooltip. */
+export function Money({ dollars }: { readonly dollars: Maybe<string> }) {
+  if (dollars === null || dollars === undefined) return <Nothing>unknown</Nothing>;
+  return <Numeric exact={`$${dollars}`}>{formatMoney(dollars)}</Numeric>;
+}
+
+export function Bytes({ value }: { readonly value: Maybe<number> }) {
+  if (value === null || value === undefined) return <Nothing />;
+  return <Numeric exact={`${formatCount(value)} bytes`}>{formatBytes(value)}</Numeric>;
+}
+
+export function Duration({ ms }: { readonly ms: Maybe<number> }) {
+  if (ms === null || ms === undefined) return <Nothing />;
+  return <Numeric>{formatDuration(ms)}</Numeric>;
+}
+
+/** How long ago, or in how long; the time itself is in a tooltip. */
+export function When({ at }: { readonly at: Maybe<string> }) {
+  const nowMs = useNow();
+  if (at === null || at === undefined) return <Nothing>never</Nothing>;
+  return (
+    <Tooltip label={formatTime(at)} openDelay={300} withinPortal>
+      <time dateTime={at}>{formatRelative(at, nowMs)}</time>
+    </Tooltip>
+  );
+}
+
+function Numeric({ exact, children }: { readonly exact?: string; readonly children: ReactNode }) {
+  return (
+    <Text span inherit title={exact} className="numeric">
+      {children}
+    </Text>
+  );
+}

@@ -1,0 +1,194 @@
+/** Calls of the gateway, ready to be pasted: for curl and for the libraries that people use. Pure text. */
+
+export type SnippetOperation = 'embeddings' | 'rerank' | 'completions' | 'moderations' | 'edits';
+
+export interface SnippetFacts {
+  /** What clients put before `/v1/...`. */
+  readonly baseUrl: string;
+  /** The secret itself where it is shown; else how the shell calls it. */
+  readonly secret: string | undefined;
+  readonly model: string;
+  readonly operation: SnippetOperation;
+}
+
+export interface CallSnippet {
+  readonly id: 'curl' | 'openai-python' | 'openai-node' | 'cohere' | 'langchain';
+  /** "OpenAI SDK, Python". */
+  readonly title: string;
+  readonly language: string;
+  readonly code: string;
+  /** What one has to know. */
+  readonly note?: string;
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+const bodies: Readonly<Record<SnippetOperation, Body>> = {
+  embeddings: { input: ['Hello, world'] },
+  rerank: {
+    query: 'Which fruit is yellow?',
+    documents: ['Bananas are yellow.', 'Plums are blue.', 'The sky is blue.'],
+    top_n: 2,
+  },
+  completions: { prompt: 'Say hello:', max_tokens: 16 },
+  moderations: { input: 'I like bananas.' },
+  edits: { input: 'Helo wrld', instruction: 'Fix the spelling.' },
+};
+
+const toBody = ({ model, operation }: Pick<SnippetFacts, 'model' | 'operation'>): Body => ({
+  model,
+  ...bodies[operation],
+});
+
+/** Those that can do what is asked for. */
+export function toSnippets(facts: SnippetFacts): CallSnippet[] {
+  const always = [toCurlSnippet(facts), toOpenAiPython(facts), toOpenAiNode(facts)];
+  if (facts.operation === 'rerank') return [...always, toCohere(facts)];
+  if (facts.operation === 'embeddings') return [...always, toLangChain(facts)];
+  return always;
+}
+
+/** For a POSIX shell: between single quotes nothing means anything. */
+const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+function toCurlSnippet({ baseUrl, secret, model, operation }: SnippetFacts): CallSnippet {
+  const authorization =
+    secret === undefined ? '"Authorization: Bearer $POSTERN_KEY"' : quote(`Authorization: Bearer ${secret}`);
+  const code = [
+    `curl ${quote(`${baseUrl}/v1/${operation}`)}`,
+    `-H ${authorization}`,
+    `-H ${quote('Content-Type: application/json')}`,
+    `-d ${quote(toText(toBody({ model, operation })))}`,
+  ].join(' \\\n  ');
+  return { id: 'curl', title: 'curl', language: 'Shell', code };
+}
+
+/** Longer ones are written over several lines. */
+const longestLine = 100;
+
+function toText(body: Body): string {
+  const flat = JSON.stringify(body);
+  return flat.length > longestLine ? JSON.stringify(body, null, 2) : flat;
+}
+
+/** As both JavaScript and Python read it. */
+const literal = (value: unknown): string => JSON.stringify(value);
+
+const pythonKey = (secret: string | undefined): string =>
+  secret === undefined ? 'os.environ["POSTERN_KEY"]' : literal(secret);
+const pythonHead = (secret: string | undefined): string[] => (secret === undefined ? ['import os'] : []);
+
+function toArguments(body: Body, indent = '    '): string[] {
+  return Object.entries(body).map(([name, value]) => `${indent}${name}=${literal(value)},`);
+}
+
+function toOpenAiPython({ baseUrl, secret, model, operation }: SnippetFacts): CallSnippet {
+  const body = toBody({ model, operation });
+  const client = [
+    'client = OpenAI(',
+    `    base_url=${literal(`${baseUrl}/v1`)},`,
+    `    api_key=${pythonKey(secret)},`,
+    ')',
+  ];
+  const code = [...pythonHead(secret), 'from openai import OpenAI', '', ...client, ''];
+  const title = 'OpenAI SDK, Python';
+  const calls: Partial<Record<SnippetOperation, readonly [string, string]>> = {
+    embeddings: ['client.embeddings.create(', 'len(answer.data[0].embedding)'],
+    completions: ['client.completions.create(', 'answer.choices[0].text'],
+    moderations: ['client.moderations.create(', 'answer.results[0]'],
+  };
+  const call = calls[operation];
+  if (call !== undefined) {
+    code.push(`answer = ${call[0]}`, ...toArguments(body), ')', `print(${call[1]})`);
+    return { id: 'openai-python', title, language: 'Python', code: code.join('\n') };
+  }
+  const fields = Object.entries(body).map(([name, value]) => `        ${literal(name)}: ${literal(value)},`);
+  code.push(
+    'answer = client.post(',
+    `    ${literal(`/${operation}`)},`,
+    '    body={',
+    ...fields,
+    '    },',
+    '    cast_to=object,',
+    ')',
+  );
+  code.push('print(answer)');
+  const note = `The library has no method for ${operation} of its own; its post() sends any body.`;
+  return { id: 'openai-python', title, language: 'Python', code: code.join('\n'), note };
+}
+
+function toOpenAiNode({ baseUrl, secret, model, operation }: SnippetFacts): CallSnippet {
+  const key = secret === undefined ? 'process.env.POSTERN_KEY' : literal(secret);
+  const fields = Object.entries(toBody({ model, operation })).map(([name, value]) => `${name}: ${literal(value)},`);
+  const head = [
+    "import OpenAI from 'openai';",
+    '',
+    'const client = new OpenAI({',
+    `  baseURL: ${literal(`${baseUrl}/v1`)},`,
+    `  apiKey: ${key},`,
+    '});',
+    '',
+  ];
+  const title = 'OpenAI SDK, Node';
+  const shown: Partial<Record<SnippetOperation, string>> = {
+    embeddings: 'answer.data[0].embedding.length',
+    completions: 'answer.choices[0].text',
+    moderations: 'answer.results[0]',
+  };
+  const what = shown[operation];
+  if (what !== undefined) {
+    const call = [`const answer = await client.${operation}.create({`, ...fields.map((field) => `  ${field}`), '});'];
+    const code = [...head, ...call, `console.log(${what});`].join('\n');
+    return { id: 'openai-node', title, language: 'JavaScript', code };
+  }
+  const call = [
+    `const answer = await client.post('/${operation}', {`,
+    '  body: {',
+    ...fields.map((field) => `    ${field}`),
+    '  },',
+    '});',
+  ];
+  const note = `The library has no method for ${operation} of its own; its post() sends any body.`;
+  const code = [...head, ...call, 'console.log(answer);'].join('\n');
+  return { id: 'openai-node', title, language: 'JavaScript', code, note };
+}
+
+function toCohere({ baseUrl, secret, model, operation }: SnippetFacts): CallSnippet {
+  const code = [
+    ...pythonHead(secret),
+    'import cohere',
+    '',
+    'co = cohere.ClientV2(',
+    `    api_key=${pythonKey(secret)},`,
+    `    base_url=${literal(baseUrl)},`,
+    ')',
+    '',
+    'answer = co.rerank(',
+    ...toArguments(toBody({ model, operation })),
+    ')',
+    'for result in answer.results:',
+    '    print(result.index, result.relevance_score)',
+  ].join('\n');
+  const note = 'Without /v1 at the end: this library adds the version by itself.';
+  return { id: 'cohere', title: 'Cohere SDK, Python', language: 'Python', code, note };
+}
+
+function toLangChain({ baseUrl, secret, model }: SnippetFacts): CallSnippet {
+  const code = [
+    ...pythonHead(secret),
+    'from langchain_openai import OpenAIEmbeddings',
+    '',
+    'embeddings = OpenAIEmbeddings(',
+    `    model=${literal(model)},`,
+    `    base_url=${literal(`${baseUrl}/v1`)},`,
+    `    api_key=${pythonKey(secret)},`,
+    '    check_embedding_ctx_length=False,',
+    ')',
+    '',
+    'vectors = embeddings.embed_documents(["Hello, world"])',
+    'print(len(vectors[0]))',
+  ].join('\n');
+  const note =
+    'Keep check_embedding_ctx_length=False: without it, LangChain sends the numbers of OpenAI’s own tokens rather than your text, which other models read as other words, or not at all.';
+  return { id: 'langchain', title: 'LangChain, Python', language: 'Python', code, note };
+}

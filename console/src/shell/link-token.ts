@@ -1,0 +1,23 @@
+/** The token of a one-time link. It stands in the fragment, which no browser sends and so no log holds. */
+
+import { useSyncExternalStore } from 'react';
+
+function tokenInLink(): string | undefined {
+  const token = new URLSearchParams(location.hash.slice(1)).get('token');
+  return token === null || token === '' ? undefined : token;
+}
+
+/** Another link may be opened in the same tab, which changes nothing but the fragment. */
+export function useLinkToken(): string | undefined {
+  return useSyncExternalStore(onFragment, tokenInLink);
+}
+
+function onFragment(listener: () => void): () => void {
+  window.addEventListener('hashchange', listener);
+  return () => window.removeEventListener('hashchange', listener);
+}
+
+/** What was used up is of no use in the history; the pages behind begin anew. */
+export function goHome(): void {
+  location.replace('/');
+}

@@ -1,0 +1,39 @@
+/** The page for signing in, and what stands there before anybody can. */
+
+import { Code, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { Session } from '../../../src/admin/contract.ts';
+import { FormFault } from '../parts/form-fault.tsx';
+import { Entrance } from './entrance.tsx';
+import { SignInForm } from './sign-in-form.tsx';
+
+export function SignIn({ session }: { readonly session: Session }) {
+  const [problem] = useState(problemInLink);
+  if (session.needsSetUp) return <NeedsSetUp />;
+  return (
+    <Entrance title="Sign in">
+      <FormFault fault={problem} />
+      <SignInForm ways={session.signIn} />
+    </Entrance>
+  );
+}
+
+/** What the identity provider's way ended with: it stands in the fragment. */
+function problemInLink(): string | undefined {
+  return new URLSearchParams(location.hash.slice(1)).get('problem') ?? undefined;
+}
+
+function NeedsSetUp() {
+  return (
+    <Entrance title="Nobody has been set up yet" about="Whoever started this gateway can make the first owner.">
+      <Text size="sm">
+        Its first start printed a link that works once. It is among the first lines where you started it, and looks like
+        this:
+      </Text>
+      <Code block>{`${location.origin}/setup#token=…`}</Code>
+      <Text size="sm" c="dimmed">
+        The link is gone? Start the gateway again: while there is no owner, it prints a new one.
+      </Text>
+    </Entrance>
+  );
+}

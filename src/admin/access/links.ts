@@ -1,0 +1,59 @@
+/** Links that are handed to people: the secret stands behind the `#`, so that no server and no log ever sees it. */
+
+import { randomBytes } from 'node:crypto';
+import type { InvitationStore, StoredInvitation } from '../../core/member.ts';
+import type { Role } from '../../core/role.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { digestOf } from '../../lib/key-secret.ts';
+
+export interface MadeLink {
+  readonly link: string;
+  readonly invitation: StoredInvitation;
+}
+
+export interface Links {
+  /** For the first owner; undefined where there is a member already. The one that was made before ends. */
+  setUp(base: string, actor: string): Promise<MadeLink | undefined>;
+  invite(
+    base: string,
+    person: { readonly email: string; readonly role: Role },
+    actor: string,
+  ): Promise<MadeLink | 'taken'>;
+  /** For another password. */
+  reset(base: string, memberId: string, actor: string): Promise<MadeLink | undefined>;
+}
+
+const dayMs = 24 * 60 * 60_000;
+const secretBytes = 32;
+
+export function createLinks(invitations: InvitationStore, clock: Pick<Clock, 'nowMs'>): Links {
+  const made = (base: string, page: string, secret: string, invitation: StoredInvitation): MadeLink => ({
+    link: `${base}/${page}#token=${secret}`,
+    invitation,
+  });
+  const createToken = () => randomBytes(secretBytes).toString('base64url');
+
+  return {
+    async setUp(base, actor) {
+      const secret = createToken();
+      const invitation = await invitations.setUp(digestOf(secret), clock.nowMs() + dayMs, actor);
+      return invitation && made(base, 'setup', secret, invitation);
+    },
+
+    async invite(base, person, actor) {
+      const secret = createToken();
+      const invitation = await invitations.invite(
+        { ...person, digest: digestOf(secret), expiresAtMs: clock.nowMs() + 7 * dayMs },
+        actor,
+      );
+      return invitation === 'taken' ? invitation : made(base, 'join', secret, invitation);
+    },
+
+    async reset(base, memberId, actor) {
+      const secret = createToken();
+      const reset = { digest: digestOf(secret), memberId, expiresAtMs: clock.nowMs() + dayMs };
+      const invitation = await invitations.reset(reset, actor);
+      return invitation && made(base, 'join', secret, invitation);
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { oidcClient, startIdentityProvider } from '../../../test/support/identity-provider.ts';
+import type { OidcSettings } from '../../core/snapshot.ts';
+import { Problem } from '../problem.ts';
+import { createOidcFlow, type OidcPerson } from './oidc.ts';
+
+const callback = 'https://console.example.com/api/session/oidc/callback';
+const ada = { sub: 'user-1', email: 'ada@example.com', email_verified: true, name: 'Ada' };
+
+async function setUp(t: TestContext, parts: Partial<OidcSettings> = {}) {
+  const provider = await startIdentityProvider(ada);
+  t.after(() => provider.close());
+  const settings: OidcSettings = {
+    issuer: provider.issuer,
+    clientId: oidcClient.id,
+    clientSecret: oidcClient.secret,
+    title: 'Example',
+    scopes: ['openid', 'email'],
+    defaultRole: undefined,
+    roleClaim: 'groups',
+    roles: [
+      { group: 'bosses', role: 'owner' },
+      { group: 'readers', role: 'viewer' },
+    ],
+    trustsEmail: false,
+    ...parts,
+  };
+  const flow = createOidcFlow(settings, Date.now);
+
+  /** To the provider and back, as a browser goes. */
+  async function go(change: (url: URL) => void = () => undefined): Promise<OidcPerson> {
+    const { url, memo } = await flow.begin(callback, '/models');
+    assert.equal(memo.page, '/models');
+    const left = await fetch(url, { redirect: 'manual' });
+    const back = new URL(left.headers.get('location') ?? '');
+    change(back);
+    return flow.end(back, memo);
+  }
+  return { provider, flow, go };
+}
+
+const refused = (what: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof Problem, String(error));
+  assert.match(error.message, what);
+  return true;
+};
+
+test('whoever the provider vouches for comes with subject, address and name', async (t) => {
+  const { go, provider } = await setUp(t);
+  assert.deepEqual(await go(), {
+    subject: `${provider.issuer} user-1`,
+    email: 'ada@example.com',
+    name: 'Ada',
+    role: undefined,
+  });
+});
+
+test('the highest role that a group gives counts', async (t) => {
+  const { go, provider } = await setUp(t);
+  for (const [groups, role] of [
+    [['readers', 'bosses', 'others'], 'owner'],
+    [['readers'], 'viewer'],
+    ['readers', 'viewer'],
+    [['others'], undefined],
+    [{ readers: true }, undefined],
+  ] as const) {
+    provider.claims = { ...ada, groups };
+    assert.equal((await go()).role, role);
+  }
+});
+
+test('an address that was not verified counts only where the operator says so', async (t) => {
+  const { go, provider } = await setUp(t);
+  for (const email_verified of [false, undefined, 'true']) {
+    provider.claims = { ...ada, email_verified };
+    await assert.rejects(go(), refused(/was verified/));
+  }
+  provider.claims = { sub: 'user-1', email_verified: true };
+  await assert.rejects(go(), refused(/did not say your e-mail address/));
+  const trusting = await setUp(t, { trustsEmail: true });
+  trusting.provider.claims = { ...ada, email_verified: undefined };
+  assert.equal((await trusting.go()).email, 'ada@example.com');
+});
+
+test('another state, a used code, a token for somebody else, of another time or another issuer lets nobody in', async (t) => {
+  const { go, provider } = await setUp(t);
+  await assert.rejects(
+    go((url) => url.searchParams.set('state', 'other')),
+    refused(/did not confirm/),
+  );
+  await assert.rejects(
+    go((url) => url.searchParams.set('code', 'other')),
+    refused(/did not confirm/),
+  );
+  await assert.rejects(
+    go((url) => {
+      url.searchParams.delete('code');
+      url.searchParams.set('error', 'access_denied');
+    }),
+    refused(/access_denied/),
+  );
+  for (const wrong of [{ aud: 'another' }, { exp: 1 }, { iss: 'https://other.example.com' }, { nonce: 'other' }]) {
+    provider.claims = { ...ada, ...wrong };
+    await assert.rejects(go(), refused(/did not confirm/));
+  }
+  provider.claims = ada;
+  provider.spoil = (answer) => ({ ...answer, id_token: `${String(answer.id_token).slice(0, -8)}AAAAAAAA` });
+  await assert.rejects(go(), Problem);
+  provider.spoil = ({ id_token: _, ...answer }) => answer;
+  await assert.rejects(go(), refused(/did not confirm/));
+  provider.spoil = (answer) => answer;
+  assert.equal((await go()).name, 'Ada');
+});
+
+test('a provider that is away is said to be, and is asked again', async (t) => {
+  const { flow, provider } = await setUp(t);
+  await provider.close();
+  await assert.rejects(flow.begin(callback, '/'), refused(/does not answer as one does/));
+});

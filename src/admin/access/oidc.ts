@@ -1,0 +1,148 @@
+/** Signing in through the team's identity provider: OpenID Connect, by the code flow with PKCE. Finds out who it is; not what they may. */
+
+import type { Role } from '../../core/role.ts';
+import type { OidcSettings } from '../../core/snapshot.ts';
+import { Problem } from '../problem.ts';
+
+/** Who the provider says it is. */
+export interface OidcPerson {
+  /** Issuer and subject: the one thing of a person that never changes. */
+  readonly subject: string;
+  readonly email: string;
+  readonly name: string;
+  /** What the provider's groups make of them; undefined where they say nothing. */
+  readonly role: Role | undefined;
+}
+
+/** What the browser keeps between leaving and coming back. */
+export interface OidcMemo {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  /** The page of the console to go back to. */
+  readonly page: string;
+}
+
+export interface OidcFlow {
+  /** Where the browser goes, and what it keeps meanwhile. Throws a Problem where the provider cannot be asked. */
+  begin(callbackUrl: string, page: string): Promise<{ readonly url: string; readonly memo: OidcMemo }>;
+  /** `url` is the callback as the browser came back to it. Throws a Problem that says what is wrong. */
+  end(url: URL, memo: OidcMemo): Promise<OidcPerson>;
+}
+
+const timeoutS = 10;
+/** What a provider says of itself and its keys may have changed after this. */
+const freshMs = 10 * 60_000;
+
+export function createOidcFlow(settings: OidcSettings, nowMs: () => number): OidcFlow {
+  let known: { readonly atMs: number; readonly provider: ReturnType<typeof discover> } | undefined;
+
+  function findProvider(): ReturnType<typeof discover> {
+    if (known === undefined || nowMs() - known.atMs > freshMs) {
+      const provider = discover(settings);
+      known = { atMs: nowMs(), provider };
+      // Whoever comes next may try again.
+      provider.catch(() => {
+        known = undefined;
+      });
+    }
+    return known.provider;
+  }
+
+  return {
+    async begin(callbackUrl, page) {
+      const { client, configuration } = await findProvider();
+      const memo = {
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+        verifier: client.randomPKCECodeVerifier(),
+        page,
+      };
+      const url = client.buildAuthorizationUrl(configuration, {
+        redirect_uri: callbackUrl,
+        scope: settings.scopes.join(' '),
+        state: memo.state,
+        nonce: memo.nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(memo.verifier),
+        code_challenge_method: 'S256',
+      });
+      return { url: url.href, memo };
+    },
+
+    async end(url, memo) {
+      const { client, configuration } = await findProvider();
+      const tokens = await client
+        .authorizationCodeGrant(configuration, url, {
+          expectedState: memo.state,
+          expectedNonce: memo.nonce,
+          pkceCodeVerifier: memo.verifier,
+          idTokenExpected: true,
+        })
+        .catch((error: unknown) => {
+          throw failed(`the identity provider did not confirm it (${codeOf(error)})`);
+        });
+      const claims = tokens.claims();
+      if (claims === undefined) throw failed('the identity provider sent no ID token');
+      return toPerson(claims, settings);
+    },
+  };
+}
+
+/** Loaded when it is first needed: most gateways never do. */
+async function discover({ issuer, clientId, clientSecret }: OidcSettings) {
+  const client = await import('openid-client');
+  const url = new URL(issuer);
+  // The configuration lets a plain http:// address be on this machine alone.
+  const insecure = url.protocol === 'http:' ? [client.allowInsecureRequests] : [];
+  // Signatures are checked as well, and not the connection alone.
+  const execute = [...insecure, client.enableNonRepudiationChecks];
+  try {
+    const configuration = await client.discovery(url, clientId, clientSecret, undefined, {
+      execute,
+      timeout: timeoutS,
+    });
+    return { client, configuration };
+  } catch (error) {
+    throw new Problem('upstream_failed', {
+      detail: `The identity provider at ${issuer} does not answer as one does (${codeOf(error)}); try again, sign in another way, or tell your operator.`,
+    });
+  }
+}
+
+function toPerson(claims: Readonly<Record<string, unknown>>, settings: OidcSettings): OidcPerson {
+  const { iss, sub, email, name } = claims;
+  if (typeof iss !== 'string' || typeof sub !== 'string') throw failed('the identity provider did not say who you are');
+  if (typeof email !== 'string' || !email.includes('@')) {
+    throw failed('the identity provider did not say your e-mail address (the scope email, and the claim of that name)');
+  }
+  // An address that nobody checked may be somebody else's. Providers that say nothing of it are taken at the operator's word only.
+  if (claims.email_verified !== true && !settings.trustsEmail) {
+    throw failed('the identity provider does not say that your e-mail address was verified');
+  }
+  return {
+    subject: `${iss} ${sub}`,
+    email,
+    name: typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, 100) : email,
+    role: roleOf(claims, settings),
+  };
+}
+
+/** The highest that any of their groups gives. */
+function roleOf(claims: Readonly<Record<string, unknown>>, { roleClaim, roles }: OidcSettings): Role | undefined {
+  const said = claims[roleClaim];
+  const groups = new Set(Array.isArray(said) ? said : [said]);
+  // In falling order.
+  return roles.find(({ group }) => groups.has(group))?.role;
+}
+
+function failed(why: string): Problem {
+  return new Problem('sign_in_failed', { detail: `You are not signed in: ${why}. Try again, or ask your operator.` });
+}
+
+/** Never the library's own words, which may hold parts of a token. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  const { code, error: said } = error as Error & { readonly code?: unknown; readonly error?: unknown };
+  const word = typeof said === 'string' ? said : code;
+  return typeof word === 'string' ? word.replace(/[^\w.-]/g, '').slice(0, 60) : error.name;
+}

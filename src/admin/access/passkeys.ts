@@ -1,0 +1,128 @@
+/** Passkeys: a device of the member proves who it is, and the gateway keeps only what it can check that with. */
+
+import type { StoredMember } from '../../core/member.ts';
+import type { Store } from '../../core/store.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { Problem } from '../problem.ts';
+import { createChallenges } from './challenges.ts';
+
+/** As the browser's own API gives and takes it; the library judges it. */
+type BrowserJson = Readonly<Record<string, unknown>>;
+
+export interface Passkeys {
+  /** Browsers know passkeys by a name: a console that is reached by a number has none. */
+  isPossible(consoleUrl: string): boolean;
+  /** What the browser asks a device for, to make a passkey for the member. */
+  beginAdding(member: StoredMember, consoleUrl: string): Promise<BrowserJson>;
+  /** Throws a Problem where the device's answer does not fit. */
+  add(member: StoredMember, answer: BrowserJson, name: string, consoleUrl: string, actor: string): Promise<void>;
+  beginSignIn(consoleUrl: string): Promise<BrowserJson>;
+  /** Whose passkey it is. Throws a Problem where the device's answer does not fit. */
+  signIn(answer: BrowserJson, consoleUrl: string): Promise<StoredMember>;
+}
+
+const signInPurpose = 'sign-in';
+const timeoutMs = 120_000;
+
+export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock: Clock): Passkeys {
+  // Anybody may begin to sign in: that must not push out what members have begun.
+  const [signIns, additions] = [createChallenges(clock), createChallenges(clock)];
+  const adding = (member: StoredMember): string => `add ${member.id}`;
+
+  return {
+    isPossible: (consoleUrl) => hostOf(consoleUrl) !== undefined,
+
+    async beginAdding(member, consoleUrl) {
+      const { generateRegistrationOptions } = await load();
+      const known = await store.passkeys.listOf(member.id);
+      return asJson(
+        await generateRegistrationOptions({
+          rpName: 'Postern',
+          rpID: needHost(consoleUrl),
+          userID: new Uint8Array(Buffer.from(member.id)),
+          userName: member.email,
+          userDisplayName: member.name,
+          challenge: new Uint8Array(Buffer.from(additions.create(adding(member)), 'base64url')),
+          timeout: timeoutMs,
+          excludeCredentials: known.map(({ id, transports }) => ({ id, transports: [...transports] })),
+          authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+        }),
+      );
+    },
+
+    async add(member, answer, name, consoleUrl, actor) {
+      const { verifyRegistrationResponse } = await load();
+      const verified = await verifyRegistrationResponse({
+        response: answer as unknown as Parameters<typeof verifyRegistrationResponse>[0]['response'],
+        expectedChallenge: (challenge) => additions.take(challenge, adding(member)),
+        expectedOrigin: consoleUrl,
+        expectedRPID: needHost(consoleUrl),
+      }).catch(() => undefined);
+      if (verified?.verified !== true) throw notFitting('was not made for this console just now');
+      const { id, publicKey, counter, transports = [] } = verified.registrationInfo.credential;
+      const added = await store.passkeys.add({ id, memberId: member.id, publicKey, counter, transports, name }, actor);
+      if (added === 'taken') throw new Problem('already_there', { detail: 'This passkey is there already.' });
+      if (added === 'absent') throw new Problem('not_found', { detail: 'The member is not there any more.' });
+    },
+
+    async beginSignIn(consoleUrl) {
+      const { generateAuthenticationOptions } = await load();
+      return asJson(
+        await generateAuthenticationOptions({
+          rpID: needHost(consoleUrl),
+          challenge: new Uint8Array(Buffer.from(signIns.create(signInPurpose), 'base64url')),
+          timeout: timeoutMs,
+          userVerification: 'required',
+        }),
+      );
+    },
+
+    async signIn(answer, consoleUrl) {
+      const passkey = typeof answer.id === 'string' ? await store.passkeys.find(answer.id) : undefined;
+      if (passkey === undefined)
+        throw notFitting('is not known here; sign in in another way and add it in the settings');
+      const { verifyAuthenticationResponse } = await load();
+      const { id, publicKey, counter } = passkey;
+      const verified = await verifyAuthenticationResponse({
+        response: answer as unknown as Parameters<typeof verifyAuthenticationResponse>[0]['response'],
+        expectedChallenge: (challenge) => signIns.take(challenge, signInPurpose),
+        expectedOrigin: consoleUrl,
+        expectedRPID: needHost(consoleUrl),
+        credential: { id, publicKey: new Uint8Array(publicKey), counter },
+      }).catch(() => undefined);
+      if (verified?.verified !== true) throw notFitting('did not sign what it was asked to; try again');
+      if (!(await store.passkeys.used(id, verified.authenticationInfo.newCounter))) {
+        throw notFitting('may have been copied: its counter did not go on. Remove it, and add it anew');
+      }
+      const member = await store.members.get(passkey.memberId);
+      if (member === undefined || member.disabledAtMs !== undefined)
+        throw notFitting('belongs to nobody who may sign in');
+      return member;
+    },
+  };
+}
+
+/** When it is first needed: it is large, and a start does without. */
+const load = () => import('@simplewebauthn/server');
+
+function asJson(options: object): BrowserJson {
+  return { ...options };
+}
+
+/** Undefined for a number, which no passkey can be bound to. */
+function hostOf(consoleUrl: string): string | undefined {
+  const host = URL.parse(consoleUrl)?.hostname ?? '';
+  return host === '' || /^[\d.]+$/.test(host) || host.startsWith('[') ? undefined : host;
+}
+
+function needHost(consoleUrl: string): string {
+  const host = hostOf(consoleUrl);
+  if (host !== undefined) return host;
+  throw new Problem('not_found', {
+    detail: 'Browsers bind passkeys to a name: open the console as http://localhost with its port, or set console.url.',
+  });
+}
+
+function notFitting(why: string): Problem {
+  return new Problem('sign_in_failed', { detail: `The passkey ${why}.` });
+}

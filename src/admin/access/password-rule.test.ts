@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { faultOfPassword } from './password-rule.ts';
+
+const email = 'ada.lovelace@example.com';
+
+test('a few words, a random text and other scripts will do', () => {
+  const good = [
+    'lantern moss gate',
+    'xK3!vq9Lm2#p',
+    'Postern bewacht das kleine Tor',
+    'пароль для ворот',
+    'ada and the analytical engine',
+    '🦊🐻🐼🐨🐯🦁🐮🐷🐸🐵🐔🐧',
+    'a'.repeat(100) + 'b'.repeat(100),
+  ];
+  for (const password of good) assert.equal(faultOfPassword(password, email), undefined, password);
+});
+
+test('what is too short or too long is told its measure, in characters', () => {
+  assert.match(faultOfPassword('elevenchars', email) ?? '', /at least 12/);
+  assert.match(faultOfPassword('🦊'.repeat(6), email) ?? '', /at least 12/);
+  assert.match(faultOfPassword('lantern moss gate'.repeat(12), email) ?? '', /at most 200/);
+});
+
+test('the address, runs and what everybody guesses first are refused, with what to do', () => {
+  const rows: readonly [string, RegExp][] = [
+    [email, /e-mail/],
+    ['Ada.Lovelace@Example.com', /e-mail/],
+    ['ada.lovelace123', /e-mail/],
+    ['aaaaaaaaaaaa', /over and over/],
+    ['ababababababab', /over and over/],
+    ['123456789012', /in their order/],
+    ['9876543210987', /in their order/],
+    ['abcdefghijklmn', /in their order/],
+    ['password1234', /guessed/],
+    ['Passwort2026!', /guessed/],
+    ['passwordpassword', /guessed/],
+    ['P@ssw0rd2026!', /guessed/],
+    ['correcthorsebatterystaple', /guessed/],
+    ['qwertyuiop12', /guessed/],
+    ['postern-postern', /guessed/],
+  ];
+  for (const [password, says] of rows) assert.match(faultOfPassword(password, email) ?? 'nothing', says, password);
+});

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { openStore } from '../../store/open-store.ts';
+import { createSessions, type OpenedSession } from './sessions.ts';
+
+const hourMs = 3_600_000;
+
+async function open(t: TestContext, isSecure = false) {
+  const clock = createFakeClock();
+  const store = await openStore('sqlite::memory:', { cwd: '/nowhere', clock });
+  t.after(() => store.close());
+  const member = await store.members.create({ email: 'ada@example.com', name: 'Ada', role: 'owner' }, 'tester');
+  assert.ok(member !== 'taken');
+  const sessions = createSessions({ store, clock, isSecure: () => isSecure });
+  const start = (headers = new Headers()) => sessions.open(member, 'password', { headers, address: '::1' });
+  return { clock, store, sessions, start };
+}
+
+const cookieOf = ({ cookie }: OpenedSession): Headers => new Headers({ cookie: cookie.split(';', 1)[0] ?? '' });
+
+test('the cookie is for this host alone, for no script, and goes along with nothing from elsewhere', async (t) => {
+  const plain = await open(t);
+  const form = /^postern_session=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Strict$/;
+  assert.match((await plain.start()).cookie, form);
+  const secure = await open(t, true);
+  const opened = await secure.start();
+  assert.match(opened.cookie, /^__Host-postern=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Strict; Secure$/);
+  assert.notEqual(await secure.sessions.find(cookieOf(opened)), undefined);
+  // One that came over plain http is none, so that nobody on the way can put it there.
+  const renamed = cookieOf(opened).get('cookie')?.replace('__Host-postern', 'postern_session') ?? '';
+  assert.equal(await secure.sessions.find(new Headers({ cookie: renamed })), undefined);
+  assert.match(secure.sessions.clearingCookie(), /^__Host-postern=; Max-Age=0; Path=\/; HttpOnly; .*Secure$/);
+});
+
+test('what is in the cookie is kept nowhere', async (t) => {
+  const { start, sessions, store } = await open(t);
+  const opened = await start();
+  const secret = /=([\w-]+);/.exec(opened.cookie)?.[1] ?? '';
+  const text = JSON.stringify([await store.sessions.listOf(opened.member.id), await store.audit.page({ limit: 10 })]);
+  for (const part of [secret, opened.csrfToken]) assert.equal(text.includes(part), false);
+  assert.notEqual(opened.csrfToken, secret);
+  assert.equal((await sessions.find(cookieOf(opened)))?.csrfToken, opened.csrfToken);
+});
+
+test('a session ends after twelve hours without use, and after a week of whatever use', async (t) => {
+  const { clock, start, sessions } = await open(t);
+  const idle = await start();
+  clock.advance(12 * hourMs - 1);
+  assert.notEqual(await sessions.find(cookieOf(idle)), undefined);
+  clock.advance(12 * hourMs);
+  assert.equal(await sessions.find(cookieOf(idle)), undefined);
+  const used = await start();
+  for (let hours = 0; hours < 7 * 24 - 6; hours += 6) {
+    clock.advance(6 * hourMs);
+    assert.notEqual(await sessions.find(cookieOf(used)), undefined, `after ${hours + 6} hours`);
+  }
+  clock.advance(6 * hourMs);
+  assert.equal(await sessions.find(cookieOf(used)), undefined);
+});
+
+test('each sign-in has a secret of its own, and ends what the browser had before', async (t) => {
+  const { start, sessions } = await open(t);
+  const [former, elsewhere] = [await start(), await start()];
+  const next = await start(cookieOf(former));
+  assert.notEqual(next.cookie, former.cookie);
+  assert.notEqual(next.csrfToken, former.csrfToken);
+  assert.equal(await sessions.find(cookieOf(former)), undefined);
+  for (const one of [next, elsewhere]) assert.notEqual(await sessions.find(cookieOf(one)), undefined);
+});
+
+test('a secret that somebody else made up becomes no session', async (t) => {
+  const { start, sessions } = await open(t);
+  const planted = new Headers({ cookie: `postern_session=${'A'.repeat(43)}` });
+  const opened = await start(planted);
+  assert.equal(await sessions.find(planted), undefined);
+  assert.doesNotMatch(opened.cookie, /A{43}/);
+});
+
+test('two cookies of the name are none: one of them is not ours', async (t) => {
+  const { start, sessions } = await open(t);
+  const [one, other] = [cookieOf(await start()).get('cookie'), cookieOf(await start()).get('cookie')];
+  for (const cookie of [`${one}; ${other}`, `${other}; ${one}`, `${one}; ${one}`, 'postern_session=', '', 'x']) {
+    assert.equal(await sessions.find(new Headers({ cookie })), undefined, cookie);
+  }
+  assert.notEqual(await sessions.find(new Headers({ cookie: `theme=dark; ${one}; a=b` })), undefined);
+});

@@ -1,0 +1,105 @@
+/** Sessions: opened with a new secret at each sign-in, found by their cookie, and over when they are not used or too old. */
+
+import { hash, randomBytes } from 'node:crypto';
+import type { SessionMethod, StoredMember, StoredSession } from '../../core/member.ts';
+import type { Store } from '../../core/store.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { digestOf } from '../../lib/key-secret.ts';
+import { Problem } from '../problem.ts';
+import { readCookie, toClearingCookie, toCookie } from './cookie.ts';
+
+/** From where somebody asks. */
+export interface Origin {
+  readonly headers: Headers;
+  readonly address: string;
+}
+
+export interface LiveSession {
+  readonly session: StoredSession;
+  readonly member: StoredMember;
+  readonly csrfToken: string;
+}
+
+export interface OpenedSession extends LiveSession {
+  /** For `Set-Cookie`. */
+  readonly cookie: string;
+}
+
+export interface Sessions {
+  /** The one that the browser had before is over: nobody can have put one there that is then signed in. */
+  open(member: StoredMember, method: SessionMethod, origin: Origin): Promise<OpenedSession>;
+  /** Undefined where there is none, or it is over, or its member may not sign in any more. */
+  find(headers: Headers): Promise<LiveSession | undefined>;
+  /** Neither too old nor left alone for too long. */
+  isAlive(session: StoredSession, nowMs: number): boolean;
+  /** What takes the cookie away. */
+  clearingCookie(): string;
+}
+
+export interface SessionDeps {
+  readonly store: Pick<Store, 'sessions' | 'members'>;
+  readonly clock: Clock;
+  /** Whether people reach the console over https. */
+  isSecure(): boolean;
+}
+
+const secretBytes = 32;
+const hourMs = 60 * 60_000;
+const idleMs = 12 * hourMs;
+const longestMs = 7 * 24 * hourMs;
+/** Use is written down this often at most. */
+const seenEveryMs = 60_000;
+const mostUserAgentCharacters = 300;
+
+export function createSessions({ store: { sessions, members }, clock, isSecure }: SessionDeps): Sessions {
+  async function find(headers: Headers): Promise<LiveSession | undefined> {
+    const secret = readCookie(headers, isSecure());
+    if (secret === undefined || secret === '') return undefined;
+    const found = await sessions.find(digestOf(secret));
+    if (found === undefined || found.member.disabledAtMs !== undefined) return undefined;
+    const nowMs = clock.nowMs();
+    const { session } = found;
+    if (!isAlive(session, nowMs)) return undefined;
+    if (nowMs - session.seenAtMs >= seenEveryMs) {
+      await Promise.all([sessions.seen(session.id), members.seen(found.member.id)]);
+    }
+    return { ...found, csrfToken: toCsrfToken(secret) };
+  }
+
+  return {
+    find,
+    isAlive,
+
+    async open(member, method, { headers, address }) {
+      const former = await find(headers);
+      if (former !== undefined) await sessions.end(former.session.id, former.session.memberId);
+      await sessions.prune(clock.nowMs() - idleMs);
+      const secret = randomBytes(secretBytes).toString('base64url');
+      const session = await sessions.open({
+        digest: digestOf(secret),
+        memberId: member.id,
+        method,
+        address,
+        userAgent: (headers.get('user-agent') ?? '').slice(0, mostUserAgentCharacters),
+        expiresAtMs: clock.nowMs() + longestMs,
+      });
+      if (session === undefined) throw signInFailed();
+      return { session, member, csrfToken: toCsrfToken(secret), cookie: toCookie(secret, isSecure()) };
+    },
+
+    clearingCookie: () => toClearingCookie(isSecure()),
+  };
+}
+
+const isAlive = ({ expiresAtMs, seenAtMs }: StoredSession, nowMs: number): boolean =>
+  expiresAtMs > nowMs && seenAtMs + idleMs > nowMs;
+
+/** In the same words whoever it is, and whatever was wrong. */
+export function signInFailed(): Problem {
+  return new Problem('sign_in_failed', {
+    detail: 'The e-mail address and the password do not belong together, or the member cannot sign in; check both.',
+  });
+}
+
+/** Only who holds the cookie's secret can tell it, so it is not kept anywhere; and it says nothing of the secret. */
+const toCsrfToken = (secret: string): string => hash('sha256', `csrf token of ${secret}`, 'base64url');

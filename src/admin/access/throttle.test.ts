@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { openStore } from '../../store/open-store.ts';
+import { createThrottle, toNetwork } from './throttle.ts';
+
+async function open(t: TestContext) {
+  const clock = createFakeClock();
+  const store = await openStore('sqlite::memory:', { cwd: '/nowhere', clock });
+  t.after(() => store.close());
+  const throttle = createThrottle({ attempts: store.attempts, clock });
+  /** For how many seconds it has to wait; 0 where it may be tried. */
+  const tryAs = async (account: string | undefined, address: string, node = throttle): Promise<number> => {
+    try {
+      await node.begin(account, address);
+      return 0;
+    } catch (error) {
+      assert.equal(Reflect.get(Object(error), 'code'), 'too_many_attempts');
+      return Number(Reflect.get(Object(error), 'headers')['retry-after']);
+    }
+  };
+  return { clock, store, throttle, tryAs };
+}
+
+/** A different one each time. */
+const address = (number: number): string => `10.0.${number >> 8}.${number & 255}`;
+
+test('an account waits twice as long after each failure, a minute at most, wherever they come from', async (t) => {
+  const { clock, tryAs } = await open(t);
+  let from = 0;
+  for (let turn = 0; turn < 5; turn += 1) assert.equal(await tryAs('ada', address(from++)), 0);
+  for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {
+    assert.equal(await tryAs('ada', address(from++)), seconds);
+    clock.advance(seconds * 1_000);
+    assert.equal(await tryAs('ada', address(from++)), 0);
+  }
+  assert.equal(await tryAs('bo', address(from++)), 0);
+});
+
+test('who gets in starts anew, and another node counts along', async (t) => {
+  const { clock, store, throttle, tryAs } = await open(t);
+  const other = createThrottle({ attempts: store.attempts, clock });
+  for (let turn = 0; turn < 5; turn += 1) await tryAs('ada', address(turn), turn % 2 === 0 ? throttle : other);
+  assert.equal(await tryAs('ada', address(9), other), 1);
+  clock.advance(1_000);
+  assert.equal(await tryAs('ada', address(9)), 0);
+  await throttle.succeeded('ada', address(9));
+  for (let turn = 0; turn < 5; turn += 1) assert.equal(await tryAs('ada', address(20 + turn)), 0);
+});
+
+test('an address waits after twenty, whomever it tries, and is forgotten when it stays quiet', async (t) => {
+  const { clock, throttle, tryAs } = await open(t);
+  for (let turn = 0; turn < 20; turn += 1) assert.equal(await tryAs(`member ${turn}`, '2001:db8::1'), 0);
+  assert.equal(await tryAs('another', '2001:db8::ffff'), 1);
+  assert.equal(await tryAs('another', '2001:db8:0:1::1'), 0);
+  clock.advance(1_000);
+  assert.equal(await tryAs(undefined, '2001:db8::1'), 0);
+  // One sign-in of one's own does not wipe out what was tried at others.
+  await throttle.succeeded('own', '2001:db8::1');
+  assert.equal(await tryAs(undefined, '2001:db8::1'), 2);
+  clock.advance(15 * 60_000);
+  for (let turn = 0; turn < 19; turn += 1) assert.equal(await tryAs(undefined, '2001:db8::1'), 0);
+});
+
+test('an IPv6 address counts with its network', () => {
+  const rows = [
+    ['127.0.0.1', '127.0.0.1'],
+    ['::1', '0:0:0:0'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:db8::6', '2001:db8:0:0'],
+    ['fe80::1:2:3:4:5', 'fe80:0:0:1'],
+    ['::ffff:10.0.0.1', '::ffff:10.0.0.1'],
+    ['', ''],
+  ] as const;
+  for (const [given, network] of rows) assert.equal(toNetwork(given), network);
+});

@@ -1,0 +1,95 @@
+/** Slows down whoever guesses: by account, counted in the store for all nodes, and by address, in memory. */
+
+import type { AttemptStore } from '../../core/member.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { digestOf } from '../../lib/key-secret.ts';
+import { Problem } from '../problem.ts';
+
+export interface Throttle {
+  /** Counts an attempt before it is judged, so that many at once get no further. Throws a Problem where it has to wait. */
+  begin(account: string | undefined, address: string): Promise<void>;
+  succeeded(account: string | undefined, address: string): Promise<void>;
+}
+
+export interface ThrottleDeps {
+  readonly attempts: AttemptStore;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+}
+
+/** A minute at most: whoever guesses at an account must not be able to lock its owner out for long. */
+const account = { free: 5, longestMs: 60_000 };
+/** Several people may sit behind one address. */
+const addressRule = { free: 20, longestMs: 5 * 60_000 };
+const firstMs = 1_000;
+const forgottenMs = 15 * 60_000;
+const mostAddresses = 10_000;
+
+interface Tries {
+  attempts: number;
+  atMs: number;
+  blockedUntilMs: number;
+}
+
+export function createThrottle({ attempts, clock }: ThrottleDeps): Throttle {
+  /** The least recently seen first. */
+  const addresses = new Map<string, Tries>();
+
+  function waitOf(address: string): number {
+    const nowMs = clock.monotonicMs();
+    for (const [known, { atMs }] of addresses) {
+      if (nowMs - atMs < forgottenMs && addresses.size <= mostAddresses) break;
+      addresses.delete(known);
+    }
+    const tries = addresses.get(address) ?? { attempts: 0, atMs: nowMs, blockedUntilMs: 0 };
+    if (tries.blockedUntilMs > nowMs) return tries.blockedUntilMs - nowMs;
+    tries.attempts += 1;
+    tries.atMs = nowMs;
+    tries.blockedUntilMs = nowMs + backOffMs(tries.attempts, addressRule);
+    addresses.delete(address);
+    addresses.set(address, tries);
+    return 0;
+  }
+
+  return {
+    async begin(name, address) {
+      refuseAfter(waitOf(toNetwork(address)));
+      if (name !== undefined) refuseAfter(await attempts.begin(subjectOf(name), (count) => backOffMs(count, account)));
+    },
+
+    async succeeded(name, address) {
+      // Not all of them: a member who guesses at others could start anew each time with an own sign-in.
+      const tries = addresses.get(toNetwork(address));
+      if (tries !== undefined) tries.attempts -= 1;
+      if (name !== undefined) await attempts.succeeded(subjectOf(name));
+    },
+  };
+}
+
+/** Nothing for the first few, then a second, and twice that each further time. */
+function backOffMs(count: number, { free, longestMs }: { free: number; longestMs: number }): number {
+  return count < free ? 0 : Math.min(longestMs, firstMs * 2 ** Math.min(count - free, 30));
+}
+
+function refuseAfter(waitMs: number): void {
+  if (waitMs <= 0) return;
+  const seconds = Math.ceil(waitMs / 1_000);
+  throw new Problem('too_many_attempts', {
+    detail: `There were too many attempts; try again in ${seconds === 1 ? 'a second' : `${seconds} seconds`}.`,
+    headers: { 'retry-after': String(seconds) },
+  });
+}
+
+/** Whoever has one IPv6 address has the rest of its /64 too. */
+export function toNetwork(address: string): string {
+  if (!address.includes(':') || address.includes('.')) return address;
+  const [head = '', tail = ''] = address.split('::', 2);
+  const first = head.split(':').filter((group) => group !== '');
+  const last = tail.split(':').filter((group) => group !== '');
+  const groups = address.includes('::')
+    ? [...first, ...Array(8 - first.length - last.length).fill('0'), ...last]
+    : first;
+  return groups.slice(0, 4).join(':');
+}
+
+/** People type their password where the address goes: of what nobody knows, only the digest is kept. */
+const subjectOf = (name: string): string => `account ${digestOf(name)}`;

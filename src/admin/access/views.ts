@@ -1,0 +1,38 @@
+/** Members and sessions as the API shows them. */
+
+import type * as z from 'zod';
+import type { StoredMember } from '../../core/member.ts';
+import type { AdminContext } from '../context.ts';
+import { toInstant } from '../shapes/common.ts';
+import type * as shapes from '../shapes/session.ts';
+import type { LiveSession } from './sessions.ts';
+
+export function toMemberView(member: StoredMember): z.input<typeof shapes.member> {
+  const { id, email, name, role, passkeys, createdAtMs, lastSeenAtMs } = member;
+  return {
+    id,
+    email,
+    name,
+    role,
+    createdAt: toInstant(createdAtMs),
+    lastSeenAt: lastSeenAtMs === undefined ? null : toInstant(lastSeenAtMs),
+    hasPassword: member.passwordHash !== undefined,
+    passkeys,
+    disabled: member.disabledAtMs !== undefined,
+  };
+}
+
+/** What the console asks first, and what every sign-in answers. */
+export async function toSessionView(
+  live: Pick<LiveSession, 'member' | 'csrfToken'> | undefined,
+  context: AdminContext,
+): Promise<z.input<typeof shapes.session>> {
+  const oidc = context.oidc.current();
+  return {
+    member: live === undefined ? null : toMemberView(live.member),
+    csrfToken: live?.csrfToken ?? null,
+    needsSetUp: live === undefined && !(await context.store.members.any()),
+    signIn: { password: true, passkey: true, oidc: oidc === undefined ? null : { title: oidc.settings.title } },
+    version: context.version,
+  };
+}

@@ -1,0 +1,122 @@
+/** Signing in through the identity provider: there, and back. A browser is led, so what goes wrong ends on the console's own page. */
+
+import * as z from 'zod';
+import { admitPerson } from '../access/admit-person.ts';
+import { readOnlyCookie } from '../access/cookie.ts';
+import type { OidcMemo } from '../access/oidc.ts';
+import { tellSignIn } from '../access/sign-in.ts';
+import type { AdminContext } from '../context.ts';
+import { type Call, defineEndpoint } from '../endpoint.ts';
+import { Problem } from '../problem.ts';
+
+const path = '/api/session/oidc';
+const memoSeconds = 600;
+
+/** Over https no page of a neighbouring host can put one there, by which somebody else's sign-in would end here. */
+const memoCookieOf = (isSecure: boolean): string => (isSecure ? '__Host-postern_oidc' : 'postern_oidc');
+/** What a name with that prefix asks for. */
+const memoAttributesOf = (isSecure: boolean): string =>
+  `Path=${isSecure ? '/' : path}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+const memo = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), page: z.string() });
+
+export const beginOidc = defineEndpoint({
+  method: 'GET',
+  path,
+  summary: 'Go to the identity provider to sign in',
+  tag: 'Access',
+  needs: 'anyone',
+  streams: 'text/html',
+  query: z.object({ page: z.string().max(2_000).optional().meta({ description: 'The page to come back to.' }) }),
+  run: ({ query, context, headers }) =>
+    leading(async () => {
+      const url = `${context.access.consoleUrl(headers)}${path}/callback`;
+      const begun = await providerOf(context).flow.begin(url, toPage(query.page));
+      return leadTo(begun.url, [toMemoCookie(begun.memo, context.access.consoleUrl(headers))]);
+    }),
+});
+
+export const endOidc = defineEndpoint({
+  method: 'GET',
+  path: `${path}/callback`,
+  summary: 'Come back from the identity provider',
+  tag: 'Access',
+  needs: 'anyone',
+  streams: 'text/html',
+  // The provider's own, which the library reads from the address.
+  query: z.looseObject({ code: z.string().optional(), state: z.string().optional(), error: z.string().optional() }),
+  run: (call) =>
+    leading(async () => {
+      const isSecure = isSecureAt(call.context.access.consoleUrl(call.headers));
+      const kept = readMemo(call.headers, isSecure);
+      const { settings, flow } = providerOf(call.context);
+      const member = await admitPerson(await flow.end(urlOf(call), kept), settings, call.context.store);
+      const opened = await call.context.access.sessions.open(member, 'oidc', call);
+      await tellSignIn(call.context.store.audit, opened);
+      const forget = `${memoCookieOf(isSecure)}=; Max-Age=0; ${memoAttributesOf(isSecure)}`;
+      return leadTo(toPage(kept.page), [opened.cookie, forget]);
+    }),
+});
+
+function providerOf({ oidc }: AdminContext) {
+  const found = oidc.current();
+  if (found !== undefined) return found;
+  throw new Problem('not_found', { detail: 'No identity provider is configured (console.oidc); sign in another way.' });
+}
+
+/** As the provider was told, whatever a proxy in between made of it. */
+function urlOf({ context, headers, query }: Call<undefined, z.ZodType<Readonly<Record<string, unknown>>>>): URL {
+  const url = new URL(`${context.access.consoleUrl(headers)}${path}/callback`);
+  for (const [name, value] of Object.entries(query)) if (typeof value === 'string') url.searchParams.set(name, value);
+  return url;
+}
+
+async function leading(lead: () => Promise<Response>): Promise<Response> {
+  try {
+    return await lead();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    // Behind the `#`, so that no log sees it.
+    return leadTo(`/#problem=${encodeURIComponent(error.message)}`, []);
+  }
+}
+
+function leadTo(location: string, cookies: readonly string[]): Response {
+  const headers = new Headers({ location });
+  for (const cookie of cookies) headers.append('set-cookie', cookie);
+  return new Response(null, { status: 303, headers });
+}
+
+/** Of this console, and no other site that a link named. */
+function toPage(written = '/'): string {
+  const here = 'http://console.invalid';
+  const url = URL.parse(written, here);
+  if (url?.origin !== here || !written.startsWith('/')) return '/';
+  // `/.//elsewhere` is of this origin, and what is left of it leads elsewhere.
+  return `${url.pathname.replace(/^\/{2,}/, '/')}${url.search}`;
+}
+
+/** Lax: the browser comes back from another site. Nobody but this browser gets to see it. */
+function toMemoCookie(kept: OidcMemo, consoleUrl: string): string {
+  const value = Buffer.from(JSON.stringify(kept)).toString('base64url');
+  const isSecure = isSecureAt(consoleUrl);
+  return `${memoCookieOf(isSecure)}=${value}; Max-Age=${memoSeconds}; ${memoAttributesOf(isSecure)}`;
+}
+
+const isSecureAt = (consoleUrl: string): boolean => consoleUrl.startsWith('https:');
+
+function readMemo(headers: Headers, isSecure: boolean): OidcMemo {
+  const value = readOnlyCookie(headers, memoCookieOf(isSecure)) ?? '';
+  const result = memo.safeParse(toJson(Buffer.from(value, 'base64url').toString('utf8')));
+  if (result.success) return result.data;
+  throw new Problem('sign_in_failed', {
+    detail: 'The sign-in took too long, or began in another browser; begin again.',
+  });
+}
+
+function toJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

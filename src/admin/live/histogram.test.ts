@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { addBuckets, growth, growthOfBuckets, toPercentiles } from './histogram.ts';
+
+const bounds = [0.1, 0.2, 0.5];
+/** Three buckets, the one above them, and the sum of what was observed. */
+const counts = (...all: number[]): number[] => [...all, all.reduce((sum, count, at) => sum + count * (at + 1), 0)];
+
+describe('what was added between two readings', () => {
+  test('of a count is the difference, and all of it where it began anew or is new', () => {
+    assert.equal(growth(7, 5), 2);
+    assert.equal(growth(5, 5), 0);
+    assert.equal(growth(3, 5), 3);
+    assert.equal(growth(4, undefined), 4);
+  });
+
+  test('of buckets is added up over all series', () => {
+    const before = { a: counts(1, 0, 0, 0), b: counts(0, 2, 0, 0) };
+    const now = { a: counts(3, 0, 1, 0), b: counts(0, 2, 0, 4), c: counts(0, 1, 0, 0) };
+    assert.deepEqual(growthOfBuckets(now, before, 4), [2, 1, 1, 4]);
+  });
+
+  test('counts the whole of a series that fell, as its process was replaced', () => {
+    assert.deepEqual(growthOfBuckets({ a: counts(2, 1, 0, 0) }, { a: counts(9, 0, 0, 0) }, 4), [2, 1, 0, 0]);
+  });
+
+  test('is nothing where a series is gone, and nothing where there is none', () => {
+    assert.deepEqual(growthOfBuckets({}, { a: counts(9, 9, 9, 9) }, 4), [0, 0, 0, 0]);
+    assert.deepEqual(growthOfBuckets({}, {}, 4), [0, 0, 0, 0]);
+  });
+});
+
+describe('percentiles', () => {
+  test('are unknown where nothing was counted', () => {
+    assert.equal(toPercentiles([0, 0, 0, 0], bounds), undefined);
+    assert.equal(toPercentiles(addBuckets([]), bounds), undefined);
+  });
+
+  test('lie within the bucket that holds them, as if it were filled evenly', () => {
+    assert.deepEqual(toPercentiles([0, 100, 0, 0], bounds), { p50: 150, p95: 195, p99: 199 });
+  });
+
+  test('begin at 0 in the first bucket, and go over empty ones', () => {
+    const found = toPercentiles([50, 0, 50, 0], bounds);
+    assert.equal(found?.p50, 100);
+    assert.ok((found?.p95 ?? 0) > 200 && (found?.p95 ?? 0) < 500);
+  });
+
+  test('are at least the last bound for what is over it', () => {
+    assert.deepEqual(toPercentiles([0, 0, 0, 3], bounds), { p50: 500, p95: 500, p99: 500 });
+  });
+
+  test('of several stretches are those of all together', () => {
+    const all = addBuckets([
+      [1, 0, 0, 0],
+      [0, 0, 1, 0],
+    ]);
+    assert.deepEqual(all, [1, 0, 1, 0]);
+  });
+});

@@ -1,0 +1,338 @@
+/** Who may do what: every endpoint, asked by everybody, with a session and with a token, and by those who may not any more. */
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type TestContext, test } from 'node:test';
+import { openAdmin } from '../../test/support/admin.ts';
+import type { StoredMember } from '../core/member.ts';
+import { createSecretWith, digestOf, hintOf } from '../lib/key-secret.ts';
+import { createAdminApi } from './api.ts';
+import type { Method } from './endpoint.ts';
+import { endpoints } from './endpoints/index.ts';
+import { type Needed, type Role, reaches, roleFacts, roles } from './roles.ts';
+
+/**
+ * Written by hand, one line each, and compared with what is served: the lowest role; `anyone`, before signing in; `member`,
+ * with a session of whichever role, and with no token.
+ */
+const table: Readonly<Record<string, Needed>> = {
+  'GET /api/session': 'anyone',
+  'POST /api/session': 'anyone',
+  'DELETE /api/session': 'anyone',
+  'GET /api/session/oidc': 'anyone',
+  'GET /api/session/oidc/callback': 'anyone',
+  'POST /api/session/passkey/options': 'anyone',
+  'POST /api/session/passkey': 'anyone',
+  'POST /api/setup': 'anyone',
+  'POST /api/invitations/look': 'anyone',
+  'POST /api/invitations/accept': 'anyone',
+  'PATCH /api/me': 'member',
+  'POST /api/me/password': 'member',
+  'GET /api/me/sessions': 'member',
+  'DELETE /api/me/sessions/:id': 'member',
+  'GET /api/me/passkeys': 'member',
+  'POST /api/me/passkeys/options': 'member',
+  'POST /api/me/passkeys': 'member',
+  'PATCH /api/me/passkeys/:id': 'member',
+  'DELETE /api/me/passkeys/:id': 'member',
+  'GET /api/tokens': 'member',
+  'POST /api/tokens': 'member',
+  'DELETE /api/tokens/:id': 'member',
+  'GET /api/members': 'viewer',
+  'POST /api/members': 'owner',
+  'PATCH /api/members/:id': 'owner',
+  'DELETE /api/members/:id': 'owner',
+  'POST /api/members/:id/reset': 'owner',
+  'DELETE /api/invitations/:id': 'owner',
+  'GET /api/live': 'viewer',
+  'GET /api/overview': 'viewer',
+  'GET /api/health': 'viewer',
+  'GET /api/notices': 'viewer',
+  'GET /api/first-steps': 'viewer',
+  'GET /api/about': 'viewer',
+  'GET /api/families': 'viewer',
+  'GET /api/upstreams': 'viewer',
+  'GET /api/upstreams/:id': 'viewer',
+  'PUT /api/upstreams/:id': 'admin',
+  'DELETE /api/upstreams/:id': 'admin',
+  'POST /api/upstreams/validate': 'admin',
+  'POST /api/upstreams/test': 'admin',
+  'POST /api/upstreams/:id/test': 'editor',
+  'GET /api/upstreams/:id/models': 'editor',
+  'GET /api/models': 'viewer',
+  'GET /api/models/:id': 'viewer',
+  'PUT /api/models/:id': 'editor',
+  'PATCH /api/models/:id': 'editor',
+  'DELETE /api/models/:id': 'editor',
+  'POST /api/models/validate': 'editor',
+  'POST /api/models/:id/test': 'editor',
+  'GET /api/prices': 'viewer',
+  'GET /api/playground/models': 'viewer',
+  'POST /api/playground/:route': 'editor',
+  'GET /api/playground/tries/:requestId': 'viewer',
+  'GET /api/keys': 'viewer',
+  'POST /api/keys': 'admin',
+  'GET /api/keys/:id': 'viewer',
+  'PATCH /api/keys/:id': 'admin',
+  'POST /api/keys/:id/rotate': 'admin',
+  'POST /api/keys/:id/revoke': 'admin',
+  'GET /api/keys/:id/usage': 'viewer',
+  'GET /api/keys/:id/burn-down': 'viewer',
+  'GET /api/projects': 'viewer',
+  'GET /api/projects/:id': 'viewer',
+  'PUT /api/projects/:id': 'admin',
+  'DELETE /api/projects/:id': 'admin',
+  'GET /api/projects/:id/usage': 'viewer',
+  'GET /api/projects/:id/burn-down': 'viewer',
+  'GET /api/ledger': 'viewer',
+  'GET /api/ledger/export': 'viewer',
+  'GET /api/ledger/tail': 'viewer',
+  'GET /api/ledger/choices': 'viewer',
+  'GET /api/ledger/:id': 'viewer',
+  'GET /api/ledger/:id/capture': 'admin',
+  'GET /api/usage': 'viewer',
+  'GET /api/audit': 'admin',
+  'GET /api/audit/:id': 'admin',
+  'GET /api/settings': 'viewer',
+  'PUT /api/settings/:id': 'admin',
+  'DELETE /api/settings/:id': 'admin',
+  'GET /api/openapi.json': 'viewer',
+};
+
+type Headers = Readonly<Record<string, string>>;
+/** `through`: past the gate, whatever came of it then. */
+type Verdict = 'through' | 'sign_in_needed' | 'not_allowed' | 'forged_request';
+
+async function open(t: TestContext) {
+  const { context, store } = await openAdmin(t, { signsIn: true });
+  const api = createAdminApi(endpoints, context);
+  const nowhere = { headers: new globalThis.Headers(), address: '::1' };
+
+  async function addMember(role: Role): Promise<StoredMember> {
+    const made = await store.members.create({ email: `${randomUUID()}@example.com`, name: role, role }, 'tester');
+    assert.ok(made !== 'taken');
+    return made;
+  }
+
+  async function sessionOf(member: StoredMember) {
+    const { cookie, csrfToken, session } = await context.access.sessions.open(member, 'password', nowhere);
+    const headers = { cookie: cookie.split(';', 1)[0] ?? '', 'x-postern-csrf': csrfToken };
+    return { headers, id: session.id };
+  }
+
+  async function tokenOf(member: StoredMember, role: Role, expiresAtMs?: number) {
+    const secret = createSecretWith('psa_');
+    const facts = {
+      digest: digestOf(secret),
+      hint: hintOf(secret),
+      memberId: member.id,
+      name: 'ci',
+      role,
+      expiresAtMs,
+    };
+    const token = await store.tokens.create(facts, 'tester');
+    return { headers: { authorization: `Bearer ${secret}` }, id: token?.id ?? '' };
+  }
+
+  async function send(method: Method, path: string, headers: Headers, body?: unknown): Promise<Response> {
+    const isRead = method === 'GET' || method === 'DELETE';
+    const request = new Request(`http://127.0.0.1:4001${path}`, {
+      method,
+      headers: { host: '127.0.0.1:4001', ...(isRead ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(isRead ? {} : { body: JSON.stringify(body ?? {}) }),
+    });
+    return api.fetch(request, { address: '127.0.0.1' });
+  }
+
+  /** Things that are not there are asked for, so that nothing is changed. */
+  async function judge(route: string, headers: Headers): Promise<Verdict> {
+    const [method, path] = split(route);
+    const response = await send(method, path.replaceAll(/:\w+/g, 'none'), headers);
+    const isProblem = response.headers.get('content-type') === 'application/problem+json';
+    const code = isProblem ? JSON.parse(await response.text()).code : undefined;
+    await response.body?.cancel().catch(() => undefined);
+    return ['sign_in_needed', 'not_allowed', 'forged_request'].includes(code) ? code : 'through';
+  }
+
+  return { store, addMember, sessionOf, tokenOf, send, judge };
+}
+
+function split(route: string): [Method, string] {
+  const [method = '', path = ''] = route.split(' ');
+  return [method as Method, path];
+}
+
+function wanted(needs: Needed, role: Role | undefined, way: 'session' | 'token'): Verdict {
+  if (needs === 'anyone') return 'through';
+  if (role === undefined) return 'sign_in_needed';
+  if (needs === 'member') return way === 'session' ? 'through' : 'not_allowed';
+  return reaches(role, needs) ? 'through' : 'not_allowed';
+}
+
+test('the table names what is served, each thing once, and nothing else', () => {
+  const served = endpoints.map(({ method, path }) => `${method} ${path}`);
+  assert.deepEqual([...served].sort(), Object.keys(table).sort());
+});
+
+test('every endpoint lets through whom the table says, and nobody else', async (t) => {
+  const { addMember, sessionOf, tokenOf, judge } = await open(t);
+  // Somebody who is there for good, so that nobody else is the last owner.
+  const owner = await addMember('owner');
+  for (const [route, needs] of Object.entries(table)) {
+    assert.equal(await judge(route, {}), wanted(needs, undefined, 'session'), `nobody: ${route}`);
+    for (const role of roles) {
+      // A new session for each, as one of the endpoints ends it.
+      const { headers } = await sessionOf(await addMember(role));
+      assert.equal(await judge(route, headers), wanted(needs, role, 'session'), `${role}: ${route}`);
+      const token = await tokenOf(owner, role);
+      assert.equal(await judge(route, token.headers), wanted(needs, role, 'token'), `token of ${role}: ${route}`);
+    }
+  }
+});
+
+test('every write with a session is refused without the proof, from another site and from another origin', async (t) => {
+  const { addMember, sessionOf, judge } = await open(t);
+  const { headers } = await sessionOf(await addMember('owner'));
+  const forged: readonly Headers[] = [
+    { cookie: headers.cookie },
+    { ...headers, 'x-postern-csrf': '' },
+    { ...headers, 'x-postern-csrf': `${headers['x-postern-csrf'].slice(0, -1)}~` },
+    { ...headers, 'sec-fetch-site': 'cross-site' },
+    { ...headers, 'sec-fetch-site': 'same-site' },
+    { ...headers, origin: 'https://attacker.example' },
+    { ...headers, origin: 'http://127.0.0.1:4002' },
+    { ...headers, origin: 'null' },
+  ];
+  for (const route of Object.keys(table).filter((one) => !one.startsWith('GET '))) {
+    for (const one of forged)
+      assert.equal(await judge(route, one), 'forged_request', `${route} ${JSON.stringify(one)}`);
+    // Signing a victim in as somebody else is a write too.
+    for (const origin of ['https://attacker.example', 'null']) {
+      assert.equal(await judge(route, { origin }), 'forged_request', `nobody: ${route}`);
+    }
+  }
+  const fine = { ...headers, origin: 'http://127.0.0.1:4001', 'sec-fetch-site': 'same-origin' };
+  assert.equal(await judge('PATCH /api/me', fine), 'through');
+});
+
+test('who may not any more is nobody, from one request to the next', async (t) => {
+  const { store, addMember, sessionOf, tokenOf, judge } = await open(t);
+  await addMember('owner');
+  const ends: readonly ((member: StoredMember, token: string) => Promise<unknown>)[] = [
+    ({ id }) => store.members.change(id, { disabled: true }, { actor: 'tester' }),
+    ({ id }) => store.members.remove(id, 'tester'),
+  ];
+  for (const end of ends) {
+    const member = await addMember('admin');
+    const [session, token] = [await sessionOf(member), await tokenOf(member, 'admin')];
+    for (const { headers } of [session, token]) assert.equal(await judge('GET /api/audit', headers), 'through');
+    await end(member, token.id);
+    for (const { headers } of [session, token]) assert.equal(await judge('GET /api/audit', headers), 'sign_in_needed');
+  }
+
+  const member = await addMember('admin');
+  const [lives, revoked, over] = [
+    await tokenOf(member, 'admin'),
+    await tokenOf(member, 'admin'),
+    await tokenOf(member, 'admin', Date.now() - 1),
+  ];
+  await store.tokens.revoke(revoked.id, 'tester');
+  for (const { headers } of [revoked, over]) assert.equal(await judge('GET /api/members', headers), 'sign_in_needed');
+  const { headers } = await sessionOf(member);
+  await store.members.change(member.id, { role: 'viewer' }, { actor: 'tester' });
+  // Signed in anew with the new role; a token may never more than its member.
+  assert.equal(await judge('GET /api/members', headers), 'sign_in_needed');
+  assert.equal(await judge('GET /api/members', lives.headers), 'through');
+  assert.equal(await judge('GET /api/audit', lives.headers), 'not_allowed');
+});
+
+test('a token that is not good is nobody, even beside a good session; another scheme is no token', async (t) => {
+  const { addMember, sessionOf, tokenOf, judge } = await open(t);
+  const member = await addMember('owner');
+  const { headers } = await sessionOf(member);
+  const { authorization } = (await tokenOf(member, 'owner')).headers;
+  const rows: readonly (readonly [string, Verdict])[] = [
+    [authorization, 'through'],
+    [authorization.replace('Bearer', 'bearer'), 'through'],
+    [`${authorization.slice(0, -1)}~`, 'sign_in_needed'],
+    ['Bearer x', 'sign_in_needed'],
+    [`Bearer ${createSecretWith('psa_')}`, 'sign_in_needed'],
+    [authorization.replace('psa_', 'pst_'), 'sign_in_needed'],
+  ];
+  for (const [value, verdict] of rows) {
+    assert.equal(await judge('GET /api/members', { ...headers, authorization: value }), verdict, value.slice(0, 12));
+  }
+  // A proxy in front may ask for a password of its own.
+  assert.equal(await judge('GET /api/members', { ...headers, authorization: 'Basic eDp5' }), 'through');
+});
+
+test('a token is its own, save for an owner, who sees and ends all of them', async (t) => {
+  const { store, addMember, sessionOf, tokenOf, send } = await open(t);
+  const [ada, bo, owner] = [await addMember('admin'), await addMember('viewer'), await addMember('owner')];
+  const [mine, theirs] = [await tokenOf(ada, 'admin'), await tokenOf(bo, 'viewer')];
+  const idsFor = async (member: StoredMember) => {
+    const answer = await send('GET', '/api/tokens', (await sessionOf(member)).headers);
+    const { items }: ReturnType<typeof JSON.parse> = await answer.json();
+    return items.map(({ id }: { id: string }) => id).sort();
+  };
+  assert.deepEqual(await idsFor(ada), [mine.id]);
+  assert.deepEqual(await idsFor(bo), [theirs.id]);
+  assert.deepEqual(await idsFor(owner), [mine.id, theirs.id].sort());
+  const end = async (member: StoredMember, id: string) =>
+    (await send('DELETE', `/api/tokens/${id}`, (await sessionOf(member)).headers)).status;
+  assert.equal(await end(ada, theirs.id), 404);
+  assert.equal((await store.tokens.get(theirs.id))?.revokedAtMs, undefined);
+  assert.equal(await end(bo, theirs.id), 204);
+  assert.equal(await end(owner, mine.id), 204);
+  assert.notEqual((await store.tokens.get(mine.id))?.revokedAtMs, undefined);
+});
+
+test('nobody makes a token that may more than they may', async (t) => {
+  const { addMember, sessionOf, send } = await open(t);
+  for (const maker of roles) {
+    const { headers } = await sessionOf(await addMember(maker));
+    for (const role of roles) {
+      const answer = await send('POST', '/api/tokens', headers, { name: 'ci', role });
+      assert.equal(answer.status, reaches(maker, role) ? 201 : 422, `${maker} makes ${role}`);
+    }
+  }
+});
+
+test('a session is its own: nobody ends that of another, not even an owner', async (t) => {
+  const { addMember, sessionOf, send, judge } = await open(t);
+  const [owner, other] = [await addMember('owner'), await addMember('viewer')];
+  const [mine, theirs] = [await sessionOf(owner), await sessionOf(other)];
+  assert.equal((await send('DELETE', `/api/me/sessions/${theirs.id}`, mine.headers)).status, 404);
+  assert.equal(await judge('GET /api/members', theirs.headers), 'through');
+  const second = await sessionOf(other);
+  assert.equal((await send('DELETE', `/api/me/sessions/${theirs.id}`, second.headers)).status, 204);
+  assert.equal(await judge('GET /api/members', theirs.headers), 'sign_in_needed');
+});
+
+test('an owner changes everybody but themselves, and never the last owner', async (t) => {
+  const { store, addMember, sessionOf, tokenOf, send } = await open(t);
+  const owner = await addMember('owner');
+  const other = await addMember('viewer');
+  const { headers } = await sessionOf(owner);
+  const statuses = async (id: string, as: Headers) => [
+    (await send('PATCH', `/api/members/${id}`, as, { role: 'editor' })).status,
+    (await send('PATCH', `/api/members/${id}`, as, { disabled: true })).status,
+    (await send('DELETE', `/api/members/${id}`, as)).status,
+  ];
+  assert.deepEqual(await statuses(owner.id, headers), [403, 403, 403]);
+  assert.deepEqual(await statuses(owner.id, (await tokenOf(owner, 'owner')).headers), [403, 403, 403]);
+  assert.equal((await send('PATCH', `/api/members/${owner.id}`, headers, { name: 'Me' })).status, 200);
+  assert.deepEqual(await statuses(other.id, headers), [200, 200, 204]);
+  const second = await addMember('owner');
+  await store.members.change(owner.id, { disabled: true }, { actor: 'tester' });
+  const token = await tokenOf(second, 'owner');
+  await store.members.change(owner.id, { disabled: false }, { actor: 'tester' });
+  assert.deepEqual(await statuses(owner.id, token.headers), [200, 200, 204]);
+});
+
+test('what each role may is told to people as the code has it', async () => {
+  const text = await readFile(new URL('../../docs/access.md', import.meta.url), 'utf8');
+  const told = Array.from(text.matchAll(/^\| `(\w+)` \| (.*) \|$/gm), ([, role, may]) => [role, may]);
+  assert.deepEqual(told, Object.entries(roleFacts));
+});

@@ -1,0 +1,129 @@
+/** Endpoints that change an upstream, a model or a project: which version the caller saw, and what to answer to each outcome. */
+
+import type { ResourceKind } from '../core/store.ts';
+import { actorOf, type Caller } from './caller.ts';
+import type { AdminContext } from './context.ts';
+import type { ConfiguredElement, Conflict, ElementDocument, Written } from './desk.ts';
+import { Problem } from './problem.ts';
+import { toInstant } from './shapes/common.ts';
+
+interface Asked {
+  readonly caller: Caller;
+  readonly context: AdminContext;
+  readonly headers: Headers;
+}
+
+/** As `ETag` carries it. */
+export const toTag = (version: number | undefined): string => `"${version ?? 0}"`;
+
+/** What `If-Match` says, 0 for `If-None-Match: *`, and undefined where neither is there. */
+export function expectedVersion(headers: Headers): number | undefined {
+  const match = headers.get('if-match');
+  if (match === null) return headers.get('if-none-match') === '*' ? 0 : undefined;
+  const version = /^(?:W\/)?"(\d{1,15})"$/.exec(match.trim())?.[1];
+  if (version === undefined) {
+    throw new Problem('malformed_request', { detail: 'If-Match holds one version in quotes, as ETag gave it.' });
+  }
+  return Number(version);
+}
+
+/** The same where a write without it would be blind. */
+export function neededVersion(headers: Headers): number {
+  const expected = expectedVersion(headers);
+  if (expected !== undefined) return expected;
+  throw new Problem('version_needed', {
+    detail: 'Send If-Match with the ETag that you were given, or If-None-Match: * to create it.',
+  });
+}
+
+export async function writeResource(
+  kind: ResourceKind,
+  id: string,
+  document: ElementDocument,
+  { caller, context, headers }: Asked,
+  expected: number = neededVersion(headers),
+): Promise<Written> {
+  const put = await context.desk.put(kind, id, document, { expected, actor: actorOf(caller) });
+  switch (put.outcome) {
+    case 'faulty':
+      throw faultsProblem(put.faults);
+    case 'conflict':
+      throw conflictProblem(kind, id, put, expected);
+    case 'managed-elsewhere':
+      throw managedProblem(put.element);
+    default:
+      return put;
+  }
+}
+
+/** For a write that was judged by the version that is there: one that is for another is never done, whatever is there a moment later. */
+export async function checkVersion(
+  element: Pick<ConfiguredElement, 'kind' | 'id' | 'version'>,
+  expected: number,
+  { store }: Pick<AdminContext, 'store'>,
+): Promise<void> {
+  const { kind, id, version = 0 } = element;
+  if (version === expected) return;
+  const [by] = await store.audit.page({ subject: id, action: `${kind}.`, limit: 1 });
+  throw conflictProblem(kind, id, { outcome: 'conflict', version, by }, expected);
+}
+
+export async function removeResource(
+  kind: ResourceKind,
+  id: string,
+  { caller, context, headers }: Asked,
+  expected: number | undefined = expectedVersion(headers),
+): Promise<void> {
+  const removed = await context.desk.remove(kind, id, { expected, actor: actorOf(caller) });
+  switch (removed.outcome) {
+    case 'absent':
+      throw absentProblem(kind, id);
+    case 'conflict':
+      throw conflictProblem(kind, id, removed, expected ?? 0);
+    case 'needed':
+      throw new Problem('in_use', { detail: `The ${kind} ${id} stays: ${removed.reasons.join('; ')}.` });
+    case 'managed-elsewhere':
+      throw managedProblem(removed.element);
+    case 'removed':
+  }
+}
+
+export function faultsProblem(faults: readonly { readonly path: string; readonly message: string }[]): Problem {
+  const [first, ...others] = faults;
+  const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  return new Problem('invalid_fields', { detail: `${where}${first?.message ?? ''}${more}`, fields: faults });
+}
+
+export function absentProblem(kind: ResourceKind, id: string): Problem {
+  return new Problem('not_found', { detail: `There is no ${kind} ${JSON.stringify(id)}; look at the list.` });
+}
+
+export function managedProblem({ kind, id, managedBy, place }: ConfiguredElement): Problem {
+  if (managedBy === 'built-in') {
+    return new Problem('managed_by_file', {
+      detail: `The ${kind} ${id} comes with its upstream; it goes when that upstream does. Add one with the same ID to have another in its place.`,
+    });
+  }
+  if (place === undefined) {
+    return new Problem('managed_by_file', {
+      detail: `The ${kind} ${id} is part of what Postern starts with where there is no configuration file; write a postern.yaml to have it otherwise.`,
+    });
+  }
+  return new Problem('managed_by_file', {
+    detail: `The ${kind} ${id} is declared in ${place.file}, line ${place.line}; change it there, and it is in force at once.`,
+  });
+}
+
+function conflictProblem(kind: ResourceKind, id: string, { version, by }: Conflict, expected: number): Problem {
+  if (expected === 0) {
+    return new Problem('already_there', { detail: `There is a ${kind} ${id} already; open it to change it.` });
+  }
+  const who = by === undefined ? 'Someone else' : by.actor;
+  const when = by === undefined ? '' : ` at ${toInstant(by.atMs)}`;
+  const what = version === 0 ? 'removed' : 'changed';
+  return new Problem('changed_meanwhile', {
+    detail: `${who} ${what} the ${kind} ${id}${when}; look at what is there now, and save again.`,
+    headers: { etag: toTag(version) },
+  });
+}

@@ -1,0 +1,89 @@
+/** What an upstream that comes over the console has to keep to, beyond what the schema says: where its credentials may go, and what of this machine it may name. */
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Upstream } from '../../core/snapshot.ts';
+import type { ConfiguredElement, ElementDocument, ResourceDesk } from '../desk.ts';
+import type { FieldFault } from '../problem.ts';
+import { faultsProblem } from '../resource-write.ts';
+
+export interface JudgedUpstream {
+  readonly warnings: readonly string[];
+  /** As it would be; undefined where other faults keep the configuration from being in force. */
+  readonly upstream: Upstream | undefined;
+}
+
+/** Throws a Problem that names the fields at fault. */
+export async function judgeUpstream(
+  desk: ResourceDesk,
+  id: string,
+  document: ElementDocument,
+): Promise<JudgedUpstream> {
+  const element = await desk.get('upstream', id);
+  const before = element?.managedBy === 'store' ? element : undefined;
+  const preview = await desk.preview('upstream', id, document);
+  const faults = [...fileFaults(document, before?.document)];
+  if (preview.outcome === 'faulty') throw faultsProblem([...faults, ...preview.faults]);
+  const upstream = preview.snapshot?.upstreams.get(id);
+  if (before !== undefined) faults.push(...(await originFaults(desk, before, document, upstream)));
+  if (faults.length > 0) throw faultsProblem(faults);
+  return { warnings: preview.warnings, upstream };
+}
+
+/** As `hideSecrets` of the configuration shows what is sealed. */
+const isShownSecret = (text: string): boolean => /^\(sealed(?: [^()]+)?\)$/.test(text);
+
+/** Where files are named. They hold what the console must not be able to send somewhere. */
+const fileFields = /^(?:api_key_file|credentials\[\d+\]\.api_key_file|tls\.(?:ca|cert|key))$/;
+
+/** Whoever may use the console need not be someone who may read this machine's files. */
+function fileFaults(document: ElementDocument, before: ElementDocument | undefined): FieldFault[] {
+  const known = new Set(
+    before === undefined ? [] : textsIn(before).flatMap(([path, text]) => (fileFields.test(path) ? [text] : [])),
+  );
+  return textsIn(document).flatMap(([path, text]) =>
+    !fileFields.test(path) || known.has(text)
+      ? []
+      : [
+          {
+            path,
+            message:
+              'names a file of the machine that the gateway runs on; that is for the configuration file, or for "postern resources apply"',
+          },
+        ],
+  );
+}
+
+/** A stored credential was written for one address: it must not be sent to another because somebody changed that alone. */
+async function originFaults(
+  desk: ResourceDesk,
+  before: ConfiguredElement,
+  document: ElementDocument,
+  upstream: Upstream | undefined,
+): Promise<FieldFault[]> {
+  if (isSamePlace(before.document, document)) return [];
+  const was = await desk.preview('upstream', before.id, before.document);
+  const origin = was.outcome === 'fine' ? was.snapshot?.upstreams.get(before.id)?.origin : undefined;
+  if (origin !== undefined && upstream !== undefined && origin === upstream.origin) return [];
+  const from = origin === undefined ? 'another address' : origin;
+  const to = upstream?.origin === undefined ? 'this one' : upstream.origin;
+  return textsIn(document).flatMap(([path, text]) => {
+    if (isShownSecret(text)) {
+      return [{ path, message: `was written for ${from}; write it again, as it would be sent to ${to} now` }];
+    }
+    if (!fileFields.test(path) || path === 'tls.ca') return [];
+    return [{ path, message: `holds what was meant for ${from}; have "postern resources apply" change the address` }];
+  });
+}
+
+/** What decides where calls go. */
+function isSamePlace(before: ElementDocument, after: ElementDocument): boolean {
+  return ['family', 'base_url', 'options'].every((name) => isDeepStrictEqual(before[name], after[name]));
+}
+
+/** Every text in it, with its place. */
+function textsIn(value: unknown, path = ''): (readonly [path: string, text: string])[] {
+  if (typeof value === 'string') return [[path, value]];
+  if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, `${path}[${index}]`));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => textsIn(item, path === '' ? key : `${path}.${key}`));
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ListedModel } from '../core/family.ts';
+import { isMadeHere, offersOf, standardOptions } from '../core/family.ts';
+import { families } from './index.ts';
+
+interface Row {
+  readonly path: string;
+  readonly body: unknown;
+  readonly models: readonly ListedModel[];
+}
+
+const openaiBody = {
+  object: 'list',
+  data: [{ id: 'a', object: 'model' }, { id: 'b/c', owned_by: 'x' }, { no: 'name' }, 7],
+};
+const openaiModels: readonly ListedModel[] = [{ id: 'a' }, { id: 'b/c' }];
+const asOpenai = (path: string): Row => ({ path, body: openaiBody, models: openaiModels });
+
+/** Families without a row have no list that is documented, or are made here. */
+const rows: Readonly<Record<string, Row>> = {
+  openai: asOpenai('/models'),
+  vllm: asOpenai('/v1/models'),
+  llamacpp: asOpenai('/v1/models'),
+  ollama: asOpenai('/v1/models'),
+  fireworks: asOpenai('/inference/v1/models'),
+  siliconflow: asOpenai('/v1/models'),
+  nvidia: asOpenai('/v1/models'),
+  deepseek: asOpenai('/models'),
+  cohere: {
+    path: '/v1/models?page_size=1000',
+    body: {
+      models: [
+        { name: 'embed-v4.0', endpoints: ['embed', 'classify'] },
+        { name: 'rerank-v3.5', endpoints: ['rerank'] },
+        { name: 'command-a', endpoints: ['chat'] },
+      ],
+    },
+    models: [
+      { id: 'embed-v4.0', operations: ['embeddings'] },
+      { id: 'rerank-v3.5', operations: ['rerank'] },
+      { id: 'command-a', operations: [] },
+    ],
+  },
+  gemini: {
+    path: '/v1beta/models?pageSize=1000',
+    body: {
+      models: [
+        { name: 'models/gemini-embedding-001', supportedGenerationMethods: ['embedContent', 'batchEmbedContents'] },
+        { name: 'models/gemini-3-pro', supportedGenerationMethods: ['generateContent'] },
+        { name: 'models/unsaid' },
+      ],
+    },
+    models: [
+      { id: 'gemini-embedding-001', operations: ['embeddings'] },
+      { id: 'gemini-3-pro', operations: [] },
+      { id: 'unsaid' },
+    ],
+  },
+  mistral: {
+    path: '/v1/models',
+    body: {
+      data: [
+        { id: 'codestral', capabilities: { completion_chat: true, completion_fim: true } },
+        { id: 'mistral-moderation', capabilities: { completion_chat: false, moderation: true } },
+        { id: 'mistral-small', capabilities: { completion_chat: true } },
+        { id: 'mistral-embed', capabilities: { completion_chat: false } },
+      ],
+    },
+    models: [
+      { id: 'codestral', operations: ['completions'] },
+      { id: 'mistral-moderation', operations: ['moderations'] },
+      { id: 'mistral-small', operations: [] },
+      { id: 'mistral-embed' },
+    ],
+  },
+  together: {
+    path: '/v1/models',
+    body: [
+      { id: 'a/embed', type: 'embedding' },
+      { id: 'a/rerank', type: 'rerank' },
+      { id: 'a/base', type: 'language' },
+      { id: 'a/chat', type: 'chat' },
+      { id: 'a/image', type: 'image' },
+    ],
+    models: [
+      { id: 'a/embed', operations: ['embeddings'] },
+      { id: 'a/rerank', operations: ['rerank'] },
+      { id: 'a/base', operations: ['completions'] },
+      { id: 'a/chat' },
+      { id: 'a/image', operations: [] },
+    ],
+  },
+  pinecone: {
+    path: '/models',
+    body: {
+      models: [
+        { model: 'bge-reranker-v2-m3', type: 'rerank' },
+        { model: 'multilingual-e5-large', type: 'embed' },
+      ],
+    },
+    models: [
+      { id: 'bge-reranker-v2-m3', operations: ['rerank'] },
+      { id: 'multilingual-e5-large', operations: [] },
+    ],
+  },
+  infinity: {
+    path: '/models',
+    body: {
+      data: [
+        { id: 'bge-m3', capabilities: ['embed'] },
+        { id: 'bge-reranker', capabilities: ['rerank'] },
+        { id: 'old' },
+      ],
+    },
+    models: [
+      { id: 'bge-m3', operations: ['embeddings'] },
+      { id: 'bge-reranker', operations: ['rerank'] },
+      { id: 'old' },
+    ],
+  },
+  tei: {
+    path: '/info',
+    body: {
+      model_id: 'BAAI/bge-reranker-large',
+      model_type: { reranker: { id2label: {} } },
+      max_client_batch_size: 32,
+    },
+    models: [{ id: 'BAAI/bge-reranker-large', operations: ['rerank'] }],
+  },
+};
+
+test('every list of a family has a row here, and every row a list', () => {
+  const listing = families.filter(({ modelList }) => modelList !== undefined).map(({ id }) => id);
+  assert.deepEqual(listing.sort(), Object.keys(rows).sort());
+});
+
+for (const [id, { path, body, models }] of Object.entries(rows)) {
+  test(`${id}: reads the names of its list, and what each does where it says so`, () => {
+    const family = families.find((one) => one.id === id);
+    assert.ok(family?.modelList);
+    assert.equal(family.modelList.path, path);
+    assert.deepEqual(family.modelList.read(body), models);
+  });
+}
+
+test('what is no list is none, whatever it is', () => {
+  for (const { id, modelList } of families) {
+    for (const body of [null, undefined, 7, 'models', {}, { data: null, models: 'x' }, { error: { message: 'no' } }])
+      assert.equal(modelList?.read(body), undefined, `${id} ${JSON.stringify(body)}`);
+  }
+});
+
+test('no list says that a model does what its family does not offer', () => {
+  for (const family of families) {
+    const row = rows[family.id];
+    if (row === undefined) continue;
+    const offered = new Set(Object.keys(offersOf(family, standardOptions(family)).openai ?? {}));
+    for (const { id, operations = [] } of family.modelList?.read(row.body) ?? []) {
+      for (const operation of operations) assert.ok(offered.has(operation), `${family.id} ${id} ${operation}`);
+    }
+  }
+});
+
+test('what is made here has its models built in, and no list to ask for', () => {
+  for (const family of families) {
+    if (!isMadeHere(offersOf(family, standardOptions(family)))) continue;
+    assert.equal(family.modelList, undefined, family.id);
+    assert.ok((family.builtIn ?? []).length > 0, family.id);
+  }
+});

@@ -1,0 +1,137 @@
+/** Which IP addresses may be connected to, where the destination was written by someone who may not decide that alone. */
+
+import { isIP } from 'node:net';
+import { toAddressRange } from './address-range.ts';
+
+export interface AddressRule {
+  /** The same for rules that say the same. */
+  readonly id: string;
+  /** Of an IP address in any spelling; of anything else it says no. */
+  permits(address: string): boolean;
+}
+
+export interface AddressRuleFacts {
+  /** Ranges that are admitted beyond the standard, as texts such as `100.64.0.0/10`. */
+  readonly allow?: readonly string[];
+  /** Ranges that are refused whatever else is said. */
+  readonly deny?: readonly string[];
+}
+
+interface Range {
+  readonly bits: bigint;
+  readonly widthBits: number;
+  readonly prefixBits: number;
+}
+
+/**
+ * What no service to call stands at: this network, carriers' own, link-local and with it the metadata of clouds, protocol
+ * assignments, documentation, benchmarks, multicast, reserved. Private and loopback ranges are not here: inference servers live there.
+ */
+const refused = toRanges([
+  '0.0.0.0/8',
+  '100.64.0.0/10',
+  '169.254.0.0/16',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  // Azure's own, in a public range.
+  '168.63.129.16/32',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '3fff::/20',
+  // The metadata of AWS and of Google's cloud, in a private range.
+  'fd00:ec2::/32',
+  'fd20:ce::254/128',
+]);
+
+/** Of IPv6 nothing else is meant for services; whatever is not within these is refused. */
+const usable = toRanges(['::1/128', '2000::/3', 'fc00::/7']);
+
+/** Where an IPv4 address stands within an IPv6 address, by the number of bits behind it. */
+const embeddings: readonly { readonly range: Range; readonly bitsBehind: bigint; readonly isInverted?: true }[] = [
+  // Mapped, compatible, translated.
+  ...toRanges(['::ffff:0:0/96', '::/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48']).map((range) => ({
+    range,
+    bitsBehind: 0n,
+  })),
+  ...toRanges(['2002::/16']).map((range) => ({ range, bitsBehind: 80n })),
+  // Teredo hides it.
+  ...toRanges(['2001::/32']).map((range) => ({ range, bitsBehind: 0n, isInverted: true as const })),
+];
+
+export function createAddressRule({ allow = [], deny = [] }: AddressRuleFacts = {}): AddressRule {
+  const allowed = toRanges(allow);
+  const denied = toRanges(deny);
+
+  function mayBe(bits: bigint, widthBits: number): boolean {
+    if (holds(denied, bits, widthBits)) return false;
+    const inner = widthBits === 128 ? embeddedIn(bits) : undefined;
+    if (inner !== undefined && !mayBe(inner, 32)) return false;
+    if (holds(allowed, bits, widthBits)) return true;
+    if (widthBits === 128 && !holds(usable, bits, widthBits)) return false;
+    return !holds(refused, bits, widthBits);
+  }
+
+  return Object.freeze({
+    id: JSON.stringify([allow, deny]),
+    permits(address: string) {
+      const version = isIP(address);
+      // A zone says on which link: such an address is link-local.
+      if (version === 0 || address.includes('%')) return false;
+      return version === 4 ? mayBe(toBits4(address), 32) : mayBe(toBits6(address), 128);
+    },
+  });
+}
+
+function embeddedIn(bits: bigint): bigint | undefined {
+  // The one address in the oldest of these forms that means something else.
+  if (bits === 1n) return undefined;
+  const found = embeddings.find(({ range }) => holds([range], bits, 128));
+  if (found === undefined) return undefined;
+  const inner = (bits >> found.bitsBehind) & 0xffff_ffffn;
+  return found.isInverted ? inner ^ 0xffff_ffffn : inner;
+}
+
+function holds(ranges: readonly Range[], bits: bigint, widthBits: number): boolean {
+  return ranges.some((range) => {
+    if (range.widthBits !== widthBits) return false;
+    const behind = BigInt(widthBits - range.prefixBits);
+    return bits >> behind === range.bits >> behind;
+  });
+}
+
+/** Leaves out what is no range. */
+function toRanges(texts: readonly string[]): Range[] {
+  return texts.flatMap((text) => {
+    const range = toAddressRange(text);
+    if (range === undefined) return [];
+    const { address, family, prefixBits } = range;
+    return family === 'ipv4'
+      ? [{ bits: toBits4(address), widthBits: 32, prefixBits }]
+      : [{ bits: toBits6(address), widthBits: 128, prefixBits }];
+  });
+}
+
+function toBits4(address: string): bigint {
+  return address.split('.').reduce((bits, part) => (bits << 8n) | BigInt(part), 0n);
+}
+
+/** The URL parser knows every spelling and gives back one. */
+function toBits6(address: string): bigint {
+  const text = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [head = '', tail] = text.split('::');
+  const front = groupsOf(head);
+  const back = tail === undefined ? [] : groupsOf(tail);
+  const zeros = new Array<number>(8 - front.length - back.length).fill(0);
+  return [...front, ...zeros, ...back].reduce((bits, group) => (bits << 16n) | BigInt(group), 0n);
+}
+
+function groupsOf(text: string): number[] {
+  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openAdmin } from '../test/support/admin.ts';
+
+const actor = 'test';
+const secret = 'sk-canary-4471';
+const upstream = { family: 'openai', base_url: 'http://127.0.0.1:9/v1', api_key: secret };
+const model = { operations: ['embeddings'], targets: [{ upstream: 'two', model: 'm' }] };
+
+async function openDesk(t: TestContext, options: Parameters<typeof openAdmin>[1] = {}) {
+  const admin = await openAdmin(t, options);
+  return { ...admin, desk: admin.context.desk };
+}
+
+const env = { POSTERN_SECRET_KEY: 'ab'.repeat(32) };
+
+test('an upstream is put in sealed, shown without its secret, and keeps it when it is sent back as shown', async (t) => {
+  const { desk, store, follow } = await openDesk(t, { env });
+  assert.deepEqual(await desk.put('upstream', 'two', upstream, { expected: 0, actor }), {
+    outcome: 'created',
+    version: 1,
+    warnings: [],
+  });
+  const [stored] = await store.resources.list();
+  assert.equal(JSON.stringify(stored).includes(secret), false);
+  const shown = await desk.get('upstream', 'two');
+  assert.equal(shown?.document.api_key, '(sealed)');
+  assert.deepEqual([shown?.managedBy, shown?.version, shown?.inForce], ['store', 1, false]);
+  await follow();
+  assert.equal((await desk.get('upstream', 'two'))?.inForce, true);
+
+  const again = await desk.put('upstream', 'two', shown?.document ?? {}, { expected: 1, actor });
+  assert.equal(again.outcome, 'unchanged');
+  const moved = { ...shown?.document, base_url: 'http://127.0.0.1:8/v1' };
+  assert.equal((await desk.put('upstream', 'two', moved, { expected: 1, actor })).outcome, 'changed');
+  assert.equal((await store.resources.get('upstream', 'two'))?.document.api_key, stored?.document.api_key);
+});
+
+test('faults name the place within the document, and nothing is written', async (t) => {
+  const { desk, store } = await openDesk(t, { env });
+  const put = await desk.put(
+    'model',
+    'm',
+    { targets: [{ upstream: 'one' }, { upstream: 'none', wieght: 2 }], visible: 'yes' },
+    { expected: 0, actor },
+  );
+  assert.equal(put.outcome, 'faulty');
+  const paths = put.outcome === 'faulty' ? put.faults.map(({ path }) => path) : [];
+  assert.deepEqual(paths.toSorted(), ['targets[0].upstream', 'targets[1].upstream', 'targets[1].wieght', 'visible']);
+  assert.deepEqual(await store.resources.list(), []);
+});
+
+test('what the file declares is shown with its line and its variables, and is not written over', async (t) => {
+  const { desk, cwd } = await openDesk(t, {
+    env: { ...env, ONE_KEY: 'sk-from-the-environment' },
+    configuration: {
+      upstreams: [
+        { id: 'one', family: 'openai', base_url: 'http://127.0.0.1:9/v1', api_key: `\${ONE_KEY}` },
+        { id: 'lit', family: 'openai', base_url: 'http://127.0.0.1:9/v1', api_key: secret },
+        { id: 'fallback', family: 'openai', base_url: 'http://127.0.0.1:9/v1', api_key: `\${ONE_KEY:-${secret}}` },
+      ],
+    },
+  });
+  const one = await desk.get('upstream', 'one');
+  assert.equal(one?.document.api_key, `\${ONE_KEY}`);
+  assert.deepEqual(one?.place, { file: join(cwd, 'postern.yaml'), line: 1 });
+  const all = JSON.stringify(await desk.list('upstream'));
+  assert.equal(all.includes(secret), false);
+  assert.equal(all.includes('sk-from-the-environment'), false);
+  const put = await desk.put('upstream', 'one', upstream, { expected: 0, actor });
+  assert.equal(put.outcome, 'managed-elsewhere');
+  assert.equal((await desk.remove('upstream', 'one', { actor })).outcome, 'managed-elsewhere');
+});
+
+test('of two who saw the same version, the second hears who was quicker', async (t) => {
+  const { desk } = await openDesk(t, { env });
+  await desk.put('project', 'p', { name: 'A' }, { expected: 0, actor: 'console: ann' });
+  await desk.put('project', 'p', { name: 'B' }, { expected: 1, actor: 'console: ann' });
+  const late = await desk.put('project', 'p', { name: 'C' }, { expected: 1, actor: 'console: bob' });
+  assert.equal(late.outcome, 'conflict');
+  assert.equal(late.outcome === 'conflict' && late.by?.actor, 'console: ann');
+  assert.equal((await desk.get('project', 'p'))?.document.name, 'B');
+  assert.equal((await desk.put('project', 'p', { name: 'D' }, { expected: 0, actor })).outcome, 'conflict');
+});
+
+test('what others refer to is not removed, and says what does', async (t) => {
+  const { desk, store } = await openDesk(t, { env });
+  await desk.put('upstream', 'two', upstream, { expected: 0, actor });
+  await desk.put('model', 'm', model, { expected: 0, actor });
+  const removed = await desk.remove('upstream', 'two', { expected: 1, actor });
+  assert.equal(removed.outcome, 'needed');
+  assert.match(
+    removed.outcome === 'needed' ? removed.reasons.join() : '',
+    /the model "m": targets\[0\]\.upstream unknown upstream/,
+  );
+
+  await desk.put('project', 'p', {}, { expected: 0, actor });
+  await store.keys.create({ name: 'k', digest: 'd'.repeat(64), hint: 'pk', models: ['*'], project: 'p' });
+  const project = await desk.remove('project', 'p', { actor });
+  assert.match(project.outcome === 'needed' ? project.reasons.join() : '', /it has keys/);
+  assert.equal((await desk.remove('model', 'm', { actor })).outcome, 'removed');
+  assert.equal((await desk.remove('model', 'm', { actor })).outcome, 'absent');
+});
+
+test('without a key, the first secret makes one beside the database that only this user reads', async (t) => {
+  const { desk, cwd, store, follow } = await openDesk(t, { configuration: { store: 'sqlite:data/postern.db' } });
+  const file = join(cwd, 'data', 'secret.key');
+  await mkdir(join(cwd, 'data'));
+  assert.equal((await desk.preview('upstream', 'two', upstream)).outcome, 'fine');
+  await assert.rejects(stat(file), { code: 'ENOENT' });
+  const put = await desk.put('upstream', 'two', upstream, { expected: 0, actor });
+  assert.equal(put.outcome, 'created');
+  assert.match(put.outcome === 'created' ? put.warnings.join() : '', /was made at .*secret\.key: keep a copy/);
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  const key = (await readFile(file, 'utf8')).trim();
+  assert.match(key, /^[0-9a-f]{64}$/);
+  assert.equal(JSON.stringify(await store.resources.list()).includes(key), false);
+  await follow();
+  const second = await desk.put('upstream', 'three', upstream, { expected: 0, actor });
+  assert.deepEqual(second.outcome === 'created' && second.warnings, []);
+  assert.equal((await readFile(file, 'utf8')).trim(), key);
+});
+
+test('a database that several machines may share gets no key of its own: the field says how to set one', async (t) => {
+  const { desk } = await openDesk(t);
+  for (const judged of [
+    await desk.preview('upstream', 'two', upstream),
+    await desk.put('upstream', 'two', upstream, { expected: 0, actor }),
+  ]) {
+    assert.equal(judged.outcome, 'faulty');
+    const [fault, ...others] = judged.outcome === 'faulty' ? judged.faults : [];
+    assert.deepEqual(others, []);
+    assert.equal(fault?.path, 'api_key');
+    assert.match(fault?.message ?? '', /set POSTERN_SECRET_KEY .*openssl rand -hex 32/);
+  }
+});
+
+test('models that come with an upstream are shown, and one of the same ID takes the place of one', async (t) => {
+  const { desk, follow } = await openDesk(t, { configuration: { upstreams: [{ id: 'local', family: 'local' }] } });
+  const found = await desk.get('model', 'local/bm25');
+  assert.equal(found?.managedBy, 'built-in');
+  assert.equal(found?.place?.line, 1);
+  const put = await desk.put('model', 'local/bm25', { ...found?.document, visible: false }, { expected: 0, actor });
+  assert.equal(put.outcome, 'created');
+  await follow();
+  assert.equal((await desk.get('model', 'local/bm25'))?.managedBy, 'store');
+  assert.equal((await desk.list('model')).filter(({ id }) => id === 'local/bm25').length, 1);
+});

@@ -1,0 +1,274 @@
+/** Puts together what it takes to change upstreams, models and projects in the store: the file, what is there, the rules, and the key for secrets. */
+
+import type {
+  ConfiguredElement,
+  Conflict,
+  ElementDocument,
+  Preview,
+  PutOutcome,
+  RemoveOutcome,
+  ResourceDesk,
+} from './admin/desk.ts';
+import type { FieldFault } from './admin/problem.ts';
+import type { DeclaredElement } from './config/declared.ts';
+import type { Fault } from './config/faults.ts';
+import type { FaultyConfiguration, LoadedConfiguration } from './config/load.ts';
+import { isSame, newFaults, sealElement, toPlain } from './config/resource-changes.ts';
+import { type Element, toNewElement } from './config/resources.ts';
+import { hideSecrets } from './config/sealed-fields.ts';
+import { keyFileOf, makeKeyFile, readKeyRing, type SecretKeyPlace } from './config/secret-key.ts';
+import type { Resource, ResourceKind, Store } from './core/store.ts';
+import { type KeyRing, SecretKeyError } from './lib/sealed.ts';
+
+type Whole = LoadedConfiguration | FaultyConfiguration;
+
+export interface ResourceDeskDeps {
+  readonly store: Store;
+  /** The configuration in force. */
+  current(): LoadedConfiguration;
+  /** Reads the file, as one configuration with these. */
+  load(resources: readonly Resource[], added?: readonly Element[]): Promise<Whole>;
+  /** Where the key for secrets may come from. */
+  readonly secrets: Omit<SecretKeyPlace, 'store'>;
+  readonly log: { warn(message: string, fields?: Record<string, unknown>): void };
+}
+
+/** What faults call a document that someone sent. */
+const sent = 'what was sent';
+
+export function createResourceDesk({ store, current, load, secrets, log }: ResourceDeskDeps): ResourceDesk {
+  const place = (): SecretKeyPlace => ({ ...secrets, store: current().snapshot.store });
+
+  async function list(kind: ResourceKind): Promise<readonly ConfiguredElement[]> {
+    const stored = await store.resources.list();
+    const found = new Map<string, ConfiguredElement>();
+    for (const one of declared(kind)) found.set(one.id, one);
+    for (const one of stored) if (one.kind === kind && !found.has(one.id)) found.set(one.id, fromStore(one));
+    for (const one of kind === 'model' ? builtIn() : []) if (!found.has(one.id)) found.set(one.id, one);
+    return [...found.values()];
+  }
+
+  async function get(kind: ResourceKind, id: string): Promise<ConfiguredElement | undefined> {
+    const ofFile = declared(kind).find((one) => one.id === id);
+    if (ofFile !== undefined) return ofFile;
+    const stored = await store.resources.get(kind, id);
+    if (stored !== undefined) return fromStore(stored);
+    return kind === 'model' ? builtIn().find((one) => one.id === id) : undefined;
+  }
+
+  const declared = (kind: ResourceKind): ConfiguredElement[] =>
+    current()
+      .declared()
+      .flatMap((one) => (one.kind === kind ? [fromFile(one)] : []));
+
+  function fromFile({ kind, id, line, document }: DeclaredElement): ConfiguredElement {
+    const { file } = current();
+    return {
+      kind,
+      id,
+      managedBy: file === undefined ? 'embedded' : 'file',
+      place: file === undefined || line === undefined ? undefined : { file, line },
+      version: undefined,
+      updatedAtMs: undefined,
+      inForce: true,
+      document: toPlain(document),
+    };
+  }
+
+  function fromStore({ kind, id, version, updatedAtMs, document }: Resource): ConfiguredElement {
+    const running = current().resources.find((one) => one.kind === kind && one.id === id);
+    return {
+      kind,
+      id,
+      managedBy: 'store',
+      place: undefined,
+      version,
+      updatedAtMs,
+      inForce: running?.version === version,
+      document: toPlain(hideSecrets(kind, document)),
+    };
+  }
+
+  /** As they would be written. */
+  function builtIn(): ConfiguredElement[] {
+    const { snapshot } = current();
+    return snapshot.models.all.flatMap(({ id, operations, targets: [{ upstream, model }] }): ConfiguredElement[] => {
+      if (!(upstream.family.builtIn ?? []).some((one) => one.id === id)) return [];
+      return [
+        {
+          kind: 'model',
+          id,
+          managedBy: 'built-in',
+          place: declared('upstream').find((one) => one.id === upstream.id)?.place,
+          version: undefined,
+          updatedAtMs: undefined,
+          inForce: true,
+          document: { id, operations: [...operations], targets: [{ upstream: upstream.id, model }] },
+        },
+      ];
+    });
+  }
+
+  const managedElsewhere = (kind: ResourceKind, id: string): ConfiguredElement | undefined =>
+    declared(kind).find((one) => one.id === id);
+
+  /** What speaks against it, and what its writer may want to know. */
+  async function judge(resources: readonly Resource[], element: Element, previous: Resource | undefined) {
+    // As it is, save for what says "(sealed)": a key for the rest is made when there is something to seal.
+    const ring = await readRing();
+    const opened = sealElement(element, asItIs(ring), previous?.document);
+    const next = await load(resources, [opened.element]);
+    const faults = [...opened.faults];
+    if (!next.ok) faults.push(...newFaults(await load(resources), next));
+    if (ring === undefined && keyFileOf(place()) === undefined) {
+      faults.push(...sealElement(element, undefined, previous?.document).faults);
+    }
+    return {
+      faults: faults.map((fault) => toFieldFault(fault, next.file)),
+      warnings: warningsFor(element, next),
+      snapshot: next.ok ? next.snapshot : undefined,
+    };
+  }
+
+  function readRing(): Promise<KeyRing | undefined> {
+    return readKeyRing(place()).catch((error: unknown) => {
+      if (error instanceof SecretKeyError) return undefined;
+      throw error;
+    });
+  }
+
+  /** Made beside the database where there is none: whoever enters the first credential need not know of it yet. */
+  async function ringFor(element: Element, previous: Resource | undefined) {
+    const ring = await readKeyRing(place());
+    const file = keyFileOf(place());
+    const isNeeded = sealElement(element, undefined, previous?.document).faults.length > 0;
+    if (ring !== undefined || file === undefined || !isNeeded) return { ring, warning: undefined };
+    const made = await makeKeyFile(file);
+    const warning = `a key for the secrets in the store was made at ${file}: keep a copy of it, and not beside the copies of the database; where several machines serve, set POSTERN_SECRET_KEY instead`;
+    log.warn(warning);
+    return { ring: made, warning };
+  }
+
+  async function put(
+    kind: ResourceKind,
+    id: string,
+    document: ElementDocument,
+    { expected, actor }: { readonly expected?: number | undefined; readonly actor: string },
+  ): Promise<PutOutcome> {
+    const elsewhere = managedElsewhere(kind, id);
+    if (elsewhere !== undefined) return { outcome: 'managed-elsewhere', element: elsewhere };
+    const resources = await store.resources.list();
+    const previous = resources.find((one) => one.kind === kind && one.id === id);
+    const version = previous?.version ?? 0;
+    if (expected !== undefined && expected !== version) return conflict(kind, id, version);
+
+    const element = toElement(kind, id, document);
+    const { faults, warnings } = await judge(resources, element, previous);
+    if (faults.length > 0) return { outcome: 'faulty', faults };
+    try {
+      const { ring, warning } = await ringFor(element, previous);
+      const sealed = sealElement(element, ring, previous?.document);
+      if (sealed.faults.length > 0) {
+        return { outcome: 'faulty', faults: sealed.faults.map((fault) => toFieldFault(fault, undefined)) };
+      }
+      const all = warning === undefined ? warnings : [...warnings, warning];
+      const next = sealed.element.document;
+      if (previous !== undefined && isSame(element, previous.document, next, ring)) {
+        return { outcome: 'unchanged', version, warnings: all };
+      }
+      const written = await store.resources.put(kind, id, toPlain(next), { expected: version, actor });
+      if (written === 'conflict') return conflict(kind, id, await versionOf(kind, id));
+      return { outcome: previous === undefined ? 'created' : 'changed', version: written.version, warnings: all };
+    } catch (error) {
+      if (error instanceof SecretKeyError) return { outcome: 'faulty', faults: [{ path: '', message: error.message }] };
+      throw error;
+    }
+  }
+
+  async function preview(kind: ResourceKind, id: string, document: ElementDocument): Promise<Preview> {
+    const resources = await store.resources.list();
+    const previous = resources.find((one) => one.kind === kind && one.id === id);
+    const { faults, warnings, snapshot } = await judge(resources, toElement(kind, id, document), previous);
+    return faults.length > 0 ? { outcome: 'faulty', faults } : { outcome: 'fine', warnings, snapshot };
+  }
+
+  async function remove(
+    kind: ResourceKind,
+    id: string,
+    { expected, actor }: { readonly expected?: number | undefined; readonly actor: string },
+  ): Promise<RemoveOutcome> {
+    const resources = await store.resources.list();
+    const previous = resources.find((one) => one.kind === kind && one.id === id);
+    if (previous === undefined) {
+      const element = await get(kind, id);
+      return element === undefined ? { outcome: 'absent' } : { outcome: 'managed-elsewhere', element };
+    }
+    if (expected !== undefined && expected !== previous.version) return conflict(kind, id, previous.version);
+    const next = await load(resources.filter((one) => one !== previous));
+    const reasons = (next.ok ? [] : newFaults(await load(resources), next)).map((fault) => inWords(fault, next.file));
+    const keys = kind === 'project' ? await keysIn(id, store) : undefined;
+    if (keys !== undefined) reasons.push(`it has keys: ${keys}; revoke them, or move them to another project`);
+    if (reasons.length > 0) return { outcome: 'needed', reasons };
+    const removed = await store.resources.remove(kind, id, { expected: previous.version, actor });
+    if (removed === 'conflict') return conflict(kind, id, await versionOf(kind, id));
+    return { outcome: removed };
+  }
+
+  const versionOf = async (kind: ResourceKind, id: string): Promise<number> =>
+    (await store.resources.get(kind, id))?.version ?? 0;
+
+  async function conflict(kind: ResourceKind, id: string, version: number): Promise<Conflict> {
+    const [last] = await store.audit.page({ subject: id, action: `${kind}.`, limit: 1 });
+    return { outcome: 'conflict', version, by: last && { actor: last.actor, atMs: last.atMs } };
+  }
+
+  return { list, get, put, preview, remove };
+}
+
+/** The keys of a project that still work, in words; undefined where there are none. Without it, its caps would hold for them no more. */
+export async function keysIn(project: string, { keys }: Pick<Store, 'keys'>): Promise<string | undefined> {
+  const members = (await keys.list()).filter((key) => key.project === project && key.revokedAtMs === undefined);
+  if (members.length === 0) return undefined;
+  const named = members.slice(0, 5).map((key) => key.id);
+  return named.join(', ') + (members.length > named.length ? ` and ${members.length - named.length} more` : '');
+}
+
+/** Seals nothing: for a look at a document that is not written. What moves within it is opened. */
+const asItIs = (ring: KeyRing | undefined): KeyRing => ({
+  sealingKeyId: '',
+  keyIds: [],
+  seal: (plain) => plain,
+  unseal: (text, place) => ring?.unseal(text, place) ?? { kind: 'damaged' },
+});
+
+function toElement(kind: ResourceKind, id: string, document: ElementDocument): Element {
+  const file = { name: sent, at: [], positionOf: () => undefined };
+  return toNewElement({ kind, id }, { ...document, id: document.id ?? id }, file);
+}
+
+/** Of another element it is said in words which one; of this one, where in it. */
+function toFieldFault(fault: Fault, file: string | undefined): FieldFault {
+  return fault.place === sent
+    ? { path: fault.path, message: fault.message }
+    : { path: '', message: inWords(fault, file) };
+}
+
+function inWords({ place, path, line, message }: Fault, file: string | undefined): string {
+  const [, kind, id] = /^store: (\w+) (".*") \(version \d+\)$/.exec(place ?? '') ?? [];
+  const where =
+    kind === undefined
+      ? `${place ?? file ?? 'the configuration'}${line === undefined ? '' : `, line ${line}`}`
+      : `the ${kind} ${id}`;
+  return `${where}: ${path === '' ? '' : `${path} `}${message}`;
+}
+
+function warningsFor({ root }: Element, next: Whole): string[] {
+  if (!next.ok) {
+    const [first] = next.faults;
+    const why = first === undefined ? '' : `: ${inWords(first, next.file)}`;
+    return [`it is kept, and not in force before other faults are mended${why}`];
+  }
+  return [...next.warnings, ...next.notices].flatMap((warning) =>
+    warning.startsWith(root) ? [warning.slice(root.length).replace(/^[: ]+/, '')] : [],
+  );
+}

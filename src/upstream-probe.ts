@@ -1,0 +1,24 @@
+/** Puts together what it takes to try an upstream from where the gateway runs: the proxies of the environment, and requests for tokens. */
+
+import type { UpstreamProbe } from './admin/upstreams/probe.ts';
+import type { Clock } from './lib/clock.ts';
+import { createProbe } from './upstream/probe.ts';
+import { createProxyRule, type ProxyRule } from './upstream/proxy-rule.ts';
+import { createSmallPost } from './upstream/small-post.ts';
+
+interface UpstreamProbeDeps {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}
+
+export function createUpstreamProbe({ env, clock }: UpstreamProbeDeps): UpstreamProbe & { close(): Promise<void> } {
+  // Those that cannot be used are a fault of the start, which says so; here they are one of the test.
+  let rule: ProxyRule | undefined;
+  const proxyFor: ProxyRule = (origin) => {
+    rule ??= createProxyRule(env);
+    return rule(origin);
+  };
+  const smallPost = createSmallPost(proxyFor);
+  const probe = createProbe({ proxyFor, signing: { nowMs: clock.nowMs, post: smallPost.post } });
+  return { ...probe, close: () => smallPost.close() };
+}

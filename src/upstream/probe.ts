@@ -1,0 +1,364 @@
+/** Tests an upstream on a connection of its own, step by step, and asks it which models it has. Nothing of it is kept. */
+
+import { isIP, type LookupFunction } from 'node:net';
+import { Client } from 'undici';
+import { type ListedModel, type SigningGround, withOptions } from '../core/family.ts';
+import type { Credential, Upstream } from '../core/snapshot.ts';
+import { createConnector } from './connection.ts';
+import { type ProbeProblem, type ProbeStepName, problemOfAnswer, problemOfError } from './probe-verdict.ts';
+import type { ProxyRule } from './proxy-rule.ts';
+
+interface ProbeStep {
+  readonly name: ProbeStepName;
+  /** `skipped`: there was none to take, or none came to it. */
+  readonly state: 'passed' | 'failed' | 'skipped';
+  readonly ms: number | undefined;
+  /** What was found, such as an address; never a secret. */
+  readonly detail: string;
+}
+
+interface CredentialCheck {
+  /** As logs name it: `key`, `key 1`. */
+  readonly id: string;
+  /** 0 where no answer came. */
+  readonly status: number;
+  readonly ok: boolean;
+}
+
+interface ProbeReport {
+  readonly ok: boolean;
+  readonly steps: readonly ProbeStep[];
+  readonly credentials: readonly CredentialCheck[];
+  readonly problem: ProbeProblem | undefined;
+  /** Names that its list holds; undefined where it has none. */
+  readonly models: number | undefined;
+}
+
+type ModelsFound =
+  | { readonly kind: 'listed'; readonly models: readonly ListedModel[] }
+  /** The family has no list that is documented. */
+  | { readonly kind: 'no-list' }
+  | { readonly kind: 'failed'; readonly problem: ProbeProblem };
+
+interface Probe {
+  test(upstream: Upstream, signal: AbortSignal): Promise<ProbeReport>;
+  models(upstream: Upstream, signal: AbortSignal): Promise<ModelsFound>;
+}
+
+interface ProbeDeps {
+  readonly proxyFor?: ProxyRule | undefined;
+  readonly signing: SigningGround;
+  /** For tests; the platform's where undefined. */
+  readonly lookup?: LookupFunction | undefined;
+  readonly patienceMs?: number;
+}
+
+const standardPatienceMs = 10_000;
+const longestConnectMs = 10_000;
+const longestListBytes = 8 * 1024 * 1024;
+const mostCredentials = 8;
+const longestSaid = 200;
+
+interface Answer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+/** When each step was done, by the clock of the process. */
+interface Marks {
+  lookedUp?: { readonly atMs: number; readonly addresses: readonly string[] };
+  connected?: { readonly atMs: number; readonly address: string };
+  securedAtMs?: number;
+  answeredAtMs?: number;
+}
+
+/** What is asked: the list of models where the family has one, else a call without content, which costs nothing. */
+interface Question {
+  readonly path: string;
+  readonly isList: boolean;
+  readonly body: Buffer | undefined;
+}
+
+export function createProbe(deps: ProbeDeps): Probe {
+  return {
+    async test(upstream, signal) {
+      if (upstream.origin === undefined) return madeHere(upstream);
+      const usable = upstream.credentials.filter(({ weight }) => weight > 0).slice(0, mostCredentials);
+      const visit = new Visit(upstream, upstream.origin, deps, signal);
+      try {
+        const checks: CredentialCheck[] = [];
+        let problem: ProbeProblem | undefined;
+        let models: number | undefined;
+        for (const credential of usable) {
+          const outcome = await visit.ask(credential);
+          checks.push({ id: credential.id, status: outcome.status, ok: outcome.problem === undefined });
+          problem ??= outcome.problem;
+          models ??= outcome.models?.length;
+          if (outcome.status === 0) break;
+        }
+        return { ok: problem === undefined, steps: visit.steps(problem), credentials: checks, problem, models };
+      } finally {
+        await visit.end();
+      }
+    },
+    async models(upstream, signal) {
+      const { family, origin, credentials } = upstream;
+      if (origin === undefined) return { kind: 'listed', models: family.builtIn ?? [] };
+      if (family.modelList === undefined) return { kind: 'no-list' };
+      const visit = new Visit(upstream, origin, deps, signal);
+      try {
+        const credential = credentials.find(({ weight }) => weight > 0) ?? credentials[0];
+        const { models, problem } = await visit.ask(credential);
+        if (problem !== undefined) return { kind: 'failed', problem };
+        return models === undefined ? { kind: 'no-list' } : { kind: 'listed', models };
+      } finally {
+        await visit.end();
+      }
+    },
+  };
+}
+
+function madeHere({ family }: Upstream): ProbeReport {
+  const names: readonly ProbeStepName[] = ['look-up', 'connect', 'secure', 'ask'];
+  return {
+    ok: true,
+    steps: names.map((name) => ({ name, state: 'skipped', ms: undefined, detail: 'answers in this process' })),
+    credentials: [],
+    problem: undefined,
+    models: family.builtIn?.length,
+  };
+}
+
+interface Outcome {
+  /** 0 where no answer came. */
+  readonly status: number;
+  readonly problem: ProbeProblem | undefined;
+  readonly models: readonly ListedModel[] | undefined;
+}
+
+/** One connection to an upstream, and what is asked on it. */
+class Visit {
+  readonly #upstream: Upstream;
+  readonly #url: URL;
+  readonly #deps: ProbeDeps;
+  readonly #signal: AbortSignal;
+  readonly #client: Client;
+  readonly #startedAtMs = performance.now();
+  readonly #marks: Marks = {};
+  readonly #isProxied: boolean;
+  #status = 0;
+  #path = '';
+
+  constructor(upstream: Upstream, origin: string, deps: ProbeDeps, signal: AbortSignal) {
+    this.#upstream = upstream;
+    this.#url = new URL(origin);
+    this.#deps = deps;
+    this.#signal = AbortSignal.any([signal, AbortSignal.timeout(deps.patienceMs ?? standardPatienceMs)]);
+    const proxy = deps.proxyFor?.(origin);
+    this.#isProxied = proxy !== undefined;
+    const marks = this.#marks;
+    this.#client = new Client(origin, {
+      connect: createConnector({
+        secure: this.#isSecure,
+        connectMs: Math.min(upstream.timeouts.embeddings.connectMs, longestConnectMs),
+        tls: upstream.tls,
+        proxy,
+        lookup: deps.lookup,
+        addresses: upstream.addresses,
+        watch: {
+          lookedUp: (addresses) => {
+            marks.lookedUp ??= { atMs: performance.now(), addresses };
+          },
+          connected: (address) => {
+            marks.connected ??= { atMs: performance.now(), address };
+          },
+          secured: () => {
+            marks.securedAtMs ??= performance.now();
+          },
+        },
+      }),
+      pipelining: 1,
+      allowH2: false,
+      useMilo: false,
+      maxResponseSize: longestListBytes,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  async end(): Promise<void> {
+    await this.#client.destroy();
+  }
+
+  async ask(credential: Credential): Promise<Outcome> {
+    const question = toQuestion(this.#upstream);
+    this.#path = question.path.replace(/\?.*$/s, '');
+    try {
+      const answer = await this.#send(question, credential);
+      this.#marks.answeredAtMs ??= performance.now();
+      this.#status = answer.status;
+      return this.#judge(question, answer, credential);
+    } catch (error) {
+      return { status: 0, problem: this.#problemOf(error), models: undefined };
+    }
+  }
+
+  async #send({ path, body }: Question, credential: Credential): Promise<Answer> {
+    const method = body === undefined ? 'GET' : 'POST';
+    const type = body === undefined ? [] : ['content-type', 'application/json'];
+    const headers = ['accept', 'application/json', 'user-agent', 'postern', ...type, ...credential.headers];
+    const { signing } = this.#deps;
+    const { addresses } = this.#upstream;
+    const signed = await credential.signer?.(
+      { url: `${this.#url.origin}${path}`, headers, body: body ?? Buffer.alloc(0) },
+      { nowMs: signing.nowMs, post: (url, fields, text) => signing.post(url, fields, text, addresses) },
+    );
+    const answer = await this.#client.request({
+      method,
+      path,
+      headers: [...headers, ...(signed ?? [])],
+      ...(body !== undefined && { body }),
+      signal: this.#signal,
+    });
+    const contentType = String(answer.headers['content-type'] ?? '');
+    return { status: answer.statusCode, contentType, body: Buffer.from(await answer.body.arrayBuffer()) };
+  }
+
+  #judge({ isList }: Question, { status, contentType, body }: Answer, credential: Credential): Outcome {
+    const parsed = parse(body);
+    const models = isList && status < 300 ? this.#upstream.family.modelList?.read(parsed) : undefined;
+    const problem = problemOfAnswer({
+      status,
+      contentType,
+      models: models?.length,
+      asksForList: isList,
+      path: this.#path,
+      hasCredential: hasKey(credential, this.#upstream),
+      said: this.#excerptOf(parsed, credential),
+    });
+    return { status, problem, models };
+  }
+
+  /** What repeats a secret is not shown at all. */
+  #excerptOf(parsed: unknown, { signer }: Credential): string {
+    const text = messageIn(parsed)
+      .replace(/[\p{C}\s]+/gu, ' ')
+      .trim();
+    const secrets = [...this.#upstream.secrets.map(String), ...(signer?.secrets?.() ?? [])];
+    if (secrets.some((secret) => secret !== '' && text.includes(secret))) return '';
+    return text.length > longestSaid ? `${text.slice(0, longestSaid)}…` : text;
+  }
+
+  #problemOf(error: unknown): ProbeProblem {
+    const isTimeout = error instanceof Error && (error.name === 'TimeoutError' || this.#signal.aborted);
+    const message = error instanceof Error ? error.message : String(error);
+    if (message.startsWith('the token endpoint')) {
+      return {
+        message: `${message}.`,
+        advice: 'See whether the credential is whole and still valid.',
+        field: 'api_key',
+      };
+    }
+    return problemOfError({
+      code: isTimeout ? 'timeout' : codeOf(error),
+      message,
+      step: this.#stepReached(),
+      host: this.#url.host,
+      isSecure: this.#isSecure,
+    });
+  }
+
+  get #isSecure(): boolean {
+    return this.#url.protocol === 'https:';
+  }
+
+  /** The first step that was not done. */
+  #stepReached(): ProbeStepName {
+    const { lookedUp, connected, securedAtMs } = this.#marks;
+    if (connected === undefined) return lookedUp === undefined && this.#looksUp ? 'look-up' : 'connect';
+    return this.#isSecure && securedAtMs === undefined ? 'secure' : 'ask';
+  }
+
+  get #looksUp(): boolean {
+    return !this.#isProxied && isIP(this.#url.hostname.replace(/^\[(.*)\]$/, '$1')) === 0;
+  }
+
+  steps(problem: ProbeProblem | undefined): ProbeStep[] {
+    const { lookedUp, connected, securedAtMs, answeredAtMs } = this.#marks;
+    const reached = answeredAtMs === undefined ? this.#stepReached() : undefined;
+    let fromMs = this.#startedAtMs;
+    const step = (name: ProbeStepName, atMs: number | undefined, detail: string, isNeeded = true): ProbeStep => {
+      if (!isNeeded) return { name, state: 'skipped', ms: undefined, detail };
+      if (atMs === undefined) {
+        const failed = reached === name;
+        const ms = failed ? performance.now() - fromMs : undefined;
+        return { name, state: failed ? 'failed' : 'skipped', ms, detail: '' };
+      }
+      const ms = Math.max(0, atMs - fromMs);
+      fromMs = atMs;
+      return { name, state: 'passed', ms, detail };
+    };
+    const list = [
+      step(
+        'look-up',
+        lookedUp?.atMs,
+        this.#looksUp
+          ? (lookedUp?.addresses.join(', ') ?? '')
+          : this.#isProxied
+            ? 'left to the proxy'
+            : 'an address already',
+        this.#looksUp,
+      ),
+      step('connect', connected?.atMs, connected?.address ?? ''),
+      step('secure', securedAtMs, this.#isSecure ? 'the certificate is good' : 'http:// has none', this.#isSecure),
+    ];
+    const answer = step('ask', answeredAtMs, `${this.#path} answers ${this.#status}`);
+    return [...list, answeredAtMs === undefined || problem === undefined ? answer : { ...answer, state: 'failed' }];
+  }
+}
+
+function toQuestion({ family, offers, pathPrefix, options }: Upstream): Question {
+  const { modelList } = family;
+  if (modelList !== undefined) {
+    return { path: pathPrefix + withOptions(modelList.path, options), isList: true, body: undefined };
+  }
+  const [offer] = offers.values();
+  const path = (offer?.path ?? '/').replaceAll('{model}', 'model');
+  return { path: pathPrefix + withOptions(path, options), isList: false, body: Buffer.from('{}') };
+}
+
+/** What every call of the family carries is none. */
+function hasKey({ headers, signer }: Credential, { family }: Upstream): boolean {
+  const common = new Set(Object.keys(family.headers ?? {}));
+  return signer !== undefined || headers.some((name, index) => index % 2 === 0 && !common.has(name));
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined; // a page, or nothing: whoever reads it says so
+  }
+}
+
+/** As most services say what is wrong. */
+function messageIn(parsed: unknown): string {
+  const found = [at(parsed, 'error', 'message'), at(parsed, 'message'), at(parsed, 'error'), at(parsed, 'detail')];
+  return found.find((text) => typeof text === 'string' && text !== '') ?? '';
+}
+
+function at(value: unknown, ...names: readonly string[]): string | undefined {
+  let inner = value;
+  for (const name of names) {
+    if (typeof inner !== 'object' || inner === null) return undefined;
+    inner = Reflect.get(inner, name);
+  }
+  return typeof inner === 'string' ? inner : undefined;
+}
+
+/** Of several addresses that were tried, the first one's. */
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}

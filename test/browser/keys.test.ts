@@ -1,0 +1,274 @@
+/** The page "Keys and projects": a key is made, used as shown, watched, given another secret, and ended. */
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import type { TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { type ConsoleRig, openConsole, testInBrowser, testOnEachStore } from '../support/browser.ts';
+import { startFakeUpstream } from '../support/fake-upstream.ts';
+
+const hostile = "\"'><img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>";
+
+/** Answers embeddings, at a quarter of a dollar each. */
+async function startUpstream(t: TestContext) {
+  const upstream = await startFakeUpstream((_, reply) =>
+    reply.json(200, {
+      object: 'list',
+      model: 'm',
+      data: [{ object: 'embedding', index: 0, embedding: [0.25, 0.5] }],
+      usage: { prompt_tokens: 5, total_tokens: 5 },
+    }),
+  );
+  t.after(() => upstream.close());
+  return {
+    upstreams: [{ id: 'ours', family: 'openai', base_url: `${upstream.url}/v1`, api_key: 'sk-0123456789' }],
+    models: [
+      { id: 'team/embed', operations: ['embeddings'], price: { request: '0.25' }, targets: [{ upstream: 'ours' }] },
+    ],
+  };
+}
+
+const dialog = (page: Page) => page.getByRole('dialog');
+const drawer = (page: Page) => page.getByRole('complementary');
+
+async function call(rig: ConsoleRig, secret: string): Promise<{ status: number; code: unknown }> {
+  const answer = await fetch(`${rig.gateway.url}/v1/embeddings`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'team/embed', input: 'x' }),
+  });
+  const body: unknown = await answer.json();
+  const error: unknown = Reflect.get(Object(body), 'error');
+  return { status: answer.status, code: Reflect.get(Object(error), 'code') };
+}
+
+/** Asks until it is so; fails after two seconds, as long as a gateway may take to hear of a change, and a little for the test. */
+async function soon(what: string, check: () => Promise<boolean>, withinMs = 2_500): Promise<void> {
+  const endMs = performance.now() + withinMs;
+  while (!(await check())) {
+    assert.ok(performance.now() < endMs, `not soon enough: ${what}`);
+    await wait(50);
+  }
+}
+
+testOnEachStore('a key is made, works as the page shows it, is watched, renewed and ended', async (t, open) => {
+  const rig = await open({ config: await startUpstream(t) });
+  const visitor = await rig.signIn('admin');
+  const { page } = visitor;
+  await visitor.open('/keys');
+  await page.getByRole('button', { name: 'Create a key' }).first().click();
+  await dialog(page).getByRole('textbox', { name: 'Name', exact: true }).fill('Search, production');
+  await dialog(page).getByRole('radio', { name: 'Only these' }).click();
+  await dialog(page).getByRole('combobox', { name: 'Which models' }).fill('team/embed');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Escape');
+  await dialog(page).getByRole('textbox', { name: 'Requests a minute' }).fill('600');
+  await dialog(page).getByRole('button', { name: 'Add a budget' }).click();
+  await dialog(page).getByRole('textbox', { name: 'Amount' }).fill('2');
+  await visitor.shoot('keys-create');
+  await visitor.checkAccessibility();
+  await dialog(page).getByRole('button', { name: 'Create the key' }).click();
+
+  const made = page.getByRole('dialog', { name: 'Search, production is made' });
+  const secret = (await made.locator('.secret').textContent()) ?? '';
+  assert.match(secret, /^pst_\w{49}$/);
+  await visitor.shoot('keys-secret');
+  await visitor.checkAccessibility();
+  const curl = (await made.locator('.snippet-code').textContent()) ?? '';
+  const { stdout } = await promisify(execFile)('sh', ['-c', curl]);
+  assert.deepEqual(JSON.parse(stdout).data[0].embedding, [0.25, 0.5]);
+  for (const tab of ['OpenAI SDK, Python', 'OpenAI SDK, Node', 'LangChain, Python']) {
+    await made.getByRole('tab', { name: tab }).click();
+    assert.ok((await made.locator('.snippet-code').textContent())?.includes(secret), tab);
+  }
+
+  // It does not go away by a stray click, nor unasked.
+  await page.mouse.click(5, 5);
+  await page.keyboard.press('Escape');
+  assert.equal(await made.isVisible(), true);
+  await made.getByRole('button', { name: 'Done' }).click();
+  const question = page.getByRole('dialog', { name: 'Did you copy the secret?' });
+  await question.getByText('Cancel').click();
+  await question.waitFor({ state: 'hidden' });
+  assert.equal(await made.locator('.secret').textContent(), secret);
+  await made.getByRole('button', { name: 'Copy the secret' }).click();
+  await made.getByRole('button', { name: 'Done' }).click();
+  await made.waitFor({ state: 'hidden' });
+  // Two dialogs came after it, and whoever works by keyboard is where they began.
+  await page.locator('button:focus', { hasText: 'Create a key' }).waitFor();
+
+  // What it spent shows against its budget.
+  const [{ id }] = (await rig.ask('GET', '/api/keys?q=production')).items;
+  await soon(
+    'the budget counts the call',
+    async () => (await rig.ask('GET', `/api/keys/${id}`)).budgets[0].spent === '0.25',
+    15_000,
+  );
+  await visitor.open('/keys');
+  await page.getByText('$0.25 of $2.00 a month').waitFor();
+  assert.ok(!(await page.content()).includes(secret));
+  await visitor.shoot('keys');
+  await visitor.checkAccessibility();
+  await page.getByRole('button', { name: /^Search, production/ }).click();
+  await drawer(page).getByText('$1.75 left').waitFor();
+  await drawer(page)
+    .getByRole('img', { name: /\$0\.25 of \$2\.00 is spent/ })
+    .waitFor();
+  await visitor.shoot('keys-drawer');
+  await visitor.checkAccessibility();
+
+  // Another secret: the former one ends at once, where that is asked for.
+  await drawer(page).getByRole('button', { name: 'Give it another secret' }).click();
+  await dialog(page).getByRole('radio', { name: 'No more' }).click();
+  await dialog(page).getByRole('button', { name: 'Make the new secret' }).click();
+  const renewed = page.getByRole('dialog', { name: 'The new secret of Search, production' });
+  const second = (await renewed.locator('.secret').textContent()) ?? '';
+  assert.notEqual(second, secret);
+  assert.equal((await call(rig, second)).status, 200);
+  await soon('the former secret is refused', async () => (await call(rig, secret)).code === 'invalid_api_key');
+  await renewed.getByRole('button', { name: 'Copy the secret' }).click();
+  await renewed.getByRole('button', { name: 'Done' }).click();
+
+  // It was used today: its name has to be typed.
+  await drawer(page).getByRole('button', { name: 'Revoke' }).click();
+  const revoking = page.getByRole('dialog', { name: 'Revoke Search, production?' });
+  const yes = revoking.getByRole('button', { name: 'Revoke' });
+  assert.equal(await yes.isDisabled(), true);
+  await revoking.getByRole('textbox').fill('Search, production');
+  await visitor.shoot('keys-revoke');
+  await yes.click();
+  await soon('the revoked key is refused', async () => (await call(rig, second)).code === 'revoked_api_key');
+  await drawer(page).getByText('Revoked').waitFor();
+});
+
+testInBrowser('of two who change a key, the second is told, and loses nothing of what was typed', async (t) => {
+  const rig = await openConsole(t, { config: await startUpstream(t) });
+  const { id } = await rig.ask('POST', '/api/keys', { name: 'Shared', limits: { requests_per_minute: 5 } });
+  const visitor = await rig.signIn('admin');
+  visitor.allow(/412/);
+  const { page } = visitor;
+  await visitor.open(`/keys/${id}`);
+  await drawer(page).getByRole('button', { name: 'Change' }).click();
+  await dialog(page).getByRole('textbox', { name: 'Name', exact: true }).fill('Mine');
+  await rig.ask('PATCH', `/api/keys/${id}`, { limits: { requests_per_minute: 7 } });
+  await dialog(page).getByRole('button', { name: 'Save' }).click();
+  await dialog(page)
+    .getByText(/changed the key/)
+    .waitFor();
+  assert.equal(await dialog(page).getByRole('textbox', { name: 'Name', exact: true }).inputValue(), 'Mine');
+  await visitor.shoot('keys-conflict');
+  await visitor.checkAccessibility();
+  await dialog(page).getByRole('button', { name: 'Save mine on top' }).click();
+  await dialog(page).waitFor({ state: 'hidden' });
+  const { document } = await rig.ask('GET', `/api/keys/${id}`);
+  assert.deepEqual([document.name, document.limits], ['Mine', { requests_per_minute: 7 }]);
+});
+
+testInBrowser(
+  'what is wrong with a key is said at its field, and what was typed is there after a reload',
+  async (t) => {
+    const rig = await openConsole(t, { config: await startUpstream(t) });
+    const visitor = await rig.signIn('admin');
+    visitor.allow(/422/);
+    const { page } = visitor;
+    await visitor.open('/keys?new=key');
+    const name = dialog(page).getByRole('textbox', { name: 'Name', exact: true });
+    await name.fill('Typed once');
+    await dialog(page).getByRole('combobox', { name: 'Addresses' }).fill('10.0.0.0/99');
+    await page.keyboard.press('Enter');
+    await dialog(page).getByRole('button', { name: 'Add a budget' }).click();
+    await dialog(page).getByRole('textbox', { name: 'Amount' }).fill('lots');
+    await dialog(page).getByRole('button', { name: 'Create the key' }).click();
+    await dialog(page)
+      .getByText(/wanted: an IP address or a CIDR range/)
+      .waitFor();
+    await dialog(page)
+      .getByText(/an amount in US dollars/)
+      .waitFor();
+    await visitor.shoot('keys-faults');
+    await visitor.checkAccessibility();
+    await page.reload();
+    await dialog(page).getByText('What you typed before is here again.').waitFor();
+    assert.equal(await name.inputValue(), 'Typed once');
+    assert.equal((await rig.ask('GET', '/api/keys?q=Typed')).items.length, 0);
+  },
+);
+
+testInBrowser('a project has limits and budgets for all its keys, and goes when none belongs to it', async (t) => {
+  const rig = await openConsole(t, { config: await startUpstream(t) });
+  const visitor = await rig.signIn('admin');
+  visitor.allow(/409/);
+  const { page } = visitor;
+  await visitor.open('/keys/projects');
+  await visitor.shoot('projects-empty');
+  await page.getByRole('button', { name: 'Create a project' }).first().click();
+  await dialog(page).getByRole('textbox', { name: 'ID' }).fill('search');
+  await dialog(page).getByRole('textbox', { name: 'Name', exact: true }).fill('Search team');
+  await dialog(page).getByRole('button', { name: 'Add a budget' }).click();
+  await dialog(page).getByRole('textbox', { name: 'Amount' }).fill('100');
+  await dialog(page).getByRole('button', { name: 'Create the project' }).click();
+  await dialog(page).waitFor({ state: 'hidden' });
+  const key = await rig.ask('POST', '/api/keys', { name: 'Of the project', project: 'search' });
+  await soon('the project is in force', async () => (await rig.ask('GET', '/api/projects/search')).inForce);
+  await visitor.open('/keys/projects/search');
+  await drawer(page).getByText('$100.00 left').waitFor();
+  await visitor.shoot('projects');
+  await visitor.checkAccessibility();
+  await drawer(page).getByRole('button', { name: 'Remove' }).click();
+  await dialog(page).getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('One key belongs to the project search; move or revoke them first.').waitFor();
+  await rig.ask('POST', `/api/keys/${key.id}/revoke`);
+  await drawer(page).getByRole('button', { name: 'Remove' }).click();
+  await dialog(page).getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('The project search is removed.').waitFor();
+});
+
+testInBrowser('markup in any text of a key or a project is text', async (t) => {
+  const rig = await openConsole(t, { config: await startUpstream(t) });
+  const name = hostile.slice(0, 100);
+  const made = await rig.ask('POST', '/api/keys', {
+    name,
+    models: [hostile],
+    metadata: { note: hostile },
+  });
+  const visitor = await rig.signIn('admin');
+  // Of a key whose ID is markup.
+  visitor.allow(/404/);
+  const { page } = visitor;
+  await visitor.open(`/keys/${made.id}`);
+  await drawer(page).getByText(hostile).first().waitFor();
+  await visitor.shoot('keys-hostile');
+  await visitor.open(
+    `/keys/${encodeURIComponent(hostile)}?q=${encodeURIComponent(hostile)}&project=${encodeURIComponent(hostile.slice(0, 60))}`,
+  );
+  await visitor.open('/keys?new=project');
+  await dialog(page).getByRole('textbox', { name: 'ID' }).fill('p');
+  await dialog(page).getByRole('textbox', { name: 'Name', exact: true }).fill(name);
+  await dialog(page).getByRole('button', { name: 'Create the project' }).click();
+  await drawer(page).getByText(name).waitFor();
+  assert.equal(await page.title(), 'Keys and projects · Postern');
+  assert.equal(await page.locator('img[src="x"]').count(), 0);
+});
+
+testInBrowser('a viewer sees keys, their place in the file too, and changes none', async (t) => {
+  const rig = await openConsole(t, { config: await startUpstream(t) });
+  const { id } = await rig.ask('POST', '/api/keys', { name: 'Seen' });
+  const visitor = await rig.signIn('viewer');
+  const { page } = visitor;
+  await visitor.open('/keys');
+  await page
+    .getByText(/^postern\.(yaml|json):\d+$/)
+    .first()
+    .waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Create a key' }).isDisabled(), true);
+  await visitor.open(`/keys/${id}`);
+  assert.equal(await drawer(page).getByRole('button', { name: 'Revoke' }).isDisabled(), true);
+  await visitor.checkAccessibility();
+  await visitor.open('/keys?q=nothing-like-it');
+  await page.getByRole('heading', { name: 'No key fits' }).waitFor();
+  await page.getByRole('button', { name: 'Show all keys' }).click();
+  await page.getByRole('button', { name: /^Seen/ }).waitFor();
+  assert.equal(new URL(page.url()).search, '');
+});

@@ -1,0 +1,231 @@
+/** The page Models: seen, added, hidden, changed by two at once, refused by field, and never run as script. */
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openConsole, testInBrowser, testOnEachStore } from '../support/browser.ts';
+import { startFakeUpstream } from '../support/fake-upstream.ts';
+
+const script = "\"><img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>";
+
+const listed = ['bge-m3', 'bge-reranker-v2', 'text-small', 'text-large'];
+
+/** Lists some models, and answers whatever it is asked. */
+async function startUpstream(t: TestContext): Promise<string> {
+  const upstream = await startFakeUpstream((request, reply) =>
+    request.path === '/v1/models'
+      ? reply.json(200, { object: 'list', data: listed.map((id) => ({ id, object: 'model' })) })
+      : reply.json(200, {
+          object: 'list',
+          model: 'bge-m3',
+          data: [{ object: 'embedding', index: 0, embedding: [0.25, 0.5] }],
+          usage: { prompt_tokens: 5, total_tokens: 5 },
+        }),
+  );
+  t.after(() => upstream.close());
+  return `${upstream.url}/v1`;
+}
+
+function configuration(baseUrl: string) {
+  return {
+    upstreams: [
+      { id: 'ours', family: 'openai', base_url: baseUrl, api_key: 'sk-0123456789' },
+      { id: 'local', family: 'local' },
+    ],
+    models: [
+      {
+        id: 'of-the-file',
+        aliases: ['filed'],
+        operations: ['embeddings'],
+        targets: [{ upstream: 'ours', model: 'text-small' }],
+      },
+    ],
+  };
+}
+
+const row = (page: Page, name: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('button', { name, exact: true }) });
+const upstreamField = (page: Page) => drawer(page).getByRole('combobox', { name: 'Upstream' });
+const drawer = (page: Page) => page.getByRole('complementary');
+
+testOnEachStore(
+  'models are added from what an upstream lists, tried, hidden, shown again and deleted',
+  async (t, open) => {
+    const rig = await open({ config: configuration(await startUpstream(t)) });
+    const visitor = await rig.signIn('editor');
+    const { page } = visitor;
+    await visitor.open('/models');
+    await row(page, 'of-the-file')
+      .getByText(/^postern\.\w+:\d+$/)
+      .waitFor();
+    assert.equal(await page.getByRole('switch', { name: 'Show of-the-file to clients' }).count(), 0);
+    await row(page, 'of-the-file').getByText('Visible').waitFor();
+    await visitor.shoot('models');
+    await visitor.checkAccessibility();
+
+    await page.getByRole('button', { name: 'Add models' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add models' });
+    await dialog
+      .getByRole('combobox', { name: 'Upstream' })
+      .or(dialog.getByLabel('Upstream', { exact: true }))
+      .first()
+      .click();
+    await page.getByRole('option', { name: /^ours/ }).click();
+    await dialog.getByRole('checkbox', { name: 'bge-m3' }).check();
+    await dialog.getByRole('checkbox', { name: 'bge-reranker-v2' }).check();
+    await dialog.getByLabel('Name for clients of bge-m3').fill('org/bge-m3');
+    await visitor.shoot('models-add');
+    await visitor.checkAccessibility();
+    await dialog.getByRole('button', { name: 'Add 2 models' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await row(page, 'org/bge-m3').waitFor();
+    await row(page, 'bge-reranker-v2').waitFor();
+
+    await page.getByRole('button', { name: 'org/bge-m3', exact: true }).click();
+    await drawer(page).getByRole('heading', { name: 'org/bge-m3' }).waitFor();
+    await drawer(page).getByText('as bge-m3').waitFor();
+    await drawer(page).getByLabel('What to test').first().click();
+    await page.getByRole('option', { name: 'Embeddings' }).click();
+    const send = drawer(page).getByRole('button', { name: 'Send a test request' });
+    await send.click();
+    await drawer(page).getByText('It answers').waitFor();
+    await drawer(page).getByText('"embedding"').waitFor();
+    await visitor.shoot('models-details');
+    await visitor.checkAccessibility();
+
+    await drawer(page).getByRole('switch').click({ force: true });
+    await page.getByText('org/bge-m3 is hidden from clients now.').waitFor();
+    assert.equal((await rig.ask('GET', '/api/models/org%2Fbge-m3')).visible, false);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Undone.').waitFor();
+    assert.equal((await rig.ask('GET', '/api/models/org%2Fbge-m3')).visible, true);
+
+    await drawer(page).getByRole('button', { name: 'Delete' }).click();
+    const question = page.getByRole('dialog', { name: 'Delete org/bge-m3?' });
+    await question.getByText('model not found').waitFor();
+    await question.getByRole('button', { name: 'Delete' }).click();
+    await row(page, 'org/bge-m3').waitFor({ state: 'detached' });
+  },
+);
+
+testInBrowser('what is looked for stands in the address bar, and comes back from there', async (t) => {
+  const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+  const visitor = await rig.signIn('viewer');
+  const { page } = visitor;
+  await visitor.open('/models');
+  assert.equal(await page.getByRole('button', { name: 'Add models' }).isDisabled(), true);
+  await page.getByRole('searchbox', { name: 'Search models' }).fill('BM25');
+  await page.waitForURL(/q=BM25/);
+  await row(page, 'local/bm25').waitFor();
+  await row(page, 'of-the-file').waitFor({ state: 'detached' });
+  await page.reload();
+  await row(page, 'local/bm25').waitFor();
+  assert.equal(await page.getByRole('searchbox', { name: 'Search models' }).inputValue(), 'BM25');
+  await page.getByRole('searchbox', { name: 'Search models' }).fill('nothing like it');
+  await page.getByText('No model fits').waitFor();
+  await visitor.shoot('models-none-fits');
+  await page.getByRole('button', { name: 'Show all models' }).click();
+  await row(page, 'of-the-file').waitFor();
+  await visitor.open('/models?model=of-the-file');
+  await drawer(page)
+    .getByText(/declared in .*postern\.\w+, line \d+/)
+    .waitFor();
+});
+
+testInBrowser(
+  'of two who change a model at once, the second sees what the first wrote and loses nothing',
+  async (t) => {
+    const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+    const [first, second] = [await rig.signIn('editor'), await rig.signIn('owner')];
+    await first.open('/models?model=local%2Fbm25');
+    await drawer(first.page).getByRole('button', { name: 'Edit' }).click();
+    await drawer(first.page).getByLabel('Other names').fill('first');
+    await drawer(first.page).getByRole('button', { name: 'Save' }).click();
+    await first.page.getByText('local/bm25 is added.').waitFor();
+
+    for (const { page, open } of [first, second]) {
+      await open('/models?model=local%2Fbm25');
+      await drawer(page).getByRole('button', { name: 'Edit' }).click();
+    }
+    await drawer(first.page).getByLabel('Other names').fill('theirs');
+    await drawer(first.page).getByRole('button', { name: 'Save' }).click();
+    await first.page.getByText('local/bm25 is saved.').waitFor();
+
+    second.allow(/412/);
+    const { page } = second;
+    await drawer(page).getByLabel('Other names').fill('mine');
+    await drawer(page).getByRole('button', { name: 'Save' }).click();
+    await drawer(page).getByText('Someone else changed it meanwhile').waitFor();
+    await drawer(page).getByRole('table', { name: 'What differs' }).getByText('"theirs"').waitFor();
+    await second.shoot('models-conflict');
+    await second.checkAccessibility();
+    await drawer(page).getByRole('button', { name: 'Keep mine' }).click();
+    await drawer(page).getByText('Saving now replaces what they wrote').waitFor();
+    await drawer(page).getByRole('button', { name: 'Save' }).click();
+    await page.getByText('local/bm25 is saved.').waitFor();
+    assert.deepEqual((await rig.ask('GET', '/api/models/local%2Fbm25')).document.aliases, ['first', 'mine']);
+  },
+);
+
+testInBrowser('what is wrong is said at its field, and what was typed is there after a reload', async (t) => {
+  const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+  const visitor = await rig.signIn('editor');
+  const { page } = visitor;
+  visitor.allow(/422/);
+  await visitor.open('/models?model=');
+  const form = drawer(page);
+  await form.getByLabel('Name for clients').fill('mine');
+  await upstreamField(page).fill('nobody');
+  await form.getByLabel('Its name there').fill('m*');
+  await form.getByRole('button', { name: /^Price/ }).click();
+  await form.getByRole('button', { name: 'Add the model' }).click();
+  await form.getByText(/unknown upstream "nobody"/).waitFor();
+  assert.match((await upstreamField(page).getAttribute('aria-invalid')) ?? '', /true/);
+  await form.getByText(/holds a \*/).waitFor();
+  await visitor.shoot('models-faults');
+  await visitor.checkAccessibility();
+
+  await page.reload();
+  await form.getByText('What you typed before is here again.').waitFor();
+  assert.equal(await form.getByLabel('Its name there').inputValue(), 'm*');
+  await upstreamField(page).fill('ours');
+  await form.getByLabel('Its name there').fill('text-large');
+  await form.getByRole('button', { name: 'Add the model' }).click();
+  await page.getByText('mine is added.').waitFor();
+  await form.getByRole('heading', { name: 'mine', exact: true }).waitFor();
+});
+
+testInBrowser('text that would be script in another place is shown as the text that it is', async (t) => {
+  const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+  const visitor = await rig.signIn('editor');
+  const { page } = visitor;
+  visitor.allow(/422/);
+  await visitor.open('/models?model=');
+  const form = drawer(page);
+  await form.getByLabel('Name for clients').fill(script);
+  await form.getByLabel('Other names').fill(`alias ${script}`);
+  await upstreamField(page).fill('ours');
+  await form.getByLabel('Its name there').fill(`there ${script}`);
+  await form.getByRole('button', { name: 'Add the model' }).click();
+  await page.getByText(`${script} is added.`).waitFor();
+  await row(page, script).getByText(`also alias ${script}`).waitFor();
+  await form.getByText(`as there ${script}`).waitFor();
+  await page.getByRole('searchbox', { name: 'Search models' }).fill(script);
+  await page.waitForURL(/q=/);
+  await row(page, script).waitFor();
+  assert.equal(await page.locator('img[src="x"]').count(), 0);
+  assert.notEqual(await page.title(), 'run');
+});
+
+testInBrowser('where there is nothing yet, the page says what comes first', async (t) => {
+  const rig = await openConsole(t);
+  const visitor = await rig.signIn('owner');
+  const { page } = visitor;
+  await visitor.open('/models');
+  await page.getByRole('heading', { name: 'Nothing to ask for yet' }).waitFor();
+  await visitor.shoot('models-empty');
+  await visitor.checkAccessibility();
+  await page.getByRole('button', { name: 'Add models' }).first().click();
+  await page.getByRole('link', { name: 'Go to upstreams' }).click();
+  await page.waitForURL(/\/upstreams$/);
+});

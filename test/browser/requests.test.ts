@@ -1,0 +1,277 @@
+/** The page Requests: what is narrowed, what comes live, one request over its time, what was used, and who changed what. */
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import type { TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import type { ImportedRow } from '../../src/core/store.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { type ConsoleRig, openConsole, testInBrowser, testOnEachStore } from '../support/browser.ts';
+import { startFakeUpstream } from '../support/fake-upstream.ts';
+import type { GatewayProcess } from '../support/gateway-process.ts';
+import { imported, spreadRows } from '../support/ledger-rows.ts';
+
+const dayMs = 86_400_000;
+const answer = { object: 'list', data: [], model: 'm', usage: { prompt_tokens: 7, total_tokens: 7 } };
+
+/** A model whose first target refuses the connection. */
+async function twoTargets(t: TestContext) {
+  const upstream = await startFakeUpstream((_request, reply) => reply.json(200, answer));
+  t.after(() => upstream.close());
+  return {
+    upstreams: [
+      { id: 'closed', family: 'openai', base_url: 'http://127.0.0.1:1/v1', api_key: 'key-of-the-closed-one' },
+      { id: 'open', family: 'openai', base_url: `${upstream.url}/v1`, api_key: 'key-of-the-open-one' },
+    ],
+    models: [
+      {
+        id: 'bge-m3',
+        operations: ['embeddings'],
+        targets: [
+          { upstream: 'closed', model: 'm' },
+          { upstream: 'open', model: 'm', priority: 1 },
+        ],
+      },
+    ],
+  };
+}
+
+async function embed({ url, key }: GatewayProcess, requestId: string): Promise<void> {
+  const response = await fetch(`${url}/v1/embeddings`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-request-id': requestId },
+    body: JSON.stringify({ model: 'bge-m3', input: 'hello' }),
+  });
+  assert.equal(response.status, 200, await response.text());
+}
+
+/** Rows as if they had been served: straight into the store that the gateway works with. */
+async function put({ gateway }: ConsoleRig, rows: readonly ImportedRow[]): Promise<void> {
+  const store = await openStore('sqlite:postern.db', { cwd: gateway.directory });
+  try {
+    for (let from = 0; from < rows.length; from += 1_000) {
+      await store.ledger.import(`test-${from}`, rows.slice(from, from + 1_000), { segment: 1, offset: 1 });
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+const many = (rows: number): ImportedRow[] =>
+  [
+    ...spreadRows({
+      rows,
+      fromMs: Date.now() - 20 * dayMs,
+      toMs: Date.now() - 60_000,
+      keys: 8,
+      projects: 3,
+      models: 12,
+      upstreams: 4,
+    }),
+  ].map((row) => ({ row, accounts: [] }));
+
+const rowsOn = (page: Page) => page.locator('tbody tr.request-row');
+const details = (page: Page) => page.getByRole('complementary');
+
+testOnEachStore('a request shows within seconds while live, and its retry on a time line', async (t, open) => {
+  const rig = await open({ config: await twoTargets(t) });
+  const visitor = await rig.signIn('viewer');
+  const { page } = visitor;
+  await visitor.open('/requests');
+  await page.getByText('No request yet').waitFor();
+  await visitor.shoot('requests-empty');
+  await page.getByRole('switch', { name: 'Live' }).click();
+  await page.getByText('Waiting for requests').waitFor();
+  await embed(rig.gateway, 'first-of-mine');
+  await rowsOn(page).first().waitFor();
+  assert.equal(await rowsOn(page).count(), 1);
+
+  // Under the pointer nothing moves: what comes waits to be asked for.
+  await rowsOn(page).first().hover();
+  await embed(rig.gateway, 'second-of-mine');
+  await embed(rig.gateway, 'third-of-mine');
+  await page.getByRole('button', { name: '2 new' }).waitFor();
+  assert.equal(await rowsOn(page).count(), 1);
+  await page.getByRole('button', { name: '2 new' }).click();
+  await rowsOn(page).nth(2).waitFor();
+
+  await page.getByLabel("Request ID, yours or the client's").fill('first-of-mine');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/q=first-of-mine/);
+  await rowsOn(page).nth(1).waitFor({ state: 'detached' });
+  await rowsOn(page).first().getByRole('link').click();
+  await details(page).getByText('Answered with 200').waitFor();
+  assert.match(page.url(), /[?&]id=[0-9a-f]{32}/);
+  const lanes = details(page).locator('.time-line > li');
+  assert.equal(await lanes.count(), 3);
+  assert.match(await lanes.nth(1).innerText(), /closed could not be reached/);
+  assert.match(await lanes.nth(2).innerText(), /open answered \(200\)/);
+  await details(page).getByText('first-of-mine').waitFor();
+  await details(page).getByText('unknown', { exact: true }).waitFor();
+  await visitor.shoot('requests-detail');
+  await visitor.checkAccessibility();
+  const address = page.url();
+  await page.keyboard.press('Escape');
+  await details(page).waitFor({ state: 'detached' });
+  // A link to one request shows it to whoever may see it.
+  await visitor.open(address);
+  await details(page).getByText('Answered with 200').waitFor();
+});
+
+testInBrowser(
+  'filters are chips that the address keeps; pages go back and forth; the page holds few rows of many',
+  async (t) => {
+    const rig = await openConsole(t);
+    await rig.account('viewer');
+    await put(rig, many(10_000));
+    const visitor = await rig.signIn('viewer');
+    const { page } = visitor;
+    await visitor.open('/requests');
+    assert.equal(await rowsOn(page).count(), 50);
+    await visitor.shoot('requests');
+    await visitor.checkAccessibility();
+    await page.getByRole('button', { name: 'Older' }).click();
+    await page.waitForURL(/before=/);
+    await page.getByRole('button', { name: 'Older' }).click();
+    await page.getByRole('button', { name: 'Newer' }).click();
+    await page.getByRole('button', { name: 'Newest' }).click();
+    await page.waitForFunction(`!location.search.includes('before')`);
+    await page.waitForFunction(`document.querySelector('tbody tr')?.textContent !== ''`);
+    assert.equal(await rowsOn(page).count(), 50);
+
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByRole('combobox', { name: 'Outcome' }).click();
+    await page.getByRole('option', { name: 'Failed' }).click();
+    await page.getByRole('combobox', { name: 'Model' }).fill('model-1');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/outcome=error/);
+    await page.waitForURL(/model=model-1/);
+    await visitor.shoot('requests-filter');
+    await visitor.checkAccessibility();
+    await page.keyboard.press('Escape');
+    await page.getByText('Outcome: Failed').waitFor();
+    await page.waitForFunction(
+      `[...document.querySelectorAll('tbody tr')].every((row) => row.textContent.includes('Failed'))`,
+    );
+    const narrowed = page.url();
+    await visitor.open(narrowed);
+    await page.getByText('Model: model-1').waitFor();
+    await page.getByRole('button', { name: 'Take away Outcome: Failed' }).click();
+    await page.waitForFunction(`!location.search.includes('outcome')`);
+    await page.getByRole('button', { name: 'Clear all' }).click();
+    await page.waitForFunction(`location.search === ''`);
+
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: /CSV/ }).click(),
+    ]);
+    assert.equal(download.suggestedFilename(), 'postern-requests.csv');
+    const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\r\n');
+    assert.equal(lines.length, 10_001);
+
+    assert.ok((await page.locator('*').count()) < 3_000);
+  },
+);
+
+testInBrowser('usage is added up with its sum, and what nobody knows the price of is called unknown', async (t) => {
+  const rig = await openConsole(t);
+  await rig.account('viewer');
+  await put(rig, many(1_000));
+  const visitor = await rig.signIn('viewer');
+  const { page } = visitor;
+  await visitor.open('/requests');
+  await page.getByRole('tab', { name: 'Usage' }).click();
+  await page.getByRole('row', { name: /^Total/ }).waitFor();
+  await page.getByText('is unknown, as no price is known').waitFor();
+  await visitor.shoot('requests-usage');
+  await visitor.checkAccessibility();
+  await page.getByRole('combobox', { name: 'Added up by' }).click();
+  await page.getByRole('option', { name: 'Model' }).click();
+  await page.getByRole('rowheader', { name: 'model-0' }).waitFor();
+});
+
+testInBrowser('what clients and upstreams write is text on the page, whatever it is', async (t) => {
+  const rig = await openConsole(t);
+  const evil = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
+  const row = imported({
+    startedAtMs: Date.now() - 1_000,
+    model: evil,
+    project: evil,
+    upstream: `"><svg onload=window.hacked=1>`,
+    upstreamModel: evil,
+    clientRequestId: `'-alert(1)-'${evil}`,
+    outcome: 'error',
+    status: 502,
+    error: evil,
+    node: evil,
+    cache: evil,
+    clientAddress: evil,
+    attempts: 2,
+    tries: [
+      { upstream: evil, model: evil, credential: evil, outcome: evil, detail: evil, durationMs: 3 },
+      {
+        upstream: 'javascript:alert(1)',
+        model: 'm',
+        credential: undefined,
+        outcome: 'failed',
+        detail: evil,
+        durationMs: 4,
+      },
+    ],
+  });
+  const capture = { request: evil, response: `{"a":"${'</script>'}"}`, expiresAtMs: Date.now() + dayMs };
+  await put(rig, [{ ...row, capture }]);
+  const visitor = await rig.signIn('admin');
+  const { page } = visitor;
+  await visitor.open('/requests');
+  await rowsOn(page).first().getByRole('link').click();
+  await details(page).getByText('Who and what').waitFor();
+  await page.getByRole('button', { name: 'Show the bodies' }).click();
+  await details(page).getByText('onerror', { exact: false }).first().waitFor();
+  await visitor.shoot('requests-hostile');
+  await visitor.checkAccessibility();
+  for (const path of [
+    `/requests?model=${encodeURIComponent(evil)}&q=${encodeURIComponent(evil)}`,
+    '/requests?view=usage&by=model',
+  ]) {
+    await visitor.open(path);
+  }
+  // The look at the bodies is a change of nothing, and stands in the log all the same.
+  await visitor.open('/requests?view=changes');
+  await page.getByText('capture read').first().waitFor();
+  assert.equal(await page.evaluate('window.hacked'), undefined);
+  assert.equal(await page.locator('img[src="x"], svg[onload]').count(), 0);
+});
+
+testInBrowser('changes show before and after; only admins see them', async (t) => {
+  const rig = await openConsole(t);
+  await rig.account('viewer');
+  const store = await openStore('sqlite:postern.db', { cwd: rig.gateway.directory });
+  const actor = 'console: ada@example.com';
+  await store.audit.add({
+    actor,
+    action: 'model.put',
+    subject: 'bge-m3',
+    before: { visible: true, targets: [{ upstream: 'near', weight: 1 }], operations: ['embeddings'] },
+    after: { visible: false, targets: [{ upstream: '<b>far</b>', weight: 1 }], operations: ['embeddings', 'rerank'] },
+  });
+  await store.close();
+  const visitor = await rig.signIn('admin');
+  const { page } = visitor;
+  await visitor.open('/requests?view=changes');
+  await page.getByRole('button', { name: /model put bge-m3/ }).click();
+  const row = page.getByRole('row', { name: /targets\[0\]\.upstream/ });
+  await row.waitFor();
+  assert.match(await row.innerText(), /− near\s+\+ <b>far<\/b>/);
+  await visitor.shoot('requests-changes');
+  await visitor.checkAccessibility();
+  await page.getByRole('combobox', { name: 'What was done begins with' }).fill('nothing.');
+  await page.keyboard.press('Enter');
+  await page.getByText('No change fits').waitFor();
+
+  const viewer = await rig.signIn('viewer');
+  await viewer.open('/requests?view=changes');
+  await viewer.page.getByText('No request yet').waitFor();
+  assert.equal(await viewer.page.getByRole('tab', { name: 'Changes' }).count(), 0);
+});

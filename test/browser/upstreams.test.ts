@@ -1,0 +1,227 @@
+/** The page Upstreams: one added by its form, tested, changed by two at once, refused by field, deleted, and never run as script. */
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openConsole, testInBrowser, testOnEachStore } from '../support/browser.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
+
+const secret = 'sk-typed-0123456789';
+const script = "\"><img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>";
+
+/** Lists two models to whoever has the key. */
+async function startUpstream(t: TestContext): Promise<FakeUpstream> {
+  const upstream = await startFakeUpstream((request, reply) =>
+    request.header('authorization') === `Bearer ${secret}`
+      ? reply.json(200, { object: 'list', data: [{ id: 'bge-m3' }, { id: 'bge-reranker' }] })
+      : reply.json(401, { error: { message: `Incorrect API key provided: ${request.header('authorization')}` } }),
+  );
+  t.after(() => upstream.close());
+  return upstream;
+}
+
+const drawer = (page: Page) => page.getByRole('complementary');
+const save = (page: Page, name: string) => drawer(page).getByRole('button', { name, exact: true });
+
+async function pickFamily(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Add an upstream' }).first().click();
+  await drawer(page).getByLabel('What kind of service is it?').fill(name.toLowerCase());
+  await drawer(page).getByRole('button', { name }).first().click();
+}
+
+testOnEachStore('an upstream is added by its form, tested before and after, changed, and deleted', async (t, open) => {
+  const upstream = await startUpstream(t);
+  // Beside a database that several machines share no key is made by itself.
+  const rig = await open({ env: { POSTERN_SECRET_KEY: '11'.repeat(32) } });
+  const visitor = await rig.signIn('admin');
+  const { page } = visitor;
+  visitor.allow(/40[0-9]|422/);
+  await visitor.open('/upstreams');
+  await page.getByRole('button', { name: 'Add an upstream' }).first().click();
+  await drawer(page)
+    .getByRole('button', { name: /^OpenAI and compatible services/ })
+    .waitFor();
+  await visitor.shoot('upstreams-gallery');
+  await visitor.checkAccessibility();
+  await drawer(page)
+    .getByRole('button', { name: /^OpenAI and compatible services/ })
+    .click();
+
+  await drawer(page).getByLabel('Name', { exact: false }).first().fill('ours');
+  await drawer(page).getByLabel('Address').fill(`${upstream.url}/v1`);
+  await drawer(page).getByLabel('API key', { exact: true }).fill('sk-wrong-0123456789');
+  await save(page, 'Test the connection').click();
+  await drawer(page).getByText('refuses the credential (401)').waitFor();
+  await visitor.shoot('upstreams-test-failed');
+  assert.equal(await page.getByText('sk-wrong').count(), 0);
+
+  await drawer(page).getByLabel('API key', { exact: true }).fill(secret);
+  await save(page, 'Test the connection').click();
+  await drawer(page).getByText('lists 2 models').waitFor();
+  await visitor.shoot('upstreams-form');
+  await visitor.checkAccessibility();
+  await save(page, 'Add the upstream').click();
+  await drawer(page).getByText('No model uses it yet').waitFor();
+  assert.equal(await page.getByText(secret).count(), 0);
+  assert.equal(
+    await drawer(page).getByRole('link', { name: 'Add its models' }).getAttribute('href'),
+    '/models?add=ours',
+  );
+  await visitor.shoot('upstreams-details');
+  await visitor.checkAccessibility();
+
+  await save(page, 'Test the connection').click();
+  await drawer(page).getByText('lists 2 models').waitFor();
+
+  await drawer(page).getByRole('link', { name: 'Add its models' }).click();
+  const adding = page.getByRole('dialog', { name: 'Add models' });
+  await adding.getByRole('checkbox', { name: 'bge-m3' }).waitFor();
+  await visitor.open('/upstreams?upstream=ours');
+
+  await save(page, 'Edit').click();
+  await drawer(page).getByText('One is set.', { exact: false }).waitFor();
+  await drawer(page).getByRole('button', { name: 'Limits' }).click();
+  await drawer(page).getByLabel('Calls at a time').fill('7');
+  await visitor.shoot('upstreams-edit');
+  await visitor.checkAccessibility();
+  await save(page, 'Save').click();
+  await drawer(page)
+    .getByText(/of 7 calls under way/)
+    .waitFor();
+  assert.equal((await rig.ask('POST', '/api/upstreams/ours/test')).ok, true);
+
+  await save(page, 'Delete').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('button', { name: 'ours', exact: true }).waitFor({ state: 'detached' });
+  assert.equal(
+    (await rig.ask('GET', '/api/upstreams')).items.some(({ id }: { id: string }) => id === 'ours'),
+    false,
+  );
+});
+
+testInBrowser('each fault stands at its field, and what was typed stays', async (t) => {
+  const rig = await openConsole(t);
+  const visitor = await rig.signIn('admin');
+  const { page } = visitor;
+  visitor.allow(/422/);
+  await visitor.open('/upstreams');
+  await pickFamily(page, 'AWS Bedrock');
+  await drawer(page).getByLabel('Region').fill('Nowhere at all');
+  await save(page, 'Add the upstream').click();
+  const region = drawer(page).getByLabel('Region');
+  await region.and(page.locator('[aria-invalid="true"]')).waitFor();
+  assert.equal(await region.inputValue(), 'Nowhere at all');
+
+  await drawer(page).getByRole('button', { name: 'Choose another kind' }).click();
+  await drawer(page).getByLabel('What kind of service is it?').fill('openai and');
+  await drawer(page)
+    .getByRole('button', { name: /^OpenAI and compatible/ })
+    .click();
+  const address = drawer(page).getByLabel('Address');
+  await address.fill('http://169.254.169.254/v1');
+  await save(page, 'Test the connection').click();
+  await drawer(page)
+    .getByText(/leads to 169\.254\.169\.254, which is not allowed/)
+    .waitFor();
+  await address.and(page.locator('[aria-invalid="true"]')).waitFor();
+  await visitor.shoot('upstreams-faults');
+  await visitor.checkAccessibility();
+});
+
+testInBrowser('a credential is asked for again where the address changes', async (t) => {
+  const upstream = await startUpstream(t);
+  const other = await startUpstream(t);
+  const rig = await openConsole(t);
+  const visitor = await rig.signIn('admin');
+  const { page } = visitor;
+  visitor.allow(/422/);
+  await visitor.open('/upstreams');
+  await pickFamily(page, 'OpenAI and compatible services');
+  await drawer(page).getByLabel('Address').fill(`${upstream.url}/v1`);
+  await drawer(page).getByLabel('API key', { exact: true }).fill(secret);
+  await save(page, 'Add the upstream').click();
+  await save(page, 'Edit').click();
+  await drawer(page).getByLabel('Address').fill(`${other.url}/v1`);
+  await save(page, 'Test the connection').click();
+  await drawer(page)
+    .getByText(/write it again/)
+    .first()
+    .waitFor();
+  await save(page, 'Save').click();
+  await drawer(page)
+    .getByText(/write it again/)
+    .first()
+    .waitFor();
+  assert.equal(other.requests.length, 0);
+  await drawer(page).getByLabel('API key', { exact: true }).fill(secret);
+  await save(page, 'Save').click();
+  await drawer(page).getByText(other.url, { exact: false }).first().waitFor();
+});
+
+testInBrowser('two who change the same upstream are told so, and nothing is lost', async (t) => {
+  const rig = await openConsole(t);
+  await rig.ask('GET', '/api/upstreams');
+  const visitor = await rig.signIn('admin');
+  const { page } = visitor;
+  visitor.allow(/412/);
+  await visitor.open('/upstreams');
+  await pickFamily(page, 'vLLM');
+  await save(page, 'Add the upstream').click();
+  await save(page, 'Edit').click();
+  const second = await rig.signIn('owner');
+  await second.open('/upstreams?upstream=vllm');
+  await save(second.page, 'Edit').click();
+  await drawer(second.page).getByLabel('Address').fill('http://127.0.0.1:8111');
+  await save(second.page, 'Save').click();
+  await drawer(second.page).getByText('http://127.0.0.1:8111').first().waitFor();
+
+  await drawer(page).getByLabel('Address').fill('http://127.0.0.1:8222');
+  await save(page, 'Save').click();
+  await drawer(page).getByText('Someone else changed it meanwhile').waitFor();
+  assert.equal(await drawer(page).getByLabel('Address').inputValue(), 'http://127.0.0.1:8222');
+  await visitor.shoot('upstreams-conflict');
+  await drawer(page).getByRole('button', { name: 'Keep mine' }).click();
+  await save(page, 'Save').click();
+  await drawer(page).getByText('http://127.0.0.1:8222').first().waitFor();
+});
+
+testInBrowser(
+  'what the file declares is shown with its line, what hurts is shown with its reason, and nothing runs as script',
+  async (t) => {
+    const upstreams = [
+      { id: 'filed', family: 'openai', base_url: 'http://127.0.0.1:1/v1', api_key: `\${A_KEY}` },
+      { id: 'local', family: 'local' },
+    ];
+    const models = [
+      { id: script, operations: ['embeddings'], space: 's', targets: [{ upstream: 'filed', model: script }] },
+    ];
+    const rig = await openConsole(t, { config: { upstreams, models }, env: { A_KEY: 'sk-0123456789' } });
+    const visitor = await rig.signIn('viewer');
+    const { page } = visitor;
+    await visitor.open('/upstreams');
+    await page.getByText('postern.json').first().waitFor();
+    for (let turn = 0; turn < 6; turn += 1) {
+      await fetch(`${rig.gateway.url}/v1/embeddings`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${rig.gateway.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: script, input: 'x' }),
+      });
+    }
+    await page
+      .getByText(/^(Failing|Resting)/)
+      .first()
+      .waitFor();
+    await visitor.shoot('upstreams');
+    await visitor.checkAccessibility();
+    await page.getByRole('button', { name: 'filed', exact: true }).click();
+    await drawer(page)
+      .getByText(/Change it there/)
+      .waitFor();
+    await drawer(page).getByText('key: from the environment (A_KEY)').waitFor();
+    assert.equal(await drawer(page).getByRole('button', { name: 'Edit', exact: true }).count(), 0);
+    assert.equal((await page.title()) === 'run', false);
+    assert.equal(await save(page, 'Test the connection').isDisabled(), true);
+    await visitor.shoot('upstreams-of-the-file');
+    await visitor.checkAccessibility();
+  },
+);

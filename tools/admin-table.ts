@@ -1,0 +1,24 @@
+/** The table of docs/admin-api.md, from the endpoints themselves. */
+
+import type { AnyEndpoint } from '../src/admin/endpoint.ts';
+import { toTemplate } from '../src/admin/openapi.ts';
+
+export function renderEndpoints(endpoints: readonly AnyEndpoint[]): string {
+  const tags = [...new Set(endpoints.map(({ tag }) => tag))];
+  return tags
+    .map((tag) =>
+      section(
+        tag,
+        endpoints.filter((endpoint) => endpoint.tag === tag),
+      ),
+    )
+    .join('\n\n');
+}
+
+function section(tag: string, endpoints: readonly AnyEndpoint[]): string {
+  const rows = endpoints.map(
+    ({ method, path, needs, summary }) =>
+      `| \`${method} ${toTemplate(path)}\` | ${needs} | ${summary.replaceAll('|', '\\|')} |`,
+  );
+  return [`### ${tag}`, '', '| endpoint | role | does |', '|---|---|---|', ...rows].join('\n');
+}

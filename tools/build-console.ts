@@ -1,0 +1,130 @@
+/** Builds the console: bundled, compressed beforehand, and put in place at once. `--if-stale`: only where its sources changed since. */
+
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+const home = fileURLToPath(new URL('..', import.meta.url));
+const consoleHome = join(home, 'console');
+const standardPlace = join(consoleHome, 'dist');
+const vite = join(home, 'node_modules/vite/bin/vite.js');
+
+/** Holds the digest of what it was built from. */
+const markName = '.built-from';
+const sources = [
+  'console/index.html',
+  'console/package.json',
+  'console/vite.config.ts',
+  'console/public',
+  'console/src',
+  'package-lock.json',
+  'tools/build-console.ts',
+];
+/** Of a kind that gets smaller. */
+const compressible = /\.(?:js|css|svg|json|webmanifest|txt)$/;
+const worthBytes = 512;
+
+export interface BuildOptions {
+  /** Where it goes; `console/dist` where it is left out. */
+  readonly place?: string;
+  /** Told what vite said where it fails. */
+  readonly onOutput?: (text: string) => void;
+}
+
+export async function buildConsole({ place = standardPlace, onOutput }: BuildOptions = {}): Promise<void> {
+  const digest = digestOfSources();
+  const fresh = `${place}.${process.pid}`;
+  try {
+    await runVite(fresh, onOutput ?? ((text) => process.stderr.write(text)));
+    await compressAll(fresh);
+    await writeFile(join(fresh, markName), digest);
+    // As near to at once as it goes: who looks in between finds no console, and looks again.
+    await rm(place, { recursive: true, force: true });
+    await rename(fresh, place).catch((error: unknown) => {
+      // Another start built the same meanwhile.
+      if (isStale(place)) throw error;
+    });
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
+}
+
+export function isStale(place = standardPlace): boolean {
+  const mark = join(place, markName);
+  return !existsSync(mark) || readFileSync(mark, 'utf8') !== digestOfSources();
+}
+
+function digestOfSources(): string {
+  const digest = createHash('sha256');
+  for (const path of sources.flatMap(filesIn)) digest.update(`${path}\0`).update(readFileSync(join(home, path)));
+  return digest.digest('hex');
+}
+
+function filesIn(path: string): string[] {
+  const whole = join(home, path);
+  if (!existsSync(whole)) return [];
+  if (/\.[a-z]+$/.test(path)) return [path];
+  return readdirSync(whole, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(home.length))
+    .sort();
+}
+
+function runVite(place: string, onOutput: (text: string) => void): Promise<void> {
+  const child = spawn(process.execPath, [vite, 'build', '--outDir', place, '--emptyOutDir', '--logLevel', 'warn'], {
+    cwd: consoleHome,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const said: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => said.push(text.toString()));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) return resolve();
+      onOutput(said.join(''));
+      reject(new Error(`vite ended with ${code}`));
+    });
+  });
+}
+
+async function compressAll(place: string): Promise<void> {
+  const entries = await readdir(place, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile() && compressible.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
+  await Promise.all(paths.map(compress));
+}
+
+async function compress(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  if (bytes.length < worthBytes) return;
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  await Promise.all([
+    promisify(brotliCompress)(bytes, { params }).then((small) => writeFile(`${path}.br`, small)),
+    promisify(gzip)(bytes, { level: 9 }).then((small) => writeFile(`${path}.gz`, small)),
+  ]);
+}
+
+async function main(ifStale: boolean): Promise<number> {
+  if (ifStale && !isStale()) return 0;
+  if (!existsSync(vite)) {
+    console.error('The console cannot be built without its tools; "npm ci" brings them. The gateway runs without it.');
+    return ifStale ? 0 : 1;
+  }
+  console.error('Building the console; this takes some seconds, and only when its sources changed.');
+  try {
+    await buildConsole();
+    return 0;
+  } catch (error) {
+    console.error(`The console could not be built: ${error instanceof Error ? error.message : String(error)}.`);
+    // What starts behind this serves clients, and does so without a console as well.
+    return ifStale ? 0 : 1;
+  }
+}
+
+if (import.meta.main) process.exitCode = await main(process.argv.includes('--if-stale'));

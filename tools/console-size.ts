@@ -1,0 +1,85 @@
+/** What a browser loads for the console's first page, compressed; fails where that is more than it may be. */
+
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildConsole } from './build-console.ts';
+
+const mostBytes = 350 * 1024;
+const firstPage = 'src/pages/overview/overview.tsx';
+
+interface Chunk {
+  readonly file: string;
+  readonly css?: readonly string[];
+  readonly imports?: readonly string[];
+  readonly dynamicImports?: readonly string[];
+}
+
+interface Row {
+  readonly file: string;
+  readonly brotli: number;
+  readonly gzip: number;
+}
+
+type Manifest = Readonly<Record<string, Chunk>>;
+
+const above = await mkdtemp(join(tmpdir(), 'postern-console-'));
+try {
+  const place = join(above, 'dist');
+  await buildConsole({ place });
+  const manifest = JSON.parse(await readFile(join(place, '.vite/manifest.json'), 'utf8')) as Manifest;
+  const rows: Row[] = [];
+  for (const file of ['index.html', ...filesOf(manifest)]) rows.push(await weigh(place, file));
+  const total = { file: 'in all', brotli: sum(rows, 'brotli'), gzip: sum(rows, 'gzip') };
+  console.log(['   brotli       gzip', ...[...rows, total].map(toLine)].join('\n'));
+  // Gzip is what browsers take over plain HTTP from another machine: the worse of the two has to do.
+  if (total.gzip > mostBytes) {
+    console.error(
+      `The first page may weigh ${toKilobytes(mostBytes).trim()}: load what it does not need at once with import().`,
+    );
+    process.exitCode = 1;
+  }
+} finally {
+  await rm(above, { recursive: true, force: true });
+}
+
+/** What index.html needs, and what the overview needs, also what it loads by itself: its charts are looked at at once. */
+function filesOf(manifest: Manifest): Set<string> {
+  const files = new Set<string>();
+  const seen = new Set<string>();
+  const walk = (name: string, withLater: boolean): void => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    const chunk = manifest[name];
+    if (chunk === undefined) throw new Error(`the build has no ${name}`);
+    for (const file of [chunk.file, ...(chunk.css ?? [])]) files.add(file);
+    for (const one of chunk.imports ?? []) walk(one, withLater);
+    if (withLater) for (const one of chunk.dynamicImports ?? []) walk(one, true);
+  };
+  walk('index.html', false);
+  walk(firstPage, true);
+  return files;
+}
+
+async function weigh(place: string, file: string): Promise<Row> {
+  const path = join(place, file);
+  const plain = await sizeOf(path);
+  return { file, brotli: (await sizeOf(`${path}.br`)) ?? plain ?? 0, gzip: (await sizeOf(`${path}.gz`)) ?? plain ?? 0 };
+}
+
+/** Undefined where there is no such file: what is tiny is not compressed. */
+async function sizeOf(path: string): Promise<number | undefined> {
+  return (await stat(path).catch(() => undefined))?.size;
+}
+
+function sum(rows: readonly Row[], form: 'brotli' | 'gzip'): number {
+  return rows.reduce((all, row) => all + row[form], 0);
+}
+
+function toLine({ file, brotli, gzip }: Row): string {
+  return `${toKilobytes(brotli)} ${toKilobytes(gzip)}  ${file}`;
+}
+
+function toKilobytes(bytes: number): string {
+  return `${(bytes / 1024).toFixed(1).padStart(6)} KB`;
+}
