@@ -103,7 +103,7 @@ export function describeAccess(openStore: OpenStore): void {
     assert.equal(await members.change('nobody', { name: 'x' }, { actor }), 'absent');
     assert.equal(await step(members.remove(made.id, actor)), 'removed');
     assert.equal(await members.remove(made.id, actor), 'absent');
-    const told = (await actionsOf(store)).filter((line) => line.endsWith('b@example.com'));
+    const told = (await actionsOf(store)).filter((line) => line.endsWith(' b@example.com'));
     const expected = ['member.remove', 'member.password', 'member.password', 'member.change', 'member.create'];
     assert.deepEqual(
       told,
