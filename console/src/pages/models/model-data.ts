@@ -69,7 +69,7 @@ type Pages = InfiniteData<ModelPage>;
 /** The switch moves at once, and back where the gateway says no. */
 export function useVisibility() {
   const queries = useQueryClient();
-  const { mutate, variables, isPending } = useMutation({
+  const { mutate, mutateAsync, variables, isPending } = useMutation({
     mutationFn: ({ id, visible }: Visibility) => ask<Written>(pathOf(id), { method: 'PATCH', body: { visible } }),
     onMutate: async ({ id, visible }) => {
       await queries.cancelQueries({ queryKey: ['models'] });
@@ -81,15 +81,16 @@ export function useVisibility() {
       );
       return before;
     },
-    onError: (error, _visibility, before = []) => {
+    onError: (error, { isUndo = false }, before = []) => {
       for (const [key, pages] of before) queries.setQueryData(key, pages);
-      notifyFailed(error);
+      // Whoever takes something back hears of it there.
+      if (!isUndo) notifyFailed(error);
     },
     onSuccess: (_written, { id, visible, isUndo = false }) => {
       if (isUndo) return;
       notifyWithUndo({
         message: visible ? `Clients see ${id} now.` : `${id} is hidden from clients now.`,
-        undo: () => mutate({ id, visible: !visible, isUndo: true }),
+        undo: () => mutateAsync({ id, visible: !visible, isUndo: true }),
       });
     },
     onSettled: () => refreshModels(queries),
