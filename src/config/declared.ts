@@ -2,6 +2,7 @@
 
 import type { ResourceKind } from '../core/store.ts';
 import { resourceKinds } from '../core/store.ts';
+import { isMapping } from './is-mapping.ts';
 import { resourceLists } from './resource-schemas.ts';
 import { hideWritten, type ResourceDocument } from './sealed-fields.ts';
 import { settingIds, settingSections } from './setting-schema.ts';
@@ -54,8 +55,4 @@ export function toKeyLines({ positionOf }: Source, substituted: unknown): Readon
 function listAt(tree: unknown, list: string): readonly unknown[] {
   const found = isMapping(tree) ? tree[list] : undefined;
   return Array.isArray(found) ? found : [];
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@
 import type * as z from 'zod';
 import type { ResourceKind } from '../core/store.ts';
 import { type FaultList, type Path, type Position, toPathText } from './faults.ts';
+import { isMapping } from './is-mapping.ts';
 import { judge } from './judge.ts';
 import { type ModelEntry, modelSchema } from './model-schema.ts';
 import { type ProjectEntry, projectSchema } from './project-schema.ts';
@@ -119,8 +120,4 @@ function withoutConflicts(
 function textsAt(value: unknown, key: string): string[] {
   if (!isMapping(value)) return [];
   return [value[key]].flat().filter((item) => typeof item === 'string');
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

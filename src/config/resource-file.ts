@@ -3,6 +3,7 @@
 import { resourceKinds } from '../core/store.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { type Fault, suggestion } from './faults.ts';
+import { isMapping } from './is-mapping.ts';
 import { resourceLists } from './resource-schemas.ts';
 import { type Element, toNewElement } from './resources.ts';
 import { parseSource } from './source.ts';
@@ -57,8 +58,4 @@ export function readResourceFile(name: string, text: string, env: Environment): 
     faults.add([], 'is not a mapping of keys to values');
   }
   return { elements, faults: faults.all().map((fault) => ({ place: name, ...fault })) };
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

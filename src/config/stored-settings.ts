@@ -1,6 +1,7 @@
 /** The settings that the store holds, put where the file leaves them open: what the file says is the file's. */
 
 import type { FaultList, Path, Position } from './faults.ts';
+import { isMapping } from './is-mapping.ts';
 import { judge } from './judge.ts';
 import type { Element } from './resources.ts';
 import type { Settings } from './schema.ts';
@@ -65,8 +66,4 @@ function holdsItsOwn(entry: SettingEntry, root: string, faults: FaultList): bool
   const foreign = Object.keys(entry).filter((key) => key !== 'id' && !own.includes(key));
   for (const key of foreign) faults.add([root, key], `is no setting of ${entry.id}, which has ${own.join(', ')}`);
   return foreign.length === 0;
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
