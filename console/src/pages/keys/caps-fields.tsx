@@ -15,8 +15,9 @@ import {
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { Icon } from '../../parts/icon.tsx';
+import { limitLabels, limitNames } from '../../parts/limits.ts';
 import { type CapsValues, standardAlerts } from './key-values.ts';
-import { limitLabels, limitNames, type Period } from './words.ts';
+import type { Period } from './words.ts';
 
 const periods: readonly { readonly value: Period; readonly label: string }[] = [
   { value: 'month', label: 'Every month' },

@@ -2,6 +2,7 @@
 
 import type { BudgetState, Key } from '../../../../src/admin/contract.ts';
 import { formatCount } from '../../parts/format.ts';
+import { limitNames } from '../../parts/limits.ts';
 
 export type Period = BudgetState['every'];
 
@@ -10,26 +11,6 @@ export const periodWords: Readonly<Record<Period, string>> = {
   week: 'a week',
   month: 'a month',
   total: 'in total',
-};
-
-const measureNames = ['requests', 'tokens', 'items'] as const;
-const windowNames = ['minute', 'day'] as const;
-
-/** Names of limits in the order in which they are shown. */
-export const limitNames = [
-  ...measureNames.flatMap((measure) => windowNames.map((window) => `${measure}_per_${window}` as const)),
-  'concurrency' as const,
-];
-export type LimitName = (typeof limitNames)[number];
-
-export const limitLabels: Readonly<Record<LimitName, string>> = {
-  requests_per_minute: 'Requests a minute',
-  requests_per_day: 'Requests a day',
-  tokens_per_minute: 'Tokens a minute',
-  tokens_per_day: 'Tokens a day',
-  items_per_minute: 'Items a minute',
-  items_per_day: 'Items a day',
-  concurrency: 'Requests at a time',
 };
 
 export function limitsInWords(limits: Readonly<Record<string, number>>): string[] {

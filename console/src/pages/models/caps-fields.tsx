@@ -3,8 +3,8 @@
 import { ActionIcon, Button, Group, NumberInput, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { Icon } from '../../parts/icon.tsx';
-import { limitNames, type ModelValues } from './model-document.ts';
-import { limitWords } from './words.ts';
+import { limitLabels, limitNames } from '../../parts/limits.ts';
+import type { ModelValues } from './model-document.ts';
 
 const periods = [
   { value: 'day', label: 'Day' },
@@ -20,7 +20,7 @@ export function CapsFields({ form }: { readonly form: UseFormReturnType<ModelVal
         {limitNames.map((name) => (
           <NumberInput
             key={name}
-            label={limitWords[name]}
+            label={limitLabels[name]}
             placeholder="No limit"
             min={1}
             allowDecimal={false}

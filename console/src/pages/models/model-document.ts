@@ -1,6 +1,7 @@
 /** A model as its form has it, and as the configuration's own words have it. What the form does not show stays as it is written. */
 
 import type { Model } from '../../../../src/admin/contract.ts';
+import { type LimitName, limitNames } from '../../parts/limits.ts';
 
 export type Operation = Model['operations'][number];
 export type Document = Readonly<Record<string, unknown>>;
@@ -11,17 +12,6 @@ export type PriceUnit = (typeof priceUnits)[number];
 /** `standard`: nothing is written, and whoever comes next is asked. */
 export type PriceKind = 'standard' | 'amounts' | 'free' | 'unknown';
 type PriceValues = { kind: PriceKind } & Record<PriceUnit, string>;
-
-export const limitNames = [
-  'requests_per_minute',
-  'requests_per_day',
-  'tokens_per_minute',
-  'tokens_per_day',
-  'items_per_minute',
-  'items_per_day',
-  'concurrency',
-] as const;
-export type LimitName = (typeof limitNames)[number];
 
 export interface TargetValues {
   upstream: string;

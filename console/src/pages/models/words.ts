@@ -1,7 +1,7 @@
 /** What the page calls things. */
 
 import type { Model, ModelTarget } from '../../../../src/admin/contract.ts';
-import type { LimitName, Operation, PriceUnit } from './model-document.ts';
+import type { Operation, PriceUnit } from './model-document.ts';
 
 const operations: readonly Operation[] = ['completions', 'edits', 'rerank', 'moderations', 'embeddings'];
 
@@ -23,16 +23,6 @@ export const unitWords: Readonly<Record<PriceUnit, string>> = {
   request: 'Request',
   item: 'Input or document',
   image: 'Image',
-};
-
-export const limitWords: Readonly<Record<LimitName, string>> = {
-  requests_per_minute: 'Requests a minute',
-  requests_per_day: 'Requests a day',
-  tokens_per_minute: 'Tokens a minute',
-  tokens_per_day: 'Tokens a day',
-  items_per_minute: 'Items a minute',
-  items_per_day: 'Items a day',
-  concurrency: 'Requests at a time',
 };
 
 /** On the routes of these, a hidden model is an unknown one. */

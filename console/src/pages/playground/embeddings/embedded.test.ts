@@ -1,24 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../call.ts';
+import { wholeAnswer } from '../whole-answer.ts';
 import { type Embedded, toEmbedded, toMismatch } from './embedded.ts';
 
-function answering(data: unknown, input: unknown, headers: Record<string, string> = {}): Answer {
-  return {
-    call: { route: 'embeddings', model: 'm', body: { input } },
-    ending: 'answered',
-    status: 200,
-    headers,
-    requestId: undefined,
-    json: { data },
-    text: '',
-    bytes: 0,
-    isStream: false,
-    fault: undefined,
-    firstByteMs: 0,
-    totalMs: 0,
-  };
-}
+const answering = (data: unknown, input: unknown, headers: Record<string, string> = {}): Answer =>
+  wholeAnswer({ call: { route: 'embeddings', model: 'm', body: { input } }, json: { data }, headers });
 
 test('vectors are put beside their texts by index, not by place', () => {
   const data = [

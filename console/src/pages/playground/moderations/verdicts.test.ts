@@ -1,22 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../call.ts';
+import { wholeAnswer } from '../whole-answer.ts';
 import { toTitle, toVerdicts } from './verdicts.ts';
 
-const answering = (results: unknown): Answer => ({
-  call: { route: 'moderations', model: 'm', body: {} },
-  ending: 'answered',
-  status: 200,
-  headers: {},
-  requestId: undefined,
-  json: { results },
-  text: '',
-  bytes: 0,
-  isStream: false,
-  fault: undefined,
-  firstByteMs: 0,
-  totalMs: 0,
-});
+const answering = (results: unknown): Answer =>
+  wholeAnswer({ call: { route: 'moderations', model: 'm', body: {} }, json: { results } });
 
 test('flagged categories come first, then those with the higher scores', () => {
   const result = {

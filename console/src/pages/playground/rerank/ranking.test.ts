@@ -1,24 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../call.ts';
+import { wholeAnswer } from '../whole-answer.ts';
 import { toRanking, unranked } from './ranking.ts';
 
-function answering(results: unknown, documents: readonly unknown[]): Answer {
-  return {
-    call: { route: 'rerank', model: 'm', body: { documents } },
-    ending: 'answered',
-    status: 200,
-    headers: {},
-    requestId: undefined,
-    json: { results },
-    text: '',
-    bytes: 0,
-    isStream: false,
-    fault: undefined,
-    firstByteMs: 0,
-    totalMs: 0,
-  };
-}
+const answering = (results: unknown, documents: readonly unknown[]): Answer =>
+  wholeAnswer({ call: { route: 'rerank', model: 'm', body: { documents } }, json: { results } });
 
 test('documents stand as the answer says, and those it leaves out come last', () => {
   const results = [

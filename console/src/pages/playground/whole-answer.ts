@@ -1,0 +1,21 @@
+/** For tests: an answer of the gateway as it is here once it is whole. */
+
+import type { Answer } from './call.ts';
+
+type Parts = Pick<Answer, 'call' | 'json'> & Partial<Answer>;
+
+export function wholeAnswer(parts: Parts): Answer {
+  return {
+    ending: 'answered',
+    status: 200,
+    headers: {},
+    requestId: undefined,
+    text: '',
+    bytes: 0,
+    isStream: false,
+    fault: undefined,
+    firstByteMs: 0,
+    totalMs: 0,
+    ...parts,
+  };
+}
