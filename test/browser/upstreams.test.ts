@@ -208,7 +208,7 @@ testInBrowser(
       });
     }
     await page
-      .getByText(/^(Failing|Resting)/)
+      .getByText(/^(Failing|Resting|Trying again)/)
       .first()
       .waitFor();
     await visitor.shoot('upstreams');

@@ -18,7 +18,7 @@ import { type Fault, redisFaults, type Victim } from './support/redis-faults.ts'
 
 const nodeCount = 2;
 const decisionMs = 50;
-/** A node that was refused tries again two to four times a second, and a beat is two seconds. */
+/** A node that was refused tries again two to four times a second, and a beat is two seconds: nor does it know sooner of another. */
 const backWithinMs = 2_500;
 
 interface Size {
@@ -63,7 +63,7 @@ export default definePromise({
     const stage = await setUp(rig, redis.url, size.rounds * redisFaults.length);
     const victim: Victim = { redis, file: 0 };
     const outages: Outage[] = [];
-    await wait(size.restMs);
+    await wait(backWithinMs);
     for (let round = 0; round < size.rounds; round += 1) {
       for (const fault of redisFaults) {
         progress(`round ${round + 1} of ${size.rounds}: ${fault.name}`);

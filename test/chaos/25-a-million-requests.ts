@@ -79,8 +79,7 @@ export default definePromise({
       report = await Promise.race([load.ended, wait(sampleEveryMs, undefined)]);
     }
     // In the long form the gateway's own patience with idle connections is waited for.
-    if (scale === 'short') upstream.closeIdleConnections();
-    const left = await waitUntilQuiet(gateway, atStart);
+    const left = await waitUntilQuiet(gateway, atStart, () => scale === 'short' && upstream.closeIdleConnections());
     const books = await readBooks(gateway);
 
     const { sent, answered, abandoned, broken, refused, statuses, failures, durationMs } = report;
@@ -235,9 +234,10 @@ async function settle(gateway: GatewayProcess): Promise<Holdings> {
 }
 
 /** Idle connections to the upstream are closed after some seconds, and the journal is brought into the store. */
-async function waitUntilQuiet(gateway: GatewayProcess, atStart: Holdings): Promise<Holdings> {
+async function waitUntilQuiet(gateway: GatewayProcess, atStart: Holdings, hasten: () => void): Promise<Holdings> {
   const endMs = performance.now() + quietLimitMs;
   for (;;) {
+    hasten();
     const now = await countHoldings(gateway);
     const isBack =
       now.descriptors <= atStart.descriptors &&

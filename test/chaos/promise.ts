@@ -12,7 +12,7 @@ export interface Figure {
   readonly bar: string;
   readonly measured: string;
   readonly met: boolean;
-  /** Times depend on the machine: missing such a bar fails the run only beyond ten times it, which `broken` says. */
+  /** Fails the run. Times depend on the machine, and on what else it does: a missed bar of theirs is told and no more. */
   readonly broken?: boolean;
 }
 
@@ -50,13 +50,12 @@ export function atMost(name: string, count: number, limit: number, unit = ''): F
   };
 }
 
-/** A figure that is a time: printed beside its bar, and a failure only beyond ten times it. */
+/** A figure that is a time: printed beside its bar, and never a failure. */
 export function within(name: string, measuredMs: number, barMs: number): Figure {
   return {
     name,
     bar: `at most ${barMs} ms`,
     measured: `${measuredMs < 10 ? measuredMs.toFixed(1) : Math.round(measuredMs)} ms`,
     met: measuredMs <= barMs,
-    broken: measuredMs > 10 * barMs,
   };
 }
