@@ -1,4 +1,4 @@
-/** Builds the console: bundled, compressed beforehand, and put in place at once. `--if-stale`: only where its sources changed since. */
+/** Builds the console where its sources changed: bundled, compressed beforehand, and put in place at once. `--or-without`: that it cannot be built is told, and no failure. */
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -11,7 +11,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 
 const home = fileURLToPath(new URL('..', import.meta.url));
 const consoleHome = join(home, 'console');
-const standardPlace = join(consoleHome, 'dist');
+export const consolePlace = join(consoleHome, 'dist');
 const vite = join(home, 'node_modules/vite/bin/vite.js');
 
 /** Holds the digest of what it was built from. */
@@ -29,33 +29,28 @@ const sources = [
 const compressible = /\.(?:js|css|svg|json|webmanifest|txt)$/;
 const worthBytes = 512;
 
-export interface BuildOptions {
-  /** Where it goes; `console/dist` where it is left out. */
-  readonly place?: string;
-  /** Told what vite said where it fails. */
-  readonly onOutput?: (text: string) => void;
-}
-
-export async function buildConsole({ place = standardPlace, onOutput }: BuildOptions = {}): Promise<void> {
+/** Does nothing where what is there was built from the sources as they are. */
+export async function buildConsole(): Promise<void> {
+  if (!isStale()) return;
   const digest = digestOfSources();
-  const fresh = `${place}.${process.pid}`;
+  const fresh = `${consolePlace}.${process.pid}`;
   try {
-    await runVite(fresh, onOutput ?? ((text) => process.stderr.write(text)));
+    await runVite(fresh);
     await compressAll(fresh);
     await writeFile(join(fresh, markName), digest);
     // As near to at once as it goes: who looks in between finds no console, and looks again.
-    await rm(place, { recursive: true, force: true });
-    await rename(fresh, place).catch((error: unknown) => {
+    await rm(consolePlace, { recursive: true, force: true });
+    await rename(fresh, consolePlace).catch((error: unknown) => {
       // Another start built the same meanwhile.
-      if (isStale(place)) throw error;
+      if (isStale()) throw error;
     });
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
 }
 
-export function isStale(place = standardPlace): boolean {
-  const mark = join(place, markName);
+function isStale(): boolean {
+  const mark = join(consolePlace, markName);
   return !existsSync(mark) || readFileSync(mark, 'utf8') !== digestOfSources();
 }
 
@@ -75,7 +70,7 @@ function filesIn(path: string): string[] {
     .sort();
 }
 
-function runVite(place: string, onOutput: (text: string) => void): Promise<void> {
+function runVite(place: string): Promise<void> {
   const child = spawn(process.execPath, [vite, 'build', '--outDir', place, '--emptyOutDir', '--logLevel', 'warn'], {
     cwd: consoleHome,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -86,7 +81,7 @@ function runVite(place: string, onOutput: (text: string) => void): Promise<void>
     child.on('error', reject);
     child.on('close', (code) => {
       if (code === 0) return resolve();
-      onOutput(said.join(''));
+      process.stderr.write(said.join(''));
       reject(new Error(`vite ended with ${code}`));
     });
   });
@@ -110,11 +105,11 @@ async function compress(path: string): Promise<void> {
   ]);
 }
 
-async function main(ifStale: boolean): Promise<number> {
-  if (ifStale && !isStale()) return 0;
+async function main(orWithout: boolean): Promise<number> {
+  if (!isStale()) return 0;
   if (!existsSync(vite)) {
     console.error('The console cannot be built without its tools; "npm ci" brings them. The gateway runs without it.');
-    return ifStale ? 0 : 1;
+    return orWithout ? 0 : 1;
   }
   console.error('Building the console; this takes some seconds, and only when its sources changed.');
   try {
@@ -123,8 +118,8 @@ async function main(ifStale: boolean): Promise<number> {
   } catch (error) {
     console.error(`The console could not be built: ${error instanceof Error ? error.message : String(error)}.`);
     // What starts behind this serves clients, and does so without a console as well.
-    return ifStale ? 0 : 1;
+    return orWithout ? 0 : 1;
   }
 }
 
-if (import.meta.main) process.exitCode = await main(process.argv.includes('--if-stale'));
+if (import.meta.main) process.exitCode = await main(process.argv.includes('--or-without'));

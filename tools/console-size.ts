@@ -1,9 +1,8 @@
 /** What a browser loads for the console's first page, compressed; fails where that is more than it may be. */
 
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildConsole } from './build-console.ts';
+import { buildConsole, consolePlace } from './build-console.ts';
 
 const mostBytes = 350 * 1024;
 const firstPage = 'src/pages/overview/overview.tsx';
@@ -23,24 +22,18 @@ interface Row {
 
 type Manifest = Readonly<Record<string, Chunk>>;
 
-const above = await mkdtemp(join(tmpdir(), 'postern-console-'));
-try {
-  const place = join(above, 'dist');
-  await buildConsole({ place });
-  const manifest = JSON.parse(await readFile(join(place, '.vite/manifest.json'), 'utf8')) as Manifest;
-  const rows: Row[] = [];
-  for (const file of ['index.html', ...filesOf(manifest)]) rows.push(await weigh(place, file));
-  const total = { file: 'in all', brotli: sum(rows, 'brotli'), gzip: sum(rows, 'gzip') };
-  console.log(['   brotli       gzip', ...[...rows, total].map(toLine)].join('\n'));
-  // Gzip is what browsers take over plain HTTP from another machine: the worse of the two has to do.
-  if (total.gzip > mostBytes) {
-    console.error(
-      `The first page may weigh ${toKilobytes(mostBytes).trim()}: load what it does not need at once with import().`,
-    );
-    process.exitCode = 1;
-  }
-} finally {
-  await rm(above, { recursive: true, force: true });
+await buildConsole();
+const manifest = JSON.parse(await readFile(join(consolePlace, '.vite/manifest.json'), 'utf8')) as Manifest;
+const rows: Row[] = [];
+for (const file of ['index.html', ...filesOf(manifest)]) rows.push(await weigh(file));
+const total = { file: 'in all', brotli: sum(rows, 'brotli'), gzip: sum(rows, 'gzip') };
+console.log(['   brotli       gzip', ...[...rows, total].map(toLine)].join('\n'));
+// Gzip is what browsers take over plain HTTP from another machine: the worse of the two has to do.
+if (total.gzip > mostBytes) {
+  console.error(
+    `The first page may weigh ${toKilobytes(mostBytes).trim()}: load what it does not need at once with import().`,
+  );
+  process.exitCode = 1;
 }
 
 /** What index.html needs, and what the overview needs, also what it loads by itself: its charts are looked at at once. */
@@ -61,8 +54,8 @@ function filesOf(manifest: Manifest): Set<string> {
   return files;
 }
 
-async function weigh(place: string, file: string): Promise<Row> {
-  const path = join(place, file);
+async function weigh(file: string): Promise<Row> {
+  const path = join(consolePlace, file);
   const plain = await sizeOf(path);
   return { file, brotli: (await sizeOf(`${path}.br`)) ?? plain ?? 0, gzip: (await sizeOf(`${path}.gz`)) ?? plain ?? 0 };
 }

@@ -1,28 +1,67 @@
-/** `npm test` and `npm run test:full`: runs the test files with the runtime of this install; `full` adds those that need more than npm. */
+/**
+ * `npm test` and `npm run test:full`: runs the test files with the runtime of this install; `full` runs those that need more than npm.
+ * Behind the mode, files or patterns run those alone.
+ */
 
 import { spawn } from 'node:child_process';
+import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { installClients } from '../test/matrix/install.ts';
-import { buildConsole, isStale } from './build-console.ts';
+import { buildConsole } from './build-console.ts';
 
-const everywhere = ['{src,tools,bench,console/src}/**/*.test.ts', 'test/{support,conformance,chaos}/**/*.test.ts'];
+const unit = ['{src,tools,bench,console/src}/**/*.test.ts', 'test/{support,conformance,chaos}/**/*.test.ts'];
 const full = ['test/{e2e,full,browser}/**/*.test.ts'];
+/** They look at what their process did. */
+const ownProcess = ['src/lib/token-ids.test.ts'];
+/** To start a process for each file would take longer than most files do; with so many for each lane no lane waits long for the last one. */
+const partsPerLane = 3;
 
 const [mode = 'unit', ...more] = process.argv.slice(2);
 const cores = availableParallelism();
+/** Tests wait for clocks now and then. */
+const lanes = cores + 1;
 
 // What takes long and is needed by all is done outside the tests, as their time is limited.
 if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('clients')))) await installClients();
-if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('browser')))) await buildIfStale();
+if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('browser')))) await buildConsole();
 
-const patterns = mode === 'full' ? full : everywhere;
-process.exitCode = await run(more.length > 0 ? more : patterns, cores);
+if (mode === 'unit' && more.length === 0) process.exitCode = await runUnits();
+else if (more.length > 0) process.exitCode = (await run(more, cores)).code;
+else process.exitCode = (await run(full, cores)).code;
 
-async function buildIfStale(): Promise<void> {
-  if (isStale()) await buildConsole();
+interface Ended {
+  readonly code: number;
+  readonly output: string;
 }
 
-function run(patterns: readonly string[], concurrency: number): Promise<number> {
+/** Many files in one process, a few processes at a time; the output of each comes when it ends. */
+async function runUnits(): Promise<number> {
+  const files = globSync(unit).sort();
+  const shared = files.filter((file) => !ownProcess.includes(file));
+  const count = lanes * partsPerLane;
+  const waiting = Array.from({ length: count }, (_, part) => shared.filter((_, index) => index % count === part));
+  waiting.push(files.filter((file) => ownProcess.includes(file)));
+  const ended: Ended[] = [];
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+        const one = await run(part, 'one process');
+        process.stdout.write(one.output);
+        ended.push(one);
+      }
+    }),
+  );
+  const sumOf = (what: string): number =>
+    ended.reduce((sum, { output }) => sum + Number(new RegExp(`^ℹ ${what} (\\d+)$`, 'm').exec(output)?.[1] ?? 0), 0);
+  console.log(
+    `\nin all ${files.length} files: ${sumOf('pass')} passed, ${sumOf('fail')} failed, ${sumOf('skipped')} skipped`,
+  );
+  return ended.some(({ code }) => code !== 0) ? 1 : 0;
+}
+
+/** With a number, each file has a process of its own, so many at a time, and the output is shown as it comes. */
+function run(files: readonly string[], concurrency: number | 'one process'): Promise<Ended> {
+  const isOne = concurrency === 'one process';
   const child = spawn(
     process.execPath,
     [
@@ -31,11 +70,16 @@ function run(patterns: readonly string[], concurrency: number): Promise<number> 
       '--test',
       '--test-reporter=spec',
       '--test-timeout=180000',
-      `--test-concurrency=${concurrency}`,
-      ...patterns,
+      isOne ? '--test-isolation=none' : `--test-concurrency=${concurrency}`,
+      ...files,
     ],
-    // Most files load the whole gateway: what was compiled for one serves the others.
-    { stdio: 'inherit', env: { NODE_COMPILE_CACHE: 'node_modules/.cache/postern', ...process.env } },
+    {
+      stdio: ['inherit', isOne ? 'pipe' : 'inherit', 'inherit'],
+      // Most files load the whole gateway: what was compiled for one serves the others.
+      env: { NODE_COMPILE_CACHE: 'node_modules/.cache/postern', ...process.env },
+    },
   );
-  return new Promise((resolve) => child.on('close', (code) => resolve(code ?? 1)));
+  let output = '';
+  child.stdout?.on('data', (text: Buffer) => (output += text.toString()));
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code: code ?? 1, output })));
 }

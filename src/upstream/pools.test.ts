@@ -192,6 +192,7 @@ test('a CA of its own is believed, and is the only one that is', async (t) => {
 
 test('no environment variable makes it believe everyone', async (t) => {
   const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+  t.mock.method(process, 'emitWarning', () => undefined);
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
   t.after(() => {
     if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { About, Health, LiveEvent } from '../../src/admin/contract.ts';
 import { createAccounts } from '../support/console-accounts.ts';
 import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { type GatewayProcess, standardStore, startGatewayProcess } from '../support/gateway-process.ts';
 import { consoleUrl } from '../support/operators.ts';
 import { send, toRequestBytes } from '../support/raw-client.ts';
 
@@ -24,7 +24,7 @@ async function open(t: TestContext) {
     config: {
       server: { port: 0, workers: 2 },
       console: { port: 0 },
-      store: 'sqlite:postern.db',
+      store: standardStore,
       keys: [{ id: 'test', secret: key }],
       upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: 'sk-upstream-key' }],
       models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'up' }] }],
@@ -32,9 +32,8 @@ async function open(t: TestContext) {
     readyTimeoutMs: 60_000,
   });
   t.after(() => gateway.stop());
-  const [link = ''] = /http:\/\/\S+\/setup#token=[\w-]+/.exec(gateway.stdout()) ?? [];
   const url = consoleUrl(gateway);
-  const owner = await createAccounts(url, link).get('owner');
+  const owner = await createAccounts({ url, store: standardStore, cwd: gateway.directory }).get('owner');
   return { gateway, url, owner };
 }
 

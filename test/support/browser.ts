@@ -10,10 +10,10 @@ import { fileURLToPath } from 'node:url';
 import type { AxeResults } from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { Role } from '../../src/admin/roles.ts';
-import { buildConsole, isStale } from '../../tools/build-console.ts';
+import { buildConsole } from '../../tools/build-console.ts';
 import { useChromium, whyNoChromium } from './chromium.ts';
 import { type Account, createAccounts } from './console-accounts.ts';
-import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
+import { type GatewayProcess, standardStore, startGatewayProcess } from './gateway-process.ts';
 import { usePostgres, whyNoPostgres } from './postgres.ts';
 
 const artifacts = fileURLToPath(new URL('../artifacts/console/', import.meta.url));
@@ -70,7 +70,7 @@ export async function openConsole(
   t: TestContext,
   { store, config = {}, env = {} }: ConsoleOptions = {},
 ): Promise<ConsoleRig> {
-  if (process.env.POSTERN_TEST_CONSOLE !== 'as-built' && isStale()) await buildConsole();
+  if (process.env.POSTERN_TEST_CONSOLE !== 'as-built') await buildConsole();
   const gateway = await startGatewayProcess({
     config: { ...(store === undefined ? {} : { store }), ...config },
     env,
@@ -84,7 +84,7 @@ export async function openConsole(
   });
   const url = consoleUrlOf(gateway);
   const setUpLink = setUpLinkOf(gateway);
-  const accounts = createAccounts(url, setUpLink);
+  const accounts = createAccounts({ url, store: store ?? standardStore, cwd: gateway.directory });
 
   async function visit(): Promise<Visitor> {
     const browser = await useChromium();

@@ -1,7 +1,11 @@
-/** Members of a console under test: the first owner by the set-up link, the others by invitation. */
+/** Members of a console under test, signed in. They are written into its store; the ways in by link and by form have tests of their own. */
 
-import type { Session } from '../../src/admin/contract.ts';
+import { createPasswords } from '../../src/admin/access/passwords.ts';
+import { createSessions } from '../../src/admin/access/sessions.ts';
 import type { Role } from '../../src/admin/roles.ts';
+import type { Store } from '../../src/core/store.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { openStore } from '../../src/store/open-store.ts';
 
 export interface Account {
   readonly email: string;
@@ -16,53 +20,32 @@ export interface Accounts {
   get(role: Role): Promise<Account>;
 }
 
-const password = 'a long enough password';
+export interface AccountsPlace {
+  /** Of the console. */
+  readonly url: string;
+  /** The gateway's. */
+  readonly store: string;
+  /** The gateway's. */
+  readonly cwd: string;
+}
 
-/** One for each role, made when it is first asked for. */
-export function createAccounts(url: string, setUpLink: string): Accounts {
+const password = 'a long enough password';
+/** A password is checked at the cost that stands beside it: a small one keeps the tests quick. */
+const smallCost = { cost: 2 ** 10, blockSize: 8, parallelization: 1 };
+
+/** One for each role, made when it is first asked for, with an owner beside the others. */
+export function createAccounts({ url, store: address, cwd }: AccountsPlace): Accounts {
   const made = new Map<Role, Promise<Account>>();
 
   async function make(role: Role): Promise<Account> {
+    if (role !== 'owner') await get('owner');
     const facts = { email: `${role}@example.com`, name: `${role[0]?.toUpperCase()}${role.slice(1)} Example` };
-    if (role === 'owner') return begin('/api/setup', { token: tokenIn(setUpLink), ...facts, password }, facts);
-    const owner = await get('owner');
-    const { link } = await owner.ask('POST', '/api/members', { email: facts.email, role });
-    return begin('/api/invitations/accept', { token: tokenIn(link), name: facts.name, password }, facts);
-  }
-
-  async function begin(
-    path: string,
-    body: object,
-    facts: { readonly email: string; readonly name: string },
-  ): Promise<Account> {
-    const response = await fetch(url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
-    const cookies = response.headers.getSetCookie().map(toCookie);
-    const session = (await response.json()) as Session;
-    const headers = {
-      cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
-      'x-postern-csrf': session.csrfToken ?? '',
-      'content-type': 'application/json',
-    };
-    return {
-      ...facts,
-      password,
-      cookies,
-      async ask(method, asked, sent) {
-        const answer = await fetch(url + asked, {
-          method,
-          headers,
-          ...(sent === undefined ? {} : { body: JSON.stringify(sent) }),
-        });
-        const text = await answer.text();
-        if (!answer.ok) throw new Error(`${method} ${asked}: ${answer.status} ${text}`);
-        return text === '' ? undefined : JSON.parse(text);
-      },
-    };
+    const store = await openStore(address, { cwd });
+    try {
+      return toAccount(url, { ...facts, password }, await signIn(store, { ...facts, role }));
+    } finally {
+      await store.close();
+    }
   }
 
   function get(role: Role): Promise<Account> {
@@ -74,13 +57,30 @@ export function createAccounts(url: string, setUpLink: string): Accounts {
   return { get };
 }
 
-function tokenIn(link: string): string {
-  const [, token] = /#token=([\w-]+)/.exec(link) ?? [];
-  if (token === undefined) throw new Error(`no token in ${link}`);
-  return token;
+async function signIn(store: Store, facts: { readonly email: string; readonly name: string; readonly role: Role }) {
+  const passwordHash = await createPasswords(smallCost).hash(password);
+  const member = await store.members.create({ ...facts, passwordHash }, 'test');
+  if (member === 'taken') throw new Error(`${facts.email} is a member already`);
+  const sessions = createSessions({ store, clock: systemClock, isSecure: () => false });
+  return sessions.open(member, 'password', { headers: new Headers(), address: '127.0.0.1' });
 }
 
-function toCookie(line: string): { name: string; value: string } {
-  const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-  return { name, value };
+function toAccount(
+  url: string,
+  facts: Pick<Account, 'email' | 'name' | 'password'>,
+  { cookie, csrfToken }: { readonly cookie: string; readonly csrfToken: string },
+): Account {
+  const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+  const headers = { cookie: `${name}=${value}`, 'x-postern-csrf': csrfToken, 'content-type': 'application/json' };
+  return {
+    ...facts,
+    cookies: [{ name, value }],
+    async ask(method, path, body) {
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      const answer = await fetch(url + path, { method, headers, ...sent });
+      const text = await answer.text();
+      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+      return text === '' ? undefined : JSON.parse(text);
+    },
+  };
 }

@@ -54,6 +54,8 @@ export interface GatewayProcess {
 export const launcher = fileURLToPath(new URL('../../bin/postern', import.meta.url));
 /** Halves what a start from source costs; the gateway itself does not know of it. */
 export const compileCache = fileURLToPath(new URL('../../node_modules/.cache/postern', import.meta.url));
+/** Of a document that names none; in the process's directory. */
+export const standardStore = 'sqlite:postern.db';
 const stopTimeoutMs = 10_000;
 /** A machine may be busy with other tests. */
 const standardReadyTimeoutMs = 60_000;
@@ -141,7 +143,7 @@ function toConfigText(config: ProcessConfig): string {
   if (typeof config === 'string') return config;
   const server = isRecord(config.server) ? config.server : {};
   return JSON.stringify({
-    store: 'sqlite:postern.db',
+    store: standardStore,
     keys: [{ id: 'test', secret: processKey }],
     console: { port: 0 },
     ...config,
