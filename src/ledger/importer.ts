@@ -66,6 +66,9 @@ const longestPauseMs = 2_000;
 /** What is not in the store by then is imported at the next start. */
 const closeWithinMs = 5_000;
 
+/** What a look at a journal brought: nothing, what had come since the last one, or more than went into one batch. */
+type Came = 'nothing' | 'some' | 'much';
+
 export function createImporter(deps: ImporterDeps): Importer {
   const importer = new JournalImporter(deps);
   importer.start();
@@ -158,38 +161,41 @@ class JournalImporter implements Importer {
     this.#claimOrphans();
     for (const source of this.#sources) this.#behindAtStart.add(source);
     for (;;) {
-      let isBusy = false;
-      for (const source of this.#sources) if (await this.#step(source)) isBusy = true;
+      const came: Came[] = [];
+      for (const source of this.#sources) came.push(await this.#step(source));
+      const isBusy = came.some((one) => one !== 'nothing');
+      // Rows that come all the time are taken a batch at each look: a few at a time cost ten times as much each.
+      let isHurried = came.includes('much') || (isBusy && (this.#isClosing || this.#behindAtStart.size > 0));
       if (this.#behindAtStart.size > 0) this.#tellProgress();
       else this.#isCaughtUp = true;
       if (this.#isCaughtUp) this.#caughtUp.resolve();
       if (this.#isClosing && (!isBusy || this.#deps.clock.monotonicMs() >= this.#closesAtMs)) break;
       if (!this.#isClosing) {
         this.#claimOrphans();
-        if (await this.#prune()) isBusy = true;
+        if (await this.#prune()) isHurried = true;
       }
-      if (!isBusy) await this.#pause();
+      if (!isHurried) await this.#pause();
     }
     for (const source of this.#sources) await this.#giveUp(source);
     this.#sources = [];
     this.#caughtUp.resolve();
   }
 
-  /** One batch at most. True where more may follow at once. */
-  async #step(source: Source): Promise<boolean> {
-    if (this.#deps.clock.monotonicMs() < source.restsUntilMs) return false;
+  /** One batch at most. */
+  async #step(source: Source): Promise<Came> {
+    if (this.#deps.clock.monotonicMs() < source.restsUntilMs) return 'nothing';
     try {
-      const isMore = await this.#takeBatch(source);
+      const came = await this.#takeBatch(source);
       this.#succeeded(source);
-      if (!isMore) await this.#finished(source);
-      return isMore;
+      if (came === 'nothing') await this.#finished(source);
+      return came;
     } catch (thrown) {
       this.#failed(source, thrown);
-      return false;
+      return 'nothing';
     }
   }
 
-  async #takeBatch(source: Source): Promise<boolean> {
+  async #takeBatch(source: Source): Promise<Came> {
     const { reader } = source;
     const { store, log, batch = defaultBatch } = this.#deps;
     if (!source.isOpen) {
@@ -201,18 +207,18 @@ class JournalImporter implements Importer {
       source.held = await reader.read(batch);
       for (const sentence of source.held.damage) log.error('a journal is damaged', { reason: sentence });
     }
-    const { rows, position, endedNodes } = source.held;
+    const { rows, position, endedNodes, isFull } = source.held;
     if (rows.length === 0 && endedNodes.length === 0 && isSame(position, source.position)) {
       source.held = undefined;
       await this.#tidy(source);
-      return false;
+      return 'nothing';
     }
     this.#importedRows += await store.ledger.import(reader.id, rows, position);
     for (const node of endedNodes) await store.budgets.release(node);
     await reader.imported(position);
     source.position = position;
     source.held = undefined;
-    return true;
+    return isFull ? 'much' : 'some';
   }
 
   /** What could not be deleted when it was imported. */

@@ -20,6 +20,8 @@ export interface JournalBatch {
   readonly endedNodes: readonly string[];
   /** What cannot be read any more, in sentences for the log. */
   readonly damage: readonly string[];
+  /** It was enough for one batch: more may stand there already. */
+  readonly isFull: boolean;
 }
 
 interface JournalReaderState {
@@ -133,7 +135,8 @@ class FileJournalReader implements JournalReader {
       } else if (!this.#goOn(batch)) break;
     }
     this.#found = nothingJoined();
-    return { ...batch, position: this.#position };
+    const isFull = batch.rows.length >= most || bytes >= mostBatchBytes;
+    return { ...batch, position: this.#position, isFull };
   }
 
   async imported(position: JournalPosition): Promise<void> {

@@ -1,7 +1,6 @@
 /** A journal in memory, for stores in memory: what is lost with the process is lost together. */
 
-import type { JournalPosition } from '../core/store.ts';
-import { type Joined, Joiner, nothingJoined } from './joiner.ts';
+import { Joiner, nothingJoined } from './joiner.ts';
 import type { Journal } from './journal.ts';
 import { journalUnavailable } from './journal-error.ts';
 import type { JournalBatch, JournalReader } from './journal-reader.ts';
@@ -76,7 +75,7 @@ function createReader(waiting: Waiting): JournalReader {
   const joiner = new Joiner();
   /** The number of the next line to read, which is also the place of the last one plus one. */
   let next = 0;
-  let given: (Joined & { readonly position: JournalPosition })[] = [];
+  let given: JournalBatch[] = [];
   /** Given before, and asked for again. */
   let again: JournalBatch[] = [];
 
@@ -93,7 +92,8 @@ function createReader(waiting: Waiting): JournalReader {
         next += 1;
         joiner.take([line], onlySegment, next, joined);
       }
-      const batch = { ...joined, position: { segment: onlySegment, offset: next } };
+      const position = { segment: onlySegment, offset: next };
+      const batch = { ...joined, position, isFull: joined.rows.length >= most };
       if (joined.rows.length > 0) given.push(batch);
       return batch;
     },

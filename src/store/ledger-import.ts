@@ -6,13 +6,14 @@ import type { Clock } from '../lib/clock.ts';
 import { bookCosts } from './ledger-booking.ts';
 import { compareTexts, createInsert, inParts, mostPerStatement, plus } from './ledger-insert.ts';
 import { dayMs, hourMs, toStorable, toTableRow } from './ledger-rows.ts';
-import type { LedgerTable, Schema, UsageTable } from './schema.ts';
+import type { KeyUsageTable, LedgerTable, Schema, UsageTable } from './schema.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
-/** While they are added up, sums of money are whole numbers of any size. */
-type Sums = Writable<Omit<UsageTable, 'cost_nanos'>> & { cost_nanos: bigint };
+type Sums = Writable<UsageTable>;
+type KeySums = Writable<KeyUsageTable>;
 
 const sumKeys = ['span', 'key', 'project', 'route', 'model', 'upstream', 'outcome'] as const;
+const keySumKeys = ['span', 'key', 'project'] as const;
 const sumColumns = [
   'requests',
   'input_tokens',
@@ -39,6 +40,7 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
   const addSums = {
     usage_hours: createInsert((sums: readonly Sums[]) => compileSums(db, 'usage_hours', sums)),
     usage_days: createInsert((sums: readonly Sums[]) => compileSums(db, 'usage_days', sums)),
+    usage_key_days: createInsert((sums: readonly KeySums[]) => compileKeySums(db, sums)),
   };
 
   return (journal, rows, { segment, offset }) => {
@@ -52,7 +54,9 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
       if (fresh.length > 0) {
         const hours = toHours(fresh);
         await addSums.usage_hours(trx, hours);
-        await addSums.usage_days(trx, toDays(hours));
+        const days = toDays(hours);
+        await addSums.usage_days(trx, days);
+        await addSums.usage_key_days(trx, toKeyDays(days));
         await bookCosts(trx, fresh);
         await insertCaptures(trx, fresh);
       }
@@ -96,6 +100,19 @@ function compileSums(db: Kysely<Schema>, table: 'usage_hours' | 'usage_days', su
     .compile();
 }
 
+function compileKeySums(db: Kysely<Schema>, sums: readonly KeySums[]): CompiledQuery {
+  const columns = ['errors', ...sumColumns] as const;
+  return db
+    .insertInto('usage_key_days')
+    .values(sums)
+    .onConflict((conflict) =>
+      conflict
+        .columns(keySumKeys)
+        .doUpdateSet(Object.fromEntries(columns.map((column) => [column, plus('usage_key_days', column)]))),
+    )
+    .compile();
+}
+
 function toHours(rows: readonly Entry[]): Sums[] {
   const sums = new Map<string, Sums>();
   for (const { row } of rows) addUp(sums, toSums(row));
@@ -108,20 +125,47 @@ function toDays(hours: readonly Sums[]): Sums[] {
   return inOrder(sums);
 }
 
+function toKeyDays(days: readonly Sums[]): KeySums[] {
+  const sums = new Map<string, KeySums>();
+  for (const { route, operation, model, upstream, outcome, ...more } of days) {
+    const { span, key, project } = more;
+    const name = `${span}\0${key}\0${project}`;
+    const errors = outcome === 'ok' ? 0 : more.requests;
+    const sum = sums.get(name);
+    if (sum === undefined) sums.set(name, { ...more, errors });
+    else {
+      sum.errors = addCounts(sum.errors, errors);
+      addFigures(sum, more);
+    }
+  }
+  return inOrder(sums);
+}
+
 /** `more` belongs to the sums from now on. */
 function addUp(sums: Map<string, Sums>, more: Sums): void {
   const { span, key, project, route, model, upstream, outcome } = more;
   const name = `${span}\0${key}\0${project}\0${route}\0${model}\0${upstream}\0${outcome}`;
   const sum = sums.get(name);
-  if (sum === undefined) {
-    sums.set(name, more);
-    return;
-  }
-  sum.cost_nanos += more.cost_nanos;
-  for (const column of sumColumns) if (column !== 'cost_nanos') sum[column] += more[column];
+  if (sum === undefined) sums.set(name, more);
+  else addFigures(sum, more);
 }
 
-const inOrder = (sums: ReadonlyMap<string, Sums>): Sums[] =>
+type Figures = Pick<Sums, (typeof sumColumns)[number]>;
+
+function addFigures(sum: Figures, more: Figures): void {
+  for (const column of sumColumns) {
+    if (column === 'duration_ms') sum.duration_ms += more.duration_ms;
+    else sum[column] = addCounts(sum[column], more[column]);
+  }
+}
+
+/** Exactly, whatever upstreams say they have counted. */
+function addCounts(one: number | bigint, other: number | bigint): number | bigint {
+  if (typeof one === 'number' && typeof other === 'number' && Number.isSafeInteger(one + other)) return one + other;
+  return BigInt(one) + BigInt(other);
+}
+
+const inOrder = <T>(sums: ReadonlyMap<string, T>): T[] =>
   [...sums].sort(([a], [b]) => compareTexts(a, b)).map(([, sum]) => sum);
 
 /** Of one row; always with the same columns in the same order. */
@@ -140,7 +184,7 @@ function toSums(row: LedgerTable): Sums {
     output_tokens: row.billed_output_tokens ?? 0,
     search_units: row.billed_search_units ?? 0,
     items: row.items,
-    cost_nanos: BigInt(row.cost_nanos ?? 0),
+    cost_nanos: row.cost_nanos ?? 0,
     unpriced: isUnpriced(row) ? 1 : 0,
     estimated: row.is_estimated,
     request_bytes: row.request_bytes,

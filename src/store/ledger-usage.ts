@@ -10,7 +10,7 @@ import type { Schema } from './schema.ts';
 const lastMs = 8_640_000_000_000_000;
 
 interface Part {
-  readonly table: 'usage_hours' | 'usage_days';
+  readonly table: 'usage_hours' | 'usage_days' | 'usage_key_days';
   readonly fromMs: number;
   /** Not in it any more; Infinity where there is no end. */
   readonly toMs: number;
@@ -28,7 +28,8 @@ export async function readUsage(
   const groups = [...new Set(by)];
   const lines = new Map<string, UsageLine>();
   for (const part of toParts(filter, groups)) {
-    for (const line of await readPart(db, part, filter, groups)) {
+    const table = part.table === 'usage_days' && isOfKeysAlone(filter, groups) ? 'usage_key_days' : part.table;
+    for (const line of await readPart(db, { ...part, table }, filter, groups)) {
       const name = groups.map((group) => line.by[group]).join('\0');
       const other = lines.get(name);
       lines.set(name, other === undefined ? line : { by: line.by, sums: addSums(other.sums, line.sums) });
@@ -55,6 +56,12 @@ function toParts({ fromMs = 0, toMs = Number.POSITIVE_INFINITY }: LedgerFilter, 
   return parts.filter((part) => part.fromMs < part.toMs);
 }
 
+/** The sums of each key alone are a small part of all sums. */
+function isOfKeysAlone(filter: LedgerFilter, groups: readonly UsageGroup[]): boolean {
+  const asked = [...groups, ...toConditions(filter).map(({ column }) => column)];
+  return asked.every((name) => name === 'day' || name === 'key' || name === 'project');
+}
+
 async function readPart(
   db: Kysely<Schema>,
   { table, fromMs, toMs }: Part,
@@ -65,14 +72,14 @@ async function readPart(
   let query = db
     .selectFrom(table)
     // One text a line: to fetch a dozen columns takes longer than to add them up.
-    .select(sql<string>`concat_ws(',', ${sql.join(figures)})`.as('sums'))
+    .select(sql<string>`concat_ws(',', ${sql.join(figures)}, ${errorsIn(table)})`.as('sums'))
     .select(columns.map((column, index) => column.as(`by_${index}`)))
     // Without groups there is one row even where there is nothing to add up.
     .having(sql<boolean>`count(*) > 0`)
     .$if(columns.length > 0, (grouped) => grouped.groupBy(columns));
   if (fromMs > 0) query = query.where('span', '>=', fromMs);
   if (Number.isFinite(toMs)) query = query.where('span', '<', toMs);
-  for (const { column, value } of toConditions(filter)) query = query.where(column, '=', value);
+  for (const { column, value } of toConditions(filter)) query = query.where(sql.ref<string>(column), '=', value);
   const rows: readonly SumRow[] = await query.execute();
   const toText = createSpanText();
   return rows.map((row) => ({ by: toBy(row, groups, toText), sums: toSums(String(row.sums)) }));
@@ -82,14 +89,16 @@ async function readPart(
 const figures = [
   ...['requests', 'input_tokens', 'output_tokens', 'search_units', 'items', 'cost_nanos', 'unpriced', 'estimated'],
   ...['request_bytes', 'response_bytes', 'duration_ms'],
-]
-  .map((column) => sql`sum(${sql.ref(column)})`)
-  .concat(sql`sum(case when outcome = 'ok' then 0 else requests end)`);
+].map((column) => sql`sum(${sql.ref(column)})`);
+
+/** Comes last. */
+const errorsIn = (table: Part['table']) =>
+  table === 'usage_key_days' ? sql`sum(errors)` : sql`sum(case when outcome = 'ok' then 0 else requests end)`;
 
 type SumRow = Readonly<Record<string, string | number>>;
 
 function toColumn(group: UsageGroup, table: Part['table']): RawBuilder<string | number> {
-  if (group === 'hour' || (group === 'day' && table === 'usage_days')) return sql<number>`span`;
+  if (group === 'hour' || (group === 'day' && table !== 'usage_hours')) return sql<number>`span`;
   // Written out: of two parameters PostgreSQL does not see that they are the same.
   if (group === 'day') return sql<number>`span - span % ${sql.lit(dayMs)}`;
   return sql<string>`${sql.ref(group)}`;

@@ -1,4 +1,4 @@
-/** Compares the rows of the ledger with its sums by hour, and those with the sums by day. */
+/** Compares the rows of the ledger with its sums by hour, those with the sums by day, and those with the sums of each key alone. */
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { toDollars } from '../lib/money.ts';
@@ -10,6 +10,7 @@ const durationToleranceMs = 1;
 
 const places = ['key', 'project', 'route', 'operation', 'model', 'upstream', 'outcome'] as const;
 type Place = (typeof places)[number];
+const keyPlaces = ['key', 'project'] as const;
 /** What is compared, and how it is called where it differs. */
 const figures = {
   requests: 'requests',
@@ -40,6 +41,9 @@ export async function verifySums(db: Kysely<Schema>, fromMs: number, toMs: numbe
     for (const row of await compareDay(db, day)) {
       found.push(toWords(row, toText(day, 10), 'sums by hour', 'sums by day'));
     }
+    for (const row of await compareKeyDay(db, day)) {
+      found.push(toWords(row, toText(day, 10), 'sums by day', 'sums of each key'));
+    }
   }
   return found;
 }
@@ -65,15 +69,17 @@ async function readExtent(db: Kysely<Schema>) {
   };
 }
 
-type Difference = Readonly<Record<Place, string> & Record<Figure, number | bigint>>;
+/** With the places that were compared. */
+type Difference = Readonly<Partial<Record<Place, string>> & Record<Figure, number | bigint>>;
 
 /** What the first has more of than the second, by place; negative where it has less. */
 async function compare(
   db: Kysely<Schema>,
   one: RawBuilder<unknown>,
   other: RawBuilder<unknown>,
+  by: readonly Place[] = places,
 ): Promise<Difference[]> {
-  const keys = sql.join(places.map((place) => sql.ref(place)));
+  const keys = sql.join(by.map((place) => sql.ref(place)));
   const sums = figureNames.map((name) =>
     name === 'duration_ms'
       ? sql`sum(duration_ms) as duration_ms`
@@ -107,21 +113,32 @@ function compareHour(db: Kysely<Schema>, hour: number): Promise<Difference[]> {
 }
 
 function compareDay(db: Kysely<Schema>, day: number): Promise<Difference[]> {
-  const hours = sql`
-    select ${sql.join([...places, ...figureNames].map((name) => sql.ref(name)))}
-    from usage_hours where span >= ${day} and span < ${day + dayMs}`;
+  const hours = sumsOf('usage_hours', places, day);
   return compare(db, hours, lessOf('usage_days', day, day + dayMs));
 }
 
-function lessOf(table: 'usage_hours' | 'usage_days', fromMs: number, toMs: number): RawBuilder<unknown> {
-  const keys = sql.join(places.map((place) => sql.ref(place)));
+function compareKeyDay(db: Kysely<Schema>, day: number): Promise<Difference[]> {
+  const days = sumsOf('usage_days', keyPlaces, day);
+  return compare(db, days, lessOf('usage_key_days', day, day + dayMs, keyPlaces), keyPlaces);
+}
+
+type SumTable = 'usage_hours' | 'usage_days' | 'usage_key_days';
+
+function sumsOf(table: SumTable, by: readonly Place[], day: number): RawBuilder<unknown> {
+  return sql`
+    select ${sql.join([...by, ...figureNames].map((name) => sql.ref(name)))}
+    from ${sql.table(table)} where span >= ${day} and span < ${day + dayMs}`;
+}
+
+function lessOf(table: SumTable, fromMs: number, toMs: number, by: readonly Place[] = places): RawBuilder<unknown> {
+  const keys = sql.join(by.map((place) => sql.ref(place)));
   return sql`
     select ${keys}, ${sql.join(figureNames.map((name) => sql`-${sql.ref(name)}`))}
     from ${sql.table(table)} where span >= ${fromMs} and span < ${toMs}`;
 }
 
 function toWords(row: Difference, span: string, one: string, other: string): string {
-  const place = places.flatMap((name) => (row[name] === '' ? [] : `${name} ${row[name]}`)).join(', ');
+  const place = places.flatMap((name) => ((row[name] ?? '') === '' ? [] : `${name} ${row[name]}`)).join(', ');
   const differences = figureNames.flatMap((name) => {
     const difference = row[name];
     const isFraction = typeof difference === 'number' && !Number.isInteger(difference);

@@ -66,8 +66,15 @@ test('a row that was made someone else’s is found on both sides', async (t) =>
 
 test('a sum that was changed by hand is found, and which one', async (t) => {
   const days = await verifyAfter(t, "UPDATE usage_days SET requests = 7 WHERE key = 'a'");
-  assert.equal(days.length, 1);
+  assert.equal(days.length, 2);
   assert.match(days[0] ?? '', /^2027-01-01, key a, .* against the sums by day, the sums by hour have 6 requests less$/);
+  assert.match(
+    days[1] ?? '',
+    /^2027-01-01, key a: against the sums of each key, the sums by day have 6 requests more$/,
+  );
+  const keys = await verifyAfter(t, "UPDATE usage_key_days SET output_tokens = 7 WHERE key = 'b'");
+  assert.equal(keys.length, 1);
+  assert.match(keys[0] ?? '', /^2027-01-01, key b, project p: against the sums of each key, .* output tokens/);
   const hours = await verifyAfter(t, "DELETE FROM usage_hours WHERE key = 'a'");
   assert.equal(hours.length, 2);
   assert.match(hours[0] ?? '', /^2027-01-01T00:00Z, key a, .* the rows have 1 requests more/);
@@ -76,4 +83,22 @@ test('a sum that was changed by hand is found, and which one', async (t) => {
 
 test('rows that are gone although nothing was pruned are found even where no older row is left', async (t) => {
   assert.equal((await verifyAfter(t, 'DELETE FROM ledger')).length, 2);
+});
+
+test('a store of a version without the sums of each key alone gets them from those by day', async (t) => {
+  const { store, file } = await openFile(t, createFakeClock());
+  const rows = [
+    imported({ startedAtMs: startMs, key: 'a', model: 'one' }),
+    imported({ startedAtMs: startMs, key: 'a', model: 'two', outcome: 'error' }),
+    imported({ startedAtMs: startMs + dayMs, key: 'a', project: 'p' }),
+  ];
+  await store.ledger.import('j', rows, { segment: 1, offset: 1 });
+  const before = await store.ledger.usage({}, ['key', 'day']);
+  await store.close();
+  tamper(file, "DROP TABLE usage_key_days; DELETE FROM kysely_migration WHERE name = '0009-key-days'");
+  const again = await openStore(`sqlite:${file}`, { cwd: '/nowhere' });
+  t.after(() => again.close());
+  assert.deepEqual(await again.ledger.usage({}, ['key', 'day']), before);
+  assert.equal(before[0]?.sums.errors, 1);
+  assert.deepEqual(await again.ledger.verify(0, startMs + 2 * dayMs), []);
 });

@@ -11,6 +11,7 @@ export interface Schema {
   readonly ledger: LedgerTable;
   readonly usage_hours: UsageTable;
   readonly usage_days: UsageTable;
+  readonly usage_key_days: KeyUsageTable;
   readonly captures: CaptureTable;
   readonly journals: JournalTable;
   readonly pruning: PruningTable;
@@ -143,7 +144,25 @@ export interface LedgerTable {
   readonly client_address: string | null;
 }
 
-export interface UsageTable {
+/** A whole number that may be more than a JavaScript number holds exactly. */
+type Count = number | bigint;
+
+/** What is added up. */
+interface SumColumns {
+  readonly requests: Count;
+  readonly input_tokens: Count;
+  readonly output_tokens: Count;
+  readonly search_units: Count;
+  readonly items: Count;
+  readonly cost_nanos: Count;
+  readonly unpriced: Count;
+  readonly estimated: Count;
+  readonly request_bytes: Count;
+  readonly response_bytes: Count;
+  readonly duration_ms: number;
+}
+
+export interface UsageTable extends SumColumns {
   /** Milliseconds since the epoch, at the beginning of the hour or day. */
   readonly span: number;
   readonly key: string;
@@ -154,18 +173,17 @@ export interface UsageTable {
   readonly model: string;
   readonly upstream: string;
   readonly outcome: string;
-  readonly requests: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly search_units: number;
-  readonly items: number;
-  /** May be more than a number holds exactly. */
-  readonly cost_nanos: number | bigint;
-  readonly unpriced: number;
-  readonly estimated: number;
-  readonly request_bytes: number;
-  readonly response_bytes: number;
-  readonly duration_ms: number;
+}
+
+/** Over all routes, models, upstreams and outcomes. */
+export interface KeyUsageTable extends SumColumns {
+  /** Milliseconds since the epoch, at the beginning of the day. */
+  readonly span: number;
+  readonly key: string;
+  /** Empty where there is none. */
+  readonly project: string;
+  /** Requests with another outcome than `ok`. */
+  readonly errors: Count;
 }
 
 interface CaptureTable {

@@ -9,6 +9,7 @@ import { ledger } from './0005-ledger.ts';
 import { budgets } from './0006-budgets.ts';
 import { access } from './0007-access.ts';
 import { keyVersions } from './0008-key-versions.ts';
+import { keyDays } from './0009-key-days.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys': keys,
@@ -19,4 +20,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0006-budgets': budgets,
   '0007-access': access,
   '0008-key-versions': keyVersions,
+  '0009-key-days': keyDays,
 };
