@@ -17,17 +17,16 @@ const ownProcess = ['src/lib/token-ids.test.ts'];
 const partsPerLane = 3;
 
 const [mode = 'unit', ...more] = process.argv.slice(2);
-const cores = availableParallelism();
-/** Tests wait for clocks now and then. */
-const lanes = cores + 1;
+/** Tests wait for clocks now and then: one more than there are cores. */
+const lanes = availableParallelism() + 1;
 
 // What takes long and is needed by all is done outside the tests, as their time is limited.
 if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('clients')))) await installClients();
 if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('browser')))) await buildConsole();
 
 if (mode === 'unit' && more.length === 0) process.exitCode = await runUnits();
-else if (more.length > 0) process.exitCode = (await run(more, cores)).code;
-else process.exitCode = (await run(full, cores)).code;
+else if (more.length > 0) process.exitCode = (await run(more, lanes)).code;
+else process.exitCode = (await run(full, lanes)).code;
 
 interface Ended {
   readonly code: number;

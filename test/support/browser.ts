@@ -33,6 +33,8 @@ export interface ConsoleOptions {
   /** Beside store, console and keys. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** False where the same pages are looked at in another test: neither pictures nor accessibility. */
+  readonly looks?: boolean;
 }
 
 export interface Visitor {
@@ -68,7 +70,7 @@ export interface ConsoleRig {
 /** Builds the console first where its sources changed; POSTERN_TEST_CONSOLE=as-built takes it as it is. */
 export async function openConsole(
   t: TestContext,
-  { store, config = {}, env = {} }: ConsoleOptions = {},
+  { store, config = {}, env = {}, looks = true }: ConsoleOptions = {},
 ): Promise<ConsoleRig> {
   if (process.env.POSTERN_TEST_CONSOLE !== 'as-built') await buildConsole();
   const gateway = await startGatewayProcess({
@@ -94,7 +96,7 @@ export async function openConsole(
       reducedMotion: 'reduce',
       locale: 'en-US',
     });
-    const visit = await beginVisit(context, url);
+    const visit = await beginVisit(context, url, looks);
     visits.push(visit);
     return visit;
   }
@@ -115,7 +117,10 @@ export async function openConsole(
   };
 }
 
-type Run = (t: TestContext, open: (options?: Omit<ConsoleOptions, 'store'>) => Promise<ConsoleRig>) => Promise<void>;
+type Run = (
+  t: TestContext,
+  open: (options?: Omit<ConsoleOptions, 'store' | 'looks'>) => Promise<ConsoleRig>,
+) => Promise<void>;
 
 /** A test that is run over SQLite and over PostgreSQL. */
 export function testOnEachStore(name: string, run: Run): void {
@@ -123,7 +128,7 @@ export function testOnEachStore(name: string, run: Run): void {
   describe('on PostgreSQL', { skip: whyNoChromium || whyNoPostgres }, () => {
     const server = usePostgres();
     test(name, (t) =>
-      run(t, async (options) => openConsole(t, { ...options, store: await server().createDatabase() })),
+      run(t, async (options) => openConsole(t, { ...options, store: await server().createDatabase(), looks: false })),
     );
   });
 }
@@ -138,7 +143,7 @@ interface Visit extends Visitor {
   faults(): readonly string[];
 }
 
-async function beginVisit(context: BrowserContext, url: string): Promise<Visit> {
+async function beginVisit(context: BrowserContext, url: string, looks: boolean): Promise<Visit> {
   const page = await context.newPage();
   page.setDefaultTimeout(patienceMs);
   const faults: string[] = [];
@@ -185,8 +190,9 @@ async function beginVisit(context: BrowserContext, url: string): Promise<Visit> 
       await settle();
     },
     async shoot(name) {
-      await mkdir(artifacts, { recursive: true });
       await settle();
+      if (!looks) return;
+      await mkdir(artifacts, { recursive: true });
       const before = page.viewportSize() ?? wide;
       for (const colorScheme of ['light', 'dark'] as const) {
         await show(colorScheme);
@@ -205,6 +211,7 @@ async function beginVisit(context: BrowserContext, url: string): Promise<Visit> 
     },
     async checkAccessibility() {
       await settle();
+      if (!looks) return;
       for (const colorScheme of ['light', 'dark'] as const) {
         await show(colorScheme);
         assert.deepEqual(await seriousFindings(page), [], `accessibility in ${colorScheme} on ${page.url()}`);

@@ -5,6 +5,7 @@ import type { Store } from '../../core/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { digestOf, isSecretWith } from '../../lib/key-secret.ts';
 import { type Caller, nobody } from '../caller.ts';
+import { createFailedSignIns, type FailedSignIns } from './failed-sign-ins.ts';
 import { createLinks, type Links } from './links.ts';
 import { createPasswords, type Passwords, type ScryptCost, standardCost } from './passwords.ts';
 import { createSessions, type Sessions } from './sessions.ts';
@@ -19,6 +20,7 @@ export interface Access {
   readonly signIn: SignIn;
   readonly passwords: Passwords;
   readonly throttle: Throttle;
+  readonly failures: FailedSignIns;
   readonly links: Links;
   /** Where people reach the console: as the operator says, else as this one does. Without a slash at the end. */
   consoleUrl(headers: Headers): string;
@@ -40,6 +42,7 @@ export function createAccess({ store, clock, url, cost = standardCost }: AccessD
   const sessions = createSessions({ store, clock, isSecure });
   const passwords = createPasswords(cost);
   const throttle = createThrottle({ attempts: store.attempts, clock });
+  const failures = createFailedSignIns(store.audit, clock);
 
   async function byToken(secret: string): Promise<Caller> {
     if (!isSecretWith('psa_', secret)) return nobody;
@@ -71,9 +74,10 @@ export function createAccess({ store, clock, url, cost = standardCost }: AccessD
       return given === undefined ? bySession(headers) : byToken(given);
     },
     sessions,
-    signIn: createSignIn({ store, clock, sessions, passwords, throttle }),
+    signIn: createSignIn({ store, sessions, passwords, throttle, failures }),
     passwords,
     throttle,
+    failures,
     links: createLinks(store.invitations, clock),
     consoleUrl: (headers) => url() ?? `http://${headers.get('host') ?? 'localhost'}`,
   };

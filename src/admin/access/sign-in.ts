@@ -1,19 +1,19 @@
 /** Signing in by e-mail address and password: the same time and the same words whoever it is, and an entry in the audit log. */
 
-import { foldEmail, type StoredMember } from '../../core/member.ts';
+import { foldEmail } from '../../core/member.ts';
 import type { Store } from '../../core/store.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { actorOf, type MemberCaller } from '../caller.ts';
+import type { FailedSignIns } from './failed-sign-ins.ts';
 import type { Passwords } from './passwords.ts';
 import { type OpenedSession, type Origin, type Sessions, signInFailed } from './sessions.ts';
 import type { Throttle } from './throttle.ts';
 
 export interface SignInDeps {
   readonly store: Pick<Store, 'members' | 'audit'>;
-  readonly clock: Clock;
   readonly sessions: Sessions;
   readonly passwords: Passwords;
   readonly throttle: Throttle;
+  readonly failures: FailedSignIns;
 }
 
 interface Credentials {
@@ -23,36 +23,14 @@ interface Credentials {
 
 export type SignIn = (credentials: Credentials, origin: Origin) => Promise<OpenedSession>;
 
-/** Whoever guesses must not fill the audit log: beyond this many failures an hour, only their number is told with the next. */
-const mostFailuresAnHour = 100;
-const hourMs = 60 * 60_000;
-
-export function createSignIn({ store, clock, sessions, passwords, throttle }: SignInDeps): SignIn {
-  let hour = { startedAtMs: clock.monotonicMs(), written: 0 };
-  let untold = 0;
-
-  async function tellFailure(member: StoredMember | undefined, address: string): Promise<void> {
-    const nowMs = clock.monotonicMs();
-    if (nowMs - hour.startedAtMs >= hourMs) hour = { startedAtMs: nowMs, written: 0 };
-    if (hour.written >= mostFailuresAnHour) {
-      untold += 1;
-      return;
-    }
-    hour.written += 1;
-    const after = { address, ...(untold > 0 && { notTold: untold }) };
-    untold = 0;
-    // What nobody knows may be a password that was typed into the wrong field.
-    const subject = member?.email ?? '(no member)';
-    await store.audit.add({ actor: 'console', action: 'console.sign_in_failed', subject, before: null, after });
-  }
-
+export function createSignIn({ store, sessions, passwords, throttle, failures }: SignInDeps): SignIn {
   return async ({ email, password }, origin) => {
     const account = foldEmail(email);
     await throttle.begin(account, origin.address);
     const member = await store.members.findByEmail(account);
     const fits = await passwords.verify(password, member?.passwordHash);
     if (!fits || member === undefined || member.disabledAtMs !== undefined) {
-      await tellFailure(member, origin.address);
+      await failures.tell(member?.email, { method: 'password', address: origin.address });
       throw signInFailed();
     }
     await throttle.succeeded(account, origin.address);

@@ -31,9 +31,11 @@ const signIn = defineEndpoint({
   answer: session,
   async run(call) {
     const { context, headers, address, body } = call;
-    await context.access.throttle.begin(undefined, address);
-    const member = await context.passkeys.signIn(body, context.access.consoleUrl(headers));
-    await context.access.throttle.succeeded(undefined, address);
+    const { throttle, failures, consoleUrl } = context.access;
+    await throttle.begin(undefined, address);
+    const attempt = { method: 'passkey', address } as const;
+    const member = await failures.watch(attempt, () => context.passkeys.signIn(body, consoleUrl(headers)));
+    await throttle.succeeded(undefined, address);
     const opened = await context.access.sessions.open(member, 'passkey', call);
     await tellSignIn(context.store.audit, opened);
     return replyWith(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });

@@ -46,12 +46,16 @@ export const endOidc = defineEndpoint({
   query: z.looseObject({ code: z.string().optional(), state: z.string().optional(), error: z.string().optional() }),
   run: (call) =>
     leading(async () => {
-      const isSecure = isSecureAt(call.context.access.consoleUrl(call.headers));
+      const { access, store } = call.context;
+      const { sessions, failures } = access;
+      const isSecure = isSecureAt(access.consoleUrl(call.headers));
       const kept = readMemo(call.headers, isSecure);
       const { settings, flow } = providerOf(call.context);
-      const member = await admitPerson(await flow.end(urlOf(call), kept), settings, call.context.store);
-      const opened = await call.context.access.sessions.open(member, 'oidc', call);
-      await tellSignIn(call.context.store.audit, opened);
+      const member = await failures.watch({ method: 'oidc', address: call.address }, async () =>
+        admitPerson(await flow.end(urlOf(call), kept), settings, store),
+      );
+      const opened = await sessions.open(member, 'oidc', call);
+      await tellSignIn(store.audit, opened);
       const forget = `${memoCookieOf(isSecure)}=; Max-Age=0; ${memoAttributesOf(isSecure)}`;
       return leadTo(toPage(kept.page), [opened.cookie, forget]);
     }),

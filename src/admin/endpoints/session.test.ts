@@ -60,6 +60,18 @@ test('an address that nobody has and a wrong password get the same answer, word 
   assert.doesNotMatch(told.join('\n'), /eve@/);
 });
 
+test('a passkey that nobody has is refused, and told', async (t) => {
+  const { ask, store } = await open(t);
+  const answer = await ask('POST', '/api/session/passkey', {
+    id: 'AAAA',
+    response: { clientDataJSON: '', userHandle: '' },
+  });
+  assert.deepEqual([answer.status, answer.json.code], [401, 'sign_in_failed']);
+  const [told] = await store.audit.page({ limit: 1 });
+  assert.deepEqual([told?.action, told?.subject], ['console.sign_in_failed', '(no member)']);
+  assert.match(JSON.stringify(told?.after), /"method":"passkey"/);
+});
+
 test('who guesses has to wait, whether there is such a member or not, and is told for how long', async (t) => {
   const { signIn } = await open(t);
   for (const name of [email, 'eve@example.com']) {

@@ -1,0 +1,53 @@
+/** Attempts to sign in that failed, by whichever way, in the audit log. */
+
+import type { SessionMethod } from '../../core/member.ts';
+import type { Store } from '../../core/store.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { Problem } from '../problem.ts';
+
+export interface Attempt {
+  readonly method: SessionMethod;
+  readonly address: string;
+}
+
+export interface FailedSignIns {
+  /** `email` of the member, where there is one: what nobody knows may be a password that was typed into the wrong field. */
+  tell(email: string | undefined, attempt: Attempt): Promise<void>;
+  /** Tells of it where the proof is refused, and passes the refusal on. */
+  watch<T>(attempt: Attempt, prove: () => Promise<T>): Promise<T>;
+}
+
+/** Whoever guesses must not fill the audit log: beyond this many failures an hour, only their number is told with the next. */
+const mostAnHour = 100;
+const hourMs = 60 * 60_000;
+
+export function createFailedSignIns(audit: Pick<Store['audit'], 'add'>, clock: Clock): FailedSignIns {
+  let hour = { startedAtMs: clock.monotonicMs(), written: 0 };
+  let untold = 0;
+
+  async function tell(email: string | undefined, { method, address }: Attempt): Promise<void> {
+    const nowMs = clock.monotonicMs();
+    if (nowMs - hour.startedAtMs >= hourMs) hour = { startedAtMs: nowMs, written: 0 };
+    if (hour.written >= mostAnHour) {
+      untold += 1;
+      return;
+    }
+    hour.written += 1;
+    const after = { method, address, ...(untold > 0 && { notTold: untold }) };
+    untold = 0;
+    const subject = email ?? '(no member)';
+    await audit.add({ actor: 'console', action: 'console.sign_in_failed', subject, before: null, after });
+  }
+
+  return {
+    tell,
+    async watch(attempt, prove) {
+      try {
+        return await prove();
+      } catch (error) {
+        if (error instanceof Problem) await tell(undefined, attempt);
+        throw error;
+      }
+    },
+  };
+}
