@@ -209,7 +209,8 @@ async function timeToServe({ answers }: Spenders): Promise<number> {
 /** The journal has room, and the store has none. */
 async function playStoreFull(rig: ChaosRig): Promise<Figure[]> {
   const name = 'store full';
-  const disk = await mountSmallDisk(8);
+  // With room for all rows that come meanwhile, and for the log beside them.
+  const disk = await mountSmallDisk(64);
   const directory = await mkdtemp(join(tmpdir(), 'postern-full-'));
   const store = `sqlite:${join(disk.path, 'postern.db')}`;
   let house: House | undefined;
