@@ -5,7 +5,7 @@ import type { Store } from '../../core/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Problem } from '../problem.ts';
 
-export interface Attempt {
+interface Attempt {
   readonly method: SessionMethod;
   readonly address: string;
 }
