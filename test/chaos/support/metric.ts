@@ -6,7 +6,11 @@ import type { GatewayProcess } from '../../support/gateway-process.ts';
 export async function readMetrics(gateway: GatewayProcess, token?: string): Promise<string> {
   const base = gateway.log().find(({ msg }) => msg === 'listening')?.console;
   if (typeof base !== 'string') throw new Error('the gateway has no listener for operators');
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const headers = {
+    // Whoever counts what the gateway holds must not find the connection of this question.
+    connection: 'close',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
   const response = await fetch(`${base}/metrics`, { headers, signal: AbortSignal.timeout(5_000) });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`/metrics answered with ${response.status}: ${text}`);
