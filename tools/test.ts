@@ -25,8 +25,7 @@ if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('
 if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('browser')))) await buildConsole();
 
 if (mode === 'unit' && more.length === 0) process.exitCode = await runUnits();
-else if (more.length > 0) process.exitCode = (await run(more, lanes)).code;
-else process.exitCode = (await run(full, lanes)).code;
+else process.exitCode = (await run(more.length > 0 ? more : full, lanes)).code;
 
 interface Ended {
   readonly code: number;

@@ -5,7 +5,7 @@ import type { ImportedRow, LedgerStore } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { bookCosts } from './ledger-booking.ts';
 import { compareTexts, createInsert, inParts, mostPerStatement, plus } from './ledger-insert.ts';
-import { dayMs, hourMs, toStorable, toTableRow } from './ledger-rows.ts';
+import { dayMs, hourMs, sumColumns, toStorable, toTableRow } from './ledger-rows.ts';
 import type { KeyUsageTable, LedgerTable, Schema, UsageTable } from './schema.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -14,19 +14,6 @@ type KeySums = Writable<KeyUsageTable>;
 
 const sumKeys = ['span', 'key', 'project', 'route', 'model', 'upstream', 'outcome'] as const;
 const keySumKeys = ['span', 'key', 'project'] as const;
-const sumColumns = [
-  'requests',
-  'input_tokens',
-  'output_tokens',
-  'search_units',
-  'items',
-  'cost_nanos',
-  'unpriced',
-  'estimated',
-  'request_bytes',
-  'response_bytes',
-  'duration_ms',
-] as const;
 
 export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStore['import'] {
   const insertRows = createInsert((rows: readonly LedgerTable[]) =>
@@ -40,7 +27,7 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
   const addSums = {
     usage_hours: createInsert((sums: readonly Sums[]) => compileSums(db, 'usage_hours', sums)),
     usage_days: createInsert((sums: readonly Sums[]) => compileSums(db, 'usage_days', sums)),
-    usage_key_days: createInsert((sums: readonly KeySums[]) => compileKeySums(db, sums)),
+    usage_key_days: createInsert((sums: readonly KeySums[]) => compileSums(db, 'usage_key_days', sums)),
   };
 
   return (journal, rows, { segment, offset }) => {
@@ -87,28 +74,24 @@ function toEntries(rows: readonly ImportedRow[]): Entry[] {
   return [...byId.values()].sort((a, b) => compareTexts(a.row.id, b.row.id));
 }
 
-/** Adds to the sums that are there. */
-function compileSums(db: Kysely<Schema>, table: 'usage_hours' | 'usage_days', sums: readonly Sums[]): CompiledQuery {
+/** Of each table: what tells its lines apart, and what is added to those that are there. */
+const sumTables = {
+  usage_hours: { keys: sumKeys, columns: sumColumns },
+  usage_days: { keys: sumKeys, columns: sumColumns },
+  usage_key_days: { keys: keySumKeys, columns: ['errors', ...sumColumns] },
+} as const;
+
+function compileSums(
+  db: Kysely<Schema>,
+  table: keyof typeof sumTables,
+  sums: readonly (Sums | KeySums)[],
+): CompiledQuery {
+  const { keys, columns } = sumTables[table];
   return db
     .insertInto(table)
     .values(sums)
     .onConflict((conflict) =>
-      conflict
-        .columns(sumKeys)
-        .doUpdateSet(Object.fromEntries(sumColumns.map((column) => [column, plus(table, column)]))),
-    )
-    .compile();
-}
-
-function compileKeySums(db: Kysely<Schema>, sums: readonly KeySums[]): CompiledQuery {
-  const columns = ['errors', ...sumColumns] as const;
-  return db
-    .insertInto('usage_key_days')
-    .values(sums)
-    .onConflict((conflict) =>
-      conflict
-        .columns(keySumKeys)
-        .doUpdateSet(Object.fromEntries(columns.map((column) => [column, plus('usage_key_days', column)]))),
+      conflict.columns(keys).doUpdateSet(Object.fromEntries(columns.map((column) => [column, plus(table, column)]))),
     )
     .compile();
 }

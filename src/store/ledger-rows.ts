@@ -8,6 +8,21 @@ import type { LedgerTable } from './schema.ts';
 export const hourMs = 3_600_000;
 export const dayMs = 86_400_000;
 
+/** What is added up, in the order in which sums are read. */
+export const sumColumns = [
+  'requests',
+  'input_tokens',
+  'output_tokens',
+  'search_units',
+  'items',
+  'cost_nanos',
+  'unpriced',
+  'estimated',
+  'request_bytes',
+  'response_bytes',
+  'duration_ms',
+] as const;
+
 /** As many milliseconds as the 12 hex digits at the beginning of an ID can say. */
 const lastIdMs = 2 ** 48 - 1;
 

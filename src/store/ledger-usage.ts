@@ -4,7 +4,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { LedgerFilter, UsageGroup, UsageLine, UsageSums } from '../core/store.ts';
 import { addSums } from '../core/usage-sums.ts';
 import { compareTexts } from './ledger-insert.ts';
-import { dayMs, hourMs, toConditions } from './ledger-rows.ts';
+import { dayMs, hourMs, sumColumns, toConditions } from './ledger-rows.ts';
 import type { Schema } from './schema.ts';
 
 /** The last time that a date can be. */
@@ -95,10 +95,7 @@ async function readPart(
 }
 
 /** In the order in which `toSums` reads them. */
-const figures = [
-  ...['requests', 'input_tokens', 'output_tokens', 'search_units', 'items', 'cost_nanos', 'unpriced', 'estimated'],
-  ...['request_bytes', 'response_bytes', 'duration_ms'],
-].map((column) => sql`sum(${sql.ref(column)})`);
+const figures = sumColumns.map((column) => sql`sum(${sql.ref(column)})`);
 
 /** Comes last. */
 const errorsIn = (table: Part['table']) =>

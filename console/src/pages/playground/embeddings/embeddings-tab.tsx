@@ -13,8 +13,8 @@ import { CallForm, RunBar } from '../run-bar.tsx';
 import { TabFrame } from '../tab-frame.tsx';
 import type { TabProps } from '../tab-props.ts';
 import { parseTexts } from '../texts.ts';
-import { useCall } from '../use-call.ts';
 import { type Put, useKept } from '../use-kept.ts';
+import { usePair } from '../use-pair.ts';
 import { EmbeddingsResult } from './embeddings-result.tsx';
 import { type EmbeddingsForm, embeddingsExamples, sampleForm } from './examples.ts';
 
@@ -26,27 +26,17 @@ export const LegacyEmbeddingsTab = (props: TabProps) => <Embeddings {...props} r
 function Embeddings({ wantedModel, route }: TabProps & { readonly route: EmbeddingsRoute }) {
   const [form, put] = useKept<EmbeddingsForm>(route, sampleForm);
   const key = useOwnKey();
-  const [first, second] = [useCall(), useCall()];
+  const { first, second, isRunning, run, stop } = usePair();
   const { items } = parseTexts(form.texts);
   const call = toCall(route, form, items, form.model, key);
-
-  const run = (): void => {
-    void first.run(call);
-    if (form.other === '') second.clear();
-    else void second.run(toCall(route, form, items, form.other, key));
-  };
-  const stop = (): void => {
-    first.stop();
-    second.stop();
-  };
-  const isRunning = first.isRunning || second.isRunning;
+  const otherCall = form.other === '' ? undefined : toCall(route, form, items, form.other, key);
   const missing = whatIsMissing(form, items.length);
   return (
     <TabFrame
       answer={first.answer}
       isWide={form.other !== ''}
       form={
-        <CallForm onRun={run} canRun={missing === undefined && !isRunning}>
+        <CallForm onRun={() => run(call, otherCall)} canRun={missing === undefined && !isRunning}>
           <EmbeddingsFields form={form} put={put} count={items.length} wantedModel={wantedModel} />
           <RunBar label="Embed and compare" isRunning={isRunning} onStop={stop} missing={missing} />
         </CallForm>

@@ -16,8 +16,9 @@ import { StaleNote } from '../stale-note.tsx';
 import { NothingYet, TabFrame } from '../tab-frame.tsx';
 import type { TabProps } from '../tab-props.ts';
 import { parseTexts } from '../texts.ts';
-import { type CallHandle, useCall } from '../use-call.ts';
+import type { CallHandle } from '../use-call.ts';
 import { type Put, useKept } from '../use-kept.ts';
+import { usePair } from '../use-pair.ts';
 import { blank, type RerankForm, rerankExamples } from './examples.ts';
 import { RankLines } from './rank-lines.tsx';
 import { RankedList } from './ranked-list.tsx';
@@ -28,28 +29,17 @@ const sampleForm: RerankForm = { ...blank, ...rerankExamples[0]?.values };
 export default function RerankTab({ wantedModel }: TabProps) {
   const [form, put] = useKept<RerankForm>('rerank', sampleForm);
   const key = useOwnKey();
-  const [first, second] = [useCall(), useCall()];
+  const { first, second, isRunning, run, stop } = usePair();
   const { items } = parseTexts(form.documents);
   const call = toCall(form, items, form.model, key);
   const otherCall = form.other === '' ? undefined : toCall(form, items, form.other, key);
-
-  const run = (): void => {
-    void first.run(call);
-    if (otherCall === undefined) second.clear();
-    else void second.run(otherCall);
-  };
-  const stop = (): void => {
-    first.stop();
-    second.stop();
-  };
-  const isRunning = first.isRunning || second.isRunning;
   const missing = whatIsMissing(form, items.length);
   return (
     <TabFrame
       answer={first.answer}
       isWide={form.other !== ''}
       form={
-        <CallForm onRun={run} canRun={missing === undefined && !isRunning}>
+        <CallForm onRun={() => run(call, otherCall)} canRun={missing === undefined && !isRunning}>
           <RerankFields form={form} put={put} count={items.length} wantedModel={wantedModel} />
           <RunBar label="Rerank" isRunning={isRunning} onStop={stop} missing={missing} />
         </CallForm>
