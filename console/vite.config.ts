@@ -10,6 +10,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     // Says which file needs which: what the first page weighs is counted by it.
     manifest: true,
+    // What the bundle holds of others, with their licences: for the notices that go with the package.
+    license: { fileName: '.vite/license.json' },
     // What a strict policy forbids: an inline script.
     modulePreload: { polyfill: false },
   },

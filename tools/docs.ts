@@ -1,6 +1,7 @@
 /** Compares the documents with the code: error codes, routes, commands and their options, metrics, both ways. */
 
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { problemTable } from '../src/admin/problem.ts';
 import { commands } from '../src/cli/index.ts';
 import { type ErrorCode, errorTable } from '../src/core/errors.ts';
@@ -15,6 +16,7 @@ checkCommands(readFileSync('docs/command-line.md', 'utf8'));
 checkMetrics(readFileSync('docs/metrics.md', 'utf8'));
 checkProblems(readFileSync('docs/admin-api.md', 'utf8'));
 checkShownFiles(readFileSync('CONTRIBUTING.md', 'utf8'));
+checkReleases(readFileSync('docs/releases.md', 'utf8'));
 
 for (const fault of faults) console.error(fault);
 process.exitCode = faults.length === 0 ? 0 : 1;
@@ -117,5 +119,26 @@ function checkShownFiles(text: string): void {
   for (const [, path = '', shown = ''] of text.matchAll(/^\+\+\+ b\/(\S+)\n@@.*\n((?:\+.*\n)+)/gm)) {
     const lines = shown.replaceAll(/^\+/gm, '');
     if (lines !== readFileSync(path, 'utf8')) faults.push(`CONTRIBUTING.md: ${path} is not as it is shown there`);
+  }
+}
+
+/** Rows of docs/releases.md: `| 1.2.3 | 2026-01-31 | 40 hex digits |`; the commit is looked at where the history is here. */
+function checkReleases(text: string): void {
+  for (const row of text.split('\n').filter((line) => /^\| (?!version|-)/.test(line))) {
+    const [, version = '', commit = ''] =
+      /^\| (\d+\.\d+\.\d+) \| \d{4}-\d\d-\d\d \| `([0-9a-f]{40})` \|$/.exec(row) ?? [];
+    if (version === '') faults.push(`docs/releases.md: "${row}" is no row of a version, a day and a commit`);
+    else if (existsSync('.git') && versionAt(commit) !== version) {
+      faults.push(`docs/releases.md: the commit ${commit} is not here, or is not that of ${version}`);
+    }
+  }
+}
+
+function versionAt(commit: string): string | undefined {
+  try {
+    const manifest = execFileSync('git', ['show', `${commit}:package.json`], { encoding: 'utf8', stdio: 'pipe' });
+    return /"version": "([^"]+)"/.exec(manifest)?.[1];
+  } catch {
+    return undefined;
   }
 }

