@@ -17,8 +17,8 @@ export function renderEndpoints(endpoints: readonly AnyEndpoint[]): string {
 
 function section(tag: string, endpoints: readonly AnyEndpoint[]): string {
   const rows = endpoints.map(
-    ({ method, path, needs, summary }) =>
-      `| \`${method} ${toTemplate(path)}\` | ${needs} | ${summary.replaceAll('|', '\\|')} |`,
+    ({ method, path, needs, proof, summary }) =>
+      `| \`${method} ${toTemplate(path)}\` | ${needs}${proof === true ? ' + proof' : ''} | ${summary.replaceAll('|', '\\|')} |`,
   );
   return [`### ${tag}`, '', '| endpoint | role | does |', '|---|---|---|', ...rows].join('\n');
 }

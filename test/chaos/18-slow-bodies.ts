@@ -17,7 +17,8 @@ const scales = {
 const barMs = 2_000;
 const patienceMs = 10 * barMs;
 const flatMegabytes = 20;
-const announcedBytes = 1_000_000;
+/** All of them together are less than a key may hold of the memory for bodies. */
+const announcedBytes = 10_000;
 /** The young generation has its size after so many requests. */
 const warmUpRequests = 4_000;
 

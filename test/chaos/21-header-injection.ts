@@ -35,6 +35,7 @@ const expected = new Set([
   'authorization',
   'user-agent',
   'x-request-id',
+  'x-postern-loop',
   'x-fixed',
 ]);
 

@@ -230,8 +230,8 @@ function decodeOnce(encoded: string): string | undefined {
   }
 }
 
-/** What stands behind `n-`, where that is a name. */
+/** What stands behind `n-`, where that is a name in its own right. */
 function caughtByPattern(name: string): string | undefined {
-  const caught = /^n-([^*]+)$/.exec(name)?.[1];
-  return caught === undefined || caught === '.' || caught === '..' ? undefined : caught;
+  const caught = /^n-([^*%]+)$/.exec(name)?.[1];
+  return caught?.split('/').some((segment) => ['', '.', '..'].includes(segment)) ? undefined : caught;
 }

@@ -317,7 +317,7 @@ async function askBeside(
   count: number,
 ): Promise<{ asked: number; succeeded: string[] }> {
   const succeeded: string[] = [];
-  const probe = createUpstreamProbe({ env: {}, clock: systemClock });
+  const probe = createUpstreamProbe({ env: {}, clock: systemClock, installation: 'installation' });
   t.after(() => probe.close());
   const { signal } = new AbortController();
   for (let turn = 0; turn < count; turn += 1) {

@@ -14,6 +14,7 @@ import {
   toHead,
   WireError,
 } from './http-message.ts';
+import { patientMs } from './patience.ts';
 
 /** One accepted request. It enters the journal with its head; the body grows until `complete`. */
 export interface UpstreamRequest {
@@ -56,7 +57,7 @@ export interface FakeUpstream {
   close(): Promise<void>;
 }
 
-const nextRequestTimeoutMs = 10_000;
+const nextRequestTimeoutMs = patientMs(2_500);
 
 const answerOk: Handler = (_request, reply) => reply.json(200, {});
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { patientMs } from './patience.ts';
 
 const processKey = 'process-key-with-enough-characters';
 
@@ -46,7 +47,7 @@ export interface GatewayProcess {
   stderr(): string;
   signal(signal: NodeJS.Signals): void;
   readonly exited: Promise<ProcessExit>;
-  /** Asks the process to end, and ends it if it does not within 10 s; then cleans up. */
+  /** Asks the process to end, and ends it if it does not in time; then cleans up. */
   stop(): Promise<ProcessExit>;
   rssBytes(): Promise<number>;
 }
@@ -56,9 +57,9 @@ export const launcher = fileURLToPath(new URL('../../bin/postern', import.meta.u
 export const compileCache = fileURLToPath(new URL('../../node_modules/.cache/postern', import.meta.url));
 /** Of a document that names none; in the process's directory. */
 export const standardStore = 'sqlite:postern.db';
-const stopTimeoutMs = 10_000;
+const stopTimeoutMs = patientMs(2_500);
 /** A machine may be busy with other tests. */
-const standardReadyTimeoutMs = 60_000;
+const standardReadyTimeoutMs = patientMs(15_000);
 const pollMs = 20;
 
 export async function startGatewayProcess(options: ProcessOptions): Promise<GatewayProcess> {

@@ -18,22 +18,30 @@ interface PairOptions {
   /** Further keys of the upstream's entry in the configuration, such as its timeouts. */
   readonly upstream?: Readonly<Record<string, unknown>>;
   readonly server?: Readonly<Record<string, unknown>>;
+  /** Further keys of the model, and of its target. */
+  readonly model?: Readonly<Record<string, unknown>>;
+  readonly target?: Readonly<Record<string, unknown>>;
 }
 
 export async function startPair(t: TestContext, script?: Script, options: PairOptions = {}): Promise<Pair> {
   const upstream = await startFakeUpstream(script);
   t.after(() => upstream.close());
-  const rig = await startRig(t, { ...toDocument(upstream.url, options.upstream), server: options.server ?? {} });
+  const rig = await startRig(t, {
+    ...toDocument(upstream.url, options.upstream, options.target, options.model),
+    server: options.server ?? {},
+  });
   return { upstream, rig };
 }
 
 export function toDocument(
   baseUrl: string,
   upstream: Readonly<Record<string, unknown>> = {},
+  target: Readonly<Record<string, unknown>> = {},
+  model: Readonly<Record<string, unknown>> = {},
 ): Readonly<Record<string, unknown>> {
   return {
     upstreams: [{ id: 'up', family: 'openai', base_url: baseUrl, api_key: upstreamCredential, ...upstream }],
-    models: [{ id: 'm', space: 'a space', targets: [{ upstream: 'up' }] }],
+    models: [{ id: 'm', space: 'a space', targets: [{ upstream: 'up', ...target }], ...model }],
   };
 }
 

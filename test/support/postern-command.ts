@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { compileCache, launcher } from './gateway-process.ts';
+import { patientMs } from './patience.ts';
 
 export interface CommandRun {
   readonly code: number | null;
@@ -16,7 +17,7 @@ export interface CommandSurroundings {
 }
 
 /** A command that goes on for longer hangs; then `code` is null. */
-const timeoutMs = 20_000;
+const timeoutMs = patientMs(5_000);
 
 export function runPostern(args: readonly string[], { cwd, env = {} }: CommandSurroundings): Promise<CommandRun> {
   const { PATH = '', HOME = '' } = process.env;

@@ -10,6 +10,7 @@ import { after, before } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { patientMs } from './patience.ts';
 
 /** A test's context, most of the time. */
 interface Scope {
@@ -43,8 +44,8 @@ export interface Postgres {
   resume(): void;
 }
 
-const startTimeoutMs = 30_000;
-const stopTimeoutMs = 10_000;
+const startTimeoutMs = patientMs(7_500);
+const stopTimeoutMs = patientMs(2_500);
 const pollMs = 30;
 const user = 'postern';
 const password = 'its-Own-pass/word';

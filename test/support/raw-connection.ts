@@ -13,6 +13,7 @@ import {
   parseFraming,
   WireError,
 } from './http-message.ts';
+import { patientMs } from './patience.ts';
 
 interface InformationalResponse {
   readonly status: number;
@@ -46,6 +47,8 @@ export interface RawResponse {
 
 export interface ConnectOptions {
   readonly host?: string;
+  /** From which the connection comes: any of 127.0.0.0/8 is this machine. */
+  readonly localAddress?: string;
   readonly tls?: ConnectionOptions;
   /** For each thing waited for; a response that is not whole by then is handed over as far as it came. */
   readonly timeoutMs?: number;
@@ -75,8 +78,8 @@ export interface RawConnection {
 }
 
 export async function connect(port: number, options: ConnectOptions = {}): Promise<RawConnection> {
-  const { host = '127.0.0.1', timeoutMs = 10_000, method } = options;
-  const tcp = connectTcp({ host, port, noDelay: true });
+  const { host = '127.0.0.1', localAddress, timeoutMs = patientMs(2_500), method } = options;
+  const tcp = connectTcp({ host, port, noDelay: true, ...(localAddress === undefined ? {} : { localAddress }) });
   const stream = options.tls === undefined ? tcp : connectTls({ ...options.tls, socket: tcp });
   if (stream !== tcp) tcp.on('error', (error) => stream.destroy(error));
 

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient } from '@redis/client';
+import { patientMs } from './patience.ts';
 
 /** A test's context, most of the time. */
 export interface RedisScope {
@@ -39,7 +40,7 @@ export interface OwnRedisOptions {
 }
 
 const commands = ['redis-server', 'valkey-server'];
-const startTimeoutMs = 10_000;
+const startTimeoutMs = patientMs(2_500);
 const pollMs = 10;
 
 /** Undefined where there is none; the test is skipped then, or fails where `CI` is set. It may be shared: use names of your own. */

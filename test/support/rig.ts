@@ -52,7 +52,7 @@ export async function startRig(
   t: Scope,
   document: RigDocument,
   env: Record<string, string> = {},
-  parts: Partial<Pick<AppDeps, 'ledger' | 'spending' | 'bill' | 'meter'>> = {},
+  parts: Partial<Pick<AppDeps, 'ledger' | 'spending' | 'imported' | 'bill' | 'meter'>> = {},
 ): Promise<Rig> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-rig-'));
   let generation = 0;
@@ -60,7 +60,9 @@ export async function startRig(
   async function compile(wanted: RigDocument): Promise<Snapshot> {
     generation += 1;
     const file = join(directory, `postern-${generation}.json`);
-    const server = { host: '127.0.0.1', port: 0, ...(wanted.server as object | undefined) };
+    // A test whose machine is busy is no reason to turn its requests away.
+    const shedding = { loop_delay: '60s' };
+    const server = { host: '127.0.0.1', port: 0, shedding, ...(wanted.server as object | undefined) };
     const keys = wanted.keys ?? [{ id: 'test', secret: testKey }];
     await writeFile(file, JSON.stringify({ store: 'sqlite::memory:', ...wanted, server, keys }));
     const loaded = await loadConfiguration({ configPath: file, env, cwd: directory, families });
@@ -85,8 +87,9 @@ export async function startRig(
   };
   const clock = systemClock;
   const accounting = await openAccounting({ snapshot, store, log, clock, random: Math.random, cwd: directory });
-  const { spending, ledger } = accounting;
-  const app = createApp({ snapshot, store, log, clock, spending, ledger, bill, ...parts });
+  const { spending, ledger, imported } = accounting;
+  const installation = await store.settings.installation();
+  const app = createApp({ snapshot, store, log, clock, installation, spending, ledger, imported, bill, ...parts });
   const { port } = await app.listen();
   t.after(async () => {
     await app.close();

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { patientMs } from './patience.ts';
 
 export interface ServerProgram {
   readonly port: number;
@@ -24,8 +25,8 @@ export interface ServerProgramOptions {
   readonly args: (configurationFile: string, directory: string) => readonly string[];
 }
 
-const startTimeoutMs = 10_000;
-const stopTimeoutMs = 5_000;
+const startTimeoutMs = patientMs(2_500);
+const stopTimeoutMs = patientMs(1_250);
 const pollMs = 20;
 /** Between the look for a free port and its use, somebody else may take it. */
 const starts = 3;

@@ -39,11 +39,16 @@ export async function startSeveral(
   const upstreams = await Promise.all(scripts.map((script) => startFakeUpstream(script)));
   t.after(() => Promise.all(upstreams.map((upstream) => upstream.close())));
   const rig = await startRig(t, toDocument(upstreams, options));
+  /** A target that fails on one body alone may not be to blame. */
+  let asked = 0;
   return {
     rig,
     upstreams,
     seen: () => upstreams.map(({ requests }) => requests.length),
-    embed: () => rig.post('/v1/embeddings', { model: 'm', input: 'x' }),
+    embed() {
+      asked += 1;
+      return rig.post('/v1/embeddings', { model: 'm', input: `x${asked}` });
+    },
     complete: () => rig.post('/v1/completions', { model: 'm', prompt: 'x' }),
   };
 }

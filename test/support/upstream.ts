@@ -16,7 +16,10 @@ export function toUpstream(origin: string, { connectMs = 2_000, ...parts }: Upst
     pathPrefix: '/v1',
     credentials: [{ id: 'key', weight: 1, headers: ['authorization', 'Bearer sk-test'], fingerprint: 'fingerprint' }],
     forwardHeaders: [],
+    responseHeaders: undefined,
     secrets: [],
+    screen: 'all',
+    unscreened: [],
     timeouts: {
       completions: timeouts,
       edits: timeouts,

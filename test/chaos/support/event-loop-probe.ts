@@ -10,9 +10,28 @@ const resolutionMs = 1;
 const delay = monitorEventLoopDelay({ resolution: resolutionMs });
 delay.enable();
 
+/** What this thread itself worked, whoever else uses the machine: since the last reading, and in the longest turn of the loop. */
+const workedMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1e3;
+};
+let readMs = workedMs();
+let lookedMs = readMs;
+let longestTurnMs = 0;
+const look = (): void => {
+  const nowMs = workedMs();
+  longestTurnMs = Math.max(longestTurnMs, nowMs - lookedMs);
+  lookedMs = nowMs;
+};
+setInterval(look, resolutionMs).unref();
+
 process.on('SIGUSR2', () => {
   // What is counted is the time between two looks, of which one resolution is meant to pass.
   const toMs = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - resolutionMs);
-  appendFileSync(file, `${JSON.stringify({ p99Ms: toMs(delay.percentile(99)), maxMs: toMs(delay.max) })}\n`);
+  look();
+  const work = { cpuMs: lookedMs - readMs, maxCpuMs: longestTurnMs };
+  appendFileSync(file, `${JSON.stringify({ p99Ms: toMs(delay.percentile(99)), maxMs: toMs(delay.max), ...work })}\n`);
   delay.reset();
+  longestTurnMs = 0;
+  readMs = lookedMs;
 });

@@ -11,6 +11,9 @@ import type { GatewayProcess } from '../../support/gateway-process.ts';
 interface EventLoopDelay {
   readonly p99Ms: number;
   readonly maxMs: number;
+  /** What the process's main thread worked, in all and in the longest turn: whoever else uses the machine. */
+  readonly cpuMs: number;
+  readonly maxCpuMs: number;
 }
 
 export interface EventLoopMeter {
@@ -20,7 +23,7 @@ export interface EventLoopMeter {
   read(gateway: GatewayProcess): Promise<EventLoopDelay>;
 }
 
-const delaySchema = z.object({ p99Ms: z.number(), maxMs: z.number() });
+const delaySchema = z.object({ p99Ms: z.number(), maxMs: z.number(), cpuMs: z.number(), maxCpuMs: z.number() });
 const readTimeoutMs = 10_000;
 
 export async function createEventLoopMeter(t: TestContext): Promise<EventLoopMeter> {

@@ -18,7 +18,7 @@ const clientModel = '"model":"m"';
 const upstreamModel = '"model":"theirs"';
 
 /** `start`, then `filler` as often as it fits, then `end`: so many bytes in all, padded with white space. */
-function filled(lengthBytes: number, start: string, filler: string, end: string): Buffer {
+export function filled(lengthBytes: number, start: string, filler: string, end: string): Buffer {
   const room = lengthBytes - Buffer.byteLength(start) - Buffer.byteLength(end);
   const fillerBytes = Buffer.byteLength(filler);
   const used = Math.floor(room / fillerBytes) * fillerBytes;
