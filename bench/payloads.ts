@@ -49,11 +49,16 @@ function toVector(dimensions: number): string {
   return `[${list(dimensions, () => ((random() - 0.5) / 4).toFixed(9)).join(',')}]`;
 }
 
-function embeddingsAnswer(count: number, dimensions: number): Buffer {
-  const items = list(
-    count,
-    (index) => `{"object":"embedding","index":${index},"embedding":${toVector(dimensions)}}`,
-  ).join(',');
+/** The same vectors as bytes. */
+function toBase64Vector(dimensions: number): string {
+  const floats = Float32Array.from(list(dimensions, () => (random() - 0.5) / 4));
+  return `"${Buffer.from(floats.buffer).toString('base64')}"`;
+}
+
+function embeddingsAnswer(count: number, dimensions: number, write = toVector): Buffer {
+  const items = list(count, (index) => `{"object":"embedding","index":${index},"embedding":${write(dimensions)}}`).join(
+    ',',
+  );
   return Buffer.from(
     `{"object":"list","data":[${items}],"model":"${model}","usage":{"prompt_tokens":${count * 8},"total_tokens":${count * 8}}}`,
   );
@@ -149,6 +154,14 @@ export const payloads: readonly Payload[] = [
     operation: 'embeddings',
     request: json({ model, input: list(100, () => toText(200)) }),
     answer: embeddingsAnswer(100, 1536),
+    connections: 8,
+  }),
+  define({
+    name: 'embed-base64',
+    title: 'embeddings, 230 texts, vectors of 1536 in base64',
+    operation: 'embeddings',
+    request: json({ model, input: list(230, () => toText(200)), encoding_format: 'base64' }),
+    answer: embeddingsAnswer(230, 1536, toBase64Vector),
     connections: 8,
   }),
   define({

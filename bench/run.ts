@@ -22,7 +22,7 @@ const usage = `npm run bench -- [options]
   --rounds N       timed runs of each subject on each payload, in turns (3)
   --seconds N      length of a timed run (5)
   --only NAMES     payloads, separated by commas: ${payloads.map(({ name }) => name).join(', ')}
-  --subjects NAMES direct, nginx, bare, postern, watched, capped, shared; separated by commas (all that can run here)
+  --subjects NAMES direct, nginx, bare, postern, unscreened, watched, capped, shared; separated by commas (all that can run here)
   --rate N         open loop: N requests a second at fixed times, by a client of our own
   --quick          one round of 2 seconds
   --profile        one run of Postern under --cpu-prof, on the one payload that --only names

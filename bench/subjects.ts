@@ -26,7 +26,7 @@ export interface Running {
   readonly child: Child | undefined;
 }
 
-export type SubjectName = 'direct' | 'nginx' | 'bare' | 'postern' | 'watched' | 'capped' | 'shared';
+export type SubjectName = 'direct' | 'nginx' | 'bare' | 'postern' | 'unscreened' | 'watched' | 'capped' | 'shared';
 
 export interface Subject {
   readonly name: SubjectName;
@@ -34,6 +34,8 @@ export interface Subject {
 }
 
 export const benchKey = 'bench-key-with-enough-characters';
+/** As long as OpenAI's are, and no placeholder. */
+const upstreamKey = 'sk-Qz7xVw3kJp9mHt2cRb6nXy8dFg4sLe5vTu1aWo0iKj7hGf3q';
 
 /** The flags of `bin/postern`. */
 const runtimeFlags = ['--max-semi-space-size=64', '--disable-warning=ExperimentalWarning'];
@@ -72,6 +74,12 @@ const bare: Subject = {
 /** As users run it: the launcher, a file, a key, ledger and metrics, the access log going to a file. */
 const postern: Subject = { name: 'postern', start: (setting) => startPostern(setting, 'postern', {}) };
 
+/** With successes left alone by the search for the upstream's credential. */
+const unscreened: Subject = {
+  name: 'unscreened',
+  start: (setting) => startPostern(setting, 'unscreened', { screen: 'errors' }),
+};
+
 /** While someone looks at the console's live view. */
 const watched: Subject = {
   name: 'watched',
@@ -97,6 +105,7 @@ const shared: Subject = {
 interface Extras {
   readonly isCapped?: boolean;
   readonly redis?: string;
+  readonly screen?: 'all' | 'errors';
 }
 
 async function startPostern(
@@ -124,7 +133,11 @@ async function startPostern(
 /** So wide that nothing is refused; what counts is the counting. */
 const rates = { requests_per_minute: 1e9, tokens_per_minute: 1e12, items_per_day: 1e12, concurrency: 1e6 };
 
-function toConfig({ name, operation }: Payload, upstreamPort: number, { isCapped = false, redis }: Extras): unknown {
+function toConfig(
+  { name, operation }: Payload,
+  upstreamPort: number,
+  { isCapped = false, redis, screen = 'all' }: Extras,
+): unknown {
   const limits = isCapped ? { limits: rates } : {};
   return {
     server: { port: 0 },
@@ -137,7 +150,8 @@ function toConfig({ name, operation }: Payload, upstreamPort: number, { isCapped
         id: 'bench',
         family: 'openai',
         base_url: `http://127.0.0.1:${upstreamPort}/${name}/v1`,
-        api_key: 'upstream-key-with-enough-characters',
+        api_key: upstreamKey,
+        screen,
       },
     ],
     models: [
@@ -158,7 +172,7 @@ export function availableSubjects(): Subject[] {
   const subjects = [direct];
   if (nginx !== undefined) subjects.push(nginxProxy);
   subjects.push(bare);
-  if (existsSync(gatewayMain)) subjects.push(postern, watched, capped);
+  if (existsSync(gatewayMain)) subjects.push(postern, unscreened, watched, capped);
   if (existsSync(gatewayMain) && redisProgram !== undefined) subjects.push(shared);
   return subjects;
 }

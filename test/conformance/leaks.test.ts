@@ -1,4 +1,4 @@
-/** An error that repeats the upstream's credential never reaches a client, nor does the credential reach the log. */
+/** An answer that repeats the upstream's credential never reaches a client, nor does the credential reach the log. */
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -10,6 +10,7 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateway-pro
 import { type HeaderField, toChunk, toHead } from '../support/http-message.ts';
 import { ask, question, startPair, toDocument } from '../support/pair.ts';
 import { type RawResponse, request } from '../support/raw-client.ts';
+import { startRig } from '../support/rig.ts';
 
 /** Spelled differently wherever something is escaped. */
 const secret = 'sk-"Qz7x"/Vw3k\\Jp9m+Ht2c==Rb6nXy8dFg4s';
@@ -66,6 +67,13 @@ const encoded = (name: string, body: Buffer): Handler => failing(body, [json, ['
 const message = `{"error":{"message":"Incorrect API key provided: ${secret}"}}`;
 const noise = (bytes: number): string => randomBytes(bytes / 2).toString('hex');
 
+const bytes = Buffer.from(secret);
+const each = (write: (hex: string, byte: number) => string): string =>
+  Array.from(bytes, (byte) => write(byte.toString(16).padStart(2, '0'), byte)).join('');
+/** Behind so many bytes of something else. */
+const inBase64 = (before: number, alphabet: 'base64' | 'base64url'): string =>
+  Buffer.from(`${'u:'.repeat(before).slice(0, before)}${secret} and more`).toString(alphabet);
+
 const heldBack: Readonly<Record<string, Handler>> = {
   'as it is': failing(message),
   'in JSON': failing(JSON.stringify({ error: { message: secret } })),
@@ -83,6 +91,31 @@ const heldBack: Readonly<Record<string, Handler>> = {
   'in deflate': encoded('deflate', deflateSync(message)),
   'in deflate without its wrapper': encoded('deflate', deflateRawSync(message)),
   'in two encodings': encoded('gzip, br', brotliCompressSync(gzipSync(message))),
+  'under two headers of an encoding each': failing(brotliCompressSync(gzipSync(message)), [
+    json,
+    ['Content-Encoding', 'gzip'],
+    ['Content-Encoding', 'br'],
+  ]),
+  'under a header of no encoding and one of an encoding': failing(gzipSync(message), [
+    json,
+    ['Content-Encoding', 'identity'],
+    ['content-encoding', 'gzip'],
+  ]),
+  'in a list with something that is no encoding': encoded('gzip, utf-8', gzipSync(message)),
+  'in base64': failing(inBase64(0, 'base64')),
+  'in base64, behind a byte': failing(inBase64(1, 'base64')),
+  'in base64 for URLs, behind two bytes': failing(inBase64(2, 'base64url')),
+  'in hex': failing(bytes.toString('hex')),
+  'in percents, each character': failing(each((hex) => `%${hex}`)),
+  'in percents twice': failing(encodeURIComponent(encodeURIComponent(secret))),
+  'in entities of HTML': failing(
+    each((_hex, byte) => `&#${byte};`),
+    [['Content-Type', 'text/html']],
+  ),
+  'in some entities of HTML': failing(`<pre>${secret.replaceAll('"', '&quot;').replaceAll('+', '&#x2B;')}</pre>`),
+  'in JSON in JSON': failing(JSON.stringify({ error: JSON.stringify({ key: secret.replace('+', '\\u002b') }) })),
+  'escaped for Unicode': failing(each((hex) => `\\u00${hex}`)),
+  'escaped in a header': failing('{}', [json, ['X-Debug', encodeURIComponent(secret)]]),
   'in a long text compressed': encoded('gzip', gzipSync(`${' '.repeat(5_000_000)}${message}`)),
   'under an encoding that is none': encoded('identity', Buffer.from(message)),
   'under an encoding that it is not in': encoded('gzip', Buffer.from(message)),
@@ -214,13 +247,158 @@ test('an error that only resembles the credential passes byte for byte', async (
   assert.ok((await ask(pair)).body.equals(long));
 });
 
-test("only errors are looked through: what succeeds is the upstream's to say", async (t) => {
+const begun = '{"choices":[{"text":"the key is ';
+const ended = ' as I was told"}]}';
+const events = ['data: {"choices":[{"text":"a"}]}\n\n', 'event: error\ndata: {"error":{"message":"bad key '] as const;
+
+const succeeding =
+  (pieces: readonly (string | Buffer)[], headers: readonly HeaderField[] = [json], chunked = true): Handler =>
+  (_request, reply) =>
+    reply.bytes(200, headers, pieces, { chunked });
+
+/** And what passes before it. */
+const cutOff: Readonly<Record<string, readonly [handler: Handler, passes: string]>> = {
+  'as it is': [succeeding([begun, secret, ended]), begun],
+  'with a length': [succeeding([begun, secret, ended], [json], false), begun],
+  'in one chunk': [succeeding([begun + secret + ended]), begun],
+  'byte by byte': [succeeding([begun, ...secret, ended]), begun],
+  'in JSON': [succeeding([begun, JSON.stringify(secret).slice(1, -1), ended]), begun],
+  'in base64': [succeeding([begun, bytes.toString('base64'), ended]), begun],
+  'as a second credential': [succeeding([begun, inHeader, ended]), begun],
+  'in an error event of a stream': [
+    succeeding([events[0], `${events[1]}${secret}"}}\n\n`], [['Content-Type', 'text/event-stream']]),
+    events[0] + events[1],
+  ],
+  'in the trailers': [
+    async (_request, reply) => {
+      await reply.head(200, [json, ['Transfer-Encoding', 'chunked']]);
+      await reply.chunk('{}');
+      await reply.raw(toHead('0', [['X-Debug', secret]]));
+    },
+    '{}',
+  ],
+  'behind an encoding that it is not in': [
+    succeeding([begun, secret, ended], [json, ['Content-Encoding', 'gzip']]),
+    begun,
+  ],
+};
+
+const withheldHeads: Readonly<Record<string, Handler>> = {
+  'in a header': succeeding(['{}'], [json, ['X-Debug', `key=${secret}`]]),
+  'in base64 in a header': succeeding(['{}'], [json, ['X-Debug', `Basic ${inBase64(2, 'base64')}`]]),
+  'in the text of the status': (_request, reply) =>
+    reply.raw(`HTTP/1.1 200 Hello ${secret}\r\nContent-Length: 2\r\n\r\n{}`),
+};
+
+test('a success is cut where the credential begins, and one whose head repeats it is withheld', async (t) => {
+  const { upstream, gateway, askOnce } = await startPlace(t);
+  for (const [where, [handler, passes]] of Object.entries(cutOff)) {
+    upstream.respondWith(handler);
+    const answer = await askOnce();
+    assert.equal(answer.status, 200, where);
+    assert.equal(answer.complete, false, where);
+    assert.equal(answer.body.toString(), passes, where);
+    assertNothingOfIt(answer.rawBytes, where);
+  }
+  for (const [where, handler] of Object.entries(withheldHeads)) {
+    upstream.respondWith(handler);
+    const answer = await askOnce();
+    assertError(answer, 'upstream_protocol_error', { of: where, message: /in the head of its answer/ });
+    assertNothingOfIt(answer.rawBytes, where);
+  }
+  await gateway.stop();
+  assertNothingOfIt(gateway.stdout(), 'standard output');
+  const logged = gateway.log().filter((line) => line.msg === 'request');
+  assert.equal(logged.length, Object.keys(cutOff).length + Object.keys(withheldHeads).length);
+  for (const line of logged) {
+    assert.equal(line.error, 'upstream_protocol_error');
+    assert.match(String(line.cause), /contains the credential of the upstream/);
+  }
+});
+
+test('what is withheld or cut is marked and counted', async (t) => {
+  const pair = await startPair(t, succeeding([begun, secret, ended]), { upstream: { api_key: secret } });
+  await ask(pair);
+  pair.upstream.respondWith(failing(message));
+  await ask(pair);
+  pair.upstream.respondWith(succeeding(['{}']));
+  await ask(pair);
+  await pair.rig.exchange(3);
+  assert.deepEqual(
+    pair.rig.settled.map(({ repeatedCredential, outcome }) => [repeatedCredential, outcome]),
+    [
+      [true, 'cut'],
+      [true, 'error'],
+      [false, 'ok'],
+    ],
+  );
+});
+
+test('successes pass as they are where the operator wants errors looked through alone', async (t) => {
+  const pair = await startPair(t, undefined, { upstream: { api_key: secret, screen: 'errors' } });
+  for (const [handler] of Object.values(cutOff).slice(0, 4)) {
+    pair.upstream.respondWith(handler);
+    const answer = await ask(pair);
+    assert.equal(answer.complete, true);
+    assert.equal(answer.body.toString(), begun + secret + ended);
+  }
+  pair.upstream.respondWith(failing(message));
+  assertError(await ask(pair), 'upstream_protocol_error', { message: /repeats a credential/ });
+});
+
+test('in successes a short credential and a placeholder are not looked for, in errors they are', async (t) => {
+  for (const credential of ['sk-0123456789abcdef', 'sk-no-key-required-here']) {
+    const pair = await startPair(t, undefined, { upstream: { api_key: credential } });
+    pair.upstream.respondWith(succeeding([begun, credential, ended], [json, ['X-Debug', credential]]));
+    assert.equal((await ask(pair)).body.toString(), begun + credential + ended);
+    pair.upstream.respondWith(failing(credential));
+    assertError(await ask(pair), 'upstream_protocol_error');
+  }
+});
+
+test('a success that is compressed passes as it stands', async (t) => {
+  const whole = gzipSync(begun + secret + ended);
   const pair = await startPair(t, undefined, { upstream: { api_key: secret } });
-  const text = `{"choices":[{"text":"the key is ${secret}"}]}`;
-  pair.upstream.respondWith((_request, reply) => reply.bytes(200, [json], text));
-  const answer = await ask(pair);
-  assert.equal(answer.status, 200);
-  assert.equal(answer.body.toString(), text);
+  pair.upstream.respondWith(succeeding([whole], [json, ['Content-Encoding', 'gzip']]));
+  assert.ok((await ask(pair)).body.equals(whole));
+});
+
+/** A completion by way of chat, whole or event by event; what is said is in escapes that the translation undoes. */
+const chatting =
+  (isStream: boolean): Handler =>
+  (_request, reply) => {
+    const content = JSON.stringify(secret).replace('+', String.raw`\u002b`);
+    const kind = isStream ? 'delta' : 'message';
+    const answer = `{"id":"c","created":1,"model":"c","choices":[{"index":0,"${kind}":{"role":"assistant","content":${content}},"finish_reason":"stop"}]}`;
+    const type = isStream ? 'text/event-stream' : 'application/json';
+    return reply.bytes(200, [['Content-Type', type]], isStream ? `data: ${answer}\n\ndata: [DONE]\n\n` : answer);
+  };
+
+test('a translated answer is cut where the credential begins, whole or in events, and its head is looked at', async (t) => {
+  const pair = await startPair(t, undefined, { upstream: { api_key: secret }, target: { bridge: 'chat' } });
+  for (const stream of [false, true]) {
+    pair.upstream.respondWith(chatting(stream));
+    const answer = await pair.rig.post('/v1/completions', { model: 'm', prompt: 'p', stream });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.header('x-postern-translated'), 'chat');
+    assert.equal(answer.complete, false);
+    assert.match(answer.body.toString(), /"text":\s*"$/);
+    assertNothingOfIt(answer.rawBytes, stream ? 'a stream' : 'a whole answer');
+  }
+  pair.upstream.respondWith(succeeding(['{"choices":[]}'], [json, ['X-Debug', secret]]));
+  const inHead = await pair.rig.post('/v1/completions', { model: 'm', prompt: 'p' });
+  assert.equal(inHead.status, 502);
+  assertNothingOfIt(inHead.rawBytes, 'a head');
+});
+
+test('an answer that is made here is looked through as well', async (t) => {
+  const rig = await startRig(t, {
+    upstreams: [{ id: 'here', family: 'local', headers: { 'x-key': secret } }],
+    models: [{ id: 'local/echo', targets: [{ upstream: 'here' }] }],
+  });
+  const answer = await rig.post('/v1/completions', { model: 'local/echo', prompt: `say ${secret} again` });
+  assert.equal(answer.complete, false);
+  assertNothingOfIt(answer.rawBytes, 'an echo');
 });
 
 test('an error is looked through where it comes with a status of 200 as well', async (t) => {

@@ -1,0 +1,113 @@
+/**
+ * Looks for many texts at once in bytes that come in pieces. Of what is looked through, four bytes are read at every step: an
+ * occurrence of even the shortest text cannot lie between two steps.
+ */
+
+/** Bytes that are read at a step. */
+const blockBytes = 4;
+/** So few blocks are hit by chance then, and the table stays in the processor's first caches. */
+const entriesPerBlock = 32;
+const mostTableBits = 17;
+
+/** A block of a needle, and where in it. */
+interface Place {
+  readonly needle: Buffer;
+  readonly offset: number;
+}
+
+export class NeedleSearch {
+  readonly longestBytes: number;
+  readonly #needles: readonly Buffer[];
+  readonly #stepBytes: number;
+  /** 1 where a block of a needle has this hash. */
+  readonly #isKnown: Uint8Array;
+  readonly #shift: number;
+  readonly #places = new Map<number, Place[]>();
+  /** 1 for each byte with which a needle begins. */
+  readonly #begins = new Uint8Array(256);
+  /** 1 for each byte that is in a needle, its last byte aside. */
+  readonly #isInside = new Uint8Array(256);
+
+  /** None may be shorter than four bytes. */
+  constructor(needles: Iterable<string>) {
+    this.#needles = [...new Set(needles)].map((needle) => Buffer.from(needle));
+    const lengths = this.#needles.map(({ length }) => length);
+    const shortestBytes = Math.min(...lengths);
+    if (shortestBytes < blockBytes) throw new RangeError(`a needle is shorter than ${blockBytes} bytes`);
+    this.longestBytes = Math.max(0, ...lengths);
+    this.#stepBytes = this.isEmpty ? 0 : shortestBytes - blockBytes + 1;
+    const blocks = Math.max(1, this.#needles.length * this.#stepBytes);
+    const tableBits = Math.min(mostTableBits, Math.ceil(Math.log2(blocks * entriesPerBlock)));
+    this.#shift = 32 - tableBits;
+    this.#isKnown = new Uint8Array(1 << tableBits);
+    for (const needle of this.#needles) this.#add(needle);
+  }
+
+  get isEmpty(): boolean {
+    return this.#needles.length === 0;
+  }
+
+  /** Where the first of them begins; -1 where there is none. */
+  find(bytes: Buffer): number {
+    const last = bytes.length - blockBytes;
+    const step = this.#stepBytes;
+    if (step === 0 || last < 0) return -1;
+    const isKnown = this.#isKnown;
+    const shift = this.#shift;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (let at = step - 1; at <= last; at += step) {
+      const hash = hashOf(view.getUint32(at, true), shift);
+      if (isKnown[hash] === 0) continue;
+      const start = this.#startAround(bytes, at, hash);
+      if (start !== -1) return start;
+    }
+    return -1;
+  }
+
+  /** How many bytes at the end are the beginning of one of them, and may be all of it with what follows. */
+  beginningAtEnd(bytes: Buffer): number {
+    const { length } = bytes;
+    const first = Math.max(0, length - this.longestBytes + 1);
+    let start = length;
+    while (start > first && this.#isInside[bytes[start - 1] ?? 0] === 1) start -= 1;
+    for (; start < length; start += 1) {
+      if (this.#begins[bytes[start] ?? 0] === 1 && this.#isBeginning(bytes, start)) return length - start;
+    }
+    return 0;
+  }
+
+  #add(needle: Buffer): void {
+    this.#begins[needle[0] ?? 0] = 1;
+    for (const byte of needle.subarray(0, -1)) this.#isInside[byte] = 1;
+    for (let offset = 0; offset < this.#stepBytes; offset += 1) {
+      const hash = hashOf(needle.readUInt32LE(offset), this.#shift);
+      const places = this.#places.get(hash);
+      if (places === undefined) this.#places.set(hash, [{ needle, offset }]);
+      else places.push({ needle, offset });
+      this.#isKnown[hash] = 1;
+    }
+  }
+
+  #isBeginning(bytes: Buffer, start: number): boolean {
+    const { length: end } = bytes;
+    const length = end - start;
+    return this.#needles.some((needle) => length < needle.length && needle.compare(bytes, start, end, 0, length) === 0);
+  }
+
+  /** Of all that have the block there, where the first one begins. */
+  #startAround(bytes: Buffer, at: number, hash: number): number {
+    let first = -1;
+    for (const { needle, offset } of this.#places.get(hash) ?? []) {
+      const start = at - offset;
+      const end = start + needle.length;
+      if (start < 0 || end > bytes.length || (first !== -1 && start >= first)) continue;
+      if (needle.compare(bytes, start, end) === 0) first = start;
+    }
+    return first;
+  }
+}
+
+/** Spreads what differs in any bit over the upper ones, as many of which are used as the table has. */
+function hashOf(block: number, shift: number): number {
+  return Math.imul(block, 0x9e3779b1) >>> shift;
+}

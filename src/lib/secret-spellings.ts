@@ -1,0 +1,95 @@
+/** How a secret may look when an upstream repeats it in an answer, and which secrets are worth looking for. */
+
+/** A shorter text stands in innocent answers too often, and a shorter spelling too. */
+export const shortestSecretBytes = 8;
+/** In what succeeds, where any text may stand, chance has to be out of the question. */
+const shortestInSuccessesBytes = 20;
+/** Of a secret that is a whole document, as much stands for it. */
+const longestSpelling = 256;
+
+/** What an answer that succeeds is searched for; nothing for what could stand there innocently. */
+export function spellingsInSuccesses(secret: string): string[] {
+  return whyNotInSuccesses(secret) === undefined ? fitting([...plainSpellings(secret), ...inBase64(secret)]) : [];
+}
+
+/** What an error is searched for, before and after whatever is escaped in it was undone. */
+export function spellingsInErrors(secret: string): string[] {
+  const spellings = plainSpellings(secret);
+  return fitting([...spellings, ...spellings.flatMap(plainSpellings), ...inBase64(secret), ...inEachCharacter(secret)]);
+}
+
+/** For people; undefined where it is looked for in successes as well. */
+export function whyNotInSuccesses(secret: string): string | undefined {
+  const bytes = Buffer.byteLength(secret);
+  if (bytes < shortestInSuccessesBytes) return `${bytes} bytes, fewer than ${shortestInSuccessesBytes}`;
+  return isPlaceholder(secret) ? 'a placeholder' : undefined;
+}
+
+function fitting(spellings: readonly string[]): string[] {
+  const cut = spellings.map((spelling) => spelling.slice(0, longestSpelling));
+  return cut.filter((spelling) => Buffer.byteLength(spelling) >= shortestSecretBytes);
+}
+
+/** As it is, in JSON with and without escaped slashes, and in a URL. */
+export function plainSpellings(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  return [secret, json, withSlashesEscaped(json), encodeURIComponent(secret.toWellFormed())];
+}
+
+const withSlashesEscaped = (text: string): string => text.replaceAll('/', '\\/');
+
+const bitsPerCharacter = 6;
+
+/** Without the characters at its edges, which depend on what stands beside it; wherever in three bytes it begins. */
+function inBase64(secret: string): string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
+    const own: [number, number] = [
+      Math.ceil((before * 8) / bitsPerCharacter),
+      Math.floor((bytes.length * 8) / bitsPerCharacter),
+    ];
+    const standard = bytes.toString('base64').slice(...own);
+    return [standard, withSlashesEscaped(standard), bytes.toString('base64url').slice(...own)];
+  });
+}
+
+/** Nothing but escapes, as those write it who take no chances. */
+function inEachCharacter(secret: string): string[] {
+  const each = (write: (hex: string, byte: number) => string): string =>
+    Array.from(Buffer.from(secret), (byte) => write(byte.toString(16).padStart(2, '0'), byte)).join('');
+  const inHex = [
+    each((hex) => hex),
+    each((hex) => `%${hex}`),
+    each((hex) => `\\x${hex}`),
+    each((hex) => `\\u00${hex}`),
+    each((hex) => `&#x${hex};`),
+  ];
+  const inUpperCase = [
+    each((hex) => hex.toUpperCase()),
+    each((hex) => `%${hex.toUpperCase()}`),
+    each((hex) => `\\u00${hex.toUpperCase()}`),
+    each((hex) => `&#x${hex.toUpperCase()};`),
+  ];
+  return [...inHex, ...inUpperCase, each((_hex, byte) => `&#${byte};`)];
+}
+
+/** Of what people write where a key is wanted and none is checked. */
+const placeholderWords = new Set(
+  (
+    'a an and any anything api apikey auth bearer change changeme credential default demo dev dummy empty enter example fake ' +
+    'fill for foo goes bar baz here ignore ignored in insert is it key keys local localhost me mock my needed no none not nothing null ' +
+    'of openai or password placeholder put real replace required sample secret server set sk some something test testing the ' +
+    'this to todo token undefined unused use used value vllm with xxx you your'
+  ).split(' '),
+);
+const countedUp = '0123456789012345678901234567890123456789';
+const alphabet = 'abcdefghijklmnopqrstuvwxyz';
+
+/** Words of those alone, letters and digits in their order, or one character over and over. */
+function isPlaceholder(secret: string): boolean {
+  const words = secret.toLowerCase().match(/[a-z]+|[0-9]+/g) ?? [];
+  return words.every(
+    (word) =>
+      placeholderWords.has(word) || countedUp.includes(word) || alphabet.includes(word) || /^(.)\1*$/.test(word),
+  );
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { findHalf } from './half-characters.ts';
+
+const at = (text: string): number | undefined => findHalf(Buffer.from(text));
+
+test('a half is found wherever it stands, and pairs are none', () => {
+  for (const whole of [
+    '"plain"',
+    '"\\ud83d\\ude00"',
+    '"\\uD83D\\uDE00\\ud83d\\uDE00"',
+    '"\\\\ud800"',
+    '"\\u00d8"',
+    '"\\ud7ff\\ue000"',
+    '"\\ud"',
+  ]) {
+    assert.equal(at(whole), undefined, whole);
+  }
+  for (const [text, where] of [
+    ['"\\ud800"', 1],
+    ['"\\uDC00"', 1],
+    ['"x\\ud83d"', 2],
+    ['"\\ud83d\\ude00\\ude00"', 13],
+    ['"\\ud83d\\ud83d\\ude00"', 1],
+    ['"\\\\\\ud800"', 3],
+    ['"\\ud83d\\\\ude00"', 1],
+    ['"\\uDfff \\ud800"', 1],
+  ] as const) {
+    assert.equal(at(text), where, text);
+  }
+});
+
+test('it says the same as whoever reads the text', () => {
+  const unit = fc.integer({ min: 0xd700, max: 0xe0ff }).map((code) => String.fromCharCode(code));
+  fc.assert(
+    fc.property(fc.array(fc.oneof(unit, fc.constantFrom('\\', 'a', '"', 'u')), { maxLength: 12 }), (units) => {
+      const text = units.join('');
+      const escaped = `"${[...Array(text.length).keys()]
+        .map((index) => text.charCodeAt(index))
+        .map((code) =>
+          code > 0xff ? `\\u${code.toString(16)}` : JSON.stringify(String.fromCharCode(code)).slice(1, -1),
+        )
+        .join('')}"`;
+      assert.equal(JSON.parse(escaped), text);
+      assert.equal(at(escaped) === undefined, text.isWellFormed());
+    }),
+  );
+});

@@ -1,0 +1,53 @@
+/** Halves of surrogate pairs: JSON can write them (`\ud800`), and some upstreams' parsers fail on them. */
+
+import { GatewayError } from '../core/errors.ts';
+import type { Question } from './question.ts';
+
+const BACKSLASH = 0x5c;
+const escapeLength = '\\uXXXX'.length;
+/** Hexadecimal digits may be of either case; the `u` may not. */
+const marks = ['\\ud', '\\uD'];
+
+/** The refusal of a body with one in it; undefined where all characters are whole. */
+export function halfCharacterIn({ body, scan: { fields } }: Question): GatewayError | undefined {
+  const at = findHalf(body);
+  if (at === undefined) return undefined;
+  const name = fields.nameAt(at);
+  const where = name === undefined ? 'The body' : `The field ${JSON.stringify(name)}`;
+  return new GatewayError('unsupported_parameter', {
+    ...(name !== undefined && { param: name }),
+    message: `${where} holds one half of a surrogate pair (${body.toString('latin1', at, at + escapeLength)}), which the upstreams of this model cannot read; send whole characters.`,
+  });
+}
+
+/** Where the first one is written. */
+export function findHalf(body: Buffer): number | undefined {
+  let first: number | undefined;
+  for (const mark of marks) {
+    for (let at = body.indexOf(mark); at >= 0; at = body.indexOf(mark, at + 1)) {
+      if (first !== undefined && at > first) break;
+      if (isHalf(body, at)) first = at;
+    }
+  }
+  return first;
+}
+
+function isHalf(body: Buffer, at: number): boolean {
+  const unit = unitAt(body, at);
+  if (unit === undefined || unit < 0xd800 || unit > 0xdfff) return false;
+  if (unit < 0xdc00) return !isBetween(unitAt(body, at + escapeLength), 0xdc00, 0xdfff);
+  return !isBetween(unitAt(body, at - escapeLength), 0xd800, 0xdbff);
+}
+
+const isBetween = (unit: number | undefined, least: number, most: number): boolean =>
+  unit !== undefined && unit >= least && unit <= most;
+
+/** What is escaped here; undefined where nothing is, as behind another backslash. */
+function unitAt(body: Buffer, at: number): number | undefined {
+  if (at < 0 || body[at] !== BACKSLASH || body[at + 1] !== 0x75) return undefined;
+  let backslashes = 0;
+  while (body[at - 1 - backslashes] === BACKSLASH) backslashes += 1;
+  if (backslashes % 2 === 1) return undefined;
+  const unit = Number.parseInt(body.toString('latin1', at + 2, at + escapeLength), 16);
+  return Number.isNaN(unit) ? undefined : unit;
+}

@@ -1,0 +1,151 @@
+/** An answer that is searched chunk by chunk as it passes, and is cut where something begins that no client may see. */
+
+import type { Exchange } from '../core/exchange.ts';
+import type { Answer, AnswerSink, Failure } from '../core/outcome.ts';
+import type { Translated } from '../core/translation.ts';
+import type { Usage } from '../core/usage.ts';
+import type { NeedleSearch } from '../lib/needle-search.ts';
+import { toLatin1 } from './secret-search.ts';
+
+const cut: Failure = {
+  code: 'upstream_protocol_error',
+  message: 'The upstream answered with a credential in its answer, which is cut there. Tell the operator.',
+  cause: 'the answer contains the credential of the upstream',
+};
+
+/** Of an answer that breaks off, so few bytes pass although a secret may begin with them: they are nothing of it. */
+const harmlessBytes = 5;
+
+const nothing = Buffer.alloc(0);
+
+export class WatchedAnswer implements Answer, AnswerSink {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: readonly string[];
+  readonly sentAtMs: number;
+  readonly firstByteAtMs: number;
+  readonly meantStatus: number | undefined;
+
+  readonly #answer: Answer;
+  readonly #needles: NeedleSearch;
+  readonly #exchange: Exchange;
+  #sink: AnswerSink | undefined = undefined;
+  /** The end of what came, where that may be the beginning of a secret: it passes once it is known to be none. */
+  #kept: Buffer = nothing;
+  #isCut = false;
+
+  constructor(answer: Answer, needles: NeedleSearch, exchange: Exchange) {
+    this.status = answer.status;
+    this.statusText = answer.statusText;
+    this.headers = answer.headers;
+    this.sentAtMs = answer.sentAtMs;
+    this.firstByteAtMs = answer.firstByteAtMs;
+    this.meantStatus = answer.meantStatus;
+    this.#answer = answer;
+    this.#needles = needles;
+    this.#exchange = exchange;
+  }
+
+  get waiting(): readonly Buffer[] {
+    return this.#answer.waiting;
+  }
+
+  get ended(): boolean {
+    return this.#answer.ended;
+  }
+
+  get broken(): Failure | undefined {
+    return this.#answer.broken;
+  }
+
+  get translated(): Translated | undefined {
+    return this.#answer.translated;
+  }
+
+  get countedApart(): Usage | undefined {
+    return this.#answer.countedApart;
+  }
+
+  take(sink: AnswerSink): void {
+    this.#sink = sink;
+    this.#answer.take(this);
+  }
+
+  resume(): void {
+    this.#answer.resume();
+  }
+
+  cancel(): void {
+    this.#answer.cancel();
+  }
+
+  onChunk(chunk: Buffer): boolean {
+    if (this.#isCut) return true;
+    return this.#kept.length === 0 ? this.#pass(chunk) : this.#passOverSeam(chunk);
+  }
+
+  onEnd(trailers: readonly string[]): void {
+    if (this.#isCut) return;
+    if (trailers.length > 0 && this.#needles.find(toLatin1(trailers)) !== -1) {
+      this.#cut(nothing);
+      return;
+    }
+    this.#release();
+    this.#sink?.onEnd(trailers);
+  }
+
+  onBroken(failure: Failure): void {
+    if (this.#isCut) return;
+    if (this.#kept.length <= harmlessBytes) this.#release();
+    this.#sink?.onBroken(failure);
+  }
+
+  #pass(chunk: Buffer): boolean {
+    const start = this.#needles.find(chunk);
+    if (start !== -1) return this.#cut(chunk.subarray(0, start));
+    const keptBytes = this.#needles.beginningAtEnd(chunk);
+    if (keptBytes === 0) return this.#handOn(chunk);
+    const passing = chunk.length - keptBytes;
+    this.#kept = chunk.subarray(passing);
+    return this.#handOn(chunk.subarray(0, passing));
+  }
+
+  /** A secret may begin in what was kept, and end in the chunk, or in a later one where that is short. */
+  #passOverSeam(chunk: Buffer): boolean {
+    const kept = this.#kept;
+    const seam = Buffer.concat([kept, chunk.subarray(0, this.#needles.longestBytes - 1)]);
+    const start = this.#needles.find(seam);
+    if (start !== -1) return this.#cut(seam.subarray(0, start));
+    const isWhole = seam.length === kept.length + chunk.length;
+    const stillKept = isWhole ? this.#needles.beginningAtEnd(seam) : 0;
+    if (stillKept > chunk.length) {
+      const passing = seam.length - stillKept;
+      this.#kept = seam.subarray(passing);
+      return this.#handOn(seam.subarray(0, passing));
+    }
+    const isOpen = this.#release();
+    return this.#pass(chunk) && isOpen;
+  }
+
+  #release(): boolean {
+    const kept = this.#kept;
+    this.#kept = nothing;
+    return this.#handOn(kept);
+  }
+
+  #handOn(bytes: Buffer): boolean {
+    return bytes.length === 0 || this.#sink?.onChunk(bytes) !== false;
+  }
+
+  /** Without what else at the end of `before` begins as a secret does. */
+  #cut(before: Buffer): true {
+    const begun = this.#needles.beginningAtEnd(before);
+    this.#isCut = true;
+    this.#kept = nothing;
+    this.#exchange.repeatedCredential = true;
+    this.#handOn(begun <= harmlessBytes ? before : before.subarray(0, before.length - begun));
+    this.#answer.cancel();
+    this.#sink?.onBroken(cut);
+    return true;
+  }
+}

@@ -1,0 +1,151 @@
+/** Answers that are translated are read whole, in a budget of memory of their own: it is held until the client has what was made of them. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { assertError } from '../support/error-answer.ts';
+import type { Handler } from '../support/fake-upstream.ts';
+import { questionBytes } from '../support/pair.ts';
+import { connect } from '../support/raw-connection.ts';
+import { startTranslated, type Translated } from '../support/translated.ts';
+
+const KiB = 1024;
+const patienceMs = 30_000;
+/** 2 MiB for all answers; half a MiB for a key, and beside it one that is longer. An answer counts twice while it is read. */
+const server = { body_limit: '1MiB', body_memory: '2MiB', body_wait: '30ms' };
+const asking = '{"model":"m","input":"x"}';
+
+async function until(isSo: () => boolean): Promise<void> {
+  const deadlineMs = performance.now() + patienceMs;
+  while (!isSo()) {
+    assert.ok(performance.now() < deadlineMs, `it did not become so: ${isSo}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+const held = ({ rig }: Translated): number => rig.app.memory().answers.heldBytes;
+
+/** One vector that is about so long as text. */
+function vectorOf(bytes: number): Buffer {
+  const numbers = new Array(Math.floor(bytes / 4)).fill('0.1').join(',');
+  const meta = { api_version: { version: '2' }, billed_units: { input_tokens: 1 } };
+  return Buffer.from(`{"id":"e","embeddings":{"float":[[${numbers}]]},"texts":["x"],"meta":${JSON.stringify(meta)}}`);
+}
+
+const json: [string, string] = ['content-type', 'application/json'];
+
+/** Announces an answer, and keeps it back until it is told. */
+function gated(bytes: number): { readonly script: Handler; open(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const body = vectorOf(bytes);
+  return {
+    script: async (_request, reply) => {
+      await reply.head(200, [json, ['content-length', String(body.length)]]);
+      await promise;
+      await reply.raw(body);
+    },
+    open: resolve,
+  };
+}
+
+test('an answer has its room before it is read, and gives it back when the client has what was made of it', async (t) => {
+  const { script, open } = gated(150 * KiB);
+  const house = await startTranslated(t, script, { server });
+  const answer = house.embed(asking);
+  await until(() => held(house) >= 300 * KiB);
+  assert.equal(house.rig.app.memory().requests.heldBytes < KiB, true, 'the request has a budget of its own');
+  open();
+  assert.equal((await answer).status, 200);
+  await until(() => held(house) === 0);
+});
+
+test('where no room comes free in time the client is told, nobody else is asked, and nothing is left behind', async (t) => {
+  const first = gated(200 * KiB);
+  const house = await startTranslated(t, first.script, { server });
+  const holding = house.embed(asking);
+  await until(() => held(house) >= 400 * KiB);
+  const second = gated(100 * KiB);
+  house.upstream.respondWith(second.script);
+  const refused = await house.embed(asking);
+  assertError(refused, 'overloaded', { message: /answers that are translated \(server\.body_memory\)/ });
+  assert.equal(refused.header('retry-after'), '1');
+  assert.equal(house.upstream.requests.length, 2);
+  assert.equal(house.rig.app.memory().answers.refused, 1);
+  first.open();
+  assert.equal((await holding).status, 200);
+  await until(() => held(house) === 0);
+  second.open();
+});
+
+test('one that waits is read once another has ended', async (t) => {
+  const first = gated(200 * KiB);
+  const house = await startTranslated(t, first.script, { server: { ...server, body_wait: '25s' } });
+  const holding = house.embed(asking);
+  await until(() => held(house) >= 400 * KiB);
+  house.upstream.respondWith((_request, reply) => reply.bytes(200, [json], vectorOf(100 * KiB)));
+  const waiting = house.embed(asking);
+  await until(() => house.rig.app.memory().answers.waiting === 1);
+  first.open();
+  assert.equal((await holding).status, 200);
+  assert.equal((await waiting).status, 200);
+  await until(() => held(house) === 0);
+});
+
+test('a client that leaves while its answer waits or is read leaves nothing behind', async (t) => {
+  const first = gated(200 * KiB);
+  const house = await startTranslated(t, first.script, { server: { ...server, body_wait: '25s' } });
+  const reading = await connect(house.rig.port);
+  await reading.write(questionBytes(asking));
+  await until(() => held(house) >= 400 * KiB);
+  const waiting = await connect(house.rig.port);
+  await waiting.write(questionBytes(asking));
+  await until(() => house.rig.app.memory().answers.waiting === 1);
+  waiting.destroy();
+  await until(() => house.rig.app.memory().answers.waiting === 0);
+  reading.destroy();
+  await until(() => held(house) === 0);
+  first.open();
+});
+
+test('an answer that grows or is compressed counts as what it becomes, and ends with 503 beyond what there is', async (t) => {
+  const body = vectorOf(1200 * KiB);
+  const scripts: Handler[] = [
+    async (_request, reply) => {
+      await reply.head(200, [json, ['transfer-encoding', 'chunked']]);
+      for (let at = 0; at < body.length; at += 64 * KiB) await reply.chunk(body.subarray(at, at + 64 * KiB));
+      await reply.lastChunk();
+    },
+    (_request, reply) => reply.bytes(200, [json, ['content-encoding', 'gzip']], gzipSync(body)),
+  ];
+  for (const script of scripts) {
+    const holding = gated(300 * KiB);
+    const house = await startTranslated(t, script, { server });
+    assert.equal((await house.embed(asking)).status, 200, 'one always passes');
+    await until(() => held(house) === 0);
+    // One that is longer than the share of its key, and half of all.
+    house.upstream.respondWith(holding.script);
+    const other = house.embed(asking);
+    await until(() => held(house) >= 600 * KiB);
+    house.upstream.respondWith(script);
+    assertError(await house.embed(asking), 'overloaded', { message: /no memory left to translate its answer/ });
+    assert.equal(house.upstream.requests.length, 3);
+    holding.open();
+    assert.equal((await other).status, 200);
+    await until(() => held(house) === 0);
+  }
+});
+
+test('a client that does not read what was made for it is let go of, and what it held is there again', async (t) => {
+  // More than the kernel takes of it.
+  const body = vectorOf(12 * 1024 * KiB);
+  const script: Handler = (_request, reply) => reply.bytes(200, [json], body);
+  const roomy = { body_limit: '8MiB', body_memory: '64MiB', timeouts: { request: '1s' } };
+  const house = await startTranslated(t, script, { server: roomy });
+  const client = await connect(house.rig.port);
+  client.pause();
+  await client.write(questionBytes(asking));
+  assert.equal((await house.rig.exchange()).status, 200);
+  assert.ok(held(house) >= body.length / 2, 'it is done for us, and not for the client');
+  await until(() => held(house) === 0);
+  client.destroy();
+});
