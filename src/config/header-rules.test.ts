@@ -41,6 +41,7 @@ const faultRows: readonly FaultRow[] = [
     'x-forwarded-for',
     'forwarded',
     'openai-organization',
+    'x-goog-user-project',
   ].map((name) => ({
     text: `${upstream}    forward_headers: [x-a, ${name}]`,
     line: 4,
@@ -64,6 +65,25 @@ const faultRows: readonly FaultRow[] = [
     line: 5,
     path: 'upstreams[0].forward_headers[0]',
     says: /must not change/,
+  },
+  ...[
+    ['X-Accel-Redirect', /proxy in front/],
+    ['set-cookie', /browser/],
+    ['openai-project', /account/],
+    ['x-postern-upstream', /Postern's own/],
+    ['x a', /no name/],
+    ['x-*-ms', /no name/],
+  ].map(([name, says]) => ({
+    text: `${upstream}    response_headers: [date, "${name}"]`,
+    line: 4,
+    path: 'upstreams[0].response_headers[1]',
+    says: says instanceof RegExp ? says : /./,
+  })),
+  {
+    text: `${upstream}    response_headers: []`,
+    line: 4,
+    path: 'upstreams[0].response_headers',
+    says: /at least one; content-type alone/,
   },
 ];
 

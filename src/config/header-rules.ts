@@ -1,6 +1,8 @@
-/** Which headers an operator may add to upstream calls, and which client headers may be let through. */
+/** Which headers an operator may add to upstream calls, and which ones of clients and of answers may be let through. */
 
+import { type HeaderList, toHeaderList, whyWithheld } from '../core/answer-headers.ts';
 import type { Auth } from '../core/family.ts';
+import { loopHeader } from '../core/loop-mark.ts';
 import type { CompileContext } from './context.ts';
 import type { Path } from './faults.ts';
 
@@ -32,6 +34,7 @@ const ownHeaders = new Set([
   'upgrade',
   'user-agent',
   'x-request-id',
+  loopHeader,
 ]);
 
 /** These always pass from the client: to name them changes nothing. */
@@ -47,7 +50,7 @@ const standing = new Set([
 
 /** They carry the client's credential, account, cookie or address, which are nobody's business upstream. */
 const clientOnly =
-  /^(authorization|api-key|x-api-key|x-goog-api-key|.*-authorization|cookie2?|set-cookie2?|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip|via|openai-organization|openai-project|x-postern-.*)$/;
+  /^(authorization|api-key|x-api-key|x-goog-api-key|.*-authorization|cookie2?|set-cookie2?|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip|via|openai-organization|openai-project|anthropic-organization-id|x-goog-user-project|x-hf-bill-to|ocp-apim-subscription-key|x-postern-.*)$/;
 
 /** Names in lower case; those at fault are left out. */
 export function toStaticHeaders(
@@ -91,4 +94,21 @@ export function toForwardHeaders(
     else result.add(lower);
   }
   return [...result];
+}
+
+/** Of those that may pass at all. */
+export function toResponseHeaders(names: readonly string[], at: Path, { faults }: CompileContext): HeaderList {
+  const listed: string[] = [];
+  for (const [index, name] of names.entries()) {
+    const lower = name.toLowerCase();
+    const why = whyWithheld(lower);
+    if (!token.test(name) || lower.slice(0, -1).includes('*')) {
+      faults.add(
+        [...at, index],
+        'is no name that an HTTP header can have, nor the beginning of one with a * at its end',
+      );
+    } else if (why !== undefined) faults.add([...at, index], `${lower} ${why}; it never passes`);
+    else listed.push(lower);
+  }
+  return toHeaderList(listed);
 }

@@ -7,3 +7,13 @@ export function headerValue(raw: readonly string[], wanted: string): string | un
   }
   return undefined;
 }
+
+/** All values of a name, in the order of their lines, as the one list that they are together. */
+export function headerList(raw: readonly string[], wanted: string): string | undefined {
+  let list: string | undefined;
+  for (let i = 0; i < raw.length; i += 2) {
+    if (raw[i]?.length !== wanted.length || raw[i]?.toLowerCase() !== wanted) continue;
+    list = list === undefined ? raw[i + 1] : `${list}, ${raw[i + 1]}`;
+  }
+  return list;
+}

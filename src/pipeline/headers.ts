@@ -1,7 +1,10 @@
 /** Which headers pass, both ways: upstream by allow-list, to the client all but what frames, reveals or commands. */
 
 import type { IncomingHttpHeaders } from 'node:http';
+import { commandsLoading, type HeaderList, whyWithheld } from '../core/answer-headers.ts';
 import { GatewayError } from '../core/errors.ts';
+import type { Exchange } from '../core/exchange.ts';
+import { loopHeader } from '../core/loop-mark.ts';
 import type { Credential } from '../core/snapshot.ts';
 
 const standing = ['accept', 'accept-encoding', 'traceparent', 'tracestate', 'idempotency-key', 'openai-beta'] as const;
@@ -10,7 +13,7 @@ const standing = ['accept', 'accept-encoding', 'traceparent', 'tracestate', 'ide
 const unsendable = /[^\t\x20-\x7e\x80-\xff]/;
 
 export function upstreamHeaders(
-  exchangeId: string,
+  { id, loopMark }: Pick<Exchange, 'id' | 'loopMark'>,
   credential: Credential,
   forwardHeaders: readonly string[],
   client: IncomingHttpHeaders,
@@ -22,7 +25,9 @@ export function upstreamHeaders(
     'user-agent',
     'postern',
     'x-request-id',
-    exchangeId,
+    id,
+    loopHeader,
+    loopMark,
   ];
   for (const name of standing) forward(headers, name, client[name]);
   for (const name of forwardHeaders) forward(headers, name, client[name]);
@@ -43,45 +48,49 @@ function checked(name: string, value: string): string {
   return value;
 }
 
-/** Framing is built anew for each hop; the rest would speak of the upstream's account, host or policy as if of ours. */
-const withheld = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'transfer-encoding',
-  'upgrade',
-  'set-cookie',
-  'set-cookie2',
-  'server',
-  'via',
-  'alt-svc',
-  'location',
-  'www-authenticate',
-  'clear-site-data',
-  'strict-transport-security',
-  'openai-organization',
-  'openai-project',
-]);
+/** A name as it was spelled, judged once. */
+interface JudgedName {
+  readonly lower: string;
+  readonly isWithheld: boolean;
+}
+
+/** The same names come with every answer; more than these are of nobody's making in earnest, and are judged each time. */
+const mostJudged = 2_000;
+const longestJudged = 100;
+const judged = new Map<string, JudgedName>();
+
+function judgeName(name: string): JudgedName {
+  const known = judged.get(name);
+  if (known !== undefined) return known;
+  const lower = name.toLowerCase();
+  const judgement = { lower, isWithheld: whyWithheld(lower) !== undefined };
+  if (judged.size < mostJudged && name.length <= longestJudged) judged.set(name, judgement);
+  return judgement;
+}
 
 /** How the client can tell where the body ends; with none, the connection does, or there is no body. */
 export type Framing = 'length' | 'chunked' | 'none';
 
-/**
- * The end-to-end headers of an answer, in its own order and spelling; its request ID under another name. With rates of our own,
- * the upstream's would only confuse.
- */
-export function clientHeaders(raw: readonly string[], framing: Framing, hasOwnRates = false): string[] {
+/** What an answer's headers are judged by, beside their class. */
+interface HeaderRules {
+  readonly framing: Framing;
+  /** With rates of our own, the upstream's would only confuse. */
+  readonly hasOwnRates?: boolean;
+  /** What the operator lets through; undefined where that is all that may pass. */
+  readonly listed: HeaderList | undefined;
+}
+
+/** The end-to-end headers of an answer, in its own order and spelling; its request ID under another name. */
+export function clientHeaders(raw: readonly string[], { framing, hasOwnRates = false, listed }: HeaderRules): string[] {
   const named = connectionTokens(raw);
   const headers: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] ?? '';
     const value = raw[i + 1] ?? '';
-    const lower = name.toLowerCase();
-    if (withheld.has(lower) || lower.startsWith('access-control-') || lower.startsWith('x-postern-')) continue;
-    if (named?.has(lower) || (hasOwnRates && lower.startsWith('x-ratelimit-'))) continue;
+    const { lower, isWithheld } = judgeName(name);
+    if (isWithheld || named?.has(lower) || (listed !== undefined && !listed.has(lower))) continue;
+    if (hasOwnRates && lower.startsWith('x-ratelimit-')) continue;
+    if (lower === 'link' && commandsLoading(value)) continue;
     if (lower === 'x-request-id') headers.push('x-upstream-request-id', value);
     else if (lower === 'content-length' ? framing === 'length' : lower !== 'trailer' || framing === 'chunked') {
       headers.push(name, value);
@@ -91,8 +100,8 @@ export function clientHeaders(raw: readonly string[], framing: Framing, hasOwnRa
 }
 
 /** Trailers follow the same rules, and can never change what the head said of framing. */
-export function clientTrailers(raw: readonly string[]): [string, string][] {
-  const headers = clientHeaders(raw, 'none');
+export function clientTrailers(raw: readonly string[], listed: HeaderList | undefined): [string, string][] {
+  const headers = clientHeaders(raw, { framing: 'none', listed });
   const pairs: [string, string][] = [];
   for (let i = 0; i < headers.length; i += 2) {
     pairs.push([headers[i] ?? '', headers[i + 1] ?? '']);

@@ -37,6 +37,35 @@ const withheld: readonly HeaderField[] = [
   ['x-postern-anything', 'forged'],
   ['OpenAI-Organization', 'org-inner'],
   ['OpenAI-Project', 'proj-inner'],
+  ['X-Accel-Redirect', '/internal/inner'],
+  ['X-Accel-Buffering', 'no'],
+  ['X-Accel-Expires', '60'],
+  ['X-Sendfile', '/etc/inner'],
+  ['X-Sendfile2', '/etc/inner 0-'],
+  ['X-Lighttpd-Send-File', '/etc/inner'],
+  ['X-LiteSpeed-Location', '/inner'],
+  ['X-LiteSpeed-Purge', '*'],
+  ['X-Reproxy-URL', 'http://inner/'],
+  ['Proxy-Status', 'inner; error=x'],
+  ['Surrogate-Control', 'max-age=1'],
+  ['X-Envoy-Immediate-Health-Check-Fail', 'true'],
+  ['Link', '</inner.js>; rel=preload; as=script'],
+  ['Refresh', '0; url=https://inner.example/'],
+  ['Service-Worker-Allowed', '/'],
+  ['NEL', '{"report_to":"inner"}'],
+  ['Report-To', '{"group":"inner"}'],
+  ['Reporting-Endpoints', 'a="https://inner.example/"'],
+  ['Public-Key-Pins', 'pin-sha256="inner"'],
+  ['Public-Key-Pins-Report-Only', 'pin-sha256="inner"'],
+  ['Content-Security-Policy', "default-src 'none'"],
+  ['Content-Security-Policy-Report-Only', 'report-uri https://inner.example/'],
+  ['Permissions-Policy', 'camera=*'],
+  ['Cross-Origin-Opener-Policy', 'same-origin'],
+  ['Authentication-Info', 'nextnonce="inner"'],
+  ['Anthropic-Organization-Id', 'org-inner'],
+  ['X-Goog-User-Project', 'proj-inner'],
+  ['X-Amzn-Account-Id', '123456789012'],
+  ['X-Amzn-Oidc-Identity', 'inner'],
 ];
 
 const passing: readonly HeaderField[] = [
@@ -181,6 +210,8 @@ test('trailers pass, announced or not, as often and in the order they were sent'
     ['X-Empty', ''],
   ];
   const forbidden: HeaderField[] = [
+    ['X-Accel-Redirect', '/inner'],
+    ['Link', '</inner>; rel=preload'],
     ['Set-Cookie', 'a=b'],
     ['Server', 'inner'],
     ['X-Postern-Upstream', 'forged'],
@@ -347,5 +378,68 @@ test('for a page of another origin, the headers of the upstream still come, doub
   assert.deepEqual(
     ['X-A', 'x-b'].map((name) => answer.header(name)),
     ['1, 3', '2'],
+  );
+});
+
+test('where requests are translated, the same headers are withheld, of a good answer and of an error', async (t) => {
+  const bodies = new Map<number, string>([
+    [200, '{"id":"1","embeddings":{"float":[[0.5]]},"texts":["x"],"meta":{"billed_units":{"input_tokens":1}}}'],
+    [400, '{"message":"no"}'],
+  ]);
+  for (const [status, body] of bodies) {
+    const kept = passing.filter(([name]) => !/^(content-.*|date)$/i.test(name));
+    const fields: HeaderField[] = [...withheld, ...kept, ['Content-Type', 'application/json']];
+    const pair = await startPair(t, answering(status, fields, body), { upstream: { family: 'cohere' } });
+    const answer = await ask(pair);
+    assert.equal(answer.status, status);
+    assert.equal(answer.header('x-postern-translated'), 'cohere');
+    const came = fromUpstream(answer).filter(([name]) => !/^(content-.*|date)$/i.test(name));
+    assert.deepEqual(came, kept);
+  }
+});
+
+test('with a list of its own, an upstream’s answers bring what is on it, in head and trailers, of successes and errors', async (t) => {
+  const head: HeaderField[] = [
+    ['Content-Type', 'text/plain'],
+    ['X-Request-Id', 'req_upstream'],
+    ['CF-RAY', '8a1'],
+    ['X-RateLimit-Limit-Requests', '3000'],
+    ['Date', 'Thu, 01 Jan 1970 00:00:00 GMT'],
+    ['X-Accel-Redirect', '/internal'],
+    ['Transfer-Encoding', 'chunked'],
+  ];
+  const end = toHead('0', [
+    ['X-Checksum', 'abc'],
+    ['X-Other', 'def'],
+  ]);
+  const list = { response_headers: ['X-RateLimit-*', 'x-checksum', 'x-request-id'] };
+  for (const status of [200, 404]) {
+    const pair = await startPair(
+      t,
+      async (_request, reply) => {
+        await reply.head(status, head);
+        await reply.chunk('body');
+        await reply.raw(end);
+      },
+      { upstream: list },
+    );
+    const answer = await ask(pair);
+    assert.equal(answer.status, status);
+    assert.deepEqual(fromUpstream(answer), [
+      ['Content-Type', 'text/plain'],
+      ['x-upstream-request-id', 'req_upstream'],
+      ['X-RateLimit-Limit-Requests', '3000'],
+    ]);
+    assert.deepEqual(answer.trailers, [['X-Checksum', 'abc']]);
+  }
+
+  const translated = await startPair(t, answering(429, [['Retry-After', '3'], ...passing], '{"message":"slow"}'), {
+    upstream: { family: 'cohere', ...list },
+  });
+  const answer = await ask(translated);
+  const names = fromUpstream(answer).map(([name]) => name.toLowerCase());
+  assert.deepEqual(
+    names.filter((name) => !/^content-/.test(name)),
+    ['retry-after', 'x-ratelimit-limit-requests', 'x-ratelimit-reset-tokens', 'retry-after'],
   );
 });

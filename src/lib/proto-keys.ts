@@ -1,0 +1,24 @@
+/** Finds keys that are called `__proto__`. What copies a mapping mostly loses them without a word; who judges one looks for them first. */
+
+type Path = readonly (string | number)[];
+
+const name = '__proto__';
+
+/** Takes them out of a value as JSON has it, at any depth, and says where they stood. */
+export function takeOutProtoKeys(root: unknown): Path[] {
+  const found: Path[] = [];
+  const left: { readonly value: unknown; readonly path: Path }[] = [{ value: root, path: [] }];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { value, path } = next;
+    if (typeof value !== 'object' || value === null) continue;
+    if (Object.hasOwn(value, name)) {
+      found.push([...path, name]);
+      Reflect.deleteProperty(value, name);
+    }
+    const entries = Array.isArray(value) ? value.entries() : Object.entries(value);
+    for (const [step, inner] of entries) {
+      if (typeof inner === 'object' && inner !== null) left.push({ value: inner, path: [...path, step] });
+    }
+  }
+  return found;
+}
