@@ -41,6 +41,7 @@ function toFinding(analysis: Json, from: number, worst: number): Finding {
 export default defineFamily({
   id: 'azure-content-safety',
   title: 'Azure AI Content Safety',
+  environment: ['CONTENT_SAFETY_KEY'],
   versions: ['/contentsafety'],
   options: {
     threshold: {

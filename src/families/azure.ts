@@ -15,6 +15,7 @@ function retryAfterS(body: Json): number | undefined {
 export default openaiCompatible({
   id: 'azure',
   title: 'Azure OpenAI',
+  environment: ['AZURE_OPENAI_API_KEY'],
   // The deployment in it is for `targets[].model` to say.
   versions: ['/openai/v1', '/openai/deployments/{model}', '/openai/deployments', '/openai'],
   auth: ({ auth }) => (auth === 'entra' ? bearer() : { header: 'api-key', prefix: '' }),

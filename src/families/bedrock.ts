@@ -53,6 +53,7 @@ function signer(secret: string, { region = '' }: Options): Signer | string {
 export default defineFamily({
   id: 'bedrock',
   title: 'AWS Bedrock',
+  environment: ['AWS_BEARER_TOKEN_BEDROCK', 'AWS_ACCESS_KEY_ID'],
   baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
   signer,
   options: {

@@ -43,12 +43,14 @@ const embeddings: EmbeddingDialect = {
 const rerank = {
   // Fewer than 10,000 chunks, and 10 to a document unless the client says otherwise.
   v1: standardRerank({
+    speaks: 'cohere',
     own: ['rank_fields', 'max_chunks_per_doc'],
     takesObjects: 'documents',
     maxItems: 999,
     refusesNull: ['top_n', 'return_documents', 'rank_fields'],
   }),
   v2: standardRerank({
+    speaks: 'cohere',
     own: ['max_tokens_per_doc', 'priority'],
     echoes: 'never',
     maxItems: 10_000,

@@ -7,6 +7,7 @@ import {
   ofTheTask,
   readEmbedContent,
   taskTypeOf,
+  titleOf,
   toContent,
   vectorIn,
 } from './dialects/google-embeddings.ts';
@@ -30,7 +31,7 @@ const embeddings: EmbeddingDialect = {
       model: `models/${name}`,
       content: toContent(item),
       taskType: taskTypeOf(call),
-      title: call.more.title,
+      title: titleOf(call),
       outputDimensionality: call.dimensions,
     }));
     const [only] = requests;

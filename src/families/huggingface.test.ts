@@ -25,6 +25,8 @@ test('a model has an owner and a name, and leads to no other path', async (t) =>
       'a/..',
       './b',
       'a/b/../../c',
+      'a%2F../b?c',
+      'a\\b/c#d',
     ]) {
       const { status, text } = await house.ask(route, { model: `hm:${name}`, ...body });
       assert.equal(status, 404, `${name}: ${text}`);
@@ -34,8 +36,7 @@ test('a model has an owner and a name, and leads to no other path', async (t) =>
     for (const [name, path] of [
       ['a/b', 'a/b'],
       ['bert-base', 'bert-base'],
-      ['a%2F../b?c', 'a%252F../b%3Fc'],
-      ['a\\b/c#d', 'a%5Cb/c%23d'],
+      ['a b/c:d@e', 'a%20b/c%3Ad%40e'],
     ] as const) {
       house.answerWith(() => ({ status: 400, body: { error: 'x' } }));
       await house.ask(route, { model: `hm:${name}`, ...body });

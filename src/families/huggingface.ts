@@ -4,6 +4,7 @@ import { GatewayError } from '../core/errors.ts';
 import { bearer, defineFamily } from '../core/family.ts';
 import { Unfit } from '../core/translation.ts';
 import { isJsonList, type Json, JsonNumbers, numberOf } from '../lib/json-text.ts';
+import { turnIfOver } from '../lib/turns.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
 import { createLabelJudge, labelOptions } from './dialects/label-moderations.ts';
 import { translateModerations } from './dialects/moderations.ts';
@@ -27,25 +28,28 @@ const embeddings: EmbeddingDialect = {
     path: `${modelPath(model)}/pipeline/feature-extraction`,
     body: { ...more, inputs: items },
   }),
-  read: ({ body }, { items }) => ({ vectors: vectorsIn(body, items.length), promptTokens: undefined }),
+  read: async ({ body }, { items }) => ({ vectors: await vectorsIn(body, items.length), promptTokens: undefined }),
 };
 
 /** A vector for each input, or a vector for each of its tokens; around what belongs to the only input, a list may be missing. */
-function vectorsIn(body: Json, count: number): readonly Json[] {
+async function vectorsIn(body: Json, count: number): Promise<readonly Json[]> {
   if (isVector(body) && count === 1) return [body];
   const list = listIn(body, 'the answer');
   const isOfOne = count === 1 && list.length > 1 && list.every(isVector);
-  return isOfOne ? [pooled(list)] : list.map(toVector);
+  if (isOfOne) return [await pooled(list)];
+  const vectors: Json[] = [];
+  for (const element of list) vectors.push(await toVector(element));
+  return vectors;
 }
 
-function toVector(element: Json): Json {
+async function toVector(element: Json): Promise<Json> {
   if (!isJsonList(element)) return element;
   const [only] = element;
-  return pooled(element.length === 1 && isJsonList(only) ? only : element);
+  return await pooled(element.length === 1 && isJsonList(only) ? only : element);
 }
 
-/** The mean of the vectors of all tokens. */
-function pooled(rows: readonly Json[]): JsonNumbers {
+/** The mean of the vectors of all tokens, with a turn for the event loop now and then. */
+async function pooled(rows: readonly Json[]): Promise<JsonNumbers> {
   const [first, ...others] = rows.map((row) => {
     if (isVector(row)) return row;
     throw new Unfit('what stands for an input holds something other than vectors');
@@ -56,6 +60,7 @@ function pooled(rows: readonly Json[]): JsonNumbers {
   for (const row of others) {
     if (row.length !== sums.length) throw new Unfit('the vectors of the tokens have several widths');
     for (const [index, value] of row.values().entries()) sums[index] = (sums[index] ?? 0) + value;
+    await turnIfOver();
   }
   const means = sums.map((sum) => sum / rows.length);
   if (!means.every(Number.isFinite)) throw new Unfit('the mean of the vectors of the tokens is no number');
@@ -71,6 +76,7 @@ function retryAfterS(body: Json): number | undefined {
 export default defineFamily({
   id: 'huggingface',
   title: 'Hugging Face Inference',
+  environment: ['HF_TOKEN'],
   baseUrl: 'https://router.huggingface.co',
   versions: ['/v1', '/hf-inference'],
   auth: bearer(),

@@ -37,6 +37,7 @@ export default defineFamily({
       rerank: {
         path: '/v1/rerank',
         translation: standardRerank({
+          speaks: 'jina',
           own: [],
           takesObjects: true,
           maxItems: 2048,

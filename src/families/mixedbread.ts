@@ -6,7 +6,7 @@ import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
 import { readStandardRerank } from './dialects/standard-rerank.ts';
 
 const rerank: RerankDialect = {
-  own: ['top_k'],
+  own: [],
   cannot: {
     input: 'takes them as "documents" here',
     return_input: 'gives documents back for "return_documents" here',

@@ -18,7 +18,6 @@ export default defineFamily({
       { id: 'text-embedding-3-small', operations: ['embeddings'] },
       { id: 'text-embedding-3-large', operations: ['embeddings'] },
       { id: 'omni-moderation-latest', operations: ['moderations'] },
-      { id: 'gpt-3.5-turbo-instruct', operations: ['completions'] },
     ],
   },
   chat: '/chat/completions',

@@ -8,6 +8,7 @@ import {
   ofTheTask,
   readEmbedContent,
   taskTypeOf,
+  titleOf,
   toContent,
   vectorIn,
 } from './dialects/google-embeddings.ts';
@@ -31,7 +32,7 @@ const predict: EmbeddingDialect = {
     const parameters = { outputDimensionality: dimensions, autoTruncate: more.autoTruncate };
     return {
       body: {
-        instances: items.map((content) => ({ content, task_type: taskTypeOf(call), title: more.title })),
+        instances: items.map((content) => ({ content, task_type: taskTypeOf(call), title: titleOf(call) })),
         parameters: Object.values(parameters).some((value) => value !== undefined) ? parameters : undefined,
       },
     };
@@ -56,7 +57,7 @@ const embedContent: EmbeddingDialect = {
     const { items, more, dimensions } = call;
     const config = {
       taskType: taskTypeOf(call),
-      title: more.title,
+      title: titleOf(call),
       outputDimensionality: dimensions,
       autoTruncate: more.autoTruncate,
     };
@@ -81,6 +82,7 @@ const translations = { predict: translateEmbeddings(predict), embedContent: tran
 export default defineFamily({
   id: 'vertex',
   title: 'Google Vertex AI',
+  environment: ['GOOGLE_APPLICATION_CREDENTIALS'],
   baseUrl: 'https://{location}-aiplatform.googleapis.com',
   addressFor({ location }) {
     if (location === 'global') return 'https://aiplatform.googleapis.com';

@@ -32,6 +32,7 @@ export default openaiCompatible({
   baseUrl: 'http://127.0.0.1:8000',
   versions: ['/v1'],
   modelList: openaiModelList('/v1/models'),
+  streamEvents: 'any',
   at: (path) => `/v1${path}`,
   completions: {
     facts: "token IDs are the model's own; refuses `suffix`; ignores what it does not know, `best_of` among it",

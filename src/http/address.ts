@@ -1,6 +1,7 @@
 /** Tells a client's address: the peer's, or what proxies that the operator named say it is. */
 
 import { type BlockList, isIP } from 'node:net';
+import { includesAddress } from '../lib/address-range.ts';
 
 /** Reads X-Forwarded-For from the right, as long as each hop is one that the operator trusts. */
 export function toClientAddress(
@@ -10,18 +11,14 @@ export function toClientAddress(
 ): string | undefined {
   if (peer === undefined) return undefined;
   let address = unmapped(peer);
-  if (trusted === undefined || forwardedFor === undefined || !isTrusted(address, trusted)) return address;
+  if (trusted === undefined || forwardedFor === undefined || !includesAddress(trusted, address)) return address;
   for (const hop of forwardedFor.split(',').reverse()) {
     const named = unmapped(hop.trim());
     if (isIP(named) === 0) return address; // what a trusted hop wrote ends here; the rest is the client's word
     address = named;
-    if (!isTrusted(address, trusted)) return address;
+    if (!includesAddress(trusted, address)) return address;
   }
   return address;
-}
-
-function isTrusted(address: string, trusted: BlockList): boolean {
-  return trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** An IPv4 address that came over a dual-stack socket, in its own notation. */

@@ -1,10 +1,17 @@
 /** Finds what a request path means: one of the client routes, the model list, or a health check. */
 
+import { mayStandInPath } from '../core/model-name.ts';
 import type { Route } from '../core/route.ts';
+import type { RerankShape } from '../core/translation.ts';
 
 /** `path` is the canonical one, whichever spelling came. */
 export type Place = { readonly path: string } & (
-  | { readonly kind: 'route'; readonly route: Route; readonly modelFromPath: string | undefined }
+  | {
+      readonly kind: 'route';
+      readonly route: Route;
+      readonly modelFromPath: string | undefined;
+      readonly shape?: RerankShape;
+    }
   | { readonly kind: 'models' }
   | { readonly kind: 'model'; readonly id: string }
   | { readonly kind: 'health' }
@@ -14,7 +21,12 @@ export type Place = { readonly path: string } & (
 export interface Router {
   /** `path` is the request target up to its query string, as it came. */
   find(path: string): Place | undefined;
+  /** For clients of which service everything under its first segment is. */
+  shapeOf(path: string): RerankShape | undefined;
 }
+
+/** What `openai` before version 1 calls the list of models. */
+const engineListPaths = ['/v1/engines', '/engines', '/v1/v1/engines'];
 
 const modelListPaths = ['/v1/models', '/models', '/v1/v1/models'];
 
@@ -28,6 +40,7 @@ interface ModelPath {
 export function createRouter(routes: readonly Route[], basePath: string): Router {
   const exact = new Map<string, Place>();
   const modelPaths: ModelPath[] = [];
+  const shapes = new Map<string, RerankShape>();
 
   // Probes come straight to the listener; they need not know where the routes were put.
   for (const base of new Set(['', basePath])) {
@@ -48,6 +61,13 @@ export function createRouter(routes: readonly Route[], basePath: string): Router
       }
     }
   }
+  for (const route of routes) {
+    for (const [path, shape] of Object.entries(route.shapedPaths ?? {})) {
+      exact.set(basePath + path, { kind: 'route', path: route.path, route, modelFromPath: undefined, shape });
+      shapes.set(path.slice(0, path.indexOf('/', 1) + 1), shape);
+    }
+  }
+  for (const path of engineListPaths) exact.set(basePath + path, { kind: 'models', path: '/v1/models' });
   for (const path of modelListPaths) {
     exact.set(basePath + path, { kind: 'models', path: '/v1/models' });
     modelPaths.push({
@@ -68,6 +88,11 @@ export function createRouter(routes: readonly Route[], basePath: string): Router
   }
 
   return {
+    shapeOf(path) {
+      if (!path.startsWith(basePath)) return undefined;
+      const start = path.slice(basePath.length, path.indexOf('/', basePath.length + 1) + 1);
+      return shapes.get(start);
+    },
     find(path) {
       const found = exact.get(path);
       if (found !== undefined) return found;
@@ -85,9 +110,5 @@ function toModelName(encoded: string): string | undefined {
   } catch {
     return undefined; // not UTF-8 behind the percent signs
   }
-  if (/[\u0000-\u001f\u007f-\u009f?#\\]/.test(name)) return undefined;
-  for (const segment of name.split('/')) {
-    if (segment === '' || segment === '.' || segment === '..') return undefined;
-  }
-  return name;
+  return mayStandInPath(name) ? name : undefined;
 }

@@ -299,7 +299,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'bedrock' },
-        body: '{"object":"list","model":"cohere.rerank-v3-5:0","results":[{"index":1,"relevance_score":0.90,"document":{"text":"b"}}],"meta":{"api_version":{"version":"2"}}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"cohere.rerank-v3-5:0","results":[{"index":1,"relevance_score":0.90,"document":{"text":"b"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":4,"total_tokens":4}}',
       },
     },
     {
@@ -319,6 +319,7 @@ export default defineFixture({
       ],
       answer: {
         body: {
+          id: 'rerank-{exchange}',
           object: 'list',
           model: 'amazon.rerank-v1:0',
           results: [

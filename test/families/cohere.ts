@@ -287,7 +287,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'cohere' },
-        body: `{"object":"list","model":"${model}","results":[{"index":0,"relevance_score":0.5}],"meta":{"api_version":{"version":"2"}}}`,
+        body: `{"id":"rerank-{exchange}","object":"list","model":"${model}","results":[{"index":0,"relevance_score":0.5}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":2,"total_tokens":2}}`,
       },
     },
     {
@@ -312,7 +312,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'cohere' },
-        body: '{"id":"r1","object":"list","model":"embed-english-v3.0","results":[{"index":1,"relevance_score":0.990,"document":{"title":"B","text":"b"}},{"index":0,"relevance_score":1e-2,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"},"billed_units":{"search_units":1}}}',
+        body: '{"id":"r1","object":"list","model":"embed-english-v3.0","results":[{"index":1,"relevance_score":0.990,"document":{"title":"B","text":"b"}},{"index":0,"relevance_score":1e-2,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"},"billed_units":{"search_units":1}},"usage":{"prompt_tokens":4,"total_tokens":4}}',
       },
     },
     {
@@ -343,6 +343,7 @@ export default defineFixture({
       ],
       answer: {
         body: {
+          id: 'rerank-{exchange}',
           object: 'list',
           model,
           results: [
@@ -350,6 +351,7 @@ export default defineFixture({
             { index: 10_000, relevance_score: 0.5 },
           ],
           meta: { api_version: { version: '2' }, billed_units: { search_units: 101 } },
+          usage: { prompt_tokens: 29003, total_tokens: 29003 },
         },
       },
     },
@@ -396,10 +398,12 @@ export default defineFixture({
       ],
       answer: {
         body: {
+          id: 'rerank-{exchange}',
           object: 'list',
           model,
           results: [{ index: 0, relevance_score: 0.5 }],
           meta: { api_version: { version: '1' }, billed_units: { search_units: 1 } },
+          usage: { prompt_tokens: 4, total_tokens: 4 },
         },
       },
     },

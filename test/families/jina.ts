@@ -236,6 +236,7 @@ export default defineFixture({
       answer: {
         headers: { 'x-postern-translated': 'jina' },
         body: {
+          id: 'rerank-{exchange}',
           object: 'list',
           model,
           results: [{ index: 0, relevance_score: 0.5 }],
@@ -293,6 +294,7 @@ export default defineFixture({
       ],
       answer: {
         body: {
+          id: 'rerank-{exchange}',
           object: 'list',
           model,
           results: [{ index: 0, relevance_score: 0.5 }],

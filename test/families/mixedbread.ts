@@ -136,7 +136,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'mixedbread' },
-        body: '{"object":"list","model":"mxbai","results":[{"index":1,"relevance_score":0.70,"document":{"text":"b"}},{"index":0,"relevance_score":3e-1,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":20,"total_tokens":20}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"mxbai","results":[{"index":1,"relevance_score":0.70,"document":{"text":"b"}},{"index":0,"relevance_score":3e-1,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":20,"total_tokens":20}}',
       },
     },
     {
@@ -152,8 +152,10 @@ export default defineFixture({
       ],
       answer: {
         body: {
+          id: 'rerank-{exchange}',
           object: 'list',
           model,
+          data: [{ index: 1, relevance_score: 0.5 }],
           results: [{ index: 1, relevance_score: 0.5 }],
           meta: { api_version: { version: '2' } },
           usage: { prompt_tokens: 2, total_tokens: 2 },

@@ -240,7 +240,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'openai' },
-        body: '{"object":"list","data":[{"index":1,"relevance_score":0.50,"document":"b"}],"model":"model-1","usage":{"total_tokens":4}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"model-1","data":[{"index":1,"relevance_score":0.50,"document":"b"}],"results":[{"index":1,"relevance_score":0.50,"document":{"text":"b"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":4,"total_tokens":4}}',
       },
     },
     {

@@ -199,7 +199,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'vllm', 'x-postern-usage': null },
-        body: '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[1e0]},{"object":"embedding","index":1,"embedding":[2.0]}],"model":"BAAI/bge-m3","usage":{"prompt_tokens":5,"total_tokens":5}}',
+        body: '{"id":"embd-1","created":1,"object":"list","data":[{"object":"embedding","index":0,"embedding":[1e0]},{"object":"embedding","index":1,"embedding":[2.0]}],"model":"BAAI/bge-m3","usage":{"prompt_tokens":5,"total_tokens":5}}',
       },
     },
     {
@@ -279,7 +279,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'vllm' },
-        body: '{"object":"list","model":"BAAI/bge-m3","results":[{"index":0,"relevance_score":0.7,"document":{"content":[{"type":"text","text":"a"}]}},{"index":1,"relevance_score":0.2,"document":{"text":"b"}}],"meta":{"api_version":{"version":"2"}}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"BAAI/bge-m3","results":[{"index":0,"relevance_score":0.7,"document":{"content":[{"type":"text","text":"a"}]}},{"index":1,"relevance_score":0.2,"document":{"text":"b"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":4,"total_tokens":4}}',
       },
     },
     {

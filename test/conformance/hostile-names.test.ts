@@ -1,0 +1,106 @@
+/** Names that a client finds for a pattern: each is a name and nothing more at every family, or it is unknown. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
+import type { Operation } from '../../src/core/operation.ts';
+import { families } from '../../src/families/index.ts';
+import type { FamilyFixture } from '../families/fixture.ts';
+import { openHouse } from '../families/house.ts';
+import { startFakeUpstream } from '../support/fake-upstream.ts';
+import { startRig } from '../support/rig.ts';
+
+const asked: Readonly<Record<Operation, object>> = {
+  completions: { prompt: 'x' },
+  edits: { input: 'x', instruction: 'y' },
+  rerank: { query: 'x', documents: ['y'] },
+  moderations: { input: 'x' },
+  embeddings: { input: 'x' },
+};
+
+/** What stands behind `az/`. */
+const hostile = [
+  '',
+  '.',
+  '..',
+  '../admin',
+  'team-/../gpt-prod',
+  'team-/../../../admin',
+  'team-/./x',
+  'team-//x',
+  'team-x/',
+  'team-x/..',
+  'team-..%2f..%2fadmin',
+  'team-%2e%2e',
+  'team-x?api-version=1',
+  'team-x#y',
+  'team-x\\..\\y',
+  'team-x\u0000',
+  'team-x\r\nX-Admin: 1',
+  'team-\u0085',
+  'team-\ud800',
+  'team-*',
+];
+
+const overTheWire = families.filter((family) => !isMadeHere(offersOf(family, standardOptions(family))));
+
+for (const family of overTheWire) {
+  test(`family ${family.id}: what leads elsewhere is unknown, in the body and in the path, and nothing of it is sent`, async (t) => {
+    const { default: fixture }: { default: FamilyFixture } = await import(`../families/${family.id}.ts`);
+    const offered = Object.keys(offersOf(family, standardOptions(family)).openai ?? {}) as Operation[];
+    const house = await openHouse(t, fixture, {
+      model: { id: 'az/*', operations: offered, targets: [{ upstream: 'up', model: '*' }] },
+    });
+    for (const name of hostile.map((text) => `az/${text}`)) {
+      for (const operation of offered) {
+        const answer = await house.ask(`/v1/${operation}`, { model: name, ...asked[operation] });
+        assert.match(answer.text, /"code":"model_not_found"/, `${operation} ${JSON.stringify(name)}`);
+      }
+      if (!offered.includes('embeddings') || !name.isWellFormed()) continue;
+      const answer = await house.ask(`/v1/engines/${encodeURIComponent(name)}/embeddings`, {
+        input: 'x',
+      });
+      assert.equal(answer.status, 404, name);
+    }
+    assert.deepEqual(house.calls, []);
+
+    const [operation = 'embeddings'] = offered;
+    await house.ask(`/v1/${operation}`, {
+      model: `az/${fixture.models?.[operation] ?? fixture.model}`,
+      ...asked[operation],
+    });
+    assert.notEqual(house.calls.length, 0, 'an honest name is asked for');
+  });
+}
+
+test('a key is held to its own list by the text that came, whatever a pattern would make of it', async (t) => {
+  const upstream = await startFakeUpstream();
+  t.after(() => upstream.close());
+  const secret = 'a-key-of-the-team-0123456789';
+  const rig = await startRig(t, {
+    upstreams: [{ id: 'up', family: 'azure', base_url: upstream.url, api_key: 'sk-0123456789' }],
+    models: [
+      { id: 'az/*', operations: ['embeddings'], targets: [{ upstream: 'up', model: '*' }] },
+      {
+        id: 'named',
+        aliases: ['az/team-alias'],
+        operations: ['embeddings'],
+        space: 's',
+        targets: [{ upstream: 'up', model: 'gpt-prod' }],
+      },
+    ],
+    keys: [{ id: 'team', secret, models: ['az/team-*'] }],
+  });
+  const more = { headers: [['Authorization', `Bearer ${secret}`]] } as const;
+  const statusOf = async (model: string) => (await rig.post('/v1/embeddings', { model, input: 'x' }, more)).status;
+  assert.equal(await statusOf('az/team-/../gpt-prod'), 404);
+  assert.equal(await statusOf('az/gpt-prod'), 403);
+  assert.equal(await statusOf('AZ/team-a'), 404);
+  // An alias is judged by the model that it stands for.
+  assert.equal(await statusOf('az/team-alias'), 403);
+  assert.equal((await rig.get('/v1/models/az/team-%252e', more)).status, 404);
+  assert.equal((await rig.get('/v1/models/az/team-%2e%2e', more)).status, 200);
+  assert.equal((await rig.get('/v1/models/az/team-/%2e%2e/b', more)).status, 404);
+  assert.deepEqual(upstream.requests, []);
+  assert.equal(await statusOf('az/team-a'), 200);
+});
