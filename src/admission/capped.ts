@@ -24,6 +24,7 @@ const nobody: Capped = Object.freeze({ limited: Object.freeze([]), budgeted: Obj
 export class CappedIndex {
   readonly #exchanges = new WeakMap<Model, WeakMap<KeyRecord, CappedExchange>>();
   readonly #upstreams = new WeakMap<Upstream, Capped>();
+  readonly #keys = new WeakMap<KeyRecord, Capped>();
 
   /** Throws where the key's project is not known here, and so nobody knows what is capped. */
   exchange(key: KeyRecord, projects: ReadonlyMap<string, Project>, model: Model): CappedExchange {
@@ -38,6 +39,15 @@ export class CappedIndex {
     if (known !== undefined && known.project === project) return known;
     const found = this.#look(key, project, model);
     byKey.set(key, found);
+    return found;
+  }
+
+  key(key: KeyRecord): Capped {
+    let found = this.#keys.get(key);
+    if (found === undefined) {
+      found = toCapped([holder('key', key)]);
+      this.#keys.set(key, found);
+    }
     return found;
   }
 

@@ -1,83 +1,81 @@
-/** Reads a request body once, whole, under a limit; decodes what was compressed, under the same limit. */
+/** Reads a request body once, whole, under a limit and in the room that it has; undoes its compression, under the same limit. */
 
 import type { IncomingMessage } from 'node:http';
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions, zstdDecompress } from 'node:zlib';
 import { GatewayError } from '../core/errors.ts';
+import type { Room } from '../core/room.ts';
+import { type Coding, Decoding, type DecodingSink } from './coding.ts';
+import { AnnouncedBody, firstBlockBytes, free, type Gathering, GrowingBody } from './gathering.ts';
 
-type Decoder = (encoded: Buffer, limitBytes: number) => Promise<Buffer>;
-
-const gunzipAsync = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
-const inflateAsync = promisify<Buffer, ZlibOptions, Buffer>(inflate);
-const inflateRawAsync = promisify<Buffer, ZlibOptions, Buffer>(inflateRaw);
-const brotliAsync = promisify<Buffer, { maxOutputLength: number }, Buffer>(brotliDecompress);
-const zstdAsync = promisify<Buffer, { maxOutputLength: number }, Buffer>(zstdDecompress);
-
-const decodeGzip: Decoder = (encoded, maxOutputLength) => gunzipAsync(encoded, { maxOutputLength });
-
-const decoders = new Map<string, Decoder>([
-  ['gzip', decodeGzip],
-  ['x-gzip', decodeGzip],
-  ['br', (encoded, maxOutputLength) => brotliAsync(encoded, { maxOutputLength })],
-  ['zstd', (encoded, maxOutputLength) => zstdAsync(encoded, { maxOutputLength })],
-  // Some clients mean the bare stream by "deflate", others the zlib wrapper that the standard asks for.
-  [
-    'deflate',
-    (encoded, maxOutputLength) => (isZlib(encoded) ? inflateAsync : inflateRawAsync)(encoded, { maxOutputLength }),
-  ],
-]);
-
-/** The decoder that a Content-Encoding asks for; undefined where the body is plain. */
-export function findDecoder(contentEncoding: string | undefined): Decoder | undefined {
-  if (contentEncoding === undefined) return undefined;
-  const coding = contentEncoding.trim().toLowerCase();
-  if (coding === '' || coding === 'identity') return undefined;
-  const decoder = decoders.get(coding);
-  if (decoder === undefined) {
-    throw new GatewayError('unsupported_encoding', { headers: ['Accept-Encoding', 'gzip, br, deflate, zstd'] });
-  }
-  return decoder;
+/** What is known of a body before it comes. */
+export interface BodyPlan {
+  readonly limitBytes: number;
+  /** As it comes over the wire; undefined where it comes in chunks. */
+  readonly announcedBytes: number | undefined;
+  readonly coding: Coding | undefined;
 }
 
-/** Before the body is asked for: is it as long as may be? */
-export function checkAnnouncedLength(request: IncomingMessage, limitBytes: number): void {
-  const announced = request.headers['content-length'];
-  if (announced !== undefined && Number(announced) > limitBytes) {
-    throw tooLarge(limitBytes, `is ${announced} bytes long`);
-  }
+/** How many bytes a request announces; throws where they are more than may come. Undefined where it says nothing. */
+export function announcedBytesOf(request: IncomingMessage, limitBytes: number): number | undefined {
+  const { 'content-length': announced, 'transfer-encoding': transfer } = request.headers;
+  if (announced === undefined) return transfer === undefined ? 0 : undefined;
+  const bytes = Number(announced);
+  if (bytes > limitBytes) throw tooLarge(limitBytes, `is ${announced} bytes long`);
+  return bytes;
 }
 
-/** A piece that is shorter costs more to keep than to copy. */
-const shortBytes = 2 * 1024;
-const slabBytes = 64 * 1024;
+/** What a decoder holds beside its window: its state, and what it is given and gives at a time. */
+const decoderBytes = 64 * 1024;
+
+/** JSON in earnest becomes four times as long or so; what becomes more has to grow. */
+const usualRatio = 8;
+
+/** Room to begin with: all of a body whose length is known; a block of the others, or what they usually become. */
+export function bytesToBeginWith({ announcedBytes, coding, limitBytes }: BodyPlan): number {
+  if (coding === undefined) return announcedBytes ?? firstBlockBytes;
+  const usualBytes = Math.min((announcedBytes ?? 0) * usualRatio, limitBytes);
+  return Math.max(usualBytes, firstBlockBytes) + decoderBytes;
+}
+
+function gatheringFor({ announcedBytes, coding }: BodyPlan, room: Room): Gathering {
+  if (coding !== undefined) {
+    const { windowBytes } = coding;
+    return new GrowingBody(room, (bytes) => Math.min(bytes, windowBytes) + decoderBytes);
+  }
+  return announcedBytes === undefined ? new GrowingBody(room, nothing) : new AnnouncedBody(announcedBytes);
+}
+
+const nothing = (): number => 0;
 
 /** One body being read. Someone else may end it: the listener, when the rest is malformed or too slow. */
-export class BodyReading {
+export class BodyReading implements DecodingSink {
   /** As they came over the wire. */
   receivedBytes = 0;
 
   readonly #request: IncomingMessage;
   readonly #limitBytes: number;
-  readonly #chunks: Buffer[] = [];
-  /** Where short pieces are put together. */
-  #slab: Buffer = Buffer.alloc(0);
-  #slabUsedBytes = 0;
+  readonly #gathering: Gathering;
+  readonly #decoding: Decoding | undefined;
+  #decodedBytes = 0;
+  /** All has come; and all of it is decoded, which may be before. */
+  #isReceived = false;
+  #isDecoded = false;
+  #resolve: ((body: Buffer | Promise<Buffer>) => void) | undefined = undefined;
   #reject: ((error: GatewayError) => void) | undefined = undefined;
 
-  constructor(request: IncomingMessage, limitBytes: number) {
+  constructor(request: IncomingMessage, plan: BodyPlan, room: Room) {
     this.#request = request;
-    this.#limitBytes = limitBytes;
+    this.#limitBytes = plan.limitBytes;
+    this.#gathering = gatheringFor(plan, room);
+    this.#decoding = plan.coding === undefined ? undefined : new Decoding(plan.coding, this);
   }
 
-  /** The bytes as sent. Ends with an error as soon as more than the limit has come. */
+  /** Ends with an error as soon as more than the limit has come, or more than there is room for. */
   whole(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
       this.#reject = reject;
       this.#request.on('data', (chunk: Buffer) => this.#take(chunk));
-      this.#request.on('end', () => {
-        this.#reject = undefined;
-        resolve(this.#join());
-      });
+      this.#request.on('end', () => this.#end());
     });
   }
 
@@ -86,61 +84,68 @@ export class BodyReading {
     if (this.#reject === undefined) return false;
     this.#reject(error);
     this.#reject = undefined;
-    this.#chunks.length = 0;
+    this.#gathering.drop();
+    this.#decoding?.drop();
+    // What still comes is thrown away, and must not wait for anyone.
+    this.#request.resume();
     return true;
   }
 
   #take(chunk: Buffer): void {
-    if (this.#reject === undefined) return; // it was refused; what still comes is thrown away
+    if (this.#reject === undefined) return; // it was refused
     this.receivedBytes += chunk.length;
     if (this.receivedBytes > this.#limitBytes) this.fail(tooLarge(this.#limitBytes, 'goes on beyond it'));
-    else if (chunk.length >= shortBytes || this.#isWhole(chunk)) this.#keep(chunk);
-    else this.#copy(chunk);
+    else if (this.#decoding !== undefined) this.#decoding.push(chunk);
+    else if (!this.#gathering.add(chunk)) this.fail(outgrown());
   }
 
-  /** Most bodies come in one piece, however short. */
-  #isWhole(chunk: Buffer): boolean {
-    return Number(this.#request.headers['content-length']) === chunk.length;
+  #end(): void {
+    if (this.#reject === undefined) return;
+    this.#isReceived = true;
+    if (this.#decoding === undefined || this.#isDecoded) this.#finish();
+    else this.#decoding.end();
   }
 
-  #keep(chunk: Buffer): void {
-    this.#endSlab();
-    this.#chunks.push(chunk);
+  #finish(): void {
+    this.#reject = undefined;
+    this.#resolve?.(this.#gathering.whole());
   }
 
-  #copy(chunk: Buffer): void {
-    if (this.#slabUsedBytes + chunk.length > this.#slab.length) {
-      this.#endSlab();
-      this.#slab = Buffer.allocUnsafe(this.receivedBytes < slabBytes ? 2 * shortBytes : slabBytes);
+  onDecoded(chunk: Buffer): void {
+    if (this.#reject === undefined) return;
+    this.#decodedBytes += chunk.length;
+    if (this.#decodedBytes > this.#limitBytes) {
+      this.fail(tooLarge(this.#limitBytes, 'is longer than that once decoded'));
+    } else if (!this.#gathering.add(chunk)) {
+      this.fail(outgrown());
+    } else {
+      // The decoder goes on in another piece where this one is full; megabytes of garbage would pile up.
+      free(chunk);
     }
-    this.#slabUsedBytes += chunk.copy(this.#slab, this.#slabUsedBytes);
   }
 
-  #endSlab(): void {
-    if (this.#slabUsedBytes === 0) return;
-    this.#chunks.push(this.#slab.subarray(0, this.#slabUsedBytes));
-    this.#slab = this.#slab.subarray(this.#slabUsedBytes);
-    this.#slabUsedBytes = 0;
+  onDecodedEnd(): void {
+    this.#isDecoded = true;
+    if (this.#reject !== undefined && this.#isReceived) this.#finish();
+    // Whoever was paused for the decoder comes to its end without it.
+    else this.#request.resume();
   }
 
-  #join(): Buffer {
-    this.#endSlab();
-    const [only] = this.#chunks;
-    return this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks, this.receivedBytes);
+  onUndecodable(cause: unknown): void {
+    this.fail(
+      new GatewayError('invalid_json', {
+        message: 'The body is not what its Content-Encoding says; send it plain, or encode it again.',
+        cause,
+      }),
+    );
   }
-}
 
-export async function decodeBody(encoded: Buffer, decode: Decoder, limitBytes: number): Promise<Buffer> {
-  try {
-    return await decode(encoded, limitBytes);
-  } catch (cause) {
-    if (cause instanceof RangeError && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE') {
-      throw tooLarge(limitBytes, 'is longer than that once decoded');
-    }
-    throw new GatewayError('invalid_json', {
-      message: 'The body is not what its Content-Encoding says; send it plain, or encode it again.',
-      cause,
-    });
+  onFull(): void {
+    this.#request.pause();
+  }
+
+  onReady(): void {
+    if (this.#reject !== undefined) this.#request.resume();
   }
 }
 
@@ -150,7 +155,12 @@ function tooLarge(limitBytes: number, what: string): GatewayError {
   });
 }
 
-function isZlib(encoded: Buffer): boolean {
-  const first = encoded[0] ?? 0;
-  return (first & 0x0f) === 8 && ((first << 8) | (encoded[1] ?? 0)) % 31 === 0;
+/** Whoever announces a length has its room before it sends. */
+function outgrown(): GatewayError {
+  return new GatewayError('overloaded', {
+    message:
+      'There is no memory left for request bodies (server.body_memory), and this one came without the length that would have let it wait; try again in 1 s, or send it with a Content-Length and without Content-Encoding.',
+    headers: ['Retry-After', '1'],
+    cause: 'memory for request bodies: none left for one that grows',
+  });
 }

@@ -4,12 +4,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError } from '../core/errors.ts';
 import { Exchange } from '../core/exchange.ts';
+import { loopHeader, withOwnMark } from '../core/loop-mark.ts';
+import type { Room, RoomKeeper } from '../core/room.ts';
 import type { Route } from '../core/route.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import { toClientAddress } from './address.ts';
-import { BodyReading, checkAnnouncedLength, decodeBody, findDecoder } from './body.ts';
+import { announcedBytesOf, type BodyPlan, BodyReading, bytesToBeginWith } from './body.ts';
+import { findCoding } from './coding.ts';
 import { allowOrigin, answerPreflight } from './cors.ts';
 import { writeError, writeJson } from './error-answer.ts';
 import { checkFraming } from './framing.ts';
@@ -19,9 +22,15 @@ import { createRouter, type Place, type Router } from './router.ts';
 export interface EdgeDeps {
   readonly clock: Clock;
   readonly routes: readonly Route[];
+  /** By which requests of our own are told that come back. */
+  readonly installation: string;
   /** The configuration in force. */
   current(): Snapshot;
   isReady(): boolean;
+  /** Where rows cannot be brought into the store: how many wait in the journal. Undefined where all is well. */
+  rowsThatWait(): number | undefined;
+  /** Where bodies get their room. */
+  readonly rooms: RoomKeeper;
   /** One of the client routes; it writes its own answer, or throws before it has written anything. */
   serve(
     exchange: Exchange,
@@ -38,7 +47,10 @@ export interface EdgeDeps {
 
 export interface Edge {
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** The parser found a request malformed. True where an exchange was reading it and now ends with this error. */
+  /**
+   * The parser found a request malformed. True where an exchange was reading it and now ends with this error, or has had its
+   * answer; one that has yet to read it will end so.
+   */
   failReading(socket: Socket, error: GatewayError): boolean;
   readJsonBody(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<Buffer>;
 }
@@ -50,6 +62,8 @@ const discardedLimitBytes = 64 * 1024 * 1024;
 
 export function createEdge(deps: EdgeDeps): Edge {
   const readings = new WeakMap<Socket, BodyReading>();
+  /** Of what comes on these, nothing more can be read. */
+  const unreadable = new WeakMap<Socket, GatewayError>();
   /** Whose request was answered before its body was there. */
   const discarding = new WeakSet<Socket>();
   const routers = new WeakMap<Snapshot, Router>();
@@ -68,6 +82,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     const nowMs = deps.clock.nowMs();
     const exchange = new Exchange(createId(nowMs), clientRequestId(request), snapshot, nowMs, performance.now());
     response.on('close', () => {
+      exchange.answerRoom?.release();
       if (response.writableFinished) return;
       exchange.client.gone = true;
       readings.get(request.socket)?.fail(new GatewayError('client_closed'));
@@ -89,11 +104,21 @@ export function createEdge(deps: EdgeDeps): Edge {
       if (isLast) response.shouldKeepAlive = false;
       if (stillSends) discardRest(request, isLast);
     }
+    exchange.requestRoom?.release();
+    holdAnswer(exchange, request, response);
     deps.settle(exchange, request);
+  }
+
+  /** Until the client has it: one that takes nothing of it holds it no longer than it might take to send a request. */
+  function holdAnswer({ answerRoom, snapshot }: Exchange, { socket }: IncomingMessage, response: ServerResponse): void {
+    if (answerRoom === undefined) return;
+    if (response.closed) answerRoom.release();
+    else socket.setTimeout(snapshot.server.requestTimeoutMs);
   }
 
   async function answer(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<void> {
     checkFraming(request);
+    exchange.loopMark = withOwnMark(deps.installation, request.headers[loopHeader]);
     // Of what comes in the same read as an offer to change the protocol, the parser loses the rest.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     const { server } = exchange.snapshot;
@@ -108,8 +133,14 @@ export function createEdge(deps: EdgeDeps): Edge {
 
     const target = request.url ?? '';
     const queryAt = target.indexOf('?');
-    const place = routerOf(exchange.snapshot).find(queryAt === -1 ? target : target.slice(0, queryAt));
-    if (place === undefined) throw new GatewayError('route_not_found');
+    const path = queryAt === -1 ? target : target.slice(0, queryAt);
+    const router = routerOf(exchange.snapshot);
+    const place = router.find(path);
+    if (place === undefined) {
+      exchange.shape = router.shapeOf(path);
+      throw new GatewayError('route_not_found');
+    }
+    if (place.kind === 'route') exchange.shape = place.shape;
     exchange.path = place.path;
     checkMethod(place, request.method ?? '');
 
@@ -126,29 +157,55 @@ export function createEdge(deps: EdgeDeps): Edge {
         writeOwn(exchange, response, 200, { status: 'ok' });
         return;
       case 'ready':
-        writeOwn(exchange, response, deps.isReady() ? 200 : 503, { status: deps.isReady() ? 'ready' : 'not ready' });
+        writeOwn(exchange, response, deps.isReady() ? 200 : 503, readiness());
     }
+  }
+
+  /** Rows that wait are safe in the journal, and no reason to send clients elsewhere: where the store is away, there is no elsewhere. */
+  function readiness(): unknown {
+    const status = deps.isReady() ? 'ready' : 'not ready';
+    const rowsWaiting = deps.rowsThatWait();
+    return rowsWaiting === undefined
+      ? { status }
+      : { status, ledger: { import: 'failing', rows_waiting: rowsWaiting } };
   }
 
   async function readJsonBody(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
     const { server } = exchange.snapshot;
     if (!isJsonMediaType(request.headers['content-type'])) throw new GatewayError('unsupported_media_type');
-    const decode = findDecoder(request.headers['content-encoding']);
-    // It may have gone while its key was looked up: nothing more would come of it, and nobody would say so.
-    if (exchange.client.gone) throw new GatewayError('client_closed');
-    checkAnnouncedLength(request, server.bodyLimitBytes);
+    const coding = findCoding(request.headers['content-encoding']);
+    // While its key was looked up.
+    checkReadable(exchange, request);
+    const limitBytes = server.bodyLimitBytes;
+    const plan = { limitBytes, announcedBytes: announcedBytesOf(request, limitBytes), coding };
+    const found = findRoom(exchange, plan);
+    const room = found instanceof Promise ? await found : found;
+    exchange.requestRoom = room;
+    // While it waited for its room.
+    checkReadable(exchange, request);
     if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
 
-    const reading = new BodyReading(request, server.bodyLimitBytes);
+    const reading = new BodyReading(request, plan, room);
     readings.set(request.socket, reading);
     try {
-      const body = await reading.whole();
-      return decode === undefined ? body : await decodeBody(body, decode, server.bodyLimitBytes);
+      return await reading.whole();
     } finally {
       exchange.requestBytes = reading.receivedBytes;
       // The reading of a request that was sent ahead may have begun already.
       if (readings.get(request.socket) === reading) readings.delete(request.socket);
     }
+  }
+
+  /** Of a client that has gone, or whose request cannot be read, nothing more would come, and nobody would say so. */
+  function checkReadable({ client }: Exchange, request: IncomingMessage): void {
+    if (client.gone) throw new GatewayError('client_closed');
+    const fault = request.complete ? undefined : unreadable.get(request.socket);
+    if (fault !== undefined) throw fault;
+  }
+
+  function findRoom({ key, client, snapshot }: Exchange, plan: BodyPlan): Room | Promise<Room> {
+    if (key === undefined) throw new TypeError('a body is read for a key');
+    return deps.rooms.enter({ key: key.id, client, waitMs: snapshot.server.bodyWaitMs }, bytesToBeginWith(plan));
   }
 
   /** Lets the client finish sending, so that it gets to read the answer; but not forever. */
@@ -173,6 +230,7 @@ export function createEdge(deps: EdgeDeps): Edge {
         socket.destroy(); // it has had its answer
         return true;
       }
+      unreadable.set(socket, error);
       return readings.get(socket)?.fail(error) ?? false;
     },
     readJsonBody,
@@ -227,6 +285,7 @@ function answerError(exchange: Exchange, response: ServerResponse, error: Gatewa
     error,
     exchange.clientRequestId ?? exchange.id,
     triedUpstream(exchange),
+    exchange.shape ?? exchange.key?.shape,
   );
 }
 

@@ -1,11 +1,13 @@
-/** Writes an error in the one shape that every error of the gateway has. */
+/** Writes an error in the one shape that every error of the gateway has, with what clients of another service read beside it. */
 
 import type { ServerResponse } from 'node:http';
+import { besideError } from '../core/error-shape.ts';
 import type { GatewayError } from '../core/errors.ts';
+import type { RerankShape } from '../core/translation.ts';
 
-function toErrorBody(error: GatewayError): string {
+function toErrorBody(error: GatewayError, shape?: RerankShape): string {
   const { message, type, param, code } = error;
-  return JSON.stringify({ error: { message, type, param, code } });
+  return JSON.stringify({ error: { message, type, param, code }, ...besideError(shape, message) });
 }
 
 export function writeError(
@@ -13,8 +15,9 @@ export function writeError(
   error: GatewayError,
   requestId: string,
   more: readonly string[],
+  shape: RerankShape | undefined,
 ): number {
-  const body = toErrorBody(error);
+  const body = toErrorBody(error, shape);
   return writeJson(response, error.status, body, ['x-request-id', requestId, ...more, ...error.headers]);
 }
 

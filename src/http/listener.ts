@@ -15,6 +15,7 @@ import { GatewayError } from '../core/errors.ts';
 import type { ServerSettings } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
+import { createAddressCap } from './address-cap.ts';
 import type { Edge } from './edge.ts';
 import { toRawError } from './error-answer.ts';
 
@@ -35,6 +36,9 @@ const drainLookMs = 100;
 /** So that the others do not wait for it. */
 const refusalsATurn = 25;
 
+/** What a client still sends is let in and forgotten for so long: a connection that is closed on it at once may lose the answer. */
+const lingerMs = 1_000;
+
 interface LateClient {
   readonly error: NodeJS.ErrnoException;
   readonly stream: Duplex;
@@ -42,7 +46,8 @@ interface LateClient {
 
 export function createListener(settings: ServerSettings, edge: Edge, clock: Clock): Listener {
   const inFlight = new Set<ServerResponse>();
-  const latest = new WeakMap<Socket, ServerResponse>();
+  const latest = new WeakMap<Duplex, ServerResponse>();
+  const refused = new WeakSet<Duplex>();
   let draining = false;
 
   /**
@@ -78,23 +83,64 @@ export function createListener(settings: ServerSettings, edge: Edge, clock: Cloc
     settings.tls === undefined
       ? createServer(options)
       : createTlsServer({ ...options, ...settings.tls, minVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'] });
+  const addressCap = createAddressCap();
   apply(settings);
 
+  // Before TLS, whose handshake costs more than the connection.
+  server.on('connection', addressCap.admit);
   server.on('request', handle);
   // The body is asked for once everything before it was judged: see readJsonBody.
   server.on('checkContinue', handle);
   server.on('checkExpectation', handle);
   server.on('connect', (_request, stream) => {
     const refusal = new GatewayError('malformed_request', { message: 'This is no proxy: CONNECT leads nowhere.' });
-    answerRaw(stream, refusal, clock);
+    answerRaw(stream, refusal);
   });
-  const refuseLate = createSpread(refusalsATurn, (late: LateClient) => refuse(late.error, late.stream, edge, clock));
+  const refuseLate = createSpread(refusalsATurn, (late: LateClient) => refuse(late.error, late.stream));
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
     // The server looks at its clock now and then, and finds all that have run out since.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') refuseLate({ error, stream });
-    else refuse(error, stream, edge, clock);
+    else refuse(error, stream);
   });
   server.on('tlsClientError', (_error, socket) => socket.destroy());
+
+  /** Answers what the parser could not make a request of, or breaks the connection where nobody could read an answer. */
+  function refuse(error: NodeJS.ErrnoException, stream: Duplex): void {
+    // Of what comes behind its fault the parser complains as well.
+    if (refused.has(stream)) return;
+    const refusal = toRefusal(error.code ?? '');
+    if (refusal === undefined || !stream.writable) {
+      stream.destroy();
+      return;
+    }
+    const answer = latest.get(stream);
+    const isOver = answer === undefined || answer.writableFinished;
+    if (!isOver && answer.req.complete) answerInTurn(stream, refusal, answer);
+    else if (edge.failReading(stream as Socket, refusal)) return;
+    else if (isOver) answerRaw(stream, refusal);
+    // Half an answer to it is out; with none of it out, its own refusal is on its way, or its body will turn out to be unreadable.
+    else if (answer.headersSent) stream.destroy();
+  }
+
+  /** The fault is in what was sent ahead, behind a request that has yet to be answered. */
+  function answerInTurn(stream: Duplex, refusal: GatewayError, before: ServerResponse): void {
+    refused.add(stream);
+    before.once('finish', () => {
+      // Where it is that of a request with a response of its own, that one begins at this moment, and says so itself.
+      if (latest.get(stream) === before) answerRaw(stream, refusal);
+      else edge.failReading(stream as Socket, refusal);
+    });
+  }
+
+  /** For what never became a request with a response to write to. */
+  function answerRaw(stream: Duplex, refusal: GatewayError): void {
+    refused.add(stream);
+    stream.end(toRawError(refusal, STATUS_CODES[refusal.status] ?? '', createId(clock.nowMs())));
+    stream.resume();
+    const lingering = setTimeout(() => stream.destroy(), lingerMs).unref();
+    stream.once('end', () => stream.destroy());
+    stream.once('close', () => clearTimeout(lingering));
+  }
 
   function apply(next: ServerSettings): void {
     // The server would exchange the two where the one for the headers is the longer.
@@ -103,6 +149,7 @@ export function createListener(settings: ServerSettings, edge: Edge, clock: Cloc
     server.keepAliveTimeout = next.keepAliveTimeoutMs;
     server.maxConnections = next.maxConnections;
     server.maxHeadersCount = 200;
+    addressCap.apply(next);
     if (server instanceof TlsServer && next.tls !== undefined) server.setSecureContext(next.tls);
   }
 
@@ -163,26 +210,6 @@ function createSpread<T>(atOnce: number, act: (item: T) => void): (item: T) => v
   };
 }
 
-/** Answers what the parser could not make a request of, or breaks the connection where nobody could read an answer. */
-function refuse(error: NodeJS.ErrnoException, stream: Duplex, edge: Edge, clock: Clock): void {
-  const refusal = toRefusal(error.code ?? '');
-  if (refusal === undefined || !stream.writable) {
-    stream.destroy();
-    return;
-  }
-  if (edge.failReading(stream as Socket, refusal)) return;
-  if (hasAnswerUnderWay(stream)) {
-    stream.destroy();
-    return;
-  }
-  answerRaw(stream, refusal, clock);
-}
-
-/** For what never became a request with a response to write to. */
-function answerRaw(stream: Duplex, refusal: GatewayError, clock: Clock): void {
-  stream.end(toRawError(refusal, STATUS_CODES[refusal.status] ?? '', createId(clock.nowMs())), () => stream.destroy());
-}
-
 function toRefusal(code: string): GatewayError | undefined {
   const headers = ['Connection', 'close'];
   if (code === 'HPE_HEADER_OVERFLOW') return new GatewayError('headers_too_large', { headers });
@@ -191,10 +218,4 @@ function toRefusal(code: string): GatewayError | undefined {
   }
   if (code.startsWith('HPE_')) return new GatewayError('malformed_request', { headers });
   return undefined;
-}
-
-/** The server keeps the response that is being written on its socket, under a name of its own. */
-function hasAnswerUnderWay(stream: Duplex): boolean {
-  const current: unknown = Reflect.get(stream, '_httpMessage');
-  return current !== null && current !== undefined;
 }

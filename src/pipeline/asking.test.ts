@@ -27,7 +27,7 @@ async function asking(path: string, body: object | string, ...served: readonly S
   });
   const route = routeOf(path);
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  return askingOf(await compileQuestionReader(route)(bytes, undefined), route, { tiers: [tier] });
+  return askingOf(await compileQuestionReader(route)(bytes), route, { tiers: [tier] });
 }
 
 test('items are what stands in the list, and one where it is none', async () => {

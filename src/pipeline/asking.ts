@@ -6,6 +6,7 @@ import type { Route } from '../core/route.ts';
 import { countItems, type ItemCount } from '../lib/json-items.ts';
 import type { JsonField } from '../lib/json-scan.ts';
 import { numberOf } from '../lib/json-text.ts';
+import { atOnce, inTurns } from '../lib/turns.ts';
 import type { Question } from './question.ts';
 
 /** Of text in most languages and vocabularies. */
@@ -27,6 +28,8 @@ const tokensPerPart = 500;
 const fewestTokensPerPart = 250;
 
 const one: ItemCount = Object.freeze({ elements: 1, values: 1 });
+/** Between two places to stop. */
+const looksPerPiece = 1_024;
 const imageKey = Buffer.from('"image_url"');
 const COLON = 0x3a;
 const SPACE = 0x20;
@@ -38,10 +41,25 @@ type Tiers = Course['tiers'];
 /** Without a promise where the body is not long. */
 export function askingOf(question: Question, route: Route, { tiers }: Pick<Course, 'tiers'>): Asking | Promise<Asking> {
   const list = listIn(question, route);
-  const counted = list?.kind === 'array' ? countItems(question.body, list) : one;
+  if (list?.kind !== 'array') return withAdded(toAsking(question, route, tiers, list, one, 0), tiers);
+  const counted = countItems(question.body, list);
+  const images = mayHoldImages(route, list) ? imagesIn(question.body, list) : undefined;
   return counted instanceof Promise
-    ? counted.then((count) => withAdded(toAsking(question, route, tiers, list, count), tiers))
-    : withAdded(toAsking(question, route, tiers, list, counted), tiers);
+    ? askingInTurns(question, route, tiers, list, counted, images)
+    : withAdded(toAsking(question, route, tiers, list, counted, images === undefined ? 0 : atOnce(images)), tiers);
+}
+
+async function askingInTurns(
+  question: Question,
+  route: Route,
+  tiers: Tiers,
+  list: JsonField,
+  counted: Promise<ItemCount>,
+  images: ReturnType<typeof imagesIn> | undefined,
+): Promise<Asking> {
+  const count = await counted;
+  const imageCount = images === undefined ? 0 : await inTurns(images);
+  return withAdded(toAsking(question, route, tiers, list, count, imageCount), tiers);
 }
 
 /** With what those who may be asked add to each item. */
@@ -69,6 +87,7 @@ function toAsking(
   tiers: Tiers,
   list: JsonField | undefined,
   count: ItemCount,
+  images: number,
 ): Asking {
   switch (route.operation) {
     case 'completions':
@@ -79,12 +98,12 @@ function toAsking(
       return forRerank(question, list, count);
     case 'moderations':
     case 'embeddings':
-      return forInputs(question, list, count, route.operation === 'moderations');
+      return forInputs(question, list, count, images);
   }
 }
 
 /** The prompts, inputs or documents; whatever stands in for them. */
-function listIn({ scan: { fields } }: Question, { operation }: Route): JsonField | undefined {
+export function listIn({ scan: { fields } }: Question, { operation }: Route): JsonField | undefined {
   if (operation === 'completions') return fields.get('prompt');
   if (operation === 'rerank') return present(fields.get('documents')) ?? fields.get('texts');
   return fields.get('input');
@@ -108,6 +127,7 @@ function forCompletions(question: Question, tiers: Tiers, list: JsonField | unde
     mostInputTokens: question.body.length,
     mostOutputTokens: Math.min(most * Math.min(Math.ceil(choices), mostChoices) * items, mostTokens),
     mostSearchUnits: 0,
+    ...(choices * items > 1 && { choices: choices * items }),
     isStream: question.body[question.scan.fields.get('stream')?.start ?? -1] === LOWER_T,
   };
 }
@@ -170,9 +190,8 @@ function forRerank({ body, scan }: Question, list: JsonField | undefined, { elem
   };
 }
 
-function forInputs(question: Question, list: JsonField | undefined, count: ItemCount, mayHoldImages: boolean): Asking {
+function forInputs(question: Question, list: JsonField | undefined, count: ItemCount, images: number): Asking {
   const { body } = question;
-  const images = mayHoldImages && list?.firstElement === 'object' ? imagesIn(body, list) : 0;
   return {
     items: itemsIn(list, count),
     images,
@@ -192,12 +211,18 @@ function likelyTokens({ body }: Question, list: JsonField | undefined, { values 
   return isTokens ? values : Math.ceil(sizeOf(list) / bytesPerToken);
 }
 
-function imagesIn(body: Buffer, { start, end }: JsonField): number {
+const mayHoldImages = ({ operation }: Route, { firstElement }: JsonField): boolean =>
+  operation === 'moderations' && firstElement === 'object';
+
+function* imagesIn(body: Buffer, { start, end }: JsonField): Generator<undefined, number, undefined> {
   let count = 0;
+  let looks = 0;
   for (let at = body.indexOf(imageKey, start); at !== -1 && at < end; at = body.indexOf(imageKey, at)) {
     at += imageKey.length;
     while ((body[at] ?? 0) <= SPACE && at < end) at++;
     if (body[at] === COLON) count++;
+    looks += 1;
+    if (looks % looksPerPiece === 0) yield;
   }
   return count;
 }

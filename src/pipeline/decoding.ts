@@ -11,6 +11,7 @@ import {
   type ZstdOptions,
   zstdDecompress,
 } from 'node:zlib';
+import { headerList } from '../lib/raw-headers.ts';
 
 const gunzipAsync = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 const inflateAsync = promisify<Buffer, ZlibOptions, Buffer>(inflate);
@@ -43,8 +44,9 @@ const decoders: ReadonlyMap<string, Decoder> = new Map([
   ],
 ]);
 
-/** The codings of a body, the outermost first. */
-export function codingsOf(contentEncoding: string | undefined): string[] {
+/** The codings of a body, the outermost first, whether they stand in one line or in several. */
+export function codingsOf(headers: readonly string[]): string[] {
+  const contentEncoding = headerList(headers, 'content-encoding');
   if (contentEncoding === undefined) return [];
   const codings = contentEncoding.split(',').map((coding) => coding.trim().toLowerCase());
   return codings.filter((coding) => coding !== '' && coding !== 'identity').reverse();

@@ -22,11 +22,18 @@ export interface Question {
   readonly scan: JsonObjectScan;
   /** The `model` of the body, wherever the route takes its model from. */
   readonly modelField: JsonField | undefined;
-  /** A required field that is only there as its stand-in (`messages` for `input`): the model must accept it. */
-  readonly standIn: { readonly field: string; readonly standIn: string } | undefined;
+  /** A required field that is only there as its stand-in, such as `messages` for `input`: see `checkStandIn`. */
+  readonly standIn: FoundStandIn | undefined;
 }
 
-export type QuestionReader = (body: Buffer, shape: RerankShape | undefined) => Question | Promise<Question>;
+interface FoundStandIn {
+  readonly field: string;
+  readonly check: FieldCheck;
+  readonly found: JsonField;
+  readonly allowed: 'accepts_messages' | RerankShape;
+}
+
+export type QuestionReader = (body: Buffer) => Question | Promise<Question>;
 
 /** A body over this size is scanned in turns, so that other exchanges go on meanwhile. */
 const oneTurnBytes = 512 * 1024;
@@ -52,7 +59,7 @@ export function compileQuestionReader(route: Route): QuestionReader {
   ]);
   const modelFromBody = route.model.from === 'body';
 
-  function toQuestion(body: Buffer, scan: JsonScan, shape: RerankShape | undefined): Question {
+  function toQuestion(body: Buffer, scan: JsonScan): Question {
     if (!scan.ok) throw toError(scan);
     const modelField = scan.fields.get('model');
     if (modelFromBody && modelField !== undefined && modelField.kind !== 'null' && modelField.kind !== 'string') {
@@ -68,17 +75,9 @@ export function compileQuestionReader(route: Route): QuestionReader {
       const other = standIns.get(check.name);
       const otherField = other === undefined ? undefined : fieldIn(scan, other.check.name);
       if (other === undefined || otherField === undefined) throw missing(check.name, check.wanted);
-      if (other.allowed === 'accepts_messages') {
-        if (otherField.kind !== 'array') throw missing(check.name, check.wanted);
-        standIn = { field: check.name, standIn: other.check.name };
-      } else if (other.allowed === shape) {
-        other.check.judge(otherField);
-      } else {
-        throw missing(
-          check.name,
-          `it ("${other.check.name}" in its place is for clients that send x-postern-shape: ${other.allowed})`,
-        );
-      }
+      const { allowed } = other;
+      if (allowed === 'accepts_messages' && otherField.kind !== 'array') throw missing(check.name, check.wanted);
+      standIn = { field: check.name, check: other.check, found: otherField, allowed };
     }
     for (const check of optional) {
       const field = fieldIn(scan, check.name);
@@ -87,10 +86,23 @@ export function compileQuestionReader(route: Route): QuestionReader {
     return { body, scan, modelField, standIn };
   }
 
-  return (body, shape) =>
+  return (body) =>
     body.length <= oneTurnBytes
-      ? toQuestion(body, scanJson(body, watched), shape)
-      : scanJsonInTurns(body, watched).then((scan) => toQuestion(body, scan, shape));
+      ? toQuestion(body, scanJson(body, watched))
+      : scanJsonInTurns(body, watched).then((scan) => toQuestion(body, scan));
+}
+
+/** Whether the stand-in may stand there: for the model, or for the service that the client was written for. */
+export function checkStandIn({ standIn }: Question, acceptsMessages: boolean, shape: RerankShape | undefined): void {
+  if (standIn === undefined) return;
+  const { field, check, found, allowed } = standIn;
+  if (allowed === 'accepts_messages' && !acceptsMessages) {
+    throw missing(field, `it ("${check.name}" in its place is for models marked accepts_messages)`);
+  }
+  if (allowed !== 'accepts_messages' && allowed !== shape) {
+    throw missing(field, `it ("${check.name}" in its place is for clients that send x-postern-shape: ${allowed})`);
+  }
+  check.judge(found);
 }
 
 /** What is null is not there. */

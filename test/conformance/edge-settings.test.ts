@@ -9,6 +9,7 @@ import { assertError } from '../support/error-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
 import type { HeaderField } from '../support/http-message.ts';
 import { localhostCertificate, localhostKey } from '../support/localhost-certificate.ts';
+import { patiently } from '../support/patience.ts';
 import { request, toRequestBytes } from '../support/raw-client.ts';
 import { connect } from '../support/raw-connection.ts';
 import { type Rig, startRig, testKey } from '../support/rig.ts';
@@ -180,7 +181,7 @@ test('over TLS the same is served, to clients that speak it; a reload keeps TLS,
 });
 
 test('an idle connection is closed after keep_alive, and one more than max_connections at once', async (t) => {
-  const { rig } = await open(t, { timeouts: { keep_alive: '50ms' }, max_connections: 3 });
+  const { rig } = await open(t, { timeouts: { keep_alive: patiently(12.5) }, max_connections: 3 });
   const probe = toRequestBytes({ path: '/healthz' });
   const connections = await Promise.all([connect(rig.port), connect(rig.port), connect(rig.port)]);
   for (const connection of connections) {

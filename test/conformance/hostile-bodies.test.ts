@@ -7,6 +7,7 @@ import { assertError } from '../support/error-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import type { HeaderField } from '../support/http-message.ts';
+import { patiently, patientMs } from '../support/patience.ts';
 import { request, send, toRequestBytes } from '../support/raw-client.ts';
 import { connect } from '../support/raw-connection.ts';
 import { type Rig, type RigDocument, startRig, testKey } from '../support/rig.ts';
@@ -213,13 +214,15 @@ test('while a body of 32 MiB is read and judged, others are answered', async (t)
 });
 
 test('what a client sends too slowly ends in 408 or in silence, never upstream', async (t) => {
-  const { rig, upstream } = await open(t, { server: { timeouts: { headers: '200ms', request: '400ms' } } });
+  const { rig, upstream } = await open(t, {
+    server: { timeouts: { headers: patiently(50), request: patiently(100) } },
+  });
   const whole = toRequestBytes({ path: '/v1/embeddings', headers: withKey(), body });
   const bodyAt = whole.indexOf('\r\n\r\n') + 4;
 
   /** Byte by byte from `start`, until the gateway has had enough. */
   async function trickle(start: number): Promise<void> {
-    const connection = await connect(rig.port, { timeoutMs: 8_000 });
+    const connection = await connect(rig.port, { timeoutMs: patientMs(2_000) });
     const answer = connection.nextResponse();
     let over = false;
     void answer.then(() => {
@@ -228,7 +231,7 @@ test('what a client sends too slowly ends in 408 or in silence, never upstream',
     await connection.write(whole.subarray(0, start));
     for (let at = start; at < whole.length - 1 && !over; at += 1) {
       await connection.write(whole.subarray(at, at + 1));
-      await new Promise((resolve) => setTimeout(resolve, start < bodyAt ? 60 : 300));
+      await new Promise((resolve) => setTimeout(resolve, patientMs(start < bodyAt ? 15 : 75)));
     }
     const response = await answer;
     if (response.status !== 0) assertError(response, 'request_timeout', { of: `from byte ${start}` });
@@ -239,7 +242,7 @@ test('what a client sends too slowly ends in 408 or in silence, never upstream',
   await Promise.all([trickle(0), trickle(5), trickle(bodyAt - 1), trickle(bodyAt), trickle(bodyAt + 10)]);
   assert.equal(upstream.receivedBytes, 0);
   // A client that connects and says nothing is not kept either.
-  const silent = await connect(rig.port, { timeoutMs: 8_000 });
+  const silent = await connect(rig.port, { timeoutMs: patientMs(2_000) });
   assert.notEqual(await silent.closed(), 'open');
   assert.equal((await rig.post('/v1/embeddings', body)).status, 200);
 });
@@ -321,6 +324,7 @@ test('no value that is forwarded can become a header upstream', async (t) => {
     'connection',
     'authorization',
     'content-length',
+    'x-postern-loop',
   ]);
   for (const { headers, path, rawHead, method } of upstream.requests) {
     for (const [name] of headers) assert.ok(known.has(name.toLowerCase()), `${name} came upstream`);

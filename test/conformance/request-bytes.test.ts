@@ -207,6 +207,7 @@ test('only listed headers go upstream, with our credential, agent and ID; never 
     'content-type': 'application/json',
     'user-agent': seen.header('user-agent'),
     'x-request-id': id,
+    'x-postern-loop': await rig.store.settings.installation(),
     accept: 'application/json',
     'accept-encoding': 'gzip, br',
     traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',

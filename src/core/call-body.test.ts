@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type CallBody, lengthOf, wholeBodyBytes, withSpan } from './call-body.ts';
+
+const joined = (body: CallBody): string => (Buffer.isBuffer(body) ? body : Buffer.concat(body)).toString();
+
+test('whatever is put in the place of a span, and of spans in what came of it, every other byte stays', () => {
+  const span = fc.record({ at: fc.nat(1_000), length: fc.nat(1_000), text: fc.string({ maxLength: 9 }) });
+  const bytes = fc.constantFrom(10, 1_000, wholeBodyBytes, wholeBodyBytes + 1);
+  fc.assert(
+    fc.property(bytes, fc.array(span, { maxLength: 5 }), (length, spans) => {
+      let body: CallBody = Buffer.alloc(length, '0123456789abcdef');
+      let wanted = joined(body);
+      for (const { at, length: taken, text } of spans) {
+        const start = Math.min(at, lengthOf(body));
+        const end = Math.min(start + taken, lengthOf(body));
+        const ascii = text.replace(/[^\x20-\x7e]/g, '?');
+        body = withSpan(body, start, end, ascii);
+        wanted = wanted.slice(0, start) + ascii + wanted.slice(end);
+      }
+      assert.equal(joined(body), wanted);
+      assert.equal(lengthOf(body), wanted.length);
+    }),
+  );
+});
+
+test('a long body is not copied for it', () => {
+  const body = Buffer.alloc(wholeBodyBytes + 1, 'x');
+  const renamed = withSpan(body, 10, 12, 'name');
+  assert.ok(!Buffer.isBuffer(renamed));
+  assert.deepEqual(
+    renamed.map((piece) => piece.buffer === body.buffer),
+    [true, false, true],
+  );
+});

@@ -1,0 +1,33 @@
+/** The body of a call: bytes in one piece where they are few, and else whatever pieces they were put together of, without a copy. */
+
+import { replaceSpan } from '../lib/json-scan.ts';
+
+/** A longer body is sent in slices, and whoever sends it knows nothing of it any more once it was sent. */
+export const wholeBodyBytes = 256 * 1024;
+
+export type CallBody = Buffer | readonly Buffer[];
+
+export function lengthOf(body: CallBody): number {
+  return Buffer.isBuffer(body) ? body.length : body.reduce((bytes, piece) => bytes + piece.length, 0);
+}
+
+/** With another text in the place of a span. */
+export function withSpan(body: CallBody, start: number, end: number, text: string): CallBody {
+  const patch = Buffer.from(text);
+  if (Buffer.isBuffer(body) && body.length <= wholeBodyBytes) return replaceSpan(body, start, end, patch);
+  const pieces = Buffer.isBuffer(body) ? [body] : body;
+  return [...between(pieces, 0, start), patch, ...between(pieces, end, Number.POSITIVE_INFINITY)];
+}
+
+/** What lies in a span of them all. */
+function between(pieces: readonly Buffer[], start: number, end: number): Buffer[] {
+  const found: Buffer[] = [];
+  let at = 0;
+  for (const piece of pieces) {
+    const from = Math.max(start - at, 0);
+    const to = Math.min(end - at, piece.length);
+    if (from < to) found.push(piece.subarray(from, to));
+    at += piece.length;
+  }
+  return found;
+}

@@ -1,0 +1,30 @@
+/** Memory for bodies in flight: the port between those who read bodies and the budget that all of them draw from. */
+
+import type { Listening } from './outcome.ts';
+
+/** What one body holds. It is asked for before the memory is, and given back after it. */
+export interface Room {
+  readonly bytes: number;
+  /** So many in all, at once; where there is no room for them, false, and it holds what it held. Never waits. */
+  growTo(bytes: number): boolean;
+  /** Gives back what is beyond that. */
+  shrinkTo(bytes: number): void;
+  /** Gives back all of it. Only the first time does anything. */
+  release(): void;
+}
+
+/** Who has come for room, and how long it may stand in line. */
+export interface RoomSeeker {
+  /** The ID of the key whose share it is. */
+  readonly key: string;
+  readonly client: Listening;
+  readonly waitMs: number;
+}
+
+export interface RoomKeeper {
+  /**
+   * Room to begin with. Without a promise where it can be had at once; else it waits, holding nothing. Throws `overloaded` where
+   * too many wait or its time is up, and `client_closed` where the client leaves meanwhile.
+   */
+  enter(seeker: RoomSeeker, bytes: number): Room | Promise<Room>;
+}

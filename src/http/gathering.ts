@@ -1,0 +1,122 @@
+/** Puts the pieces of a body together, in memory that was asked for before it is used, and given back as soon as it is not. */
+
+import type { Room } from '../core/room.ts';
+import { atOnce, inTurns } from '../lib/turns.ts';
+
+/** What gathers a body. */
+export interface Gathering {
+  /** False where there is no room for it. */
+  add(chunk: Buffer): boolean;
+  /** All of it; called once, after which nothing of it is kept here. Without a promise where it is not long. */
+  whole(): Buffer | Promise<Buffer>;
+  /** Nobody wants it any more. */
+  drop(): void;
+}
+
+/** A body whose length was announced: its room is there from the beginning. */
+export class AnnouncedBody implements Gathering {
+  readonly #bytes: number;
+  #whole: Buffer | undefined = undefined;
+  #usedBytes = 0;
+
+  constructor(bytes: number) {
+    this.#bytes = bytes;
+  }
+
+  add(chunk: Buffer): boolean {
+    if (chunk.length === this.#bytes) {
+      this.#whole = chunk; // most come in one piece
+      return true;
+    }
+    this.#whole ??= Buffer.allocUnsafeSlow(this.#bytes);
+    this.#usedBytes += chunk.copy(this.#whole, this.#usedBytes);
+    return true;
+  }
+
+  whole(): Buffer {
+    const whole = this.#whole ?? Buffer.alloc(0);
+    this.#whole = undefined;
+    return whole;
+  }
+
+  drop(): void {
+    this.#whole = undefined;
+  }
+}
+
+/** What a body of unknown length begins with; each further block is as long as all before it, up to the longest. */
+export const firstBlockBytes = 16 * 1024;
+const longestBlockBytes = 1024 ** 2;
+
+export class GrowingBody implements Gathering {
+  readonly #room: Room;
+  /** What is held beside it while it comes, by how much of it has come. */
+  readonly #besideBytes: (bytes: number) => number;
+  readonly #blocks: Buffer[] = [];
+  #block: Buffer = Buffer.alloc(0);
+  #usedBytes = 0;
+  #blocksBytes = 0;
+  #bytes = 0;
+
+  constructor(room: Room, besideBytes: (bytes: number) => number) {
+    this.#room = room;
+    this.#besideBytes = besideBytes;
+  }
+
+  add(chunk: Buffer): boolean {
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.#usedBytes === this.#block.length && !this.#grow()) return false;
+      const copied = chunk.copy(this.#block, this.#usedBytes, at);
+      this.#usedBytes += copied;
+      at += copied;
+    }
+    this.#bytes += chunk.length;
+    return true;
+  }
+
+  whole(): Buffer | Promise<Buffer> {
+    const joining = this.#join();
+    return this.#bytes <= longestBlockBytes ? atOnce(joining) : inTurns(joining);
+  }
+
+  *#join(): Generator<undefined, Buffer, undefined> {
+    const whole = Buffer.allocUnsafeSlow(this.#bytes);
+    let at = 0;
+    for (const block of this.#blocks) {
+      at += block.copy(whole, at, 0, this.#bytes - at);
+      free(block);
+      yield;
+    }
+    this.#blocks.length = 0;
+    this.#room.shrinkTo(this.#bytes);
+    return whole;
+  }
+
+  drop(): void {
+    this.#blocks.forEach(free);
+    this.#blocks.length = 0;
+    this.#block = Buffer.alloc(0);
+    this.#usedBytes = 0;
+  }
+
+  #grow(): boolean {
+    const next = Math.min(longestBlockBytes, Math.max(firstBlockBytes, this.#blocksBytes));
+    const bytes = this.#blocksBytes + next;
+    if (!this.#room.growTo(bytes + this.#besideBytes(bytes))) return false;
+    this.#block = Buffer.allocUnsafeSlow(next);
+    this.#blocks.push(this.#block);
+    this.#blocksBytes = bytes;
+    this.#usedBytes = 0;
+    return true;
+  }
+}
+
+/**
+ * Memory that nobody else looks at is gone at once, and not when garbage is collected some time. What is a part of a larger piece
+ * stays, as others may be in it.
+ */
+export function free(own: Buffer): void {
+  const { buffer } = own;
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === own.length) buffer.transfer(0);
+}
