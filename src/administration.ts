@@ -36,6 +36,8 @@ export interface AdministrationDeps {
   readonly log: Log;
   readonly version: string;
   readonly families: readonly Family[];
+  /** What calls of our own are known by. */
+  readonly installation: string;
   /** The configuration in force. */
   current(): LoadedConfiguration;
   /** The metrics of all that serve; all of them, or those that are wanted. */
@@ -72,7 +74,11 @@ export function openAdministration(deps: AdministrationDeps): Administration {
     boundsOf: (name) => definitions[name].buckets,
     clock: deps.clock,
   });
-  const probe = createUpstreamProbe({ env: deps.changing.secrets.env, clock: deps.clock });
+  const probe = createUpstreamProbe({
+    env: deps.changing.secrets.env,
+    clock: deps.clock,
+    installation: deps.installation,
+  });
   const context: AdminContext = {
     store: deps.store,
     clock: deps.clock,

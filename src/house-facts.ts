@@ -1,6 +1,7 @@
 /** What the console says of the process itself: since when it runs, on what, and what its store takes of the disk. */
 
-import { stat } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
 import type { HouseFacts } from './admin/context.ts';
 import { keyFileOf, readKeyRing, type SecretKeyPlace } from './config/secret-key.ts';
 import { SecretKeyError } from './lib/sealed.ts';
@@ -22,6 +23,14 @@ export function createHouseFacts(storeUrl: () => string, secrets: Omit<SecretKey
       const place = { ...secrets, store: storeUrl() };
       // Beside a database on this machine one is made when it is needed.
       return keyFileOf(place) !== undefined || (await hasKey(place));
+    },
+    async ownKey() {
+      const file = keyFileOf({ ...secrets, store: storeUrl() });
+      if (file === undefined) return undefined;
+      const content = await readFile(file, 'utf8').catch(() => undefined);
+      return content === undefined
+        ? undefined
+        : { file, id: hash('sha256', `secret key ${content.trim()}`).slice(0, 16) };
     },
   };
 }

@@ -2,6 +2,7 @@
 
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
+import { takeOutProtoKeys } from '../lib/proto-keys.ts';
 import type { Caller } from './caller.ts';
 import type { AdminContext } from './context.ts';
 import type { AnyEndpoint, Call, Method } from './endpoint.ts';
@@ -58,7 +59,8 @@ export function createAdminApi(endpoints: readonly AnyEndpoint[], context: Admin
 
   async function answer(endpoint: Runnable, c: Context<Env>): Promise<Response> {
     const caller = await context.access.identify(c.req.raw.headers);
-    checkAccess(endpoint, caller, c.req.raw, context.configuration.snapshot().console.url);
+    const consoleUrl = context.configuration.snapshot().console.url;
+    checkAccess(endpoint, caller, c.req.raw, { consoleUrl, nowMs: context.clock.nowMs() });
     refuseHeadOfStream(endpoint, c.req.raw);
     const work = async (): Promise<Response> =>
       toAnswer(endpoint, await endpoint.run(await readCall(endpoint, caller, c)));
@@ -72,7 +74,7 @@ export function createAdminApi(endpoints: readonly AnyEndpoint[], context: Admin
     const limit = endpoint.bodyLimitBytes ?? standardBodyBytes;
     const params = parse(endpoint.params, c.req.param());
     const query = parse(endpoint.query, readQuery(c.req.url));
-    const body = endpoint.body === undefined ? undefined : parse(endpoint.body, await readJson(c.req.raw, limit));
+    const body = isLeftOut(endpoint, c.req.raw) ? undefined : parse(endpoint.body, await readJson(c.req.raw, limit));
     return {
       params,
       query,
@@ -111,6 +113,10 @@ function readQuery(url: string): Record<string, string> {
   return query;
 }
 
+/** Where there is none to be sent, or none has to be and none was. */
+const isLeftOut = ({ body }: Runnable, { headers }: Request): boolean =>
+  body === undefined || (body.isOptional() && !headers.has('content-type'));
+
 async function readJson(request: Request, limit: number): Promise<unknown> {
   const type = request.headers.get('content-type') ?? '';
   if (!/^application\/json\b/i.test(type)) {
@@ -126,18 +132,20 @@ async function readJson(request: Request, limit: number): Promise<unknown> {
 
 function parse(shape: z.ZodType | undefined, value: unknown): unknown {
   if (shape === undefined) return undefined;
+  const stray = takeOutProtoKeys(value).map((path) => ({ path: toPath(path), message: noSuchField }));
   const result = shape.safeParse(value);
-  if (result.success) return result.data;
-  const fields = toFields(result.error);
+  if (result.success && stray.length === 0) return result.data;
+  const fields = [...stray, ...(result.success ? [] : toFields(result.error))];
   const names = fields.map(({ path }) => path || 'the body').join(', ');
   throw new Problem('invalid_fields', { detail: `Look at ${names}.`, fields });
 }
 
+const noSuchField = 'There is no such field here; look for a slip of the pen.';
+
 function toFields(error: z.ZodError): FieldFault[] {
   return error.issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return [{ path: toPath(issue.path), message: issue.message }];
-    const message = 'There is no such field here; look for a slip of the pen.';
-    return issue.keys.map((key) => ({ path: toPath([...issue.path, key]), message }));
+    return issue.keys.map((key) => ({ path: toPath([...issue.path, key]), message: noSuchField }));
   });
 }
 

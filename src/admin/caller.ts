@@ -11,6 +11,8 @@ export interface MemberCaller {
   readonly sessionId: string;
   /** What a write has to bear beside the cookie. */
   readonly csrfToken: string;
+  /** See StoredSession. */
+  readonly provedAtMs: number | undefined;
 }
 
 interface TokenCaller {
@@ -32,11 +34,14 @@ export function actorOf(caller: Caller): string {
     case 'nobody':
       return 'console';
     case 'member':
-      return `console: ${caller.name}`;
+      return actorNamed(caller.name);
     case 'token':
       return `token: ${caller.name}`;
   }
 }
+
+/** A member who was just let in. */
+export const actorNamed = (email: string): string => `console: ${email}`;
 
 /** The same session or token; its role may be another by now. */
 export function isSameCaller(one: Caller, other: Caller): boolean {

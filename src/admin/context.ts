@@ -50,6 +50,8 @@ export interface HouseFacts {
   storeBytes(): Promise<number | undefined>;
   /** Whether credentials can be kept in the store: there is a key for them, or one can be made. */
   canSeal(): Promise<boolean>;
+  /** The key that was made beside the database: where it is, and which, which says nothing of it; undefined where there is none. */
+  ownKey(): Promise<{ readonly file: string; readonly id: string } | undefined>;
 }
 
 interface AdminLog {

@@ -71,6 +71,8 @@ export interface Endpoint<
   /** Under which it stands in the document. */
   readonly tag: string;
   readonly needs: Needed;
+  /** It gives lasting power: for no API token, and for a session only with fresh proof (`access/proof.ts`). */
+  readonly proof?: true;
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;

@@ -10,7 +10,15 @@ import { createFetchListener } from './fetch-listener.ts';
 import type { Problem } from './problem.ts';
 
 function member(sessionId: string, role: 'viewer' | 'admin' = 'admin'): Caller {
-  return { kind: 'member', memberId: 'm', name: 'ada@example.com', role, sessionId, csrfToken: 'c' };
+  return {
+    kind: 'member',
+    memberId: 'm',
+    name: 'ada@example.com',
+    role,
+    sessionId,
+    csrfToken: 'c',
+    provedAtMs: undefined,
+  };
 }
 
 function open(t: TestContext, limits?: EventStreamLimits) {

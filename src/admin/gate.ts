@@ -1,6 +1,7 @@
-/** Lets through who may: the role that an endpoint asks for, and for writes the proof that the console itself asks. */
+/** Lets through who may: the role that an endpoint asks for, the fresh proof, and for writes that it is the console itself that asks. */
 
 import { timingSafeEqual } from 'node:crypto';
+import { checkProof } from './access/proof.ts';
 import type { Caller } from './caller.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { Problem } from './problem.ts';
@@ -8,12 +9,17 @@ import { reaches } from './roles.ts';
 
 export const csrfHeader = 'x-postern-csrf';
 
-/** `consoleUrl` is where people reach the console by way of a proxy, which may ask us by another name. */
+interface Circumstances {
+  /** Where people reach the console by way of a proxy, which may ask us by another name. */
+  readonly consoleUrl: string | undefined;
+  readonly nowMs: number;
+}
+
 export function checkAccess(
-  { needs, method }: AnyEndpoint,
+  { needs, proof, method }: AnyEndpoint,
   caller: Caller,
   request: Request,
-  consoleUrl: string | undefined,
+  { consoleUrl, nowMs }: Circumstances,
 ): void {
   if (method !== 'GET') checkOrigin(caller, request, consoleUrl);
   if (needs === 'anyone') return;
@@ -24,13 +30,15 @@ export function checkAccess(
     });
   }
   if (needs === 'member') {
-    if (caller.kind === 'member') return;
-    throw new Problem('not_allowed', { detail: 'This is about a member; an API token is none. Sign in to do it.' });
+    if (caller.kind !== 'member') {
+      throw new Problem('not_allowed', { detail: 'This is about a member; an API token is none. Sign in to do it.' });
+    }
+  } else if (!reaches(caller.role, needs)) {
+    throw new Problem('not_allowed', {
+      detail: `This takes the role ${needs}, and you have ${caller.role}; ask an owner for it.`,
+    });
   }
-  if (reaches(caller.role, needs)) return;
-  throw new Problem('not_allowed', {
-    detail: `This takes the role ${needs}, and you have ${caller.role}; ask an owner for it.`,
-  });
+  if (proof === true) checkProof(caller, nowMs);
 }
 
 /** A cookie goes along with whatever a browser sends: what another page made it send is told by what only our page knows. */

@@ -12,11 +12,14 @@ import type { Method } from './endpoint.ts';
 import { endpoints } from './endpoints/index.ts';
 import { type Needed, type Role, reaches, roleFacts, roles } from './roles.ts';
 
+/** With `+ proof` it gives lasting power: for no token, whatever its role, and for a session only with fresh proof. */
+type Wanted = Needed | `${Exclude<Needed, 'anyone'>} + proof`;
+
 /**
  * Written by hand, one line each, and compared with what is served: the lowest role; `anyone`, before signing in; `member`,
  * with a session of whichever role, and with no token.
  */
-const table: Readonly<Record<string, Needed>> = {
+const table: Readonly<Record<string, Wanted>> = {
   'GET /api/session': 'anyone',
   'POST /api/session': 'anyone',
   'DELETE /api/session': 'anyone',
@@ -29,26 +32,30 @@ const table: Readonly<Record<string, Needed>> = {
   'POST /api/invitations/accept': 'anyone',
   'PATCH /api/me': 'member',
   'POST /api/me/password': 'member',
+  'POST /api/me/proof': 'member',
+  'POST /api/me/proof/passkey/options': 'member',
+  'POST /api/me/proof/passkey': 'member',
   'GET /api/me/sessions': 'member',
   'DELETE /api/me/sessions/:id': 'member',
   'GET /api/me/passkeys': 'member',
-  'POST /api/me/passkeys/options': 'member',
-  'POST /api/me/passkeys': 'member',
+  'POST /api/me/passkeys/options': 'member + proof',
+  'POST /api/me/passkeys': 'member + proof',
   'PATCH /api/me/passkeys/:id': 'member',
-  'DELETE /api/me/passkeys/:id': 'member',
+  'DELETE /api/me/passkeys/:id': 'member + proof',
   'GET /api/tokens': 'member',
-  'POST /api/tokens': 'member',
+  'POST /api/tokens': 'member + proof',
   'DELETE /api/tokens/:id': 'member',
   'GET /api/members': 'viewer',
-  'POST /api/members': 'owner',
-  'PATCH /api/members/:id': 'owner',
-  'DELETE /api/members/:id': 'owner',
-  'POST /api/members/:id/reset': 'owner',
+  'POST /api/members': 'owner + proof',
+  'PATCH /api/members/:id': 'owner + proof',
+  'DELETE /api/members/:id': 'owner + proof',
+  'POST /api/members/:id/reset': 'owner + proof',
   'DELETE /api/invitations/:id': 'owner',
   'GET /api/live': 'viewer',
   'GET /api/overview': 'viewer',
   'GET /api/health': 'viewer',
   'GET /api/notices': 'viewer',
+  'POST /api/notices/secret-key-backup': 'owner',
   'GET /api/first-steps': 'viewer',
   'GET /api/about': 'viewer',
   'GET /api/families': 'viewer',
@@ -102,7 +109,10 @@ const table: Readonly<Record<string, Needed>> = {
 
 type Headers = Readonly<Record<string, string>>;
 /** `through`: past the gate, whatever came of it then. */
-type Verdict = 'through' | 'sign_in_needed' | 'not_allowed' | 'forged_request';
+type Verdict = 'through' | 'sign_in_needed' | 'not_allowed' | 'proof_needed' | 'forged_request';
+
+const refusals = ['sign_in_needed', 'not_allowed', 'proof_needed', 'forged_request'];
+const staleMs = 5 * 60_000;
 
 async function open(t: TestContext) {
   const { context, store } = await openAdmin(t, { signsIn: true });
@@ -115,8 +125,9 @@ async function open(t: TestContext) {
     return made;
   }
 
-  async function sessionOf(member: StoredMember) {
-    const { cookie, csrfToken, session } = await context.access.sessions.open(member, 'password', nowhere);
+  async function sessionOf(member: StoredMember, provedAgoMs = 0) {
+    const provedAtMs = Date.now() - provedAgoMs;
+    const { cookie, csrfToken, session } = await context.access.sessions.open(member, 'password', nowhere, provedAtMs);
     const headers = { cookie: cookie.split(';', 1)[0] ?? '', 'x-postern-csrf': csrfToken };
     return { headers, id: session.id };
   }
@@ -152,7 +163,7 @@ async function open(t: TestContext) {
     const isProblem = response.headers.get('content-type') === 'application/problem+json';
     const code = isProblem ? JSON.parse(await response.text()).code : undefined;
     await response.body?.cancel().catch(() => undefined);
-    return ['sign_in_needed', 'not_allowed', 'forged_request'].includes(code) ? code : 'through';
+    return refusals.includes(code) ? code : 'through';
   }
 
   return { store, addMember, sessionOf, tokenOf, send, judge };
@@ -163,11 +174,15 @@ function split(route: string): [Method, string] {
   return [method as Method, path];
 }
 
-function wanted(needs: Needed, role: Role | undefined, way: 'session' | 'token'): Verdict {
+type Way = 'proved session' | 'stale session' | 'token';
+
+function judgementOf(wanted: Wanted, role: Role | undefined, way: Way): Verdict {
+  const [needs, proof] = wanted.split(' + ') as [Needed, 'proof' | undefined];
   if (needs === 'anyone') return 'through';
   if (role === undefined) return 'sign_in_needed';
-  if (needs === 'member') return way === 'session' ? 'through' : 'not_allowed';
-  return reaches(role, needs) ? 'through' : 'not_allowed';
+  if (needs === 'member' ? way === 'token' : !reaches(role, needs)) return 'not_allowed';
+  if (proof === undefined || way === 'proved session') return 'through';
+  return way === 'token' ? 'not_allowed' : 'proof_needed';
 }
 
 test('the table names what is served, each thing once, and nothing else', () => {
@@ -179,16 +194,27 @@ test('every endpoint lets through whom the table says, and nobody else', async (
   const { addMember, sessionOf, tokenOf, judge } = await open(t);
   // Somebody who is there for good, so that nobody else is the last owner.
   const owner = await addMember('owner');
-  for (const [route, needs] of Object.entries(table)) {
-    assert.equal(await judge(route, {}), wanted(needs, undefined, 'session'), `nobody: ${route}`);
+  for (const [route, wanted] of Object.entries(table)) {
+    assert.equal(await judge(route, {}), judgementOf(wanted, undefined, 'proved session'), `nobody: ${route}`);
     for (const role of roles) {
-      // A new session for each, as one of the endpoints ends it.
-      const { headers } = await sessionOf(await addMember(role));
-      assert.equal(await judge(route, headers), wanted(needs, role, 'session'), `${role}: ${route}`);
-      const token = await tokenOf(owner, role);
-      assert.equal(await judge(route, token.headers), wanted(needs, role, 'token'), `token of ${role}: ${route}`);
+      // New ones for each, as some of the endpoints end them.
+      const member = await addMember(role);
+      const ways: Readonly<Record<Way, Headers>> = {
+        'proved session': (await sessionOf(member)).headers,
+        'stale session': (await sessionOf(member, staleMs)).headers,
+        token: (await tokenOf(owner, role)).headers,
+      };
+      for (const way of ['proved session', 'stale session', 'token'] as const) {
+        assert.equal(await judge(route, ways[way]), judgementOf(wanted, role, way), `${way} of ${role}: ${route}`);
+      }
     }
   }
+});
+
+test('what gives lasting power is marked in what is served as it is in the table', () => {
+  const marked = endpoints.filter(({ proof }) => proof === true).map(({ method, path }) => `${method} ${path}`);
+  const listed = Object.entries(table).filter(([, wanted]) => wanted.endsWith(' + proof'));
+  assert.deepEqual(marked.sort(), listed.map(([route]) => route).sort());
 });
 
 test('every write with a session is refused without the proof, from another site and from another origin', async (t) => {
@@ -311,7 +337,7 @@ test('a session is its own: nobody ends that of another, not even an owner', asy
 });
 
 test('an owner changes everybody but themselves, and never the last owner', async (t) => {
-  const { store, addMember, sessionOf, tokenOf, send } = await open(t);
+  const { addMember, sessionOf, tokenOf, send } = await open(t);
   const owner = await addMember('owner');
   const other = await addMember('viewer');
   const { headers } = await sessionOf(owner);
@@ -325,10 +351,9 @@ test('an owner changes everybody but themselves, and never the last owner', asyn
   assert.equal((await send('PATCH', `/api/members/${owner.id}`, headers, { name: 'Me' })).status, 200);
   assert.deepEqual(await statuses(other.id, headers), [200, 200, 204]);
   const second = await addMember('owner');
-  await store.members.change(owner.id, { disabled: true }, { actor: 'tester' });
-  const token = await tokenOf(second, 'owner');
-  await store.members.change(owner.id, { disabled: false }, { actor: 'tester' });
-  assert.deepEqual(await statuses(owner.id, token.headers), [200, 200, 204]);
+  assert.deepEqual(await statuses(owner.id, (await tokenOf(second, 'owner')).headers), [403, 403, 403]);
+  assert.deepEqual(await statuses(owner.id, (await sessionOf(second, staleMs)).headers), [403, 403, 403]);
+  assert.deepEqual(await statuses(owner.id, (await sessionOf(second)).headers), [200, 200, 204]);
 });
 
 test('what each role may is told to people as the code has it', async () => {

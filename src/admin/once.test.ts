@@ -10,6 +10,7 @@ const member: Caller = {
   role: 'admin',
   sessionId: 's',
   csrfToken: 'c',
+  provedAtMs: undefined,
 };
 
 function rig() {

@@ -91,6 +91,7 @@ test('it has the form of OpenAPI 3.1: known fields, responses with descriptions,
     'requestBody',
     'responses',
     'x-required-role',
+    'x-fresh-proof',
   ];
   const tags = new Set(document.tags.map(({ name }: { name: string }) => name));
   for (const [path, method, operation] of operations) {
@@ -113,9 +114,10 @@ test('it has the form of OpenAPI 3.1: known fields, responses with descriptions,
 });
 
 test('writes by a member need the token beside the cookie, and anyone may ask who is signed in', () => {
-  for (const [path, method, { security, 'x-required-role': role }] of operations) {
+  for (const [path, method, { security, 'x-required-role': role, 'x-fresh-proof': isForPeople }] of operations) {
+    const tokens = isForPeople === true ? [] : [{ bearer: [] }];
     if (role === 'anyone') assert.deepEqual(security, [], path);
-    else if (method !== 'get') assert.deepEqual(security, [{ session: [], csrf: [] }, { bearer: [] }], path);
+    else if (method !== 'get') assert.deepEqual(security, [{ session: [], csrf: [] }, ...tokens], path);
   }
 });
 

@@ -64,22 +64,35 @@ const signedIn = [{ session: [] }, { bearer: [] }];
 const signedInToWrite = [{ session: [], csrf: [] }, { bearer: [] }];
 
 function toOperation(endpoint: AnyEndpoint): Json {
-  const { method, summary, tag, needs } = endpoint;
+  const { summary, tag, needs } = endpoint;
   const parameters = [...toParameters(endpoint), ...toHeaderParameters(endpoint)];
   return {
     operationId: toOperationId(endpoint),
     summary,
-    description: whoMay(needs),
+    description: whoMay(endpoint),
     tags: [tag],
     'x-required-role': needs,
-    ...(needs === 'anyone' ? { security: [] } : method === 'GET' ? {} : { security: signedInToWrite }),
+    ...(endpoint.proof === true && { 'x-fresh-proof': true }),
+    ...securityOf(endpoint),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...toRequestBody(endpoint),
     responses: { ...toSuccess(endpoint), default: { $ref: '#/components/responses/Problem' } },
   };
 }
 
-function whoMay(needs: Needed): string {
+/** What takes fresh proof is for no token. */
+function securityOf({ method, needs, proof }: AnyEndpoint): Json {
+  if (needs === 'anyone') return { security: [] };
+  if (method === 'GET') return {};
+  return { security: proof === true ? signedInToWrite.slice(0, 1) : signedInToWrite };
+}
+
+function whoMay({ needs, proof }: AnyEndpoint): string {
+  const who = whoReaches(needs);
+  return proof === true ? `${who} Takes fresh proof, and no API token.` : who;
+}
+
+function whoReaches(needs: Needed): string {
   if (needs === 'anyone') return 'For everyone, before signing in as well.';
   if (needs === 'member') return 'For members who are signed in, whatever their role; not for API tokens.';
   return `Needs the role ${needs}${needs === 'owner' ? '' : ' or a higher one'}.`;
@@ -134,7 +147,8 @@ function toHeaderParameters({ method, once, streams }: AnyEndpoint): Json[] {
 
 function toRequestBody({ method, body, streams }: AnyEndpoint): Json {
   if (body !== undefined) {
-    return { requestBody: { required: true, content: { 'application/json': { schema: toSchema(body, 'input') } } } };
+    const content = { 'application/json': { schema: toSchema(body, 'input') } };
+    return { requestBody: { required: !body.isOptional(), content } };
   }
   // What is taken as it comes.
   if (streams !== undefined && method === 'POST') {

@@ -72,6 +72,8 @@ export interface StoredSession {
   readonly seenAtMs: number;
   /** At the latest, however much it is used. */
   readonly expiresAtMs: number;
+  /** When whoever uses it proved last to be its member; undefined where only the identity provider said so, whenever that was. */
+  readonly provedAtMs: number | undefined;
 }
 
 interface NewSession {
@@ -82,6 +84,7 @@ interface NewSession {
   readonly address: string;
   readonly userAgent: string;
   readonly expiresAtMs: number;
+  readonly provedAtMs?: number | undefined;
 }
 
 /** Sessions are no part of the audit log: signing in and out is, which whoever opens and ends them tells. */
@@ -159,6 +162,10 @@ export interface PasskeyStore {
   used(id: string, counter: number): Promise<boolean>;
 }
 
+/** What a member gets in with beside the password: all of it ends with a reset, save for what is kept by word. */
+export const memberMeans = ['tokens', 'passkeys'] as const;
+export type MemberMeans = (typeof memberMeans)[number];
+
 /** What the secret in a link is good for: becoming the first owner, becoming a member, or setting another password. */
 export const invitationKinds = ['set-up', 'invitation', 'reset'] as const;
 type InvitationKind = (typeof invitationKinds)[number];
@@ -192,9 +199,17 @@ export interface InvitationStore {
     },
     actor: string,
   ): Promise<StoredInvitation | 'taken'>;
-  /** In place of a former one; undefined where there is no such member. */
+  /**
+   * In place of a former one; undefined where there is no such member. What is not kept ends now, and what was added meanwhile
+   * with the other password.
+   */
   reset(
-    reset: { readonly digest: string; readonly memberId: string; readonly expiresAtMs: number },
+    reset: {
+      readonly digest: string;
+      readonly memberId: string;
+      readonly expiresAtMs: number;
+      readonly kept?: readonly MemberMeans[] | undefined;
+    },
     actor: string,
   ): Promise<StoredInvitation | undefined>;
   /** Once: makes the member, or sets its password and ends its sessions. Of many at once, one succeeds. */

@@ -1,14 +1,22 @@
 /** Links that make somebody a member or give another password, in a database: each good for once, and found by its digest alone. */
 
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import { foldEmail, type InvitationStore, invitationKinds, type StoredInvitation } from '../core/member.ts';
+import {
+  foldEmail,
+  type InvitationStore,
+  invitationKinds,
+  type MemberMeans,
+  memberMeans,
+  type StoredInvitation,
+} from '../core/member.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
+import { endMeans } from './member-means.ts';
 import { findMember, type MemberRow, takeTurn, toAudited, toMember, toMemberRow, toRole } from './member-rows.ts';
 import { endSessions, isAnyThere, isTaken } from './members.ts';
 import type { Recorder, Trace } from './recording.ts';
 import type { InvitationTable, Schema } from './schema.ts';
-import { oneOf } from './stored-json.ts';
+import { oneOf, readTexts } from './stored-json.ts';
 
 type InvitationRow = Selectable<InvitationTable>;
 type Tracer = (trace: Trace) => Promise<void>;
@@ -20,9 +28,9 @@ export function createInvitationStore(db: Kysely<Schema>, recorder: Recorder, cl
     expiresAtMs: number,
   ): InvitationRow {
     const nowMs = clock.nowMs();
-    const { digest, kind, role, email = null, member = null } = row;
+    const { digest, kind, role, email = null, member = null, kept = null } = row;
     const times = { created_at: nowMs, expires_at: expiresAtMs };
-    return { id: createId(nowMs), digest, kind, email, role, member, invited_by: actor, ...times };
+    return { id: createId(nowMs), digest, kind, email, role, member, kept, invited_by: actor, ...times };
   }
 
   async function findValid(from: Kysely<Schema>, digest: string): Promise<InvitationRow | undefined> {
@@ -37,9 +45,30 @@ export function createInvitationStore(db: Kysely<Schema>, recorder: Recorder, cl
       action: actions[toKind(row)],
       subject: row.email ?? row.kind,
       before: null,
-      after: { role: row.role, expiresAtMs: row.expires_at },
+      after: { role: row.role, expiresAtMs: row.expires_at, ...(row.kept !== null && { kept: toKept(row) }) },
     });
     return toInvitation(row);
+  }
+
+  async function setPassword(
+    transaction: Transaction<Schema>,
+    link: InvitationRow,
+    passwordHash: string,
+    trace: Tracer,
+  ) {
+    const id = link.member ?? '';
+    if ((await findMember(transaction, id)) === undefined) return 'absent' as const;
+    const after: MemberRow = await transaction
+      .updateTable('members')
+      .set({ password_hash: passwordHash })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    await endSessions(transaction, id);
+    await trace({ action: 'member.password', subject: after.email, before: null, after: toAudited(after) });
+    // Whoever was in meanwhile may have added some.
+    await endMeans(transaction, id, toKept(link), clock.nowMs(), trace);
+    return (await findMember(transaction, id)) ?? 'absent';
   }
 
   return {
@@ -85,7 +114,7 @@ export function createInvitationStore(db: Kysely<Schema>, recorder: Recorder, cl
         return put(transaction, toRow({ digest, kind: 'invitation', email, role }, actor, expiresAtMs), trace);
       }),
 
-    reset: ({ digest, memberId, expiresAtMs }, actor) =>
+    reset: ({ digest, memberId, expiresAtMs, kept = [] }, actor) =>
       recorder.write(actor, async (transaction, trace) => {
         await takeTurn(transaction);
         const member = await findMember(transaction, memberId);
@@ -96,11 +125,10 @@ export function createInvitationStore(db: Kysely<Schema>, recorder: Recorder, cl
           .where('member', '=', memberId)
           .execute();
         const { email, role } = member;
-        return put(
-          transaction,
-          toRow({ digest, kind: 'reset', email, role, member: memberId }, actor, expiresAtMs),
-          trace,
-        );
+        const row = { digest, kind: 'reset', email, role, member: memberId, kept: JSON.stringify(kept) };
+        const made = await put(transaction, toRow(row, actor, expiresAtMs), trace);
+        await endMeans(transaction, memberId, kept, clock.nowMs(), trace);
+        return made;
       }),
 
     accept: (digest, person) =>
@@ -110,7 +138,7 @@ export function createInvitationStore(db: Kysely<Schema>, recorder: Recorder, cl
         if (row === undefined) return 'absent';
         if (row.kind === 'reset') {
           await transaction.deleteFrom('invitations').where('digest', '=', digest).execute();
-          return setPassword(transaction, row.member ?? '', person.passwordHash, trace);
+          return setPassword(transaction, row, person.passwordHash, trace);
         }
         if (row.kind === 'set-up' && (await isAnyThere(transaction))) return 'absent';
         const email = row.email ?? person.email;
@@ -140,22 +168,12 @@ export function createInvitationStore(db: Kysely<Schema>, recorder: Recorder, cl
 
 const actions = { 'set-up': 'member.set_up', invitation: 'member.invite', reset: 'member.reset' } as const;
 
-async function setPassword(transaction: Transaction<Schema>, id: string, passwordHash: string, trace: Tracer) {
-  const before = await findMember(transaction, id);
-  if (before === undefined) return 'absent' as const;
-  const after: MemberRow = await transaction
-    .updateTable('members')
-    .set({ password_hash: passwordHash })
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  await endSessions(transaction, id);
-  await trace({ action: 'member.password', subject: after.email, before: null, after: toAudited(after) });
-  return toMember({ ...after, passkeys: before.passkeys });
-}
-
 /** What only a newer version knows, this one takes for what gives least. */
 const toKind = (row: InvitationRow) => oneOf(invitationKinds, row.kind) ?? 'invitation';
+
+/** What only a newer version knows ends here as well. */
+const toKept = ({ kept }: InvitationRow): readonly MemberMeans[] =>
+  memberMeans.filter((means) => readTexts(kept ?? '[]')?.includes(means));
 
 function toInvitation(row: InvitationRow): StoredInvitation {
   return {

@@ -3,6 +3,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { PasskeyStore, StoredPasskey } from '../core/member.ts';
 import type { Clock } from '../lib/clock.ts';
+import { tellRemoval, toAuditedPasskey } from './member-means.ts';
 import { findMember, takeTurn } from './member-rows.ts';
 import type { Recorder } from './recording.ts';
 import type { PasskeyTable, Schema } from './schema.ts';
@@ -48,7 +49,7 @@ export function createPasskeyStore(db: Kysely<Schema>, recorder: Recorder, clock
           .onConflict((conflict) => conflict.doNothing())
           .executeTakeFirst();
         if (added.numInsertedOrUpdatedRows === 0n) return 'taken';
-        await trace({ action: 'passkey.add', subject: row.id, before: null, after: toAudited(row) });
+        await trace({ action: 'passkey.add', subject: row.id, before: null, after: toAuditedPasskey(row) });
         return toPasskey(row);
       }),
 
@@ -64,8 +65,8 @@ export function createPasskeyStore(db: Kysely<Schema>, recorder: Recorder, clock
         if (before === undefined) return false;
         if (before.name === name) return true;
         await transaction.updateTable('passkeys').set({ name }).where('id', '=', id).execute();
-        const after = toAudited({ ...before, name });
-        await trace({ action: 'passkey.rename', subject: id, before: toAudited(before), after });
+        const after = toAuditedPasskey({ ...before, name });
+        await trace({ action: 'passkey.rename', subject: id, before: toAuditedPasskey(before), after });
         return true;
       }),
 
@@ -79,7 +80,7 @@ export function createPasskeyStore(db: Kysely<Schema>, recorder: Recorder, clock
           .returningAll()
           .executeTakeFirst();
         if (before === undefined) return false;
-        await trace({ action: 'passkey.remove', subject: id, before: toAudited(before), after: null });
+        await tellRemoval(before, trace);
         return true;
       }),
 
@@ -108,5 +109,3 @@ function toPasskey(row: PasskeyRow): StoredPasskey {
     lastUsedAtMs: row.last_used_at ?? undefined,
   };
 }
-
-const toAudited = ({ member, name }: PasskeyRow): unknown => ({ memberId: member, name });

@@ -17,6 +17,7 @@ export interface Schema {
   readonly pruning: PruningTable;
   readonly budget_accounts: BudgetAccountTable;
   readonly budget_leases: BudgetLeaseTable;
+  readonly budget_nodes: BudgetNodeTable;
   readonly claims: ClaimTable;
   readonly members: MemberTable;
   readonly sessions: SessionTable;
@@ -49,6 +50,8 @@ export interface KeyTable {
   /** A JSON object of text; null for none. */
   readonly metadata: string | null;
   readonly capture_ms: number | null;
+  /** Which service its clients were written for. */
+  readonly shape: string | null;
   /** The digest of the secret before the last rotation. */
   readonly old_digest: string | null;
   readonly old_digest_until: number | null;
@@ -224,6 +227,11 @@ interface BudgetLeaseTable {
   readonly spent_nanos: number;
 }
 
+interface BudgetNodeTable {
+  readonly node: string;
+  readonly heard_at: number;
+}
+
 interface ClaimTable {
   readonly name: string;
   readonly claimed_at: number;
@@ -252,6 +260,8 @@ export interface SessionTable {
   readonly created_at: number;
   readonly seen_at: number;
   readonly expires_at: number;
+  /** Null where nobody proved anything yet. */
+  readonly proved_at: number | null;
 }
 
 export interface TokenTable {
@@ -290,6 +300,8 @@ export interface InvitationTable {
   readonly invited_by: string;
   readonly created_at: number;
   readonly expires_at: number;
+  /** A JSON list of text, for a reset; null for nothing. */
+  readonly kept: string | null;
 }
 
 interface AttemptTable {

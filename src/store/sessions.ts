@@ -23,6 +23,7 @@ export function createSessionStore(db: Kysely<Schema>, clock: Clock): SessionSto
           created_at: nowMs,
           seen_at: nowMs,
           expires_at: session.expiresAtMs,
+          proved_at: session.provedAtMs ?? null,
         };
         // Nobody removes the member meanwhile.
         const member = await transaction
@@ -87,5 +88,6 @@ function toSession(row: Selectable<SessionTable>): StoredSession {
     createdAtMs: row.created_at,
     seenAtMs: row.seen_at,
     expiresAtMs: row.expires_at,
+    provedAtMs: row.proved_at ?? undefined,
   };
 }

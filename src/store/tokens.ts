@@ -4,6 +4,7 @@ import type { Kysely, Selectable } from 'kysely';
 import type { StoredToken, TokenStore } from '../core/member.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
+import { endToken, toAuditedToken } from './member-means.ts';
 import { findMember, takeTurn, toRole } from './member-rows.ts';
 import type { Recorder } from './recording.ts';
 import type { Schema, TokenTable } from './schema.ts';
@@ -48,7 +49,7 @@ export function createTokenStore(db: Kysely<Schema>, recorder: Recorder, clock: 
           revoked_at: null,
         };
         await transaction.insertInto('tokens').values(row).execute();
-        await trace({ action: 'token.create', subject: row.id, before: null, after: toAudited(row) });
+        await trace({ action: 'token.create', subject: row.id, before: null, after: toAuditedToken(row) });
         return toToken(row);
       }),
 
@@ -58,9 +59,7 @@ export function createTokenStore(db: Kysely<Schema>, recorder: Recorder, clock: 
         const before = await transaction.selectFrom('tokens').selectAll().where('id', '=', id).executeTakeFirst();
         if (before === undefined) return false;
         if (before.revoked_at !== null) return true;
-        const after = { ...before, revoked_at: clock.nowMs() };
-        await transaction.updateTable('tokens').set({ revoked_at: after.revoked_at }).where('id', '=', id).execute();
-        await trace({ action: 'token.revoke', subject: id, before: toAudited(before), after: toAudited(after) });
+        await endToken(transaction, before, clock.nowMs(), trace);
         return true;
       }),
 
@@ -82,8 +81,4 @@ function toToken(row: TokenRow): StoredToken {
     lastUsedAtMs: row.last_used_at ?? undefined,
     revokedAtMs: row.revoked_at ?? undefined,
   };
-}
-
-function toAudited({ member, name, hint, role, expires_at, revoked_at }: TokenRow): unknown {
-  return { memberId: member, name, hint, role, expiresAtMs: expires_at, revokedAtMs: revoked_at };
 }

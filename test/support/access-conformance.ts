@@ -149,7 +149,10 @@ export function describeAccess(openStore: OpenStore): void {
     const opened = await sessions.open(session);
     assert.ok(opened !== undefined);
     const { digest, ...facts } = session;
-    assert.deepEqual(opened, { ...facts, id: opened.id, createdAtMs: clock.nowMs(), seenAtMs: clock.nowMs() });
+    const times = { createdAtMs: clock.nowMs(), seenAtMs: clock.nowMs(), provedAtMs: undefined };
+    assert.deepEqual(opened, { ...facts, id: opened.id, ...times });
+    const proved = await sessions.open({ ...newSession(id), provedAtMs: 42 });
+    assert.equal(proved?.provedAtMs, 42);
     assert.notEqual(opened.id, digest);
     clock.advance(7);
     await sessions.seen(opened.id);

@@ -83,7 +83,7 @@ export async function openAdmin(
     certificate: () => loaded.snapshot.server.tls?.cert,
   });
   t.after(() => gatewayCalls.close());
-  const probe = createUpstreamProbe({ env, clock: systemClock });
+  const probe = createUpstreamProbe({ env, clock: systemClock, installation: 'installation' });
   t.after(() => probe.close());
   // Cheap passwords: what they cost is for their own test.
   const access = createAccess({
@@ -100,7 +100,7 @@ export async function openAdmin(
     version: '0.0.0',
     families,
     configuration: { snapshot: () => loaded.snapshot, file: () => loaded.file, warnings: () => loaded.warnings },
-    access: signsIn ? access : { ...access, identify: async () => caller },
+    access: signsIn ? access : { ...access, identify: async () => asProved(caller) },
     oidc: createOidcDesk(() => loaded.snapshot.console.oidc, systemClock.nowMs),
     passkeys: createPasskeys(store, systemClock),
     probe,
@@ -155,5 +155,17 @@ export async function openAdmin(
 
 function toCaller(role: Role | null): Caller {
   if (role === null) return { kind: 'nobody' };
-  return { kind: 'member', memberId: `member-${role}`, name: `${role}@example.com`, role, sessionId: 's', csrfToken };
+  const provedAtMs = undefined;
+  return {
+    kind: 'member',
+    memberId: `member-${role}`,
+    name: `${role}@example.com`,
+    role,
+    sessionId: 's',
+    csrfToken,
+    provedAtMs,
+  };
 }
+
+const asProved = (caller: Caller): Caller =>
+  caller.kind === 'member' ? { ...caller, provedAtMs: systemClock.nowMs() } : caller;

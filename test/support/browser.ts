@@ -14,13 +14,14 @@ import { buildConsole } from '../../tools/build-console.ts';
 import { useChromium, whyNoChromium } from './chromium.ts';
 import { type Account, createAccounts } from './console-accounts.ts';
 import { type GatewayProcess, standardStore, startGatewayProcess } from './gateway-process.ts';
+import { patientMs } from './patience.ts';
 import { usePostgres, whyNoPostgres } from './postgres.ts';
 
 const artifacts = fileURLToPath(new URL('../artifacts/console/', import.meta.url));
 const wide = { width: 1280, height: 800 };
 const phone = { width: 375, height: 812 };
 /** For what a page shows: a whole machine may be busy with other tests. */
-const patienceMs = 40_000;
+const patienceMs = patientMs(10_000);
 const pollMs = 30;
 /** As the browser runs it. */
 const isSettled = `document.querySelector('[aria-busy="true"]') === null && document.querySelector('h1, h2') !== null`;
@@ -62,6 +63,8 @@ export interface ConsoleRig {
   visit(): Promise<Visitor>;
   /** The same, signed in; the first time that a role is asked for, its member is made. */
   signIn(role?: Role): Promise<Visitor>;
+  /** The same, signed in long ago. */
+  signInStale(role?: Role): Promise<Visitor>;
   account(role?: Role): Promise<Account>;
   /** The admin API as that member; the answer's JSON. Fails where it is no success. */
   ask(method: string, path: string, body?: unknown, role?: Role): Promise<ReturnType<typeof JSON.parse>>;
@@ -101,18 +104,20 @@ export async function openConsole(
     return visit;
   }
 
+  async function visitWith(cookies: Account['cookies']): Promise<Visitor> {
+    const visitor = await visit();
+    await visitor.context.addCookies(cookies.map((cookie) => ({ ...cookie, url })));
+    return visitor;
+  }
+
   return {
     gateway,
     url,
     setUpLink,
     visit,
     account: (role = 'owner') => accounts.get(role),
-    async signIn(role = 'owner') {
-      const { cookies } = await accounts.get(role);
-      const visitor = await visit();
-      await visitor.context.addCookies(cookies.map((cookie) => ({ ...cookie, url })));
-      return visitor;
-    },
+    signIn: async (role = 'owner') => visitWith((await accounts.get(role)).cookies),
+    signInStale: async (role = 'owner') => visitWith(await (await accounts.get(role)).openStale()),
     ask: async (method, path, body, role = 'owner') => (await accounts.get(role)).ask(method, path, body),
   };
 }

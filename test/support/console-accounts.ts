@@ -3,6 +3,7 @@
 import { createPasswords } from '../../src/admin/access/passwords.ts';
 import { createSessions } from '../../src/admin/access/sessions.ts';
 import type { Role } from '../../src/admin/roles.ts';
+import type { StoredMember } from '../../src/core/member.ts';
 import type { Store } from '../../src/core/store.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -14,6 +15,8 @@ export interface Account {
   /** Of a session that is signed in. */
   readonly cookies: readonly { readonly name: string; readonly value: string }[];
   ask(method: string, path: string, body?: unknown): Promise<ReturnType<typeof JSON.parse>>;
+  /** Of another session, whose proof is too old for what gives lasting power. */
+  openStale(): Promise<Account['cookies']>;
 }
 
 export interface Accounts {
@@ -40,9 +43,16 @@ export function createAccounts({ url, store: address, cwd }: AccountsPlace): Acc
   async function make(role: Role): Promise<Account> {
     if (role !== 'owner') await get('owner');
     const facts = { email: `${role}@example.com`, name: `${role[0]?.toUpperCase()}${role.slice(1)} Example` };
+    const member = await withStore((store) => join(store, { ...facts, role }));
+    const opened = await withStore((store) => signIn(store, member, Date.now()));
+    const openStale = () => withStore(async (store) => toCookies(await signIn(store, member, 0)));
+    return { ...toAccount(url, { ...facts, password }, opened), openStale };
+  }
+
+  async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
     const store = await openStore(address, { cwd });
     try {
-      return toAccount(url, { ...facts, password }, await signIn(store, { ...facts, role }));
+      return await work(store);
     } finally {
       await store.close();
     }
@@ -57,24 +67,35 @@ export function createAccounts({ url, store: address, cwd }: AccountsPlace): Acc
   return { get };
 }
 
-async function signIn(store: Store, facts: { readonly email: string; readonly name: string; readonly role: Role }) {
+async function join(store: Store, facts: { readonly email: string; readonly name: string; readonly role: Role }) {
   const passwordHash = await createPasswords(smallCost).hash(password);
   const member = await store.members.create({ ...facts, passwordHash }, 'test');
   if (member === 'taken') throw new Error(`${facts.email} is a member already`);
+  return member;
+}
+
+function signIn(store: Store, member: StoredMember, provedAtMs: number) {
   const sessions = createSessions({ store, clock: systemClock, isSecure: () => false });
-  return sessions.open(member, 'password', { headers: new Headers(), address: '127.0.0.1' });
+  return sessions.open(member, 'password', { headers: new Headers(), address: '127.0.0.1' }, provedAtMs);
+}
+
+function toCookies({ cookie }: { readonly cookie: string }): Account['cookies'] {
+  const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+  return [{ name, value }];
 }
 
 function toAccount(
   url: string,
   facts: Pick<Account, 'email' | 'name' | 'password'>,
-  { cookie, csrfToken }: { readonly cookie: string; readonly csrfToken: string },
-): Account {
-  const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
-  const headers = { cookie: `${name}=${value}`, 'x-postern-csrf': csrfToken, 'content-type': 'application/json' };
+  opened: { readonly cookie: string; readonly csrfToken: string },
+): Omit<Account, 'openStale'> {
+  const cookies = toCookies(opened);
+  const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+  const { csrfToken } = opened;
+  const headers = { cookie, 'x-postern-csrf': csrfToken, 'content-type': 'application/json' };
   return {
     ...facts,
-    cookies: [{ name, value }],
+    cookies,
     async ask(method, path, body) {
       const sent = body === undefined ? {} : { body: JSON.stringify(body) };
       const answer = await fetch(url + path, { method, headers, ...sent });

@@ -64,7 +64,8 @@ export function createAccess({ store, clock, url, cost = standardCost }: AccessD
     if (found === undefined) return nobody;
     const { member, session, csrfToken } = found;
     const { id: memberId, email: name, role } = member;
-    return { kind: 'member', memberId, name, role, sessionId: session.id, csrfToken };
+    const { id: sessionId, provedAtMs } = session;
+    return { kind: 'member', memberId, name, role, sessionId, csrfToken, provedAtMs };
   }
 
   return {

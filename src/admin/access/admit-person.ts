@@ -19,6 +19,16 @@ export async function admitPerson(person: OidcPerson, settings: OidcSettings, st
   throw refused('this member was disabled; ask an owner of this console');
 }
 
+/** Whether they are this member, whom nobody is made or changed for. */
+export async function isPerson(
+  { subject, email }: OidcPerson,
+  memberId: string,
+  { members }: Members,
+): Promise<boolean> {
+  const known = (await members.findBySubject(subject)) ?? (await members.findByEmail(foldEmail(email)));
+  return known?.id === memberId;
+}
+
 /** Somebody who signed in with a password until now. */
 async function linkByEmail({ email, subject }: OidcPerson, { members }: Members): Promise<StoredMember | undefined> {
   const found = await members.findByEmail(foldEmail(email));

@@ -1,7 +1,7 @@
 /** Links that are handed to people: the secret stands behind the `#`, so that no server and no log ever sees it. */
 
 import { randomBytes } from 'node:crypto';
-import type { InvitationStore, StoredInvitation } from '../../core/member.ts';
+import type { InvitationStore, MemberMeans, StoredInvitation } from '../../core/member.ts';
 import type { Role } from '../../core/role.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { digestOf } from '../../lib/key-secret.ts';
@@ -20,7 +20,11 @@ export interface Links {
     actor: string,
   ): Promise<MadeLink | 'taken'>;
   /** For another password. */
-  reset(base: string, memberId: string, actor: string): Promise<MadeLink | undefined>;
+  reset(
+    base: string,
+    person: { readonly memberId: string; readonly kept?: readonly MemberMeans[] | undefined },
+    actor: string,
+  ): Promise<MadeLink | undefined>;
 }
 
 const dayMs = 24 * 60 * 60_000;
@@ -49,9 +53,9 @@ export function createLinks(invitations: InvitationStore, clock: Pick<Clock, 'no
       return invitation === 'taken' ? invitation : made(base, 'join', secret, invitation);
     },
 
-    async reset(base, memberId, actor) {
+    async reset(base, person, actor) {
       const secret = createToken();
-      const reset = { digest: digestOf(secret), memberId, expiresAtMs: clock.nowMs() + dayMs };
+      const reset = { ...person, digest: digestOf(secret), expiresAtMs: clock.nowMs() + dayMs };
       const invitation = await invitations.reset(reset, actor);
       return invitation && made(base, 'join', secret, invitation);
     },

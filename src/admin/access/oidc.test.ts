@@ -53,6 +53,7 @@ test('whoever the provider vouches for comes with subject, address and name', as
     email: 'ada@example.com',
     name: 'Ada',
     role: undefined,
+    authenticatedAtMs: undefined,
   });
 });
 

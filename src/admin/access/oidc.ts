@@ -12,6 +12,13 @@ export interface OidcPerson {
   readonly name: string;
   /** What the provider's groups make of them; undefined where they say nothing. */
   readonly role: Role | undefined;
+  /** When they last showed the provider who they are; undefined where it does not say. */
+  readonly authenticatedAtMs: number | undefined;
+}
+
+export interface OidcProver {
+  readonly memberId: string;
+  readonly sessionId: string;
 }
 
 /** What the browser keeps between leaving and coming back. */
@@ -21,11 +28,17 @@ export interface OidcMemo {
   readonly verifier: string;
   /** The page of the console to go back to. */
   readonly page: string;
+  /** Who is to prove that it is them, and in which session; undefined for a sign-in. */
+  readonly proves?: OidcProver | undefined;
 }
 
 export interface OidcFlow {
-  /** Where the browser goes, and what it keeps meanwhile. Throws a Problem where the provider cannot be asked. */
-  begin(callbackUrl: string, page: string): Promise<{ readonly url: string; readonly memo: OidcMemo }>;
+  /** Where the browser goes, and what it keeps meanwhile. For a proof the provider has to ask anew who it is. Throws a Problem where the provider cannot be asked. */
+  begin(
+    callbackUrl: string,
+    page: string,
+    proves?: OidcProver,
+  ): Promise<{ readonly url: string; readonly memo: OidcMemo }>;
   /** `url` is the callback as the browser came back to it. Throws a Problem that says what is wrong. */
   end(url: URL, memo: OidcMemo): Promise<OidcPerson>;
 }
@@ -50,13 +63,14 @@ export function createOidcFlow(settings: OidcSettings, nowMs: () => number): Oid
   }
 
   return {
-    async begin(callbackUrl, page) {
+    async begin(callbackUrl, page, proves) {
       const { client, configuration } = await findProvider();
       const memo = {
         state: client.randomState(),
         nonce: client.randomNonce(),
         verifier: client.randomPKCECodeVerifier(),
         page,
+        ...(proves !== undefined && { proves }),
       };
       const url = client.buildAuthorizationUrl(configuration, {
         redirect_uri: callbackUrl,
@@ -65,6 +79,7 @@ export function createOidcFlow(settings: OidcSettings, nowMs: () => number): Oid
         nonce: memo.nonce,
         code_challenge: await client.calculatePKCECodeChallenge(memo.verifier),
         code_challenge_method: 'S256',
+        ...(proves !== undefined && { max_age: '0' }),
       });
       return { url: url.href, memo };
     },
@@ -110,7 +125,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcSettings) {
 }
 
 function toPerson(claims: Readonly<Record<string, unknown>>, settings: OidcSettings): OidcPerson {
-  const { iss, sub, email, name } = claims;
+  const { iss, sub, email, name, auth_time: authenticatedAtS } = claims;
   if (typeof iss !== 'string' || typeof sub !== 'string') throw failed('the identity provider did not say who you are');
   if (typeof email !== 'string' || !email.includes('@')) {
     throw failed('the identity provider did not say your e-mail address (the scope email, and the claim of that name)');
@@ -124,6 +139,7 @@ function toPerson(claims: Readonly<Record<string, unknown>>, settings: OidcSetti
     email,
     name: typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, 100) : email,
     role: roleOf(claims, settings),
+    authenticatedAtMs: typeof authenticatedAtS === 'number' ? authenticatedAtS * 1_000 : undefined,
   };
 }
 

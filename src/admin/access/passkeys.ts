@@ -17,6 +17,10 @@ export interface Passkeys {
   /** Throws a Problem where the device's answer does not fit. */
   add(member: StoredMember, answer: BrowserJson, name: string, consoleUrl: string, actor: string): Promise<void>;
   beginSignIn(consoleUrl: string): Promise<BrowserJson>;
+  /** With one of the member's own. */
+  beginProof(memberId: string, consoleUrl: string): Promise<BrowserJson>;
+  /** Throws a Problem where the device's answer does not fit, or the passkey is somebody else's. */
+  prove(memberId: string, answer: BrowserJson, consoleUrl: string): Promise<StoredMember>;
   /** Whose passkey it is. Throws a Problem where the device's answer does not fit. */
   signIn(answer: BrowserJson, consoleUrl: string): Promise<StoredMember>;
 }
@@ -26,8 +30,36 @@ const timeoutMs = 120_000;
 
 export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock: Clock): Passkeys {
   // Anybody may begin to sign in: that must not push out what members have begun.
-  const [signIns, additions] = [createChallenges(clock), createChallenges(clock)];
+  const [signIns, ofMembers] = [createChallenges(clock), createChallenges(clock)];
   const adding = (member: StoredMember): string => `add ${member.id}`;
+  const proving = (memberId: string): string => `prove ${memberId}`;
+
+  /** `isOurs` takes the challenge. */
+  async function whoSigned(
+    answer: BrowserJson,
+    consoleUrl: string,
+    isOurs: (challenge: string) => boolean,
+  ): Promise<StoredMember> {
+    const passkey = typeof answer.id === 'string' ? await store.passkeys.find(answer.id) : undefined;
+    if (passkey === undefined) throw notFitting('is not known here; sign in in another way and add it in the settings');
+    const { verifyAuthenticationResponse } = await load();
+    const { id, publicKey, counter } = passkey;
+    const verified = await verifyAuthenticationResponse({
+      response: answer as unknown as Parameters<typeof verifyAuthenticationResponse>[0]['response'],
+      expectedChallenge: isOurs,
+      expectedOrigin: consoleUrl,
+      expectedRPID: needHost(consoleUrl),
+      credential: { id, publicKey: new Uint8Array(publicKey), counter },
+    }).catch(() => undefined);
+    if (verified?.verified !== true) throw notFitting('did not sign what it was asked to; try again');
+    if (!(await store.passkeys.used(id, verified.authenticationInfo.newCounter))) {
+      throw notFitting('may have been copied: its counter did not go on. Remove it, and add it anew');
+    }
+    const member = await store.members.get(passkey.memberId);
+    if (member === undefined || member.disabledAtMs !== undefined)
+      throw notFitting('belongs to nobody who may sign in');
+    return member;
+  }
 
   return {
     isPossible: (consoleUrl) => hostOf(consoleUrl) !== undefined,
@@ -42,7 +74,7 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
           userID: new Uint8Array(Buffer.from(member.id)),
           userName: member.email,
           userDisplayName: member.name,
-          challenge: new Uint8Array(Buffer.from(additions.create(adding(member)), 'base64url')),
+          challenge: new Uint8Array(Buffer.from(ofMembers.create(adding(member)), 'base64url')),
           timeout: timeoutMs,
           excludeCredentials: known.map(({ id, transports }) => ({ id, transports: [...transports] })),
           authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
@@ -54,7 +86,7 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
       const { verifyRegistrationResponse } = await load();
       const verified = await verifyRegistrationResponse({
         response: answer as unknown as Parameters<typeof verifyRegistrationResponse>[0]['response'],
-        expectedChallenge: (challenge) => additions.take(challenge, adding(member)),
+        expectedChallenge: (challenge) => ofMembers.take(challenge, adding(member)),
         expectedOrigin: consoleUrl,
         expectedRPID: needHost(consoleUrl),
       }).catch(() => undefined);
@@ -77,26 +109,26 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
       );
     },
 
-    async signIn(answer, consoleUrl) {
-      const passkey = typeof answer.id === 'string' ? await store.passkeys.find(answer.id) : undefined;
-      if (passkey === undefined)
-        throw notFitting('is not known here; sign in in another way and add it in the settings');
-      const { verifyAuthenticationResponse } = await load();
-      const { id, publicKey, counter } = passkey;
-      const verified = await verifyAuthenticationResponse({
-        response: answer as unknown as Parameters<typeof verifyAuthenticationResponse>[0]['response'],
-        expectedChallenge: (challenge) => signIns.take(challenge, signInPurpose),
-        expectedOrigin: consoleUrl,
-        expectedRPID: needHost(consoleUrl),
-        credential: { id, publicKey: new Uint8Array(publicKey), counter },
-      }).catch(() => undefined);
-      if (verified?.verified !== true) throw notFitting('did not sign what it was asked to; try again');
-      if (!(await store.passkeys.used(id, verified.authenticationInfo.newCounter))) {
-        throw notFitting('may have been copied: its counter did not go on. Remove it, and add it anew');
-      }
-      const member = await store.members.get(passkey.memberId);
-      if (member === undefined || member.disabledAtMs !== undefined)
-        throw notFitting('belongs to nobody who may sign in');
+    signIn: (answer, consoleUrl) =>
+      whoSigned(answer, consoleUrl, (challenge) => signIns.take(challenge, signInPurpose)),
+
+    async beginProof(memberId, consoleUrl) {
+      const { generateAuthenticationOptions } = await load();
+      const known = await store.passkeys.listOf(memberId);
+      return asJson(
+        await generateAuthenticationOptions({
+          rpID: needHost(consoleUrl),
+          challenge: new Uint8Array(Buffer.from(ofMembers.create(proving(memberId)), 'base64url')),
+          timeout: timeoutMs,
+          allowCredentials: known.map(({ id, transports }) => ({ id, transports: [...transports] })),
+          userVerification: 'required',
+        }),
+      );
+    },
+
+    async prove(memberId, answer, consoleUrl) {
+      const member = await whoSigned(answer, consoleUrl, (challenge) => ofMembers.take(challenge, proving(memberId)));
+      if (member.id !== memberId) throw notFitting('is not one of yours');
       return member;
     },
   };

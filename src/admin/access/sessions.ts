@@ -26,8 +26,11 @@ export interface OpenedSession extends LiveSession {
 }
 
 export interface Sessions {
-  /** The one that the browser had before is over: nobody can have put one there that is then signed in. */
-  open(member: StoredMember, method: SessionMethod, origin: Origin): Promise<OpenedSession>;
+  /**
+   * The one that the browser had before is over: nobody can have put one there that is then signed in. Where it is not said when
+   * the member proved to be it, that is now, or never by way of the identity provider, which may have looked at nobody.
+   */
+  open(member: StoredMember, method: SessionMethod, origin: Origin, provedAtMs?: number): Promise<OpenedSession>;
   /** Undefined where there is none, or it is over, or its member may not sign in any more. */
   find(headers: Headers): Promise<LiveSession | undefined>;
   /** Neither too old nor left alone for too long. */
@@ -50,6 +53,13 @@ const longestMs = 7 * 24 * hourMs;
 /** Use is written down this often at most. */
 const seenEveryMs = 60_000;
 const mostUserAgentCharacters = 300;
+/** Whether signing in that way takes the member there and then: a link sets the password. */
+const provesItself: Readonly<Record<SessionMethod, boolean>> = {
+  password: true,
+  passkey: true,
+  link: true,
+  oidc: false,
+};
 
 export function createSessions({ store: { sessions, members }, clock, isSecure }: SessionDeps): Sessions {
   async function find(headers: Headers): Promise<LiveSession | undefined> {
@@ -70,7 +80,7 @@ export function createSessions({ store: { sessions, members }, clock, isSecure }
     find,
     isAlive,
 
-    async open(member, method, { headers, address }) {
+    async open(member, method, { headers, address }, provedAtMs = provesItself[method] ? clock.nowMs() : undefined) {
       const former = await find(headers);
       if (former !== undefined) await sessions.end(former.session.id, former.session.memberId);
       await sessions.prune(clock.nowMs() - idleMs);
@@ -82,6 +92,7 @@ export function createSessions({ store: { sessions, members }, clock, isSecure }
         address,
         userAgent: (headers.get('user-agent') ?? '').slice(0, mostUserAgentCharacters),
         expiresAtMs: clock.nowMs() + longestMs,
+        provedAtMs,
       });
       if (session === undefined) throw signInFailed();
       return { session, member, csrfToken: toCsrfToken(secret), cookie: toCookie(secret, isSecure()) };
@@ -100,6 +111,8 @@ export function signInFailed(): Problem {
     detail: 'The e-mail address and the password do not belong together, or the member cannot sign in; check both.',
   });
 }
+
+export const signedOut = () => new Problem('sign_in_needed', { detail: 'You are signed out; sign in again.' });
 
 /** Only who holds the cookie's secret can tell it, so it is not kept anywhere; and it says nothing of the secret. */
 const toCsrfToken = (secret: string): string => hash('sha256', `csrf token of ${secret}`, 'base64url');

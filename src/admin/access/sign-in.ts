@@ -2,7 +2,7 @@
 
 import { foldEmail } from '../../core/member.ts';
 import type { Store } from '../../core/store.ts';
-import { actorOf, type MemberCaller } from '../caller.ts';
+import { actorNamed, actorOf, type MemberCaller } from '../caller.ts';
 import type { FailedSignIns } from './failed-sign-ins.ts';
 import type { Passwords } from './passwords.ts';
 import { type OpenedSession, type Origin, type Sessions, signInFailed } from './sessions.ts';
@@ -42,10 +42,9 @@ export function createSignIn({ store, sessions, passwords, throttle, failures }:
 
 /** For every way in. */
 export async function tellSignIn(audit: Store['audit'], { member, session }: OpenedSession): Promise<void> {
-  const { id: memberId, email, role } = member;
-  const actor = actorOf({ kind: 'member', memberId, name: email, role, sessionId: session.id, csrfToken: '' });
+  const { email } = member;
   const after = { method: session.method, address: session.address };
-  await audit.add({ actor, action: 'console.sign_in', subject: email, before: null, after });
+  await audit.add({ actor: actorNamed(email), action: 'console.sign_in', subject: email, before: null, after });
 }
 
 export async function tellSignOut(audit: Store['audit'], caller: MemberCaller): Promise<void> {

@@ -3,6 +3,7 @@
 import type { AttemptStore } from '../../core/member.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { digestOf } from '../../lib/key-secret.ts';
+import { toNetwork } from '../../lib/network-of.ts';
 import { Problem } from '../problem.ts';
 
 export interface Throttle {
@@ -77,18 +78,6 @@ function refuseAfter(waitMs: number): void {
     detail: `There were too many attempts; try again in ${seconds === 1 ? 'a second' : `${seconds} seconds`}.`,
     headers: { 'retry-after': String(seconds) },
   });
-}
-
-/** Whoever has one IPv6 address has the rest of its /64 too. */
-export function toNetwork(address: string): string {
-  if (!address.includes(':') || address.includes('.')) return address;
-  const [head = '', tail = ''] = address.split('::', 2);
-  const first = head.split(':').filter((group) => group !== '');
-  const last = tail.split(':').filter((group) => group !== '');
-  const groups = address.includes('::')
-    ? [...first, ...Array(8 - first.length - last.length).fill('0'), ...last]
-    : first;
-  return groups.slice(0, 4).join(':');
 }
 
 /** People type their password where the address goes: of what nobody knows, only the digest is kept. */

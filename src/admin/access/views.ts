@@ -18,6 +18,7 @@ export function toMemberView(member: StoredMember): z.input<typeof shapes.member
     lastSeenAt: lastSeenAtMs === undefined ? null : toInstant(lastSeenAtMs),
     hasPassword: member.passwordHash !== undefined,
     passkeys,
+    hasIdentityProvider: member.oidcSubject !== undefined,
     disabled: member.disabledAtMs !== undefined,
   };
 }

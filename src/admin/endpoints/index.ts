@@ -16,11 +16,12 @@ import { passkeyEndpoints } from './passkeys.ts';
 import { playgroundEndpoints } from './playground.ts';
 import { listPrices } from './prices.ts';
 import { projectEndpoints } from './projects.ts';
+import { proofEndpoints } from './proof.ts';
 import { sessionEndpoints } from './session.ts';
 import { beginOidc, endOidc } from './session-oidc.ts';
 import { settingEndpoints } from './settings.ts';
 import { spendingEndpoints } from './spending.ts';
-import { getAbout, getFirstSteps, getHealth, getNotices } from './state.ts';
+import { confirmBackup, getAbout, getFirstSteps, getHealth, getNotices } from './state.ts';
 import { tokenEndpoints } from './tokens.ts';
 import { upstreamEndpoints } from './upstreams.ts';
 import { getUsage } from './usage.ts';
@@ -32,12 +33,14 @@ export const endpoints: readonly AnyEndpoint[] = [
   ...passkeyEndpoints,
   ...joiningEndpoints,
   ...meEndpoints,
+  ...proofEndpoints,
   ...memberEndpoints,
   ...tokenEndpoints,
   getLive,
   getOverview,
   getHealth,
   getNotices,
+  confirmBackup,
   getFirstSteps,
   getAbout,
   listFamilies,

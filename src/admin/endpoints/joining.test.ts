@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type AdminAnswer, openAdmin } from '../../../test/support/admin.ts';
+import { digestOf } from '../../lib/key-secret.ts';
 
 const password = 'lantern moss gate';
 const console = 'https://postern.example';
@@ -131,7 +132,7 @@ test('a disabled member stays out, also with a link for another password', async
   await setUp();
   const bo = await store.members.create({ email: 'bo@example.com', name: 'Bo', role: 'viewer' }, 'tester');
   assert.ok(bo !== 'taken');
-  const made = await context.access.links.reset(console, bo.id, 'tester');
+  const made = await context.access.links.reset(console, { memberId: bo.id }, 'tester');
   await store.members.change(bo.id, { disabled: true }, { actor: 'tester' });
   const answer = await ask('POST', '/api/invitations/accept', { token: tokenIn(made?.link ?? ''), password });
   assert.deepEqual(codeOf(answer), [401, 'sign_in_failed']);
@@ -157,26 +158,87 @@ test('what an owner handed out ends with the role, and a link for another passwo
   const eve = await store.members.findByEmail('eve@example.com');
   assert.ok(bo !== 'taken' && eve !== undefined);
 
-  const token = await ask('POST', '/api/tokens', { name: 'ci', role: 'owner' }, asEve);
   const links = [
     await ask('POST', '/api/members', { email: 'eve-again@example.com', role: 'owner' }, asEve),
     await ask('POST', `/api/members/${bo.id}/reset`, undefined, asEve),
-    await ask(
-      'POST',
-      '/api/members',
-      { email: 'third@example.com', role: 'owner' },
-      { authorization: `Bearer ${token.json.secret}` },
-    ),
   ];
-  const [created] = await store.audit.page({ action: 'member.invite', limit: 1 });
-  assert.equal(created?.actor, 'token: ci of eve@example.com');
   const kept = await ask('POST', '/api/members', { email: 'cy@example.com', role: 'viewer' }, ada);
   assert.equal((await ask('PATCH', `/api/members/${eve.id}`, { role: 'viewer' }, ada)).status, 200);
   for (const { json } of links) assert.deepEqual(codeOf(await accept(json.link, 'Eve')), [404, 'not_found']);
-  assert.equal((await store.audit.page({ action: 'invitation.withdraw', limit: 9 })).length, 3);
+  assert.equal((await store.audit.page({ action: 'invitation.withdraw', limit: 9 })).length, 2);
   assert.equal((await accept(kept.json.link, 'Cy')).status, 200);
 
-  const reset = await context.access.links.reset(console, bo.id, 'tester');
+  const reset = await context.access.links.reset(console, { memberId: bo.id }, 'tester');
   await store.members.change(bo.id, { passwordHash: 'another' }, { actor: 'tester' });
   assert.deepEqual(codeOf(await accept(reset?.link ?? '')), [404, 'not_found']);
+});
+
+test('an API token of an owner makes nobody an owner: no reset, no invitation, no role, no token', async (t) => {
+  const { ask, as, setUp, store } = await open(t);
+  const first = await setUp();
+  const made = await ask('POST', '/api/tokens', { name: 'ci', role: 'owner' }, as(first));
+  const token = { authorization: `Bearer ${made.json.secret}` };
+  const bo = await store.members.create({ email: 'bo@example.com', name: 'Bo', role: 'viewer' }, 'tester');
+  assert.ok(bo !== 'taken');
+  const tries = [
+    await ask('POST', `/api/members/${first.json.member.id}/reset`, undefined, token),
+    await ask('POST', '/api/members', { email: 'eve@example.com', role: 'owner' }, token),
+    await ask('PATCH', `/api/members/${bo.id}`, { role: 'owner' }, token),
+    await ask('DELETE', `/api/members/${bo.id}`, undefined, token),
+    await ask('POST', '/api/tokens', { name: 'again', role: 'owner' }, token),
+  ];
+  for (const answer of tries) assert.deepEqual(codeOf(answer), [403, 'not_allowed']);
+  assert.match(tries[0]?.json.detail, /postern members/);
+  assert.deepEqual(await store.invitations.list(), []);
+  assert.equal((await store.members.get(bo.id))?.role, 'viewer');
+  assert.equal((await store.tokens.list()).length, 1);
+});
+
+test('tokens and passkeys end with a reset of their member, save for what is kept by word', async (t) => {
+  const { ask, as, setUp, store } = await open(t);
+  const owner = as(await setUp());
+  const rows: readonly (readonly [readonly string[] | undefined, boolean, boolean])[] = [
+    [undefined, false, false],
+    [[], false, false],
+    [['tokens'], true, false],
+    [['passkeys'], false, true],
+    [['tokens', 'passkeys'], true, true],
+  ];
+  for (const [index, [keep, keepsToken, keepsPasskey]] of rows.entries()) {
+    const bo = await store.members.create({ email: `bo${index}@example.com`, name: 'Bo', role: 'owner' }, 'tester');
+    assert.ok(bo !== 'taken');
+    const add = async (digest: string) => {
+      await store.tokens.create({ digest, hint: 'psa_', memberId: bo.id, name: 'ci', role: 'viewer' }, 'tester');
+      const key = {
+        id: digest,
+        memberId: bo.id,
+        publicKey: new Uint8Array([1]),
+        counter: 0,
+        transports: [],
+        name: 'key',
+      };
+      await store.passkeys.add(key, 'tester');
+    };
+    const alive = async (digest: string) => [
+      (await store.tokens.find(digest))?.token.revokedAtMs === undefined,
+      (await store.passkeys.find(digest)) !== undefined,
+    ];
+    await add(digestOf(`early${index}`));
+    const made = await ask('POST', `/api/members/${bo.id}/reset`, keep && { keep }, owner);
+    assert.equal(made.status, 201);
+    assert.deepEqual(await alive(digestOf(`early${index}`)), [keepsToken, keepsPasskey], JSON.stringify(keep));
+    // Whoever was in adds others before the link is used.
+    await add(digestOf(`late${index}`));
+    const token = tokenIn(made.json.link);
+    assert.equal((await ask('POST', '/api/invitations/accept', { token, password })).status, 200);
+    assert.deepEqual(await alive(digestOf(`late${index}`)), [keepsToken, keepsPasskey], JSON.stringify(keep));
+    assert.equal((await store.members.get(bo.id))?.passkeys, keepsPasskey ? 2 : 0);
+  }
+  const wrong = await ask('POST', '/api/members/none/reset', { keep: ['role'] }, owner);
+  assert.equal(wrong.status, 422);
+  const told = await store.audit.page({ limit: 200 });
+  const count = (action: string) => told.filter((entry) => entry.action === action).length;
+  assert.deepEqual([count('member.reset'), count('token.revoke'), count('passkey.remove')], [5, 6, 6]);
+  const resets = told.filter((entry) => entry.action === 'member.reset').map(({ after }) => JSON.stringify(after));
+  assert.equal(resets.filter((after) => after.includes('"kept":["tokens","passkeys"]')).length, 1);
 });

@@ -1,6 +1,8 @@
 /** What members do about themselves: name, password, and where they are signed in. */
 
 import { checkPassword } from '../access/password-rule.ts';
+import { checkProof } from '../access/proof.ts';
+import { signedOut } from '../access/sessions.ts';
 import { toMemberView, toSessionView } from '../access/views.ts';
 import { actorOf, type Caller, type MemberCaller } from '../caller.ts';
 import { type Call, defineEndpoint, replyWith } from '../endpoint.ts';
@@ -8,9 +10,6 @@ import { Problem } from '../problem.ts';
 import { ownChange, ownSessions, passwordChange } from '../shapes/access.ts';
 import { idParam, toInstant } from '../shapes/common.ts';
 import { member, session } from '../shapes/session.ts';
-
-/** Who has no password yet proves with a sign-in not longer ago than this who it is. */
-const freshMs = 10 * 60_000;
 
 const changeMe = defineEndpoint({
   method: 'PATCH',
@@ -41,12 +40,17 @@ const changePassword = defineEndpoint({
     const { memberId } = asMember(caller);
     const live = await access.sessions.find(headers);
     if (live === undefined || live.member.id !== memberId) throw signedOut();
-    await proveOneself(live.member.passwordHash, live.session.createdAtMs, body.current, { context, address, caller });
+    await proveOneself(live.member.passwordHash, body.current, { context, address, caller });
     checkPassword(body.next, live.member.email, 'next');
     const passwordHash = await access.passwords.hash(body.next);
     const changed = await store.members.change(memberId, { passwordHash }, { actor: actorOf(caller) });
     if (typeof changed === 'string') throw signedOut();
-    const opened = await access.sessions.open(changed, live.session.method, { headers, address });
+    const opened = await access.sessions.open(
+      changed,
+      live.session.method,
+      { headers, address },
+      context.clock.nowMs(),
+    );
     return replyWith(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });
   },
 });
@@ -102,17 +106,14 @@ function asMember(caller: Caller): MemberCaller {
   return caller;
 }
 
-const signedOut = () => new Problem('sign_in_needed', { detail: 'You are signed out; sign in again.' });
-
 async function proveOneself(
   passwordHash: string | undefined,
-  signedInAtMs: number,
   current: string | undefined,
   { context: { access, clock }, address, caller }: Pick<Call, 'context' | 'address' | 'caller'>,
 ): Promise<void> {
   if (passwordHash === undefined) {
-    if (clock.nowMs() - signedInAtMs < freshMs) return;
-    throw new Problem('not_allowed', { detail: 'Sign out and in again first, so that it is surely you.' });
+    checkProof(caller, clock.nowMs());
+    return;
   }
   const account = asMember(caller).name;
   await access.throttle.begin(account, address);

@@ -4,7 +4,7 @@ import { toMemberView } from '../access/views.ts';
 import { actorOf, type Caller } from '../caller.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { Problem } from '../problem.ts';
-import { madeLink, memberChange, members, newInvitation } from '../shapes/access.ts';
+import { madeLink, memberChange, members, newInvitation, reset } from '../shapes/access.ts';
 import { idParam, toInstant } from '../shapes/common.ts';
 import { member } from '../shapes/session.ts';
 
@@ -33,6 +33,7 @@ const inviteMember = defineEndpoint({
   summary: 'Invite somebody: the answer is a link to hand over',
   tag: 'Members',
   needs: 'owner',
+  proof: true,
   body: newInvitation,
   answer: madeLink,
   status: 201,
@@ -66,6 +67,7 @@ const changeMember = defineEndpoint({
   summary: "Change a member's role or name, or keep the member from signing in",
   tag: 'Members',
   needs: 'owner',
+  proof: true,
   params: idParam,
   body: memberChange,
   answer: member,
@@ -90,6 +92,7 @@ const removeMember = defineEndpoint({
   summary: 'Remove a member, with its sessions, tokens and passkeys',
   tag: 'Members',
   needs: 'owner',
+  proof: true,
   params: idParam,
   async run({ context: { store }, params, caller }) {
     refuseOneself(caller, params.id);
@@ -103,15 +106,18 @@ const removeMember = defineEndpoint({
 const resetMember = defineEndpoint({
   method: 'POST',
   path: '/api/members/:id/reset',
-  summary: 'Make a link with which a member sets another password',
+  summary: 'Make a link with which a member sets another password; tokens and passkeys that are not kept end',
   tag: 'Members',
   needs: 'owner',
+  proof: true,
   params: idParam,
+  body: reset,
   answer: madeLink,
   status: 201,
   once: true,
-  async run({ context: { access }, params, caller, headers }) {
-    const made = await access.links.reset(access.consoleUrl(headers), params.id, actorOf(caller));
+  async run({ context: { access }, params, body, caller, headers }) {
+    const person = { memberId: params.id, kept: body?.keep };
+    const made = await access.links.reset(access.consoleUrl(headers), person, actorOf(caller));
     if (made === undefined) throw noSuchMember();
     return { link: made.link, expiresAt: toInstant(made.invitation.expiresAtMs) };
   },

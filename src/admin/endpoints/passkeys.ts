@@ -70,6 +70,7 @@ const beginAdding = defineEndpoint({
   summary: 'Begin to add a passkey',
   tag: 'Access',
   needs: 'member',
+  proof: true,
   answer: browserJson,
   async run(call) {
     const { context, headers } = call;
@@ -83,6 +84,7 @@ const addPasskey = defineEndpoint({
   summary: 'Add a passkey',
   tag: 'Access',
   needs: 'member',
+  proof: true,
   body: z.object({ name: passkeyName, answer: browserJson }),
   status: 201,
   async run(call) {
@@ -115,6 +117,7 @@ const removePasskey = defineEndpoint({
   summary: 'Remove one of your passkeys',
   tag: 'Access',
   needs: 'member',
+  proof: true,
   params: idParam,
   async run(call) {
     const { context, params, caller } = call;

@@ -1,10 +1,13 @@
 /** Signing in through the identity provider: there, and back. A browser is led, so what goes wrong ends on the console's own page. */
 
 import * as z from 'zod';
-import { admitPerson } from '../access/admit-person.ts';
+import { admitPerson, isPerson } from '../access/admit-person.ts';
 import { readOnlyCookie } from '../access/cookie.ts';
-import type { OidcMemo } from '../access/oidc.ts';
+import type { OidcMemo, OidcProver } from '../access/oidc.ts';
+import { checkAuthentication, tellProof } from '../access/proof.ts';
+import { type OpenedSession, signedOut } from '../access/sessions.ts';
 import { tellSignIn } from '../access/sign-in.ts';
+import type { Caller } from '../caller.ts';
 import type { AdminContext } from '../context.ts';
 import { type Call, defineEndpoint } from '../endpoint.ts';
 import { Problem } from '../problem.ts';
@@ -17,7 +20,13 @@ const memoCookieOf = (isSecure: boolean): string => (isSecure ? '__Host-postern_
 /** What a name with that prefix asks for. */
 const memoAttributesOf = (isSecure: boolean): string =>
   `Path=${isSecure ? '/' : path}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
-const memo = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), page: z.string() });
+const memo = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  page: z.string(),
+  proves: z.object({ memberId: z.string(), sessionId: z.string() }).optional(),
+});
 
 export const beginOidc = defineEndpoint({
   method: 'GET',
@@ -26,11 +35,18 @@ export const beginOidc = defineEndpoint({
   tag: 'Access',
   needs: 'anyone',
   streams: 'text/html',
-  query: z.object({ page: z.string().max(2_000).optional().meta({ description: 'The page to come back to.' }) }),
-  run: ({ query, context, headers }) =>
-    leading(async () => {
+  query: z.object({
+    page: z.string().max(2_000).optional().meta({ description: 'The page to come back to.' }),
+    proof: z
+      .literal('fresh')
+      .optional()
+      .meta({ description: 'Who is signed in proves to be there: the provider has to ask anew (`max_age=0`).' }),
+  }),
+  run: ({ query, context, headers, caller }) =>
+    leading(query.proof === undefined ? '/' : toPage(query.page), async () => {
       const url = `${context.access.consoleUrl(headers)}${path}/callback`;
-      const begun = await providerOf(context).flow.begin(url, toPage(query.page));
+      const prover = query.proof === undefined ? undefined : toProver(caller);
+      const begun = await providerOf(context).flow.begin(url, toPage(query.page), prover);
       return leadTo(begun.url, [toMemoCookie(begun.memo, context.access.consoleUrl(headers))]);
     }),
 });
@@ -44,22 +60,61 @@ export const endOidc = defineEndpoint({
   streams: 'text/html',
   // The provider's own, which the library reads from the address.
   query: z.looseObject({ code: z.string().optional(), state: z.string().optional(), error: z.string().optional() }),
-  run: (call) =>
-    leading(async () => {
-      const { access, store } = call.context;
-      const { sessions, failures } = access;
-      const isSecure = isSecureAt(access.consoleUrl(call.headers));
-      const kept = readMemo(call.headers, isSecure);
-      const { settings, flow } = providerOf(call.context);
-      const member = await failures.watch({ method: 'oidc', address: call.address }, async () =>
-        admitPerson(await flow.end(urlOf(call), kept), settings, store),
-      );
-      const opened = await sessions.open(member, 'oidc', call);
-      await tellSignIn(store.audit, opened);
+  async run(call) {
+    const isSecure = isSecureAt(call.context.access.consoleUrl(call.headers));
+    const kept = readMemo(call.headers, isSecure);
+    return leading(kept?.proves === undefined ? '/' : toPage(kept.page), async () => {
+      if (kept === undefined) throw tookTooLong();
+      const opened = await (kept.proves === undefined ? signIn(kept, call) : prove(kept, kept.proves, call));
       const forget = `${memoCookieOf(isSecure)}=; Max-Age=0; ${memoAttributesOf(isSecure)}`;
       return leadTo(toPage(kept.page), [opened.cookie, forget]);
-    }),
+    });
+  },
 });
+
+type Callback = Call<undefined, z.ZodType<Readonly<Record<string, unknown>>>>;
+
+async function signIn(kept: OidcMemo, call: Callback): Promise<OpenedSession> {
+  const { context, address } = call;
+  const { settings, flow } = providerOf(context);
+  const member = await context.access.failures.watch({ method: 'oidc', address }, async () =>
+    admitPerson(await flow.end(urlOf(call), kept), settings, context.store),
+  );
+  const opened = await context.access.sessions.open(member, 'oidc', call);
+  await tellSignIn(context.store.audit, opened);
+  return opened;
+}
+
+/** The browser does not send the session's cookie along when it comes from another site: the former one is ended by its ID. */
+async function prove(kept: OidcMemo, { memberId, sessionId }: OidcProver, call: Callback): Promise<OpenedSession> {
+  const { context, address } = call;
+  const { settings, flow } = providerOf(context);
+  const { sessions, failures } = context.access;
+  const attempt = { action: 'console.proof_failed', method: 'oidc', address } as const;
+  const { member, provedAtMs } = await failures.watch(attempt, async () => {
+    const person = await flow.end(urlOf(call), kept);
+    const atMs = checkAuthentication(person.authenticatedAtMs, context.clock.nowMs());
+    if (!(await isPerson(person, memberId, context.store))) throw notTheSame();
+    return { member: await admitPerson(person, settings, context.store), provedAtMs: atMs };
+  });
+  await context.store.sessions.end(sessionId, member.id);
+  const opened = await sessions.open(member, 'oidc', call, provedAtMs);
+  await tellProof(opened, context.store.audit);
+  return opened;
+}
+
+function notTheSame(): Problem {
+  return new Problem('sign_in_failed', {
+    detail: 'This was somebody else at the identity provider; sign in there as the member who is signed in here.',
+  });
+}
+
+/** The gate lets anybody through here, as signing in does. */
+function toProver(caller: Caller): OidcProver {
+  if (caller.kind !== 'member') throw signedOut();
+  const { memberId, sessionId } = caller;
+  return { memberId, sessionId };
+}
 
 function providerOf({ oidc }: AdminContext) {
   const found = oidc.current();
@@ -68,19 +123,20 @@ function providerOf({ oidc }: AdminContext) {
 }
 
 /** As the provider was told, whatever a proxy in between made of it. */
-function urlOf({ context, headers, query }: Call<undefined, z.ZodType<Readonly<Record<string, unknown>>>>): URL {
+function urlOf({ context, headers, query }: Callback): URL {
   const url = new URL(`${context.access.consoleUrl(headers)}${path}/callback`);
   for (const [name, value] of Object.entries(query)) if (typeof value === 'string') url.searchParams.set(name, value);
   return url;
 }
 
-async function leading(lead: () => Promise<Response>): Promise<Response> {
+/** `page` shows what goes wrong. */
+async function leading(page: string, lead: () => Promise<Response>): Promise<Response> {
   try {
     return await lead();
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     // Behind the `#`, so that no log sees it.
-    return leadTo(`/#problem=${encodeURIComponent(error.message)}`, []);
+    return leadTo(`${page}#problem=${encodeURIComponent(error.message)}`, []);
   }
 }
 
@@ -108,11 +164,14 @@ function toMemoCookie(kept: OidcMemo, consoleUrl: string): string {
 
 const isSecureAt = (consoleUrl: string): boolean => consoleUrl.startsWith('https:');
 
-function readMemo(headers: Headers, isSecure: boolean): OidcMemo {
+/** Undefined where it is too old, or another browser has it. */
+function readMemo(headers: Headers, isSecure: boolean): OidcMemo | undefined {
   const value = readOnlyCookie(headers, memoCookieOf(isSecure)) ?? '';
-  const result = memo.safeParse(toJson(Buffer.from(value, 'base64url').toString('utf8')));
-  if (result.success) return result.data;
-  throw new Problem('sign_in_failed', {
+  return memo.safeParse(toJson(Buffer.from(value, 'base64url').toString('utf8'))).data;
+}
+
+function tookTooLong(): Problem {
+  return new Problem('sign_in_failed', {
     detail: 'The sign-in took too long, or began in another browser; begin again.',
   });
 }

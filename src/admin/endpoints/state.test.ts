@@ -1,6 +1,8 @@
 /** Health, about, notices, first steps and the live stream, as the API answers them. */
 
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { openAdmin } from '../../../test/support/admin.ts';
 import { imported } from '../../../test/support/ledger-rows.ts';
@@ -40,6 +42,8 @@ describe('the state of the gateway', () => {
       why: null,
       restsForMs: 0,
       latencyMs: null,
+      calls: 0,
+      failedCalls: 0,
       inFlight: 0,
       waiting: 0,
       restingCredentials: [],
@@ -106,6 +110,97 @@ describe('the state of the gateway', () => {
       json.items.filter(({ kind }: { kind: string }) => kind !== 'configuration'),
       [],
     );
+  });
+
+  test('a default model for moderations is proposed, by the name of one that serves them', async (t) => {
+    const judge = { id: 'judge', operations: ['moderations'], targets: [{ upstream: 'up' }] };
+    const models = [...configuration.models, judge];
+    const proposed = async (more: object): Promise<string[]> => {
+      const { ask } = await openAdmin(t, { configuration: { ...configuration, models, ...more } });
+      const { json } = await ask('GET', '/api/notices');
+      return json.items
+        .filter(({ id }: { id: string }) => id === 'default model of moderations')
+        .map(({ detail }: { detail: string }) => detail);
+    };
+    const [detail, ...others] = await proposed({});
+    assert.match(detail ?? '', /default_model.*\{ moderations: "judge" \}/);
+    assert.deepEqual(others, []);
+    assert.deepEqual(await proposed({ default_model: { moderations: 'judge' } }), []);
+    assert.deepEqual(await proposed({ models: configuration.models }), []);
+  });
+
+  test('many of a kind are one notice, things are called as people call them, and no comma stands alone', async (t) => {
+    const models = ['a', 'b', 'c', 'd', 'e'].map((id) => ({
+      id,
+      operations: ['embeddings'],
+      targets: [{ upstream: 'up', model: id }],
+    }));
+    const { ask, store } = await openAdmin(t, { role: 'viewer', configuration: { ...configuration, models } });
+    await store.health.report(
+      'one',
+      models.map(({ id }) => target({ model: id, state: 'failing', why: 'status 503' })),
+    );
+    const budget = { period: 'month', nanos: 1_000_000_000, alerts: [] } as const;
+    const made = await store.keys.create({
+      name: 'Nightly import',
+      digest: 'a'.repeat(64),
+      hint: 'pk-',
+      models: ['*'],
+      caps: { rates: [], concurrency: undefined, budgets: [budget] },
+    });
+    const rows = ['a', 'b'].map((model) =>
+      imported({ startedAtMs: Date.now(), model, upstream: null, costNanos: null }),
+    );
+    await store.ledger.import(
+      'j',
+      [...rows, imported({ startedAtMs: Date.now(), key: made.id, costNanos: 900_000_000 })],
+      { segment: 1, offset: 1 },
+    );
+    const { json } = await ask('GET', '/api/notices');
+    const of = (kind: string) => json.items.filter((item: { kind: string }) => item.kind === kind);
+    assert.deepEqual([of('target').length, of('price').length], [1, 1]);
+    assert.equal(of('target')[0].title, 'up fails for 5 models');
+    assert.match(of('price')[0].title, /2 models cost/);
+    assert.match(of('budget')[0].title, /key Nightly import is 90 % used/);
+    assert.doesNotMatch(JSON.stringify(json), /\(, |, \)|, ,/);
+  });
+
+  test('healthy is what was called or looked at; how often calls succeed stands beside it', async (t) => {
+    const { ask, store } = await openAdmin(t, { configuration });
+    const read = async () => (await ask('GET', '/api/health')).json.targets[0];
+    await store.health.report('one', [target({ isKnown: false, calls: 0, failedCalls: 0 })]);
+    const upstream = (await ask('GET', '/api/upstreams')).json.items[0];
+    assert.deepEqual([(await read()).state, upstream.state], ['unknown', 'unknown']);
+
+    const other = await openAdmin(t, { configuration });
+    await other.store.health.report('one', [target({ isKnown: true, calls: 100, failedCalls: 30, latencyMs: 6_500 })]);
+    await other.store.health.report('two', [target({ isKnown: false, calls: 0, failedCalls: 0, latencyMs: 0 })]);
+    const known = (await other.ask('GET', '/api/health')).json.targets[0];
+    assert.deepEqual([known.state, known.calls, known.failedCalls, known.latencyMs], ['healthy', 100, 30, 6_500]);
+    const [listed] = (await other.ask('GET', '/api/upstreams')).json.items;
+    assert.deepEqual([listed.state, listed.calls, listed.failedCalls], ['healthy', 100, 30]);
+  });
+
+  test('an owner is told where the secret key is until somebody says that there is a copy, and nobody else is', async (t) => {
+    const { ask, become, cwd, store } = await openAdmin(t, {
+      configuration: { ...configuration, store: 'sqlite:p.db' },
+    });
+    const told = async () => {
+      const { json } = await ask('GET', '/api/notices');
+      return json.items.find(({ kind }: { kind: string }) => kind === 'secret-key-backup');
+    };
+    assert.equal(await told(), undefined, 'there is no key yet');
+    assert.equal((await ask('POST', '/api/notices/secret-key-backup')).status, 404);
+    await writeFile(join(cwd, 'secret.key'), `${'ab'.repeat(32)}\n`);
+    assert.ok((await told()).detail.includes(join(cwd, 'secret.key')));
+    become('admin');
+    assert.equal(await told(), undefined);
+    become('owner');
+    assert.equal((await ask('POST', '/api/notices/secret-key-backup')).status, 204);
+    assert.equal(await told(), undefined);
+    assert.doesNotMatch(JSON.stringify(await store.audit.page({ limit: 9 })), /abababab/);
+    await writeFile(join(cwd, 'secret.key'), `${'cd'.repeat(32)}\n`);
+    assert.notEqual(await told(), undefined, 'another key wants another copy');
   });
 
   test('first steps tell what is done, and the requests of clients from those of the Playground', async (t) => {

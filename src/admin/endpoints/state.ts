@@ -1,10 +1,12 @@
 /** How the gateway is, what it is, and what an operator may want to look at. */
 
+import { actorOf } from '../caller.ts';
 import type { AdminContext } from '../context.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { readFirstSteps } from '../first-steps.ts';
 import { isSilent, shownForMs, toTargets } from '../node-reports.ts';
-import { readNotices } from '../notices/notices.ts';
+import { backedUpKey, readBackup, readNotices } from '../notices/notices.ts';
+import { Problem } from '../problem.ts';
 import { createRecently, type Recently } from '../recently.ts';
 import { toInstant } from '../shapes/common.ts';
 import { about, firstSteps, health, notices } from '../shapes/state.ts';
@@ -57,6 +59,7 @@ async function readHealth({ store, live, clock, configuration }: AdminContext) {
     store: { isUp: state.isStoreUp ?? true },
     journal: {
       bytes: state.journalBytes ?? null,
+      rows: state.journalRows ?? null,
       oldestMs: state.journalOldestMs ?? null,
       isFailing: state.isJournalFailing,
     },
@@ -111,7 +114,25 @@ export const getNotices = defineEndpoint({
   tag: 'Overview',
   needs: 'viewer',
   answer: notices,
-  run: ({ context }) => recentlyOf(context)('notices', async () => ({ items: await readNotices(context) })),
+  async run({ context, caller }) {
+    const items = await recentlyOf(context)('notices', () => readNotices(context));
+    const isOwner = caller.kind !== 'nobody' && caller.role === 'owner';
+    return { items: isOwner ? [...(await readBackup(context)), ...items] : items };
+  },
+});
+
+export const confirmBackup = defineEndpoint({
+  method: 'POST',
+  path: '/api/notices/secret-key-backup',
+  summary: 'Say that there is a copy of the secret key elsewhere, so that nobody is reminded of it',
+  tag: 'Overview',
+  needs: 'owner',
+  async run({ context: { store, house }, caller }) {
+    const key = await house.ownKey();
+    if (key === undefined) throw new Problem('not_found', { detail: 'There is no secret key beside the database.' });
+    await store.settings.set(backedUpKey, key.id, actorOf(caller));
+    return undefined;
+  },
 });
 
 export const getFirstSteps = defineEndpoint({

@@ -30,6 +30,7 @@ const createToken = defineEndpoint({
   tag: 'Tokens',
   // No program makes itself another token that outlives its own.
   needs: 'member',
+  proof: true,
   body: newApiToken,
   answer: madeApiToken,
   status: 201,

@@ -10,6 +10,9 @@ import { budgets } from './0006-budgets.ts';
 import { access } from './0007-access.ts';
 import { keyVersions } from './0008-key-versions.ts';
 import { keyDays } from './0009-key-days.ts';
+import { proofs } from './0010-proofs.ts';
+import { budgetNodes } from './0011-budget-nodes.ts';
+import { keyShapes } from './0012-key-shapes.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys': keys,
@@ -21,4 +24,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0007-access': access,
   '0008-key-versions': keyVersions,
   '0009-key-days': keyDays,
+  '0010-proofs': proofs,
+  '0011-budget-nodes': budgetNodes,
+  '0012-key-shapes': keyShapes,
 };

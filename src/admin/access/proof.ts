@@ -1,0 +1,75 @@
+/** Fresh proof: what gives lasting power is done by somebody who said within the last minutes who they are, and not by a session alone. */
+
+import { actorNamed, type Caller, type MemberCaller } from '../caller.ts';
+import type { AdminContext } from '../context.ts';
+import { Problem } from '../problem.ts';
+import { type OpenedSession, type Origin, signedOut } from './sessions.ts';
+
+/** How long a proof is good for. */
+const freshMs = 5 * 60_000;
+
+/** Either way: of a clock that was set back, nobody gets more. */
+const isFresh = (provedAtMs: number | undefined, nowMs: number): boolean =>
+  provedAtMs !== undefined && Math.abs(nowMs - provedAtMs) < freshMs;
+
+/** When they showed the provider who they are. Throws a Problem where that was not just now, or the provider does not say. */
+export function checkAuthentication(authenticatedAtMs: number | undefined, nowMs: number): number {
+  if (authenticatedAtMs === undefined) {
+    throw new Problem('sign_in_failed', {
+      detail:
+        'The identity provider does not say when you signed in there (auth_time); prove it by a password or a passkey instead.',
+    });
+  }
+  if (isFresh(authenticatedAtMs, nowMs)) return Math.min(authenticatedAtMs, nowMs);
+  throw new Problem('sign_in_failed', {
+    detail: 'The identity provider did not ask anew who you are; sign out there, and prove it again.',
+  });
+}
+
+/** Throws a Problem that says what to do first. */
+export function checkProof(caller: Caller, nowMs: number): void {
+  if (caller.kind === 'token') {
+    throw new Problem('not_allowed', {
+      detail:
+        'An API token does not do this, whatever its role. Sign in to do it, or use "postern members" on the machine of the gateway.',
+    });
+  }
+  if (caller.kind === 'member' && isFresh(caller.provedAtMs, nowMs)) return;
+  throw new Problem('proof_needed', {
+    detail:
+      'Prove that it is you, by your password, a passkey or a new sign-in at the identity provider; it holds for five minutes.',
+  });
+}
+
+/** By e-mail address and password, as the caller's own. */
+export async function proveByPassword(
+  caller: MemberCaller,
+  password: string,
+  { context: { access, store }, origin }: { readonly context: AdminContext; readonly origin: Origin },
+): Promise<OpenedSession> {
+  await access.throttle.begin(caller.name, origin.address);
+  const member = await store.members.get(caller.memberId);
+  if (!(await access.passwords.verify(password, member?.passwordHash))) {
+    const attempt = { action: 'console.proof_failed', method: 'password', address: origin.address } as const;
+    await access.failures.tell(caller.name, attempt);
+    const message = 'This is not your password.';
+    throw new Problem('invalid_fields', { detail: message, fields: [{ path: 'password', message }] });
+  }
+  await access.throttle.succeeded(caller.name, origin.address);
+  if (member === undefined) throw signedOut();
+  const opened = await access.sessions.open(member, 'password', origin);
+  await tellProof(opened, store.audit);
+  return opened;
+}
+
+/** For every way to prove it. */
+export async function tellProof({ member, session }: OpenedSession, audit: AdminContext['store']['audit']) {
+  const after = { method: session.method, address: session.address };
+  await audit.add({
+    actor: actorNamed(member.email),
+    action: 'console.proof',
+    subject: member.email,
+    before: null,
+    after,
+  });
+}
