@@ -71,3 +71,76 @@ test('what is missing for an invitation is said', async (t) => {
     userFault(/ada@example\.com is a member already/),
   );
 });
+
+test('a reset says what ends, and what is kept by word', async (t) => {
+  const { run, withStore } = await open(t);
+  const add = () =>
+    withStore(async ({ members: all, tokens }) => {
+      const memberId = (await all.findByEmail('ada@example.com'))?.id ?? '';
+      const digest = digestOf(String(Math.random()));
+      await tokens.create({ digest, hint: 'psa_', memberId, name: 'ci', role: 'viewer' }, 'tester');
+    });
+  const alive = () =>
+    withStore(async ({ tokens }) => (await tokens.list()).filter((one) => one.revokedAtMs === undefined).length);
+  await add();
+  const kept = await run('reset', 'ada@example.com', '--keep', 'tokens, passkeys');
+  assert.match(kept.lines[0] ?? '', /sets another password, once/);
+  assert.equal(await alive(), 1);
+  const ended = await run('reset', 'ada@example.com', '--keep', 'passkeys');
+  assert.match(ended.lines[0] ?? '', /sets another password; its tokens have ended, once/);
+  assert.equal(await alive(), 0);
+  await assert.rejects(
+    run('reset', 'ada@example.com', '--keep', 'roles'),
+    userFault(/--keep: write tokens, or passkeys, or tokens,passkeys/),
+  );
+});
+
+test('roles, ways in and members are changed without a browser, and the last owner stays', async (t) => {
+  const { run, json, withStore } = await open(t);
+  await withStore((store) => store.members.create({ ...made, email: 'bo@example.com', role: 'viewer' }, 'tester'));
+  await run('role', 'Bo@example.com', '--role', 'editor');
+  await run('disable', 'bo@example.com');
+  const bo = async () => (await json('list')).find(({ email }: { email: string }) => email === 'bo@example.com');
+  assert.deepEqual([(await bo()).role, (await bo()).disabled], ['editor', true]);
+  await run('enable', 'bo@example.com');
+  assert.equal((await bo()).disabled, false);
+  await run('remove', 'bo@example.com');
+  assert.equal(await bo(), undefined);
+  for (const action of [['role', '--role', 'viewer'], ['disable'], ['remove']] as const) {
+    const [name, ...options] = action;
+    await assert.rejects(run(name, 'ada@example.com', ...options), userFault(/is the only owner who can sign in/));
+  }
+  await assert.rejects(run('role', 'ada@example.com', '--role', 'king'), userFault(/--role viewer\|editor/));
+  await assert.rejects(run('remove', 'eve@example.com'), userFault(/there is no member eve@example\.com/));
+});
+
+test('a script gets a token that may no more than its member, shown once', async (t) => {
+  const { run, json, withStore } = await open(t);
+  await withStore((store) => store.members.create({ ...made, email: 'bo@example.com', role: 'editor' }, 'tester'));
+  const { secret, role } = await json(
+    'token',
+    'bo@example.com',
+    '--name',
+    'ci',
+    '--role',
+    'viewer',
+    '--expires',
+    '30d',
+  );
+  assert.equal(role, 'viewer');
+  await withStore(async ({ tokens, audit }) => {
+    const found = await tokens.find(digestOf(secret));
+    assert.deepEqual([found?.token.name, found?.member.email], ['ci', 'bo@example.com']);
+    assert.ok((found?.token.expiresAtMs ?? 0) > Date.now());
+    const text = JSON.stringify(await audit.page({ limit: 9 }));
+    assert.match(text, /token\.create/);
+    assert.equal(text.includes(secret), false);
+  });
+  const { lines } = await run('token', 'bo@example.com', '--name', 'ci', '--role', 'editor');
+  assert.match(lines.join('\n'), /until it is revoked; shown only now:\n\n {2}psa_[\w-]+/);
+  await assert.rejects(
+    run('token', 'bo@example.com', '--name', 'ci', '--role', 'owner'),
+    userFault(/bo@example\.com is editor/),
+  );
+  await assert.rejects(run('token', 'bo@example.com', '--role', 'viewer'), userFault(/--name "nightly report"/));
+});

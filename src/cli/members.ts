@@ -1,21 +1,16 @@
-/** `postern members`: who uses the console, and links that let somebody in: also for an owner who cannot sign in any more. */
+/** `postern members`: who uses the console, and who may; for an owner who cannot sign in any more, and for scripts. */
 
-import { createLinks, type MadeLink } from '../admin/access/links.ts';
-import { foldEmail } from '../core/member.ts';
 import { roles } from '../core/role.ts';
-import type { Snapshot } from '../core/snapshot.ts';
-import { systemClock } from '../lib/clock.ts';
 import { type Action, actAs } from './actions.ts';
 import type { Command, CommandContext } from './command.ts';
 import { type OpenConfiguration, openLeniently } from './configuration.ts';
 import { toInstantText } from './key-words.ts';
-import { toPrintable } from './printable.ts';
+import { changeRole, disable, enable, remove } from './member-changes.ts';
+import { invite, reset } from './member-links.ts';
+import { makeToken } from './member-token.ts';
 import { toTable } from './table.ts';
-import { toReachable } from './to-url.ts';
-import { UserFault } from './user-fault.ts';
 
-/** Who stands in the audit log. */
-const actor = 'command line';
+const roleWords = roles.join('|');
 
 const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
   list: { usage: 'list [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: list },
@@ -26,18 +21,44 @@ const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
     needsStore: true,
     prepare: invite,
   },
-  reset: { usage: 'reset EMAIL [--json]', options: ['json'], operandCount: 1, needsStore: true, prepare: reset },
+  reset: {
+    usage: 'reset EMAIL [--keep tokens,passkeys] [--json]',
+    options: ['keep', 'json'],
+    operandCount: 1,
+    needsStore: true,
+    prepare: reset,
+  },
+  role: {
+    usage: `role EMAIL --role ${roleWords}`,
+    options: ['role'],
+    operandCount: 1,
+    needsStore: true,
+    prepare: changeRole,
+  },
+  disable: { usage: 'disable EMAIL', options: [], operandCount: 1, needsStore: true, prepare: disable },
+  enable: { usage: 'enable EMAIL', options: [], operandCount: 1, needsStore: true, prepare: enable },
+  remove: { usage: 'remove EMAIL', options: [], operandCount: 1, needsStore: true, prepare: remove },
+  token: {
+    usage: 'token EMAIL --name N --role R [--expires 30d|2027-01-01] [--json]',
+    options: ['name', 'role', 'expires', 'json'],
+    operandCount: 1,
+    needsStore: true,
+    prepare: makeToken,
+  },
 };
 
 export const members: Command = {
   name: 'members',
-  summary: 'Shows who uses the console, and makes links that let somebody in.',
+  summary: 'Shows who uses the console, says who may, and makes links that let somebody in.',
   usage: `members ${Object.keys(actions).join('|')} [--config F] [--json]`,
   actions,
   options: {
     config: { type: 'string' },
     email: { type: 'string' },
     role: { type: 'string' },
+    keep: { type: 'string' },
+    name: { type: 'string' },
+    expires: { type: 'string' },
     json: { type: 'boolean' },
   },
   run: (context) => actAs('members', actions, context, openLeniently),
@@ -66,57 +87,4 @@ function list({ values, stdout }: CommandContext) {
     });
     for (const line of toTable(['EMAIL', 'NAME', 'ROLE', 'STATE', 'LAST SIGN-IN'], rows)) stdout(line);
   };
-}
-
-function invite({ values, stdout }: CommandContext) {
-  const email = typeof values.email === 'string' ? foldEmail(values.email) : '';
-  const role = roles.find((one) => one === values.role);
-  if (!/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email) || email.length > 254) {
-    throw new UserFault('say whom to invite: --email name@example.com');
-  }
-  if (role === undefined) throw new UserFault(`say what they may do: --role ${roles.join('|')}`);
-  return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
-    const made = await createLinks(store.invitations, systemClock).invite(baseOf(snapshot), { email, role }, actor);
-    if (made === 'taken') {
-      throw new UserFault(`${toPrintable(email)} is a member already; "postern members reset" gives another password`);
-    }
-    show(made, `With this link ${toPrintable(email)} becomes a member with the role ${role}`, values, stdout);
-  };
-}
-
-function reset({ positionals, values, stdout }: CommandContext) {
-  const email = foldEmail(positionals[1] ?? '');
-  return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
-    const member = await store.members.findByEmail(email);
-    const links = createLinks(store.invitations, systemClock);
-    const made = member && (await links.reset(baseOf(snapshot), member.id, actor));
-    if (made === undefined) {
-      throw new UserFault(
-        `there is no member ${toPrintable(email)}; "postern members list" shows them, "postern members invite" makes another`,
-      );
-    }
-    show(made, `With this link ${toPrintable(email)} sets another password`, values, stdout);
-  };
-}
-
-function show(
-  { link, invitation }: MadeLink,
-  sentence: string,
-  values: CommandContext['values'],
-  stdout: CommandContext['stdout'],
-): void {
-  const expiresAt = toInstantText(invitation.expiresAtMs);
-  if (values.json === true) {
-    stdout(JSON.stringify({ link, expiresAt }, null, 2));
-    return;
-  }
-  stdout(`${sentence}, once, until ${expiresAt}:`);
-  stdout('');
-  stdout(`  ${link}`);
-  stdout('');
-}
-
-/** As the configuration has it; where the port is any free one, only the gateway itself knows it. */
-function baseOf({ console: { url, host, port } }: Snapshot): string {
-  return url ?? toReachable(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }

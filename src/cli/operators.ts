@@ -1,10 +1,11 @@
 /** Opens the listener for operators, with all that is behind it; where its port is taken and nobody asked for that one, Postern goes on without. */
 
 import { setImmediate } from 'node:timers/promises';
-import { type Administration, openAdministration } from '../administration.ts';
+import { openAdministration } from '../administration.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
-import { type Console, createConsole, OpenConsoleError } from '../console/listener.ts';
+import { type Console, type ConsoleDeps, createConsole, OpenConsoleError } from '../console/listener.ts';
 import type { ConsoleSettings } from '../core/snapshot.ts';
+import { includesAddress } from '../lib/address-range.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { MetricName } from '../telemetry/metrics/definitions.ts';
@@ -46,13 +47,17 @@ export async function openForOperators(
     log,
     version,
     families: context.families,
+    installation: await store.settings.installation(),
     current,
     changing: toChanging(context, loaded),
     read,
     clientUrl,
   });
   try {
-    const listening = await listen(loaded.snapshot.console, log, read, administration);
+    const listening = await listen(loaded.snapshot.console, log, read, {
+      answer: administration.answer,
+      isProxy: (address) => includesAddress(current().snapshot.server.trustedProxies, address),
+    });
     return {
       url: listening.url,
       async close() {
@@ -70,7 +75,7 @@ async function listen(
   settings: ConsoleSettings,
   log: Log,
   read: () => Promise<Reading>,
-  administration: Pick<Administration, 'answer'>,
+  parts: Pick<ConsoleDeps, 'answer' | 'isProxy'>,
 ): Promise<Operators> {
   const listener: Console = createConsole({
     settings: () => settings,
@@ -78,7 +83,7 @@ async function listen(
       '/metrics': { type: expositionType, text: async () => write(await read()) },
       '/healthz': { type: 'application/json', text: () => '{"status":"ok"}' },
     },
-    answer: administration.answer,
+    ...parts,
     onFault: (error) => {
       const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
       log.error('the listener for operators could not answer', { why });

@@ -2,6 +2,7 @@
 
 import cluster, { type Worker } from 'node:cluster';
 import type { AddressInfo } from 'node:net';
+import type { HouseDesk } from '../admission/limits/house-desk.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { MetricName } from '../telemetry/metrics/definitions.ts';
 import { addReadings, onlyCounts, type Reading } from '../telemetry/metrics/reading.ts';
@@ -48,7 +49,14 @@ interface Asked {
   answered(): void;
 }
 
-export function createTeam({ count, log }: { readonly count: number; readonly log: Log }): Team {
+export interface TeamDeps {
+  readonly count: number;
+  readonly log: Log;
+  /** Counts for all of them. */
+  readonly desk?: HouseDesk;
+}
+
+export function createTeam({ count, log, desk }: TeamDeps): Team {
   const posts = Array.from({ length: count }, (_, at): Post => emptyPost(at + 1));
   const started = Promise.withResolvers<AddressInfo | ExitCode>();
   const broken = Promise.withResolvers<ExitCode>();
@@ -74,15 +82,23 @@ export function createTeam({ count, log }: { readonly count: number; readonly lo
     post.worker = worker;
     post.readyAtMs = undefined;
     post.complete = false;
-    worker.on('message', (received) => hear(post, toMessage<FromWorker>(received)));
+    worker.on('message', (received) => hear(post, worker, toMessage<FromWorker>(received)));
     worker.on('error', (error) =>
       log.error('a worker could not be reached', { worker: post.number, why: String(error) }),
     );
-    worker.on('exit', (code, signal) => bury(post, code, signal));
+    worker.on('exit', (code, signal) => {
+      desk?.leave(worker.id);
+      bury(post, code, signal);
+    });
   }
 
-  function hear(post: Post, message: FromWorker | undefined): void {
+  function hear(post: Post, worker: Worker, message: FromWorker | undefined): void {
     switch (message?.kind) {
+      case 'count': {
+        const answers = desk?.answer(worker.id, message.questions) ?? [];
+        if (answers.length > 0 && worker.isConnected()) worker.send({ kind: 'counted', answers } satisfies ToWorker);
+        break;
+      }
       case 'ready':
         post.readyAtMs = performance.now();
         failedStarts = 0;

@@ -12,6 +12,7 @@ import type { Duplex } from 'node:stream';
 import type { ConsoleSettings } from '../core/snapshot.ts';
 import { checkHost, checkToken, isLoopback } from './guard.ts';
 import { Refusal, type RefusalCode } from './refusal.ts';
+import { createSeats, type SeatLimits } from './seats.ts';
 
 /** What is given for a path: its type and its text. */
 interface Page {
@@ -26,6 +27,8 @@ export interface ConsoleDeps {
   readonly pages: Readonly<Record<string, Page>>;
   /** Whatever else is asked for: it sees for itself who may. */
   readonly answer?: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Whether people come by way of that address: it is one of many, and not held to what one may have. */
+  readonly isProxy?: (address: string) => boolean;
   /** Told of what no caller may see. */
   onFault(error: unknown): void;
 }
@@ -42,10 +45,13 @@ export class OpenConsoleError extends Error {
 
 const maxHeaderBytes = 8 * 1024;
 const maxHeaders = 50;
-const maxConnections = 256;
+/** A browser holds six, and one for each live view; idle ones are kept open for nobody in particular. */
+const seatLimits: SeatLimits = { most: 256, mostAnAddress: 64, mostIdle: 128, reserved: 16 };
 const headersTimeoutMs = 5_000;
 const requestTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 75_000;
+/** While there are many. */
+const shortKeepAliveTimeoutMs = 5_000;
 /** For readers that stopped reading. */
 const silenceTimeoutMs = 90_000;
 
@@ -58,13 +64,22 @@ const strictHeaders: OutgoingHttpHeaders = {
   'x-frame-options': 'DENY',
 };
 
-export function createConsole({ settings, pages, answer: answerOthers, onFault }: ConsoleDeps): Console {
+export function createConsole(deps: ConsoleDeps): Console {
+  const { settings, pages, answer: answerOthers, isProxy = () => false, onFault } = deps;
+  const seats = createSeats(seatLimits, isProxy);
   const known = new Map(Object.entries(pages));
 
+  /** What came in a seat that is kept for metrics and probes ends with its answer, so that the next one finds it. */
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
+    const isOpenToAll = seats.begin(socket);
+    response.once('close', () => seats.end(socket));
+    server.keepAliveTimeout = seats.isUnderPressure() ? shortKeepAliveTimeoutMs : keepAliveTimeoutMs;
+    if (!isOpenToAll) response.shouldKeepAlive = false;
     try {
       checkHost(request, settings());
       const page = known.get(pathOf(request));
+      if (page === undefined && !isOpenToAll) throw new Refusal('too_many_connections', { 'retry-after': '5' });
       if (page === undefined && answerOthers !== undefined) {
         for (const [name, value] of Object.entries(strictHeaders))
           if (value !== undefined) response.setHeader(name, value);
@@ -104,8 +119,8 @@ export function createConsole({ settings, pages, answer: answerOthers, onFault }
     (request, response) => void answer(request, response),
   );
   server.maxHeadersCount = maxHeaders;
-  server.maxConnections = maxConnections;
   server.timeout = silenceTimeoutMs;
+  server.on('connection', (socket) => seats.take(socket));
   server.on('checkContinue', (_request, response) => {
     refuse(response, new Refusal('malformed_request', { connection: 'close' }));
   });

@@ -32,6 +32,11 @@ const table = {
       'Ask for this listener by localhost, by an IP address of its machine, or by the name in console.host or console.url.',
   },
   headers_too_large: { status: 431, type: 'invalid_request_error', message: 'Send fewer or shorter headers.' },
+  too_many_connections: {
+    status: 503,
+    type: 'server_error',
+    message: 'Too many connections are open here, or from your address; close some, or come again in a moment.',
+  },
   internal_error: { status: 500, type: 'server_error', message: 'Something went wrong inside; the log says what.' },
 } as const satisfies Record<string, Row>;
 

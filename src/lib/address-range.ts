@@ -29,3 +29,11 @@ export function toBlockList(texts: readonly string[]): BlockList {
   }
   return list;
 }
+
+/** An IPv4 address in the form of IPv6 is the same one, and an address of one link is what it is on whichever. */
+export function includesAddress(list: BlockList | undefined, address: string): boolean {
+  if (list === undefined) return false;
+  const [plain = ''] = address.split('%', 1);
+  const version = isIP(plain);
+  return version !== 0 && list.check(plain, version === 6 ? 'ipv6' : 'ipv4');
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { request } from '../../test/support/raw-client.ts';
+import { connect, type RawConnection } from '../../test/support/raw-connection.ts';
+import { createConsole } from './listener.ts';
+
+/** The whole of 127.0.0.0/8 is this machine, so that many can come from there. */
+async function open(t: TestContext, proxies: readonly string[] = []) {
+  const console = createConsole({
+    settings: () => ({
+      host: '127.0.0.1',
+      port: 0,
+      isPortGiven: true,
+      token: undefined,
+      url: undefined,
+      oidc: undefined,
+    }),
+    pages: { '/metrics': { type: 'text/plain', text: () => 'up 1\n' } },
+    // What the pages of the console and its live views would be: they last as long as who asks wants.
+    answer: (request, response) => {
+      response.writeHead(200);
+      if (request.url === '/live') response.write('x');
+      else response.end('page');
+    },
+    isProxy: (address) => proxies.includes(address),
+    onFault: (error) => assert.fail(String(error)),
+  });
+  const { port } = await console.listen();
+  t.after(() => console.close());
+  const host = `Host: 127.0.0.1:${port}\r\n`;
+
+  const come = (localAddress = '127.0.0.1') => connect(port, { localAddress });
+  async function crowd(count: number, localAddress?: string) {
+    const all: RawConnection[] = [];
+    for (let turn = 0; turn < count; turn += 1) all.push(await come(localAddress));
+    t.after(() => {
+      for (const one of all) one.destroy();
+    });
+    return all;
+  }
+  /** Each has asked for something that does not end. */
+  async function live(count: number, localAddress?: string) {
+    const all = await crowd(count, localAddress);
+    for (const one of all) await one.write(`GET /live HTTP/1.1\r\n${host}\r\n`);
+    for (const one of all) await one.sees('200 OK');
+    return all;
+  }
+  const ask = (path: string, headers: [string, string][] = [['Host', `127.0.0.1:${port}`]]) =>
+    request({ port, method: 'GET', path, headers });
+  return { port, host, come, crowd, live, ask };
+}
+
+test('idle connections, as many as there are, keep nobody out: the longest idle one makes room', async (t) => {
+  const { crowd, ask } = await open(t);
+  const idle = [];
+  for (const address of ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6']) {
+    idle.push(...(await crowd(60, address)));
+  }
+  assert.deepEqual([(await ask('/metrics')).status, (await ask('/page')).status], [200, 200]);
+  // 128 idle ones are kept, and those two came and went.
+  assert.notEqual(await idle[0]?.closed(), 'open');
+  assert.notEqual(await idle[171]?.closed(), 'open');
+  const last = idle.at(-1);
+  await last?.write('GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+  await last?.sees('up 1');
+});
+
+test('one address has no more than its share, and pushes out its own alone', async (t) => {
+  const { crowd, come, host } = await open(t);
+  const other = await come('127.0.0.9');
+  const greedy = await crowd(66, '127.0.0.2');
+  assert.notEqual(await greedy[0]?.closed(), 'open');
+  assert.notEqual(await greedy[1]?.closed(), 'open');
+  for (const one of [greedy[2], greedy[65], other]) {
+    await one?.write(`GET /metrics HTTP/1.1\r\n${host}\r\n`);
+    await one?.sees('up 1');
+  }
+});
+
+test('where all are at work, metrics are still to be had, one after another, and nothing else', async (t) => {
+  const { live, ask, come } = await open(t);
+  await live(64, '127.0.0.2');
+  // Of the same address: there is nothing idle to push out.
+  const refused = await ask('/page', [['Host', '127.0.0.1']]);
+  assert.equal(refused.status, 200, 'another address has its own share');
+  for (const address of ['127.0.0.3', '127.0.0.4', '127.0.0.5']) await live(64, address);
+  const late = await ask('/page');
+  assert.deepEqual([late.status, late.header('retry-after'), late.header('connection')], [503, '5', 'close']);
+  for (let turn = 0; turn < 20; turn += 1) {
+    const metrics = await ask('/metrics');
+    assert.deepEqual([metrics.status, metrics.header('connection')], [200, 'close']);
+  }
+  // Those who sit there and say nothing are in nobody's way.
+  const silent = [];
+  for (let turn = 0; turn < 17; turn += 1) silent.push(await come());
+  assert.notEqual(await silent[0]?.closed(), 'open');
+  assert.equal((await ask('/metrics')).status, 200);
+  for (const one of silent) one.destroy();
+});
+
+test('people behind a proxy are not one address', async (t) => {
+  const { live, ask } = await open(t, ['127.0.0.1']);
+  await live(70);
+  assert.equal((await ask('/page')).status, 200);
+});
+
+test('the more connections there are, the shorter an idle one is kept', async (t) => {
+  const { live, ask } = await open(t);
+  assert.equal((await ask('/metrics')).header('keep-alive'), 'timeout=75');
+  for (const address of ['127.0.0.2', '127.0.0.3', '127.0.0.4']) await live(43, address);
+  assert.equal((await ask('/metrics')).header('keep-alive'), 'timeout=5');
+});

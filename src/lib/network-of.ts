@@ -1,0 +1,13 @@
+/** By what an address counts where many at once are held against it. */
+
+/** Whoever has one IPv6 address has the rest of its /64 too. */
+export function toNetwork(address: string): string {
+  if (!address.includes(':') || address.includes('.')) return address;
+  const [head = '', tail = ''] = address.split('::', 2);
+  const first = head.split(':').filter((group) => group !== '');
+  const last = tail.split(':').filter((group) => group !== '');
+  const groups = address.includes('::')
+    ? [...first, ...Array(8 - first.length - last.length).fill('0'), ...last]
+    : first;
+  return groups.slice(0, 4).join(':');
+}
