@@ -5,16 +5,19 @@ import { resolve } from 'node:path';
 import { createBudgetAlerts } from './admission/budgets/alerts.ts';
 import { createBudgetKeeper } from './admission/budgets/keeper.ts';
 import { createAlertPost } from './admission/budgets/post-alert.ts';
+import { createHouseLimiter, type HouseLine } from './admission/limits/house-limiter.ts';
 import { createMemoryLimiter } from './admission/limits/memory-limiter.ts';
+import { takeNodeCensus } from './admission/limits/node-census.ts';
 import type { Limiter } from './admission/limits/port.ts';
-import { createRedisLimiter, type RedisLimiter } from './admission/limits/redis-limiter.ts';
+import { createRedisLimiter } from './admission/limits/redis-limiter.ts';
 import { createSpending, type Hits } from './admission/spending.ts';
 import type { Ledger } from './core/ledger.ts';
+import type { PlaceArbiter } from './core/places.ts';
 import type { Snapshot } from './core/snapshot.ts';
 import type { Spending } from './core/spending.ts';
 import type { Store } from './core/store.ts';
 import { worstCostNanos } from './ledger/billing.ts';
-import { createImporter, type Importer } from './ledger/importer.ts';
+import { createImporter, type Importer, type ImporterState } from './ledger/importer.ts';
 import { createJournal, type Journal } from './ledger/journal.ts';
 import { claimSlot } from './ledger/journal-slot.ts';
 import { createLedger } from './ledger/ledger.ts';
@@ -38,12 +41,18 @@ export interface AccountingDeps {
   readonly cwd: string;
   /** Told of what was refused. */
   readonly hits?: Hits;
+  /** To the process that watches over this one, if there is one. */
+  readonly house?: HouseLine | undefined;
 }
 
 export interface Accounting {
   readonly spending: Spending;
   readonly ledger: Ledger;
   readonly sources: MetricSources;
+  /** Who shares out the places at upstreams; undefined where this process is the only one. */
+  readonly placeArbiter: PlaceArbiter | undefined;
+  /** How far what is written is in the store. */
+  imported(): ImporterState;
   /** Another configuration is in force. */
   follow(snapshot: Snapshot): void;
   /** To be called when no exchange is left: what is written is imported, as far as the store takes it. */
@@ -73,6 +82,8 @@ export async function openAccounting(deps: AccountingDeps): Promise<Accounting> 
     spending: createSpending({ limiter: limits.limiter, budgets, worstCost: worstCostNanos, hits: deps.hits }),
     ledger: createLedger({ journal: books.journal, node, clock }),
     sources: { ...sourcesOf(books, clock), ...limits.sources },
+    placeArbiter: limits.placeArbiter,
+    imported: () => books.importer.state(),
     follow(snapshot) {
       current = snapshot;
       books.importer.retain(snapshot.ledger.retentionMs);
@@ -132,34 +143,53 @@ async function openBooksOnDisk({ snapshot, log, clock, cwd }: AccountingDeps, no
 
 interface Limits {
   readonly limiter: Limiter;
+  readonly placeArbiter: PlaceArbiter | undefined;
   readonly sources: MetricSources;
   close(): Promise<void>;
 }
 
-async function openLimits({ snapshot, log, clock, random }: AccountingDeps, node: string): Promise<Limits> {
-  const { redis: url } = snapshot;
+async function openLimits(deps: AccountingDeps, node: string): Promise<Limits> {
+  const { snapshot, store, log, clock, random, house } = deps;
+  const { redis: url, redisDeadlineMs: deadlineMs } = snapshot;
   if (url === undefined) {
-    const nodes = snapshot.server.workers;
-    return { limiter: createMemoryLimiter({ clock, nodes }), sources: {}, close: async () => undefined };
+    const { workers } = snapshot.server;
+    const close = async (): Promise<void> => undefined;
+    if (house === undefined || workers === 1) {
+      return { limiter: createMemoryLimiter({ clock }), placeArbiter: undefined, sources: {}, close };
+    }
+    const limiter = createHouseLimiter({ line: house, workers, clock, log });
+    return { limiter, placeArbiter: limiter, sources: {}, close };
   }
-  const limiter: RedisLimiter = await createRedisLimiter({ url, clock, node, log, random });
+  const census = await takeNodeCensus({ health: store.health, workers: snapshot.server.workers, log });
+  const otherwiseKnown = (): number => census.count;
+  const limiter = await createRedisLimiter({ url, clock, node, log, random, deadlineMs, otherwiseKnown });
+  census.keepUp(() => !limiter.isShared);
   return {
     limiter,
-    sources: { redisUp: () => toFlag(limiter.isShared), redisFallback: () => toFlag(!limiter.isShared) },
-    close: () => limiter.close(),
+    placeArbiter: limiter,
+    sources: {
+      redisUp: () => toFlag(limiter.isShared),
+      redisFallback: () => toFlag(!limiter.isShared),
+      localDecisions: () => limiter.localDecisions,
+    },
+    close() {
+      census.close();
+      return limiter.close();
+    },
   };
 }
 
 function sourcesOf({ journal, importer }: Books, clock: Clock): MetricSources {
   return {
     journalBytes: () => importer.state().bytesBehind,
+    journalRowsWaiting: () => importer.state().rowsBehind,
     journalRows: () => importer.state().importedRows,
     journalOldestSeconds() {
       const { oldestAtMs } = importer.state();
       return oldestAtMs === undefined ? 0 : Math.max(0, clock.nowMs() - oldestAtMs) / 1_000;
     },
     journalFailing: () => toFlag(journal.state().failing),
-    storeUp: () => toFlag(!importer.state().failing),
+    storeUp: () => toFlag(importer.state().failure === undefined),
   };
 }
 

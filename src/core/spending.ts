@@ -3,6 +3,7 @@
 import type { Course } from './dispatch.ts';
 import type { GatewayError } from './errors.ts';
 import type { Exchange } from './exchange.ts';
+import type { KeyRecord } from './key.ts';
 import type { Asking } from './price.ts';
 import type { Upstream } from './snapshot.ts';
 
@@ -31,7 +32,18 @@ export interface Denial {
   readonly error?: GatewayError;
 }
 
+/** An exchange whose body is not read yet. */
+export interface Beginning {
+  /** It counts no longer: what it takes is decided, or it has ended. Only the first time does anything. */
+  over(): void;
+}
+
 export interface Spending {
+  /**
+   * Before the body is read, by what this process has counted: throws `rate_limit_exceeded` where the key has as many exchanges as
+   * it may, or a rate of it is used up. It counts among the key's exchanges until it is over. Undefined where nothing is limited.
+   */
+  begin(key: KeyRecord): Beginning | undefined;
   /**
    * All or nothing. Throws `rate_limit_exceeded`, `budget_exceeded`, or `store_unavailable` where money cannot be counted.
    * Without a promise where it can be decided here.

@@ -6,6 +6,7 @@ import type { Capture, LedgerRow, RowOutcome } from './ledger-row.ts';
 import type { AttemptStore, InvitationStore, MemberStore, PasskeyStore, SessionStore, TokenStore } from './member.ts';
 import type { Operation } from './operation.ts';
 import type { HealthReport, TargetState } from './target-state.ts';
+import type { RerankShape } from './translation.ts';
 
 /** A key as people see it in lists: everything but the secret. */
 export interface StoredKey extends KeyRecord {
@@ -31,6 +32,7 @@ export interface NewKey {
   readonly caps?: Caps | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly captureMs?: number | undefined;
+  readonly shape?: RerankShape | undefined;
   readonly expiresAtMs?: number | undefined;
 }
 
@@ -44,6 +46,7 @@ export interface KeyChange {
   readonly caps?: Caps;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly captureMs?: number | null;
+  readonly shape?: RerankShape | null;
   readonly expiresAtMs?: number | null;
 }
 
@@ -175,6 +178,8 @@ export interface SettingStore {
   set(name: string, value: unknown, actor: string): Promise<void>;
   /** Of all who ask for one name, the first hears yes, once and for all. It is no change of a setting, and not in the audit log. */
   claim(name: string): Promise<boolean>;
+  /** A random name of whoever shares this store, the same for all of them from the first time that it was asked for. */
+  installation(): Promise<string>;
 }
 
 /** Up to where a journal is in the store. */
@@ -295,6 +300,8 @@ export interface AccountState {
   readonly spentNanos: number;
   /** Drawn by nodes, and not spent as far as the store knows. */
   readonly outstandingNanos: number;
+  /** Nodes of which something is outstanding. */
+  readonly holders: number;
 }
 
 /**
@@ -303,21 +310,34 @@ export interface AccountState {
  */
 export interface BudgetBank {
   /**
-   * Grants between `leastNanos` and `wantNanos`, or 0. An account that is not there yet begins with what the sums of the ledger
-   * say for its holder since `startsAtMs`.
+   * Grants between `leastNanos` and `wantNanos`, or 0; and beyond that up to the node's part of what is held ahead, see
+   * `shareAheadNanos`. An account that is not there yet begins with what the sums of the ledger say for its holder since `startsAtMs`.
    */
   draw(
     account: BudgetAccount,
     node: string,
     leastNanos: number,
     wantNanos: number,
+    unitNanos?: number,
   ): Promise<AccountState & { readonly grantedNanos: number }>;
   /** What a node drew and will not need. */
   giveBack(accountId: string, node: string, nanos: number): Promise<void>;
   /** The node is gone, and all its rows are here: what it drew and did not spend is free again. */
   release(node: string): Promise<void>;
   state(accountId: string): Promise<AccountState | undefined>;
+  /** Of many at once; those that are not there are left out. */
+  states(accountIds: readonly string[]): Promise<ReadonlyMap<string, AccountState>>;
+  /**
+   * The node is there; what others drew that were not heard of for `lostAfterMs` is free again. False where the node is new, or was taken for
+   * lost: then nothing is drawn by it any more.
+   */
+  renew(node: string): Promise<boolean>;
 }
+
+/** A node that cannot reach the bank spends what it drew for so long. */
+export const spendsAloneMs = 600_000;
+/** A node that was not heard of for so long is lost, and what it drew comes back. */
+export const lostAfterMs = 3_600_000;
 
 export interface Store {
   readonly keys: KeyStore;

@@ -2,9 +2,9 @@
 
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { parseStoreUrl, type StorePlace } from './open-store.ts';
 import { toStoreError } from './sqlite-faults.ts';
+import { open } from './sqlite-file.ts';
 import { StoreError } from './store-error.ts';
 
 export interface Backup {
@@ -31,7 +31,7 @@ function copyFile(path: string, file: string): Backup {
   if (!existsSync(path)) throw new StoreError(`There is no store at "${path}"; nothing to back up.`);
   makeNew(file);
   try {
-    const database = new DatabaseSync(path, { timeout: 5_000 });
+    const database = open(path, { timeout: 5_000 });
     try {
       // One look at the whole database as it is at this moment; who writes meanwhile is not held up.
       database.prepare('VACUUM INTO ?').run(file);
@@ -63,7 +63,7 @@ function makeNew(file: string): void {
 
 /** A copy that cannot be read is none. */
 function check(file: string): void {
-  const copy = new DatabaseSync(file, { readOnly: true });
+  const copy = open(file, { readOnly: true });
   try {
     const said = copy.prepare('PRAGMA quick_check(1)').get()?.quick_check;
     if (said !== 'ok') {

@@ -1,24 +1,44 @@
 /** The money of budgets in a database. */
 
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { BudgetAccount, BudgetBank } from '../core/store.ts';
+import { shareAheadNanos } from '../core/budget-share.ts';
+import { type AccountState, type BudgetAccount, type BudgetBank, lostAfterMs } from '../core/store.ts';
+import type { Clock } from '../lib/clock.ts';
+import { inParts } from './ledger-insert.ts';
 import { toStorable } from './ledger-rows.ts';
 import type { Schema } from './schema.ts';
 
-export function createBudgetBank(db: Kysely<Schema>): BudgetBank {
+/** Of which the state is asked in one statement. */
+const accountsAtOnce = 500;
+
+export function createBudgetBank(db: Kysely<Schema>, clock: Pick<Clock, 'nowMs'>): BudgetBank {
   return {
-    draw(account, node, leastNanos, wantNanos) {
+    draw(account, node, leastNanos, wantNanos, unitNanos = 0) {
       // Whoever draws holds the account's row until the end: of several nodes at once, each sees what the others were granted.
       return db.transaction().execute(async (trx) => {
         const spentNanos = await lockAccount(trx, account);
-        const { outstandingNanos, owedNanos } = await readLeases(trx, account.id, node);
+        const { outstandingNanos, owedNanos, ownNanos, holders } = await readLeases(trx, account.id, node);
         // What the node spent beyond what it drew is among the spent already: to draw it takes nothing from anyone.
         const freeNanos = account.nanos - spentNanos - outstandingNanos + owedNanos;
-        if (freeNanos < Math.max(1, leastNanos)) return { spentNanos, outstandingNanos, grantedNanos: 0 };
-        const grantedNanos = Math.min(freeNanos, wantNanos);
+        if (freeNanos < Math.max(1, leastNanos)) return { spentNanos, outstandingNanos, holders, grantedNanos: 0 };
+        const neededNanos = Math.min(freeNanos, wantNanos);
+        const others = ownNanos > 0 ? holders - 1 : holders;
+        const leftNanos = account.nanos - spentNanos;
+        const moreNanos = Math.max(0, neededNanos - owedNanos);
+        const aheadNanos = Math.min(
+          shareAheadNanos(leftNanos, others + 1, unitNanos) - ownNanos - moreNanos,
+          Math.floor(leftNanos / 2) - outstandingNanos - moreNanos,
+          freeNanos - neededNanos,
+        );
+        const grantedNanos = neededNanos + Math.max(0, aheadNanos);
         await addToLease(trx, account.id, node, grantedNanos);
-        const moreNanos = Math.max(0, grantedNanos - owedNanos);
-        return { spentNanos, outstandingNanos: outstandingNanos + moreNanos, grantedNanos };
+        const takenNanos = Math.max(0, grantedNanos - owedNanos);
+        return {
+          spentNanos,
+          outstandingNanos: outstandingNanos + takenNanos,
+          holders: ownNanos + takenNanos > 0 ? others + 1 : others,
+          grantedNanos,
+        };
       });
     },
 
@@ -35,27 +55,78 @@ export function createBudgetBank(db: Kysely<Schema>): BudgetBank {
         .execute();
     },
 
-    async release(node) {
-      await db.deleteFrom('budget_leases').where('node', '=', node).execute();
-    },
+    release: (node) => db.transaction().execute((trx) => releaseAll(trx, [node])),
 
     async state(accountId) {
-      // One statement, as else an import could come between what is spent and what is outstanding.
-      const row = await db
-        .selectFrom('budget_accounts')
-        .select((account) => [
-          'spent_nanos',
-          account
-            .selectFrom('budget_leases')
-            .whereRef('budget_leases.account', '=', 'budget_accounts.id')
-            .select(outstandingNanos.as('nanos'))
-            .as('outstanding_nanos'),
-        ])
-        .where('id', '=', accountId)
-        .executeTakeFirst();
-      return row && { spentNanos: Number(row.spent_nanos), outstandingNanos: Number(row.outstanding_nanos ?? 0) };
+      return (await readStates(db, [accountId])).get(accountId);
+    },
+
+    async states(accountIds) {
+      const states = new Map<string, AccountState>();
+      for (const some of inParts(accountIds, accountsAtOnce)) {
+        for (const [id, state] of await readStates(db, some)) states.set(id, state);
+      }
+      return states;
+    },
+
+    renew(node) {
+      const nowMs = clock.nowMs();
+      return db.transaction().execute(async (trx) => {
+        const { numUpdatedRows } = await trx
+          .updateTable('budget_nodes')
+          .set({ heard_at: nowMs })
+          .where('node', '=', node)
+          .where('heard_at', '>=', nowMs - lostAfterMs)
+          .executeTakeFirstOrThrow();
+        const lost = await trx
+          .selectFrom('budget_nodes')
+          .select('node')
+          .where('heard_at', '<', nowMs - lostAfterMs)
+          .execute();
+        if (lost.length > 0) {
+          await releaseAll(
+            trx,
+            lost.map((one) => one.node),
+          );
+        }
+        if (numUpdatedRows > 0n) return true;
+        await trx.insertInto('budget_nodes').values({ node, heard_at: nowMs }).execute();
+        return false;
+      });
     },
   };
+}
+
+/** What they drew and did not spend is free again. */
+async function releaseAll(trx: Transaction<Schema>, nodes: readonly string[]): Promise<void> {
+  await trx.deleteFrom('budget_leases').where('node', 'in', nodes).execute();
+  await trx.deleteFrom('budget_nodes').where('node', 'in', nodes).execute();
+}
+
+/** In one statement, as else an import could come between what is spent and what is outstanding. */
+async function readStates(db: Kysely<Schema>, accountIds: readonly string[]): Promise<Map<string, AccountState>> {
+  const rows = await db
+    .selectFrom('budget_accounts')
+    .leftJoin('budget_leases', 'budget_leases.account', 'budget_accounts.id')
+    .select([
+      'budget_accounts.id',
+      'budget_accounts.spent_nanos',
+      outstandingNanos.as('outstanding'),
+      holders.as('holders'),
+    ])
+    .where('budget_accounts.id', 'in', accountIds)
+    .groupBy(['budget_accounts.id', 'budget_accounts.spent_nanos'])
+    .execute();
+  return new Map(
+    rows.map(({ id, spent_nanos, ...sums }) => [
+      id,
+      {
+        spentNanos: Number(spent_nanos),
+        outstandingNanos: Number(sums.outstanding ?? 0),
+        holders: Number(sums.holders ?? 0),
+      },
+    ]),
+  );
 }
 
 /** Gives back what the account has spent. The first statement writes, which takes SQLite's lock before anything is read. */
@@ -85,12 +156,13 @@ async function lockAccount(trx: Transaction<Schema>, account: BudgetAccount): Pr
   return Number(spent_nanos);
 }
 
-/** From the sums by day: every period begins with one. */
+/** From the sums by day: every period begins with one, and what began before its end may ask for it a moment later. */
 async function readSpent(trx: Transaction<Schema>, account: BudgetAccount): Promise<number> {
   const { cost } = await trx
     .selectFrom('usage_days')
     .select(({ fn }) => fn.sum('cost_nanos').as('cost'))
     .where('span', '>=', account.startsAtMs)
+    .where('span', '<', Math.min(account.endsAtMs, Number.MAX_SAFE_INTEGER))
     .where(account.holderKind, '=', toStorable(account.holderId))
     .executeTakeFirstOrThrow();
   // Of no rows it is null.
@@ -102,20 +174,27 @@ async function readLeases(trx: Transaction<Schema>, accountId: string, node: str
     .selectFrom('budget_leases')
     .select([
       outstandingNanos.as('outstanding_nanos'),
-      sql<SumNanos>`sum(case when node = ${node} and spent_nanos > drawn_nanos then spent_nanos - drawn_nanos else 0 end)`.as(
-        'owed_nanos',
-      ),
+      holders.as('holders'),
+      // Less than nothing is what it spent beyond what it drew.
+      sql<SumNanos>`sum(case when node = ${node} then drawn_nanos - spent_nanos else 0 end)`.as('own_nanos'),
     ])
     .where('account', '=', accountId)
     .executeTakeFirstOrThrow();
-  return { outstandingNanos: Number(row.outstanding_nanos ?? 0), owedNanos: Number(row.owed_nanos ?? 0) };
+  const ownNanos = Number(row.own_nanos ?? 0);
+  return {
+    outstandingNanos: Number(row.outstanding_nanos ?? 0),
+    holders: Number(row.holders ?? 0),
+    ownNanos: Math.max(0, ownNanos),
+    owedNanos: Math.max(0, -ownNanos),
+  };
 }
 
 /** Sums come as text from some databases, and of no rows as null. */
 type SumNanos = number | bigint | string | null;
 
-/** Over some leases. */
-const outstandingNanos = sql<SumNanos>`sum(case when drawn_nanos > spent_nanos then drawn_nanos - spent_nanos else 0 end)`;
+/** Over some leases; an account has a column of the same name. */
+const outstandingNanos = sql<SumNanos>`sum(case when budget_leases.drawn_nanos > budget_leases.spent_nanos then budget_leases.drawn_nanos - budget_leases.spent_nanos else 0 end)`;
+const holders = sql<SumNanos>`sum(case when budget_leases.drawn_nanos > budget_leases.spent_nanos then 1 else 0 end)`;
 
 async function addToLease(trx: Transaction<Schema>, account: string, node: string, nanos: number): Promise<void> {
   await trx

@@ -5,6 +5,7 @@ import type { Selectable } from 'kysely';
 import type { KeyRecord } from '../core/key.ts';
 import { type Operation, operations } from '../core/operation.ts';
 import type { KeyChange, NewKey, StoredKey } from '../core/store.ts';
+import { rerankShapes } from '../core/translation.ts';
 import type { KeyTable } from './schema.ts';
 import { StoreError } from './store-error.ts';
 import { oneOf, readCaps, readTextMap, readTexts } from './stored-json.ts';
@@ -34,6 +35,7 @@ export function toRow(id: string, key: NewKey, nowMs: number): KeyRow {
     expires_at: key.expiresAtMs ?? null,
     revoked_at: null,
     capture_ms: key.captureMs ?? null,
+    shape: key.shape ?? null,
     old_digest_until: null,
     version: 1,
   };
@@ -50,6 +52,7 @@ export function toColumns(change: KeyChange): Partial<KeyRow> {
   if (change.caps !== undefined) columns.caps = toText(change.caps);
   if (change.metadata !== undefined) columns.metadata = toText(change.metadata);
   if (change.captureMs !== undefined) columns.capture_ms = change.captureMs;
+  if (change.shape !== undefined) columns.shape = change.shape;
   if (change.expiresAtMs !== undefined) columns.expires_at = change.expiresAtMs;
   return columns;
 }
@@ -79,6 +82,8 @@ export function toKeyRecord(row: KeyRow): KeyRecord {
     caps: wanted(readCaps(row.caps), id, 'caps'),
     metadata: readTextMap(row.metadata),
     captureMs: row.capture_ms ?? undefined,
+    // One that another version knows is none here.
+    shape: row.shape === null ? undefined : oneOf(rerankShapes, row.shape),
     expiresAtMs: row.expires_at ?? undefined,
     revokedAtMs: row.revoked_at ?? undefined,
   };

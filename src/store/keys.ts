@@ -34,6 +34,7 @@ const textColumns = [
   'caps',
   'metadata',
   'old_digest',
+  'shape',
 ] as const;
 const numberColumns = ['created_at', 'expires_at', 'revoked_at', 'capture_ms', 'old_digest_until', 'version'] as const;
 const columns = [...textColumns, ...numberColumns];

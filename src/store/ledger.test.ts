@@ -95,7 +95,12 @@ test('a store of a version without the sums of each key alone gets them from tho
   await store.ledger.import('j', rows, { segment: 1, offset: 1 });
   const before = await store.ledger.usage({}, ['key', 'day']);
   await store.close();
-  tamper(file, "DROP TABLE usage_key_days; DELETE FROM kysely_migration WHERE name = '0009-key-days'");
+  tamper(
+    file,
+    `DROP TABLE usage_key_days; DROP TABLE budget_nodes; ALTER TABLE sessions DROP COLUMN proved_at;
+     ALTER TABLE invitations DROP COLUMN kept; ALTER TABLE keys DROP COLUMN shape;
+     DELETE FROM kysely_migration WHERE name >= '0009'`,
+  );
   const again = await openStore(`sqlite:${file}`, { cwd: '/nowhere' });
   t.after(() => again.close());
   assert.deepEqual(await again.ledger.usage({}, ['key', 'day']), before);

@@ -1,11 +1,14 @@
 /** Settings that are kept in the store: a name and any JSON value each. */
 
+import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { SettingStore } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Recorder } from './recording.ts';
 import type { Schema } from './schema.ts';
 import { readJson } from './stored-json.ts';
+
+const installationName = 'installation';
 
 export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock: Clock): SettingStore {
   return {
@@ -52,6 +55,23 @@ export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock
         .onConflict((conflict) => conflict.doNothing())
         .executeTakeFirst();
       return claimed.numInsertedOrUpdatedRows === 1n;
+    },
+
+    async installation() {
+      await db
+        .insertInto('settings')
+        .values({ name: installationName, value: JSON.stringify(randomBytes(16).toString('hex')) })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      // Someone else may have been quicker: theirs is there now.
+      const { value } = await db
+        .selectFrom('settings')
+        .select('value')
+        .where('name', '=', installationName)
+        .executeTakeFirstOrThrow();
+      const kept = readJson(value);
+      if (typeof kept !== 'string') throw new TypeError('the name of the installation is no text');
+      return kept;
     },
   };
 }

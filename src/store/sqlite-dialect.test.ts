@@ -72,3 +72,15 @@ test('what SQLite throws is turned into an error of the store', async (t) => {
   await assert.rejects(sql`select nothing`.execute(db), /^Error: turned$/);
   await assert.rejects(sql`insert into things select json(${'{'})`.execute(db), /^Error: turned$/);
 });
+
+test('a transaction that SQLite has ended by itself fails with what ended it, and not with a rollback of nothing', async (t) => {
+  const db = open(t);
+  await sql`pragma max_page_count = 4`.execute(db);
+  const failing = db.transaction().execute(async (transaction) => {
+    await transaction.insertInto('things').values({ value: 1 }).execute();
+    // A full disk can end the whole transaction; here the statement says so.
+    await sql`insert or rollback into things values (zeroblob(1000000))`.execute(transaction);
+  });
+  await assert.rejects(failing, /database or disk is full/);
+  assert.deepEqual(await db.selectFrom('things').selectAll().execute(), []);
+});

@@ -13,21 +13,35 @@ import { keptStatements, toBound, toRow } from './sqlite-statements.ts';
 
 /** Takes the right to write at once: one that began by reading cannot go on to write where another process wrote meanwhile. */
 class ImmediateDriver extends SqliteDriver {
+  readonly #isInTransaction: () => boolean;
+
+  constructor(config: SqliteDialectConfig, isInTransaction: () => boolean) {
+    super(config);
+    this.#isInTransaction = isInTransaction;
+  }
+
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  /** A full disk ends a transaction by itself: that nothing is left to undo must not hide why. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#isInTransaction()) await super.rollbackTransaction(connection);
   }
 }
 
 class ImmediateDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig;
+  readonly #isInTransaction: () => boolean;
 
-  constructor(config: SqliteDialectConfig) {
+  constructor(config: SqliteDialectConfig, isInTransaction: () => boolean) {
     super(config);
     this.#config = config;
+    this.#isInTransaction = isInTransaction;
   }
 
   override createDriver(): ImmediateDriver {
-    return new ImmediateDriver(this.#config);
+    return new ImmediateDriver(this.#config, this.#isInTransaction);
   }
 }
 
@@ -72,10 +86,5 @@ export function createSqliteDialect(database: DatabaseSync, toError: (thrown: un
     return statement;
   }
 
-  return new ImmediateDialect({
-    database: {
-      prepare,
-      close: () => database.close(),
-    },
-  });
+  return new ImmediateDialect({ database: { prepare, close: () => database.close() } }, () => database.isTransaction);
 }

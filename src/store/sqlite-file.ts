@@ -2,7 +2,7 @@
 
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from './store-error.ts';
 
@@ -23,15 +23,33 @@ export function makeFile(path: string, place: string): void {
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
+/**
+ * What every connection is told first. SQLite looks for a place for temporary files in /var/tmp, /tmp and the working directory: where
+ * all of them are read-only, a larger statement would fail for good.
+ */
+const common = 'PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF';
+
+/** A connection as all of them begin; `timeout` is how long a statement waits for others, in milliseconds. */
+export function open(path: string, options: DatabaseSyncOptions): DatabaseSync {
+  const database = new DatabaseSync(path, options);
+  try {
+    database.exec(common);
+    return database;
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+}
+
 /** For what must be there after a power cut: what was committed is on the disk. */
 export async function openDurable(path: string, place: string): Promise<DatabaseSync> {
-  const database = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
+  const database = open(path, { timeout: 0, enableForeignKeyConstraints: true });
   try {
     const mode = await whenFree(() => database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode);
     if (mode !== 'wal' && mode !== 'memory') {
       throw new StoreError(`${place} lies on a file system without shared memory; point "store" at a local disk.`);
     }
-    database.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF');
+    database.exec('PRAGMA synchronous = FULL');
     return database;
   } catch (thrown) {
     database.close();
@@ -41,22 +59,22 @@ export async function openDurable(path: string, place: string): Promise<Database
 
 /** For what may be lost: it waits neither for the disk nor for anyone else. */
 export function openLoose(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
+  const database = open(path, { timeout: 0, enableForeignKeyConstraints: true });
   // What others have made durable must not be carried over by one that does not wait for the disk.
-  database.exec('PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0; PRAGMA trusted_schema = OFF');
+  database.exec('PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0');
   return database;
 }
 
 /** Sees what was committed, whatever is under way elsewhere, and waits for no writer. */
 export function openReader(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: 500 });
-  database.exec('PRAGMA query_only = ON; PRAGMA trusted_schema = OFF');
+  const database = open(path, { timeout: 500 });
+  database.exec('PRAGMA query_only = ON');
   return database;
 }
 
 /** Carries everything over from the log into the file, and empties the log. False where another connection is in the way. */
 export function emptyLog(path: string): boolean {
-  const database = new DatabaseSync(path, { timeout: 0 });
+  const database = open(path, { timeout: 0 });
   try {
     return database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0;
   } finally {

@@ -1,7 +1,7 @@
 /** Opens a SQLite file (or memory) as a store: makes the file, sets it up for durability, brings its schema up to date. */
 
 import { existsSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import type { Store } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -10,7 +10,7 @@ import { noSignal } from './recording.ts';
 import type { Schema } from './schema.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { toStoreError } from './sqlite-faults.ts';
-import { emptyLog, makeFile, openDurable, openLoose, openReader, whenFree } from './sqlite-file.ts';
+import { emptyLog, makeFile, open, openDurable, openLoose, openReader, whenFree } from './sqlite-file.ts';
 import { createSqliteThread } from './sqlite-thread-dialect.ts';
 import { createStore } from './store.ts';
 
@@ -38,6 +38,7 @@ export async function openSqliteFile(
     return createStore({
       db,
       quick: db,
+      money: db,
       loose: toKysely(loose, place),
       clock,
       signal: noSignal,
@@ -53,12 +54,13 @@ export async function openSqliteFile(
 
 /** A store that is gone when it is closed. */
 export async function openSqliteMemory(clock: Clock): Promise<Store> {
-  const database = new DatabaseSync(':memory:', { enableForeignKeyConstraints: true });
+  const database = open(':memory:', { enableForeignKeyConstraints: true });
   const db = toKysely(database, 'The store in memory');
   await migrateAlone(database, 'The store in memory');
   return createStore({
     db,
     quick: db,
+    money: db,
     loose: db,
     clock,
     signal: noSignal,
@@ -85,7 +87,7 @@ export async function migrateSqliteFile(path: string): Promise<string[]> {
 export async function readMissingOfFile(path: string): Promise<string[]> {
   const place = placeOf(path);
   try {
-    const database = existsSync(path) ? openReader(path) : new DatabaseSync(':memory:');
+    const database = existsSync(path) ? openReader(path) : open(':memory:', {});
     try {
       return await readMissing(toKysely(database, place), place);
     } finally {
@@ -102,6 +104,7 @@ function inItsThread(path: string, place: string, clock: Clock): Store {
   return createStore({
     db,
     quick: db,
+    money: db,
     loose: db,
     clock,
     signal: noSignal,

@@ -24,6 +24,8 @@ export interface StoreParts {
   readonly db: Kysely<Schema>;
   /** The same database for what a request waits for: it says soon that it cannot. */
   readonly quick: Kysely<Schema>;
+  /** The same database for the money of budgets: for longer than a request waits, as what is granted late is of use to the next. */
+  readonly money: Kysely<Schema>;
   /** The same database for what may be lost. */
   readonly loose: Kysely<Schema>;
   readonly clock: Clock;
@@ -33,7 +35,7 @@ export interface StoreParts {
   close(): Promise<void>;
 }
 
-export function createStore({ db, quick, loose, clock, signal, secure, close }: StoreParts): Store {
+export function createStore({ db, quick, money, loose, clock, signal, secure, close }: StoreParts): Store {
   const recorder = createRecorder(db, clock, signal);
   return {
     keys: createKeyStore({ db, quick, clock, recorder }),
@@ -43,7 +45,7 @@ export function createStore({ db, quick, loose, clock, signal, secure, close }: 
     audit: createAuditStore(db, clock),
     settings: createSettingStore(db, recorder, clock),
     ledger: createLedgerStore(db, clock, secure),
-    budgets: createBudgetBank(quick),
+    budgets: createBudgetBank(money, clock),
     members: createMemberStore(db, recorder, clock),
     sessions: createSessionStore(db, clock),
     tokens: createTokenStore(db, recorder, clock),

@@ -44,30 +44,37 @@ export function describeBudgetBank(name: string, openStore: OpenStore, openTwoSt
   const open = (t: TestContext): Promise<Store> => openStore(t, createFakeClock());
 
   describe(`the budgets of ${name}`, () => {
+    test('an account of a day that is over begins with that day alone', async (t) => {
+      const store = await open(t);
+      await spend(store, 'n', 30, []);
+      await spend(store, 'n', 500, [], { startedAtMs: startsAtMs + dayMs + 1 });
+      assert.equal((await store.budgets.draw(account(100), 'a', 10, 10)).spentNanos, 30);
+    });
+
     test('a draw is granted in full, in part or not at all', async (t) => {
       const { budgets } = await open(t);
       const budget = account(100);
-      assert.deepEqual(await budgets.draw(budget, 'a', 10, 30), {
+      assert.partialDeepStrictEqual(await budgets.draw(budget, 'a', 10, 30), {
         spentNanos: 0,
         outstandingNanos: 30,
         grantedNanos: 30,
       });
-      assert.deepEqual(await budgets.draw(budget, 'b', 71, 90), {
+      assert.partialDeepStrictEqual(await budgets.draw(budget, 'b', 71, 90), {
         spentNanos: 0,
         outstandingNanos: 30,
         grantedNanos: 0,
       });
-      assert.deepEqual(await budgets.draw(budget, 'b', 70, 90), {
+      assert.partialDeepStrictEqual(await budgets.draw(budget, 'b', 70, 90), {
         spentNanos: 0,
         outstandingNanos: 100,
         grantedNanos: 70,
       });
-      assert.deepEqual(await budgets.draw(budget, 'a', 1, 1), {
+      assert.partialDeepStrictEqual(await budgets.draw(budget, 'a', 1, 1), {
         spentNanos: 0,
         outstandingNanos: 100,
         grantedNanos: 0,
       });
-      assert.deepEqual(await budgets.state(budget.id), { spentNanos: 0, outstandingNanos: 100 });
+      assert.partialDeepStrictEqual(await budgets.state(budget.id), { spentNanos: 0, outstandingNanos: 100 });
     });
 
     test('an account that nobody drew from is not there', async (t) => {
@@ -86,7 +93,7 @@ export function describeBudgetBank(name: string, openStore: OpenStore, openTwoSt
       assert.equal((await budgets.draw(budget, 'b', 1, 100)).grantedNanos, 40);
       await budgets.giveBack(budget.id, 'a', 1_000);
       await budgets.giveBack(budget.id, 'c', 1_000);
-      assert.deepEqual(await budgets.state(budget.id), { spentNanos: 0, outstandingNanos: 40 });
+      assert.partialDeepStrictEqual(await budgets.state(budget.id), { spentNanos: 0, outstandingNanos: 40 });
     });
 
     test('rows that are imported turn what is outstanding into what is spent, once', async (t) => {
@@ -95,9 +102,9 @@ export function describeBudgetBank(name: string, openStore: OpenStore, openTwoSt
       await store.budgets.draw(budget, 'a', 50, 50);
       const row = imported({ node: 'a', costNanos: 20, startedAtMs: startsAtMs }, [budget.id]);
       for (const offset of [1, 2]) await store.ledger.import('journal', [row], { segment: 1, offset });
-      assert.deepEqual(await store.budgets.state(budget.id), { spentNanos: 20, outstandingNanos: 30 });
+      assert.partialDeepStrictEqual(await store.budgets.state(budget.id), { spentNanos: 20, outstandingNanos: 30 });
       await store.budgets.giveBack(budget.id, 'a', 50);
-      assert.deepEqual(await store.budgets.state(budget.id), { spentNanos: 20, outstandingNanos: 0 });
+      assert.partialDeepStrictEqual(await store.budgets.state(budget.id), { spentNanos: 20, outstandingNanos: 0 });
       assert.equal((await store.budgets.draw(budget, 'b', 80, 100)).grantedNanos, 80);
     });
 
@@ -108,9 +115,71 @@ export function describeBudgetBank(name: string, openStore: OpenStore, openTwoSt
       for (const budget of [key, project]) await store.budgets.draw(budget, 'a', 50, 50);
       await spend(store, 'a', 20, [key.id, project.id, 'key/gone/day/2027-01-01']);
       for (const budget of [key, project]) {
-        assert.deepEqual(await store.budgets.state(budget.id), { spentNanos: 20, outstandingNanos: 30 });
+        assert.partialDeepStrictEqual(await store.budgets.state(budget.id), { spentNanos: 20, outstandingNanos: 30 });
       }
       assert.equal(await store.budgets.state('key/gone/day/2027-01-01'), undefined);
+    });
+
+    test('beyond what is needed a node is granted its part of half of what is left, and all together no more', async (t) => {
+      const { budgets } = await open(t);
+      const budget = account(10_000);
+      assert.deepEqual(await budgets.draw(budget, 'a', 10, 30, 10), {
+        ...{ spentNanos: 0, outstandingNanos: 5_000, holders: 1, grantedNanos: 5_000 },
+      });
+      // Half is held already: there is what is needed.
+      assert.deepEqual(await budgets.draw(budget, 'b', 10, 30, 10), {
+        ...{ spentNanos: 0, outstandingNanos: 5_030, holders: 2, grantedNanos: 30 },
+      });
+      await budgets.giveBack(budget.id, 'a', 2_500);
+      assert.deepEqual(await budgets.draw(budget, 'b', 10, 10, 10), {
+        ...{ spentNanos: 0, outstandingNanos: 5_000, holders: 2, grantedNanos: 2_470 },
+      });
+      // Its part would be worth less than sixteen requests.
+      assert.equal((await budgets.draw(budget, 'c', 200, 200, 200)).grantedNanos, 200);
+      assert.equal((await budgets.state(budget.id))?.holders, 3);
+    });
+
+    test('tells how many accounts stand at once, and leaves out those that are not there', async (t) => {
+      const store = await open(t);
+      const [one, other] = [account(100), account(100, { id: 'key/other/day/2027-01-01', holderId: 'other' })];
+      await store.budgets.draw(one, 'a', 50, 50);
+      await store.budgets.draw(one, 'b', 10, 10);
+      await store.budgets.draw(other, 'a', 50, 50);
+      await spend(store, 'a', 50, [other.id]);
+      assert.deepEqual(
+        await store.budgets.states([other.id, 'key/gone/day/2027-01-01', one.id]),
+        new Map([
+          [one.id, { spentNanos: 0, outstandingNanos: 60, holders: 2 }],
+          [other.id, { spentNanos: 50, outstandingNanos: 0, holders: 0 }],
+        ]),
+      );
+      assert.deepEqual(await store.budgets.states([]), new Map());
+    });
+
+    test('what a node drew that was not heard of for an hour is free again, and it is told so when it comes back', async (t) => {
+      const clock = createFakeClock();
+      const store = await openStore(t, clock);
+      const { budgets } = store;
+      const budget = account(100);
+      assert.equal(await budgets.renew('a'), false, 'it is new');
+      assert.equal(await budgets.renew('b'), false);
+      await budgets.draw(budget, 'a', 60, 60);
+      await budgets.draw(budget, 'b', 20, 20);
+      await spend(store, 'a', 25, [budget.id]);
+      clock.advance(3_599_000);
+      assert.equal(await budgets.renew('b'), true);
+      assert.partialDeepStrictEqual(await budgets.state(budget.id), { spentNanos: 25, outstandingNanos: 55 });
+      clock.advance(2_000);
+      assert.equal(await budgets.renew('b'), true);
+      assert.partialDeepStrictEqual(await budgets.state(budget.id), { spentNanos: 25, outstandingNanos: 20 });
+      assert.equal(await budgets.renew('a'), false);
+      assert.equal(await budgets.renew('a'), true);
+      // What it spent out of hearing is booked when its rows come.
+      await spend(store, 'a', 10, [budget.id]);
+      assert.partialDeepStrictEqual(await budgets.state(budget.id), { spentNanos: 35, outstandingNanos: 20 });
+      clock.advance(3_601_000);
+      assert.equal(await budgets.renew('b'), false, 'nobody asked meanwhile, and it is lost all the same');
+      assert.partialDeepStrictEqual(await budgets.state(budget.id), { spentNanos: 35, outstandingNanos: 0 });
     });
 
     test('a node that is gone leaves what it did not spend to others', async (t) => {
@@ -122,10 +191,10 @@ export function describeBudgetBank(name: string, openStore: OpenStore, openTwoSt
       await store.budgets.draw(budget, 'b', 10, 10);
       await spend(store, 'a', 20, [budget.id]);
       await store.budgets.release('a');
-      assert.deepEqual(await store.budgets.state(budget.id), { spentNanos: 20, outstandingNanos: 10 });
-      assert.deepEqual(await store.budgets.state(other.id), { spentNanos: 0, outstandingNanos: 0 });
+      assert.partialDeepStrictEqual(await store.budgets.state(budget.id), { spentNanos: 20, outstandingNanos: 10 });
+      assert.partialDeepStrictEqual(await store.budgets.state(other.id), { spentNanos: 0, outstandingNanos: 0 });
       await spend(store, 'a', 5, [budget.id]);
-      assert.deepEqual(await store.budgets.state(budget.id), { spentNanos: 25, outstandingNanos: 10 });
+      assert.partialDeepStrictEqual(await store.budgets.state(budget.id), { spentNanos: 25, outstandingNanos: 10 });
     });
 
     test('what cost more than was drawn is spent, and drawing it afterwards takes it from nobody twice', async (t) => {
@@ -133,12 +202,12 @@ export function describeBudgetBank(name: string, openStore: OpenStore, openTwoSt
       const budget = account(100);
       await store.budgets.draw(budget, 'a', 30, 30);
       await spend(store, 'a', 50, [budget.id]);
-      assert.deepEqual(await store.budgets.state(budget.id), { spentNanos: 50, outstandingNanos: 0 });
+      assert.partialDeepStrictEqual(await store.budgets.state(budget.id), { spentNanos: 50, outstandingNanos: 0 });
       await store.budgets.giveBack(budget.id, 'a', 10);
       // 20 that it owes, and 50 that are left.
       assert.equal((await store.budgets.draw(budget, 'a', 71, 71)).grantedNanos, 0);
       assert.equal((await store.budgets.draw(budget, 'a', 70, 70)).grantedNanos, 70);
-      assert.deepEqual(await store.budgets.state(budget.id), { spentNanos: 50, outstandingNanos: 50 });
+      assert.partialDeepStrictEqual(await store.budgets.state(budget.id), { spentNanos: 50, outstandingNanos: 50 });
     });
 
     test('a budget that was lowered grants nothing until it fits, and one that was raised grants more', async (t) => {
@@ -174,7 +243,7 @@ export function describeBudgetBank(name: string, openStore: OpenStore, openTwoSt
     test('a new account whose holder has spent it already grants nothing', async (t) => {
       const store = await open(t);
       await spend(store, 'a', 100, []);
-      assert.deepEqual(await store.budgets.draw(account(100), 'a', 1, 10), {
+      assert.partialDeepStrictEqual(await store.budgets.draw(account(100), 'a', 1, 10), {
         spentNanos: 100,
         outstandingNanos: 0,
         grantedNanos: 0,
@@ -186,7 +255,10 @@ export function describeBudgetBank(name: string, openStore: OpenStore, openTwoSt
       const budget = account(mostNanos);
       assert.equal((await store.budgets.draw(budget, 'a', mostNanos, mostNanos)).grantedNanos, mostNanos);
       await spend(store, 'a', mostNanos - 1, [budget.id]);
-      assert.deepEqual(await store.budgets.state(budget.id), { spentNanos: mostNanos - 1, outstandingNanos: 1 });
+      assert.partialDeepStrictEqual(await store.budgets.state(budget.id), {
+        spentNanos: mostNanos - 1,
+        outstandingNanos: 1,
+      });
     });
 
     test('names are data, whatever stands in them', async (t) => {
@@ -219,7 +291,7 @@ export function describeBudgetBank(name: string, openStore: OpenStore, openTwoSt
           await Promise.all([spend(store, node, 60, [budget.id]), store.budgets.giveBack(budget.id, node, 10)]);
         }),
       );
-      assert.deepEqual(await store.budgets.state(budget.id), { spentNanos: 1_800, outstandingNanos: 901 });
+      assert.partialDeepStrictEqual(await store.budgets.state(budget.id), { spentNanos: 1_800, outstandingNanos: 901 });
     });
 
     test('whatever happens in whatever order, the bank does as its rules say', async (t) => {
@@ -246,7 +318,10 @@ export function describeBudgetBank(name: string, openStore: OpenStore, openTwoSt
       );
       const granted = (await Promise.all(draws)).filter(({ grantedNanos }) => grantedNanos === 100);
       assert.equal(granted.length, 10);
-      assert.deepEqual(await stores[0].budgets.state(account(1_000).id), { spentNanos: 0, outstandingNanos: 1_000 });
+      assert.partialDeepStrictEqual(await stores[0].budgets.state(account(1_000).id), {
+        spentNanos: 0,
+        outstandingNanos: 1_000,
+      });
     });
   });
 }

@@ -228,7 +228,7 @@ export async function playBudgetOrder(
   }
   for (const id of accounts) {
     const state = await bank.state(id);
-    if (state !== undefined) assert.deepEqual(state, { spentNanos: sums(id).settled, outstandingNanos: 0 });
+    if (state !== undefined) assert.deepEqual(state, { spentNanos: sums(id).settled, outstandingNanos: 0, holders: 0 });
   }
 }
 

@@ -32,7 +32,7 @@ test('every budget of every holder is charged, each under its own account', asyn
     holderOf([budgetOf(999, 'total')], 'project', 'a/b c'),
     { kind: 'upstream', id: 'near', caps: noCaps } as const,
   ];
-  const hold = await answerOf(() => start('a').reserve(holders, 10));
+  const hold = await answerOf(() => start('a').reserve(holders, 40));
   assertHeld(hold);
   assert.deepEqual(hold.accounts, [
     account,
@@ -40,7 +40,7 @@ test('every budget of every holder is charged, each under its own account', asyn
     'key/dev/month/2027-01-01',
     'project/a%2Fb%20c/total/1970-01-01',
   ]);
-  for (const id of hold.accounts) assert.equal(bank.takenOf(id), 10);
+  for (const id of hold.accounts) assert.equal(bank.takenOf(id), 40);
 });
 
 test('what is at hand is taken without a promise, and what a request leaves over serves the next', async (t) => {
@@ -161,7 +161,7 @@ test('many who come at once are served by few draws', async (t) => {
   const holders = [holderOf([budgetOf(100_000)])];
   const answers = await Promise.all(Array.from({ length: 200 }, () => answerOf(() => keeper.reserve(holders, 100))));
   answers.forEach(assertHeld);
-  assert.equal(bank.calls.draw, 2);
+  assert.ok(bank.calls.draw <= 2, `${bank.calls.draw} draws`);
 });
 
 test('of a busy budget enough is drawn for a while', async (t) => {
@@ -258,7 +258,7 @@ test('where there is plenty, a steady client never waits for the store once it i
 });
 
 test('a store that is away refuses what was not drawn, and nothing else', async (t) => {
-  const { start, answerOf, bank, log } = createBudgetNodes(t);
+  const { start, answerOf, bank, log, pass } = createBudgetNodes(t);
   const keeper = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
   const hold = await answerOf(() => keeper.reserve(holders, 100));
@@ -273,11 +273,119 @@ test('a store that is away refuses what was not drawn, and nothing else', async 
     assert.deepEqual(refused.headers, ['Retry-After', '1']);
   }
   bank.before = async () => undefined;
+  await pass(1_000);
   assertHeld(await answerOf(() => keeper.reserve(holders, 100)));
   assert.equal(log.length, 2);
 });
 
-test('a store that does not answer keeps nobody for more than a second, and those who follow for no time', async (t) => {
+test('a draw that fails once or twice is made again, and refuses nobody', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000)])];
+  let failures = 2;
+  bank.before = async () => {
+    failures -= 1;
+    if (failures >= 0) throw new Error('away');
+  };
+  assertHeld(await answerOf(() => keeper.reserve(holders, 100)));
+});
+
+for (const answerMs of [100, 900, 1_100, 2_000]) {
+  test(`a store that takes ${answerMs} ms for an answer refuses nobody, on budgets that are new and on those in use`, async (t) => {
+    const { start, answerOf, bank, pass, clock } = createBudgetNodes(t);
+    const keeper = start('a');
+    bank.before = () => new Promise((resolve) => setTimeout(resolve, answerMs / 2));
+    for (let turn = 0; turn < 100; turn += 1) {
+      const holders = [holderOf([budgetOf(100_000)], 'key', `key ${turn % 7}`)];
+      const hold = await answerOf(() => keeper.reserve(holders, 100));
+      assertHeld(hold);
+      hold.settle(10);
+      await pass(100);
+    }
+    assert.ok(clock.monotonicMs() > 10_000);
+  });
+}
+
+test('one budget that cannot be drawn leaves the others alone', async (t) => {
+  const { start, bank, answerOf } = createBudgetNodes(t);
+  const keeper = start('a');
+  const poor = [holderOf([budgetOf(1_000)], 'key', 'poor')];
+  const { draw } = bank;
+  bank.draw = (account, ...rest) =>
+    account.holderId === 'poor' ? Promise.reject(new Error('away')) : draw(account, ...rest);
+  assertRefused(await answerOf(() => keeper.reserve(poor, 100)), 'store_unavailable');
+  assertHeld(await answerOf(() => keeper.reserve([holderOf([budgetOf(1_000)], 'key', 'rich')], 100)));
+});
+
+for (const nodes of [1, 2, 4]) {
+  test(`of a budget that is nearly untouched ${nodes} nodes hold half, in equal parts, and live on it while the store is away`, async (t) => {
+    const { start, answerOf, bank, pass } = createBudgetNodes(t);
+    const keepers = Array.from({ length: nodes }, (_, index) => ({
+      node: `node ${index}`,
+      keeper: start(`node ${index}`),
+    }));
+    const holders = [holderOf([budgetOf(100_000_000)])];
+    const spend = async ({ node, keeper }: (typeof keepers)[number]) => {
+      const hold = await answerOf(() => keeper.reserve(holders, 1_000));
+      assertHeld(hold);
+      hold.settle(400);
+      return () => bank.book(account, node, 400);
+    };
+    for (const one of keepers) (await spend(one))();
+    await pass(10_000);
+    for (const { node } of keepers) {
+      const part = bank.drawnBy(account, node) / (50_000_000 / nodes);
+      assert.ok(part > 0.49 && part < 1.26, `${node} holds ${part} of its part`);
+    }
+    assert.ok(bank.takenOf(account) <= 50_000_000 + 200 * nodes, 'of what is left, half');
+    bank.before = () => Promise.reject(new Error('away'));
+    const later: (() => void)[] = [];
+    for (let second = 0; second < 300; second += 1) {
+      for (const one of keepers) for (let time = 0; time < 5; time += 1) later.push(await spend(one));
+      await pass(1_000);
+    }
+    bank.before = async () => undefined;
+    for (const book of later) book();
+    assert.ok(bank.takenOf(account) <= 100_000_000);
+    await pass(700_000);
+    assert.equal(bank.takenOf(account), 400 * (later.length + nodes), 'all comes back when nobody asks any more');
+  });
+}
+
+test('a node that the store has not heard of for ten minutes spends no more of what it drew', async (t) => {
+  const { start, answerOf, bank, pass, clock } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000_000)])];
+  const ask = () => answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(await ask());
+  await pass(100);
+  bank.before = () => Promise.reject(new Error('away'));
+  clock.advance(590_000);
+  assertHeld(await ask());
+  clock.advance(20_000);
+  assertRefused(await ask(), 'store_unavailable');
+  bank.before = async () => undefined;
+  await pass(1_000);
+  assertHeld(await ask());
+});
+
+test('a node that was taken for lost begins anew, and spends nothing that is others’ now', async (t) => {
+  const { start, answerOf, bank, pass, log } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100_000)])];
+  const first = await answerOf(() => keeper.reserve(holders, 1_000));
+  assertHeld(first);
+  bank.forget('a');
+  assertHeld(await answerOf(() => start('b').reserve(holders, 98_500)));
+  await pass(11_000);
+  assert.ok(log.some((line) => /took this node for lost/.test(line)));
+  first.settle(400);
+  bank.book(account, 'a', 400);
+  assertRefused(await answerOf(() => keeper.reserve(holders, 1_200)), 'budget_exceeded');
+  assert.ok(bank.takenOf(account) <= 100_000);
+});
+
+test('a store that does not answer keeps nobody for more than three seconds, and those who follow for no time', async (t) => {
   const { start, bank, clock, timeOf, pass, answerOf } = createBudgetNodes(t);
   const keeper = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
@@ -285,11 +393,11 @@ test('a store that does not answer keeps nobody for more than a second, and thos
   bank.before = () => hang.promise;
   const { ms, result } = await timeOf(keeper.reserve(holders, 100));
   assert.equal(result.status, 'rejected');
-  assert.equal(ms, 1_000);
-  const other = await timeOf(keeper.reserve([holderOf([budgetOf(5)], 'key', 'other')], 5));
+  assert.equal(ms, 3_000);
+  const other = await timeOf(keeper.reserve(holders, 5));
   assert.equal(other.result.status, 'rejected');
   assert.equal(other.ms, 0);
-  assert.equal(bank.calls.draw, 1);
+  assert.ok(bank.calls.draw <= 1);
   // What was granted too late is there for the next.
   bank.before = async () => undefined;
   hang.resolve();
@@ -309,7 +417,7 @@ test('money that came too late goes back where nobody needs it', async (t) => {
   assert.equal(bank.takenOf(account), 0);
 });
 
-test('what a node does not need goes back within seconds, however large the budget', async (t) => {
+test('what a node holds ahead goes back ten minutes after the last request, and at once where little is left', async (t) => {
   const { start, bank, answerOf, pass } = createBudgetNodes(t);
   const keeper = start('a');
   const holders = [holderOf([budgetOf(100_000_000)])];
@@ -321,11 +429,17 @@ test('what a node does not need goes back within seconds, however large the budg
     await pass(10);
   }
   const spent = 30_000;
-  assert.ok(bank.takenOf(account) > spent + 1_000);
-  await pass(6_000);
-  assert.ok(bank.takenOf(account) <= spent + 100, `${bank.takenOf(account) - spent} is kept`);
-  await pass(6_000);
+  await pass(590_000);
+  assert.ok(bank.takenOf(account) > spent + 20_000_000, `${bank.takenOf(account) - spent} is kept`);
+  await pass(11_000);
   assert.equal(bank.takenOf(account), spent);
+
+  assertHeld(await answerOf(() => keeper.reserve(holders, 100)));
+  await pass(3_000);
+  assert.ok(bank.takenOf(account) > spent + 20_000_000);
+  bank.book(account, 'another', 99_968_000);
+  await pass(3_000);
+  assert.ok(bank.takenOf(account) <= 99_968_000 + spent + 100, 'what was held is free for others');
 });
 
 test('a reservation settles against the period that it was taken from, and what is left of that goes back', async (t) => {
@@ -413,4 +527,21 @@ test('what other nodes spent is seen too, when it is quiet at the latest', async
   bank.book(account, 'b', 600);
   await pass(12_000);
   assert.deepEqual(reached, [`${account} 50% 600`]);
+});
+
+test('what began before midnight is charged to that day, whenever it asks', async (t) => {
+  const midnight = Date.UTC(2027, 0, 2);
+  const { start, answerOf, bank, clock } = createBudgetNodes(t, midnight - 1);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(100, 'day')])];
+  const before = await answerOf(() => keeper.reserve(holders, 10, midnight - 1));
+  clock.advance(2);
+  const late = await answerOf(() => keeper.reserve(holders, 10, midnight - 1));
+  const after = await answerOf(() => keeper.reserve(holders, 10, midnight));
+  for (const hold of [before, late, after]) assertHeld(hold);
+  assert.deepEqual(
+    [before, late, after].map((hold) => hold instanceof GatewayError || hold.accounts),
+    [['key/dev/day/2027-01-01'], ['key/dev/day/2027-01-01'], ['key/dev/day/2027-01-02']],
+  );
+  assert.ok(bank.takenOf('key/dev/day/2027-01-01') >= 20);
 });

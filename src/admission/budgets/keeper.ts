@@ -4,12 +4,16 @@ import type { Budget, BudgetPeriod, Holder, HolderKind } from '../../core/caps.t
 import { GatewayError } from '../../core/errors.ts';
 import type { BudgetAccount, BudgetBank } from '../../core/store.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { NodeLease } from './node-lease.ts';
 import { toAccount } from './periods.ts';
 import type { BudgetHold, BudgetKeeper } from './port.ts';
 import { Purse, type PurseDeps } from './purse.ts';
 import { type BudgetLog, createStoreWatch } from './store-watch.ts';
 
 const lookIntervalMs = 50;
+/** How what is held here stands in the bank is asked so often, of so many accounts at a time. */
+const surveyEveryMs = 2_000;
+const surveyedAtOnce = 500;
 /** At the end, so many accounts at a time. */
 const closedAtOnce = 32;
 
@@ -20,7 +24,7 @@ export interface BudgetKeeperDeps {
   readonly clock: Clock;
   readonly log: BudgetLog;
   readonly alerts: BudgetAlerts;
-  /** How long a request waits for the store. */
+  /** How long one call of the bank may take before it counts as failed. */
   readonly drawTimeoutMs?: number;
 }
 
@@ -38,12 +42,15 @@ type PursesOfHolder = Record<BudgetPeriod, Purse | undefined>;
 
 export function createBudgetKeeper(deps: BudgetKeeperDeps): RunningBudgetKeeper {
   const { bank, node, clock, log, alerts, drawTimeoutMs = 1_000 } = deps;
+  const watch = createStoreWatch(log);
+  const lease = new NodeLease({ bank, node, clock, watch, onLost: forfeitAll });
   const purseDeps: PurseDeps = {
     bank,
     node,
     clock,
     drawTimeoutMs,
-    watch: createStoreWatch(clock, log),
+    watch,
+    lease,
     onThreshold: (account, budget, percent, spentNanos) => alerts.reached(account, budget, percent, spentNanos),
   };
   /** By account; those of periods that are over too, while something of them is here. */
@@ -55,15 +62,60 @@ export function createBudgetKeeper(deps: BudgetKeeperDeps): RunningBudgetKeeper 
     upstream: new Map(),
   };
   const timer = setInterval(look, lookIntervalMs).unref();
+  let surveyAtMs = 0;
+  let surveyed = 0;
+  let isSurveying = false;
 
   function look(): void {
+    if (purses.size === 0) return;
     const nowMs = clock.monotonicMs();
     const timeMs = clock.nowMs();
+    lease.look(nowMs);
+    if (!isSurveying) void survey(nowMs);
     for (const [id, purse] of purses) {
       if (!purse.look(nowMs, timeMs >= purse.account.endsAtMs)) continue;
       purses.delete(id);
       forget(purse);
     }
+  }
+
+  /** What others drew and spent, so that nobody holds more than its part for long. Of very many accounts some at each time. */
+  async function survey(nowMs: number): Promise<void> {
+    const some = nowMs >= surveyAtMs ? nextToSurvey() : outOfDate();
+    if (nowMs >= surveyAtMs) surveyAtMs = nowMs + surveyEveryMs;
+    if (some.length === 0) return;
+    isSurveying = true;
+    try {
+      const states = await watch.ask(bank.states(some.map((purse) => purse.account.id)), surveyEveryMs);
+      for (const purse of some) {
+        const state = states.get(purse.account.id);
+        if (state !== undefined) purse.hear(state);
+      }
+    } catch {
+      // The watch says so in the log; until it answers again each node keeps what it has.
+    } finally {
+      isSurveying = false;
+    }
+  }
+
+  function nextToSurvey(): Purse[] {
+    const holding = [...purses.values()].filter(({ isHolding }) => isHolding);
+    const from = surveyed < holding.length ? surveyed : 0;
+    surveyed = from + surveyedAtOnce;
+    return holding.slice(from, surveyed);
+  }
+
+  function outOfDate(): Purse[] {
+    const found: Purse[] = [];
+    for (const purse of purses.values()) {
+      if (purse.isHolding && purse.isOutOfDate && found.length < surveyedAtOnce) found.push(purse);
+    }
+    return found;
+  }
+
+  function forfeitAll(): void {
+    log.warn('the store took this node for lost: what it had drawn from budgets was given to others');
+    for (const purse of purses.values()) purse.forfeit();
   }
 
   function forget(purse: Purse): void {
@@ -75,15 +127,15 @@ export function createBudgetKeeper(deps: BudgetKeeperDeps): RunningBudgetKeeper 
     if (Object.values(ofHolder).every((one) => one === undefined)) current[holderKind].delete(holderId);
   }
 
-  function find(holder: Holder, budget: Budget, nowMs: number): Purse {
+  function find(holder: Holder, budget: Budget, atMs: number): Purse {
     let ofHolder = current[holder.kind].get(holder.id);
     if (ofHolder === undefined) {
       ofHolder = { day: undefined, week: undefined, month: undefined, total: undefined };
       current[holder.kind].set(holder.id, ofHolder);
     }
     let purse = ofHolder[budget.period];
-    if (purse?.isFor(nowMs) !== true) {
-      const account = toAccount(holder, budget, nowMs);
+    if (purse?.isFor(atMs) !== true) {
+      const account = toAccount(holder, budget, atMs);
       purse = purses.get(account.id) ?? new Purse(account, budget, purseDeps);
       purses.set(account.id, purse);
       ofHolder[budget.period] = purse;
@@ -92,16 +144,16 @@ export function createBudgetKeeper(deps: BudgetKeeperDeps): RunningBudgetKeeper 
     return purse;
   }
 
-  function reserve(holders: readonly Holder[], nanos: number): BudgetHold | Promise<BudgetHold> {
+  function reserve(
+    holders: readonly Holder[],
+    nanos: number,
+    beganAtMs = clock.nowMs(),
+  ): BudgetHold | Promise<BudgetHold> {
     let hold: Hold | undefined;
-    let nowMs = 0;
     for (const holder of holders) {
       for (const budget of holder.caps.budgets) {
-        if (hold === undefined) {
-          hold = new Hold(nanos);
-          nowMs = clock.nowMs();
-        }
-        hold.add(find(holder, budget, nowMs));
+        hold ??= new Hold(nanos);
+        hold.add(find(holder, budget, beganAtMs));
       }
     }
     return hold === undefined ? nothing : hold.take();

@@ -1,49 +1,43 @@
 /** What this process holds of one account: what it drew, who waits for more, and when what nobody needs goes back. */
 
+import { shareAheadNanos } from '../../core/budget-share.ts';
 import type { Budget, BudgetPeriod } from '../../core/caps.ts';
 import type { GatewayError } from '../../core/errors.ts';
 import type { AccountState, BudgetAccount, BudgetBank } from '../../core/store.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { Pace } from './pace.ts';
+import { LowWater } from './low-water.ts';
+import type { NodeLease } from './node-lease.ts';
 import { budgetExceeded, moneyUnavailable } from './refusal.ts';
-import type { StoreWatch } from './store-watch.ts';
+import { StoreTimeout, type StoreWatch } from './store-watch.ts';
+import { Waiters } from './waiters.ts';
 
-/** Of what the bank has left, one draw takes a quarter at most; of little, nothing that is not needed now. */
-const shareOfRest = 4;
-const littleInRequests = 20;
-/** What the bank said is worth nothing after this. */
-const staleMs = 15_000;
-/** Who drew more than this part of what the bank has left gives back as soon as it pauses: others may need it. */
-const tightShareOfRest = 32;
+/** What is held ahead stays for so long after the last request; as long as a key is known without the store. */
+const heldAheadMs = 600_000;
+/** Of the node's part, what is missing is drawn from here on, and what is too much goes back from there on. */
+const refilledBelow = 1 / 2;
+const givenBackAbove = 5 / 4;
+/** What the bank said is out of date when all may have spent this part of what was left. */
+const staleAtShare = 8;
+/** Where nothing is held ahead, what is at hand goes back as soon as the requests pause: others may need it. */
 const tightIdleMs = 50;
 const idleMs = 10_000;
-/** Who is refused for what others hold is asked for again after such pauses: they had the time to give it back. */
-const pausesMs = [120, 130];
-const sameMomentMs = 20;
-/** Used within this time, it is about to be used again. */
-const busyMs = 200;
-/** What is drawn before anyone needs it is never missed by others where the bank has this many times as much. */
-const plentyInDraws = 64;
-/** A draw may take at least this long, however long those it is for have waited. */
-const shortestDrawMs = 100;
+/** So many draws in a row that failed, and nobody waits for this account for a while. */
+const failuresInARow = 3;
+const silentMs = 1_000;
+/** Between one draw that failed at once and the next. */
+const afterFailureMs = 250;
+/** What the store does not do now is not tried at each look. */
+const quietMs = 1_000;
 /** The rest of a budget rarely comes out even: a refusal counts as the end from here on. */
 const nearlySpentPercent = 95;
-
-interface Waiter {
-  readonly nanos: number;
-  readonly sinceMs: number;
-  /** How often it was refused, and when it is asked for again. */
-  refusals: number;
-  againAtMs: number;
-  resolve(): void;
-  reject(error: unknown): void;
-}
 
 export interface PurseDeps {
   readonly bank: BudgetBank;
   readonly node: string;
   readonly clock: Clock;
   readonly watch: StoreWatch;
+  readonly lease: NodeLease;
+  /** How long one call of the bank may take before it counts as failed; what comes later is used all the same. */
   readonly drawTimeoutMs: number;
   /** So much of the budget is spent, in percent: one of those at which the operator is told. */
   onThreshold(account: BudgetAccount, budget: Budget, percent: number, spentNanos: number): void;
@@ -51,26 +45,29 @@ export interface PurseDeps {
 
 export class Purse {
   readonly #deps: PurseDeps;
-  readonly #pace: Pace;
+  readonly #lowWater: LowWater;
   #account: BudgetAccount;
   #budget: Budget;
   /** Below zero where requests cost more than was reserved for them: the next draw is for that as well. */
   #atHandNanos = 0;
-  /** Requests that are not settled. */
+  /** Requests that are not settled, and what they took. */
   #holds = 0;
+  #reservedNanos = 0;
   #usedAtMs: number;
-  #waiting: Waiter[] = [];
-  #pausing: Waiter[] = [];
-  #pauseTimer: NodeJS.Timeout | undefined = undefined;
+  readonly #waiters: Waiters;
   /** One call of the bank at a time. */
   #running: Promise<void> | undefined = undefined;
+  /** A draw that is on its way, also where nobody waits for it any more. */
+  #drawing: Promise<number> | undefined = undefined;
+  #failures = 0;
+  #silentUntilMs = Number.NEGATIVE_INFINITY;
+  #quietUntilMs = Number.NEGATIVE_INFINITY;
+  #aheadAgainAtMs = Number.NEGATIVE_INFINITY;
 
   /** As the bank said last; undefined before it said anything. */
   #spentNanos: number | undefined = undefined;
-  #restNanos = 0;
-  /** What was at hand then. */
-  #heldNanos = 0;
-  #answeredAtMs = Number.NEGATIVE_INFINITY;
+  /** Nodes that hold something of it, this one included. */
+  #holders = 1;
   /** What our own requests cost since then. */
   #settledNanos = 0;
   #isLowered = false;
@@ -83,7 +80,8 @@ export class Purse {
     this.#account = account;
     this.#budget = budget;
     this.#usedAtMs = deps.clock.monotonicMs();
-    this.#pace = new Pace(this.#usedAtMs);
+    this.#lowWater = new LowWater(this.#usedAtMs);
+    this.#waiters = new Waiters(deps.clock, () => void this.#serve());
   }
 
   get account(): BudgetAccount {
@@ -109,7 +107,6 @@ export class Purse {
     if (moreNanos !== 0 || !isSame) this.#thresholdsReached = 0;
     if (moreNanos === 0) return;
     this.#account = { ...this.#account, nanos: budget.nanos };
-    this.#restNanos += moreNanos;
     this.#isLowered = moreNanos < 0;
   }
 
@@ -120,31 +117,35 @@ export class Purse {
 
   /** False where there is not so much at hand, or others were here before. */
   takeAtOnce(nanos: number): boolean {
-    if (nanos > 0 && (this.#atHandNanos < nanos || this.#waiting.length > 0)) return false;
-    this.#take(nanos);
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (nanos > 0) {
+      if (this.#atHandNanos < nanos || this.#waiters.first !== undefined) return false;
+      if (!this.#deps.lease.isValidAt(nowMs)) return false;
+    }
+    this.#take(nanos, nowMs);
     return true;
   }
 
   /** Draws what is missing. */
   takeLater(nanos: number): Promise<void> {
-    const { watch, clock } = this.#deps;
-    if (watch.isSilent()) return Promise.reject(moneyUnavailable('the store did not answer a moment ago'));
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ nanos, sinceMs: clock.monotonicMs(), refusals: 0, againAtMs: 0, resolve, reject });
-      void this.#serve();
-    });
+    if (this.#deps.clock.monotonicMs() < this.#silentUntilMs) {
+      return Promise.reject(moneyUnavailable('the store did not answer a moment ago'));
+    }
+    const taken = this.#waiters.add(nanos);
+    void this.#serve();
+    return taken;
   }
 
   /** Something that was taken cost so much, which may be more; the rest is free again. */
   settle(takenNanos: number, costNanos: number): void {
     const nowMs = this.#deps.clock.monotonicMs();
     this.#holds -= 1;
+    this.#reservedNanos -= takenNanos;
     this.#usedAtMs = nowMs;
-    this.#pace.cost(costNanos);
     this.#atHandNanos += takenNanos - costNanos;
     this.#settledNanos += costNanos;
     if (costNanos > 0) this.#noteSpent((this.#spentNanos ?? 0) + this.#settledNanos);
-    if (this.#pausing.length > 0 || this.#waiting.length > 0) this.#handOut();
+    if (!this.#waiters.areNone) this.#handOut();
   }
 
   refusal(nanos: number): GatewayError {
@@ -156,20 +157,21 @@ export class Purse {
     return budgetExceeded({ account: this.#account, period, spentNanos, nanos, nowMs: this.#deps.clock.nowMs() });
   }
 
-  /** Every now and then, on the monotonic clock: gives back what is not needed. True where the purse is not needed either. */
+  /** Every now and then, on the monotonic clock: draws ahead, or gives back. True where the purse is not needed. */
   look(nowMs: number, isOver: boolean): boolean {
-    const { watch } = this.#deps;
-    const unneededNanos = this.#pace.turn(nowMs, this.#atHandNanos);
-    if (this.#running !== undefined || this.#waiting.length > 0 || this.#pausing.length > 0) return false;
-    if (watch.isSilent()) return false;
+    const unneededNanos = this.#lowWater.turn(nowMs, this.#atHandNanos);
+    if (this.#running !== undefined || !this.#waiters.areNone) return false;
+    if (nowMs < this.#quietUntilMs || nowMs < this.#silentUntilMs) return false;
 
-    const surplusNanos = this.#mayKeep(nowMs) && !isOver ? unneededNanos : this.#atHandNanos;
+    const isKept = !isOver && !this.#isLowered;
     this.#isLowered = false;
-    const shortNanos = isOver ? 0 : this.#shortAhead(nowMs);
-    if (shortNanos > 0) {
-      void this.#run(() => this.#drawAhead(shortNanos));
+    const idleForMs = nowMs - this.#usedAtMs;
+    const aheadNanos = isKept && idleForMs < heldAheadMs ? this.#aheadNanos : 0;
+    if (aheadNanos > 0) {
+      this.#keepUp(aheadNanos, nowMs);
       return false;
     }
+    const surplusNanos = isKept && idleForMs < tightIdleMs ? unneededNanos : this.#atHandNanos;
     if (surplusNanos > 0) {
       void this.#run(() => this.#giveBack(surplusNanos));
       return false;
@@ -177,107 +179,161 @@ export class Purse {
     if (this.#holds > 0) return false;
     if (isOver) return true;
     // What was spent beyond what was drawn is remembered, and drawn with what is needed next.
-    if (this.#atHandNanos !== 0 || nowMs - this.#usedAtMs < idleMs) return false;
+    if (this.#atHandNanos !== 0 || idleForMs < idleMs) return false;
     if (this.#isLookedUp || this.#thresholdsReached === this.#budget.alerts.length) return true;
     // By now all its rows are in the store, which may say that a threshold was reached.
     void this.#run(() => this.#lookUp());
     return false;
   }
 
+  /** Something of the account is here that others may come to need: what the bank says of it should be known. */
+  get isHolding(): boolean {
+    return this.#atHandNanos > 0 && this.#running === undefined;
+  }
+
+  /** So much was spent here since the bank last said something that others may be near the end of it. */
+  get isOutOfDate(): boolean {
+    if (this.#spentNanos === undefined) return false;
+    return this.#settledNanos * this.#holders * staleAtShare >= this.#account.nanos - this.#spentNanos;
+  }
+
+  /** What the bank says of the account, unasked for. */
+  hear(state: AccountState): void {
+    if (this.#running === undefined) this.#note(state);
+  }
+
+  /** The bank took this node for lost, and gave what it drew to others. What requests under way hold is a debt. */
+  forfeit(): void {
+    this.#atHandNanos = -this.#reservedNanos;
+  }
+
   /** Gives back what no request holds; what the running ones leave over is free when their rows are in the store. */
   async close(): Promise<void> {
-    clearTimeout(this.#pauseTimer);
+    this.#waiters.close();
     await this.#running;
-    if (this.#atHandNanos > 0 && !this.#deps.watch.isSilent()) await this.#run(() => this.#giveBack(this.#atHandNanos));
+    const isQuiet = this.#deps.clock.monotonicMs() < Math.max(this.#quietUntilMs, this.#silentUntilMs);
+    if (this.#atHandNanos > 0 && !isQuiet) await this.#run(() => this.#giveBack(this.#atHandNanos));
   }
 
-  /** Something ahead, for the next requests; else others may need it. */
-  #mayKeep(nowMs: number): boolean {
-    const pausedMs = nowMs - this.#usedAtMs;
-    const isTight = this.#heldNanos * tightShareOfRest >= this.#restNanos;
-    return !this.#isLowered && pausedMs < (isTight ? tightIdleMs : idleMs);
+  /** This node's part of what is held ahead by all; nothing before the bank said something. */
+  get #aheadNanos(): number {
+    if (this.#spentNanos === undefined) return 0;
+    const leftNanos = this.#account.nanos - this.#spentNanos - this.#settledNanos;
+    return shareAheadNanos(leftNanos, this.#holders, this.#lowWater.unitNanos);
   }
 
-  /** What is missing of what the next requests need, so that they need not wait for a slow bank; nothing where others may need it. */
-  #shortAhead(nowMs: number): number {
-    if (nowMs - this.#usedAtMs >= busyMs || nowMs - this.#answeredAtMs >= staleMs) return 0;
-    const wantedNanos = this.#pace.aheadNanos;
-    if (this.#restNanos < plentyInDraws * wantedNanos) return 0;
-    return this.#atHandNanos * 2 < wantedNanos ? wantedNanos - this.#atHandNanos : 0;
-  }
-
-  #take(nanos: number): void {
-    this.#atHandNanos -= nanos;
-    this.#holds += 1;
-    this.#usedAtMs = this.#deps.clock.monotonicMs();
-    this.#isLookedUp = false;
-    this.#pace.took(nanos, this.#atHandNanos);
-  }
-
-  /** In the order in which they came; those who were refused once came first. */
-  #handOut(): void {
-    for (const waiters of [this.#pausing, this.#waiting]) {
-      for (let waiter = waiters[0]; waiter !== undefined && this.#atHandNanos >= waiter.nanos; waiter = waiters[0]) {
-        waiters.shift();
-        this.#take(waiter.nanos);
-        waiter.resolve();
-      }
+  #keepUp(aheadNanos: number, nowMs: number): void {
+    const heldNanos = this.#atHandNanos + this.#reservedNanos;
+    if (heldNanos < aheadNanos * refilledBelow) {
+      if (nowMs >= this.#aheadAgainAtMs) void this.#run(() => this.#drawAhead(nowMs));
+    } else if (heldNanos > aheadNanos * givenBackAbove && this.#atHandNanos > 0) {
+      void this.#run(() => this.#giveBack(heldNanos - aheadNanos));
     }
+  }
+
+  #take(nanos: number, nowMs: number): void {
+    this.#atHandNanos -= nanos;
+    this.#reservedNanos += nanos;
+    this.#holds += 1;
+    this.#usedAtMs = nowMs;
+    this.#isLookedUp = false;
+    this.#lowWater.took(nanos, this.#atHandNanos);
+  }
+
+  #handOut(): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (!this.#deps.lease.isValidAt(nowMs)) return;
+    this.#waiters.handOut((nanos) => {
+      if (this.#atHandNanos < nanos) return false;
+      this.#take(nanos, nowMs);
+      return true;
+    });
   }
 
   /** Until nobody waits: draws for all who do. */
   #serve(): Promise<void> {
     return this.#run(async () => {
-      for (this.#handOut(); this.#waiting.length > 0; this.#handOut()) await this.#drawForWaiting();
+      for (this.#handOut(); this.#waiters.first !== undefined; this.#handOut()) await this.#drawForWaiting();
     });
   }
 
   #run(work: () => Promise<void>): Promise<void> {
     this.#running ??= work().finally(() => {
       this.#running = undefined;
-      if (this.#waiting.length > 0) void this.#serve();
+      if (this.#waiters.first !== undefined) void this.#serve();
     });
     return this.#running;
   }
 
   async #drawForWaiting(): Promise<void> {
-    const [first] = this.#waiting;
+    const { first } = this.#waiters;
     if (first === undefined) return;
-    const { clock, watch, drawTimeoutMs } = this.#deps;
+    const { watch, lease, drawTimeoutMs } = this.#deps;
     const leastNanos = first.nanos - this.#atHandNanos;
-    const timeoutMs = Math.max(shortestDrawMs, drawTimeoutMs - (clock.monotonicMs() - first.sinceMs));
+    if (leastNanos <= 0) {
+      await this.#heard(lease.renew());
+      return;
+    }
+    // What is on its way is not asked for twice: it may come late, and is for those who wait then.
+    const isNew = this.#drawing === undefined;
+    const drawing = this.#drawing ?? this.#draw(leastNanos, this.#wanted(leastNanos));
+    const grantedNanos = await this.#heard(watch.ask(drawing, drawTimeoutMs));
+    if (isNew && grantedNanos === 0) await this.#refuse(leastNanos);
+  }
+
+  /** Undefined where it failed; whoever waits goes on waiting then, or was told. */
+  async #heard<T>(call: Promise<T>): Promise<T | undefined> {
     try {
-      const grantedNanos = await watch.ask(this.#draw(leastNanos, this.#wanted(leastNanos)), timeoutMs);
-      if (grantedNanos === 0) await this.#refuse(leastNanos);
+      return await call;
     } catch (cause) {
-      const error = moneyUnavailable(cause);
-      for (const waiter of this.#waiting.splice(0)) waiter.reject(error);
+      await this.#failed(cause);
+      return undefined;
     }
   }
 
-  /** What all who wait need, and something ahead where there is plenty. */
-  #wanted(leastNanos: number): number {
-    const neededNanos = this.#waiting.reduce((sum, { nanos }) => sum + nanos, -this.#atHandNanos);
-    const isStale = this.#deps.clock.monotonicMs() - this.#answeredAtMs >= staleMs;
-    const isLittle = this.#restNanos < littleInRequests * leastNanos;
-    const aheadNanos =
-      isStale || isLittle ? 0 : Math.min(this.#pace.aheadNanos, Math.floor(this.#restNanos / shareOfRest));
-    return Math.max(leastNanos, Math.min(neededNanos + aheadNanos, this.#account.nanos));
+  async #failed(cause: unknown): Promise<void> {
+    this.#failures += 1;
+    if (this.#failures >= failuresInARow) {
+      this.#silentUntilMs = this.#deps.clock.monotonicMs() + silentMs;
+      this.#waiters.rejectAll(moneyUnavailable(cause));
+    } else if (!(cause instanceof StoreTimeout)) {
+      await new Promise((resolve) => setTimeout(resolve, afterFailureMs));
+    }
   }
 
-  async #drawAhead(nanos: number): Promise<void> {
+  /** What all who wait need. */
+  #wanted(leastNanos: number): number {
+    const neededNanos = this.#waiters.nanos - this.#atHandNanos;
+    return Math.max(leastNanos, Math.min(neededNanos, this.#account.nanos));
+  }
+
+  async #drawAhead(nowMs: number): Promise<void> {
     const { watch, drawTimeoutMs } = this.#deps;
+    // Others may hold more than their part yet, until they hear that there is one more.
+    this.#aheadAgainAtMs = nowMs + quietMs;
     try {
-      await watch.ask(this.#draw(nanos, nanos), drawTimeoutMs);
+      await watch.ask(this.#drawing ?? this.#draw(1, 1), drawTimeoutMs);
     } catch {
       // The watch says so in the log, and nobody waits for this.
     }
   }
 
-  async #draw(leastNanos: number, wantNanos: number): Promise<number> {
-    const { bank, node } = this.#deps;
-    const { grantedNanos, ...state } = await bank.draw(this.#account, node, leastNanos, wantNanos);
-    // Also where it comes so late that nobody waits for it any more.
+  /** Also where it comes so late that nobody waits for it any more, what is granted is at hand then. */
+  #draw(leastNanos: number, wantNanos: number): Promise<number> {
+    this.#drawing = this.#ask(leastNanos, wantNanos).finally(() => {
+      this.#drawing = undefined;
+    });
+    return this.#drawing;
+  }
+
+  async #ask(leastNanos: number, wantNanos: number): Promise<number> {
+    const { bank, node, clock, lease } = this.#deps;
+    // The bank is to know whose it is before it is drawn.
+    if (!lease.isValidAt(clock.monotonicMs())) await lease.renew();
+    const unitNanos = Math.max(this.#lowWater.unitNanos, this.#waiters.first?.nanos ?? 0);
+    const { grantedNanos, ...state } = await bank.draw(this.#account, node, leastNanos, wantNanos, unitNanos);
+    this.#failures = 0;
+    this.#silentUntilMs = Number.NEGATIVE_INFINITY;
     this.#atHandNanos += grantedNanos;
     this.#note(state);
     return grantedNanos;
@@ -285,38 +341,13 @@ export class Purse {
 
   /** The bank has not so much: it is spent, or others hold it and may give some of it back. */
   async #refuse(leastNanos: number): Promise<void> {
-    const nowMs = this.#deps.clock.monotonicMs();
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const waiter of waiting) {
-      const pauseMs = pausesMs[waiter.refusals];
-      if (waiter.nanos - this.#atHandNanos < leastNanos) this.#waiting.push(waiter);
-      else if (pauseMs === undefined || this.isSpentFor(waiter.nanos)) waiter.reject(this.refusal(waiter.nanos));
-      else {
-        waiter.refusals += 1;
-        waiter.againAtMs = nowMs + pauseMs;
-        this.#pausing.push(waiter);
-      }
-    }
-    this.#wakeLater();
+    this.#waiters.refuse(
+      (nanos) => nanos - this.#atHandNanos >= leastNanos,
+      (nanos) => this.isSpentFor(nanos),
+      (nanos) => this.refusal(nanos),
+    );
     // Too little for those who wait here may be enough for others, and together with what they hold for one of us.
-    if (this.#waiting.length === 0 && this.#atHandNanos > 0) await this.#giveBack(this.#atHandNanos);
-  }
-
-  #wakeLater(): void {
-    const [first] = this.#pausing;
-    if (first === undefined || this.#pauseTimer !== undefined) return;
-    this.#pauseTimer = setTimeout(() => this.#wake(), first.againAtMs - this.#deps.clock.monotonicMs());
-  }
-
-  #wake(): void {
-    this.#pauseTimer = undefined;
-    const dueMs = this.#deps.clock.monotonicMs() + sameMomentMs;
-    const later = this.#pausing.findIndex(({ againAtMs }) => againAtMs > dueMs);
-    const due = this.#pausing.splice(0, later === -1 ? this.#pausing.length : later);
-    this.#waiting.unshift(...due);
-    this.#wakeLater();
-    void this.#serve();
+    if (this.#waiters.first === undefined && this.#atHandNanos > 0) await this.#giveBack(this.#atHandNanos);
   }
 
   async #giveBack(nanos: number): Promise<void> {
@@ -327,11 +358,11 @@ export class Purse {
       const givenNanos = Math.min(nanos, this.#atHandNanos);
       if (givenNanos <= 0) return;
       this.#atHandNanos -= givenNanos;
-      this.#pace.took(0, this.#atHandNanos);
-      this.#restNanos += givenNanos;
+      this.#lowWater.took(0, this.#atHandNanos);
       await watch.ask(bank.giveBack(this.#account.id, node, givenNanos), drawTimeoutMs);
     } catch {
       // The watch says so in the log, and nobody waits for this.
+      this.#quietUntilMs = this.#deps.clock.monotonicMs() + quietMs;
     }
   }
 
@@ -346,11 +377,9 @@ export class Purse {
     }
   }
 
-  #note({ spentNanos, outstandingNanos }: AccountState): void {
+  #note({ spentNanos, holders }: AccountState): void {
     this.#spentNanos = Math.max(spentNanos, this.#spentNanos ?? 0);
-    this.#restNanos = this.#account.nanos - spentNanos - outstandingNanos;
-    this.#heldNanos = this.#atHandNanos;
-    this.#answeredAtMs = this.#deps.clock.monotonicMs();
+    this.#holders = holders;
     this.#settledNanos = 0;
     this.#noteSpent(spentNanos);
   }

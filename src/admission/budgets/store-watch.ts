@@ -1,13 +1,6 @@
-/** Whether the bank answers: while it does not, nobody waits for it in vain. */
-
-import type { Clock } from '../../lib/clock.ts';
-
-/** After it left someone waiting, others are refused at once for so long, and then one asks again. */
-const restMs = 1_000;
+/** Whether the bank answers, for the log and for those who must know that they are heard. */
 
 export interface StoreWatch {
-  /** It kept someone waiting a moment ago. */
-  isSilent(): boolean;
   /** The last that was heard of it was a failure. */
   isDoubtful(): boolean;
   /** The answer of the store to a call, where it comes within the time. */
@@ -19,11 +12,12 @@ export interface BudgetLog {
   warn(message: string, fields?: Record<string, unknown>): void;
 }
 
-export function createStoreWatch(clock: Pick<Clock, 'monotonicMs'>, log: BudgetLog): StoreWatch {
-  let silentUntilMs = Number.NEGATIVE_INFINITY;
+/** No answer within the time; it may still come. */
+export class StoreTimeout extends Error {}
+
+export function createStoreWatch(log: BudgetLog): StoreWatch {
   let isDoubtful = false;
   function answered(): void {
-    silentUntilMs = Number.NEGATIVE_INFINITY;
     if (!isDoubtful) return;
     isDoubtful = false;
     log.info('budgets can be drawn from the store again');
@@ -38,14 +32,12 @@ export function createStoreWatch(clock: Pick<Clock, 'monotonicMs'>, log: BudgetL
   }
 
   return {
-    isSilent: () => clock.monotonicMs() < silentUntilMs,
     isDoubtful: () => isDoubtful,
 
     async ask(call, timeoutMs) {
       const { promise: timeout, reject } = Promise.withResolvers<never>();
       const timer = setTimeout(() => {
-        silentUntilMs = clock.monotonicMs() + restMs;
-        reject(new Error(`The store did not answer within ${Math.round(timeoutMs)} ms.`));
+        reject(new StoreTimeout(`The store did not answer within ${Math.round(timeoutMs)} ms.`));
       }, timeoutMs);
       try {
         const answer = await Promise.race([call, timeout]);

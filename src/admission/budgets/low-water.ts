@@ -1,0 +1,40 @@
+/** How much of what is at hand nobody needed for a while, and what a request can cost at most. */
+
+/** What was at hand all the while over such a span was not needed. */
+const windowMs = 2_000;
+
+export class LowWater {
+  #startedMs: number;
+  #lowNanos = 0;
+  #largestNanos = 0;
+  #largestBeforeNanos = 0;
+
+  constructor(nowMs: number) {
+    this.#startedMs = nowMs;
+  }
+
+  took(nanos: number, leftNanos: number): void {
+    if (nanos > this.#largestNanos) this.#largestNanos = nanos;
+    if (leftNanos < this.#lowNanos) this.#lowNanos = leftNanos;
+  }
+
+  /** The dearest of the last requests; of those before, where there were none. */
+  get unitNanos(): number {
+    return Math.max(this.#largestNanos, this.#largestBeforeNanos);
+  }
+
+  /** Once a span is over: what was not needed within it. A little stays for the next request. */
+  turn(nowMs: number, atHandNanos: number): number {
+    if (nowMs - this.#startedMs < windowMs) return 0;
+    const keepNanos = this.unitNanos;
+    // What is hardly more than that would be drawn again at once.
+    const surplusNanos = this.#lowNanos > 2 * keepNanos ? this.#lowNanos - keepNanos : 0;
+    if (this.#largestNanos > 0) {
+      this.#largestBeforeNanos = this.#largestNanos;
+      this.#largestNanos = 0;
+    }
+    this.#lowNanos = atHandNanos;
+    this.#startedMs = nowMs;
+    return surplusNanos;
+  }
+}
