@@ -1,10 +1,10 @@
 /** What a key may do: pure checks, each of which throws the error that its client gets. */
 
-import { type BlockList, isIP } from 'node:net';
+import type { BlockList } from 'node:net';
 import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Operation } from '../core/operation.ts';
-import { toBlockList } from '../lib/address-range.ts';
+import { includesAddress, toBlockList } from '../lib/address-range.ts';
 import { hasValidChecksum } from '../lib/key-secret.ts';
 
 type UnauthorizedCode = 'missing_api_key' | 'invalid_api_key' | 'expired_api_key' | 'revoked_api_key';
@@ -37,7 +37,7 @@ export function checkRoute(key: KeyRecord, operation: Operation): void {
 /** A client whose address is not known is nowhere that a limited key may be used from. */
 export function checkAddress(key: KeyRecord, address: string | undefined): void {
   if (key.addresses === undefined) return;
-  if (address !== undefined && isListed(address, compiledAddresses(key, key.addresses))) return;
+  if (address !== undefined && includesAddress(compiledAddresses(key, key.addresses), address)) return;
   throw new GatewayError('ip_not_allowed');
 }
 
@@ -87,12 +87,4 @@ function compiledAddresses(key: KeyRecord, addresses: readonly string[]): BlockL
   const list = toBlockList(addresses);
   addressLists.set(key, list);
   return list;
-}
-
-/** An IPv4 address in IPv6 notation is found among IPv4 ranges too; Node's BlockList sees to that. */
-function isListed(address: string, list: BlockList): boolean {
-  const zone = address.indexOf('%');
-  const plain = zone === -1 ? address : address.slice(0, zone);
-  const version = isIP(plain);
-  return version !== 0 && list.check(plain, version === 6 ? 'ipv6' : 'ipv4');
 }

@@ -22,6 +22,8 @@ interface Beforehand {
   readonly taken: Taken | undefined;
   readonly hold: BudgetHold | undefined;
   readonly nanos: number;
+  /** When the exchange began: to that day belongs what it costs. */
+  readonly beganAtMs: number;
 }
 
 interface Entry {
@@ -99,7 +101,7 @@ export class HeldReservation implements Reservation {
     if (answer?.kind === 'refused') return toDenial(answer);
     if (budgeted.length === 0) return this.#entered({ upstream, taken: answer, hold: undefined });
     try {
-      const held = this.#deps.budgets.reserve(budgeted, this.#worstAt(upstream));
+      const held = this.#deps.budgets.reserve(budgeted, this.#worstAt(upstream), this.#beforehand.beganAtMs);
       if (!(held instanceof Promise)) return this.#entered({ upstream, taken: answer, hold: held });
       return held.then(
         (hold) => this.#entered({ upstream, taken: answer, hold }),
@@ -146,8 +148,8 @@ function sumOf(prompt: number | null | undefined, completion: number | null | un
   return prompt + (completion ?? 0);
 }
 
-function toDenial({ limit, isForever, retryAfterMs }: Refused): Denial {
-  return { limit, retryAfterMs: isForever ? unknownRetryMs : retryAfterMs };
+function toDenial({ limit, isForever, retryAfterS }: Refused): Denial {
+  return { limit, retryAfterMs: isForever ? unknownRetryMs : retryAfterS * 1_000 };
 }
 
 /** Another upstream may be asked instead, so this is no end yet. */

@@ -167,9 +167,9 @@ test('counts under key, project and model, and shows what is left of the tightes
   assert.equal(refused.code, 'rate_limit_exceeded');
   assert.equal(
     refused.message,
-    'The limit of 100 tokens a minute of the project "team" is reached; try again in 61 s.',
+    'The limit of 100 tokens a minute of the project "team" is reached; try again in 60 s.',
   );
-  assert.deepEqual(refused.headers.slice(0, 2), ['Retry-After', '61']);
+  assert.deepEqual(refused.headers.slice(0, 2), ['Retry-After', '60']);
   assert.ok(refused.headers.includes('x-ratelimit-remaining-requests'));
 });
 
@@ -234,7 +234,10 @@ for (const isSlow of [false, true]) {
 
 test('waits for a limiter and a keeper that answer later', async () => {
   const memory = createMemoryLimiter({ clock: createFakeClock() });
-  const limiter: Limiter = { reserve: async (holders, amounts) => memory.reserve(holders, amounts) };
+  const limiter: Limiter = {
+    begin: (holders) => memory.begin(holders),
+    reserve: async (holders, amounts) => memory.reserve(holders, amounts),
+  };
   const { reserve, settle, keeper, upstreams } = stage({
     key: { ...budget, rates: [requestsAMinute(2)] },
     upstreams: [{ ...budget, rates: [requestsAMinute(1)] }],
@@ -270,7 +273,7 @@ test('each call takes from its upstream; the one that answered is charged, the o
   assert.equal(reserveNow().enter(first), undefined);
   const late = reserveNow().enter(second) as Denial;
   assert.equal(late.limit, '100 tokens a minute of the upstream "up 1"');
-  assert.equal(late.retryAfterMs, 61_000);
+  assert.equal(late.retryAfterMs, 60_000);
 });
 
 test('an upstream whose budget is spent is passed over, and its limits are given back', () => {

@@ -4,13 +4,13 @@ import type { BudgetPeriod, HolderKind, Measure } from '../core/caps.ts';
 import type { Course } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
+import type { KeyRecord } from '../core/key.ts';
 import type { Asking, Price } from '../core/price.ts';
 import type { Reservation, Spending } from '../core/spending.ts';
 import type { BudgetHold, BudgetKeeper } from './budgets/port.ts';
 import { BudgetExceeded } from './budgets/refusal.ts';
 import { type CappedExchange, CappedIndex } from './capped.ts';
 import type { Amounts, Limiter, Refused, Taken } from './limits/port.ts';
-import { toWholeSeconds } from './limits/words.ts';
 import { HeldReservation } from './reservation.ts';
 
 /** Hears of what was refused. */
@@ -27,28 +27,34 @@ export interface SpendingDeps {
   readonly hits?: Hits | undefined;
 }
 
+/** What an exchange asks for, and when it began. */
+interface Wanted {
+  readonly asking: Asking;
+  readonly amounts: Amounts;
+  readonly beganAtMs: number;
+}
+
 export function createSpending({ limiter, budgets, worstCost, hits }: SpendingDeps): Spending {
   const index = new CappedIndex();
 
   function reservation(
     course: Course,
-    asking: Asking,
-    amounts: Amounts,
+    { asking, amounts, beganAtMs }: Wanted,
     taken: Taken | undefined,
     hold: BudgetHold | undefined,
     nanos: number,
   ): Reservation {
-    return new HeldReservation({ limiter, budgets, worstCost, index }, course, asking, amounts, { taken, hold, nanos });
+    const beforehand = { taken, hold, nanos, beganAtMs };
+    return new HeldReservation({ limiter, budgets, worstCost, index }, course, asking, amounts, beforehand);
   }
 
   async function reserveLater(
     asked: Promise<Taken | Refused>,
     capped: CappedExchange,
     course: Course,
-    asking: Asking,
-    amounts: Amounts,
+    wanted: Wanted,
   ): Promise<Reservation> {
-    return withBudgets(await asked, capped, course, asking, amounts);
+    return withBudgets(await asked, capped, course, wanted);
   }
 
   /** After the limits, which are cheap. Where a budget refuses, they are given back whole. */
@@ -56,20 +62,19 @@ export function createSpending({ limiter, budgets, worstCost, hits }: SpendingDe
     answer: Taken | Refused | undefined,
     { budgeted }: CappedExchange,
     course: Course,
-    asking: Asking,
-    amounts: Amounts,
+    wanted: Wanted,
   ): Reservation | Promise<Reservation> {
     if (answer?.kind === 'refused') {
       hits?.limitHit(answer.holder, answer.measure);
       throw tooMany(answer);
     }
-    const nanos = worstOf(course, asking, worstCost);
-    if (budgeted.length === 0) return reservation(course, asking, amounts, answer, undefined, nanos);
+    const nanos = worstOf(course, wanted.asking, worstCost);
+    if (budgeted.length === 0) return reservation(course, wanted, answer, undefined, nanos);
     try {
-      const held = budgets.reserve(budgeted, nanos);
-      if (!(held instanceof Promise)) return reservation(course, asking, amounts, answer, held, nanos);
+      const held = budgets.reserve(budgeted, nanos, wanted.beganAtMs);
+      if (!(held instanceof Promise)) return reservation(course, wanted, answer, held, nanos);
       return held.then(
-        (hold) => reservation(course, asking, amounts, answer, hold, nanos),
+        (hold) => reservation(course, wanted, answer, hold, nanos),
         (error: unknown) => giveBack(answer, error),
       );
     } catch (error) {
@@ -84,16 +89,25 @@ export function createSpending({ limiter, budgets, worstCost, hits }: SpendingDe
   }
 
   return {
+    begin(key: KeyRecord) {
+      const { limited } = index.key(key);
+      if (limited.length === 0) return undefined;
+      const begun = limiter.begin(limited);
+      if (begun.kind === 'begun') return begun;
+      hits?.limitHit(begun.holder, begun.measure);
+      throw tooMany(begun);
+    },
     reserve(exchange: Exchange, course: Course, asking: Asking) {
       const { key, snapshot } = exchange;
       if (key === undefined) throw new TypeError('nothing is reserved for an exchange without a key');
       const capped = index.exchange(key, snapshot.projects, course.model);
       if (capped.isFree) return toFree(worstOf(course, asking, worstCost));
       const amounts = { requests: 1, tokens: Math.ceil(asking.likelyInputTokens), items: asking.items };
-      if (capped.limited.length === 0) return withBudgets(undefined, capped, course, asking, amounts);
+      const wanted = { asking, amounts, beganAtMs: exchange.startedAtMs };
+      if (capped.limited.length === 0) return withBudgets(undefined, capped, course, wanted);
       const answer = limiter.reserve(capped.limited, amounts);
-      if (answer instanceof Promise) return reserveLater(answer, capped, course, asking, amounts);
-      return withBudgets(answer, capped, course, asking, amounts);
+      if (answer instanceof Promise) return reserveLater(answer, capped, course, wanted);
+      return withBudgets(answer, capped, course, wanted);
     },
   };
 }
@@ -132,7 +146,7 @@ function worstOf({ tiers }: Course, asking: Asking, worstCost: SpendingDeps['wor
   return most;
 }
 
-function tooMany({ message, isForever, retryAfterMs, ...refused }: Refused): GatewayError {
-  const again = isForever ? ['x-should-retry', 'false'] : ['Retry-After', String(toWholeSeconds(retryAfterMs))];
+function tooMany({ message, isForever, retryAfterS, ...refused }: Refused): GatewayError {
+  const again = isForever ? ['x-should-retry', 'false'] : ['Retry-After', String(retryAfterS)];
   return new GatewayError('rate_limit_exceeded', { message, headers: [...again, ...refused.headers()] });
 }

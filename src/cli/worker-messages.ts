@@ -1,18 +1,22 @@
 /** What the process that watches over the workers and a worker tell each other. */
 
 import type { AddressInfo } from 'node:net';
+import type { HouseAnswer, HouseQuestion } from '../admission/limits/house-desk.ts';
 import type { MetricName } from '../telemetry/metrics/definitions.ts';
 import type { Reading } from '../telemetry/metrics/reading.ts';
 
 export type ToWorker =
   /** Asks for its metrics, all or some; the answer bears the same number. */
   | { readonly kind: 'read'; readonly turn: number; readonly only?: ReadonlySet<MetricName> }
+  | { readonly kind: 'counted'; readonly answers: readonly HouseAnswer[] }
   | { readonly kind: 'reload' }
   | { readonly kind: 'drain' };
 
 export type FromWorker =
   | { readonly kind: 'ready'; readonly address: AddressInfo }
   | { readonly kind: 'reading'; readonly turn: number; readonly reading: Reading }
+  /** Of what is counted for all workers together. */
+  | { readonly kind: 'count'; readonly questions: readonly HouseQuestion[] }
   /** The last thing it says: whether all of its work came to an end. */
   | { readonly kind: 'drained'; readonly complete: boolean; readonly reading: Reading };
 

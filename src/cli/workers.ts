@@ -1,5 +1,7 @@
 /** `postern serve` with several workers: starts them, watches over them, and speaks for all of them. */
 
+import { createHouseDesk } from '../admission/limits/house-desk.ts';
+import { systemClock } from '../lib/clock.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import type { MetricName } from '../telemetry/metrics/definitions.ts';
 import { createProcessReadings, type ProcessReadings } from '../telemetry/metrics/process-readings.ts';
@@ -20,7 +22,9 @@ export async function serveWithWorkers(configuration: OpenConfiguration, context
   const { snapshot } = configuration.loaded;
   const log = createLog(1, { worker: undefined });
   const own = createProcessReadings();
-  const team = createTeam({ count: snapshot.server.workers, log });
+  const { workers } = snapshot.server;
+  const desk = createHouseDesk({ clock: systemClock, workers });
+  const team = createTeam({ count: workers, log, desk });
   const closers: { close(): unknown }[] = [own];
   try {
     const fault = await startAll(team, (only) => readAll(team, own.read, only), closers, configuration, log, context);

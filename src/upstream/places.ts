@@ -27,8 +27,16 @@ class Seat {
 export class Places {
   /** Calls under way; for reading only. */
   inFlight = 0;
+  /** So many calls may be under way here: all that the limit allows, or this process's part of it. */
+  held: number;
+  /** The most that were under way or waited at one moment since somebody last asked. */
+  peak = 0;
 
   #limits: UpstreamLimits;
+  /** Where processes share the places: asks for more. */
+  readonly #ask: (() => void) | undefined;
+  /** There were no more when somebody last asked. */
+  #isDenied = false;
   readonly #clock: Clock;
   readonly #seats = new Map<Waiter, Seat>();
   #first: Seat | undefined = undefined;
@@ -37,9 +45,21 @@ export class Places {
   #timer: NodeJS.Timeout | undefined = undefined;
   #isAdmitting = false;
 
-  constructor(limits: UpstreamLimits, clock: Clock = systemClock) {
+  constructor(limits: UpstreamLimits, clock: Clock = systemClock, ask?: () => void) {
     this.#limits = limits;
     this.#clock = clock;
+    this.#ask = ask;
+    this.held = ask === undefined ? limits.concurrency : 0;
+  }
+
+  /** The limit, for all who share it. */
+  get concurrency(): number {
+    return this.#limits.concurrency;
+  }
+
+  /** Somebody waits who could begin if this process held more. */
+  get isShort(): boolean {
+    return this.waiting > 0 && this.inFlight >= this.held;
   }
 
   get waiting(): number {
@@ -48,31 +68,56 @@ export class Places {
 
   /** A call could begin now. */
   get isFree(): boolean {
-    return this.waiting === 0 && this.inFlight < this.#limits.concurrency;
+    return this.waiting === 0 && this.inFlight < this.held;
   }
 
   /** A call could begin now or wait for it. */
   get hasRoom(): boolean {
-    return this.isFree || this.waiting < this.#limits.queue;
+    return this.isFree || this.waiting < this.#limits.queue + this.#borrowable;
+  }
+
+  /** What others may have to spare; nobody waits in the queue for that. */
+  get #borrowable(): number {
+    return this.#ask === undefined || this.#isDenied ? 0 : Math.max(0, this.#limits.concurrency - this.held);
   }
 
   /** Takes a place where one is free and nobody waits for it. Each place is given back with `leave`, once. */
   tryEnter(): boolean {
     if (!this.isFree) return false;
     this.inFlight += 1;
+    if (this.inFlight > this.peak) this.peak = this.inFlight;
     return true;
+  }
+
+  /** From now on so many may be under way; those beyond them end in their time. `isDenied`: more were asked for. */
+  hold(held: number, isDenied: boolean): void {
+    this.held = Math.min(held, this.#limits.concurrency);
+    this.#isDenied = isDenied;
+    this.#admit();
+    // Those who were let in for what others might have to spare.
+    while (isDenied && this.#last !== undefined && this.waiting > this.#limits.queue) {
+      this.#remove(this.#last).waiter.timedOut();
+    }
+  }
+
+  turnPeak(): number {
+    const most = Math.max(this.peak, this.inFlight + this.waiting);
+    this.peak = this.inFlight + this.waiting;
+    return most;
   }
 
   /** Takes a place or waits for one; the waiter is told of what becomes of it only where it waits. */
   enter(waiter: Waiter): 'entered' | 'waiting' | 'full' {
     if (this.tryEnter()) return 'entered';
     if (!this.hasRoom) return 'full';
+    this.#ask?.();
     const seat = new Seat(waiter, this.#clock.monotonicMs(), this.#last);
     if (this.#last === undefined) this.#first = seat;
     else this.#last.behind = seat;
     this.#last = seat;
     this.#seats.set(waiter, seat);
     this.#setTimer();
+    this.peak = Math.max(this.peak, this.inFlight + this.waiting);
     return 'waiting';
   }
 
@@ -90,6 +135,9 @@ export class Places {
   /** Nobody loses a place or a seat by lower limits; another time limit counts for those who wait, too. */
   configure(limits: UpstreamLimits): void {
     this.#limits = limits;
+    // Of a lower limit nobody keeps more; of a higher one there is more to ask for.
+    this.held = this.#ask === undefined ? limits.concurrency : Math.min(this.held, limits.concurrency);
+    this.#isDenied = false;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#admit();
@@ -100,7 +148,7 @@ export class Places {
     // Who enters may leave at once; the loop that let it in sees to the place.
     if (this.#isAdmitting) return;
     this.#isAdmitting = true;
-    while (this.#first !== undefined && this.inFlight < this.#limits.concurrency) {
+    while (this.#first !== undefined && this.inFlight < this.held) {
       const { waiter } = this.#remove(this.#first);
       this.inFlight += 1;
       waiter.entered();

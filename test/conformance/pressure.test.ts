@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { assertError } from '../support/error-answer.ts';
 import type { Handler } from '../support/fake-upstream.ts';
 import { questionBytes, startPair } from '../support/pair.ts';
+import { patiently } from '../support/patience.ts';
 import { connect } from '../support/raw-connection.ts';
 import { answering, silent, startSeveral } from '../support/several.ts';
 
@@ -46,7 +47,7 @@ test('calls over the limit wait their turn, first come, first served', async (t)
 
 test('a call that has waited too long is refused, with the limit named and a time to come back', async (t) => {
   const pair = await startPair(t, silent, {
-    upstream: { limits: { concurrency: 1, queue: 5, queue_timeout: '80ms' } },
+    upstream: { limits: { concurrency: 1, queue: 5, queue_timeout: patiently(20) } },
   });
   const first = await connect(pair.rig.port);
   await first.write(questionBytes());
@@ -112,7 +113,7 @@ test('a place is given back by every way that a call can end', async (t) => {
     },
   ];
   const pair = await startPair(t, undefined, {
-    upstream: { limits: { concurrency: 1, queue: 0 }, timeouts: { first_byte: '80ms', idle: '80ms' } },
+    upstream: { limits: { concurrency: 1, queue: 0 }, timeouts: { first_byte: patiently(20), idle: patiently(20) } },
   });
   for (const ending of [...endings, ...endings]) {
     pair.upstream.respondWith(ending);
@@ -148,4 +149,16 @@ test('a gateway that is short of memory refuses work and still answers for its h
   assert.equal((await pair.rig.get('/healthz')).status, 200);
   assert.equal((await pair.rig.get('/readyz')).status, 200);
   assert.equal((await pair.rig.get('/v1/models')).status, 200);
+  // With a valid key it has its row; without one it is judged as ever.
+  const stranger = await pair.rig.post('/v1/embeddings', ask(2), {
+    headers: [['x-api-key', 'nobody-has-this-key-here']],
+  });
+  assertError(stranger, 'invalid_api_key');
+  const readRows = async () => (await pair.rig.store.ledger.page({}, { limit: 10 })).rows;
+  while ((await readRows()).length === 0) await wait(20);
+  const rows = await readRows();
+  assert.deepEqual(
+    rows.map(({ key, outcome, status, error, costNanos }) => [key, outcome, status, error, costNanos]),
+    [['test', 'refused', 503, 'overloaded', 0]],
+  );
 });

@@ -293,7 +293,41 @@ test('a short silence costs no connection, and nothing counts twice', async (t) 
   const [after] = (await reserve(node, list, 1)).taken;
   assert.equal(after?.headers()[3], String(1_000 - 61));
   assert.equal(Number(await connections()), before + 1, 'that of this question');
-  assert.deepEqual(node.lines, []);
+  assert.equal(node.localDecisions.late, 50);
+  assert.ok(!node.lines.some(({ text }) => text.startsWith('redis is away')));
+});
+
+test('late answers are decided by what was left a moment ago, and only several in a row make Redis count as away', async (t) => {
+  const redis = await startOwnRedis(t);
+  if (redis === undefined) return;
+  const nodes = [
+    await startNode(t, redis.url, { deadlineMs: 200 }),
+    await startNode(t, redis.url, { deadlineMs: 200 }),
+  ];
+  const [first, second] = nodes;
+  assert.ok(first !== undefined && second !== undefined);
+  await until('they know of each other', () => nodes.every((node) => node.nodes === 2));
+  const list = [holder('key', unique('key'), { rates: [requestsAMinute(100)] })];
+  assert.equal((await reserve(first, list, 90)).taken.length, 90);
+  assert.equal((await reserve(second, list, 2)).taken.length, 2);
+
+  redis.pause();
+  const [late, lateToo] = await Promise.all([reserve(first, list, 20), reserve(second, list, 20)]);
+  // The first heard of 90, the second of 92: half of what was left is theirs, however much each has taken itself.
+  assert.deepEqual([late.taken.length, lateToo.taken.length], [5, 4]);
+  assert.ok(late.refused.every(({ limit }) => limit.startsWith('100 requests a minute')));
+  assert.ok(
+    nodes.every(({ isShared }) => isShared),
+    'once is no absence',
+  );
+  for (let time = 0; time < 2; time += 1) await Promise.all(nodes.map((node) => reserve(node, list, 1)));
+  assert.ok(
+    nodes.every(({ isShared }) => !isShared),
+    'three times is',
+  );
+  for (const { lines } of nodes) assert.match(lines[0]?.text ?? '', /^redis is away.*3 answers in a row/);
+  redis.resume();
+  await until('both are back', () => nodes.every((node) => node.isShared));
 });
 
 for (const [why, refuse, mend] of [
@@ -382,7 +416,7 @@ test('finds its way with a password and a database number, and says neither', as
     assert.ok(!lines.some(({ text }) => text.includes('horse')));
   }
   const list = [holder('key', unique('key'), { rates: [requestsAMinute(5)] })];
-  assert.equal((await reserve(stranger, list, 10)).taken.length, 5);
+  assert.equal((await reserve(stranger, list, 10)).taken.length, 2, 'one that has not reached it is not alone');
 });
 
 test('nothing is kept in Redis for good', async (t) => {

@@ -24,6 +24,8 @@ export class HolderCount {
   /** Of them, those that count under a limit of exchanges at a time; and as many as the place where all nodes count knows of. */
   held = 0;
   heldTold = 0;
+  /** Exchanges that have begun, and have not asked for a place yet. */
+  begun = 0;
   /** It is no longer among the counters; whoever holds it must look again. */
   isDropped = false;
   readonly #windows = new Map<string, CountedWindow>();
@@ -97,6 +99,16 @@ export class Plan {
 
   letGo(): void {
     for (const count of this.counts) count.open -= 1;
+  }
+
+  begin(): void {
+    this.hold();
+    for (const count of this.counts) count.begun += 1;
+  }
+
+  endBeginning(): void {
+    for (const count of this.counts) count.begun -= 1;
+    this.letGo();
   }
 
   take(nowMs: number, amounts: Amounts): void {

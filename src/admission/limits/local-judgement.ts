@@ -1,39 +1,92 @@
 /** Whether what is asked for fits under what this process has counted. */
 
 import type { Plan, PlannedRate } from './counters.ts';
-import type { Amounts, Refused } from './port.ts';
+import type { Amounts, Begun, Refused } from './port.ts';
 import { type RateState, toRateHeaders } from './rate-headers.ts';
-import { inWords, messageFor, type Obstacle } from './words.ts';
+import { inWords, messageFor, type Obstacle, retryAfterSOf } from './words.ts';
 
 /** When an exchange of others ends cannot be known. */
 const crowdedRetryMs = 1_000;
 /** When all nodes will count together again cannot either. */
 const sharedRetryMs = 5_000;
+/** By then the answer to another question has come, or Redis counts as away. */
+const lateRetryMs = 1_000;
 
 /** What one of so many nodes may let through; always something, where the limit allows anything at all. */
 function shareOf(most: number, nodes: number): number {
   return most === 0 ? 0 : Math.max(1, Math.floor(most / nodes));
 }
 
-/** The limit that is in the way for the longest time; undefined where none is. */
-export function obstacleTo(plan: Plan, amounts: Amounts, nowMs: number, nodes: number): Obstacle | undefined {
+/** The least that an exchange may ask for. */
+const least: Amounts = Object.freeze({ requests: 1, tokens: 1, items: 1 });
+
+/** For an exchange that begins. */
+export function begin(plan: Plan, nowMs: number, nodes: number): Begun | Refused {
+  const obstacle = obstacleTo(plan, least, nowMs, nodes, false, true);
+  if (obstacle !== undefined) return refusalOf(obstacle, () => localRateHeaders(plan, nowMs, nodes));
+  plan.begin();
+  return new Beginning(plan);
+}
+
+class Beginning implements Begun {
+  readonly kind = 'begun';
+  readonly #plan: Plan;
+  #isOver = false;
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+  }
+
+  over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#plan.endBeginning();
+  }
+}
+
+/**
+ * The limit that is in the way for the longest time; undefined where none is. A node has its share of the limit, or, where an answer is
+ * merely late, of what was left when the last one came. Those that have begun count where it says so.
+ */
+export function obstacleTo(
+  plan: Plan,
+  amounts: Amounts,
+  nowMs: number,
+  nodes: number,
+  isMerelyLate = false,
+  withBegun = false,
+): Obstacle | undefined {
   let worst: Obstacle | undefined;
   for (const planned of plan.rates) {
-    const { rate, window } = planned;
-    const asked = amounts[rate.measure];
-    const most = shareOf(rate.most, nodes);
-    const over = window.totalAt(nowMs) + asked - most;
-    if (over <= 0) continue;
-    const obstacle = rateObstacle(planned, asked, most, over, nowMs);
-    if (worst === undefined || isLonger(obstacle, worst)) worst = obstacle;
+    const obstacle = obstacleOf(planned, amounts, nowMs, nodes, isMerelyLate);
+    if (obstacle !== undefined && (worst === undefined || isLonger(obstacle, worst))) worst = obstacle;
   }
   for (const { holder, most: whole, count } of plan.crowds) {
     const most = shareOf(whole, nodes);
-    if (count.held < most) continue;
+    if (count.held + (withBegun ? count.begun : 0) < most) continue;
     const obstacle = crowdObstacle(holder, most);
     if (worst === undefined || isLonger(obstacle, worst)) worst = obstacle;
   }
   return worst;
+}
+
+function obstacleOf(
+  planned: PlannedRate,
+  amounts: Amounts,
+  nowMs: number,
+  nodes: number,
+  isMerelyLate: boolean,
+): Obstacle | undefined {
+  const { holder, rate, window } = planned;
+  const asked = amounts[rate.measure];
+  const most = shareOf(rate.most, nodes);
+  const rest = isMerelyLate ? window.shareOfRest(nowMs, rate.most, nodes) : undefined;
+  if (rest !== undefined) {
+    if (asked <= Math.max(0, rest)) return undefined;
+    return { holder, rate, most, asked, isForever: asked > rate.most, retryAfterMs: lateRetryMs };
+  }
+  const over = window.totalAt(nowMs) + asked - most;
+  return over <= 0 ? undefined : rateObstacle(planned, asked, most, over, nowMs);
 }
 
 function rateObstacle(
@@ -64,6 +117,7 @@ export function refusalOf(obstacle: Obstacle, headers: () => string[]): Refused 
     measure: obstacle.rate === 'at once' ? 'concurrency' : obstacle.rate.measure,
     limit: inWords(obstacle),
     retryAfterMs: obstacle.retryAfterMs,
+    retryAfterS: retryAfterSOf(obstacle),
     isForever: obstacle.isForever,
     message: messageFor(obstacle),
     headers,

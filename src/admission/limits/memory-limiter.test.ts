@@ -29,7 +29,7 @@ test('lets through as many as the limit says, and the next when the first is out
   const refused = limiter.reserve(holders, one);
   assert.ok(refused.kind === 'refused');
   assert.equal(refused.limit, '3 requests a minute of the key "dev"');
-  assert.equal(refused.message, 'The limit of 3 requests a minute of the key "dev" is reached; try again in 61 s.');
+  assert.equal(refused.message, 'The limit of 3 requests a minute of the key "dev" is reached; try again in 60 s.');
   clock.advance(refused.retryAfterMs - 1);
   assert.equal(limiter.reserve(holders, one).kind, 'refused');
   clock.advance(1);

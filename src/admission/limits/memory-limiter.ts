@@ -3,7 +3,7 @@
 import type { Holder } from '../../core/caps.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Counters, type Plan } from './counters.ts';
-import { localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
+import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
 import type { Amounts, Limiter, Refused, Taken } from './port.ts';
 
 export interface MemoryLimiter extends Limiter {
@@ -21,6 +21,10 @@ export interface MemoryLimiterDeps {
 export function createMemoryLimiter({ clock, nodes = 1 }: MemoryLimiterDeps): MemoryLimiter {
   const counters = new Counters();
   return {
+    begin(holders) {
+      const nowMs = Math.floor(clock.monotonicMs());
+      return begin(counters.plan(holders, nowMs), nowMs, nodes);
+    },
     reserve(holders, amounts) {
       const nowMs = Math.floor(clock.monotonicMs());
       const plan = counters.plan(holders, nowMs);

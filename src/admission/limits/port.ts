@@ -25,6 +25,8 @@ export interface Refused {
   readonly limit: string;
   /** When all of it will be free, if nobody else takes it: exact for rates, a guess for exchanges at a time. */
   readonly retryAfterMs: number;
+  /** What the client is told; see `retryAfterSOf`. */
+  readonly retryAfterS: number;
   /** It asks for more than the limit itself, and never passes. */
   readonly isForever: boolean;
   /** For the client: which limit, and what to do. */
@@ -32,7 +34,19 @@ export interface Refused {
   headers(): string[];
 }
 
+/** What has begun and taken nothing yet. */
+export interface Begun {
+  readonly kind: 'begun';
+  /** Only the first call does anything. */
+  over(): void;
+}
+
 export interface Limiter {
+  /**
+   * Whether something could be taken, by what is counted here: refused where a rate has nothing left, or as many exchanges are
+   * open or have begun as may. Until it is over it counts among those that have begun; `reserve` does not count these.
+   */
+  begin(holders: readonly Holder[]): Begun | Refused;
   /**
    * Takes it under all rates and for all exchanges-at-a-time limits of all holders, or takes nothing. Quickest with the same list
    * object for the same holders. Without a promise where it can be decided here.

@@ -13,7 +13,7 @@ const holders = [
   { kind: 'key', id: 'dev', caps: { ...noCaps, rates: [{ measure: 'requests', window: 'minute', most: 3 }] } },
 ] as const;
 
-async function startLimiter(url: string) {
+async function startLimiter(url: string, otherwiseKnown = () => 1) {
   const lines: Line[] = [];
   const note = (message: string, { reason }: Record<string, unknown> = {}): void => {
     lines.push({ message, reason });
@@ -24,11 +24,12 @@ async function startLimiter(url: string) {
     node: 'node',
     log: { info: note, warn: note },
     random: () => 0,
+    otherwiseKnown,
   });
   return { limiter, lines };
 }
 
-test('where nobody listens it counts alone, says so once, and never says the password', async (t) => {
+test('where nobody listens it takes itself for one of two, says so once, and never says the password', async (t) => {
   const { limiter, lines } = await startLimiter('redis://user:battery-staple@127.0.0.1:1/2');
   t.after(() => limiter.close());
   assert.equal(limiter.isShared, false);
@@ -38,11 +39,28 @@ test('where nobody listens it counts alone, says so once, and never says the pas
     assert.ok(!(answer instanceof Promise), 'nobody waits for it');
     kinds.push(answer.kind);
   }
-  assert.deepEqual(kinds, ['taken', 'taken', 'taken', 'refused']);
+  assert.deepEqual(kinds, ['taken', 'refused', 'refused', 'refused']);
+  assert.deepEqual(limiter.localDecisions, { late: 0, away: 4 });
   await new Promise((resolve) => setTimeout(resolve, 700));
   assert.equal(lines.length, 1);
   assert.match(String(lines[0]?.reason), /ECONNREFUSED/);
   assert.ok(!JSON.stringify(lines).includes('battery'));
+});
+
+test('a node that has not reached Redis yet has its part of what others say there are', async (t) => {
+  let nodes = 3;
+  const { limiter } = await startLimiter('redis://127.0.0.1:1', () => nodes);
+  t.after(() => limiter.close());
+  const wide = [{ ...holders[0], caps: { ...noCaps, rates: [{ ...holders[0].caps.rates[0], most: 60 }] } }] as const;
+  const take = async (): Promise<number> => {
+    let taken = 0;
+    while ((await limiter.reserve(wide, { requests: 1, tokens: 0, items: 0 })).kind === 'taken') taken += 1;
+    return taken;
+  };
+  assert.equal(limiter.nodes, 3);
+  assert.equal(await take(), 20);
+  nodes = 2;
+  assert.equal(await take(), 10);
 });
 
 for (const [what, speak] of [

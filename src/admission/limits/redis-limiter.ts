@@ -1,16 +1,22 @@
 /** Limits counted in Redis, for all nodes together; and here as well, so that each node can go on with its share when Redis is away. */
 
 import type { Holder } from '../../core/caps.ts';
+import type { PlaceArbiter, PlaceClaim, PlaceGrant } from '../../core/places.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Counters, measureIndex, type Plan } from './counters.ts';
-import { localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
-import type { Amounts, Limiter, Refused, Taken } from './port.ts';
+import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
+import type { Amounts, Begun, Limiter, Refused, Taken } from './port.ts';
+import { Turns, within } from './reading-time.ts';
 import { type LinkLog, RedisLink } from './redis-link.ts';
 import { type Decider, Pending, SharedTaken } from './redis-pending.ts';
-import { adjustScript } from './redis-scripts.ts';
+import { adjustScript, placesScript } from './redis-scripts.ts';
 
 /** One hash slot, so that a script may touch all of them in a cluster as well. */
 const prefix = 'postern:{limits}:';
+/** What was decided here is told when so much time has passed: it comes in swarms. */
+const tellAfterMs = 50;
+/** Longer than that without an answer, and the connection is given up. */
+const claimTimeoutMs = 1_000;
 /** Keys that one script is told of at once. */
 const toldAtOnce = 300;
 
@@ -22,14 +28,25 @@ export interface RedisLimiterDeps {
   readonly log: LinkLog;
   readonly random: () => number;
   /** How long a decision may wait for Redis; 30 ms where it does not say. */
-  readonly deadlineMs?: number;
+  readonly deadlineMs?: number | undefined;
+  /** Nodes that are known of by other ways than Redis, this one included; 1 where it does not say. */
+  readonly otherwiseKnown?: () => number;
 }
 
-export interface RedisLimiter extends Limiter {
+/** Decisions that Redis had no part in. */
+export interface LocalDecisions {
+  /** Its answer did not come in time. */
+  readonly late: number;
+  /** It was not asked: it counted as away. */
+  readonly away: number;
+}
+
+export interface RedisLimiter extends Limiter, PlaceArbiter {
   /** False while each node has but its share. */
   readonly isShared: boolean;
   /** Nodes that count together, as far as is known; this one included. */
   readonly nodes: number;
+  readonly localDecisions: LocalDecisions;
   close(): Promise<void>;
 }
 
@@ -59,11 +76,20 @@ class SharedLimiter implements RedisLimiter, Decider {
   #hasUntold = false;
   /** Something was being told when the link was lost: all of it is told anew, and may count twice. */
   #mustTellAll = false;
+  readonly #turns: Turns<Pending>;
+  readonly #log: LinkLog;
+  readonly #decided = { late: 0, away: 0 };
+  #lateReported = 0;
+  /** Questions that were decided here, and whose answers have not come. */
+  #lateOnTheWay = 0;
+  #telling: NodeJS.Timeout | undefined = undefined;
 
-  constructor({ clock, ...deps }: RedisLimiterDeps) {
+  constructor({ clock, otherwiseKnown = () => 1, ...deps }: RedisLimiterDeps) {
     this.#clock = clock;
+    this.#log = deps.log;
     this.#link = new RedisLink({
       ...deps,
+      otherwiseKnown,
       keys: { nodes: `${prefix}nodes`, dataSet: `${prefix}data-set` },
       onUp: ({ redisNowMs, dataSet, isNewNode, isNewData }) => {
         this.#offsetMs = redisNowMs - this.nowMs();
@@ -74,16 +100,20 @@ class SharedLimiter implements RedisLimiter, Decider {
       onBeat: (redisNowMs) => {
         this.#offsetMs = redisNowMs - this.nowMs();
         if (this.#hasUntold) this.#tell();
+        this.#reportLate();
       },
     });
+    this.#turns = new Turns(this.#link.deadlineMs, (asked, leftAtMs) => this.#overdue(asked, leftAtMs));
   }
 
   open(): Promise<void> {
     return this.#link.open();
   }
 
-  close(): Promise<void> {
-    return this.#link.close();
+  async close(): Promise<void> {
+    clearTimeout(this.#telling);
+    if (this.#hasUntold && this.#link.isUp) this.#tell();
+    await this.#link.close();
   }
 
   get isShared(): boolean {
@@ -94,8 +124,39 @@ class SharedLimiter implements RedisLimiter, Decider {
     return this.#link.nodes;
   }
 
+  get isThere(): boolean {
+    return this.#link.isUp;
+  }
+
+  async claim(claims: readonly PlaceClaim[]): Promise<readonly PlaceGrant[]> {
+    const { node } = this.#link;
+    const answers = claims.map(({ upstream, most, held, wants }) =>
+      this.#link.run(
+        placesScript,
+        [`${this.#prefix}places:${upstream}`, `${prefix}nodes`],
+        [node, String(most), String(held), String(wants)],
+      ),
+    );
+    try {
+      return (await within(Promise.all(answers), claimTimeoutMs)).map(toGrant);
+    } catch (error) {
+      this.#link.lose(error);
+      throw error;
+    }
+  }
+
+  get localDecisions(): LocalDecisions {
+    return this.#decided;
+  }
+
   nowMs(): number {
     return Math.floor(this.#clock.monotonicMs());
+  }
+
+  /** Without asking Redis, which is asked once the body is there: what is too much here is too much for all. */
+  begin(holders: readonly Holder[]): Begun | Refused {
+    const nowMs = this.nowMs();
+    return begin(this.#counters.plan(holders, nowMs), nowMs, this.#link.isUp ? 1 : this.#link.nodes);
   }
 
   reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused | Promise<Taken | Refused> {
@@ -105,18 +166,25 @@ class SharedLimiter implements RedisLimiter, Decider {
       const { requests, tokens, items } = amounts;
       const { keys, args } = this.#remotePlan(plan);
       const asked = [this.#link.node, String(requests), String(tokens), String(items)];
-      new Pending(this, plan, amounts, resolve).ask(this.#link, keys, asked.concat(args));
+      const pending = new Pending(this, plan, amounts, resolve);
+      pending.ask(this.#link, keys, asked.concat(args));
+      this.#turns.add(pending);
     });
   }
 
-  /** This node's share, by its own count. */
+  /** This node's share, by its own count; of what was left a moment ago, where Redis is there and an answer late. */
   decideHere(plan: Plan, amounts: Amounts): SharedTaken | Refused {
     const nowMs = this.nowMs();
-    const { nodes } = this.#link;
-    const obstacle = obstacleTo(plan, amounts, nowMs, nodes);
+    const { nodes, isUp } = this.#link;
+    this.#decided[isUp ? 'late' : 'away'] += 1;
+    const obstacle = obstacleTo(plan, amounts, nowMs, nodes, isUp);
     if (obstacle !== undefined) return refusalOf(obstacle, () => localRateHeaders(plan, nowMs, nodes));
     plan.take(nowMs, amounts);
-    for (const { rate, window } of plan.rates) window.note(nowMs, amounts[rate.measure]);
+    for (const { rate, window } of plan.rates) {
+      const amount = amounts[rate.measure];
+      window.note(nowMs, amount);
+      window.addUnheard(amount);
+    }
     this.#hasUntold = true;
     return new SharedTaken(this, plan, amounts, nowMs, undefined);
   }
@@ -136,9 +204,16 @@ class SharedLimiter implements RedisLimiter, Decider {
     this.#hasUntold = true;
   }
 
+  /** Whether it counted there is known now; what is to be told of it must not wait for the next beat, as others might take it. */
+  answeredLate(): void {
+    this.#lateOnTheWay -= 1;
+    this.#tellSoon();
+  }
+
   settle(plan: Plan, amounts: Amounts, used: Amounts, atMs: number, redisAtMs: number | undefined): void {
     plan.settle(atMs, amounts, used);
-    if (!this.#link.isUp) {
+    // What was decided here is told later, and its end must not come before it.
+    if (!this.#link.isUp || redisAtMs === undefined) {
       this.#noteSettled(plan, amounts, used, atMs);
       return;
     }
@@ -148,12 +223,8 @@ class SharedLimiter implements RedisLimiter, Decider {
     for (const [index, { rate, window }] of plan.rates.entries()) {
       const more = used[rate.measure] - amounts[rate.measure];
       if (more === 0) continue;
-      const bucket =
-        redisAtMs === undefined
-          ? this.#redisBucket(window.bucketAt(atMs), window.bucketMs)
-          : window.bucketAt(redisAtMs);
       keys.push(remote.keys[index] ?? '');
-      args.push(String(window.bucketMs), String(bucket), String(more));
+      args.push(String(window.bucketMs), String(window.bucketAt(redisAtMs)), String(more));
     }
     const rates = keys.length;
     for (const [index, { count }] of plan.crowds.entries()) {
@@ -172,12 +243,41 @@ class SharedLimiter implements RedisLimiter, Decider {
     this.#link.lose(error);
   }
 
-  late(): void {
-    this.#link.late();
+  answered(): void {
+    this.#link.answered();
+  }
+
+  #overdue(asked: readonly Pending[], leftAtMs: number): void {
+    if (asked.every(({ isDecided }) => isDecided)) return;
+    this.#link.late(leftAtMs);
+    for (const pending of asked) {
+      if (pending.isDecided) continue;
+      this.#lateOnTheWay += 1;
+      pending.overdue();
+    }
+  }
+
+  /** Not while a late answer is on its way: what was decided here may be counted there by then. */
+  #tellSoon(): void {
+    this.#telling ??= setTimeout(() => {
+      this.#telling = undefined;
+      if (this.#hasUntold && this.#lateOnTheWay === 0 && this.#link.isUp) this.#tell();
+    }, tellAfterMs).unref();
+  }
+
+  #reportLate(): void {
+    const decisions = this.#decided.late - this.#lateReported;
+    this.#lateReported = this.#decided.late;
+    if (decisions === 0) return;
+    this.#log.warn('answers of redis were late: this node decided by what it knew', {
+      decisions,
+      deadline_ms: this.#link.deadlineMs,
+    });
   }
 
   #noteSettled(plan: Plan, amounts: Amounts, used: Amounts, atMs: number): void {
     this.#hasUntold = true;
+    this.#tellSoon();
     for (const { rate, window } of plan.rates) {
       const more = used[rate.measure] - amounts[rate.measure];
       if (more !== 0) window.note(atMs, more);
@@ -260,6 +360,14 @@ class SharedLimiter implements RedisLimiter, Decider {
     }
     return remote;
   }
+}
+
+function toGrant(reply: unknown): PlaceGrant {
+  const [held, keep] = Array.isArray(reply) ? reply : [];
+  if (typeof held !== 'number' || typeof keep !== 'number') {
+    throw new TypeError('redis answered something else than was asked');
+  }
+  return { held, keep };
 }
 
 function toRemotePlan({ rates, crowds }: Plan, before: string): RemotePlan {

@@ -1,12 +1,14 @@
-/** The connection to Redis, and whether it may be asked: it is while it answers at once, and is tried again by itself otherwise. */
+/** The connection to Redis, and whether it may be asked: it is while it answers in time, and is tried again by itself otherwise. */
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { adjustScript, beatScript, reserveScript, type Script } from './redis-scripts.ts';
+import { ReadingTime, within } from './reading-time.ts';
+import { adjustScript, beatScript, placesScript, reserveScript, type Script } from './redis-scripts.ts';
 
-/** How long a decision may wait for Redis: it is to be there within 50 ms, and this process may be slow as well. */
+/** How long a decision may wait for Redis: it is to be there within 50 ms. */
 const decisionDeadlineMs = 30;
-
-/** The first of these that passes without an answer at once, it counts as away; what is on its way may still come. */
+/** So many answers in a row are late, each to a question that left when the one before was known to be: it counts as away. */
+const lateInARow = 3;
+/** Longer than that without an answer in time, and the connection is given up. */
 const silenceMs = 1_000;
 const connectTimeoutMs = 1_000;
 const beatEveryMs = 2_000;
@@ -41,6 +43,8 @@ export interface LinkDeps {
   readonly random: () => number;
   /** 30 ms where it does not say. */
   readonly deadlineMs?: number | undefined;
+  /** Nodes that are known of by other ways than Redis. */
+  readonly otherwiseKnown: () => number;
   /** At once and on the spot, before anything else is asked. */
   onUp(news: LinkNews): void;
   onBeat(redisNowMs: number): void;
@@ -58,7 +62,7 @@ interface Beat {
   readonly nowMs: number;
   readonly nodes: number;
   readonly dataSet: string;
-  readonly tookMs: number;
+  readonly isLate: boolean;
 }
 
 export class RedisLink {
@@ -69,7 +73,10 @@ export class RedisLink {
   #start = 0;
   #onTheWay = 0;
   #dataSet: string | undefined = undefined;
-  #nodes: number[] = [1];
+  /** As the last beats said; empty before the first. */
+  #nodes: number[] = [];
+  #lateInARow = 0;
+  #lateKnownAtMs = Number.NEGATIVE_INFINITY;
   #isReported = false;
   readonly #timer: NodeJS.Timeout;
 
@@ -88,9 +95,10 @@ export class RedisLink {
     return `${this.#deps.node}:${this.#start}`;
   }
 
-  /** Those that were heard of lately, this one included. */
+  /** Those that are known of, this one included. Whoever sets Redis has more than one, until it says otherwise. */
   get nodes(): number {
-    return Math.max(...this.#nodes);
+    const heardOf = this.#nodes.length === 0 ? [2] : this.#nodes;
+    return Math.max(...heardOf, this.#deps.otherwiseKnown());
   }
 
   /** Resolves when the first try is over, well or not. */
@@ -105,10 +113,19 @@ export class RedisLink {
     return this.#run(this.#client, script, keys, args);
   }
 
-  /** An answer is overdue: nothing is asked until answers come at once again. */
-  late(): void {
-    if (this.#state !== 'up' || this.#client === undefined) return;
+  /** An answer came in time. */
+  answered(): void {
+    this.#lateInARow = 0;
+  }
+
+  /** Answers to what left then are overdue. Where several in a row are, nothing is asked until answers come in time again. */
+  late(leftAtMs: number): void {
+    if (this.#state !== 'up' || this.#client === undefined || leftAtMs < this.#lateKnownAtMs) return;
+    this.#lateKnownAtMs = performance.now();
+    this.#lateInARow += 1;
+    if (this.#lateInARow < lateInARow) return;
     this.#state = 'late';
+    this.#report(new Error(`${lateInARow} answers in a row took longer than ${this.deadlineMs} ms`));
     void this.#probe(this.#client);
   }
 
@@ -140,14 +157,15 @@ export class RedisLink {
       client = await this.#create();
       // Longer than its own time, so that it is over with the connection, and not only with us.
       await within(client.connect(), 1.5 * connectTimeoutMs);
-      for (const { text } of [reserveScript, adjustScript, beatScript]) {
+      for (const { text } of [reserveScript, adjustScript, placesScript, beatScript]) {
         await within(client.sendCommand(['SCRIPT', 'LOAD', text]), connectTimeoutMs);
       }
       const former = this.#start === 0 ? '' : this.node;
       this.#start += 1;
       await within(this.#beat(client, former), connectTimeoutMs);
       const beat = await within(this.#beat(client), connectTimeoutMs);
-      if (beat.tookMs > this.deadlineMs) throw new Error(`it took ${Math.round(beat.tookMs)} ms to answer`);
+      this.#remember(beat);
+      if (beat.isLate) throw new Error(`it took longer than ${this.deadlineMs} ms to answer`);
       if (this.#state === 'closed') client.destroy();
       else this.#goUp(client, beat, true);
     } catch (error) {
@@ -199,25 +217,27 @@ export class RedisLink {
 
   async #beat(client: Client, former = ''): Promise<Beat> {
     const { keys, random } = this.#deps;
-    const startedMs = performance.now();
+    let isLate = false;
     const newName = random().toString(36).slice(2, 12);
-    const reply = await this.#run(client, beatScript, [keys.nodes, keys.dataSet], [this.node, former, newName]);
+    const answer = this.#run(client, beatScript, [keys.nodes, keys.dataSet], [this.node, former, newName]);
+    const time = new ReadingTime(this.deadlineMs, () => {
+      isLate = true;
+    });
+    const reply = await answer.finally(() => time.cancel());
     if (!Array.isArray(reply)) throw new TypeError('an answer that is no list');
     const [nowMs, nodes, dataSet] = reply;
-    return {
-      nowMs: Number(nowMs),
-      nodes: Number(nodes),
-      dataSet: String(dataSet),
-      tookMs: performance.now() - startedMs,
-    };
+    return { nowMs: Number(nowMs), nodes: Number(nodes), dataSet: String(dataSet), isLate };
   }
 
   #goUp(client: Client, beat: Beat, isNewNode: boolean): void {
     const isNewData = this.#dataSet !== undefined && this.#dataSet !== beat.dataSet;
     this.#client = client;
     this.#state = 'up';
+    this.#lateInARow = 0;
+    this.#lateKnownAtMs = performance.now();
     this.#dataSet = beat.dataSet;
     this.#remember(beat);
+    this.#reportBack();
     this.#deps.onUp({ redisNowMs: beat.nowMs, dataSet: beat.dataSet, isNewNode, isNewData });
   }
 
@@ -230,7 +250,6 @@ export class RedisLink {
       if (beat.dataSet !== this.#dataSet) throw new Error('its data was deleted');
       this.#remember(beat);
       this.#deps.onBeat(beat.nowMs);
-      this.#reportBack();
     } catch (error) {
       this.#lose(client, error);
     }
@@ -249,7 +268,7 @@ export class RedisLink {
         const beat = await within(this.#beat(client), Math.max(1, giveUpMs - performance.now()));
         if (client !== this.#client || this.#state !== 'late') return;
         if (beat.dataSet !== this.#dataSet) throw new Error('its data was deleted');
-        if (beat.tookMs <= this.deadlineMs) {
+        if (!beat.isLate) {
           this.#goUp(client, beat, false);
           return;
         }
@@ -270,7 +289,6 @@ export class RedisLink {
     this.#tryLater();
   }
 
-  /** Only when it has stayed for a while: one that comes and goes would fill the log. */
   #reportBack(): void {
     if (!this.#isReported) return;
     this.#isReported = false;
@@ -291,16 +309,4 @@ export class RedisLink {
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ');
   return error instanceof Error ? error.message : String(error);
-}
-
-async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${Math.round(ms)} ms`)), ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

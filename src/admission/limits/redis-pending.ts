@@ -12,12 +12,15 @@ import type { Obstacle } from './words.ts';
 /** Who decides, and counts what was decided. */
 export interface Decider {
   readonly nodes: number;
+  /** An answer came in time. */
+  answered(): void;
   nowMs(): number;
   decideHere(plan: Plan, amounts: Amounts): Taken | Refused;
   takenThere(plan: Plan, amounts: Amounts, reply: readonly number[]): Taken;
   /** After it was decided here, at that time. */
   takenThereToo(plan: Plan, amounts: Amounts, atMs: number): void;
-  late(): void;
+  /** After it was decided here for being late: the answer has come now, or never will. */
+  answeredLate(): void;
   lose(error: unknown): void;
   settle(plan: Plan, amounts: Amounts, used: Amounts, atMs: number, redisAtMs: number | undefined): void;
 }
@@ -27,8 +30,8 @@ export class Pending {
   readonly #plan: Plan;
   readonly #amounts: Amounts;
   readonly #resolve: (decision: Taken | Refused) => void;
-  #timer: NodeJS.Timeout | undefined = undefined;
   #isDecided = false;
+  #isLate = false;
   #decidedHereAtMs = 0;
 
   constructor(decider: Decider, plan: Plan, amounts: Amounts, resolve: (decision: Taken | Refused) => void) {
@@ -38,25 +41,33 @@ export class Pending {
     this.#resolve = resolve;
   }
 
+  get isDecided(): boolean {
+    return this.#isDecided;
+  }
+
   ask(link: RedisLink, keys: readonly string[], args: readonly string[]): void {
-    this.#timer = setTimeout(waitForOneTurn, link.deadlineMs, this);
     this.#plan.hold();
     link.run(reserveScript, keys, args).then(
       (reply) => {
         this.#answered(reply);
-        this.#plan.letGo();
+        this.#end();
       },
       (error) => {
         this.#failed(error);
-        this.#plan.letGo();
+        this.#end();
       },
     );
   }
 
   overdue(): void {
     if (!this.#begin()) return;
-    this.#decider.late();
+    this.#isLate = true;
     this.#decideHere();
+  }
+
+  #end(): void {
+    this.#plan.letGo();
+    if (this.#isLate) this.#decider.answeredLate();
   }
 
   #answered(reply: unknown): void {
@@ -66,14 +77,31 @@ export class Pending {
   }
 
   #taken(reply: readonly number[]): void {
-    if (this.#begin()) this.#resolve(this.#decider.takenThere(this.#plan, this.#amounts, reply));
-    else this.#decider.takenThereToo(this.#plan, this.#amounts, this.#decidedHereAtMs);
+    this.#hear(reply, 2);
+    if (this.#begin()) {
+      this.#decider.answered();
+      this.#resolve(this.#decider.takenThere(this.#plan, this.#amounts, reply));
+    } else {
+      this.#decider.takenThereToo(this.#plan, this.#amounts, this.#decidedHereAtMs);
+    }
   }
 
   #refused(reply: readonly number[]): void {
     const obstacle = obstacleIn(this.#plan, this.#amounts, reply);
-    if (obstacle === undefined) this.#failed(new RangeError('redis named a limit that was not asked about'));
-    else if (this.#begin()) this.#resolve(refusalOf(obstacle, () => remoteRateHeaders(this.#plan, reply, 4)));
+    if (obstacle === undefined) {
+      this.#failed(new RangeError('redis named a limit that was not asked about'));
+      return;
+    }
+    this.#hear(reply, 4);
+    if (!this.#begin()) return;
+    this.#decider.answered();
+    this.#resolve(refusalOf(obstacle, () => remoteRateHeaders(this.#plan, reply, 4)));
+  }
+
+  /** The sums of the rates begin at that place. */
+  #hear(reply: readonly number[], first: number): void {
+    const nowMs = this.#decider.nowMs();
+    for (const [index, { window }] of this.#plan.rates.entries()) window.hear(nowMs, reply[first + 2 * index] ?? 0);
   }
 
   #failed(error: unknown): void {
@@ -84,7 +112,6 @@ export class Pending {
   #begin(): boolean {
     if (this.#isDecided) return false;
     this.#isDecided = true;
-    clearTimeout(this.#timer);
     return true;
   }
 
@@ -92,15 +119,6 @@ export class Pending {
     this.#decidedHereAtMs = this.#decider.nowMs();
     this.#resolve(this.#decider.decideHere(this.#plan, this.#amounts));
   }
-}
-
-/** Where it was this process that took so long, the answer may be here, and only not read yet: reading comes before this. */
-function waitForOneTurn(pending: Pending): void {
-  setImmediate(isOverdue, pending);
-}
-
-function isOverdue(pending: Pending): void {
-  pending.overdue();
 }
 
 /** What was taken, there or here. */

@@ -1,6 +1,7 @@
 /** What runs inside Redis, each as one step that nothing comes between. Time is that of Redis; nodes' clocks do not matter. */
 
 import { createHash } from 'node:crypto';
+import { waitsForMs } from '../../core/places.ts';
 import { slots } from './window.ts';
 
 export interface Script {
@@ -171,10 +172,43 @@ redis.call('SET', KEYS[2], name, 'PX', ${3 * dayMs})
 return { now, redis.call('ZCARD', KEYS[1]), name }
 `;
 
+/**
+ * Places at an upstream, as `PlacePools` shares them out. KEYS: the pool, and the nodes. ARGV: node, the limit, what it holds, what it
+ * could use. Answers what it holds from now on, and what it may keep. A pool is a hash: what each node holds and could use, and since when.
+ */
+const places = `${shared}
+local node, most, held, wants = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local others, wanting, contended = 0, 1, false
+local pool = redis.call('HGETALL', KEYS[1])
+for i = 1, #pool, 2 do
+  if pool[i] ~= node then
+    local seenAt = tonumber(redis.call('ZSCORE', KEYS[2], pool[i]) or 0)
+    if seenAt > now - ${nodeLifeMs} then
+      local has, could, at = string.match(pool[i + 1], '(%d+):(%d+):(%d+)')
+      others = others + has
+      if tonumber(could) > 0 and tonumber(at) > now - ${waitsForMs} then
+        wanting = wanting + 1
+        if tonumber(could) > tonumber(has) then contended = true end
+      end
+    else
+      redis.call('HDEL', KEYS[1], pool[i])
+    end
+  end
+end
+local fair = math.max(1, math.floor(most / wanting))
+local spare = math.floor(most / (2 * math.max(1, redis.call('ZCARD', KEYS[2]))))
+local target = contended and math.min(wants, fair) or wants == 0 and 0 or math.max(wants, spare)
+local granted = math.max(held, math.min(most - others, target))
+redis.call('HSET', KEYS[1], node, string.format('%d:%d:%.0f', granted, wants, now))
+redis.call('PEXPIRE', KEYS[1], ${dayMs})
+return { granted, contended and math.min(wants, fair) or most }
+`;
+
 function toScript(text: string): Script {
   return { text, digest: createHash('sha1').update(text).digest('hex') };
 }
 
 export const reserveScript = toScript(reserve);
 export const adjustScript = toScript(adjust);
+export const placesScript = toScript(places);
 export const beatScript = toScript(beat);

@@ -15,6 +15,10 @@ export class Window {
   /** The last one in which something was taken. */
   #newest = Number.NEGATIVE_INFINITY;
   #total = 0;
+  /** What all nodes had taken, as the place where they count said last, and what was let through here without it since. */
+  #there = 0;
+  #beyondThere = 0;
+  #thereAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(windowMs: number, nowMs: number) {
     this.bucketMs = windowMs / bucketsPerWindow;
@@ -46,6 +50,24 @@ export class Window {
     const after = Math.max(0, before + amount);
     this.#amounts[slot] = after;
     this.#total += after - before;
+  }
+
+  /** The place where all nodes count says what they have taken. */
+  hear(nowMs: number, total: number): void {
+    this.#there = total;
+    this.#beyondThere = 0;
+    this.#thereAtMs = nowMs;
+  }
+
+  /** Something is let through without asking there. */
+  addUnheard(amount: number): void {
+    this.#beyondThere += amount;
+  }
+
+  /** This node's part of what was left there; undefined where nothing was heard lately. */
+  shareOfRest(nowMs: number, most: number, nodes: number): number | undefined {
+    if (nowMs - this.#thereAtMs >= this.bucketMs) return undefined;
+    return Math.floor(Math.max(0, most - this.#there) / nodes) - this.#beyondThere;
   }
 
   /** Until so much of what is taken no longer counts. */

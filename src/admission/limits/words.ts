@@ -1,6 +1,6 @@
 /** Limits in words: which one is reached, and what to do about it. */
 
-import type { Holder, Rate } from '../../core/caps.ts';
+import { type Holder, type Rate, rateWindowMs } from '../../core/caps.ts';
 
 /** Which limit is in the way. */
 export interface Obstacle {
@@ -24,7 +24,7 @@ export function inWords({ holder, rate, most }: Obstacle): string {
 
 export function messageFor(obstacle: Obstacle): string {
   const limit = inWords(obstacle);
-  const { rate, most, asked, isForever, retryAfterMs } = obstacle;
+  const { rate, most, asked, isForever } = obstacle;
   if (isForever) {
     if (most === 0 || rate === 'at once') {
       return `The limit of ${limit} lets nothing through; ask the operator to raise it.`;
@@ -33,10 +33,19 @@ export function messageFor(obstacle: Obstacle): string {
     return `This request asks for ${about}${asked} ${rate.measure} at once, more than the limit of ${limit} ever allows; split it into smaller requests.`;
   }
   if (rate === 'at once') return `The limit of ${limit} is reached; try again when one of them has ended.`;
-  return `The limit of ${limit} is reached; try again in ${toWholeSeconds(retryAfterMs)} s.`;
+  return `The limit of ${limit} is reached; try again in ${retryAfterSOf(obstacle)} s.`;
+}
+
+/**
+ * What a client is told: never longer than the window of the limit itself, though the last bucket of it may count for a moment longer. Who
+ * comes back within that moment is told again, and soon let in.
+ */
+export function retryAfterSOf({ rate, retryAfterMs }: Obstacle): number {
+  const seconds = toWholeSeconds(retryAfterMs);
+  return rate === 'at once' ? seconds : Math.min(seconds, rateWindowMs[rate.window] / 1_000);
 }
 
 /** Rounded up: whoever waits so long has waited long enough. */
-export function toWholeSeconds(ms: number): number {
+function toWholeSeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1_000));
 }

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { takeNodeCensus } from './node-census.ts';
+
+const reports = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({ node: String(at), reportedAtMs: 0, targets: [] }));
+
+function rig() {
+  const lines: string[] = [];
+  let latest = async () => reports(0);
+  return {
+    lines,
+    say(answer: typeof latest) {
+      latest = answer;
+    },
+    take: (workers: number) =>
+      takeNodeCensus({
+        health: { latest: () => latest() },
+        workers,
+        log: { warn: (message) => lines.push(message) },
+      }),
+  };
+}
+
+test('it counts itself and those who speak, and at least as many as there are workers', async () => {
+  const { take, say } = rig();
+  assert.equal((await take(1)).count, 1);
+  assert.equal((await take(4)).count, 4);
+  say(async () => reports(5));
+  assert.equal((await take(4)).count, 6);
+});
+
+test('it counts again while it is needed, and only then', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { take, say } = rig();
+  const census = await take(1);
+  t.after(() => census.close());
+  let isNeeded = false;
+  census.keepUp(() => isNeeded);
+  say(async () => reports(3));
+  t.mock.timers.tick(5_000);
+  await new Promise(setImmediate);
+  assert.equal(census.count, 1);
+  isNeeded = true;
+  t.mock.timers.tick(5_000);
+  await new Promise(setImmediate);
+  assert.equal(census.count, 3);
+});
+
+test('a store that does not answer leaves the last count, and is told of once', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { take, say, lines } = rig();
+  say(async () => reports(2));
+  const census = await take(1);
+  t.after(() => census.close());
+  census.keepUp(() => true);
+  say(() => Promise.reject(new Error('away')));
+  for (const _ of [1, 2]) {
+    t.mock.timers.tick(5_000);
+    await new Promise(setImmediate);
+  }
+  assert.equal(census.count, 3);
+  assert.deepEqual(lines, ['the nodes could not be counted in the store']);
+});

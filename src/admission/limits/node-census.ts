@@ -1,0 +1,54 @@
+/** How many processes serve, by what they say of themselves in the store: for as long as Redis cannot tell. */
+
+import type { HealthStore } from '../../core/store.ts';
+
+/** What is older was said by one that is gone; they speak every five seconds. */
+const maxAgeMs = 15_000;
+const intervalMs = 5_000;
+
+export interface NodeCensus {
+  /** This process included. */
+  readonly count: number;
+  /** Goes on counting, where nobody else knows it. */
+  keepUp(isNeeded: () => boolean): void;
+  close(): void;
+}
+
+export interface NodeCensusDeps {
+  readonly health: Pick<HealthStore, 'latest'>;
+  /** So many there are at least. */
+  readonly workers: number;
+  readonly log: { warn(message: string, fields?: Record<string, unknown>): void };
+}
+
+/** Resolves when it has counted once, or could not. */
+export async function takeNodeCensus({ health, workers, log }: NodeCensusDeps): Promise<NodeCensus> {
+  let count = workers;
+  let isFailing = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function take(unsaid: number): Promise<void> {
+    try {
+      const reports = await health.latest(maxAgeMs);
+      count = Math.max(workers, reports.length + unsaid);
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) log.warn('the nodes could not be counted in the store', { error: String(error) });
+      isFailing = true;
+    }
+  }
+
+  // This process has not spoken yet.
+  await take(1);
+  return {
+    get count() {
+      return count;
+    },
+    keepUp(isNeeded) {
+      timer = setInterval(() => {
+        if (isNeeded()) void take(0);
+      }, intervalMs).unref();
+    },
+    close: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { PlaceArbiter } from '../../core/places.ts';
+import { Places } from '../../upstream/places.ts';
+import { SharedPlaces } from '../../upstream/shared-places.ts';
+import { PlacePools } from './place-pools.ts';
+
+const limits = { concurrency: 8, queue: 100, queueTimeoutMs: 60_000 };
+
+/** Processes at one upstream, each with an arbiter that answers a moment later. */
+function startHouse(t: TestContext, nodes: number, most = limits.concurrency, queue = limits.queue) {
+  const pools = new PlacePools();
+  let isThere = true;
+  const all = Array.from({ length: nodes }, (_, node) => {
+    const arbiter: PlaceArbiter = {
+      get isThere() {
+        return isThere;
+      },
+      nodes,
+      async claim(claims) {
+        await wait(1);
+        return claims.map((claim) => pools.claim(node, nodes, claim, performance.now()));
+      },
+    };
+    const shared = new SharedPlaces(arbiter);
+    t.after(() => shared.close());
+    const places = new Places({ ...limits, concurrency: most, queue }, undefined, () => shared.ask('up'));
+    shared.add('up', places);
+    return { places, shared };
+  });
+  const inFlight = (): number => all.reduce((sum, { places }) => sum + places.inFlight, 0);
+  return {
+    all,
+    pools,
+    inFlight,
+    goAway() {
+      isThere = false;
+    },
+  };
+}
+
+async function until(what: string, isSo: () => boolean): Promise<void> {
+  const deadlineMs = performance.now() + 15_000;
+  while (!isSo()) {
+    assert.ok(performance.now() < deadlineMs, `not within 15 s: ${what}`);
+    await wait(5);
+  }
+}
+
+/** A call for so long; resolves with whether it got a place. */
+function call(places: Places, ms: number, watch: () => void): Promise<boolean> {
+  return new Promise((resolve) => {
+    const begin = (): void => {
+      watch();
+      setTimeout(() => {
+        places.leave();
+        resolve(true);
+      }, ms);
+    };
+    const entry = places.enter({ entered: begin, timedOut: () => resolve(false) });
+    if (entry === 'entered') begin();
+    else if (entry === 'full') resolve(false);
+  });
+}
+
+test('one process may use all of the places, and nobody ever more than there are', async (t) => {
+  const { all, inFlight } = startHouse(t, 4);
+  const [first] = all;
+  assert.ok(first !== undefined);
+  let most = 0;
+  const calls = Array.from({ length: 40 }, () =>
+    call(first.places, 20, () => {
+      most = Math.max(most, inFlight());
+    }),
+  );
+  assert.deepEqual(new Set(await Promise.all(calls)), new Set([true]));
+  assert.equal(most, limits.concurrency);
+});
+
+for (const [nodes, most] of [
+  [2, 8],
+  [4, 3],
+  [4, 1],
+] as const) {
+  test(`${nodes} processes that all have much to do share ${most} places, and all get on`, async (t) => {
+    const { all, inFlight } = startHouse(t, nodes, most);
+    let fullest = 0;
+    const ends = all.map(() => 0);
+    const calls = all.flatMap(({ places }, node) =>
+      Array.from({ length: 12 }, async () => {
+        const served = await call(places, 10, () => {
+          fullest = Math.max(fullest, inFlight());
+        });
+        ends[node] = performance.now();
+        return served;
+      }),
+    );
+    const served = await Promise.all(calls);
+    assert.equal(served.filter(Boolean).length, 12 * nodes);
+    assert.ok(fullest <= most, `${fullest} at a time`);
+  });
+}
+
+test('what others have ready and do not need is there for whoever needs it', async (t) => {
+  const { all, inFlight } = startHouse(t, 2, 4);
+  const [first, second] = all;
+  assert.ok(first !== undefined && second !== undefined);
+  assert.equal(await call(second.places, 1, () => undefined), true);
+  assert.ok(second.places.held > 0);
+  let isOver = false;
+  const work = Array.from({ length: 8 }, async () => {
+    while (!isOver) await call(first.places, 30, () => undefined);
+  });
+  await until('it has all of them', () => inFlight() === 4);
+  isOver = true;
+  await Promise.all(work);
+});
+
+test('who comes late is let in while another keeps all places busy', async (t) => {
+  const { all } = startHouse(t, 2, 4);
+  const [busy, late] = all;
+  assert.ok(busy !== undefined && late !== undefined);
+  let isOver = false;
+  const work = Array.from({ length: 8 }, async () => {
+    while (!isOver) await call(busy.places, 5, () => undefined);
+  });
+  await until('all are busy', () => busy.places.inFlight === 4);
+  assert.equal(await call(late.places, 5, () => undefined), true);
+  isOver = true;
+  await Promise.all(work);
+});
+
+test('without a queue a request waits only for what others might have to spare', async (t) => {
+  const { all } = startHouse(t, 2, 4, 0);
+  const [first, second] = all;
+  assert.ok(first !== undefined && second !== undefined);
+  const held = Array.from({ length: 4 }, () => call(first.places, 400, () => undefined));
+  await until('all places are taken', () => first.places.inFlight === 4);
+  assert.equal(await call(first.places, 1, () => undefined), false);
+  assert.equal(await call(second.places, 1, () => undefined), false);
+  assert.deepEqual(await Promise.all(held), [true, true, true, true]);
+});
+
+test('what a process held that is gone is there for others', async (t) => {
+  const { all, pools } = startHouse(t, 2, 2);
+  const [dead, other] = all;
+  assert.ok(dead !== undefined && other !== undefined);
+  void call(dead.places, 60_000, () => undefined);
+  void call(dead.places, 60_000, () => undefined);
+  await until('it has both', () => dead.places.inFlight === 2);
+  dead.shared.close();
+  const waiting = call(other.places, 1, () => undefined);
+  await wait(50);
+  assert.equal(other.places.inFlight, 0);
+  pools.leave(0);
+  assert.equal(await waiting, true);
+});
+
+test('with nobody to ask each has its share', async (t) => {
+  const { all, goAway, inFlight } = startHouse(t, 4);
+  goAway();
+  for (const { places } of all) for (let time = 0; time < 10; time += 1) void call(places, 400, () => undefined);
+  await until('each has its share', () => all.every(({ places }) => places.inFlight === 2));
+  assert.equal(inFlight(), 8);
+  await until('all were served', () => all.every(({ places }) => places.inFlight === 0 && places.waiting === 0));
+});

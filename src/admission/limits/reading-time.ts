@@ -1,0 +1,101 @@
+/**
+ * Whether an answer is late, measured on the socket: from when the question has left to when all that had arrived by then was read. What
+ * this process does meanwhile, for however long, makes nobody late.
+ */
+
+/** `leftAtMs`: when the question left, on the clock of `performance`. */
+type OnOverdue = (leftAtMs: number) => void;
+
+/** Made in the turn of the event loop in which something is asked: at its end that is written. */
+export class ReadingTime {
+  readonly #ms: number;
+  readonly #onOverdue: OnOverdue;
+  readonly #onLeft: (() => void) | undefined;
+  #leftAtMs = 0;
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #isOver = false;
+
+  constructor(ms: number, onOverdue: OnOverdue, onLeft?: () => void) {
+    this.#ms = ms;
+    this.#onOverdue = onOverdue;
+    this.#onLeft = onLeft;
+    setImmediate(leave, this);
+  }
+
+  cancel(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** The client of Redis writes in an immediate of its own, which was there first. */
+  left(): void {
+    this.#onLeft?.();
+    if (this.#isOver) return;
+    this.#leftAtMs = performance.now();
+    this.#timer = setTimeout(wake, this.#ms, this);
+  }
+
+  /** Sockets are read between timers and immediates: what had arrived by now is read before the verdict. */
+  due(): void {
+    const restMs = this.#leftAtMs + this.#ms - performance.now();
+    if (restMs > 0) this.#timer = setTimeout(wake, Math.ceil(restMs), this);
+    else setImmediate(judge, this);
+  }
+
+  judge(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#onOverdue(this.#leftAtMs);
+  }
+}
+
+function leave(time: ReadingTime): void {
+  time.left();
+}
+
+function wake(time: ReadingTime): void {
+  time.due();
+}
+
+function judge(time: ReadingTime): void {
+  time.judge();
+}
+
+/** All that is asked in one turn leaves together, and has one deadline. */
+export class Turns<Asked> {
+  readonly #ms: number;
+  readonly #onOverdue: (asked: readonly Asked[], leftAtMs: number) => void;
+  #turn: Asked[] | undefined = undefined;
+
+  constructor(ms: number, onOverdue: (asked: readonly Asked[], leftAtMs: number) => void) {
+    this.#ms = ms;
+    this.#onOverdue = onOverdue;
+  }
+
+  add(asked: Asked): void {
+    if (this.#turn !== undefined) {
+      this.#turn.push(asked);
+      return;
+    }
+    const turn = [asked];
+    this.#turn = turn;
+    new ReadingTime(
+      this.#ms,
+      (leftAtMs) => this.#onOverdue(turn, leftAtMs),
+      () => {
+        this.#turn = undefined;
+      },
+    );
+  }
+}
+
+/** The answer, where it comes in time. */
+export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const time = new ReadingTime(ms, () => late.reject(new Error(`no answer within ${Math.round(ms)} ms`)));
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    time.cancel();
+  }
+}

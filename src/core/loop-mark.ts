@@ -1,0 +1,29 @@
+/** The mark by which a request says which installations it has come through, so that none of them is gone through twice. */
+
+import { GatewayError } from './errors.ts';
+
+export const loopHeader = 'x-postern-loop';
+
+const mark = /^[A-Za-z0-9._-]{1,64}$/;
+/** More gateways in a row than anybody builds on purpose. */
+const mostMarks = 16;
+
+/** What calls on behalf of a request carry: the marks that it came with, and our own. Throws where our own is one of them. */
+export function withOwnMark(installation: string, came: string | string[] | undefined): string {
+  if (came === undefined) return installation;
+  const marks = String(came)
+    .split(',')
+    .map((text) => text.trim());
+  if (marks.includes(installation)) {
+    throw new GatewayError('malformed_request', {
+      message:
+        'This request has been here before: an upstream of this gateway leads back to it. Point its base_url at the service itself.',
+    });
+  }
+  if (marks.length >= mostMarks || !marks.every((text) => mark.test(text))) {
+    throw new GatewayError('malformed_request', {
+      message: `The header ${loopHeader} is written by gateways, and holds the marks of fewer than ${mostMarks} of them; leave it out.`,
+    });
+  }
+  return `${marks.join(', ')}, ${installation}`;
+}

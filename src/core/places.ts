@@ -1,0 +1,29 @@
+/** What processes that share the places at an upstream say to whoever shares them out. */
+
+/** `held` never grows by itself: what a process holds beyond what it uses it lowers first, and then says so. */
+export interface PlaceClaim {
+  readonly upstream: string;
+  /** The limit, for all. */
+  readonly most: number;
+  readonly held: number;
+  /** Calls under way, and those that wait. */
+  readonly wants: number;
+}
+
+export interface PlaceGrant {
+  readonly held: number;
+  /** What may be kept: less than is held where others wait, so that what becomes free is theirs. */
+  readonly keep: number;
+}
+
+export interface PlaceArbiter {
+  /** False while nobody can be asked: then each has its share. */
+  readonly isThere: boolean;
+  /** Processes that share. */
+  readonly nodes: number;
+  /** In the order of the claims. */
+  claim(claims: readonly PlaceClaim[]): Promise<readonly PlaceGrant[]>;
+}
+
+/** Whoever has not claimed for so long does not wait any more. */
+export const waitsForMs = 1_000;
