@@ -1,7 +1,7 @@
 /** Counts what a list in a JSON body holds, on its bytes: elements, and single values. The body was scanned and is valid. */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type JsonField, kindBits } from './json-result.ts';
+import { turnIfOver } from './turns.ts';
 
 export interface ItemCount {
   /** Elements of the list. */
@@ -20,7 +20,7 @@ const CLOSE_BRACE = 0x7d;
 
 /** A longer list is counted in turns, so that other exchanges go on meanwhile. */
 const oneTurnBytes = 512 * 1024;
-const bytesPerTurn = 128 * 1024;
+const bytesPerPiece = 128 * 1024;
 /** A view of words costs more than it saves on a short list. */
 const shortBytes = 256;
 
@@ -45,7 +45,7 @@ export function countItems(body: Buffer, field: JsonField): ItemCount | Promise<
 }
 
 async function countInTurns(tally: Tally): Promise<ItemCount> {
-  while (tally.advance(bytesPerTurn)) await nextTurn();
+  while (tally.advance(bytesPerPiece)) await turnIfOver();
   return tally.count();
 }
 

@@ -47,6 +47,13 @@ export class JsonFields {
     while (field !== undefined && field.name !== name) field = field.before;
     return field;
   }
+
+  /** In whose value a byte stands. */
+  nameAt(offset: number): string | undefined {
+    let field = this.last;
+    while (field !== undefined && (offset < field.start || offset >= field.end)) field = field.before;
+    return field?.name;
+  }
 }
 
 export interface JsonObjectScan {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { slowClock } from '../../test/support/slow-clock.ts';
 import {
   compileWatchedKeys,
   type JsonScan,
@@ -170,7 +171,7 @@ test('points at the first character that is not UTF-8', async () => {
       const body = Buffer.concat([Buffer.from(before), Buffer.from(bad), Buffer.from('"}')]);
       const expected = { ok: false, fault: 'utf8', at: Buffer.byteLength(before) };
       assert.deepEqual(scanJson(body, watched), expected);
-      assert.deepEqual(await scanJsonInTurns(body, watched, { bytesPerTurn: 10_000 }), expected);
+      assert.deepEqual(await scanJsonInTurns(body, watched, { bytesPerPiece: 10_000 }), expected);
     }
   }
 });
@@ -182,7 +183,8 @@ test('reads a body of a hundred thousand unknown keys', () => {
   assert.equal(field?.end, Buffer.byteLength(text) - 1);
 });
 
-test('gives the event loop its turns, also inside of one long text, list or number', async () => {
+test('gives the event loop its turns, also inside of one long text, list or number', async (t) => {
+  await slowClock(t);
   const bodies = [
     `{"model":"${'a'.repeat(300_000)}"}`,
     `{"model":[${'12345,'.repeat(50_000)}1]}`,
@@ -198,7 +200,7 @@ test('gives the event loop its turns, also inside of one long text, list or numb
       if (!done) setImmediate(count);
     };
     setImmediate(count);
-    const result = await scanJsonInTurns(Buffer.from(text), watched, { bytesPerTurn: 1000 });
+    const result = await scanJsonInTurns(Buffer.from(text), watched, { bytesPerPiece: 1000 });
     done = true;
     assert.deepEqual(result, scan(text));
     assert.ok(turns >= 300, `only ${turns} turns for ${text.slice(0, 20)}`);
@@ -208,7 +210,7 @@ test('gives the event loop its turns, also inside of one long text, list or numb
 test('keeps scans apart that take turns with one another', async () => {
   const texts = ['{"model":"a","input":[1,2]}', '{"input":{"b":[[]]},"task":null}', '{"dimensions":5,"model":[{}]}'];
   const results = await Promise.all(
-    texts.map((text) => scanJsonInTurns(Buffer.from(text), watched, { bytesPerTurn: 1 })),
+    texts.map((text) => scanJsonInTurns(Buffer.from(text), watched, { bytesPerPiece: 1 })),
   );
   assert.deepEqual(
     results,

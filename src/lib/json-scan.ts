@@ -1,10 +1,10 @@
 /** Scans a JSON body on its bytes: is it valid, and where are the top-level fields that matter. No objects are built. */
 
 import { isUtf8 } from 'node:buffer';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WatchedKeys } from './json-keys.ts';
 import type { JsonField, JsonFields, JsonScan } from './json-result.ts';
 import { JsonScanner } from './json-scanner.ts';
+import { turnIfOver } from './turns.ts';
 
 export { compileWatchedKeys, type WatchedKeys } from './json-keys.ts';
 export {
@@ -19,7 +19,7 @@ export {
 
 const defaultMaxDepth = 64;
 /** Rarely more than a millisecond of work, whatever the body is made of. */
-const defaultBytesPerTurn = 32 * 1024;
+const defaultBytesPerPiece = 32 * 1024;
 
 /** UTF-8 is checked natively, so much faster than the rest. */
 const utf8Speedup = 16;
@@ -38,20 +38,20 @@ export function scanJson(body: Buffer, watched: WatchedKeys, maxDepth = defaultM
   return { ok: false, fault: 'utf8', at: firstIllFormed(body, 0, body.length) };
 }
 
-/** Scans with the same result, but gives the event loop a turn after every so many bytes. */
+/** Scans with the same result, but gives the event loop a turn now and then, after so many bytes or a multiple of them. */
 export async function scanJsonInTurns(
   body: Buffer,
   watched: WatchedKeys,
-  { maxDepth = defaultMaxDepth, bytesPerTurn = defaultBytesPerTurn } = {},
+  { maxDepth = defaultMaxDepth, bytesPerPiece = defaultBytesPerPiece } = {},
 ): Promise<JsonScan> {
   const scanner = new JsonScanner(body, toWords(body), body.length, watched, maxDepth, toObjects(maxDepth));
-  while (scanner.advance(bytesPerTurn)) await nextTurn();
+  while (scanner.advance(bytesPerPiece)) await turnIfOver();
   const scan = scanner.result();
   if (!isWellFormed(scan)) return scan;
   for (let from = 0, to = 0; from < body.length; from = to) {
-    to = characterStart(body, from + bytesPerTurn * utf8Speedup);
+    to = characterStart(body, from + bytesPerPiece * utf8Speedup);
     if (!isUtf8(body.subarray(from, to))) return { ok: false, fault: 'utf8', at: firstIllFormed(body, from, to) };
-    if (to < body.length) await nextTurn();
+    if (to < body.length) await turnIfOver();
   }
   return scan;
 }

@@ -13,13 +13,26 @@ export class JsonTextError extends Error {
   }
 }
 
-/** There are more values in the text than are read: it may be good JSON. */
-export class JsonTooMany extends JsonTextError {}
+/** There is more in the text than is read: it may be good JSON. */
+export class JsonTooMuch extends JsonTextError {
+  /** Of what, such as `4 values`. */
+  readonly limit: string;
+
+  constructor(limit: string, at: number) {
+    super(`more than ${limit}`, at);
+    this.limit = limit;
+  }
+}
 
 export interface ReadingLimits {
   readonly maxDepth: number;
   /** Each value takes some sixty bytes of memory, however few it takes in the text; a list of numbers is one. */
   readonly maxValues: number;
+  /** In one list; a list of numbers has none. */
+  readonly maxElements: number;
+  /** In one object. */
+  readonly maxMembers: number;
+  readonly maxNameCharacters: number;
 }
 
 const TAB = 0x09;
@@ -48,44 +61,53 @@ const words: readonly (readonly [word: string, value: Json])[] = [
 ];
 
 const needsDecoding = /[\\\x00-\x1f]/;
-/** About a millisecond of work. */
-const charactersPerTurn = 64 * 1024;
+const beyondSpace = /[^ \n\r\t]/g;
+const beyondDigits = /[^0-9]/g;
+/** What is longer is left to a native search, which costs as much to begin with. */
+const nearCharacters = 32;
+/** Between two places to stop: far less than a millisecond of work. */
+const charactersPerPiece = 16 * 1024;
+/** Of most vectors; they are read at one go. */
+const shortNumbersCharacters = 64 * 1024;
+/** The longest escape is one shorter, so that no place is within one that begins further back. */
+const longestEscape = 6;
 
 /** A value that is read in turns: every `yield` is a place to stop. */
 type Reading = Generator<undefined, Json, undefined>;
 
 export class JsonTextReader {
   readonly #text: string;
-  readonly #maxDepth: number;
-  readonly #maxValues: number;
+  readonly #limits: ReadingLimits;
   #at = 0;
   #depth = 0;
   #values = 0;
-  #nextTurnAt = charactersPerTurn;
+  #nextPieceAt = charactersPerPiece;
+  /** A list of numbers of which more than a piece was read. */
+  #longNumbers: Generator<undefined, JsonNumbers | undefined, undefined> | undefined = undefined;
 
-  constructor(text: string, { maxDepth, maxValues }: ReadingLimits) {
+  constructor(text: string, limits: ReadingLimits) {
     this.#text = text;
-    this.#maxDepth = maxDepth;
-    this.#maxValues = maxValues;
+    this.#limits = limits;
   }
 
   *document(): Reading {
     this.#skipSpace();
     const plain = this.#plainValue();
-    const value = plain === undefined ? yield* this.#container() : plain;
+    const value = plain === undefined ? yield* this.#longValue() : plain;
     this.#skipSpace();
     if (this.#at < this.#text.length) throw this.#unexpected();
     return value;
   }
 
-  /** A value that holds no others, or a list of nothing but numbers; undefined where another one begins here. */
+  /** A value that holds no others and is not long, or a list of nothing but numbers; undefined where another one begins here. */
   #plainValue(): Json | undefined {
+    const { maxValues } = this.#limits;
     this.#values += 1;
-    if (this.#values > this.#maxValues) throw new JsonTooMany(`more than ${this.#maxValues} values`, this.#at);
+    if (this.#values > maxValues) throw new JsonTooMuch(`${maxValues} values`, this.#at);
     const code = this.#text.charCodeAt(this.#at);
-    if (code === QUOTE) return this.#string();
+    if (code === QUOTE) return this.#shortString();
     if (code === OPEN_BRACE) return undefined;
-    if (code === OPEN_BRACKET) return this.#numbers();
+    if (code === OPEN_BRACKET) return this.#shortNumbers();
     if (code === MINUS || isDigit(code)) {
       const start = this.#at;
       this.#at = this.#endOfNumber(start);
@@ -99,9 +121,19 @@ export class JsonTextReader {
     throw this.#unexpected();
   }
 
+  *#longValue(): Reading {
+    if (this.#text.charCodeAt(this.#at) === QUOTE) return yield* this.#longString();
+    const begun = this.#longNumbers;
+    this.#longNumbers = undefined;
+    const numbers = begun === undefined ? undefined : yield* begun;
+    return numbers ?? (yield* this.#container());
+  }
+
   *#container(): Reading {
     this.#depth += 1;
-    if (this.#depth > this.#maxDepth) throw new JsonTextError(`more than ${this.#maxDepth} levels`, this.#at);
+    if (this.#depth > this.#limits.maxDepth) {
+      throw new JsonTextError(`more than ${this.#limits.maxDepth} levels`, this.#at);
+    }
     const isObject = this.#text.charCodeAt(this.#at) === OPEN_BRACE;
     this.#at += 1;
     this.#skipSpace();
@@ -111,48 +143,53 @@ export class JsonTextReader {
   }
 
   *#members(): Generator<undefined, JsonObject, undefined> {
+    const { maxMembers } = this.#limits;
     // Without a prototype, `__proto__` is a name like any other.
     const members: Record<string, Json> = Object.create(null);
     if (this.#skip(CLOSE_BRACE)) return members;
-    for (;;) {
+    for (let count = 1; ; count += 1) {
+      if (count > maxMembers) throw new JsonTooMuch(`${maxMembers} members in one object`, this.#at);
       if (this.#text.charCodeAt(this.#at) !== QUOTE) throw this.#unexpected();
-      const name = this.#string();
+      const name = this.#name();
       this.#skipSpace();
       if (!this.#skip(COLON)) throw this.#unexpected();
       this.#skipSpace();
       const plain = this.#plainValue();
-      members[name] = plain === undefined ? yield* this.#container() : plain;
+      members[name] = plain === undefined ? yield* this.#longValue() : plain;
       this.#skipSpace();
       if (this.#skip(CLOSE_BRACE)) return members;
       if (!this.#skip(COMMA)) throw this.#unexpected();
       this.#skipSpace();
-      if (this.#isTurnOver()) yield;
+      if (this.#isPieceOver()) yield;
     }
   }
 
   *#elements(): Generator<undefined, readonly Json[], undefined> {
+    const { maxElements } = this.#limits;
     const elements: Json[] = [];
     if (this.#skip(CLOSE_BRACKET)) return elements;
     for (;;) {
+      if (elements.length >= maxElements) throw new JsonTooMuch(`${maxElements} elements in one list`, this.#at);
       const plain = this.#plainValue();
-      elements.push(plain === undefined ? yield* this.#container() : plain);
+      elements.push(plain === undefined ? yield* this.#longValue() : plain);
       this.#skipSpace();
       if (this.#skip(CLOSE_BRACKET)) return elements;
       if (!this.#skip(COMMA)) throw this.#unexpected();
       this.#skipSpace();
-      if (this.#isTurnOver()) yield;
+      if (this.#isPieceOver()) yield;
     }
   }
 
-  #isTurnOver(): boolean {
-    if (this.#at < this.#nextTurnAt) return false;
-    this.#nextTurnAt = this.#at + charactersPerTurn;
+  #isPieceOver(): boolean {
+    if (this.#at < this.#nextPieceAt) return false;
+    this.#nextPieceAt = this.#at + charactersPerPiece;
     return true;
   }
 
-  /** The list that begins here where it holds nothing but numbers; else undefined, and nothing was read. */
-  #numbers(): JsonNumbers | undefined {
+  /** The list that begins here where it holds nothing but numbers and is not long; else undefined, and nothing was read. */
+  #shortNumbers(): JsonNumbers | undefined {
     const start = this.#at;
+    const limit = start + shortNumbersCharacters;
     let at = start;
     let count = 0;
     do {
@@ -161,35 +198,115 @@ export class JsonTextReader {
       if (code !== MINUS && !isDigit(code)) return undefined;
       at = this.#endOfSpace(this.#endOfNumber(at));
       count += 1;
+    } while (this.#text.charCodeAt(at) === COMMA && at < limit);
+    if (this.#text.charCodeAt(at) === COMMA) {
+      this.#longNumbers = this.#numbers(start, at, count);
+      return undefined;
+    }
+    return this.#numbersUpTo(start, at, count);
+  }
+
+  /** The same of a long one, on from where so many numbers of it were read. */
+  *#numbers(start: number, from: number, read: number): Generator<undefined, JsonNumbers | undefined, undefined> {
+    let at = from;
+    let count = read;
+    let nextPieceAt = from + charactersPerPiece;
+    do {
+      at = this.#endOfSpace(at + 1);
+      const code = this.#text.charCodeAt(at);
+      if (code !== MINUS && !isDigit(code)) return undefined;
+      at = this.#endOfSpace(this.#endOfNumber(at));
+      count += 1;
+      if (at >= nextPieceAt) {
+        nextPieceAt = at + charactersPerPiece;
+        yield;
+      }
     } while (this.#text.charCodeAt(at) === COMMA);
-    this.#at = at;
+    return this.#numbersUpTo(start, at, count);
+  }
+
+  #numbersUpTo(start: number, end: number, count: number): JsonNumbers {
+    this.#at = end;
     if (!this.#skip(CLOSE_BRACKET)) throw this.#unexpected();
-    if (this.#depth >= this.#maxDepth) throw new JsonTextError(`more than ${this.#maxDepth} levels`, start);
+    const { maxDepth } = this.#limits;
+    if (this.#depth >= maxDepth) throw new JsonTextError(`more than ${maxDepth} levels`, start);
     return new JsonNumbers(this.#text.slice(start, this.#at), count);
   }
 
-  #string(): string {
+  #name(): string {
+    const start = this.#at;
+    const { maxNameCharacters } = this.#limits;
+    const name = this.#shortString();
+    if (name !== undefined && name.length <= maxNameCharacters) return name;
+    throw new JsonTooMuch(`${maxNameCharacters} characters in one name`, start);
+  }
+
+  /** The string that begins here; undefined where it is long, and nothing was read. */
+  #shortString(): string | undefined {
     const start = this.#at;
     let end = start;
     do {
       end = this.#text.indexOf('"', end + 1);
       if (end === -1) throw new JsonTextError('an unterminated string', start);
-    } while (this.#isEscaped(end, start));
+      if (end - start > charactersPerPiece) return undefined;
+    } while (this.#isEscaped(end, start + 1));
     this.#at = end + 1;
-    const raw = this.#text.slice(start + 1, end);
+    return this.#decoded(start + 1, end);
+  }
+
+  /** The same string in pieces. None of them ends within an escape. */
+  *#longString(): Generator<undefined, string, undefined> {
+    const text = this.#text;
+    const start = this.#at + 1;
+    let decoded = '';
+    let isPlain = true;
+    let quote = start - 1;
+    for (let from = start; ; ) {
+      while (quote !== -1 && (quote < from || (quote - from < charactersPerPiece && this.#isEscaped(quote, from)))) {
+        quote = text.indexOf('"', quote + 1);
+      }
+      if (quote === -1) throw new JsonTextError('an unterminated string', start - 1);
+      const isLast = quote - from < charactersPerPiece;
+      const to = isLast ? quote : this.#endOfPiece(from);
+      const piece = this.#decoded(from, to);
+      isPlain &&= piece.length === to - from;
+      decoded += piece;
+      if (isLast) {
+        this.#at = quote + 1;
+        return isPlain ? text.slice(start, quote) : decoded;
+      }
+      from = to;
+      yield;
+    }
+  }
+
+  /** Where a piece that begins at `from` may end: at a place that is within no escape. */
+  #endOfPiece(from: number): number {
+    const text = this.#text;
+    const limit = from + charactersPerPiece;
+    let at = limit - longestEscape;
+    while (at < limit && text[at] !== '\\') at += 1;
+    // The first of several in a row begins an escape; those before belong to the same row.
+    while (at > from && text[at - 1] === '\\') at -= 1;
+    // A piece that begins with them has room for pairs.
+    return at > from ? at : from + charactersPerPiece - longestEscape - ((charactersPerPiece - longestEscape) % 2);
+  }
+
+  #decoded(from: number, to: number): string {
+    const raw = this.#text.slice(from, to);
     if (!needsDecoding.test(raw)) return raw;
     try {
       const decoded: unknown = JSON.parse(`"${raw}"`);
       return String(decoded);
     } catch {
-      throw new JsonTextError('an ill-formed string', start);
+      throw new JsonTextError('an ill-formed string', from - 1);
     }
   }
 
-  /** Whether an odd number of backslashes stands before it. */
+  /** Whether an odd number of backslashes stands before it, from `start` on. */
   #isEscaped(at: number, start: number): boolean {
     let before = at - 1;
-    while (before > start && this.#text[before] === '\\') before -= 1;
+    while (before >= start && this.#text[before] === '\\') before -= 1;
     return (at - before) % 2 === 0;
   }
 
@@ -206,20 +323,31 @@ export class JsonTextReader {
 
   /** At least one. */
   #endOfDigits(start: number): number {
+    const text = this.#text;
+    const near = start + nearCharacters;
     let at = start;
-    while (isDigit(this.#text.charCodeAt(at))) at += 1;
+    while (at < near && isDigit(text.charCodeAt(at))) at += 1;
+    if (at === near) return this.#next(beyondDigits, at);
     if (at > start) return at;
     this.#at = at;
     throw this.#unexpected();
   }
 
   #endOfSpace(start: number): number {
+    const text = this.#text;
     let at = start;
     for (;;) {
-      const code = this.#text.charCodeAt(at);
-      if (code !== SPACE && code !== LINE_FEED && code !== RETURN && code !== TAB) return at;
+      const code = text.charCodeAt(at);
+      if (code > SPACE || (code !== SPACE && code !== LINE_FEED && code !== RETURN && code !== TAB)) return at;
       at += 1;
+      if (at - start > nearCharacters) return this.#next(beyondSpace, at);
     }
+  }
+
+  /** Where the next character of that kind is; the end of the text where there is none. */
+  #next(kind: RegExp, from: number): number {
+    kind.lastIndex = from;
+    return kind.exec(this.#text)?.index ?? this.#text.length;
   }
 
   #skipSpace(): void {

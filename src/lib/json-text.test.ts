@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
+import { slowClock } from '../../test/support/slow-clock.ts';
 import {
   isJsonList,
   isJsonObject,
@@ -9,7 +10,7 @@ import {
   JsonNumber,
   JsonNumbers,
   JsonTextError,
-  JsonTooMany,
+  JsonTooMuch,
   parseJson,
   parseJsonInTurns,
   writeJson,
@@ -109,7 +110,8 @@ test('reads the values of a list of numbers as JavaScript reads them', () => {
   assert.deepEqual(odd.values(), [-0, Number.POSITIVE_INFINITY, 0.001]);
 });
 
-test('says the same in turns, and lets others have theirs', async () => {
+test('says the same in turns, and lets others have theirs', async (t) => {
+  await slowClock(t);
   const rows = Array.from({ length: 3_000 }, (_, index) => ({
     index,
     text: 'Zwölf "Boxkämpfer"\n'.repeat(20),
@@ -140,8 +142,122 @@ test('what is no JSON is refused in turns as well', async () => {
 
 test('stops at the number of values that it is given; a list of numbers is one', () => {
   const limits = { maxValues: 4 };
-  assert.throws(() => parseJson(Buffer.from('["a","b","c","d"]'), limits), JsonTooMany);
+  assert.throws(() => parseJson(Buffer.from('["a","b","c","d"]'), limits), JsonTooMuch);
   assert.throws(() => parseJson(Buffer.from('{"a":[],"b":{},"c":1,"d":null}'), limits), /more than 4 values/);
-  assert.throws(() => parseJson(Buffer.from('["a",1,2,3]'), limits), JsonTooMany);
+  assert.throws(() => parseJson(Buffer.from('["a",1,2,3]'), limits), JsonTooMuch);
   parseJson(Buffer.from('["a",[1,2,3,4,5,6],{}]'), limits);
+});
+
+test('stops at lists, objects and names of more than it is given', () => {
+  assert.throws(
+    () => parseJson(Buffer.from('[["a","b","c"]]'), { maxElements: 2 }),
+    /more than 2 elements in one list/,
+  );
+  parseJson(Buffer.from('[["a","b"],[1,2,3,4]]'), { maxElements: 2 });
+  assert.throws(() => parseJson(Buffer.from('{"a":1,"b":2,"a":3}'), { maxMembers: 2 }), /more than 2 members/);
+  parseJson(Buffer.from('[{"a":1,"b":2},{"c":1}]'), { maxMembers: 2 });
+  assert.throws(
+    () => parseJson(Buffer.from('{"abc":1}'), { maxNameCharacters: 2 }),
+    /more than 2 characters in one name/,
+  );
+  assert.throws(() => parseJson(Buffer.from(`{"${'a'.repeat(100_000)}":1}`)), JsonTooMuch);
+});
+
+/** Of one more character than a piece has, and such that an end of a piece falls into whatever it is made of. */
+const longTexts = [
+  'x',
+  'é',
+  '🚀',
+  '\\',
+  '"',
+  '\n',
+  '\u0041',
+  '\ud83d\ude80',
+  'a\\',
+  '\\"',
+  '\\u0041',
+  'abc\u00e9\\\\"\t模',
+].flatMap((unit) => {
+  const units = JSON.stringify(unit).slice(1, -1);
+  const count = Math.ceil(33_000 / units.length);
+  return ['', 'a', 'ab', 'abc', 'abcd', 'abcde'].map((before) => `"${before}${units.repeat(count)}"`);
+});
+
+test('reads and writes long texts as JSON does, whatever the ends of their pieces fall into', () => {
+  for (const text of [...longTexts, `"${'\\u0041'.repeat(9_000)}"`, `"a${'\\ud83d\\ude80'.repeat(5_000)}"`]) {
+    const expected: unknown = JSON.parse(text);
+    assert.ok(read(text) === expected, text.slice(0, 40));
+    assert.ok(writeJson(String(expected)).toString() === JSON.stringify(expected), text.slice(0, 40));
+  }
+  const random = fc.string({
+    unit: fc.constantFrom('\\', '"', 'a', 'é', '\ud83d', '\ude80', '🚀', '\n'),
+    minLength: 500,
+  });
+  fc.assert(
+    fc.property(random, fc.integer({ min: 40, max: 80 }), (unit, count) => {
+      const text = unit.repeat(count);
+      assert.ok(read(JSON.stringify(text)) === text);
+      assert.ok(writeJson(text).toString() === JSON.stringify(text));
+    }),
+    { numRuns: 50, endOnFailure: true },
+  );
+});
+
+test('stops within long texts and long lists of numbers, too', async (t) => {
+  await slowClock(t);
+  let turns = 0;
+  let isOver = false;
+  const counting = (async () => {
+    for (; !isOver; turns += 1) await nextTurn();
+  })();
+  t.after(async () => {
+    isOver = true;
+    await counting;
+  });
+  for (const text of [`"${'x'.repeat(300_000)}"`, `"${'\\\\'.repeat(150_000)}"`, `[${'12345,'.repeat(50_000)}1]`]) {
+    turns = 0;
+    const value = await parseJsonInTurns(Buffer.from(text));
+    assert.ok(turns >= 10, `${turns} turns for ${text.slice(0, 20)}`);
+    turns = 0;
+    const written = await writeJsonInTurns(value);
+    assert.ok(turns >= (text.startsWith('[') ? 0 : 3), `${turns} turns to write ${text.slice(0, 20)}`);
+    assert.ok(written.equals(Buffer.from(text)));
+  }
+});
+
+test('refuses long texts that are none', () => {
+  const long = 'x'.repeat(40_000);
+  for (const text of [
+    `"${long}`,
+    `"${long}\\"`,
+    `"${long}\n${long}"`,
+    `"${long}\\u00g0${long}"`,
+    `"${long}\\x${long}"`,
+  ]) {
+    assert.throws(() => read(text), JsonTextError, text.slice(-20));
+  }
+});
+
+test('reads long lists of numbers, long numbers and long white space', () => {
+  const numbers = read(`[${'-1.5e2 , 7,'.repeat(20_000)}0]`);
+  assert.ok(numbers instanceof JsonNumbers);
+  assert.equal(numbers.length, 40_001);
+  const mixed = read(`[${'1,'.repeat(30_000)}"x",[${'2,'.repeat(30_000)}3]]`);
+  assert.ok(isJsonList(mixed));
+  assert.equal(mixed.length, 30_002);
+  const digits = '1'.repeat(50_000);
+  assert.equal(
+    rewritten(`{${' '.repeat(50_000)}"a"${'\n'.repeat(50_000)}:${digits}.${digits}e${digits}}`),
+    `{"a":${digits}.${digits}e${digits}}`,
+  );
+  assert.throws(() => read(`[1${' '.repeat(50_000)}`), JsonTextError);
+  assert.throws(() => read(`1${'0'.repeat(50_000)}x`), JsonTextError);
+});
+
+test('reads a long body to the same, whichever of its bytes the pieces begin with', () => {
+  const text = `["${'模é🚀a'.repeat(60_000)}"]`;
+  for (const before of ['', ' ', '  ', '   ']) assert.deepEqual(read(before + text), JSON.parse(text));
+  const bytes = Buffer.from(text);
+  bytes[bytes.length - 4] = 0xff;
+  assert.throws(() => parseJson(bytes), /UTF-8/);
 });

@@ -1,11 +1,11 @@
 /** Reads and writes JSON as values whose numbers keep every digit; long texts in turns, so that others go on meanwhile. */
 
 import { isUtf8 } from 'node:buffer';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { JsonTextError, JsonTextReader, type ReadingLimits } from './json-text-reader.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, JsonNumbers, type JsonObject } from './json-value.ts';
+import { atOnce, inTurns } from './turns.ts';
 
-export { JsonTextError, JsonTooMany } from './json-text-reader.ts';
+export { JsonTextError, JsonTooMuch } from './json-text-reader.ts';
 export {
   isJsonList,
   isJsonObject,
@@ -16,29 +16,36 @@ export {
   numberOf,
 } from './json-value.ts';
 
-const standardLimits: ReadingLimits = { maxDepth: 64, maxValues: 4_000_000 };
+/** Objects and names of more than this take the longer the more there are of them, and no honest text has them. */
+const standardLimits: ReadingLimits = {
+  maxDepth: 64,
+  maxValues: 4_000_000,
+  maxElements: Number.POSITIVE_INFINITY,
+  maxMembers: 10_000,
+  maxNameCharacters: 10_000,
+};
 
 /** Throws a `JsonTextError` where the bytes are not one JSON text. Of a name that stands twice, the last one counts. */
 export function parseJson(bytes: Buffer, limits: Partial<ReadingLimits> = {}): Json {
-  return finish(toReader(bytes, limits).document());
+  return atOnce(read(bytes, limits));
 }
 
 /** The same, with a turn for the event loop now and then. */
-export async function parseJsonInTurns(bytes: Buffer, limits: Partial<ReadingLimits> = {}): Promise<Json> {
-  return await finishInTurns(toReader(bytes, limits).document());
+export function parseJsonInTurns(bytes: Buffer, limits: Partial<ReadingLimits> = {}): Promise<Json> {
+  return inTurns(read(bytes, limits));
 }
 
 /** Undefined values are left out. */
 export function writeJson(value: Json): Buffer {
   const writer = new Writer();
-  finish(writer.write(value));
+  atOnce(writer.write(value));
   return writer.bytes();
 }
 
 /** The same, with a turn for the event loop now and then; the value must not change meanwhile. */
 export async function writeJsonInTurns(value: Json): Promise<Buffer> {
   const writer = new Writer();
-  await finishInTurns(writer.write(value));
+  await inTurns(writer.write(value));
   return writer.bytes();
 }
 
@@ -47,28 +54,40 @@ export function fromPlain(value: unknown): Json {
   return parseJson(Buffer.from(JSON.stringify(value) ?? 'null'));
 }
 
-function toReader(bytes: Buffer, limits: Partial<ReadingLimits>): JsonTextReader {
-  if (!isUtf8(bytes)) throw new JsonTextError('ill-formed UTF-8', 0);
-  return new JsonTextReader(bytes.toString('utf8'), { ...standardLimits, ...limits });
+/** Between two places to stop: far less than a millisecond of work. */
+const charactersPerPiece = 16 * 1024;
+const bytesPerPiece = 256 * 1024;
+const charactersPerChunk = 64 * 1024;
+
+function* read(bytes: Buffer, limits: Partial<ReadingLimits>): Generator<undefined, Json, undefined> {
+  const text = bytes.length <= bytesPerPiece ? toText(bytes, 0) : yield* decode(bytes);
+  return yield* new JsonTextReader(text, { ...standardLimits, ...limits }).document();
 }
 
-function finish<T>(work: Generator<undefined, T, undefined>): T {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
+function* decode(bytes: Buffer): Generator<undefined, string, undefined> {
+  let text = '';
+  for (let from = 0; from < bytes.length; ) {
+    const to = beginningOfCharacter(bytes, from + bytesPerPiece);
+    text += toText(bytes.subarray(from, to), text.length);
+    from = to;
+    if (to < bytes.length) yield;
   }
+  return text;
 }
 
-async function finishInTurns<T>(work: Generator<undefined, T, undefined>): Promise<T> {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-    await nextTurn();
+function toText(bytes: Buffer, at: number): string {
+  if (!isUtf8(bytes)) throw new JsonTextError('ill-formed UTF-8', at);
+  return bytes.toString('utf8');
+}
+
+/** Of the character that `at` is in; `at` itself where there is none. */
+function beginningOfCharacter(bytes: Buffer, at: number): number {
+  if (at >= bytes.length) return bytes.length;
+  for (let start = at; start > at - 4; start -= 1) {
+    if (((bytes[start] ?? 0) & 0xc0) !== 0x80) return start;
   }
+  return at;
 }
-
-/** About a millisecond of work. */
-const charactersPerTurn = 64 * 1024;
 
 class Writer {
   readonly #chunks: Buffer[] = [];
@@ -78,6 +97,7 @@ class Writer {
   *write(value: Json): Generator<undefined, void, undefined> {
     const plain = plainText(value);
     if (plain !== undefined) this.#text += plain;
+    else if (typeof value === 'string') yield* this.#writeLongText(value);
     else if (isJsonList(value)) yield* this.#writeList(value);
     else if (isJsonObject(value)) yield* this.#writeObject(value);
   }
@@ -87,13 +107,24 @@ class Writer {
     return this.#chunks.length === 0 ? last : Buffer.concat([...this.#chunks, last]);
   }
 
+  *#writeLongText(text: string): Generator<undefined, void, undefined> {
+    this.#text += '"';
+    for (let from = 0; from < text.length; ) {
+      const to = endOfPiece(text, from + charactersPerPiece);
+      this.#text += JSON.stringify(text.slice(from, to)).slice(1, -1);
+      from = to;
+      if (this.#isFull()) yield;
+    }
+    this.#text += '"';
+  }
+
   *#writeList(list: readonly Json[]): Generator<undefined, void, undefined> {
     let before = '[';
     for (const element of list) {
       const plain = plainText(element);
       this.#text += plain === undefined ? before : before + plain;
       if (plain === undefined) yield* this.write(element);
-      if (this.#isTurnOver()) yield;
+      if (this.#isFull()) yield;
       before = ',';
     }
     this.#text += list.length === 0 ? '[]' : ']';
@@ -107,22 +138,30 @@ class Writer {
       const plain = plainText(member);
       this.#text += `${before}${JSON.stringify(name)}:${plain ?? ''}`;
       if (plain === undefined) yield* this.write(member);
-      if (this.#isTurnOver()) yield;
+      if (this.#isFull()) yield;
       before = ',';
     }
     this.#text += before === '{' ? '{}' : '}';
   }
 
-  #isTurnOver(): boolean {
-    if (this.#text.length < charactersPerTurn) return false;
+  #isFull(): boolean {
+    if (this.#text.length < charactersPerChunk) return false;
     this.#chunks.push(Buffer.from(this.#text));
     this.#text = '';
     return true;
   }
 }
 
-/** Of a value that holds no others, or numbers alone; undefined for the rest. */
+/** Not within a pair of surrogates. */
+function endOfPiece(text: string, at: number): number {
+  if (at >= text.length) return text.length;
+  const isWithinPair = (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+  return isWithinPair ? at + 1 : at;
+}
+
+/** Of a value that holds no others, or numbers alone; undefined for the rest, and for a text that is long. */
 function plainText(value: Json): string | undefined {
+  if (typeof value === 'string' && value.length > charactersPerPiece) return undefined;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   return value instanceof JsonNumber || value instanceof JsonNumbers ? value.source : undefined;
 }

@@ -1,6 +1,7 @@
 /** Text from lists of token IDs. The vocabularies are large, and loaded when the first one is asked for. */
 
 import type { TiktokenBPE } from 'js-tiktoken/lite';
+import { inTurns } from './turns.ts';
 
 const loaders = {
   cl100k_base: () => import('js-tiktoken/ranks/cl100k_base'),
@@ -27,17 +28,44 @@ type Pieces = readonly (string | undefined)[];
 
 const loaded = new Map<Vocabulary, Promise<Pieces>>();
 
+/** Decoding takes its time, and a token may be a hundred bytes long: of one request no more than this. OpenAI takes no more, either. */
+export const mostTokenIds = 300_000;
+
 /** Undefined where one of them is no ID of the vocabulary. A character that is cut at either end becomes U+FFFD. */
 export async function textOfTokens(vocabulary: Vocabulary, ids: readonly number[]): Promise<string | undefined> {
-  const pieces = await piecesOf(vocabulary);
-  // A character for each byte.
-  let bytes = '';
-  for (const id of ids) {
-    const piece = pieces[id];
-    if (piece === undefined) return undefined;
-    bytes += atob(piece);
+  return await inTurns(decode(await piecesOf(vocabulary), ids));
+}
+
+/** Between two places to stop. */
+const idsPerPiece = 2_048;
+
+function* decode(pieces: Pieces, ids: readonly number[]): Generator<undefined, string | undefined, undefined> {
+  const parts: Buffer[] = [];
+  for (let from = 0; from < ids.length; from += idsPerPiece) {
+    // A character for each byte.
+    let bytes = '';
+    for (const id of ids.slice(from, from + idsPerPiece)) {
+      const piece = pieces[id];
+      if (piece === undefined) return undefined;
+      bytes += atob(piece);
+    }
+    parts.push(Buffer.from(bytes, 'latin1'));
+    yield;
   }
-  return Buffer.from(bytes, 'latin1').toString('utf8');
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** What text is split by, into tokens. */
+export interface Encoding {
+  readonly pieces: Pieces;
+  /** Matches one word after the other: no token lies over two of them. */
+  readonly words: string;
+}
+
+export async function encodingOf(vocabulary: Vocabulary): Promise<Encoding> {
+  const pieces = await piecesOf(vocabulary);
+  const { default: ranks } = await loaders[vocabulary]();
+  return { pieces, words: ranks.pat_str };
 }
 
 /** The one that goes with the name of a model. */
@@ -48,7 +76,7 @@ export function vocabularyOf(model: string): Vocabulary {
 function piecesOf(vocabulary: Vocabulary): Promise<Pieces> {
   const known = loaded.get(vocabulary);
   if (known !== undefined) return known;
-  const pieces = loaders[vocabulary]().then(({ default: ranks }) => toPieces(ranks));
+  const pieces = loaders[vocabulary]().then(({ default: ranks }) => inTurns(toPieces(ranks)));
   loaded.set(vocabulary, pieces);
   // What could not be loaded may be there the next time.
   pieces.catch(() => loaded.delete(vocabulary));
@@ -56,14 +84,30 @@ function piecesOf(vocabulary: Vocabulary): Promise<Pieces> {
 }
 
 /** A line is a mark, the ID of its first piece, and the pieces from there on. */
-function toPieces({ bpe_ranks: lines, special_tokens: special }: TiktokenBPE): Pieces {
+function* toPieces({
+  bpe_ranks: lines,
+  special_tokens: special,
+}: TiktokenBPE): Generator<undefined, Pieces, undefined> {
   const pieces: (string | undefined)[] = [];
   for (const line of lines.split('\n')) {
-    const [, first, ...rest] = line.split(' ');
-    for (const [index, piece] of rest.entries()) pieces[Number(first) + index] = piece;
+    let at = line.indexOf(' ') + 1;
+    let next = wordEnd(line, at);
+    let id = Number(line.slice(at, next));
+    while (next < line.length) {
+      at = next + 1;
+      next = wordEnd(line, at);
+      pieces[id] = line.slice(at, next);
+      id += 1;
+      if (id % idsPerPiece === 0) yield;
+    }
   }
   for (const [text, id] of Object.entries(special)) pieces[id] = btoa(text);
   return pieces;
+}
+
+function wordEnd(line: string, start: number): number {
+  const end = line.indexOf(' ', start);
+  return end === -1 ? line.length : end;
 }
 
 /** A rough count where nobody gave one: four bytes to a token, one at least. */

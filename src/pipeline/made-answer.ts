@@ -38,6 +38,10 @@ export class WholeMadeAnswer implements Answer {
     this.#body = body;
   }
 
+  get bytes(): number {
+    return this.#body.length;
+  }
+
   take(sink: AnswerSink): void {
     sink.onChunk(this.#body);
     sink.onEnd([]);

@@ -1,44 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Answer, AnswerSink, Failure } from '../core/outcome.ts';
+import { Client, Source } from '../../test/support/answer-source.ts';
 import { type StreamReader, Unfit } from '../core/translation.ts';
 import { isJsonObject, type Json } from '../lib/json-text.ts';
+import { SecretSearch } from './secret-search.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
-
-/** An upstream's answer that comes as the test wants it to. */
-class Source implements Answer {
-  readonly status = 200;
-  readonly statusText = 'OK';
-  readonly headers = ['Content-Type', 'text/event-stream; charset=utf-8', 'Content-Length', '9', 'X-Own', 'kept'];
-  readonly sentAtMs = 1;
-  readonly firstByteAtMs = 2;
-  readonly waiting: Buffer[] = [];
-  readonly ended = false;
-  broken: Failure | undefined = undefined;
-  isCancelled = false;
-  resumes = 0;
-  sink: AnswerSink | undefined = undefined;
-
-  take(sink: AnswerSink): void {
-    this.sink = sink;
-  }
-
-  resume(): void {
-    this.resumes += 1;
-  }
-
-  cancel(): void {
-    this.isCancelled = true;
-  }
-
-  send(...texts: string[]): boolean[] {
-    return texts.map((text) => this.sink?.onChunk(Buffer.from(text)) ?? assert.fail('nobody listens'));
-  }
-
-  end(): void {
-    this.sink?.onEnd([]);
-  }
-}
 
 /** Twice what `say` holds; `end` is the last word, and the upstream may leave without `[DONE]` once `isLast` came. */
 class Doubler implements StreamReader {
@@ -57,32 +23,10 @@ class Doubler implements StreamReader {
   }
 }
 
-class Client implements AnswerSink {
-  text = '';
-  isOpen = true;
-  endings = 0;
-  failure: Failure | undefined = undefined;
-
-  onChunk(chunk: Buffer): boolean {
-    assert.equal(this.endings, 0);
-    this.text += chunk.toString();
-    return this.isOpen;
-  }
-
-  onEnd(): void {
-    this.endings += 1;
-  }
-
-  onBroken(failure: Failure): void {
-    this.endings += 1;
-    this.failure = failure;
-  }
-}
-
 function open(reader: StreamReader = new Doubler()) {
   const source = new Source();
   const client = new Client();
-  const answer = new StreamedAnswer(source, reader, 'test', ['user'], [Buffer.from('sk-secret')]);
+  const answer = new StreamedAnswer(source, reader, 'test', ['user'], new SecretSearch(['sk-secret']));
   answer.take(client);
   return { source, client, answer };
 }
@@ -258,6 +202,6 @@ test('what waited before anybody listened comes first', () => {
     sink.onChunk(Buffer.from('NE]\n\n'));
     sink.onEnd([]);
   };
-  new StreamedAnswer(source, new Doubler(), 'test', [], []).take(client);
+  new StreamedAnswer(source, new Doubler(), 'test', [], new SecretSearch([])).take(client);
   assert.deepEqual([client.text, client.endings], [said('1') + last, 1]);
 });

@@ -6,7 +6,7 @@ import { EventStream, EventStreamError, type StreamEvent } from '../lib/event-st
 import { isJsonObject, type Json, JsonTextError, parseJson, writeJson } from '../lib/json-text.ts';
 import { streamErrorInOurWords } from './foreign-error.ts';
 import { withoutBodyHeaders } from './made-answer.ts';
-import { repeatsSecret } from './screen.ts';
+import { repeats, type SecretSearch } from './secret-search.ts';
 
 const done = Buffer.from('data: [DONE]\n\n');
 /** How long an upstream may keep the connection behind its last word. */
@@ -28,19 +28,13 @@ export class StreamedAnswer implements Answer, AnswerSink {
   readonly #reader: StreamReader;
   readonly #by: string;
   readonly #ignored: readonly string[];
-  readonly #secrets: readonly Buffer[];
+  readonly #secrets: SecretSearch;
   readonly #events = new EventStream();
   #sink: AnswerSink | undefined = undefined;
   #isOver = false;
   #hangUp: NodeJS.Timeout | undefined = undefined;
 
-  constructor(
-    answer: Answer,
-    reader: StreamReader,
-    by: string,
-    ignored: readonly string[],
-    secrets: readonly Buffer[],
-  ) {
+  constructor(answer: Answer, reader: StreamReader, by: string, ignored: readonly string[], secrets: SecretSearch) {
     this.status = answer.status;
     this.statusText = answer.statusText;
     this.headers = [...withoutBodyHeaders(answer.headers), 'content-type', 'text/event-stream'];
@@ -133,7 +127,7 @@ export class StreamedAnswer implements Answer, AnswerSink {
     }
     const read = name === 'error' ? undefined : parseJson(Buffer.from(data), { maxValues: mostValues });
     if (read === undefined || isError(read)) {
-      if (repeatsSecret(Buffer.from(data), this.#secrets))
+      if (repeats(Buffer.from(data), this.#secrets.inErrors))
         throw new Unfit('an error in the stream repeats a credential');
       frames.push(toFrame(streamErrorInOurWords(data)));
       throw new Unfit('the upstream ended its stream with an error');

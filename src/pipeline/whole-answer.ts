@@ -2,37 +2,63 @@
 
 import type { Answer, AnswerSink, Failure } from '../core/outcome.ts';
 import { headerValue } from '../lib/raw-headers.ts';
+import type { AnswerRoom } from './answer-room.ts';
 import { codingsOf, decode } from './decoding.ts';
 
 export type Whole = { readonly body: Buffer } | { readonly failure: Failure };
 
-/** How much may be read, of all the answers that share it. */
+/** How much may be read, of all the answers that share it, and in which room; what is short needs none. */
 export class Allowance {
   readonly bytes: number;
+  readonly room: AnswerRoom | undefined;
   leftBytes: number;
 
-  constructor(bytes: number) {
+  constructor(bytes: number, room?: AnswerRoom) {
     this.bytes = bytes;
+    this.room = room;
     this.leftBytes = bytes;
   }
 }
 
+/** What is decoded in one go needs its room before: so many times what came is enough for nearly all that is honest. */
+const usualRatio = 16;
+
 export async function readWhole(answer: Answer, allowance: Allowance): Promise<Whole> {
+  const announced = Number(headerValue(answer.headers, 'content-length') ?? 0);
+  const refusal = await allowance.room?.begin(Math.min(announced, allowance.leftBytes));
+  if (refusal !== undefined) {
+    answer.cancel();
+    return { failure: refusal };
+  }
   const whole = await new Promise<Whole>((resolve) => {
     answer.take(new Collector(answer, allowance, resolve));
   });
   if ('failure' in whole) return whole;
   let { body } = whole;
-  for (const coding of codingsOf(headerValue(answer.headers, 'content-encoding'))) {
-    allowance.leftBytes += body.length;
-    const decoded = await decode(body, coding, Math.max(1, allowance.leftBytes));
-    if (decoded === undefined) return { failure: unreadable(coding) };
-    // Another answer may have been read meanwhile.
-    if (decoded === 'too-long' || decoded.length > allowance.leftBytes) return { failure: tooLong(allowance) };
-    allowance.leftBytes -= decoded.length;
-    body = decoded;
+  for (const coding of codingsOf(answer.headers)) {
+    const decoded = await undo(body, coding, allowance);
+    if ('failure' in decoded) return decoded;
+    body = decoded.body;
   }
   return { body };
+}
+
+async function undo(encoded: Buffer, coding: string, allowance: Allowance): Promise<Whole> {
+  allowance.leftBytes += encoded.length;
+  const usualBytes = encoded.length * usualRatio;
+  for (const ratioLimit of [usualBytes, Number.POSITIVE_INFINITY]) {
+    const limitBytes = Math.max(1, Math.min(ratioLimit, allowance.leftBytes));
+    const refusal = allowance.room?.read(limitBytes);
+    if (refusal !== undefined) return { failure: refusal };
+    const decoded = await decode(encoded, coding, limitBytes);
+    if (decoded === undefined) return { failure: unreadable(coding) };
+    if (decoded === 'too-long' && limitBytes < allowance.leftBytes) continue;
+    // Another answer may have been read meanwhile.
+    if (decoded === 'too-long' || decoded.length > allowance.leftBytes) break;
+    allowance.leftBytes -= decoded.length;
+    return { body: decoded };
+  }
+  return { failure: tooLong(allowance) };
 }
 
 class Collector implements AnswerSink {
@@ -52,6 +78,12 @@ class Collector implements AnswerSink {
     if (this.#allowance.leftBytes < 0) {
       this.#answer.cancel();
       this.#resolve({ failure: tooLong(this.#allowance) });
+      return false;
+    }
+    const refusal = this.#allowance.room?.read(chunk.length);
+    if (refusal !== undefined) {
+      this.#answer.cancel();
+      this.#resolve({ failure: refusal });
       return false;
     }
     this.#chunks.push(chunk);

@@ -71,16 +71,16 @@ function kindOf(value: unknown): JsonKind {
 }
 
 /** Scans at once and in turns of some bytes, which must come to the same. */
-async function scanBothWays(body: Buffer, keys: WatchedKeys, bytesPerTurn: number): Promise<JsonScan> {
+async function scanBothWays(body: Buffer, keys: WatchedKeys, bytesPerPiece: number): Promise<JsonScan> {
   const scan = scanJson(body, keys, 1000);
-  assert.deepEqual(await scanJsonInTurns(body, keys, { maxDepth: 1000, bytesPerTurn }), scan);
+  assert.deepEqual(await scanJsonInTurns(body, keys, { maxDepth: 1000, bytesPerPiece }), scan);
   return scan;
 }
 
 /** Fails where the scanner says anything else of the bytes than `JSON.parse`. Nothing is watched and depth does not matter here. */
-export async function assertAgreement(body: Buffer, bytesPerTurn: number): Promise<void> {
+export async function assertAgreement(body: Buffer, bytesPerPiece: number): Promise<void> {
   const verdict = judge(body);
-  const scan = await scanBothWays(body, nothingWatched, bytesPerTurn);
+  const scan = await scanBothWays(body, nothingWatched, bytesPerPiece);
   if (scan.ok) {
     assert.ok(verdict.valid);
     assert.equal(kindOf(verdict.value), 'object');
@@ -115,9 +115,9 @@ function pointsAtTheFirstFault(body: Buffer, at: number): void {
 
 const fold = (text: string): string => text.toLowerCase().toUpperCase();
 
-async function assertFieldsFound(body: Buffer, list: readonly Member[], perTurn: number): Promise<void> {
+async function assertFieldsFound(body: Buffer, list: readonly Member[], perPiece: number): Promise<void> {
   const keys = list.map(([, key]) => String(JSON.parse(key)));
-  const scan = await scanBothWays(body, watched, perTurn);
+  const scan = await scanBothWays(body, watched, perPiece);
   const twice = frequentKeys.filter((name) => keys.filter((key) => fold(key) === fold(name)).length > 1);
   if (twice.length > 0) {
     assert.ok(!scan.ok && scan.fault === 'duplicate');
@@ -164,8 +164,8 @@ const followedAt = (body: Buffer, { end }: JsonField): number => end + body.toSt
 const spanOf = (field: JsonField | undefined): unknown =>
   field && [field.start, field.end, field.kind, field.firstElement, field.elementKinds];
 
-const bytesPerTurn = fc.integer({ min: 1, max: 7 });
-const manyBytesPerTurn = fc.integer({ min: 100, max: 5000 });
+const bytesPerPiece = fc.integer({ min: 1, max: 7 });
+const manyBytesPerPiece = fc.integer({ min: 100, max: 5000 });
 
 const toDocument = (before: string, list: readonly Member[], after: string): Buffer =>
   Buffer.from(`${before}{${list.map((member) => toMember(...member)).join(',')}}${after}`);
@@ -185,9 +185,9 @@ const longDocument = fc
 export function scannerProperties(
   onDocument: (document: Buffer) => void = () => undefined,
 ): readonly ScannerProperty[] {
-  const agrees = (document: Buffer, perTurn: number): Promise<void> => {
+  const agrees = (document: Buffer, perPiece: number): Promise<void> => {
     onDocument(document);
-    return assertAgreement(document, perTurn);
+    return assertAgreement(document, perPiece);
   };
   const texts = fc.tuple(space, valueText, space).map((parts) => parts.join(''));
   const documents = texts.map((text) => Buffer.from(text));
@@ -197,10 +197,10 @@ export function scannerProperties(
     toProperty(
       'finds in any valid body what JSON.parse finds',
       2,
-      fc.asyncProperty(space, members, space, bytesPerTurn, (before, list, after, perTurn) => {
+      fc.asyncProperty(space, members, space, bytesPerPiece, (before, list, after, perPiece) => {
         const document = toDocument(before, list, after);
         onDocument(document);
-        return assertFieldsFound(document, list, perTurn);
+        return assertFieldsFound(document, list, perPiece);
       }),
     ),
     toProperty(
@@ -215,27 +215,27 @@ export function scannerProperties(
     toProperty(
       'judges any document, however broken, as JSON.parse does',
       4,
-      fc.asyncProperty(documents, changes, bytesPerTurn, (document, list, perTurn) =>
-        agrees(list.reduce(mutate, document), perTurn),
+      fc.asyncProperty(documents, changes, bytesPerPiece, (document, list, perPiece) =>
+        agrees(list.reduce(mutate, document), perPiece),
       ),
     ),
     toProperty(
       'judges documents with tokens too many or too few as JSON.parse does',
       2,
-      fc.asyncProperty(texts, tokenChanges, bytesPerTurn, (text, list, perTurn) =>
-        agrees(Buffer.from(list.reduce(changeToken, text)), perTurn),
+      fc.asyncProperty(texts, tokenChanges, bytesPerPiece, (text, list, perPiece) =>
+        agrees(Buffer.from(list.reduce(changeToken, text)), perPiece),
       ),
     ),
     toProperty(
       'judges short strings of structural bytes as JSON.parse does',
       4,
-      fc.asyncProperty(soup, bytesPerTurn, (text, perTurn) => agrees(Buffer.from(text), perTurn)),
+      fc.asyncProperty(soup, bytesPerPiece, (text, perPiece) => agrees(Buffer.from(text), perPiece)),
     ),
     toProperty(
       'judges any bytes inside of a text as JSON.parse does',
       2,
-      fc.asyncProperty(fc.array(someByte, { maxLength: 100 }), bytesPerTurn, (bytes, perTurn) =>
-        agrees(Buffer.concat([Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')]), perTurn),
+      fc.asyncProperty(fc.array(someByte, { maxLength: 100 }), bytesPerPiece, (bytes, perPiece) =>
+        agrees(Buffer.concat([Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')]), perPiece),
       ),
     ),
     toProperty(
@@ -244,8 +244,8 @@ export function scannerProperties(
       fc.asyncProperty(
         longDocument,
         fc.array(mutation, { maxLength: 2 }),
-        manyBytesPerTurn,
-        (document, list, perTurn) => agrees(list.reduce(mutate, document), perTurn),
+        manyBytesPerPiece,
+        (document, list, perPiece) => agrees(list.reduce(mutate, document), perPiece),
       ),
     ),
   ];

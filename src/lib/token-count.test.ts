@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Tiktoken } from 'js-tiktoken/lite';
+import cl100k from 'js-tiktoken/ranks/cl100k_base';
+import { countTokens } from './token-count.ts';
+
+const reference = new Tiktoken(cl100k);
+
+test('texts have as many tokens as the library says', async () => {
+  for (const text of [
+    '',
+    'Hello, world!',
+    'The quick brown fox jumps over the lazy dog. '.repeat(50),
+    '检索增强生成是一种将信息检索与文本生成相结合的技术。',
+    'const x = { a: 1, b: [2, 3] };\n\n\n  return x;',
+    'Zażółć gęślą jaźń 🚀🚀 1234567890',
+    ' '.repeat(100),
+  ]) {
+    assert.equal(await countTokens('cl100k_base', text), reference.encode(text, [], []).length, text);
+  }
+});
+
+test('and whatever they hold', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 60 }), async (text) => {
+      assert.equal(await countTokens('cl100k_base', text), reference.encode(text, [], []).length);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a word beyond all measure is estimated', async () => {
+  assert.equal(await countTokens('cl100k_base', 'ab'.repeat(50_000)), 25_000);
+});

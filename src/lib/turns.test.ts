@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { atOnce, inTurns, isTurnOver, nextTurn } from './turns.ts';
+
+/** Until the clock shows that the slice is used up: what time is for here. */
+function useUpSlice(): void {
+  while (!isTurnOver());
+}
+
+test('of all who work long, one goes on in a turn of the event loop, and each in its order', async () => {
+  let turn = 0;
+  let isDone = false;
+  const counting = (async () => {
+    for (; !isDone; turn += 1) await turnOfTheLoop();
+  })();
+  const seen: { who: number; turn: number }[] = [];
+  async function work(who: number): Promise<void> {
+    for (let piece = 0; piece < 4; piece += 1) {
+      await nextTurn();
+      seen.push({ who, turn });
+      useUpSlice();
+    }
+  }
+  await Promise.all([work(0), work(1), work(2)]);
+  isDone = true;
+  await counting;
+  assert.deepEqual(
+    seen.map(({ who }) => who),
+    [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2],
+  );
+  assert.equal(new Set(seen.map((one) => one.turn)).size, seen.length);
+});
+
+test('short work is not held up, and long work stops where its slice ends', async () => {
+  let steps = 0;
+  function* work(pieces: number): Generator<undefined, number, undefined> {
+    for (let piece = 0; piece < pieces; piece += 1) {
+      steps += 1;
+      if (piece > 0) useUpSlice();
+      yield;
+    }
+    return pieces;
+  }
+  const short = inTurns(work(1));
+  assert.equal(steps, 1);
+  assert.equal(await short, 1);
+  steps = 0;
+  const long = inTurns(work(5));
+  assert.ok(steps < 5);
+  assert.equal(await long, 5);
+  assert.equal(steps, 5);
+  assert.equal(atOnce(work(3)), 3);
+});

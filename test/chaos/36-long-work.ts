@@ -1,0 +1,214 @@
+/** Promise 36: whatever a request has a family translate, count or compute, nobody else waits for it, and what it takes is bounded. */
+
+import type { TestContext } from 'node:test';
+import { ZodError } from 'zod';
+import { isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
+import type { Operation } from '../../src/core/operation.ts';
+import { families } from '../../src/families/index.ts';
+import type { FamilyFixture, WireCall, WireReply } from '../families/fixture.ts';
+import { serve, toEntry } from '../families/house.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { toRequestBytes } from '../support/raw-client.ts';
+import { connect } from '../support/raw-connection.ts';
+import { definePromise, type Figure, within } from './promise.ts';
+import { createEventLoopMeter } from './support/event-loop.ts';
+import { createViolations } from './support/findings.ts';
+import { makeLongBody, namesOf } from './support/long-bodies.ts';
+import { createRandom } from './support/random.ts';
+
+const MiB = 1024 ** 2;
+/** All bodies are sent to all, or as many as the time allows: others with each seed. */
+const scales = {
+  long: { limitBytes: 32 * MiB, timeMs: 900_000 },
+  short: { limitBytes: 4 * MiB, timeMs: 40_000 },
+} as const;
+
+const answerTimeoutMs = 600_000;
+const longestTurnMs = 100;
+const p99TurnMs = 50;
+const mostCpuMs = 10_000;
+/** Beyond so many times its bar a time is no matter of the machine. */
+const failingFactor = 10;
+
+const routes: Readonly<Record<Operation, string>> = {
+  completions: '/v1/completions',
+  edits: '/v1/edits',
+  rerank: '/v1/rerank',
+  moderations: '/v1/moderations',
+  embeddings: '/v1/embeddings',
+};
+
+/** The pretended service that answers conversations, too: bridges are the same over all. */
+const speaksChat = 'mistral';
+
+interface Place {
+  readonly family: string;
+  readonly operation: Operation;
+  readonly model: string;
+}
+
+/** The longest so far, and of what. */
+interface Worst {
+  ms: number;
+  of: string;
+}
+
+export default definePromise({
+  no: 36,
+  title: 'every family and operation with bodies made to be worked on for long',
+  async run({ t, scale, seed, progress }) {
+    const { limitBytes, timeMs } = scales[scale];
+    const { places, document } = await openServices(t);
+    const meter = await createEventLoopMeter(t);
+    const gateway = await startGatewayProcess({
+      env: meter.env,
+      config: { ...document, server: { body_limit: `${limitBytes / MiB}MiB` } },
+    });
+    t.after(() => gateway.stop());
+
+    const wrong = createViolations('answers other than 2xx and 4xx');
+    const operations = new Map<Operation, { turn: Worst; cpuTurn: Worst; p99: Worst; cpu: Worst }>();
+    const tasks = shuffled(
+      places.flatMap((place) => namesOf(place.operation).map((name) => ({ place, name }))),
+      seed,
+    );
+    const endMs = performance.now() + timeMs;
+    let sent = 0;
+    let refused = 0;
+    for (const { place, name } of tasks) {
+      if (performance.now() > endMs) break;
+      const { operation, model } = place;
+      const body = makeLongBody(operation, name, model, limitBytes);
+      const of = `${place.family}, ${name}`;
+      progress(`${operation}: ${of}`);
+      await meter.read(gateway);
+      const { status, said } = await send(gateway, operation, body);
+      const { maxMs, p99Ms, maxCpuMs, cpuMs } = await meter.read(gateway);
+      sent += 1;
+      if (status >= 400 && status < 500) refused += 1;
+      else if (status < 200 || status >= 300) wrong.add(`${operation} of ${of}: ${status} ${said}`);
+      const worst = operations.get(operation) ?? { turn: none(), cpuTurn: none(), p99: none(), cpu: none() };
+      operations.set(operation, worst);
+      keepWorst(worst.turn, maxMs, of);
+      keepWorst(worst.cpuTurn, maxCpuMs, of);
+      keepWorst(worst.p99, p99Ms, of);
+      keepWorst(worst.cpu, cpuMs, of);
+    }
+    const size = `${limitBytes / MiB} MiB`;
+    return [
+      ...[...operations].flatMap(([operation, { turn, cpuTurn, p99, cpu }]) => [
+        timed(`${operation}, ${size}: event-loop delay, p99`, p99, p99TurnMs, false),
+        timed(`${operation}, ${size}: event-loop delay, longest`, turn, longestTurnMs, false),
+        timed(`${operation}, ${size}: the longest turn by its own work`, cpuTurn, longestTurnMs, true),
+        timed(`${operation}, ${size}: work for one request`, cpu, mostCpuMs, true),
+      ]),
+      someOfEach(sent, tasks.length, refused),
+      wrong.outOf(sent),
+    ];
+  },
+});
+
+/** The same order for the same seed. */
+function shuffled<T>(list: readonly T[], seed: number): T[] {
+  const random = createRandom(seed);
+  return list
+    .map((element) => ({ element, at: random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ element }) => element);
+}
+
+const none = (): Worst => ({ ms: 0, of: '' });
+
+function keepWorst(worst: Worst, ms: number, of: string): void {
+  if (ms <= worst.ms) return;
+  worst.ms = ms;
+  worst.of = of;
+}
+
+/** What the process itself worked does not depend on who else uses the machine, so it can fail. */
+function timed(name: string, { ms, of }: Worst, barMs: number, isOwnWork: boolean): Figure {
+  const figure = within(name, ms, barMs);
+  return { ...figure, measured: `${figure.measured} (${of})`, broken: isOwnWork && ms > failingFactor * barMs };
+}
+
+function someOfEach(sent: number, all: number, refused: number): Figure {
+  const met = refused > 0 && refused < sent;
+  return {
+    name: 'bodies sent, as time allows, and of these refused',
+    bar: 'some of each',
+    measured: `${sent} of ${all}, ${refused}`,
+    met,
+    broken: sent === 0,
+  };
+}
+
+/** A pretended service for each family, and models for whatever each offers. */
+async function openServices(t: TestContext): Promise<{ places: Place[]; document: Readonly<Record<string, unknown>> }> {
+  const places: Place[] = [];
+  const upstreams: object[] = [];
+  const models: object[] = [];
+  const add = (family: string, operation: Operation, target: object, model: string): void => {
+    models.push({ id: model, operations: [operation], targets: [target] });
+    places.push({ family, operation, model });
+  };
+  const patience = { timeouts: { first_byte: '10m', idle: '10m', total: '10m' } };
+  for (const family of families) {
+    const offers = offersOf(family, standardOptions(family));
+    const { id } = family;
+    if (isMadeHere(offers)) {
+      upstreams.push({ id, family: id });
+      for (const { id: model, operations } of family.builtIn ?? []) {
+        for (const operation of operations) places.push({ family: id, operation, model });
+      }
+      continue;
+    }
+    const fixture = await fixtureOf(id);
+    const { port } = await serve(t, (call) => answerOf(fixture, call));
+    upstreams.push({ ...toEntry(fixture, `http://127.0.0.1:${port}`), id, ...patience });
+    for (const operation of Object.keys(offers.openai ?? {}) as Operation[]) {
+      const target = { upstream: id, model: fixture.models?.[operation] ?? fixture.model };
+      add(id, operation, target, `${id}/${operation}`);
+    }
+    if (id !== speaksChat) continue;
+    for (const operation of ['completions', 'edits'] as const) {
+      add(
+        `${id} by way of chat`,
+        operation,
+        { upstream: id, model: fixture.model, bridge: 'chat' },
+        `chat/${operation}`,
+      );
+    }
+  }
+  return { places, document: { upstreams, models } };
+}
+
+/** What does not fit its schema, or is more than it was made for, it refuses in few words. */
+function answerOf(fixture: FamilyFixture, call: WireCall): WireReply {
+  try {
+    return fixture.service(call);
+  } catch (error) {
+    if (!(error instanceof RangeError || error instanceof ZodError)) throw error;
+    return fixture.error(400, 'it does not fit');
+  }
+}
+
+async function fixtureOf(id: string): Promise<FamilyFixture> {
+  const { default: fixture }: { default: FamilyFixture } = await import(`../families/${id}.ts`);
+  return fixture;
+}
+
+async function send(
+  gateway: GatewayProcess,
+  operation: Operation,
+  body: Buffer,
+): Promise<{ status: number; said: string }> {
+  const connection = await connect(gateway.port, { timeoutMs: answerTimeoutMs });
+  try {
+    const headers = [['Authorization', `Bearer ${gateway.key}`]] as const;
+    await connection.write(toRequestBytes({ path: routes[operation], headers, body }));
+    const answer = await connection.nextResponse();
+    return { status: answer.status, said: answer.body.subarray(0, 300).toString() };
+  } finally {
+    connection.destroy();
+  }
+}
