@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setUpCommand, userFault } from '../../test/support/command.ts';
 import { hostileTexts } from '../../test/support/hostile-texts.ts';
-import { imported } from '../../test/support/ledger-rows.ts';
+import { writeJournal } from '../../test/support/journal-place.ts';
+import { imported, rowId } from '../../test/support/ledger-rows.ts';
 import type { ImportedRow } from '../core/store.ts';
 import { toCsvText } from '../lib/csv.ts';
 import { usage } from './usage.ts';
@@ -139,4 +141,18 @@ test('money is rounded in tables alone, and never to nothing', () => {
     [-2_000_000_000n, '-2.00'],
   ];
   for (const [nanos, text] of shown) assert.equal(toShortDollars(nanos), text);
+});
+
+test('what waits in journals is told beside the sums, which do not have it', async (t) => {
+  const { run, json, cwd } = await setUp(t, someRows());
+  assert.equal((await json()).rows_waiting, 0);
+  await writeJournal(
+    join(cwd, 'data', 'journal'),
+    [1, 2].map((number) => rowId(todayMs, number)),
+  );
+  const { lines, errors } = await run();
+  assert.equal(lines.at(3)?.split(/ +/)[1], '3');
+  assert.match(errors[0] ?? '', /^2 rows wait in the journal and are not counted yet/);
+  assert.equal((await json()).rows_waiting, 2);
+  assert.deepEqual((await run('--json')).errors, []);
 });

@@ -1,6 +1,8 @@
 /** `postern usage`: who used what, and what it cost, from the sums of the ledger. */
 
+import { resolve } from 'node:path';
 import { type UsageGroup, usageGroups } from '../core/store.ts';
+import { readWaiting } from '../ledger/waiting.ts';
 import { systemClock } from '../lib/clock.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { Command, CommandContext, ExitCode } from './command.ts';
@@ -45,18 +47,29 @@ async function run(context: CommandContext): Promise<ExitCode> {
   }
   try {
     const lines = await found.store.ledger.usage(filter, groups);
+    const waiting = await readWaiting(resolve(context.cwd, found.loaded.snapshot.ledger.directory), found.store.ledger);
+    const rowsWaiting = waiting.reduce((sum, { rows }) => sum + rows, 0);
     if (values.csv === true) for (const line of toUsageCsv(lines, groups)) stdout(line);
     else if (values.json === true) {
       const { from, to } = toTexts(span);
-      stdout(JSON.stringify({ from, to, lines: toUsageJson(lines, groups), total: toTotalJson(lines) }, null, 2));
+      const total = toTotalJson(lines);
+      stdout(
+        JSON.stringify({ from, to, lines: toUsageJson(lines, groups), total, rows_waiting: rowsWaiting }, null, 2),
+      );
     } else if (lines.length === 0) stdout('Nothing was used in this time.');
     else for (const line of toUsageTable(lines, groups)) stdout(line);
+    if (rowsWaiting > 0 && values.json !== true) stderr(inWords(rowsWaiting));
     return 0;
   } catch (error) {
     throw error instanceof StoreError ? new UserFault(error.message) : error;
   } finally {
     await found.store.close();
   }
+}
+
+function inWords(rows: number): string {
+  const wait = rows === 1 ? '1 row waits' : `${rows.toLocaleString('en')} rows wait`;
+  return `${wait} in the journal and ${rows === 1 ? 'is' : 'are'} not counted yet; where that lasts, GET /readyz and the log say why.`;
 }
 
 function readGroups(values: CommandContext['values']): readonly UsageGroup[] {

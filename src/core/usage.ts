@@ -8,3 +8,17 @@ export interface Usage {
   /** Of the prompt's tokens, those that it had in its cache. */
   readonly cachedTokens?: number | null;
 }
+
+/** What was seen of the text of completions while it passed. */
+export interface Written {
+  /** Texts that are not empty: choices of a whole answer, events of a stream. */
+  readonly texts: number;
+  /** Of all of them, as JSON has them. */
+  readonly bytes: number;
+  /** Their beginning, a character for each byte. */
+  readonly sample: string;
+  /** How many choices hold text; of a stream whose request asks for one, one. */
+  readonly choices: number;
+  /** How many tokens it likely has; undefined where nobody had to know. */
+  readonly tokens?: number;
+}

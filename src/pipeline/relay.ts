@@ -4,10 +4,10 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer, AnswerSink, ClientWork, Failure } from '../core/outcome.ts';
-import { headerValue } from '../lib/raw-headers.ts';
+import { headerList, headerValue } from '../lib/raw-headers.ts';
 import { clientHeaders, clientTrailers, type Framing } from './headers.ts';
 import type { Settling } from './settling.ts';
-import { createUsageObserver, type UsageObserver } from './usage.ts';
+import { createUsageObserver, type Texts, type UsageObserver } from './usage.ts';
 
 /** How long a reader may take for what was already written when the upstream broke off. */
 const lastWordsMs = 10_000;
@@ -57,7 +57,8 @@ class Relay implements AnswerSink, ClientWork {
     this.#waiter = waiter;
     this.#observer = createUsageObserver(
       answer.status < 400 ? headerValue(answer.headers, 'content-type') : undefined,
-      headerValue(answer.headers, 'content-encoding'),
+      headerList(answer.headers, 'content-encoding'),
+      textsOf(exchange),
     );
     this.#lengthBytes = announcedLength(answer);
     this.#framing = framingOf(answer, this.#lengthBytes, response);
@@ -65,7 +66,8 @@ class Relay implements AnswerSink, ClientWork {
 
   start(ownHeaders: readonly string[]): void {
     const hasOwnRates = ownHeaders.some((name) => name.startsWith('x-ratelimit-'));
-    this.#head = clientHeaders(this.#answer.headers, this.#framing, hasOwnRates);
+    const listed = this.#exchange.target?.upstream.responseHeaders;
+    this.#head = clientHeaders(this.#answer.headers, { framing: this.#framing, hasOwnRates, listed });
     this.#head.push(...ownHeaders);
     this.#exchange.status = this.#answer.status;
     this.#describeToCapture();
@@ -114,7 +116,8 @@ class Relay implements AnswerSink, ClientWork {
       return;
     }
     this.#writeHead();
-    if (trailers.length > 0) this.#response.addTrailers(clientTrailers(trailers));
+    if (trailers.length > 0)
+      this.#response.addTrailers(clientTrailers(trailers, this.#exchange.target?.upstream.responseHeaders));
     this.#response.end(chunk);
     this.#finish();
   }
@@ -161,7 +164,7 @@ class Relay implements AnswerSink, ClientWork {
     const { captured } = this.#exchange;
     if (captured === undefined) return;
     captured.contentType = headerValue(this.#answer.headers, 'content-type');
-    captured.contentEncoding = headerValue(this.#answer.headers, 'content-encoding');
+    captured.contentEncoding = headerList(this.#answer.headers, 'content-encoding');
   }
 
   #writeHead(): void {
@@ -174,6 +177,11 @@ class Relay implements AnswerSink, ClientWork {
     this.#exchange.client.work = undefined;
     this.#waiter.resolve();
   }
+}
+
+function textsOf({ route, asking }: Exchange): Texts | undefined {
+  if (route?.operation !== 'completions' && route?.operation !== 'edits') return undefined;
+  return (asking?.choices ?? 1) > 1 ? 'of several choices' : 'of one choice';
 }
 
 function hasNoBody({ status }: Answer): boolean {

@@ -1,11 +1,14 @@
 /** The end of an exchange: what it used is settled and written down, once, before its client sees the end. */
 
+import { believableIn } from '../core/believable.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Ledger } from '../core/ledger.ts';
 import type { RowOutcome } from '../core/ledger-row.ts';
 import type { Answer } from '../core/outcome.ts';
-import type { Reservation } from '../core/spending.ts';
+import type { Beginning, Reservation } from '../core/spending.ts';
+import type { Written } from '../core/usage.ts';
+import { likelyTokens } from './likely-tokens.ts';
 import type { UsageObserver } from './usage.ts';
 
 export interface SettlingDeps {
@@ -13,9 +16,13 @@ export interface SettlingDeps {
   bill(exchange: Exchange): void;
 }
 
+/** With more text than this in each, the events of a stream plainly hold several tokens. */
+const mostBytesPerEvent = 16;
+
 export class Settling {
   readonly #exchange: Exchange;
   readonly #deps: SettlingDeps;
+  #beginning: Beginning | undefined = undefined;
   #reservation: Reservation | undefined = undefined;
   #isDone = false;
 
@@ -24,7 +31,13 @@ export class Settling {
     this.#deps = deps;
   }
 
+  began(beginning: Beginning | undefined): void {
+    this.#beginning = beginning;
+  }
+
+  /** From here on the reservation counts, and no longer that the exchange has begun. */
   reserved(reservation: Reservation): void {
+    this.#beginning?.over();
     this.#reservation = reservation;
   }
 
@@ -34,13 +47,19 @@ export class Settling {
     const counted = observer.finish(exchange.cut || exchange.errorCode !== undefined);
     const usage = counted instanceof Promise ? await counted : counted;
     // What a translated answer shows may be an estimate.
-    exchange.usage = answer.translated === undefined ? usage : answer.translated.usage;
+    exchange.usage = answer.translated === undefined ? (answer.countedApart ?? usage) : answer.translated.usage;
     exchange.decodedBytes = observer.decodedLength();
+    if (isTextWorthReading(exchange)) exchange.written = observer.written();
+    if (exchange.written !== undefined && needsTokens(exchange, exchange.written, answer)) {
+      const tokens = await likelyTokens(exchange.written, exchange.target?.model ?? '');
+      exchange.written = { ...exchange.written, tokens };
+    }
     await this.#settle();
   }
 
   /** It ended with an error of ours. That it cannot be written down is no reason for another error. */
   async failed(error: unknown): Promise<void> {
+    this.#beginning?.over();
     if (this.#isDone) return;
     const { code, status } = error instanceof GatewayError ? error : new GatewayError('internal_error');
     this.#exchange.status = status;
@@ -63,6 +82,20 @@ export class Settling {
     this.#reservation?.settle(exchange);
     return this.#deps.ledger.settle(exchange, this.#reservation);
   }
+}
+
+/** What is counted is looked at where it is nothing, or of several choices. */
+function isTextWorthReading(exchange: Exchange): boolean {
+  const { outputTokens } = believableIn(exchange);
+  return outputTokens === null || outputTokens === 0 || exchange.asking?.choices !== undefined;
+}
+
+/** Where nobody counted the output, or not so that it can be right, and the events of a stream are no tokens. */
+function needsTokens(exchange: Exchange, { texts, bytes }: Written, { translated }: Answer): boolean {
+  if (texts === 0 || exchange.status >= 400 || believableIn(exchange).outputTokens !== null) return false;
+  if (exchange.asking?.isStream !== true || translated !== undefined) return true;
+  const { streamEvents } = exchange.target?.upstream.family ?? {};
+  return streamEvents === 'any' || bytes > texts * mostBytesPerEvent;
 }
 
 function outcomeOf({ cut, errorCode, attempts, status }: Exchange): RowOutcome {

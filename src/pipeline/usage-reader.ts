@@ -43,6 +43,9 @@ export function readEventUsage(excerpt: Excerpt): Usage | null {
   return null;
 }
 
+/** The count in one JSON object, whole. */
+export const usageIn = (document: Buffer): Usage | null => readDocument(document, 'usage');
+
 function readEvent(line: Buffer): Usage | null {
   if (line.toString('latin1', 0, eventField.length) !== eventField) return null;
   return readDocument(line.subarray(eventField.length), 'usage');

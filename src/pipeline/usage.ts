@@ -9,9 +9,10 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib';
-import type { Usage } from '../core/usage.ts';
+import type { Usage, Written } from '../core/usage.ts';
 import { Excerpt } from './excerpt.ts';
 import { readEventUsage, readJsonUsage } from './usage-reader.ts';
+import { createTextReader, type TextReader } from './written-text.ts';
 
 export interface UsageObserver {
   /** Takes a chunk as it was relayed; it is kept for a while and must not change. */
@@ -23,7 +24,12 @@ export interface UsageObserver {
   finish(cut?: boolean): Usage | null | Promise<Usage | null>;
   /** After `finish`: how long the answer is without its compression; undefined where it has none, or none that is known. */
   decodedLength(): number | undefined;
+  /** After `finish`: reads the text in it; undefined where there is none to read. */
+  written(): Written | undefined;
 }
+
+/** Whether the answer is one of texts, and of how many choices. */
+export type Texts = 'of one choice' | 'of several choices';
 
 type Reader = (excerpt: Excerpt, cut: boolean) => Usage | null;
 
@@ -32,18 +38,25 @@ const mostDecodedBytes = 256 * 1024 * 1024;
 /** Compressed bytes that wait for the decoder: a client that reads faster than this is not held up for it. */
 const mostPendingBytes = 8 * 1024 * 1024;
 
-const blind: UsageObserver = { push: () => undefined, finish: () => null, decodedLength: () => undefined };
+const blind: UsageObserver = {
+  push: () => undefined,
+  finish: () => null,
+  decodedLength: () => undefined,
+  written: () => undefined,
+};
 
 export function createUsageObserver(
   contentType: string | undefined,
   contentEncoding: string | undefined,
+  texts?: Texts,
 ): UsageObserver {
   const read = readerFor(contentType);
   if (read === undefined) return blind;
+  const text = texts && createTextReader(read === readEventUsage, texts === 'of several choices');
   const encoding = contentEncoding?.trim().toLowerCase() ?? '';
-  if (encoding === '' || encoding === 'identity') return new PlainObserver(read);
+  if (encoding === '' || encoding === 'identity') return new PlainObserver(read, text);
   const createDecoder = decoders.get(encoding);
-  return createDecoder === undefined ? blind : new DecodingObserver(read, createDecoder);
+  return createDecoder === undefined ? blind : new DecodingObserver(read, createDecoder, text);
 }
 
 function readerFor(contentType: string | undefined): Reader | undefined {
@@ -54,14 +67,17 @@ function readerFor(contentType: string | undefined): Reader | undefined {
 
 class PlainObserver implements UsageObserver {
   private readonly read: Reader;
+  private readonly text: TextReader | undefined;
   private readonly excerpt = new Excerpt();
 
-  constructor(read: Reader) {
+  constructor(read: Reader, text: TextReader | undefined) {
     this.read = read;
+    this.text = text;
   }
 
   push(chunk: Buffer): void {
     this.excerpt.push(chunk);
+    this.text?.push(chunk);
   }
 
   finish(cut = false): Usage | null {
@@ -71,21 +87,27 @@ class PlainObserver implements UsageObserver {
   decodedLength(): undefined {
     return undefined;
   }
+
+  written(): Written | undefined {
+    return this.text?.written();
+  }
 }
 
 /** Reads a compressed answer beside the relay, off the main thread. Whatever goes wrong, the count is unknown then. */
 class DecodingObserver implements UsageObserver {
   private readonly read: Reader;
   private readonly createDecoder: CreateDecoder;
+  private readonly text: TextReader | undefined;
   private readonly excerpt = new Excerpt();
   private decoder: Transform | undefined;
   private decodedBytes = 0;
   private cut = false;
   private readonly settled = Promise.withResolvers<Usage | null>();
 
-  constructor(read: Reader, createDecoder: CreateDecoder) {
+  constructor(read: Reader, createDecoder: CreateDecoder, text: TextReader | undefined) {
     this.read = read;
     this.createDecoder = createDecoder;
+    this.text = text;
   }
 
   push(chunk: Buffer): void {
@@ -108,10 +130,15 @@ class DecodingObserver implements UsageObserver {
     return this.decodedBytes;
   }
 
+  written(): Written | undefined {
+    return this.text?.written();
+  }
+
   private start(firstChunk: Buffer): Transform {
     const decoder = this.createDecoder(firstChunk);
     decoder.on('data', (chunk: Buffer) => {
       this.excerpt.push(chunk);
+      this.text?.push(chunk);
       this.decodedBytes += chunk.length;
       if (this.decodedBytes > mostDecodedBytes) decoder.destroy();
     });

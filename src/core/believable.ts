@@ -1,0 +1,59 @@
+/** Which counts of an upstream can be right. What is merely lower than our own estimate can; what is impossible counts for nothing. */
+
+import type { Exchange } from './exchange.ts';
+import type { Usage } from './usage.ts';
+
+/** No text has tokens that are longer on average, as JSON has it. */
+const mostBytesPerToken = 16;
+const likelyBytesPerToken = 4;
+/** How far the count of one prompt or choice may be above its estimate, and is still taken for the count of one alone. */
+const slack = 1.5;
+
+/** Null where it was not counted, or cannot have been. */
+interface Believable {
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+}
+
+export function believableIn({ usage, asking, target, written, route }: Exchange): Believable {
+  if (usage === null) return { inputTokens: null, outputTokens: null };
+  const { family, options } = target?.upstream ?? {};
+  if (options?.usage_unit === 'characters') return { inputTokens: null, outputTokens: null };
+  const input = inputTokensIn(usage);
+  const output = outputTokensIn(usage);
+  const countsOne = family?.countsOneChoice === true && route?.operation === 'completions';
+  const isInputWrong = input !== null && asking !== undefined && isTooFewOf(asking, input, countsOne);
+  const isOutputWrong = output !== null && written !== undefined && isTooFewFor(written, output, countsOne);
+  return { inputTokens: isInputWrong ? null : input, outputTokens: isOutputWrong ? null : output };
+}
+
+/** Each prompt has one at least; a list of empty texts has none, and is as short as one. */
+function isTooFewOf(
+  { items, images, likelyInputTokens }: NonNullable<Exchange['asking']>,
+  tokens: number,
+  countsOne: boolean,
+): boolean {
+  if (images > 0 || likelyInputTokens < items) return false;
+  return tokens < items || (countsOne && items > 1 && tokens <= (likelyInputTokens / items) * slack);
+}
+
+function isTooFewFor(
+  { choices, bytes }: NonNullable<Exchange['written']>,
+  tokens: number,
+  countsOne: boolean,
+): boolean {
+  if (tokens < choices) return true;
+  if (choices < 2) return false;
+  return tokens < bytes / mostBytesPerToken || (countsOne && tokens <= (bytes / likelyBytesPerToken / choices) * slack);
+}
+
+/** Some say the sum of both alone. */
+function inputTokensIn({ promptTokens, totalTokens, completionTokens }: Usage): number | null {
+  if (promptTokens !== null || totalTokens === null) return promptTokens;
+  return Math.max(totalTokens - (completionTokens ?? 0), 0);
+}
+
+function outputTokensIn({ promptTokens, totalTokens, completionTokens }: Usage): number | null {
+  if (completionTokens !== null || totalTokens === null) return completionTokens;
+  return promptTokens === null ? 0 : Math.max(totalTokens - promptTokens, 0);
+}

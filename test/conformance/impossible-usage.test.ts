@@ -1,0 +1,157 @@
+/** What an upstream counts is billed, save where it cannot be right; both figures are kept. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Exchange } from '../../src/core/exchange.ts';
+import { RowWriter } from '../../src/ledger/row.ts';
+import type { Handler } from '../support/fake-upstream.ts';
+import { startPair } from '../support/pair.ts';
+
+const sentence = 'The quick brown fox jumps over the lazy dog and goes home to its den. ';
+/** About 50 tokens. */
+const text = sentence.repeat(3);
+
+interface Case {
+  readonly family?: string;
+  readonly options?: object;
+  readonly path?: string;
+  readonly ask?: object;
+  readonly usage?: object | undefined;
+  readonly texts?: readonly string[];
+  readonly stream?: boolean;
+}
+
+const whole = (texts: readonly string[], usage: object | undefined): object => ({
+  choices: texts.map((one, index) => ({ text: one, index, finish_reason: 'stop' })),
+  ...(usage && { usage }),
+});
+
+/** A word an event, the choices in turns. */
+function events(texts: readonly string[], usage: object | undefined): string {
+  const words = texts.flatMap((one, index) => (one.match(/\S+\s*/g) ?? []).map((word) => ({ text: word, index })));
+  const parts = words.map((choice) => `data: ${JSON.stringify({ choices: [choice] })}\n\n`);
+  if (usage !== undefined) parts.push(`data: ${JSON.stringify({ choices: [], usage })}\n\n`);
+  return `${parts.join('')}data: [DONE]\n\n`;
+}
+
+async function settled(t: TestContext, one: Case): Promise<Exchange> {
+  const { family = 'openai', options, path = '/v1/completions', ask = {}, texts = [], usage, stream = false } = one;
+  const handler: Handler = (_request, reply) =>
+    stream
+      ? reply.bytes(200, [['Content-Type', 'text/event-stream']], events(texts, usage))
+      : reply.json(200, whole(texts, usage));
+  const pair = await startPair(t, handler, { upstream: { family, ...(options && { options }) } });
+  await pair.rig.post(path, { model: 'm', prompt: 'p', max_tokens: 5_000, ...(stream && { stream }), ...ask });
+  return await pair.rig.exchange();
+}
+
+const outputOf = ({ bill }: Exchange): [number | undefined, boolean | undefined] => [
+  bill?.outputTokens,
+  bill?.isEstimated,
+];
+const inputOf = ({ bill }: Exchange): [number | undefined, boolean | undefined] => [
+  bill?.inputTokens,
+  bill?.isEstimated,
+];
+
+for (const stream of [false, true]) {
+  const how = stream ? 'in a stream' : 'in one piece';
+
+  test(`one choice's tokens for 20 prompts and three choices each are no count, ${how}; both figures are kept`, async (t) => {
+    const prompts = Array.from({ length: 20 }, () => text);
+    const one = {
+      stream,
+      ask: { prompt: prompts, n: 3 },
+      texts: Array.from({ length: 60 }, () => text),
+      usage: { prompt_tokens: 48, completion_tokens: 50, total_tokens: 98 },
+    };
+    for (const family of ['openai', 'llamacpp']) {
+      const exchange = await settled(t, { ...one, family });
+      const { bill } = exchange;
+      assert.equal(bill?.isEstimated, true);
+      assert.ok(
+        (bill?.outputTokens ?? 0) > 2_000 && (bill?.outputTokens ?? 0) < 4_000,
+        `${family}: ${bill?.outputTokens}`,
+      );
+      if (family === 'llamacpp') assert.ok((bill?.inputTokens ?? 0) > 700, `${bill?.inputTokens}`);
+      const { row } = JSON.parse(new RowWriter('node').settlement(exchange, undefined, 1, undefined));
+      assert.deepEqual([row.promptTokens, row.completionTokens], [48, 50]);
+      assert.deepEqual([row.billedOutputTokens, row.isEstimated], [bill?.outputTokens, true]);
+    }
+  });
+
+  test(`fewer tokens than choices that hold text are no count, ${how}`, async (t) => {
+    const ask = { n: 4 };
+    const usage = { prompt_tokens: 1, completion_tokens: 3 };
+    const four = await settled(t, { stream, ask, usage, texts: ['a ', 'b ', 'c ', 'd '] });
+    assert.deepEqual(outputOf(four), [stream ? 4 : 5, true]);
+    // One of them is empty: three may be right.
+    const three = await settled(t, { stream, ask, usage, texts: ['a ', 'b ', 'c ', ''] });
+    assert.deepEqual(outputOf(three), [3, false]);
+    const none = await settled(t, { stream, usage: { prompt_tokens: 1, completion_tokens: 0 }, texts: ['a b '] });
+    assert.equal(none.bill?.isEstimated, true);
+    const nothing = await settled(t, { stream, usage: { prompt_tokens: 1, completion_tokens: 0 }, texts: [''] });
+    assert.deepEqual(outputOf(nothing), [0, false]);
+  });
+
+  test(`a count that is merely lower than our estimate is never touched, ${how}`, async (t) => {
+    for (const [completion, ask, texts] of [
+      [20, {}, [text]],
+      [1, {}, [text]],
+      [90, { n: 3 }, [text, text, text]],
+      [51, { n: 2 }, [text, 'a']],
+      [60, { n: 2 }, [text, text]],
+    ] as const) {
+      const usage = { prompt_tokens: 1, completion_tokens: completion };
+      assert.deepEqual(outputOf(await settled(t, { stream, ask, texts, usage })), [completion, false]);
+    }
+    const ask = { prompt: Array.from({ length: 20 }, () => text) };
+    const usage = { prompt_tokens: 20, completion_tokens: 500 };
+    assert.deepEqual(inputOf(await settled(t, { stream, ask, usage, texts: ['a'] })), [20, false]);
+  });
+}
+
+test('fewer tokens than inputs are no count, on embeddings too', async (t) => {
+  const ask = { input: ['some words', 'and more', 'of them'] };
+  const few = await settled(t, { path: '/v1/embeddings', ask, usage: { prompt_tokens: 2, total_tokens: 2 } });
+  assert.equal(few.bill?.isEstimated, true);
+  assert.ok((few.bill?.inputTokens ?? 0) >= 3);
+  const enough = await settled(t, { path: '/v1/embeddings', ask, usage: { prompt_tokens: 3, total_tokens: 3 } });
+  assert.deepEqual(inputOf(enough), [3, false]);
+  // Empty texts have none.
+  const empty = { input: ['', '', '', '', ''] };
+  const zero = await settled(t, { path: '/v1/embeddings', ask: empty, usage: { prompt_tokens: 0, total_tokens: 0 } });
+  assert.deepEqual(inputOf(zero), [0, false]);
+});
+
+test('a stream without a count is billed by its events, or by its text where an event is no token', async (t) => {
+  const words = sentence.repeat(7).match(/\S+/g)?.length;
+  const byEvents = await settled(t, { stream: true, texts: [sentence.repeat(7)] });
+  assert.deepEqual(outputOf(byEvents), [words, true]);
+  const byText = await settled(t, { stream: true, family: 'vllm', texts: ['internationalisation '.repeat(40)] });
+  const [tokens = 0] = outputOf(byText);
+  assert.ok(tokens > 60 && tokens < 120, `${tokens}`);
+  // So much text in an event is more than a token, whoever says so.
+  const large = await settled(t, { stream: true, texts: [`${'internationalisation'.repeat(40)} `] });
+  assert.ok((large.bill?.outputTokens ?? 0) > 60, `${large.bill?.outputTokens}`);
+});
+
+test('usage that counts characters is an estimate, unless the operator says that it counts tokens', async (t) => {
+  const handler: Handler = (_request, reply) =>
+    reply.json(200, {
+      object: 'list',
+      model: 'x',
+      data: [{ object: 'embedding', index: 0, embedding: [1] }],
+      usage: { prompt_tokens: 70, total_tokens: 70 },
+    });
+  for (const [options, billed, isEstimated] of [
+    [{}, Math.ceil(sentence.length / 4), true],
+    [{ usage_unit: 'tokens' }, 70, false],
+  ] as const) {
+    const pair = await startPair(t, handler, { upstream: { family: 'infinity', options } });
+    await pair.rig.post('/v1/embeddings', { model: 'm', input: sentence });
+    const exchange = await pair.rig.exchange();
+    assert.deepEqual(inputOf(exchange), [billed, isEstimated]);
+    assert.equal(exchange.usage?.promptTokens, 70);
+  }
+});
