@@ -9,9 +9,14 @@ import { createSmallPost } from './upstream/small-post.ts';
 interface UpstreamProbeDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Pick<Clock, 'nowMs'>;
+  readonly installation: string;
 }
 
-export function createUpstreamProbe({ env, clock }: UpstreamProbeDeps): UpstreamProbe & { close(): Promise<void> } {
+export function createUpstreamProbe({
+  env,
+  clock,
+  installation,
+}: UpstreamProbeDeps): UpstreamProbe & { close(): Promise<void> } {
   // Those that cannot be used are a fault of the start, which says so; here they are one of the test.
   let rule: ProxyRule | undefined;
   const proxyFor: ProxyRule = (origin) => {
@@ -19,6 +24,6 @@ export function createUpstreamProbe({ env, clock }: UpstreamProbeDeps): Upstream
     return rule(origin);
   };
   const smallPost = createSmallPost(proxyFor);
-  const probe = createProbe({ proxyFor, signing: { nowMs: clock.nowMs, post: smallPost.post } });
+  const probe = createProbe({ proxyFor, signing: { nowMs: clock.nowMs, post: smallPost.post }, installation });
   return { ...probe, close: () => smallPost.close() };
 }

@@ -90,8 +90,15 @@ export interface Turn extends CallEnd {
   served(firstByteMs: number): void;
   /** Nobody was there; it costs nothing. */
   notSent(why: string): void;
-  /** `wire`: nobody was there, or it broke off or fell silent; `answer`: it said itself that it cannot. */
-  failed(why: string, kind: 'wire' | 'answer', restMs?: number): void;
+  /**
+   * `wire`: nobody was there, or it broke off or fell silent; `answer`: it said itself that it cannot. With `body`, by which bodies are
+   * told apart, it answered a whole request: that counts once another body has had such an answer.
+   */
+  failed(why: string, kind: 'wire' | 'answer', restMs?: number, body?: string): void;
+  /** After `failed`: the request turned out to be to blame. */
+  excused(): void;
+  /** It is not ready yet, and says so. */
+  loading(why: string): void;
   /** Too many calls for this credential at this target. */
   limited(why: string, restMs?: number): void;
   /** The credential is not good, whatever it asks for. */
@@ -108,12 +115,15 @@ export interface Turn extends CallEnd {
 export interface NoTurn {
   readonly kind: 'resting' | 'full' | 'spent' | 'tried';
   readonly retryAfterMs: number;
+  /** Each rests because it had too many calls (429), and for no other reason. */
+  readonly isLimited: boolean;
   /** Per target, for the log. */
   readonly why: readonly string[];
 }
 
 export interface Dispatcher {
-  choose(course: Course, tried: Tried): Turn | NoTurn;
+  /** `matched`: what the model's pattern matched, by which an upstream's name for it is made; empty without one. */
+  choose(course: Course, tried: Tried, matched: string): Turn | NoTurn;
 }
 
 export function isTurn(chosen: Turn | NoTurn): chosen is Turn {

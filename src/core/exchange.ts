@@ -6,9 +6,11 @@ import type { KeyRecord } from './key.ts';
 import type { RowOutcome, TryRecord } from './ledger-row.ts';
 import type { Listening } from './outcome.ts';
 import type { Asking, Bill } from './price.ts';
+import type { Room } from './room.ts';
 import type { Route } from './route.ts';
 import type { Snapshot, Target } from './snapshot.ts';
-import type { Usage } from './usage.ts';
+import type { RerankShape } from './translation.ts';
+import type { Usage, Written } from './usage.ts';
 
 export class Exchange {
   /** Made by Postern: keys the log, and goes upstream as `x-request-id`. */
@@ -26,9 +28,17 @@ export class Exchange {
   path: string | undefined = undefined;
   route: Route | undefined = undefined;
   key: KeyRecord | undefined = undefined;
+  /** Which service's answers and errors the client reads: by its header, else the path, the key or the model. */
+  shape: RerankShape | undefined = undefined;
   clientAddress: string | undefined = undefined;
+  /** What its calls carry, so that none comes back here: see loop-mark.ts. */
+  loopMark = '';
   /** The model's public ID, as resolved. */
   modelId: string | undefined = undefined;
+  /** What its body holds of the memory for bodies, until no attempt can send it again. */
+  requestRoom: Room | undefined = undefined;
+  /** What answers hold that are read to be translated, until the client has what was made of them. */
+  answerRoom: Room | undefined = undefined;
   /** What it asks for, once its body was read. */
   asking: Asking | undefined = undefined;
   target: Target | undefined = undefined;
@@ -48,6 +58,8 @@ export class Exchange {
   /** Only where the key has bodies kept. */
   captured: Captured | undefined = undefined;
   usage: Usage | null = null;
+  /** Of completions and edits: what was seen of their text. */
+  written: Written | undefined = undefined;
   /** What it is billed by; null while that is not known, and where nothing is owed. */
   bill: Bill | null = null;
   /** How it ended, once it did. */
@@ -57,6 +69,8 @@ export class Exchange {
   errorCause: string | undefined = undefined;
   /** The answer broke off after its head was sent, so the client's connection was broken too. */
   cut = false;
+  /** The answer repeated a credential of the upstream, and was withheld or cut. */
+  repeatedCredential = false;
 
   constructor(
     id: string,

@@ -1,9 +1,11 @@
 /** One call to one target, and the ways it can end. */
 
+import type { CallBody } from './call-body.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Offer } from './family.ts';
 import type { Timeouts, Upstream } from './snapshot.ts';
 import type { Translated } from './translation.ts';
+import type { Usage } from './usage.ts';
 
 /** Something that is done for a client, and is stopped when that one leaves. */
 export interface ClientWork {
@@ -33,7 +35,7 @@ export interface Call {
   readonly path: string;
   /** Names and values in turn; no framing among them. */
   readonly headers: string[];
-  readonly body: Buffer;
+  readonly body: CallBody;
   readonly timeouts: Timeouts;
   /** On the monotonic clock: when the client's patience ends, however many calls were made before this one. */
   readonly deadlineMs: number;
@@ -63,10 +65,16 @@ export interface Answer {
   readonly ended: boolean;
   /** The upstream has broken off; what waits is all there is. */
   readonly broken: Failure | undefined;
-  /** Where its first bytes show that another status is meant: see `Family.failureIn`. */
+  /** Where its first bytes show that another status is meant: see `Family.failureIn` and `Family.signs`. */
   readonly meantStatus?: number | undefined;
+  /** It says that the model is being loaded: nothing was done. */
+  readonly isLoading?: boolean;
   /** Where its bytes are not the upstream's own. Read when it is over. */
   readonly translated?: Translated | undefined;
+  /** Where it was made in this process: fields of the question that it went without. */
+  readonly ignored?: readonly string[] | undefined;
+  /** What was counted in a part of it that is left out. Read when it is over. */
+  readonly countedApart?: Usage | undefined;
   /** Hands over what waits, and everything that follows. Called once. */
   take(sink: AnswerSink): void;
   resume(): void;
@@ -84,6 +92,10 @@ export interface Failure {
   readonly ours?: true;
   /** It answered in time, and nothing could be made of it. */
   readonly unfit?: true;
+  /** Nobody else is asked after it. */
+  readonly isFinal?: true;
+  /** What the client is told where it becomes the answer. */
+  readonly retryAfterS?: number;
 }
 
 export type Outcome =

@@ -1,10 +1,16 @@
 /** How a target is at a moment, for people and for other nodes. */
 
+/** From bad to good. */
+export const targetStates = ['failing', 'resting', 'loading', 'probing', 'healthy'] as const;
+
 export interface TargetState {
   readonly upstream: string;
   readonly model: string;
-  /** `failing`: it would rest, and is called all the same, as it has no alternative. */
-  readonly state: 'healthy' | 'probing' | 'resting' | 'failing';
+  /**
+   * `failing`: it would rest, and is called all the same, as it has no alternative. `loading`: it said that it is not ready yet, and is probed
+   * until it is.
+   */
+  readonly state: (typeof targetStates)[number];
   /** For how long it still rests. */
   readonly restsForMs: number;
   /** What it rests for. */
@@ -12,8 +18,13 @@ export interface TargetState {
   readonly inFlight: number;
   /** Calls that wait for their turn at the upstream. */
   readonly waiting: number;
-  /** The moving time to the first byte; 0 while nothing was called lately. */
+  /** The moving time to the first byte, as it was measured; 0 where nothing was called in the last five minutes. */
   readonly latencyMs: number;
+  /** Of the last five minutes. A node of a former version says none of these. */
+  readonly calls?: number | undefined;
+  readonly failedCalls?: number | undefined;
+  /** Whether it was called, or looked at, since the start. */
+  readonly isKnown?: boolean | undefined;
   readonly restingCredentials: readonly string[];
 }
 

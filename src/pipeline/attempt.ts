@@ -5,20 +5,28 @@ import { type Dispatcher, isTurn, Tried, type Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { SigningGround } from '../core/family.ts';
-import type { Answer, Failure, Listening, Outcome, Transport } from '../core/outcome.ts';
+import type { Answer, CallEnd, Failure, Listening, Outcome, Transport } from '../core/outcome.ts';
+import type { RoomKeeper } from '../core/room.ts';
 import type { Target } from '../core/snapshot.ts';
 import type { Denial } from '../core/spending.ts';
 import type { Translation } from '../core/translation.ts';
 import { fullJitterMs } from '../lib/back-off.ts';
 import type { Clock } from '../lib/clock.ts';
+import { markOf } from './body-mark.ts';
+import { withoutUsageEvent } from './counted-answer.ts';
+import { discard } from './discard.ts';
 import { inOurWords } from './foreign-error.ts';
+import { halfCharacterIn } from './half-characters.ts';
 import { Race, type Won } from './hedge.ts';
+import { Lane } from './lane.ts';
 import { Leftovers } from './leftovers.ts';
 import { pause } from './pause.ts';
 import { type Plan, translationFor, writeCall } from './plan.ts';
-import { screen } from './screen.ts';
+import { screenError, screenSuccess } from './screen.ts';
+import { searchFor } from './secret-search.ts';
 import { writeTranslated } from './translate.ts';
 import type { TranslatedCalls } from './translated-calls.ts';
+import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from './usage-asking.ts';
 import { restAskedForMs, type Verdict, verdictOn } from './verdict.ts';
 
 interface Transports {
@@ -34,17 +42,30 @@ export interface AttemptDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly signing: SigningGround;
+  /** Where answers that are translated get their room. */
+  readonly answerRooms: RoomKeeper;
 }
 
 export function attempt(plan: Plan, deps: AttemptDeps): Promise<Answer> {
   return new Attempts(plan, deps).run();
 }
 
+/** Sends a call, with or without having its stream counted. */
+type Send = (asks: boolean, end: CallEnd) => Promise<Outcome | undefined>;
+
 const redirected: Omit<Failure, 'cause'> = {
   code: 'upstream_protocol_error',
   message:
     'The upstream answered with a redirect, which is never followed; the operator must set its base_url to the final address.',
 };
+
+/** They speak of the service, whatever it was asked. */
+const awayStatuses: ReadonlySet<number> = new Set([502, 503, 504, 529]);
+
+interface Suspect {
+  readonly turn: Turn;
+  readonly status: number;
+}
 
 class Attempts {
   readonly #plan: Plan;
@@ -58,6 +79,8 @@ class Attempts {
   #staleOnce = false;
   /** More than one call is or was under way at a time: each is told, the one that was answered well included. */
   #isHedged = false;
+  /** Those who answered the whole request with an error that it may be to blame for. */
+  #suspects: Suspect[] | undefined = undefined;
   /** Whom a call has reached, so that the next to the same is held back for a moment. */
   #reached: string[] | undefined = undefined;
 
@@ -73,8 +96,11 @@ class Attempts {
       for (;;) {
         // Most work of a client is told when it leaves; it may have left while there was none.
         if (this.#exchange.client.gone) throw new GatewayError('client_closed');
-        const turn = this.#isOver() ? undefined : dispatcher.choose(this.#plan.course, this.#tried);
+        const turn = this.#isOver()
+          ? undefined
+          : dispatcher.choose(this.#plan.course, this.#tried, this.#plan.resolved.matched);
         if (turn === undefined || !isTurn(turn)) {
+          this.#excuse();
           const { answer, turn: answered, verdict } = this.#leftovers.best(turn, this.#exchange);
           return await this.#pass(answer, answered, verdict);
         }
@@ -135,9 +161,14 @@ class Attempts {
   #send(turn: Turn, client: Listening): Promise<Outcome | undefined> {
     const { candidate } = turn;
     const { http, inProcess } = this.#deps.transports;
+    if (candidate.target.upstream.family.refusesHalfCharacters && !this.#isWhole(turn))
+      return Promise.resolve(undefined);
     const transport = candidate.offer.make === undefined ? http : inProcess;
     const translation = translationFor(this.#plan, candidate);
-    if (translation !== undefined) return this.#sendTranslated(turn, client, translation, transport);
+    if (translation !== undefined) {
+      const send: Send = (asks, end) => this.#sendTranslated(turn, client, translation, transport, asks, end);
+      return asksUsage(this.#plan, candidate.target) ? this.#sendAsking(turn, send) : send(false, turn);
+    }
     let call: ReturnType<typeof writeCall>;
     try {
       call = writeCall(this.#plan, turn, client);
@@ -145,8 +176,29 @@ class Attempts {
       turn.withdraw();
       throw error;
     }
-    this.#count(candidate.target);
-    return transport(call);
+    const asking = asksUsage(this.#plan, candidate.target) ? withUsageAsked(this.#plan, call) : undefined;
+    const send: Send = (asks, end) => {
+      this.#count(candidate.target);
+      return transport(asks && asking !== undefined ? { ...asking, end } : call);
+    };
+    return asking === undefined ? send(false, turn) : this.#sendAsking(turn, send);
+  }
+
+  /** Has the stream counted; who refuses to be asked for that is sent the call as it came. */
+  async #sendAsking(turn: Turn, send: Send): Promise<Outcome | undefined> {
+    const startedMs = performance.now();
+    const lane = new Lane();
+    const first = await send(true, lane);
+    if (first?.kind !== 'answered' || !mayBeRefusal(first.answer.status)) {
+      lane.handOn(turn);
+      return first?.kind === 'answered' ? { ...first, answer: withoutUsageEvent(first.answer) } : first;
+    }
+    this.#note(turn, 'answered', first.answer.status, startedMs);
+    discard(first.answer);
+    const second = await send(false, turn);
+    const isServed = second?.kind === 'answered' && second.answer.status < 400;
+    if (isServed) rememberRefusal(this.#plan, turn.candidate.target);
+    return second;
   }
 
   async #sendTranslated(
@@ -154,15 +206,16 @@ class Attempts {
     client: Listening,
     translation: Translation,
     transport: Transport,
+    asks: boolean,
+    end: CallEnd,
   ): Promise<Outcome | undefined> {
     let calls: TranslatedCalls;
     try {
-      calls = await writeTranslated(this.#plan, turn, client, translation, this.#deps);
+      calls = await writeTranslated(this.#plan, turn, client, translation, this.#deps, asks, end);
     } catch (error) {
       turn.withdraw();
       if (!(error instanceof GatewayError)) throw error;
-      this.#tried.target(turn.candidate.target);
-      this.#leftovers.refused(error);
+      this.#refuse(turn, error);
       return undefined;
     }
     if (client.gone) {
@@ -171,6 +224,21 @@ class Attempts {
     }
     this.#count(turn.candidate.target);
     return calls.run(transport);
+  }
+
+  /** False where this target could not read it. */
+  #isWhole(turn: Turn): boolean {
+    const refusal = halfCharacterIn(this.#plan.question);
+    if (refusal === undefined) return true;
+    turn.withdraw();
+    this.#refuse(turn, refusal);
+    return false;
+  }
+
+  /** This target cannot serve it; another may. */
+  #refuse(turn: Turn, refusal: GatewayError): void {
+    this.#tried.target(turn.candidate.target);
+    this.#leftovers.refused(refusal);
   }
 
   #count(target: Target): void {
@@ -219,7 +287,7 @@ class Attempts {
     else turn.failed(failure.cause, failure.unfit ? 'answer' : 'wire');
     if (failure.stale === undefined || this.#staleOnce) this.#tried.target(turn.candidate.target);
     else this.#staleOnce = true;
-    if (this.#plan.course.replayable) {
+    if (this.#plan.course.replayable && failure.isFinal === undefined) {
       this.#leftovers.failed(failure);
       return;
     }
@@ -246,8 +314,13 @@ class Attempts {
         turn.rejected(why);
         this.#tried.credential(turn.credential);
         break;
+      case 'loading':
+        turn.loading(why);
+        this.#tried.target(turn.candidate.target);
+        break;
       case 'failed':
-        turn.failed(why, 'answer', restAskedForMs(answer, this.#deps.clock.nowMs()));
+        turn.failed(why, 'answer', restAskedForMs(answer, this.#deps.clock.nowMs()), markOf(this.#plan.question.body));
+        this.#suspect(turn, answer);
         this.#endTarget(turn);
         break;
       case 'broken':
@@ -263,6 +336,20 @@ class Attempts {
     }
     this.#leftovers.hold({ answer, turn, verdict });
     return undefined;
+  }
+
+  #suspect(turn: Turn, { status, meantStatus = status }: Answer): void {
+    if (awayStatuses.has(meantStatus)) return;
+    this.#suspects ??= [];
+    this.#suspects.push({ turn, status: meantStatus });
+  }
+
+  /** Nobody served it, and two failed alike: the request is to blame, and not those who got it. */
+  #excuse(): void {
+    const suspects = this.#suspects ?? [];
+    for (const { turn, status } of suspects) {
+      if (suspects.some((other) => other.turn !== turn && other.status === status)) turn.excused();
+    }
   }
 
   #endTarget(turn: Turn): void {
@@ -317,7 +404,7 @@ class Attempts {
   #chooseBeside(turn: Turn): Turn | undefined {
     if (this.#tried.sent === 0 || this.#isOver()) return undefined;
     this.#tried.busy = turn.candidate.target;
-    const second = this.#deps.dispatcher.choose(this.#plan.course, this.#tried);
+    const second = this.#deps.dispatcher.choose(this.#plan.course, this.#tried, this.#plan.resolved.matched);
     this.#tried.busy = undefined;
     return isTurn(second) ? second : undefined;
   }
@@ -329,9 +416,13 @@ class Attempts {
     exchange.sentAtMs = answer.sentAtMs;
     exchange.firstByteAtMs = answer.firstByteAtMs;
     const { status, meantStatus = status } = answer;
-    if (verdict === 'serves' && meantStatus < 400) return answer;
-    const screened = screen(answer, secretsOf(turn));
-    return untilGone(exchange, answer, inOurWords(screened, meantStatus, turn.candidate));
+    const search = searchFor(turn);
+    if (verdict === 'serves' && meantStatus < 400) {
+      if (target.upstream.screen === 'errors' || search.inSuccesses.isEmpty) return answer;
+      return screenSuccess(answer, search.inSuccesses, exchange);
+    }
+    const screened = screenError(answer, search, exchange);
+    return untilGone(exchange, answer, inOurWords(screened, meantStatus, turn.candidate, exchange.shape));
   }
 
   #note(turn: Turn, outcome: string, detail: number | string | undefined, startedMs: number): void {
@@ -345,13 +436,6 @@ class Attempts {
       durationMs: performance.now() - startedMs,
     });
   }
-}
-
-/** What no answer to it may repeat: the credentials of the upstream, and what was made of one to sign the call. */
-function secretsOf({ candidate, credential }: Turn): readonly Buffer[] {
-  const { secrets } = candidate.target.upstream;
-  const made = credential.signer?.secrets?.() ?? [];
-  return made.length === 0 ? secrets : [...secrets, ...made.map((secret) => Buffer.from(secret))];
 }
 
 /** What is held back is for a client; when that one leaves, nobody waits for the rest. */

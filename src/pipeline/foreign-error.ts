@@ -1,8 +1,9 @@
 /** An upstream's error in our words, with its own beside them. */
 
 import type { Candidate } from '../core/dispatch.ts';
+import { besideError } from '../core/error-shape.ts';
 import type { Answer } from '../core/outcome.ts';
-import type { ErrorDialect, SaidError } from '../core/translation.ts';
+import type { ErrorDialect, RerankShape, SaidError } from '../core/translation.ts';
 import {
   isJsonList,
   isJsonObject,
@@ -13,8 +14,8 @@ import {
   writeJson,
 } from '../lib/json-text.ts';
 import { headerValue } from '../lib/raw-headers.ts';
+import { heldBytes } from './held-answer.ts';
 import { WholeMadeAnswer, withoutBodyHeaders } from './made-answer.ts';
-import { heldBytes } from './screen.ts';
 import { Allowance, readWhole } from './whole-answer.ts';
 
 const longestMessage = 2_000;
@@ -22,21 +23,25 @@ const longestWord = 200;
 /** A day. What asks for more is no time. */
 const longestRetryS = 86_400;
 
-/** The answer itself where its family's errors are in our shape; `meantStatus` may be another than that of its head. */
+/**
+ * The answer itself where its family's errors are in our shape and the client reads no other; `meantStatus` may be another than that
+ * of its head.
+ */
 export async function inOurWords(
   screened: Promise<Answer>,
   meantStatus: number,
   { target, offer }: Candidate,
+  shape?: RerankShape,
 ): Promise<Answer> {
   const answer = await screened;
   const { family } = target.upstream;
-  if (family.errors === undefined && offer.translation?.isNeeded !== undefined) return answer;
-  if (family.errors === undefined && offer.translation === undefined) return answer;
+  const mayPass = offer.translation === undefined || offer.translation.isNeeded !== undefined;
+  if (family.errors === undefined && mayPass && shape === undefined) return answer;
   if (meantStatus < 400) return answer;
   // What is longer is no error message, and passes through the screen before it is known to be harmless.
   const whole = await readWhole(answer, new Allowance(heldBytes));
   const said = toSaid(meantStatus, answer.headers, 'body' in whole ? whole.body : undefined);
-  return toOurs(answer, said, family.errors ?? {}, offer.translatedBy ?? family.id);
+  return toOurs(answer, said, family.errors ?? {}, offer.translatedBy ?? family.id, shape);
 }
 
 /** An error as it came. */
@@ -53,20 +58,20 @@ function toSaid(status: number, headers: readonly string[], bytes: Buffer | unde
   return { status, headers, bytes, json: bytes && toJson(bytes) };
 }
 
-function toOurs(answer: Answer, said: Said, dialect: ErrorDialect, by: string): Answer {
+function toOurs(answer: Answer, said: Said, dialect: ErrorDialect, by: string, shape: RerankShape | undefined): Answer {
   const { sentAtMs, firstByteAtMs, statusText } = answer;
   const { bytes, json } = said;
   const status = dialect.statuses?.[said.status] ?? said.status;
   const headers = withoutBodyHeaders(answer.headers);
   if (headerValue(headers, 'retry-after') === undefined) headers.push(...retryAfterIn(json, dialect));
-  const passes = isInOurShape(json) && !isWithheld(said, dialect);
+  const passes = shape === undefined && isInOurShape(json) && !isWithheld(said, dialect);
   return new WholeMadeAnswer({
     status,
     statusText: status === answer.status ? statusText : '',
     headers,
     sentAtMs,
     firstByteAtMs,
-    body: passes && bytes !== undefined ? bytes : writeJson({ error: toError(said, status, dialect) }),
+    body: passes && bytes !== undefined ? bytes : writeJson(toErrorBody(said, status, dialect, shape)),
     translated: passes ? undefined : { by, ignored: [], isEstimated: false, usage: null },
   });
 }
@@ -86,6 +91,15 @@ export function streamErrorInOurWords(data: string): Json {
 
 function isWithheld({ status }: Said, { withheld = [] }: ErrorDialect): boolean {
   return withheld.includes(status);
+}
+
+/** One that is in our shape already keeps what else it says. */
+function toErrorBody(said: Said, status: number, dialect: ErrorDialect, shape: RerankShape | undefined): JsonObject {
+  const { json } = said;
+  const isOurs = isJsonObject(json) && isInOurShape(json) && !isWithheld(said, dialect);
+  const body = isOurs ? json : { error: toError(said, status, dialect) };
+  const message = isJsonObject(body.error) ? textIn(body.error.message) : undefined;
+  return { ...body, ...besideError(shape, message ?? plainMessage(said)) };
 }
 
 function toError(said: Said, status: number, dialect: ErrorDialect): JsonObject {

@@ -69,8 +69,9 @@ export class Leftovers {
     if (this.#refusal !== undefined && isRefusedByAll) throw this.#refusal;
     if (this.#failure === undefined && this.#denial !== undefined) throw this.#denial.error ?? tooMany(this.#denial);
     if (this.#failure === undefined) throw refusal(none, exchange, this.#refusal !== undefined);
-    const { code, message, cause } = this.#failure;
-    throw new GatewayError(code, { message, cause: withReasons(cause, none) });
+    const { code, message, cause, retryAfterS } = this.#failure;
+    const headers = retryAfterS === undefined ? [] : ['Retry-After', String(retryAfterS)];
+    throw new GatewayError(code, { message, headers, cause: withReasons(cause, none) });
   }
 }
 
@@ -89,6 +90,12 @@ function refusal(none: NoTurn | undefined, { tries }: Exchange, isNarrowed: bool
   if (none?.kind === 'full' || tries.some(({ outcome }) => outcome === 'queue')) {
     return new GatewayError('overloaded', {
       message: `The upstreams of this model have as many calls as they may have at a time, and their queues are full or too slow (upstreams[].limits); try again in ${seconds} s.`,
+      ...details,
+    });
+  }
+  if (none?.isLimited === true) {
+    return new GatewayError('rate_limit_exceeded', {
+      message: `Every upstream of this model ${isNarrowed ? 'that can serve this ' : ''}has had too many calls and asked for a pause; try again in ${seconds} s.`,
       ...details,
     });
   }

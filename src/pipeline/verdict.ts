@@ -13,6 +13,8 @@ export type Verdict =
   | 'rejected'
   /** It cannot; something may have been done. */
   | 'failed'
+  /** It is not ready yet; nothing was done. */
+  | 'loading'
   /** It broke off before the first byte of its body. */
   | 'broken'
   /** It points elsewhere, where nobody goes. */
@@ -24,9 +26,10 @@ const rejections: ReadonlySet<number> = new Set([401, 402, 403]);
 const asTheyAre: Readonly<Record<number, number>> = {};
 
 export function verdictOn(
-  { status, meantStatus: meant = status, broken, waiting }: Answer,
+  { status, meantStatus: meant = status, isLoading, broken, waiting }: Answer,
   statuses: Readonly<Record<number, number>> = asTheyAre,
 ): Verdict {
+  if (isLoading === true) return 'loading';
   const meantStatus = statuses[meant] ?? meant;
   if (meantStatus >= 500) return 'failed';
   if (meantStatus === 429) return 'limited';

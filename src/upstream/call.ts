@@ -1,18 +1,28 @@
 /** One HTTP call to an upstream, from the first byte sent to the last byte received, under the contract's timeouts. */
 
 import type { Dispatcher } from 'undici';
-import type { Answer, AnswerSink, Call, ClientWork, Failure, Outcome, Transport } from '../core/outcome.ts';
+import { lengthOf, wholeBodyBytes } from '../core/call-body.ts';
+import type {
+  Answer,
+  AnswerSink,
+  Call,
+  CallEnd,
+  ClientWork,
+  Failure,
+  Listening,
+  Outcome,
+  Transport,
+} from '../core/outcome.ts';
 import type { Timeouts } from '../core/snapshot.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import { isStaleConnection, notHttp, toFailure } from './failures.ts';
 import type { Pools } from './pools.ts';
 
-/** A body over this size is sent in slices, so that "the last byte sent" is known and not just handed to the kernel. */
-const wholeBodyBytes = 256 * 1024;
+/** So that "the last byte sent" of a long body is known and not just handed to the kernel. */
 const sliceBytes = 64 * 1024;
 /** What is kept of an answer that nobody has taken yet; the rest waits at the upstream. */
 const untakenBytes = 256 * 1024;
-/** A body of 200 that is announced to be this short may be an error, which its first bytes tell. */
+/** A body that is announced to be this short may mean something else than its status, which its first bytes tell. */
 const suspiciousBytes = 16 * 1024;
 /** Who closes an idle connection has not begun to work on what was put on it; later than this, it may have. */
 const staleWithinMs = 1_000;
@@ -28,15 +38,16 @@ export function createHttpTransport(pools: Pools): Transport {
         return;
       }
       const handler = new CallHandler(call, resolve);
-      const whole = call.body.length <= wholeBodyBytes;
-      if (!whole) call.headers.push('content-length', String(call.body.length));
+      const { body } = call;
+      const isWhole = Buffer.isBuffer(body) && body.length <= wholeBodyBytes;
+      if (!isWhole) call.headers.push('content-length', String(lengthOf(body)));
       try {
         pools.of(call.upstream).dispatch(
           {
             path: call.path,
             method: 'POST',
             headers: call.headers,
-            body: whole ? call.body : toSlices(call.body),
+            body: isWhole ? body : toSlices(Buffer.isBuffer(body) ? [body] : body),
           } as Dispatcher.DispatchOptions, // its type forgets that a body may be any iterable
           handler,
         );
@@ -46,8 +57,10 @@ export function createHttpTransport(pools: Pools): Transport {
     });
 }
 
-function* toSlices(body: Buffer): Generator<Buffer> {
-  for (let start = 0; start < body.length; start += sliceBytes) yield body.subarray(start, start + sliceBytes);
+function* toSlices(pieces: readonly Buffer[]): Generator<Buffer> {
+  for (const piece of pieces) {
+    for (let start = 0; start < piece.length; start += sliceBytes) yield piece.subarray(start, start + sliceBytes);
+  }
 }
 
 class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
@@ -59,8 +72,12 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
   waiting: Buffer[] = [];
   ended = false;
   meantStatus: number | undefined = undefined;
+  isLoading = false;
 
-  readonly #call: Call;
+  /** Of the call without its body, which may be long and is needed no more once it was sent. */
+  readonly #upstream: Call['upstream'];
+  readonly #client: Listening;
+  readonly #end: CallEnd;
   readonly #timeouts: Timeouts;
   #resolve: ((outcome: Outcome) => void) | undefined;
   #controller: Dispatcher.DispatchController | null = null;
@@ -83,7 +100,9 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
   #timer: NodeJS.Timeout;
 
   constructor(call: Call, resolve: (outcome: Outcome) => void) {
-    this.#call = call;
+    this.#upstream = call.upstream;
+    this.#client = call.client;
+    this.#end = call.end;
     this.#timeouts = call.timeouts;
     this.#resolve = resolve;
     const nowMs = performance.now();
@@ -129,26 +148,49 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     this.status = status;
     this.statusText = toStatusText(statusText ?? '');
     this.headers = toText(controller.rawHeaders);
-    if (this.#mayBeError()) this.#awaitsBeginning = true;
+    if (this.status >= 400 ? this.#mayHoldSign() : this.#mayBeError()) this.#awaitsBeginning = true;
     else this.#answer();
   }
 
   /** Only short JSON bodies: the others pass as they come. */
   #mayBeError(): boolean {
-    if (this.status !== 200 || this.#call.upstream.family.failureIn === undefined) return false;
+    if (this.status !== 200 || this.#upstream.family.failureIn === undefined) return false;
     const length = Number(headerValue(this.headers, 'content-length') ?? 0);
     if (length === 0 || length > suspiciousBytes) return false;
     if (headerValue(this.headers, 'content-encoding') !== undefined) return false;
     return /^application\/(?:[^;]*\+)?json/i.test(headerValue(this.headers, 'content-type') ?? '');
   }
 
+  /** Errors are short, also where no length is announced. */
+  #mayHoldSign(): boolean {
+    const { signs } = this.#upstream.family;
+    if (signs === undefined || !signs.some(({ status }) => status === this.status)) return false;
+    if (headerValue(this.headers, 'content-encoding') !== undefined) return false;
+    return Number(headerValue(this.headers, 'content-length') ?? 0) <= suspiciousBytes;
+  }
+
   /** Looks at what has come of such a body, and hands the answer over once it is clear what it is. */
-  #lookForError(isWhole: boolean): void {
-    const beginning = this.waiting.length === 1 ? this.waiting[0] : Buffer.concat(this.waiting);
-    const meant = this.#call.upstream.family.failureIn?.(beginning ?? Buffer.alloc(0), isWhole);
-    if (meant === 'unclear') return;
+  #lookAtBeginning(isWhole: boolean): void {
+    const [only] = this.waiting;
+    const beginning = this.waiting.length === 1 && only !== undefined ? only : Buffer.concat(this.waiting);
+    const isClear = this.status >= 400 ? this.#readSign(beginning, isWhole) : this.#readError(beginning, isWhole);
+    if (isClear) this.#answer();
+  }
+
+  #readError(beginning: Buffer, isWhole: boolean): boolean {
+    const meant = this.#upstream.family.failureIn?.(beginning, isWhole);
+    if (meant === 'unclear') return false;
     this.meantStatus = meant;
-    this.#answer();
+    return true;
+  }
+
+  #readSign(beginning: Buffer, isWhole: boolean): boolean {
+    const { signs = [] } = this.#upstream.family;
+    const sign = signs.find(({ status, says }) => status === this.status && beginning.includes(says));
+    if (sign === undefined) return isWhole || beginning.length > suspiciousBytes;
+    if (sign.means === 'loading') this.isLoading = true;
+    else this.meantStatus = sign.means;
+    return true;
   }
 
   #answer(): void {
@@ -163,7 +205,7 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
       this.waiting.push(chunk);
       this.#untakenBytes += chunk.length;
       if (this.#untakenBytes > untakenBytes) this.#pause(controller);
-      if (this.#awaitsBeginning) this.#lookForError(false);
+      if (this.#awaitsBeginning) this.#lookAtBeginning(false);
       return;
     }
     if (!this.#sink.onChunk(chunk)) this.#pause(controller);
@@ -178,7 +220,7 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     this.#finish();
     this.ended = true;
     this.#trailers = toText(controller.rawTrailers);
-    if (this.#awaitsBeginning) this.#lookForError(true);
+    if (this.#awaitsBeginning) this.#lookAtBeginning(true);
     this.#sink?.onEnd(this.#trailers);
   }
 
@@ -188,7 +230,7 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     if (this.#awaitsBeginning && !this.#cancelled) this.#answer();
     if (this.#resolve !== undefined) {
       this.#resolve(
-        this.#cancelled && this.#call.client.gone
+        this.#cancelled && this.#client.gone
           ? { kind: 'client-gone' }
           : { kind: this.#started ? 'unknown' : 'not-sent', failure: this.#failure },
       );
@@ -305,7 +347,7 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     if (this.#over) return;
     this.#over = true;
     clearTimeout(this.#timer);
-    this.#call.end.over(broken);
+    this.#end.over(broken);
   }
 }
 

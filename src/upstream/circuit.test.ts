@@ -476,3 +476,28 @@ test('a probe that hangs does not keep the next rest from being probed', () => {
   circuit.succeeded(probe, 60_002);
   assert.equal(circuit.state(60_002), 'closed');
 });
+
+test('who loads a model is probed every few seconds, and no more often than who fails', () => {
+  const circuit = new Circuit(() => 0);
+  let nowMs = 0;
+  const restsMs: number[] = [];
+  for (let turn = 0; turn < 6; turn += 1) {
+    circuit.openNow(nowMs, 'answered 503', 'loading');
+    assert.equal(circuit.openedBy, 'loading');
+    restsMs.push(circuit.restsUntilMs - nowMs);
+    nowMs = circuit.restsUntilMs;
+  }
+  assert.deepEqual(restsMs, [1_000, 2_000, 4_000, 5_000, 5_000, 5_000]);
+});
+
+test('failures that were none are taken back, in a row and in the share of the last seconds', () => {
+  const circuit = new Circuit(() => 0);
+  for (let n = 0; n < 40; n += 1) {
+    circuit.failed(0, n * 100, 'broken', 'answer');
+    circuit.forgive(0, 1);
+  }
+  assert.deepEqual([circuit.consecutiveFailures, circuit.state(4_000)], [0, 'closed']);
+  for (let n = 0; n < 5; n += 1) circuit.failed(0, 4_000, 'broken', 'answer');
+  circuit.forgive(0, 5);
+  assert.equal(circuit.state(4_000), 'open', 'one that rests goes on');
+});

@@ -11,8 +11,11 @@ const jitter = 0.2;
 /** Who worked for this long begins with short rests again. */
 const provenMs = 30_000;
 
-/** `wire`: nobody was there, or it broke off or fell silent; `answer`: it said itself that it cannot. */
-type Kind = 'wire' | 'answer';
+/** Who loads a model says so, and is about to be back. */
+const longestLoadingRestMs = 5_000;
+
+/** `wire`: nobody was there, or it broke off or fell silent; `answer`: it said itself that it cannot; `loading`: that it is not ready yet. */
+type Kind = 'wire' | 'answer' | 'loading';
 
 /** The fields are for reading only. Times are those of one clock that never goes back. */
 export class Circuit {
@@ -78,6 +81,13 @@ export class Circuit {
     if (this.consecutiveFailures >= mostFailuresInARow || this.#recent.failTooOften) this.openNow(nowMs, why, kind);
   }
 
+  /** So many failures that were told with this ticket were none, as long as nothing came of them. */
+  forgive(ticket: number, failures: number): void {
+    if (this.#isOpen || this.#isStale(ticket)) return;
+    this.consecutiveFailures = Math.max(0, this.consecutiveFailures - failures);
+    this.#recent.takeBack(failures);
+  }
+
   /** It says nothing of the other side. */
   abandoned(ticket: number): void {
     this.#giveBack(ticket);
@@ -95,7 +105,8 @@ export class Circuit {
   openNow(nowMs: number, why: string, kind: Kind): void {
     if (this.state(nowMs) === 'open') return;
     this.#open(nowMs);
-    this.#rest(nowMs + this.#nextRestMs * (1 - jitter * this.#random()), why, kind);
+    const restMs = kind === 'loading' ? Math.min(this.#nextRestMs, longestLoadingRestMs) : this.#nextRestMs;
+    this.#rest(nowMs + restMs * (1 - jitter * this.#random()), why, kind);
     this.#nextRestMs = Math.min(longestRestMs, this.#nextRestMs * 2);
   }
 
@@ -154,6 +165,18 @@ class RecentCalls {
     const slot = this.#second % recentSeconds;
     this.#calls[slot] = (this.#calls[slot] ?? 0) + 1;
     this.#failures[slot] = (this.#failures[slot] ?? 0) + failures;
+  }
+
+  /** The newest first. */
+  takeBack(failures: number): void {
+    let left = failures;
+    for (let second = this.#second; left > 0 && second > this.#second - recentSeconds; second -= 1) {
+      const slot = ((second % recentSeconds) + recentSeconds) % recentSeconds;
+      const taken = Math.min(left, this.#failures[slot] ?? 0);
+      this.#failures[slot] = (this.#failures[slot] ?? 0) - taken;
+      this.#calls[slot] = Math.max(0, (this.#calls[slot] ?? 0) - taken);
+      left -= taken;
+    }
   }
 
   get failTooOften(): boolean {

@@ -24,7 +24,10 @@ function upstream(id: string, more: Partial<Upstream> = {}): Upstream {
     pathPrefix: '',
     credentials: [credential('key')],
     forwardHeaders: [],
+    responseHeaders: undefined,
     secrets: [],
+    screen: 'all',
+    unscreened: [],
     timeouts: { completions: timeouts, edits: timeouts, rerank: timeouts, moderations: timeouts, embeddings: timeouts },
     limits: { concurrency: 1_000, queue: 0, queueTimeoutMs: 1_000 },
     caps: noCaps,
@@ -64,6 +67,7 @@ function course(...tiers: Target[][]): Course {
     visible: true,
     space: undefined,
     acceptsMessages: false,
+    asksUsage: false,
     balance: 'weighted',
     retry: { scope: 'safe', attempts: 5 },
     hedge: undefined,
@@ -83,13 +87,13 @@ function house(random: () => number = Math.random) {
   const clock = createFakeClock();
   const changes: Change[] = [];
   const dispatcher = createDispatcher({ clock, random, onChange: (change) => changes.push(change) });
-  const choose = (where: Course, tried = new Tried()): Turn => {
-    const chosen = dispatcher.choose(where, tried);
+  const choose = (where: Course, tried = new Tried(), matched = ''): Turn => {
+    const chosen = dispatcher.choose(where, tried, matched);
     assert.ok(isTurn(chosen), 'nobody was chosen');
     return chosen;
   };
-  const nobody = (where: Course, tried = new Tried()): NoTurn => {
-    const chosen = dispatcher.choose(where, tried);
+  const nobody = (where: Course, tried = new Tried(), matched = ''): NoTurn => {
+    const chosen = dispatcher.choose(where, tried, matched);
     assert.ok(!isTurn(chosen), 'somebody was chosen');
     return chosen;
   };
@@ -291,4 +295,84 @@ test('a target is described as it is: healthy, resting with the reason, probing,
   breakDown(a, 'wire');
   models.all = [course([a]).model];
   assert.deepEqual(states(), ['a failing: broken']);
+});
+
+const named = (of: Upstream, name: string): Target => ({ ...target(of), model: name });
+
+/** As a pattern of a configuration in force. */
+function patternHouse(name = 'oa-*') {
+  const all = house(() => 0);
+  const one = named(upstream('a'), name);
+  const where = course([one]);
+  const models = { resolve: () => undefined, all: [where.model] };
+  all.dispatcher.adopt({ upstreams: new Map([['a', one.upstream]]), models });
+  const limited = (matched: string): void => all.choose(where, new Tried(), matched).limited('answered 429', 20_000);
+  const states = (): string[] =>
+    all.dispatcher.describe({ models }).map(({ model, state, why }) => `${model} ${state}${why ? `: ${why}` : ''}`);
+  return { ...all, where, models, limited, states };
+}
+
+test('what a pattern matched rests by itself: its siblings are called as before', () => {
+  const { choose, nobody, limited, where, states, changes } = patternHouse();
+  limited('small');
+  const none = nobody(where, new Tried(), 'small');
+  assert.deepEqual([none.kind, none.isLimited, none.retryAfterMs], ['resting', true, 20_000]);
+  assert.match(none.why[0] ?? '', /^a: oa-small: rests 20\.0 s more \(answered 429\)$/);
+  choose(where, new Tried(), 'large').served(1);
+  // Whoever looks is told of the pattern, of which there is one, and which of its names rests.
+  assert.deepEqual(states(), ['oa-* resting: oa-small: answered 429']);
+  assert.deepEqual(
+    changes.map(({ model, rests }) => [model, rests]),
+    [['oa-small', true]],
+  );
+});
+
+test('a name that a pattern makes and one that stands in the configuration are the same target', () => {
+  const { choose, nobody, limited } = patternHouse();
+  limited('small');
+  const exact = course([named(upstream('a'), 'oa-small')]);
+  assert.equal(nobody(exact).kind, 'resting');
+  assert.ok(choose(course([named(upstream('a'), 'oa-large')])));
+});
+
+test('names of a pattern are known up to a thousand; those that nobody misses make room, one that rests last', () => {
+  const { choose, nobody, limited, where, clock } = patternHouse();
+  limited('resting');
+  const busy = choose(where, new Tried(), 'busy');
+  for (let n = 0; n < 3_000; n += 1) {
+    clock.advance(1);
+    choose(where, new Tried(), `name-${n}`).failed('broken', 'wire');
+  }
+  assert.equal(nobody(where, new Tried(), 'resting').kind, 'resting');
+  busy.served(1);
+});
+
+test('a name of a pattern is forgotten when nobody called it for ten minutes', () => {
+  const { choose, where, clock, states } = patternHouse();
+  for (let n = 0; n < 5; n += 1) choose(where, new Tried(), 'gone').failed('broken', 'wire');
+  choose(where, new Tried(), 'busy').enter({ gone: false, work: undefined }, 1);
+  assert.deepEqual(states(), ['oa-* failing: oa-gone: broken']);
+  clock.advance(600_001);
+  assert.deepEqual(states(), ['oa-* healthy']);
+  // It begins anew, as one that was never called.
+  choose(where, new Tried(), 'gone').served(1);
+  assert.deepEqual(states(), ['oa-* healthy']);
+});
+
+test('what is known of a name stays through a reload, as long as its pattern does', () => {
+  const { dispatcher, nobody, limited, choose } = patternHouse();
+  limited('small');
+  const again = named(upstream('a'), 'oa-*');
+  const adopt = (where: Course): void =>
+    dispatcher.adopt({
+      upstreams: new Map([['a', again.upstream]]),
+      models: { resolve: () => undefined, all: [where.model] },
+    });
+  const same = course([again]);
+  adopt(same);
+  assert.equal(nobody(same, new Tried(), 'small').kind, 'resting');
+  adopt(course([named(again.upstream, 'other-*')]));
+  const back = course([named(upstream('a'), 'oa-*')]);
+  adopt(back);
+  choose(back, new Tried(), 'small').dropped();
 });

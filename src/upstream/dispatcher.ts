@@ -4,8 +4,9 @@ import type { Candidate, Course, Dispatcher, NoTurn, Tried, Turn } from '../core
 import type { Snapshot, Target, Upstream } from '../core/snapshot.ts';
 import type { TargetState } from '../core/target-state.ts';
 import { pick, pickByWeight } from './balance.ts';
+import type { SharedPlaces } from './shared-places.ts';
 import { type KeyView, type Option, Standings, type TargetView, type UpstreamStanding } from './standing.ts';
-import { bindingUntilMs, stateOf } from './target-state.ts';
+import { bindingUntilMs, stateWithNames } from './target-state.ts';
 import { type Change, TargetTurn, type TurnDeps } from './turn.ts';
 
 /** No more of a tier than this rests because of what it answered: the others would have to bear it all. */
@@ -19,6 +20,8 @@ const fullRetryAfterMs = 1_000;
 
 export interface DispatcherDeps extends TurnDeps {
   readonly random: () => number;
+  /** Where processes share the places at upstreams. */
+  readonly shared?: SharedPlaces | undefined;
 }
 
 export interface TargetDispatcher extends Dispatcher {
@@ -31,20 +34,26 @@ export interface TargetDispatcher extends Dispatcher {
 }
 
 export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
-  const { clock, random, onChange } = deps;
-  const standings = new Standings(random, clock.monotonicMs());
+  const { clock, random, onChange, shared } = deps;
+  const standings = new Standings(random, clock.monotonicMs(), shared);
 
-  function choose(course: Course, tried: Tried): Turn | NoTurn {
+  function choose(course: Course, tried: Tried, matched: string): Turn | NoTurn {
     const nowMs = clock.monotonicMs();
     for (const tier of course.tiers) {
-      const turn = chooseIn(tier, course, tried, nowMs);
+      const turn = chooseIn(tier, course, tried, matched, nowMs);
       if (turn !== undefined) return turn;
     }
-    return lastResort(course, tried, nowMs) ?? nobody(course, tried, nowMs);
+    return lastResort(course, tried, matched, nowMs) ?? nobody(course, tried, matched, nowMs);
   }
 
-  function chooseIn(tier: readonly Candidate[], course: Course, tried: Tried, nowMs: number): Turn | undefined {
-    const options = optionsIn(tier, tried, nowMs);
+  function chooseIn(
+    tier: readonly Candidate[],
+    course: Course,
+    tried: Tried,
+    matched: string,
+    nowMs: number,
+  ): Turn | undefined {
+    const options = optionsIn(tier, tried, matched, nowMs);
     // Nobody has to queue as long as one of the same priority is free.
     const free = options.length > 1 ? options.filter(({ view }) => view.upstream.places.isFree) : options;
     const best = free.length > 0 ? free : options;
@@ -57,11 +66,11 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   }
 
   /** Everyone of a tier that may be called now. */
-  function optionsIn(tier: readonly Candidate[], tried: Tried, nowMs: number): Option[] {
+  function optionsIn(tier: readonly Candidate[], tried: Tried, matched: string, nowMs: number): Option[] {
     const options: Option[] = [];
     let resting = 0;
     for (const candidate of tier) {
-      const view = standings.view(candidate.target);
+      const view = standings.viewOf(candidate.target, matched, nowMs);
       if (tried.hasTarget(candidate.target) || !view.upstream.places.hasRoom) continue;
       if (view.standing.circuit.allows(nowMs) && view.upstream.down === undefined) {
         const key = chooseKey(view, tried, nowMs);
@@ -69,13 +78,13 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       } else if (view.standing.circuit.openedBy === 'answer') resting += 1;
     }
     const over = resting - Math.ceil(tier.length * restingShare);
-    return over > 0 && options.length > 0 ? [...options, ...pressed(tier, tried, over, nowMs)] : options;
+    return over > 0 && options.length > 0 ? [...options, ...pressed(tier, tried, matched, over, nowMs)] : options;
   }
 
   /** Those of a tier that wake soonest, so that not too many of it rest at once. */
-  function pressed(tier: readonly Candidate[], tried: Tried, count: number, nowMs: number): Option[] {
+  function pressed(tier: readonly Candidate[], tried: Tried, matched: string, count: number, nowMs: number): Option[] {
     return tier
-      .map((candidate) => ({ candidate, view: standings.view(candidate.target) }))
+      .map((candidate) => ({ candidate, view: standings.viewOf(candidate.target, matched, nowMs) }))
       .filter(({ candidate, view: { standing, upstream } }) => {
         const { circuit } = standing;
         if (circuit.openedBy !== 'answer' || circuit.allows(nowMs) || circuit.bindingUntilMs > nowMs) return false;
@@ -115,9 +124,9 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
    * Nothing rests where there is no alternative, save where it asked for it: the one that wakes soonest. Where the first call
    * went to one that works, there was one: what that said goes to the client.
    */
-  function lastResort(course: Course, tried: Tried, nowMs: number): Turn | undefined {
+  function lastResort(course: Course, tried: Tried, matched: string, nowMs: number): Turn | undefined {
     if (tried.sent > 0 && !tried.resorted) return undefined;
-    for (const option of untried(course.tiers, tried)) {
+    for (const option of untried(course.tiers, tried, matched, nowMs)) {
       if (bindingUntilMs(option.view, option.key) > nowMs || !option.view.upstream.places.hasRoom) continue;
       const turn = begin(option, course, tried, nowMs);
       if (turn === undefined) continue;
@@ -128,29 +137,30 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   }
 
   /** Everyone who was not tried, by the end of the rest; those last whose upstream is known to be down. */
-  function untried(tiers: Course['tiers'], tried: Tried): Option[] {
+  function untried(tiers: Course['tiers'], tried: Tried, matched: string, nowMs: number): Option[] {
     return tiers
       .flat()
       .filter(({ target }) => !tried.hasTarget(target))
       .flatMap((candidate) => {
-        const view = standings.view(candidate.target);
+        const view = standings.viewOf(candidate.target, matched, nowMs);
         return view.keys.map((key) => ({ candidate, view, key, weight: candidate.target.weight }));
       })
       .filter(({ candidate, key }) => !tried.hasCredential(key.credential, candidate.target))
       .sort((a, b) => isDown(a) - isDown(b) || restsUntilMs(a) - restsUntilMs(b));
   }
 
-  function nobody({ tiers }: Course, tried: Tried, nowMs: number): NoTurn {
-    const left = untried(tiers, tried);
+  function nobody({ tiers }: Course, tried: Tried, matched: string, nowMs: number): NoTurn {
+    const left = untried(tiers, tried, matched, nowMs);
     const why = left.map((option) => `${nameOf(option)}: ${reasonOf(option, nowMs)}`);
-    if (left.length === 0) return { kind: 'tried', retryAfterMs: 0, why };
+    if (left.length === 0) return { kind: 'tried', retryAfterMs: 0, isLimited: false, why };
     const resting = left.filter(({ view, key }) => bindingUntilMs(view, key) > nowMs);
     if (resting.length === left.length) {
       const wakesAtMs = Math.min(...resting.map(({ view, key }) => bindingUntilMs(view, key)));
-      return { kind: 'resting', retryAfterMs: wakesAtMs - nowMs, why };
+      const isLimited = resting.every(({ view, key }) => isOnlyLimited(view, key, nowMs));
+      return { kind: 'resting', retryAfterMs: wakesAtMs - nowMs, isLimited, why };
     }
     const isFull = left.some((option) => !resting.includes(option) && !option.view.upstream.places.hasRoom);
-    return { kind: isFull ? 'full' : 'spent', retryAfterMs: fullRetryAfterMs, why };
+    return { kind: isFull ? 'full' : 'spent', retryAfterMs: fullRetryAfterMs, isLimited: false, why };
   }
 
   return {
@@ -163,6 +173,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     checked(upstream, ok, why) {
       const standing = standings.of(upstream);
       const wasDown = standing.down;
+      if (ok) standing.isChecked = true;
       standing.failedChecks = ok ? 0 : standing.failedChecks + 1;
       standing.down = standing.failedChecks >= failedChecksToRest ? `health check: ${why ?? 'failed'}` : undefined;
       const nowMs = clock.monotonicMs();
@@ -174,6 +185,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     },
     describe: (snapshot) => {
       const nowMs = clock.monotonicMs();
+      standings.forgetIdle(nowMs);
       const states = new Map<string, TargetState>();
       for (const { targets } of snapshot.models.all) {
         const weighted = targets.filter(({ weight }) => weight > 0);
@@ -182,7 +194,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
           const alone = weighted.length === 1 && view.keys.length === 1;
           const name = `${target.upstream.id} ${target.model}`;
           const known = states.get(name);
-          if (known === undefined || known.state === 'failing') states.set(name, stateOf(view, alone, nowMs));
+          if (known === undefined || known.state === 'failing') states.set(name, stateWithNames(view, alone, nowMs));
         }
       }
       return [...states.values()];
@@ -195,10 +207,10 @@ function changeOf(upstream: string, what: Pick<Change, 'rests' | 'why' | 'forMs'
   return { upstream, model: undefined, credential: undefined, alone: false, ...what };
 }
 
-/** That it is there says nothing of those who answered that they cannot. */
+/** That it is there says nothing of those who answered that they cannot; one that was loading may be ready. */
 function wakeUnreachable({ targets }: UpstreamStanding, nowMs: number): void {
   for (const { circuit } of targets.values()) {
-    if (circuit.openedBy === 'wire') circuit.wake(nowMs);
+    if (circuit.openedBy === 'wire' || circuit.openedBy === 'loading') circuit.wake(nowMs);
   }
 }
 
@@ -210,8 +222,13 @@ function isDown({ view }: Option): number {
   return view.upstream.down === undefined ? 0 : 1;
 }
 
-function nameOf({ view: { target }, key: { credential } }: Option): string {
-  const name = `${target.upstream.id}: ${target.model}`;
+/** Nothing but too many calls is in the way. */
+function isOnlyLimited({ standing }: TargetView, { circuit }: KeyView, nowMs: number): boolean {
+  return standing.circuit.bindingUntilMs <= nowMs && circuit.bindingUntilMs <= nowMs;
+}
+
+function nameOf({ view: { target, standing }, key: { credential } }: Option): string {
+  const name = `${target.upstream.id}: ${standing.name}`;
   return target.upstream.credentials.length === 1 ? name : `${name}, ${credential.id}`;
 }
 

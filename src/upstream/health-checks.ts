@@ -1,6 +1,7 @@
 /** Asks upstreams from time to time whether they are there. */
 
 import type { Dispatcher } from 'undici';
+import { loopHeader } from '../core/loop-mark.ts';
 import type { HealthCheck, Upstream } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isStaleConnection, toFailure } from './failures.ts';
@@ -15,6 +16,7 @@ export interface HealthChecks {
 interface HealthChecksDeps {
   readonly pools: Pools;
   readonly clock: Clock;
+  readonly installation: string;
   readonly onResult: (upstream: Upstream, ok: boolean, why: string | undefined) => void;
   /** Uniform in [0, 1). */
   readonly random?: () => number;
@@ -85,10 +87,10 @@ class Watch {
   }
 
   #check(): void {
-    const { pools, clock, random = Math.random } = this.#deps;
+    const { pools, clock, installation, random = Math.random } = this.#deps;
     // Never sooner than the interval says, and not at the same moment as every other gateway that was started with this one.
     const nextAtMs = clock.monotonicMs() + this.#settings.intervalMs * (1 + random() / 10);
-    this.#running = new Check(pools, this.#upstream, this.#settings, (why) => {
+    this.#running = new Check(pools, this.#upstream, this.#settings, installation, (why) => {
       if (this.#stopped) return;
       this.#running = undefined;
       this.#timer = setTimeout(() => this.#check(), Math.max(0, nextAtMs - clock.monotonicMs())).unref();
@@ -103,16 +105,24 @@ class Check implements Dispatcher.DispatchHandler {
   readonly #pools: Pools;
   readonly #upstream: Upstream;
   readonly #settings: HealthCheck;
+  readonly #installation: string;
   #onEnd: ((why: string | undefined) => void) | undefined;
   #controller: Dispatcher.DispatchController | undefined = undefined;
   readonly #timer: NodeJS.Timeout;
   #status = 0;
   #bodyBytes = 0;
 
-  constructor(pools: Pools, upstream: Upstream, settings: HealthCheck, onEnd: (why: string | undefined) => void) {
+  constructor(
+    pools: Pools,
+    upstream: Upstream,
+    settings: HealthCheck,
+    installation: string,
+    onEnd: (why: string | undefined) => void,
+  ) {
     this.#pools = pools;
     this.#upstream = upstream;
     this.#settings = settings;
+    this.#installation = installation;
     this.#onEnd = onEnd;
     const { timeoutMs } = settings;
     this.#timer = setTimeout(() => this.#end(`no answer within ${timeoutMs / 1000} s`), timeoutMs).unref();
@@ -121,7 +131,7 @@ class Check implements Dispatcher.DispatchHandler {
   send(): void {
     const { credentials } = this.#upstream;
     const credential = credentials.find(({ weight }) => weight > 0) ?? credentials[0];
-    const headers = [...credential.headers, 'user-agent', 'postern'];
+    const headers = [...credential.headers, 'user-agent', 'postern', loopHeader, this.#installation];
     this.#controller = undefined;
     try {
       this.#pools.of(this.#upstream).dispatch({ method: 'GET', path: this.#settings.path, headers }, this);

@@ -12,7 +12,7 @@ export const inProcessTransport: Transport = async (call: Call): Promise<Outcome
   const leaving = new AbortController();
   call.client.work = new LocalWork(leaving);
   try {
-    const made = await make(call.body, leaving.signal);
+    const made = await make(Buffer.isBuffer(call.body) ? call.body : Buffer.concat(call.body), leaving.signal);
     if (leaving.signal.aborted) return over(call, { kind: 'client-gone' });
     const answered: Outcome = { kind: 'answered', answer: new InProcessAnswer(made, sentAtMs, leaving, call.end) };
     return Buffer.isBuffer(made.body) ? over(call, answered) : answered;
@@ -50,6 +50,7 @@ class InProcessAnswer implements Answer {
   readonly waiting: readonly Buffer[];
   readonly ended: boolean;
   readonly broken = undefined;
+  readonly ignored: readonly string[] | undefined;
 
   readonly #body: MadeAnswer['body'];
   readonly #leaving: AbortController;
@@ -69,6 +70,7 @@ class InProcessAnswer implements Answer {
     this.firstByteAtMs = performance.now();
     this.waiting = Buffer.isBuffer(made.body) ? [made.body] : [];
     this.ended = whole;
+    this.ignored = made.ignored;
     this.#body = made.body;
     this.#leaving = leaving;
     this.#end = end;

@@ -37,6 +37,15 @@ test('fades towards nothing while no call is made, by the time constant of ten s
   assert.ok(latency.movingMs(120_000) < 0.01);
 });
 
+test('what was measured is shown as it was, and after five minutes no more', () => {
+  const latency = recorded([9_000]);
+  assert.equal(latency.measuredMs(28_000), 9_000);
+  assert.ok(latency.movingMs(28_000) < 600);
+  assert.equal(latency.measuredMs(5 * 60_000), 9_000);
+  assert.equal(latency.measuredMs(5 * 60_000 + 1), 0);
+  assert.equal(new Latency().measuredMs(0), 0);
+});
+
 test('a call after a silence weighs more, whether it is slow again or quick at last', () => {
   const slowAgain = recorded([1_000]);
   slowAgain.record(1_000, 10_000);

@@ -5,6 +5,9 @@ const timeConstantMs = 10_000;
 /** How much a call weighs that follows the one before at once; after a silence it weighs more. */
 const leastWeight = 0.1;
 
+/** What is older says nothing of now. */
+const shownMs = 5 * 60_000;
+
 const keptSamples = 128;
 const leastSamples = 20;
 /** So many further samples change the percentile too little to sort for it again. */
@@ -29,6 +32,11 @@ export class Latency {
   /** Fades while no call is made, so that a target that was slow is tried again. */
   movingMs(nowMs: number): number {
     return this.#meanMs * this.#remainder(nowMs);
+  }
+
+  /** As it was measured, however long ago that was within `shownMs`: for people, whom a fading figure would deceive. */
+  measuredMs(nowMs: number): number {
+    return nowMs - this.#latestAtMs > shownMs ? 0 : this.#meanMs;
   }
 
   /** What nineteen of twenty of the latest calls kept within; undefined while too few are known. */

@@ -45,11 +45,16 @@ const models = json(200, { data: [{ id: 'a' }, { id: 'b' }] });
 
 function probe(lookup?: LookupFunction, patienceMs?: number) {
   const signing = { nowMs: () => 0, post: () => Promise.reject(new Error('no tokens here')) };
-  return createProbe({ signing, lookup, ...(patienceMs !== undefined && { patienceMs }) });
+  return createProbe({
+    signing,
+    installation: 'installation',
+    lookup,
+    ...(patienceMs !== undefined && { patienceMs }),
+  });
 }
 
 function upstreamAt(origin: string, parts: UpstreamParts = {}) {
-  return toUpstream(origin, { family: openai, secrets: [Buffer.from(secret)], ...parts });
+  return toUpstream(origin, { family: openai, secrets: [secret], ...parts });
 }
 
 const states = (steps: readonly { name: string; state: string }[]) =>

@@ -3,7 +3,11 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { Client } from 'undici';
 import { type ListedModel, type SigningGround, withOptions } from '../core/family.ts';
+import { loopHeader } from '../core/loop-mark.ts';
 import type { Credential, Upstream } from '../core/snapshot.ts';
+import { NeedleSearch } from '../lib/needle-search.ts';
+import { spellingsInErrors } from '../lib/secret-spellings.ts';
+import { layersOf } from '../lib/unescape.ts';
 import { createConnector } from './connection.ts';
 import { type ProbeProblem, type ProbeStepName, problemOfAnswer, problemOfError } from './probe-verdict.ts';
 import type { ProxyRule } from './proxy-rule.ts';
@@ -48,6 +52,7 @@ interface Probe {
 interface ProbeDeps {
   readonly proxyFor?: ProxyRule | undefined;
   readonly signing: SigningGround;
+  readonly installation: string;
   /** For tests; the platform's where undefined. */
   readonly lookup?: LookupFunction | undefined;
   readonly patienceMs?: number;
@@ -207,8 +212,9 @@ class Visit {
   async #send({ path, body }: Question, credential: Credential): Promise<Answer> {
     const method = body === undefined ? 'GET' : 'POST';
     const type = body === undefined ? [] : ['content-type', 'application/json'];
-    const headers = ['accept', 'application/json', 'user-agent', 'postern', ...type, ...credential.headers];
-    const { signing } = this.#deps;
+    const { signing, installation } = this.#deps;
+    const ours = ['accept', 'application/json', 'user-agent', 'postern', loopHeader, installation];
+    const headers = [...ours, ...type, ...credential.headers];
     const { addresses } = this.#upstream;
     const signed = await credential.signer?.(
       { url: `${this.#url.origin}${path}`, headers, body: body ?? Buffer.alloc(0) },
@@ -245,8 +251,9 @@ class Visit {
     const text = messageIn(parsed)
       .replace(/[\p{C}\s]+/gu, ' ')
       .trim();
-    const secrets = [...this.#upstream.secrets.map(String), ...(signer?.secrets?.() ?? [])];
-    if (secrets.some((secret) => secret !== '' && text.includes(secret))) return '';
+    const secrets = [...this.#upstream.secrets, ...(signer?.secrets?.() ?? [])];
+    const needles = new NeedleSearch(secrets.flatMap(spellingsInErrors));
+    if (layersOf(Buffer.from(text)).some((layer) => needles.find(layer) !== -1)) return '';
     return text.length > longestSaid ? `${text.slice(0, longestSaid)}…` : text;
   }
 

@@ -1,24 +1,53 @@
 /** What is remembered of upstreams, of their targets and of their credentials. It outlives configuration swaps. */
 
 import type { Candidate } from '../core/dispatch.ts';
+import { upstreamNameOf } from '../core/model-name.ts';
 import type { Credential, Snapshot, Target, Upstream } from '../core/snapshot.ts';
 import { Circuit } from './circuit.ts';
 import { Latency } from './latency.ts';
 import { Places } from './places.ts';
+import { RecentCalls } from './recent-calls.ts';
 import { RetryBudget } from './retry-budget.ts';
+import type { SharedPlaces } from './shared-places.ts';
+import { Suspicion } from './suspicion.ts';
 
-/** An upstream's name for a model. */
+/** An upstream's name for a model, as it is called there. */
 export class TargetStanding {
+  readonly name: string;
   readonly circuit: Circuit;
+  readonly suspicion = new Suspicion();
   readonly latency = new Latency();
+  readonly recent = new RecentCalls();
   /** Which credentials have called too often here, by fingerprint. */
   readonly limits = new Map<string, Circuit>();
   inFlight = 0;
+  /** The pattern that it was first called by; undefined where a configuration names it, so that it stays as long as that does. */
+  pattern: string | undefined;
+  /** On the monotonic clock. */
+  usedAtMs = 0;
+  /** Nobody asked for it any more: whoever still has it looks for it anew. */
+  isForgotten = false;
 
-  constructor(random: () => number) {
+  constructor(name: string, pattern: string | undefined, random: () => number) {
+    this.name = name;
+    this.pattern = pattern;
     this.circuit = new Circuit(random);
   }
+
+  /** Nothing is under way, and nothing that is known of it matters any more. */
+  isIdle(nowMs: number): boolean {
+    if (this.inFlight > 0 || this.circuit.restsUntilMs > nowMs) return false;
+    for (const { restsUntilMs } of this.limits.values()) if (restsUntilMs > nowMs) return false;
+    return true;
+  }
 }
+
+/** Names at one upstream; those beyond it, that only patterns match, push out the one that is missed least. */
+const mostTargets = 1_000;
+/** What clients write may be as long as a body. */
+const longestName = 256;
+/** A name of a pattern that nobody called for so long is known no more. */
+const rememberedMs = 600_000;
 
 export class UpstreamStanding {
   readonly places: Places;
@@ -27,14 +56,18 @@ export class UpstreamStanding {
   /** Which credentials were refused, by fingerprint. */
   readonly credentials = new Map<string, Circuit>();
   failedChecks = 0;
+  /** Whether an active check found it well. */
+  isChecked = false;
   /** Why the active check says that it is down; undefined while it does not. */
   down: string | undefined = undefined;
 
   /** What is known is known of whoever is there. */
   #address: string;
 
-  constructor(upstream: Upstream, nowMs: number) {
-    this.places = new Places(upstream.limits);
+  constructor(upstream: Upstream, nowMs: number, shared: SharedPlaces | undefined) {
+    const { id } = upstream;
+    this.places = new Places(upstream.limits, undefined, shared && (() => shared.ask(id)));
+    shared?.add(id, this.places);
     this.budget = new RetryBudget(nowMs);
     this.#address = addressOf(upstream);
   }
@@ -51,13 +84,48 @@ export class UpstreamStanding {
     // Without a check nobody would say that it is up again.
     if (isMoved || upstream.healthCheck === undefined) {
       this.failedChecks = 0;
+      this.isChecked = false;
       this.down = undefined;
     }
     const fingerprints = new Set(upstream.credentials.map(({ fingerprint }) => fingerprint));
     keepOnly(this.credentials, fingerprints);
-    keepOnly(this.targets, models);
+    for (const standing of this.targets.values()) {
+      if (models.has(standing.name)) standing.pattern = undefined;
+      else if (standing.pattern === undefined || !models.has(standing.pattern)) this.#forget(standing);
+    }
     for (const { limits } of this.targets.values()) keepOnly(limits, fingerprints);
   }
+
+  /** Those of patterns that nobody called for a while. */
+  forgetIdle(nowMs: number): void {
+    for (const standing of this.targets.values()) {
+      if (standing.pattern === undefined || nowMs - standing.usedAtMs < rememberedMs) continue;
+      if (standing.isIdle(nowMs)) this.#forget(standing);
+    }
+  }
+
+  /** For one more name of a pattern. False where all are in use. */
+  makeRoom(nowMs: number): boolean {
+    if (this.targets.size < mostTargets) return true;
+    let oldest: TargetStanding | undefined;
+    for (const standing of this.targets.values()) {
+      if (standing.pattern === undefined || standing.inFlight > 0) continue;
+      // Who rests is kept as long as there is anybody else.
+      if (oldest === undefined || isLessMissed(standing, oldest, nowMs)) oldest = standing;
+    }
+    if (oldest !== undefined) this.#forget(oldest);
+    return oldest !== undefined;
+  }
+
+  #forget(standing: TargetStanding): void {
+    standing.isForgotten = true;
+    this.targets.delete(standing.name);
+  }
+}
+
+function isLessMissed(one: TargetStanding, than: TargetStanding, nowMs: number): boolean {
+  const isIdle = one.isIdle(nowMs);
+  return isIdle === than.isIdle(nowMs) ? one.usedAtMs < than.usedAtMs : isIdle;
 }
 
 function addressOf({ origin, pathPrefix }: Upstream): string {
@@ -86,6 +154,8 @@ export interface TargetView {
   readonly standing: TargetStanding;
   /** Those that may be used at all. */
   readonly keys: readonly KeyView[];
+  /** Where a pattern makes the upstream's name: what is known by each name, by what the pattern matched. This one is never called then. */
+  readonly names: Map<string, TargetView> | undefined;
 }
 
 /** A target with one of its credentials, as one exchange may choose it. */
@@ -101,12 +171,16 @@ export class Standings {
   readonly #random: () => number;
   /** When all began. */
   readonly #nowMs: number;
+  readonly #shared: SharedPlaces | undefined;
   readonly #upstreams = new Map<string, UpstreamStanding>();
   readonly #views = new WeakMap<Target, TargetView>();
+  /** Of the configuration in force, those with names of their own. */
+  #patterns: TargetView[] = [];
 
-  constructor(random: () => number, nowMs: number) {
+  constructor(random: () => number, nowMs: number, shared?: SharedPlaces) {
     this.#random = random;
     this.#nowMs = nowMs;
+    this.#shared = shared;
   }
 
   /** Says which upstreams counted as down, and do not any more. */
@@ -114,6 +188,8 @@ export class Standings {
     upstreams,
     models,
   }: Pick<Snapshot, 'upstreams' | 'models'>): { readonly id: string; readonly down: string }[] {
+    this.#patterns = [];
+    for (const id of this.#upstreams.keys()) if (!upstreams.has(id)) this.#shared?.remove(id);
     keepOnly(this.#upstreams, new Set(upstreams.keys()));
     const modelsOf = new Map<string, Set<string>>();
     for (const { upstream, model } of models.all.flatMap(({ targets }) => targets)) {
@@ -128,21 +204,47 @@ export class Standings {
   }
 
   of(upstream: Upstream): UpstreamStanding {
-    return found(this.#upstreams, upstream.id, () => new UpstreamStanding(upstream, this.#nowMs));
+    return found(this.#upstreams, upstream.id, () => new UpstreamStanding(upstream, this.#nowMs, this.#shared));
   }
 
+  /** As configured. */
   view(target: Target): TargetView {
     let view = this.#views.get(target);
     if (view === undefined) {
-      view = this.#look(target);
+      view = this.#look(target, target.model, target.model.includes('*'));
       this.#views.set(target, view);
+      if (view.names !== undefined) this.#patterns.push(view);
     }
     return view;
   }
 
-  #look(target: Target): TargetView {
+  /** As it is called where the model's pattern matched this. Costs a look-up, or two. */
+  viewOf(target: Target, matched: string, nowMs: number): TargetView {
+    const view = this.#views.get(target) ?? this.view(target);
+    if (view.names === undefined || matched.length > longestName) return view;
+    let named = view.names.get(matched);
+    if (named === undefined || named.standing.isForgotten) {
+      if (!view.upstream.makeRoom(nowMs)) return view;
+      named = this.#look(target, upstreamNameOf(target.model, matched), false);
+      view.names.set(matched, named);
+    }
+    named.standing.usedAtMs = nowMs;
+    return named;
+  }
+
+  /** Names of patterns that nobody calls any more. */
+  forgetIdle(nowMs: number): void {
+    for (const upstream of this.#upstreams.values()) upstream.forgetIdle(nowMs);
+    for (const { names } of this.#patterns) {
+      for (const [matched, { standing }] of names ?? []) if (standing.isForgotten) names?.delete(matched);
+    }
+  }
+
+  #look(target: Target, name: string, isPattern: boolean): TargetView {
     const upstream = this.of(target.upstream);
-    const standing = found(upstream.targets, target.model, () => new TargetStanding(this.#random));
+    const pattern = name === target.model ? undefined : target.model;
+    const standing = found(upstream.targets, name, () => new TargetStanding(name, pattern, this.#random));
+    if (pattern === undefined) standing.pattern = undefined;
     const newCircuit = (): Circuit => new Circuit(this.#random);
     const keys = target.upstream.credentials
       .filter(({ weight }) => weight > 0)
@@ -152,7 +254,7 @@ export class Standings {
         circuit: found(upstream.credentials, credential.fingerprint, newCircuit),
         limit: found(standing.limits, credential.fingerprint, newCircuit),
       }));
-    return { target, upstream, standing, keys };
+    return { target, upstream, standing, keys, names: isPattern ? new Map() : undefined };
   }
 }
 

@@ -1,11 +1,36 @@
 /** Says how a target is, from everything that is remembered of it. */
 
-import type { TargetState } from '../core/target-state.ts';
+import { type TargetState, targetStates } from '../core/target-state.ts';
 import type { Circuit } from './circuit.ts';
 import type { KeyView, TargetView } from './standing.ts';
 
+/** One that a pattern names is as the worst of its names, which `why` tells: their number is up to clients, and not up to who reads this. */
+export function stateWithNames(view: TargetView, alone: boolean, nowMs: number): TargetState {
+  const whole = stateOf(view, alone, nowMs);
+  if (view.names === undefined || view.names.size === 0) return whole;
+  const states = [...view.names.values()].map((named) => ({
+    name: named.standing.name,
+    ...stateOf(named, alone, nowMs),
+  }));
+  const worst = states.reduce((one, other) => (isWorse(other, one) ? other : one));
+  return {
+    ...whole,
+    state: worst.state,
+    restsForMs: worst.restsForMs,
+    why: worst.why === undefined ? undefined : `${worst.name}: ${worst.why}`,
+    inFlight: states.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    latencyMs: Math.max(...states.map(({ latencyMs }) => latencyMs)),
+    restingCredentials: [...new Set(states.flatMap(({ restingCredentials }) => restingCredentials))],
+  };
+}
+
+function isWorse(one: TargetState, than: TargetState): boolean {
+  if (one.state === than.state) return one.restsForMs > than.restsForMs;
+  return targetStates.indexOf(one.state) < targetStates.indexOf(than.state);
+}
+
 /** `alone`: it is called however it fails, save where it asked for a pause. */
-export function stateOf(view: TargetView, alone: boolean, nowMs: number): TargetState {
+function stateOf(view: TargetView, alone: boolean, nowMs: number): TargetState {
   const { target, upstream, standing, keys } = view;
   const resting = keys.filter((key) => restLeftMs(key.circuit, nowMs) > 0 || restLeftMs(key.limit, nowMs) > 0);
   // A target rests as well when none of its credentials is left.
@@ -14,23 +39,34 @@ export function stateOf(view: TargetView, alone: boolean, nowMs: number): Target
   const restsForMs = Math.max(own, key === undefined ? 0 : keyRestMs(key, nowMs));
   const isDown = upstream.down !== undefined || restsForMs > 0;
   const isCalled = alone && isDown && keys.every((only) => bindingUntilMs(view, only) <= nowMs);
+  const isLoading = upstream.down === undefined && standing.circuit.openedBy === 'loading';
   return {
     upstream: target.upstream.id,
     model: target.model,
-    state: isCalled
-      ? 'failing'
-      : isDown
-        ? 'resting'
-        : standing.circuit.state(nowMs) === 'closed'
-          ? 'healthy'
-          : 'probing',
+    state: toState({ isLoading, isCalled, isDown, isOpen: standing.circuit.state(nowMs) !== 'closed' }),
     restsForMs: isCalled ? 0 : restsForMs,
     why: upstream.down ?? whyOf([standing.circuit, ...(key === undefined ? [] : [key.circuit, key.limit])], nowMs),
     inFlight: standing.inFlight,
     waiting: upstream.places.waiting,
-    latencyMs: standing.latency.movingMs(nowMs),
+    latencyMs: standing.latency.measuredMs(nowMs),
+    ...standing.recent.sums(nowMs),
+    isKnown: standing.recent.wasCalled || upstream.isChecked,
     restingCredentials: resting.map(({ credential }) => credential.id),
   };
+}
+
+interface Signs {
+  readonly isLoading: boolean;
+  readonly isCalled: boolean;
+  readonly isDown: boolean;
+  readonly isOpen: boolean;
+}
+
+function toState({ isLoading, isCalled, isDown, isOpen }: Signs): TargetState['state'] {
+  if (isLoading) return 'loading';
+  if (isCalled) return 'failing';
+  if (isDown) return 'resting';
+  return isOpen ? 'probing' : 'healthy';
 }
 
 /** Until when a rest lasts that was asked for. */

@@ -52,6 +52,9 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
   readonly #keyTicket: number;
   readonly #limitTicket: number;
   #judged = false;
+  /** Of a whole request that was answered with a failure, and for how many failures that counted. */
+  #failedBody: string | undefined = undefined;
+  #failedWeight = 0;
   #worked = false;
   #placed = false;
   #client: Listening | undefined = undefined;
@@ -127,7 +130,9 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
     this.#view.standing.inFlight -= 1;
     this.#view.upstream.places.leave();
     if (broken === undefined || broken.ours !== undefined) return;
-    if (this.#worked) this.#fail(0, broken.cause, 'wire');
+    if (!this.#worked) return;
+    this.#view.standing.recent.broke(this.#deps.clock.monotonicMs());
+    this.#fail(0, broken.cause, 'wire');
   }
 
   // Its end.
@@ -137,9 +142,11 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
     this.#worked = true;
     const nowMs = this.#deps.clock.monotonicMs();
     this.#view.standing.latency.record(firstByteMs, nowMs);
-    this.#succeed(this.#view.standing.circuit, this.#ticket, nowMs, this.#view.target.model, undefined);
+    this.#view.standing.suspicion.clear();
+    this.#view.standing.recent.add(nowMs, false);
+    this.#succeed(this.#view.standing.circuit, this.#ticket, nowMs, this.#view.standing.name, undefined);
     this.#succeed(this.#key.circuit, this.#keyTicket, nowMs, undefined, this.credential.id);
-    this.#succeed(this.#key.limit, this.#limitTicket, nowMs, this.#view.target.model, this.credential.id);
+    this.#succeed(this.#key.limit, this.#limitTicket, nowMs, this.#view.standing.name, this.credential.id);
   }
 
   notSent(why: string): void {
@@ -147,9 +154,34 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
     this.failed(why, 'wire');
   }
 
-  failed(why: string, kind: 'wire' | 'answer', restMs?: number): void {
+  failed(why: string, kind: 'wire' | 'answer', restMs?: number, body?: string): void {
     this.#judge();
-    this.#fail(this.#ticket, why, kind, restMs);
+    this.#view.standing.recent.add(this.#deps.clock.monotonicMs(), true);
+    // A probe is there to tell.
+    const weight = body === undefined || this.#ticket > 0 ? 1 : this.#view.standing.suspicion.weigh(body);
+    this.#failedBody = body;
+    this.#failedWeight = weight;
+    this.#fail(this.#ticket, why, kind, restMs, weight);
+    this.#release(this.#key.circuit, this.#keyTicket);
+    this.#release(this.#key.limit, this.#limitTicket);
+  }
+
+  excused(): void {
+    if (this.#failedBody === undefined) return;
+    const { suspicion, circuit, recent } = this.#view.standing;
+    recent.forgive(this.#deps.clock.monotonicMs());
+    suspicion.excuse(this.#failedBody, this.#failedWeight);
+    circuit.forgive(this.#ticket, this.#failedWeight);
+    this.#failedBody = undefined;
+  }
+
+  loading(why: string): void {
+    this.#judge();
+    const nowMs = this.#deps.clock.monotonicMs();
+    const { circuit, name, recent } = this.#view.standing;
+    recent.add(nowMs, true);
+    this.#release(circuit, this.#ticket);
+    this.#watch(circuit, name, undefined, nowMs, () => circuit.openNow(nowMs, why, 'loading'));
     this.#release(this.#key.circuit, this.#keyTicket);
     this.#release(this.#key.limit, this.#limitTicket);
   }
@@ -158,13 +190,14 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
     this.#judge();
     const nowMs = this.#deps.clock.monotonicMs();
     const { limit } = this.#key;
-    this.#watch(limit, this.#view.target.model, this.credential.id, nowMs, () => {
+    this.#view.standing.recent.add(nowMs, true);
+    this.#watch(limit, this.#view.standing.name, this.credential.id, nowMs, () => {
       if (restMs === undefined || restMs <= 0) limit.openNow(nowMs, why, 'answer');
       else limit.restFor(Math.min(restMs, longestRestMs), nowMs, why);
     });
     this.#release(limit, this.#limitTicket);
     // It is there, and says so.
-    this.#succeed(this.#view.standing.circuit, this.#ticket, nowMs, this.#view.target.model, undefined);
+    this.#succeed(this.#view.standing.circuit, this.#ticket, nowMs, this.#view.standing.name, undefined);
     this.#release(this.#key.circuit, this.#keyTicket);
   }
 
@@ -172,6 +205,7 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
     this.#judge();
     const nowMs = this.#deps.clock.monotonicMs();
     const { circuit, limit } = this.#key;
+    this.#view.standing.recent.add(nowMs, true);
     this.#watch(circuit, undefined, this.credential.id, nowMs, () => circuit.openNow(nowMs, why, 'answer'));
     this.#release(circuit, this.#keyTicket);
     this.#release(this.#view.standing.circuit, this.#ticket);
@@ -216,11 +250,11 @@ export class TargetTurn implements Turn, Waiter, ClientWork {
     this.#resolve = undefined;
   }
 
-  #fail(ticket: number, why: string, kind: 'wire' | 'answer', restMs?: number): void {
+  #fail(ticket: number, why: string, kind: 'wire' | 'answer', restMs?: number, weight = 1): void {
     const nowMs = this.#deps.clock.monotonicMs();
     const { circuit } = this.#view.standing;
-    this.#watch(circuit, this.#view.target.model, undefined, nowMs, () => {
-      circuit.failed(ticket, nowMs, why, kind);
+    this.#watch(circuit, this.#view.standing.name, undefined, nowMs, () => {
+      for (let counted = 0; counted < weight; counted += 1) circuit.failed(ticket, nowMs, why, kind);
       if (restMs !== undefined) circuit.restFor(Math.min(restMs, longestRestMs), nowMs, why);
     });
   }

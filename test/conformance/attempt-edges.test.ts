@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { assertError } from '../support/error-answer.ts';
 import type { Handler } from '../support/fake-upstream.ts';
 import { questionBytes, startPair } from '../support/pair.ts';
+import { patiently, patientMs } from '../support/patience.ts';
 import { connect } from '../support/raw-connection.ts';
 import { answering, refusingWith, resetting, type Several, silent, startSeveral } from '../support/several.ts';
 
@@ -40,16 +41,16 @@ test('a name that is no text for a header stops nobody', async (t) => {
   ];
   assert.deepEqual(pair.rig.app.swap(await pair.rig.compile({ upstreams, models: [pattern] })), []);
   for (let i = 0; i < 6; i += 1) {
-    const answer = await pair.rig.post('/v1/embeddings', '{"model":"p-\\ud800","input":"x"}');
+    const answer = await pair.rig.post('/v1/embeddings', '{"model":"p-\\ud83d\\ude00","input":"x"}');
     assert.equal(answer.status, 200);
-    assert.equal(answer.header('x-postern-space'), '%EF%BF%BD');
+    assert.equal(answer.header('x-postern-space'), '%F0%9F%98%80');
   }
 });
 
 test('who is asked last is not blamed for the time that others took', async (t) => {
-  const slow = afterMs(250, answering('b'));
+  const slow = afterMs(patientMs(62.5), answering('b'));
   const house = await startSeveral(t, [silent, slow], {
-    upstream: { timeouts: { first_byte: '400ms', total: '500ms' } },
+    upstream: { timeouts: { first_byte: patiently(100), total: patiently(125) } },
   });
   for (let i = 0; i < 6; i += 1) await house.embed();
   assert.ok(!rests(house).includes('b'), rests(house).join());
@@ -58,8 +59,8 @@ test('who is asked last is not blamed for the time that others took', async (t) 
 test('a place in the queue is not worth more than the time that is left', async (t) => {
   const house = await startSeveral(t, [silent, answering('b')], {
     upstream: {
-      timeouts: { first_byte: '400ms', total: '400ms' },
-      limits: { concurrency: 1, queue: 50, queue_timeout: '400ms' },
+      timeouts: { first_byte: patiently(100), total: patiently(100) },
+      limits: { concurrency: 1, queue: 50, queue_timeout: patiently(100) },
     },
   });
   const answers = await Promise.all(Array.from({ length: 8 }, () => house.embed()));
@@ -68,8 +69,8 @@ test('a place in the queue is not worth more than the time that is left', async 
 });
 
 test('a second call by hedging goes to nobody who rests', async (t) => {
-  const house = await startSeveral(t, [afterMs(40, answering('a')), refusingWith(500)], {
-    model: { operations: ['embeddings'], hedge: { after: '5ms' } },
+  const house = await startSeveral(t, [afterMs(patientMs(10), answering('a')), refusingWith(500)], {
+    model: { operations: ['embeddings'], hedge: { after: patiently(1.25) } },
   });
   for (let i = 0; i < 20; i += 1) assert.equal((await house.embed()).status, 200);
   const [, second = 0] = house.seen();
@@ -81,7 +82,7 @@ test('where one that works says no, nobody who rests is asked for its sake', asy
   const house = await startSeveral(
     t,
     [silent, (request, reply) => (fails ? refusingWith(500) : answering('b'))(request, reply)],
-    { upstream: { timeouts: { first_byte: '80ms' } } },
+    { upstream: { timeouts: { first_byte: patiently(20) } } },
   );
   for (let i = 0; i < 5; i += 1) assert.equal((await house.embed()).status, 200);
   assert.deepEqual(house.seen(), [5, 5]);
@@ -93,10 +94,10 @@ test('where one that works says no, nobody who rests is asked for its sake', asy
 test('the other credentials of the first target are still there after a second call was made', async (t) => {
   const first: Handler = (request, reply) =>
     request.header('authorization')?.includes('first') === true
-      ? afterMs(80, refusingWith(429))(request, reply)
+      ? afterMs(patientMs(20), refusingWith(429))(request, reply)
       : reply.json(200, { from: 'the second key' });
   const house = await startSeveral(t, [first, refusingWith(503)], {
-    model: { operations: ['embeddings'], hedge: { after: '20ms' } },
+    model: { operations: ['embeddings'], hedge: { after: patiently(5) } },
     upstream: [{ api_key: undefined, credentials: [{ ...credentials[0], weight: 1_000_000 }, credentials[1]] }, {}],
   });
   assert.deepEqual((await house.embed()).json(), { from: 'the second key' });
@@ -138,7 +139,7 @@ test('an error inside of a 200 is found in whatever pieces it comes, and nothing
       ['content-length', '20'],
     ]);
     await reply.raw('{"object":');
-    await reply.sleep(300);
+    await reply.sleep(patientMs(75));
     await reply.raw('"a list"  ');
   });
   const connection = await connect(pair.rig.port);
@@ -172,7 +173,7 @@ test('an upstream that was down when its check was taken away is asked again', a
     t,
     [(request, reply) => reply.json(request.method === 'GET' ? 500 : 200, { from: 'a' }), answering('b')],
     {
-      upstream: [{ health_check: { path: '/health', interval: '100ms', timeout: '100ms' } }, {}],
+      upstream: [{ health_check: { path: '/health', interval: patiently(25), timeout: patiently(25) } }, {}],
     },
   );
   const from = async (): Promise<string> => JSON.stringify((await house.embed()).json());

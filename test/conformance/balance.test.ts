@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Handler } from '../support/fake-upstream.ts';
 import { questionBytes } from '../support/pair.ts';
+import { patiently, patientMs } from '../support/patience.ts';
 import { connect, type RawConnection } from '../support/raw-connection.ts';
 import { answering, type Several, silent, startSeveral } from '../support/several.ts';
 
@@ -43,7 +44,7 @@ test('targets of one priority share the calls by weight', async (t) => {
 test('a target of weight 0 is never called, not even where the others fail', async (t) => {
   const house = await startSeveral(t, [silent, answering('b')], {
     target: [{}, { weight: 0 }],
-    upstream: { timeouts: { first_byte: '50ms' } },
+    upstream: { timeouts: { first_byte: patiently(12.5) } },
   });
   assert.equal((await house.embed()).status, 504);
   assert.deepEqual(house.seen(), [1, 0]);
@@ -59,7 +60,7 @@ test('a lower priority is called only where the higher one cannot', async (t) =>
 });
 
 test('least_busy keeps away from a target where calls pile up', async (t) => {
-  const house = await startSeveral(t, [afterMs(200), afterMs(5), afterMs(5)], {
+  const house = await startSeveral(t, [afterMs(patientMs(50)), afterMs(5), afterMs(5)], {
     target: level,
     model: { balance: 'least_busy' },
   });
@@ -71,7 +72,7 @@ test('least_busy keeps away from a target where calls pile up', async (t) => {
 });
 
 test('fastest finds the target that answers first', async (t) => {
-  const house = await startSeveral(t, [afterMs(80), afterMs(80), afterMs(2)], {
+  const house = await startSeveral(t, [afterMs(patientMs(20)), afterMs(patientMs(20)), afterMs(2)], {
     target: level,
     model: { balance: 'fastest' },
   });

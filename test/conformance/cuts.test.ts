@@ -8,6 +8,7 @@ import { assertError } from '../support/error-answer.ts';
 import type { Handler } from '../support/fake-upstream.ts';
 import { type HeaderField, lastChunk, toChunk, toHead } from '../support/http-message.ts';
 import { authorized, type Pair, question, questionBytes, startPair } from '../support/pair.ts';
+import { patiently, patientMs } from '../support/patience.ts';
 import { type RawResponse, send } from '../support/raw-client.ts';
 import { connect } from '../support/raw-connection.ts';
 
@@ -222,25 +223,27 @@ async function assertSilenceBroken(t: TestContext, bytes: Buffer, timeouts: Reco
 
 test('an upstream that falls silent in the middle is given up after the idle timeout, and the client sees it', async (t) => {
   for (const bytes of Object.values({ ...answers, ...variants }))
-    await assertSilenceBroken(t, bytes, { idle: '150ms' });
+    await assertSilenceBroken(t, bytes, { idle: patiently(37.5) });
 });
 
 test('the idle timeout counts from the head on, however long the first byte may take', async (t) => {
   const bytes = answers['of events'] ?? Buffer.alloc(0);
-  await assertSilenceBroken(t, bytes, { first_byte: '60s', idle: '150ms' });
+  await assertSilenceBroken(t, bytes, { first_byte: '60s', idle: patiently(37.5) });
 });
 
 test('bytes that keep coming keep an answer alive, as long as the total allows', async (t) => {
   const dripping: Handler = async (_request, reply) => {
     await reply.head(200, [chunked]);
     for (let i = 0; i < 8 && reply.open; i += 1) {
-      await reply.sleep(200);
+      await reply.sleep(patientMs(50));
       await reply.chunk(`drop ${i};`);
     }
     await reply.lastChunk();
   };
-  const patient = await startPair(t, dripping, { upstream: { timeouts: { idle: '900ms' } } });
-  const hurried = await startPair(t, dripping, { upstream: { timeouts: { first_byte: '700ms', total: '700ms' } } });
+  const patient = await startPair(t, dripping, { upstream: { timeouts: { idle: patiently(225) } } });
+  const hurried = await startPair(t, dripping, {
+    upstream: { timeouts: { first_byte: patiently(175), total: patiently(175) } },
+  });
   const [whole, half] = await Promise.all([
     send(patient.rig.port, questionBytes()),
     send(hurried.rig.port, questionBytes()),

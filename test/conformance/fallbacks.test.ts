@@ -4,9 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertError } from '../support/error-answer.ts';
 import type { Handler, Script } from '../support/fake-upstream.ts';
+import { patiently, patientMs } from '../support/patience.ts';
 import { answering, refusingWith, resetting, type SeveralOptions, silent, startSeveral } from '../support/several.ts';
 
-const quick: SeveralOptions = { upstream: { timeouts: { first_byte: '150ms', total: '5s' } } };
+const quick: SeveralOptions = { upstream: { timeouts: { first_byte: patiently(37.5), total: '5s' } } };
 
 interface Failing {
   readonly what: string;
@@ -135,7 +136,7 @@ test('no more calls are made for one request than the model allows', async (t) =
 
 test('one deadline holds for all attempts', async (t) => {
   const house = await startSeveral(t, [silent, silent, silent], {
-    upstream: { timeouts: { first_byte: '300ms', total: '450ms' } },
+    upstream: { timeouts: { first_byte: patiently(75), total: patiently(112.5) } },
   });
   const answer = await house.embed();
   assertError(answer, 'upstream_timeout', { message: /timeouts\.total/ });
@@ -211,7 +212,7 @@ test('a completion on an idle connection that breaks is not sent again', async (
 
 test('a client that leaves between two attempts ends the whole', async (t) => {
   const house = await startSeveral(t, [silent, answering('b')], quick);
-  await house.rig.post('/v1/embeddings', { model: 'm', input: 'x' }, { timeoutMs: 60 });
+  await house.rig.post('/v1/embeddings', { model: 'm', input: 'x' }, { timeoutMs: patientMs(15) });
   const exchange = await house.rig.exchange();
   assert.equal(exchange.errorCode, 'client_closed');
   assert.deepEqual(house.seen(), [1, 0]);

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Handler } from '../support/fake-upstream.ts';
 import { questionBytes } from '../support/pair.ts';
+import { patiently, patientMs } from '../support/patience.ts';
 import { connect } from '../support/raw-connection.ts';
 import { answering, refusingWith, type SeveralOptions, silent, startSeveral } from '../support/several.ts';
 
@@ -26,7 +27,7 @@ test('the second target answers where the first takes long, and the first call e
     await reply.clientClosed;
     firstLeft = true;
   };
-  const house = await startSeveral(t, [patient, answering('b')], hedged('40ms'));
+  const house = await startSeveral(t, [patient, answering('b')], hedged(patiently(10)));
   const answer = await house.embed();
   assert.deepEqual(answer.json(), { from: 'b' });
   assert.equal(answer.header('x-postern-attempts'), '2');
@@ -47,7 +48,7 @@ test('a first target that answers in time is the only one that is asked', async 
 });
 
 test('the first target may still win', async (t) => {
-  const house = await startSeveral(t, [afterMs(120, 'a'), silent], hedged('40ms'));
+  const house = await startSeveral(t, [afterMs(patientMs(30), 'a'), silent], hedged(patiently(10)));
   const answer = await house.embed();
   assert.deepEqual(answer.json(), { from: 'a' });
   assert.equal(answer.header('x-postern-upstream'), 'a');
@@ -55,16 +56,16 @@ test('the first target may still win', async (t) => {
 });
 
 test('an answer that is no good does not win', async (t) => {
-  const house = await startSeveral(t, [afterMs(150, 'a'), refusingWith(503)], hedged('30ms'));
+  const house = await startSeveral(t, [afterMs(patientMs(37.5), 'a'), refusingWith(503)], hedged(patiently(7.5)));
   assert.deepEqual((await house.embed()).json(), { from: 'a' });
 });
 
 test('where both come to nothing, the next target is asked', async (t) => {
   const failing: Handler = async (_request, reply) => {
-    await reply.sleep(80);
+    await reply.sleep(patientMs(20));
     await reply.json(500, {});
   };
-  const house = await startSeveral(t, [failing, refusingWith(503), answering('c')], hedged('30ms'));
+  const house = await startSeveral(t, [failing, refusingWith(503), answering('c')], hedged(patiently(7.5)));
   assert.deepEqual((await house.embed()).json(), { from: 'c' });
   assert.deepEqual(house.seen(), [1, 1, 1]);
 });
@@ -77,7 +78,7 @@ test('a client that leaves ends both calls', async (t) => {
       await reply.clientClosed;
       left.push(name);
     };
-  const house = await startSeveral(t, [waiting('a'), waiting('b')], hedged('20ms'));
+  const house = await startSeveral(t, [waiting('a'), waiting('b')], hedged(patiently(5)));
   const client = await connect(house.rig.port);
   await client.write(questionBytes());
   await house.upstreams[1]?.nextRequest();
@@ -102,7 +103,11 @@ test('with p95, what is slower than nineteen of twenty is sent again, once enoug
 });
 
 test('second calls are capped by the retry budget', async (t) => {
-  const house = await startSeveral(t, [afterMs(150, 'a'), afterMs(150, 'b')], hedged('10ms', { target: [{}, {}] }));
+  const house = await startSeveral(
+    t,
+    [afterMs(patientMs(37.5), 'a'), afterMs(patientMs(37.5), 'b')],
+    hedged(patiently(2.5), { target: [{}, {}] }),
+  );
   const requests = 100;
   const startedMs = performance.now();
   await Promise.all(Array.from({ length: requests }, () => house.embed()));

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { assertError } from '../support/error-answer.ts';
 import type { Handler } from '../support/fake-upstream.ts';
+import { patiently } from '../support/patience.ts';
 import { answering, refusingWith, resetting, type Several, startSeveral } from '../support/several.ts';
 
 async function embedTimes(house: Several, count: number): Promise<void> {
@@ -57,7 +58,10 @@ for (const status of [429, 503]) {
     house.upstreams[0]?.respondWith(answering('a'));
 
     const second = await house.embed();
-    assertError(second, 'no_upstream_available', { message: /asked for a pause; try again in 1 s/ });
+    // Where too many calls are all that is in the way, the client's own class for that.
+    if (status === 429)
+      assertError(second, 'rate_limit_exceeded', { message: /too many calls and asked for a pause; try again in 1 s/ });
+    else assertError(second, 'no_upstream_available', { message: /asked for a pause; try again in 1 s/ });
     assert.equal(second.header('retry-after'), '1');
     assert.deepEqual(house.seen(), [1]);
     const exchange = await house.rig.exchange(2);
@@ -144,7 +148,7 @@ test('an active check takes a target out before a client notices, and puts it ba
     return reply.json(200, { from: 'a' });
   };
   const house = await startSeveral(t, [script, answering('b')], {
-    upstream: [{ health_check: { path: '/health', interval: '100ms', timeout: '100ms' } }, {}],
+    upstream: [{ health_check: { path: '/health', interval: patiently(25), timeout: patiently(25) } }, {}],
   });
   const from = async (): Promise<unknown> => (await house.embed()).json();
   const until = async (name: string): Promise<void> => {
@@ -169,4 +173,31 @@ test('no more calls are repeated than the retry budget of an upstream has room f
   const total = house.seen().reduce((sum, seen) => sum + seen, 0);
   assert.ok(total > requests, 'some were repeated');
   assert.ok(total <= requests * 1.2 + 2 * (10 * seconds + 20), `${total} calls`);
+});
+
+test('too many calls for one name of a pattern silence no other name', async (t) => {
+  const script: Handler = (request, reply) =>
+    request.body.includes('"oa-small"')
+      ? reply.json(429, { error: { message: 'too many' } }, [['Retry-After', '20']])
+      : reply.json(200, { from: 'a' });
+  const house = await startSeveral(t, [script], { model: { id: 'oa-*' }, target: [{ model: 'oa-*' }] });
+  const ask = (model: string) => house.rig.post('/v1/embeddings', { model, input: 'x' });
+  assert.equal((await ask('oa-small')).status, 429);
+  const again = await ask('oa-small');
+  assertError(again, 'rate_limit_exceeded', { message: /try again in 20 s/ });
+  assert.equal(again.header('retry-after'), '20');
+  assert.equal((await ask('oa-large')).status, 200);
+  assert.equal((await ask('oa-small')).status, 429);
+  assert.deepEqual(house.seen(), [2]);
+});
+
+test('where another reason is in the way as well, it is not too many calls', async (t) => {
+  const house = await startSeveral(t, [
+    refusingWith(429, [['Retry-After', '20']]),
+    refusingWith(503, [['Retry-After', '30']]),
+  ]);
+  await house.embed();
+  const answer = await house.embed();
+  assertError(answer, 'no_upstream_available');
+  assert.equal(answer.header('retry-after'), '20');
 });

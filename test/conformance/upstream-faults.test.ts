@@ -12,6 +12,7 @@ import type { HeaderField } from '../support/http-message.ts';
 import { listen } from '../support/listen.ts';
 import { localhostCertificate, localhostKey } from '../support/localhost-certificate.ts';
 import { type Pair, questionBytes, startPair, toDocument, upstreamCredential } from '../support/pair.ts';
+import { patiently, patientMs } from '../support/patience.ts';
 import type { RawResponse } from '../support/raw-client.ts';
 import { connect, type RawConnection } from '../support/raw-connection.ts';
 import { type Rig, startRig } from '../support/rig.ts';
@@ -198,7 +199,7 @@ test('a redirect is never followed and tells nobody where it leads', async (t) =
 
 test('a connection that does not come about in time is upstream_timeout, and names connect', async (t) => {
   const full = await startFullListener(t);
-  const rig = await startRig(t, toDocument(`http://127.0.0.1:${full}`, { timeouts: { connect: '300ms' } }));
+  const rig = await startRig(t, toDocument(`http://127.0.0.1:${full}`, { timeouts: { connect: patiently(75) } }));
   const clients = await Promise.all([connectTo(t, rig), connectTo(t, rig)]);
   for (const answer of await Promise.all(clients.map((connection) => askOn(connection)))) {
     await assertFault(rig, answer, 'upstream_timeout', /timeouts\.connect/);
@@ -231,7 +232,7 @@ async function startFullListener(t: TestContext): Promise<number> {
 }
 
 test('no first byte in time is upstream_timeout, names first_byte, and ends the call', async (t) => {
-  const pair = await startPair(t, undefined, { upstream: { timeouts: { first_byte: '400ms', idle: '20s' } } });
+  const pair = await startPair(t, undefined, { upstream: { timeouts: { first_byte: patiently(100), idle: '20s' } } });
   const connection = await connectTo(t, pair.rig);
   const silent: Handler = (_request, reply) => reply.stall();
   const onlyContinues: Handler = async (_request, reply) => {
@@ -241,7 +242,7 @@ test('no first byte in time is upstream_timeout, names first_byte, and ends the 
   const stillWorking: Handler = async (_request, reply) => {
     while (reply.open) {
       await reply.raw('HTTP/1.1 102 Processing\r\n\r\n');
-      await reply.sleep(40);
+      await reply.sleep(patientMs(10));
     }
   };
   for (const handler of [silent, onlyContinues, stillWorking]) {
@@ -282,14 +283,14 @@ const large = Buffer.from(`{"model":"m","input":"${'x'.repeat(20_000_000)}"}`);
 
 test('the wait for the first byte begins when the last byte of the request was sent, however slowly it was read', async (t) => {
   const port = await startSlowReader(t, large.length, 1_500);
-  const rig = await startRig(t, toDocument(`http://127.0.0.1:${port}`, { timeouts: { first_byte: '700ms' } }));
+  const rig = await startRig(t, toDocument(`http://127.0.0.1:${port}`, { timeouts: { first_byte: patiently(175) } }));
   const answer = await askOn(await connectTo(t, rig), large);
   assert.equal(answer.body.toString(), 'read');
 });
 
 test('the total counts from the beginning, over sending, waiting and reading', async (t) => {
   const neverReads = await startSlowReader(t, large.length, 60_000);
-  const timeouts = { first_byte: '600ms', idle: '20s', total: '600ms' };
+  const timeouts = { first_byte: patiently(150), idle: '20s', total: patiently(150) };
   const stuck = await startRig(t, toDocument(`http://127.0.0.1:${neverReads}`, { timeouts }));
   const connection = await connectTo(t, stuck);
   await assertFault(stuck, await askOn(connection, large), 'upstream_timeout', /timeouts\.total/);

@@ -7,6 +7,7 @@ const callOutcomes = [
   'answered',
   'limited',
   'rejected',
+  'loading',
   'failed',
   'broken',
   'redirects',
@@ -32,6 +33,7 @@ export class AttemptCounts {
   readonly firstByte: Histogram;
   readonly answered: Counter;
   readonly abandoned: Counter;
+  readonly repeatedCredentials: Counter;
   readonly #byOutcome: ReadonlyMap<string, Counter>;
 
   constructor(registry: Registry, upstream: string) {
@@ -39,6 +41,7 @@ export class AttemptCounts {
     this.firstByte = registry.histogram('postern_upstream_first_byte_seconds', upstream);
     this.answered = counter('answered');
     this.abandoned = counter('abandoned');
+    this.repeatedCredentials = registry.counter('postern_repeated_credentials_total', upstream);
     this.#byOutcome = new Map([...callOutcomes, ...others].map((outcome) => [outcome, counter(outcome)]));
   }
 

@@ -1,0 +1,54 @@
+/** Calls of the last five minutes and how many of them failed, for people: what rests and what is called is decided elsewhere. */
+
+const slotMs = 10_000;
+const slots = 30;
+
+export class RecentCalls {
+  readonly #calls = new Uint32Array(slots);
+  readonly #failed = new Uint32Array(slots);
+  #slot = 0;
+  /** Whether it was ever called. */
+  wasCalled = false;
+
+  add(nowMs: number, isFailure: boolean): void {
+    const at = this.#goTo(nowMs);
+    this.wasCalled = true;
+    this.#calls[at] = (this.#calls[at] ?? 0) + 1;
+    if (isFailure) this.#failed[at] = (this.#failed[at] ?? 0) + 1;
+  }
+
+  /** A call that was counted as a success broke off after all. */
+  broke(nowMs: number): void {
+    const at = this.#goTo(nowMs);
+    this.#failed[at] = (this.#failed[at] ?? 0) + 1;
+  }
+
+  /** A failure that was the request's own fault after all. */
+  forgive(nowMs: number): void {
+    const at = this.#goTo(nowMs);
+    this.#failed[at] = Math.max(0, (this.#failed[at] ?? 0) - 1);
+  }
+
+  sums(nowMs: number): { readonly calls: number; readonly failedCalls: number } {
+    this.#goTo(nowMs);
+    const calls = this.#calls.reduce((sum, count) => sum + count, 0);
+    const failed = this.#failed.reduce((sum, count) => sum + count, 0);
+    // One that began before and broke now has its call in no slot any more.
+    return { calls, failedCalls: Math.min(failed, calls) };
+  }
+
+  #goTo(nowMs: number): number {
+    const slot = Math.floor(nowMs / slotMs);
+    if (slot - this.#slot >= slots) {
+      this.#calls.fill(0);
+      this.#failed.fill(0);
+    } else {
+      for (let next = this.#slot + 1; next <= slot; next += 1) {
+        this.#calls[next % slots] = 0;
+        this.#failed[next % slots] = 0;
+      }
+    }
+    this.#slot = Math.max(slot, this.#slot);
+    return this.#slot % slots;
+  }
+}

@@ -1,0 +1,149 @@
+/** Whose fault it is: a client's mistake rests nobody, and a server that is not ready yet is known for that. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { assertError } from '../support/error-answer.ts';
+import type { Handler } from '../support/fake-upstream.ts';
+import { answering, refusingWith, resetting, type Several, startSeveral } from '../support/several.ts';
+
+const rests = ({ rig }: Several): number => rig.warnings.filter(({ message }) => message === 'target rests').length;
+const send = ({ rig }: Several, input: unknown) => rig.post('/v1/embeddings', { model: 'm', input });
+
+/** Fails on what one client sends, and serves everyone else. */
+const failingOn =
+  (poison: string, otherwise: Handler, status = 500): Handler =>
+  (request, reply) =>
+    request.body.includes(poison) ? refusingWith(status)(request, reply) : otherwise(request, reply);
+
+test('one body that a target fails on rests it not, however often it comes; a second one tells that it fails by itself', async (t) => {
+  const house = await startSeveral(t, [refusingWith(500), answering('b')]);
+  for (let n = 0; n < 8; n += 1) assert.equal((await send(house, 'the same')).status, 200);
+  assert.deepEqual([house.seen(), rests(house)], [[8, 8], 0]);
+  for (let n = 0; n < 4; n += 1) await send(house, `another ${n}`);
+  assert.deepEqual([house.seen(), rests(house)], [[12, 12], 1]);
+  await send(house, 'one more');
+  assert.deepEqual(house.seen(), [12, 13]);
+});
+
+test('resets count at once, whoever called', async (t) => {
+  const house = await startSeveral(t, [resetting, answering('b')]);
+  for (let n = 0; n < 6; n += 1) await send(house, 'the same');
+  assert.deepEqual([house.seen(), rests(house)], [[5, 6], 1]);
+});
+
+test('what two targets fail on alike is to blame itself: neither rests, though each body is another', async (t) => {
+  const house = await startSeveral(t, [failingOn('poison', answering('a')), failingOn('poison', answering('b'))]);
+  for (let n = 0; n < 9; n += 1) assert.equal((await send(house, `poison ${n}`)).status, 500);
+  assert.deepEqual([house.seen(), rests(house)], [[9, 9], 0]);
+  assert.deepEqual((await send(house, 'good')).json(), { from: 'a' });
+});
+
+test('where a third one serves it, two that fail alike are no proof against the request', async (t) => {
+  const house = await startSeveral(t, [refusingWith(500), refusingWith(500), answering('c')]);
+  for (let n = 0; n < 6; n += 1) assert.equal((await send(house, `text ${n}`)).status, 200);
+  assert.deepEqual([house.seen(), rests(house)], [[5, 5, 6], 2]);
+});
+
+test('503 speaks of the service, and blames no request', async (t) => {
+  const house = await startSeveral(t, [refusingWith(503), refusingWith(503)]);
+  for (let n = 0; n < 5; n += 1) await send(house, `text ${n}`);
+  assert.equal(rests(house), 2);
+});
+
+const parserFails: Handler = (_request, reply) =>
+  reply.json(500, {
+    error: {
+      code: 500,
+      message: '[json.exception.type_error.302] type must be string, but is null',
+      type: 'server_error',
+    },
+  });
+
+test("a text that a family knows as its parser's is the client's to mend: 400, nobody else is asked, nobody rests", async (t) => {
+  const house = await startSeveral(t, [parserFails, answering('b')], { upstream: [{ family: 'llamacpp' }, {}] });
+  for (let n = 0; n < 8; n += 1) {
+    const answer = await send(house, [`text ${n}`]);
+    assert.equal(answer.status, 400);
+    assert.match(answer.body.toString(), /type must be string/);
+  }
+  assert.deepEqual([house.seen(), rests(house)], [[8, 0], 0]);
+});
+
+const half = (input: string): Buffer => Buffer.from(`{"model":"m","input":"${input}"}`);
+
+for (const family of ['llamacpp', 'infinity']) {
+  test(`half of a surrogate pair never reaches ${family}: another target gets it, or it is refused`, async (t) => {
+    const alone = await startSeveral(t, [answering('a')], {
+      upstream: { family },
+      model: { operations: ['embeddings'] },
+    });
+    const refused = await alone.rig.post('/v1/embeddings', half('x \\ud800 y'));
+    assertError(refused, 'unsupported_parameter', {
+      param: 'input',
+      message: /one half of a surrogate pair \(\\ud800\)/,
+    });
+    assert.equal((await alone.rig.post('/v1/embeddings', half('\\ud83d\\ude00'))).status, 200);
+    assert.deepEqual(alone.seen(), [1]);
+    const both = await startSeveral(t, [answering('a'), answering('b')], {
+      upstream: [{ family }, {}],
+      model: { operations: ['embeddings'] },
+    });
+    assert.deepEqual((await both.rig.post('/v1/embeddings', half('\\udc00'))).json(), { from: 'b' });
+    assert.deepEqual(both.seen(), [0, 1]);
+  });
+}
+
+const loading: Handler = (_request, reply) =>
+  reply.json(503, { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } });
+
+const stateOf = ({ rig }: Several): string | undefined => rig.app.targets()[0]?.state;
+
+test('a server that loads its model has done nothing: completions move on, and it is probed until it is ready', async (t) => {
+  const house = await startSeveral(t, [loading, answering('b')], {
+    upstream: [{ family: 'llamacpp' }, {}],
+    model: { operations: ['embeddings', 'completions'] },
+  });
+  assert.deepEqual((await house.complete()).json(), { from: 'b' });
+  assert.equal(stateOf(house), 'loading');
+  // One is enough, and it is left alone for a moment.
+  assert.deepEqual((await house.complete()).json(), { from: 'b' });
+  assert.deepEqual(house.seen(), [1, 2]);
+  house.upstreams[0]?.respondWith(answering('a'));
+  const probed = async (): Promise<boolean> => JSON.stringify((await house.complete()).json()) === '{"from":"a"}';
+  while (!(await probed())) await wait(50);
+  assert.equal(stateOf(house), 'healthy');
+});
+
+test('where nobody else is there, the client is told what the server says, and it is asked again by the next', async (t) => {
+  const house = await startSeveral(t, [loading], {
+    upstream: { family: 'llamacpp' },
+    model: { operations: ['completions'] },
+  });
+  const answer = await house.complete();
+  assert.equal(answer.status, 503);
+  assert.match(answer.body.toString(), /Loading model/);
+  assert.equal(stateOf(house), 'loading');
+  house.upstreams[0]?.respondWith(answering('a'));
+  assert.equal((await house.complete()).status, 200);
+});
+
+test('503 of a server that does not load is as any other: a completion is not sent twice', async (t) => {
+  const house = await startSeveral(t, [refusingWith(503), answering('b')], {
+    upstream: [{ family: 'llamacpp' }, {}],
+    model: { operations: ['completions'] },
+  });
+  assert.equal((await house.complete()).status, 503);
+  assert.deepEqual(house.seen(), [1, 0]);
+});
+
+test("TEI's 424 is a backend that failed: the next target is asked, and at the end it is 502", async (t) => {
+  const failed: Handler = (_request, reply) => reply.json(424, { error: 'inference failed', error_type: 'Backend' });
+  const options = { upstream: [{ family: 'tei' }, {}], model: { operations: ['embeddings'] } };
+  const both = await startSeveral(t, [failed, answering('b')], options);
+  assert.deepEqual((await send(both, 'x')).json(), { from: 'b' });
+  const alone = await startSeveral(t, [failed], options);
+  const answer = await send(alone, 'x');
+  assert.equal(answer.status, 502);
+  assert.match(answer.body.toString(), /inference failed/);
+});
