@@ -1,12 +1,34 @@
-/** Infinity: OpenAI's embeddings and a reranker, without a version in its paths. */
+/** Infinity: OpenAI's embeddings, a reranker and classifiers, without a version in its paths. */
 
-import { bearer, defineFamily } from '../core/family.ts';
+import { bearer, defineFamily, type Options } from '../core/family.ts';
+import { isJsonObject } from '../lib/json-text.ts';
+import { createLabelJudge, labelOptions } from './dialects/label-moderations.ts';
 import { listAt, operationsFor } from './dialects/model-lists.ts';
+import { type ModerationDialect, translateModerations } from './dialects/moderations.ts';
 import { openaiEmbeddings } from './dialects/openai-embeddings.ts';
 import { itemsInACall } from './dialects/options.ts';
+import { listIn, objectIn, textIn } from './dialects/reading.ts';
 import { standardRerank } from './dialects/standard-rerank.ts';
 
 const mostItems = 2048;
+
+function classifierWith(options: Options): ModerationDialect {
+  const judge = createLabelJudge(options);
+  return {
+    maxItems: Number(options.max_items ?? mostItems),
+    own: [],
+    isStrict: true,
+    write: ({ texts, model }) => ({ body: { model, input: texts } }),
+    read({ body }, { first }) {
+      const { data, model, usage } = objectIn(body, 'the answer');
+      return {
+        judgements: listIn(data, 'data').map((labels, index) => judge(labels, first + index)),
+        model: textIn(model),
+        usage: isJsonObject(usage) ? usage : undefined,
+      };
+    },
+  };
+}
 
 export default defineFamily({
   id: 'infinity',
@@ -18,11 +40,21 @@ export default defineFamily({
       "Inputs and documents in a call, at most: the server's INFINITY_MAX_CLIENT_BATCH_SIZE.",
       mostItems,
     ),
+    ...labelOptions,
+    usage_unit: {
+      description:
+        'What its `usage` counts: `characters`, from which tokens are estimated, or `tokens` where it runs with `--lengths-via-tokenize`.',
+      values: ['characters', 'tokens'],
+      default: 'characters',
+    },
   },
   errors: {},
+  // The words of the language that it is written in; that they reach the client is unverified.
+  signs: [{ status: 500, says: 'surrogates not allowed', means: 400 }],
+  refusesHalfCharacters: true,
   modelList: listAt('/models', 'data', ({ id, capabilities }) => ({
     id,
-    operations: operationsFor(capabilities, { embed: 'embeddings', rerank: 'rerank' }),
+    operations: operationsFor(capabilities, { embed: 'embeddings', rerank: 'rerank', classify: 'moderations' }),
   })),
   offers: (options) => ({
     openai: {
@@ -32,10 +64,17 @@ export default defineFamily({
           own: ['raw_scores'],
           // As plain text, or null.
           echoes: 'otherwise',
-          refusesNull: ['top_n', 'return_documents'],
+          refusesNull: ['return_documents'],
           maxItems: Number(options.max_items ?? mostItems),
         }),
-        facts: '2,048 documents a call (`max_items`), 122,880 characters each; takes texts only',
+        facts:
+          '2,048 documents a call (`max_items`), 122,880 characters each; takes texts only; what is longer than its model reads is cut in silence',
+      },
+      moderations: {
+        path: '/classify',
+        translation: translateModerations(classifierWith(options)),
+        facts:
+          '2,048 texts a call (`max_items`), 122,880 characters each; what the labels mean is said in `labels`, save for common ones; what is longer than its model reads is cut in silence',
       },
       embeddings: {
         path: '/embeddings',
@@ -44,12 +83,12 @@ export default defineFamily({
             maxItems: mostItems,
             maxItemsOption: 'max_items',
             misreadsTokens: true,
-            // That it has no null is unverified: the defaults are "float" and 0.
             refusesNull: ['encoding_format', 'dimensions'],
           },
           options,
         ),
-        facts: '2,048 inputs a call (`max_items`), 122,880 characters each; strips the white space around them',
+        facts:
+          '2,048 inputs a call (`max_items`), 122,880 characters each; strips the white space around them; what is longer than its model reads is cut in silence',
       },
     },
   }),

@@ -1,4 +1,4 @@
-/** The server of llama.cpp: OpenAI's shapes, and a reranker whose older builds give the documents in their own order. */
+/** The server of llama.cpp: OpenAI's shapes, and a reranker in that of Jina. */
 
 import { openaiModelList } from './dialects/model-lists.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
@@ -10,20 +10,34 @@ export default openaiCompatible({
   baseUrl: 'http://127.0.0.1:8080',
   versions: ['/v1'],
   modelList: openaiModelList('/v1/models'),
+  streamEvents: 'any',
+  countsOneChoice: true,
+  signs: [
+    { status: 503, says: 'Loading model', means: 'loading' },
+    // What its parser throws is the request's fault, and comes as a fault of the server.
+    { status: 500, says: '[json.exception.', means: 400 },
+    { status: 500, says: 'type must be ', means: 400 },
+  ],
+  refusesHalfCharacters: true,
   at: (path) => `/v1${path}`,
-  completions: { facts: "token IDs are the model's own; answers 503 while it loads" },
+  completions: {
+    facts:
+      "token IDs are the model's own; answers 503 while it loads; of several prompts or choices it counts one, so that usage is estimated",
+  },
   embeddings: {
     misreadsTokens: true,
     lacksDimensions: true,
-    // Its wording there is that of an error inside (unverified in builds of today).
+    // It says that of itself: 500, "type must be string, but is null".
     refusesNull: ['encoding_format'],
-    facts: 'wants `--embeddings` and a pooling; one width, whatever `dimensions` says (unverified)',
+    facts: 'wants `--embeddings` and a pooling; one width, whatever `dimensions` says',
   },
   own: () => ({
     rerank: {
       path: '/v1/rerank',
-      translation: standardRerank({ own: [], echoes: 'never', isAlwaysRead: true }),
-      facts: 'wants `--reranking`; takes texts only; scores of some models are logits (unverified)',
+      // Whether it takes null is unverified.
+      translation: standardRerank({ own: [], echoes: 'never', refusesNull: ['top_n'] }),
+      facts:
+        'wants `--reranking`; takes texts only; scores of some models are logits; sorts by itself, but for builds of 2025 and before',
     },
   }),
 });

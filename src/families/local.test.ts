@@ -6,6 +6,7 @@ import OpenAI from 'openai';
 import { offersOf } from '../core/family.ts';
 import type { Operation } from '../core/operation.ts';
 import { type Answered, ask, type ErrorBody } from './local/ask.ts';
+import { embedByHash } from './local/hash-embed.ts';
 import { rules } from './local/wordlist-rules.ts';
 import local from './local.ts';
 
@@ -72,10 +73,10 @@ test('edits for clients that post by hand', async () => {
 });
 
 test('tells the OpenAI client what was wrong', async () => {
-  await assert.rejects(openai.embeddings.create({ model: 'local/hash-embed', input: [[1, 2], [3]] }), (error) => {
+  await assert.rejects(openai.embeddings.create({ model: 'local/hash-embed', input: [[1, 2], [-3]] }), (error) => {
     assert.ok(error instanceof OpenAI.BadRequestError);
     assert.equal(error.param, 'input');
-    assert.match(error.message, /check_embedding_ctx_length=False/);
+    assert.match(error.message, /no token ID of cl100k_base/);
     return true;
   });
 });
@@ -99,6 +100,22 @@ test('reranks for both Cohere clients', async () => {
     [documents[1], documents[0]],
   );
   assert.equal(v1.meta?.billedUnits?.searchUnits, 1);
+});
+
+test('reads the width of vectors under the names that other services have for it', async () => {
+  const widthFor = async (more: object) => {
+    const body = Buffer.from(JSON.stringify({ input: 'x', ...more }));
+    const made = await embedByHash(body, AbortSignal.timeout(60_000));
+    assert.ok(Buffer.isBuffer(made.body));
+    return [JSON.parse(made.body.toString()).data[0].embedding.length, made.ignored ?? []];
+  };
+  for (const name of ['dimensions', 'output_dimension', 'outputDimensionality', 'output_dimensionality']) {
+    assert.deepEqual(await widthFor({ [name]: 3 }), [3, []], name);
+  }
+  assert.deepEqual(await widthFor({ output_dimension: 5, dimensions: 4, user: 'u', none: null }), [
+    4,
+    ['output_dimension', 'user'],
+  ]);
 });
 
 test('refuses a body that is no JSON object on every operation', async () => {

@@ -1,7 +1,7 @@
 /** Models that answer inside this process: no network, no key, the same bytes for the same request. */
 
 import { defineFamily } from '../core/family.ts';
-import { rerankOfAnyone } from './dialects/standard-rerank.ts';
+import { standardRerank } from './dialects/standard-rerank.ts';
 import { rerankByBm25 } from './local/bm25.ts';
 import { completeByEcho, editByInstruction } from './local/echo.ts';
 import { embedByHash } from './local/hash-embed.ts';
@@ -20,7 +20,7 @@ export default defineFamily({
     openai: {
       completions: { path: '/completions', make: completeByEcho },
       edits: { path: '/edits', make: editByInstruction },
-      rerank: { path: '/rerank', make: rerankByBm25, translation: rerankOfAnyone },
+      rerank: { path: '/rerank', make: rerankByBm25, translation: standardRerank({ own: [], takesObjects: true }) },
       moderations: { path: '/moderations', make: moderateByWordlist },
       embeddings: { path: '/embeddings', make: embedByHash },
     },

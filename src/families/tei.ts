@@ -76,7 +76,8 @@ export default defineFamily({
     max_items: itemsInACall("Inputs and documents in a call, at most: the server's --max-client-batch-size.", 32),
     ...labelOptions,
   },
-  errors: {},
+  // What it runs the model with failed: clients know no such status.
+  errors: { statuses: { 424: 502 } },
   modelList,
   offers: (options) => ({
     openai: {
@@ -88,8 +89,12 @@ export default defineFamily({
       },
       embeddings: {
         path: '/v1/embeddings',
-        translation: openaiEmbeddings({ maxItems: 32, maxItemsOption: 'max_items', misreadsTokens: true }, options),
+        translation: openaiEmbeddings(
+          { maxItems: 32, maxItemsOption: 'max_items', misreadsTokens: true, refusesNull: ['encoding_format'] },
+          options,
+        ),
         facts: '32 inputs a call (`max_items`)',
+        perilOfTokenIds: 'the server ends at one that is not in its vocabulary',
       },
     },
   }),

@@ -1,6 +1,8 @@
 /** Voyage AI: OpenAI's embeddings and Cohere's reranking, under other names. */
 
 import { bearer, defineFamily } from '../core/family.ts';
+import type { Glance } from '../core/translation.ts';
+import { kindBits } from '../lib/json-scan.ts';
 import type { Json } from '../lib/json-text.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
 import { readOpenaiEmbeddings } from './dialects/openai-embeddings.ts';
@@ -36,15 +38,33 @@ const holdsFloats = (dtype: Json | undefined): boolean => dtype === undefined ||
 
 const firstRerankers = /^rerank-(?:lite-)?1$/;
 
+const mostDocuments = 1_000;
+const fewestRerankTokens = 300_000;
+
 const rerank: RerankDialect = {
-  maxItems: 1_000,
-  maxTokens: ({ model }) => (firstRerankers.test(model) ? 300_000 : 600_000),
-  own: ['truncation', 'top_k'],
+  maxItems: mostDocuments,
+  maxTokens: ({ model }) => (firstRerankers.test(model) ? fewestRerankTokens : 600_000),
+  own: ['truncation'],
   write: ({ query, documents, model, topN, more }) => ({
     body: { ...more, model, query, documents, ...(topN !== undefined && { top_k: topN }) },
   }),
   read: readStandardRerank,
 };
+
+const texts = kindBits('string');
+const ofOthers = ['top_n', 'max_tokens_per_doc', 'max_chunks_per_doc', 'rank_fields'] as const;
+
+/** The bytes of its own clients pass, save where they ask for more than a call may hold. */
+function isForOthers(glance: Glance): boolean {
+  const { fields, shape } = glance;
+  if (shape !== 'voyage' || ofOthers.some((name) => fields.get(name) !== undefined)) return true;
+  const query = fields.get('query');
+  const documents = fields.get('documents');
+  if (query?.kind !== 'string' || documents === undefined || (documents.elementKinds & ~texts) !== 0) return true;
+  // A third of the bytes are more tokens than there are; the query counts with each document.
+  const mostTokens = (documents.end - documents.start + glance.items * (query.end - query.start)) / 3;
+  return mostTokens > fewestRerankTokens || glance.items > mostDocuments;
+}
 
 export default defineFamily({
   id: 'voyage',
@@ -64,8 +84,9 @@ export default defineFamily({
     openai: {
       rerank: {
         path: '/v1/rerank',
-        translation: translateRerank(rerank),
-        facts: 'texts; 1,000 documents a call, and 600,000 tokens by estimate, the query counted with each',
+        translation: { ...translateRerank(rerank), isNeeded: isForOthers },
+        facts:
+          'bytes pass for its own clients; texts; 1,000 documents a call, and 600,000 tokens by estimate, the query counted with each',
       },
       embeddings: {
         path: '/v1/embeddings',

@@ -1,9 +1,10 @@
-/** Infinity, as `infinity_server.py` and the schemas of its version 0.0.77 have it. */
+/** Infinity, as `infinity_server.py` and the schemas of its versions 0.0.77 and 0.0.78 have it. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { moderated, verdict } from './moderation-shapes.ts';
 import { embeddingsOf } from './openai-shapes.ts';
-import { ranked, tokensIn } from './wire.ts';
+import { isViolent, ranked, tokensIn } from './wire.ts';
 
 const model = 'michaelfeil/bge-small-en-v1.5';
 
@@ -27,6 +28,10 @@ const rerankBody = z.object({
   return_documents: z.boolean().optional(),
 });
 
+const classifyBody = z.object({ model: z.string(), input: texts, raw_scores: z.boolean().optional() });
+
+const toxic = '[{"label":"toxic","score":0.90},{"label":"obscene","score":6e-1}]';
+
 function refused(place: string, message: string): WireReply {
   return { status: 422, body: { detail: [{ type: 'value_error', loc: ['body', place], msg: message }] } };
 }
@@ -41,6 +46,27 @@ export default defineFixture({
       if (!success) return refused('input', 'Input should be fit');
       const { input, dimensions, ...asked } = data;
       return embeddingsOf(typeof input === 'string' ? [input] : input, { ...asked, dimensions: dimensions || null });
+    }
+    if (path === '/classify') {
+      const { success, data } = classifyBody.safeParse(body);
+      if (!success) return refused('input', 'Input should be fit');
+      const tokens = tokensIn(...data.input);
+      return {
+        body: {
+          object: 'classify',
+          data: data.input.map((one) => {
+            const score = isViolent(one) ? 0.9375 : 0.03125;
+            return [
+              { label: 'violence', score },
+              { label: 'OK', score: 1 - score },
+            ];
+          }),
+          model,
+          usage: { prompt_tokens: tokens, total_tokens: tokens },
+          id: 'infinity-1',
+          created: 1_790_000_000,
+        },
+      };
     }
     if (path !== '/rerank') return { status: 404, body: { detail: 'Not Found' } };
     const { success, data } = rerankBody.safeParse(body);
@@ -147,6 +173,50 @@ export default defineFixture({
       },
     },
     {
+      name: 'classified texts become moderations, in as many calls as it takes',
+      route: '/v1/moderations',
+      ask: { model: 'm', input: ['a', 'b'] },
+      upstream: { options: { max_items: 1 } },
+      wire: [
+        {
+          path: '/classify',
+          body: { model, input: ['a'] },
+          reply: { body: `{"data":[${toxic}],"model":"tox","usage":{"prompt_tokens":1,"total_tokens":1}}` },
+        },
+        {
+          path: '/classify',
+          body: { model, input: ['b'] },
+          reply: {
+            body: '{"data":[[{"label":"non-toxic","score":1.0}]],"model":"tox","usage":{"prompt_tokens":2,"total_tokens":2}}',
+          },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': 'infinity' },
+        body: moderated(
+          'tox',
+          [
+            verdict(true, { harassment: [true, '0.90'] }, toxic),
+            verdict(false, {}, '[{"label":"non-toxic","score":1.0}]'),
+          ],
+          '{"prompt_tokens":3,"total_tokens":3}',
+        ),
+      },
+    },
+    {
+      name: 'ranks pass where null says how many are wanted',
+      route: '/v1/rerank',
+      ask: '{"model":"m","query":"q","documents":["a"],"top_n":null}',
+      wire: [
+        {
+          path: '/rerank',
+          body: '{"model":"michaelfeil/bge-small-en-v1.5","query":"q","documents":["a"],"top_n":null}',
+          reply: { body: '{"results":[{"relevance_score":0.90,"index":0,"document":null}]}' },
+        },
+      ],
+      answer: { body: '{"results":[{"relevance_score":0.90,"index":0,"document":null}]}' },
+    },
+    {
       name: 'the legacy path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['x'] },
@@ -199,7 +269,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'infinity' },
-        body: '{"object":"list","model":"michaelfeil/bge-small-en-v1.5","results":[{"index":1,"relevance_score":7.50,"document":{"text":"b","page":2}},{"index":2,"relevance_score":2e0,"document":{"text":"c"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":6,"total_tokens":6}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"michaelfeil/bge-small-en-v1.5","results":[{"index":1,"relevance_score":7.50,"document":{"text":"b","page":2}},{"index":2,"relevance_score":2e0,"document":{"text":"c"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":6,"total_tokens":6}}',
       },
     },
     {
@@ -220,6 +290,7 @@ export default defineFixture({
           model,
           results: [{ index: 0, relevance_score: 0.5 }],
           meta: { api_version: { version: '2' } },
+          usage: { prompt_tokens: 2, total_tokens: 2 },
         },
       },
     },

@@ -1,4 +1,4 @@
-/** The server of llama.cpp, as its README and builds of 2025 and 2026 have it. */
+/** The server of llama.cpp, as its README and builds up to b10603 have it. */
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
@@ -53,11 +53,9 @@ export default defineFixture({
         model,
         object: 'list',
         usage: { prompt_tokens: tokens, total_tokens: tokens },
-        // In the order of the documents, as older builds have it.
         results: ranked(query, documents)
           .slice(0, top)
-          .map(({ index, score }) => ({ index, relevance_score: score }))
-          .sort((a, b) => a.index - b.index),
+          .map(({ index, score }) => ({ index, relevance_score: score })),
       },
     };
   },
@@ -154,7 +152,23 @@ export default defineFixture({
       answer: { body: { data: [] } },
     },
     {
-      name: 'ranks that come in the order of the documents are sorted, in their own digits',
+      name: 'ranks pass as they come, in their own digits',
+      route: '/v1/rerank',
+      ask: '{"model":"m","query":"q","documents":["a","b"],"top_n":1}',
+      wire: [
+        {
+          path: '/v1/rerank',
+          body: `{"model":"${model}","query":"q","documents":["a","b"],"top_n":1}`,
+          reply: { body: '{"model":"bge","object":"list","results":[{"index":1,"relevance_score":-3.50e0}]}' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"model":"bge","object":"list","results":[{"index":1,"relevance_score":-3.50e0}]}',
+      },
+    },
+    {
+      name: 'documents are put beside their ranks here',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a', 'b', { text: 'c' }], return_documents: true },
       wire: [
@@ -162,13 +176,13 @@ export default defineFixture({
           path: '/v1/rerank',
           body: { model, query: 'q', documents: ['a', 'b', 'c'] },
           reply: {
-            body: '{"model":"bge","object":"list","usage":{"prompt_tokens":9,"total_tokens":9},"results":[{"index":0,"relevance_score":-11.250},{"index":1,"relevance_score":3.50e0},{"index":2,"relevance_score":-0.5}]}',
+            body: '{"model":"bge","object":"list","usage":{"prompt_tokens":9,"total_tokens":9},"results":[{"index":1,"relevance_score":3.50e0},{"index":2,"relevance_score":-0.5},{"index":0,"relevance_score":-11.250}]}',
           },
         },
       ],
       answer: {
         headers: { 'x-postern-translated': 'llamacpp' },
-        body: '{"object":"list","model":"bge","results":[{"index":1,"relevance_score":3.50e0,"document":{"text":"b"}},{"index":2,"relevance_score":-0.5,"document":{"text":"c"}},{"index":0,"relevance_score":-11.250,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":9,"total_tokens":9}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"bge","results":[{"index":1,"relevance_score":3.50e0,"document":{"text":"b"}},{"index":2,"relevance_score":-0.5,"document":{"text":"c"}},{"index":0,"relevance_score":-11.250,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":9,"total_tokens":9}}',
       },
     },
     {

@@ -11,7 +11,8 @@ const rerankBody = z.object({ query: z.string(), texts: z.array(z.string()) });
 const embeddingsBody = z.object({
   input: z.union([z.string(), z.array(z.string())]),
   dimensions: z.number().nullish(),
-  encoding_format: z.enum(['float', 'base64']).nullish(),
+  // It has no null.
+  encoding_format: z.enum(['float', 'base64']).optional(),
 });
 
 const pair = z.tuple([z.string(), z.string()]);
@@ -116,7 +117,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'tei' },
-        body: '{"object":"list","model":"BAAI/bge-small-en-v1.5","results":[{"index":1,"relevance_score":0.9870,"document":{"text":"b"}},{"index":2,"relevance_score":1e-2,"document":{"text":"c"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":12,"total_tokens":12}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"BAAI/bge-small-en-v1.5","results":[{"index":1,"relevance_score":0.9870,"document":{"text":"b"}},{"index":2,"relevance_score":1e-2,"document":{"text":"c"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":12,"total_tokens":12}}',
       },
     },
     {
@@ -131,7 +132,7 @@ export default defineFixture({
         },
       ],
       answer: {
-        body: '{"object":"list","model":"BAAI/bge-small-en-v1.5","results":[{"index":0,"relevance_score":0.5}],"meta":{"api_version":{"version":"2"}}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"BAAI/bge-small-en-v1.5","results":[{"index":0,"relevance_score":0.5}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":2,"total_tokens":2}}',
       },
     },
     {
@@ -149,6 +150,21 @@ export default defineFixture({
       answer: {
         headers: { 'x-postern-translated': 'tei' },
         body: '{"object":"list","data":[{"object":"embedding","index":0,"embedding":"AAAAPw=="}],"model":"BAAI/bge-small-en-v1.5","usage":{"prompt_tokens":1,"total_tokens":1}}',
+      },
+    },
+    {
+      name: 'a format of null is left out',
+      route: '/v1/embeddings',
+      ask: '{"model":"m","input":"x","encoding_format":null,"truncate":true}',
+      wire: [
+        {
+          path: '/v1/embeddings',
+          body: { model: 'BAAI/bge-small-en-v1.5', input: 'x', truncate: true },
+          reply: { body: '{"data":[{"index":0,"embedding":[0.50]}],"usage":{"prompt_tokens":1,"total_tokens":1}}' },
+        },
+      ],
+      answer: {
+        body: '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.50]}],"model":"BAAI/bge-small-en-v1.5","usage":{"prompt_tokens":1,"total_tokens":1}}',
       },
     },
     {

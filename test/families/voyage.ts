@@ -210,29 +210,25 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'voyage' },
-        body: '{"object":"list","model":"rerank-2.5","results":[{"index":1,"relevance_score":0.910,"document":{"text":"b"}},{"index":0,"relevance_score":2.2e-1,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":26,"total_tokens":26}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"rerank-2.5","results":[{"index":1,"relevance_score":0.910,"document":{"text":"b"}},{"index":0,"relevance_score":2.2e-1,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":26,"total_tokens":26}}',
       },
     },
     {
-      name: 'a client of its own gets its own shape',
-      route: '/v1/rerank',
-      ask: { model: 'm', query: 'q', documents: ['a', 'b'], top_k: 1, truncation: true, return_documents: true },
-      headers: { 'x-postern-shape': 'voyage' },
+      name: 'the bytes of its own clients pass',
+      route: '/voyage/v1/rerank',
+      ask: '{"model":"m", "query":"q","documents":["a","b"],"top_k":1.0,"truncation":true,"return_documents":true}',
       wire: [
         {
           path: '/v1/rerank',
-          body: { truncation: true, model, query: 'q', documents: ['a', 'b'], top_k: 1 },
-          reply: { body: { data: [{ index: 1, relevance_score: 0.5 }], model, usage: { total_tokens: 4 } } },
+          body: `{"model":"${model}", "query":"q","documents":["a","b"],"top_k":1.0,"truncation":true,"return_documents":true}`,
+          reply: {
+            body: '{"object":"list","data":[{"index":1,"relevance_score":5e-1,"document":"b"}],"usage":{"total_tokens":4}}',
+          },
         },
       ],
       answer: {
-        headers: { 'x-postern-usage': null },
-        body: {
-          object: 'list',
-          data: [{ index: 1, relevance_score: 0.5, document: 'b' }],
-          model,
-          usage: { total_tokens: 4 },
-        },
+        headers: { 'x-postern-translated': null, 'x-postern-usage': null },
+        body: '{"object":"list","data":[{"index":1,"relevance_score":5e-1,"document":"b"}],"usage":{"total_tokens":4}}',
       },
     },
     {
@@ -249,6 +245,7 @@ export default defineFixture({
       })),
       answer: {
         body: {
+          id: 'rerank-{exchange}',
           object: 'list',
           model,
           results: [{ index: 1_000, relevance_score: 0.75 }],

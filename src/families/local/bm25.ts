@@ -1,5 +1,6 @@
 /** `local/bm25`: documents in the order of BM25 over the words they share with the query; letters in common break ties. */
 
+import { type Json, writeJsonInTurns } from '../../lib/json-text.ts';
 import { readFlag, readInteger, readList, readRequired, readText, readTexts } from './fields.ts';
 import { eachGram, hashWord } from './hash.ts';
 import { createMaker, listAnswer } from './maker.ts';
@@ -26,34 +27,37 @@ const maxQueryTerms = 512;
 /** Scores have seven decimals. */
 const scoreSteps = 1e7;
 
-export const rerankByBm25 = createMaker('local/bm25', async ({ fields, model, pace, id }) => {
+const fieldNames = ['query', 'documents', 'top_n', 'return_documents'];
+
+export const rerankByBm25 = createMaker('local/bm25', fieldNames, async ({ fields, model, pace, id }) => {
   const query = readText(readRequired(fields, 'query', 'the text to search for'), 'query');
   const documents = readList(fields, 'documents', 'a list of texts', maxDocuments);
   const texts = readTexts(fields, 'documents', 'a list of texts', maxDocuments);
-  const returned = readFlag(fields, 'return_documents') ? documents : undefined;
+  const returned = readFlag(fields, 'return_documents', { mayBeText: true }) ? documents : undefined;
   const topN = readInteger(fields, 'top_n', { min: 1, absent: maxDocuments });
 
   const asked = await readQuery(query, pace);
   const grams = createTally(maxGrams);
   const found: Found[] = [];
   for (const text of texts) found.push(await readDocument(text, asked, grams, pace));
-  const ranked = rank(asked, found).slice(0, topN);
+  const ranked = (await rank(asked, found, pace)).slice(0, topN);
   const tokens = found.reduce((sum, { words }) => sum + words, asked.words);
 
-  function* items(): Generator<string> {
+  async function* items(): AsyncGenerator<string> {
     for (const { index, score } of ranked) {
       const head = `{"index":${index},"relevance_score":${score}`;
-      yield returned === undefined ? `${head}}` : `${head},"document":${toDocument(returned[index])}}`;
+      yield returned === undefined ? `${head}}` : `${head},"document":${await toDocument(returned[index] ?? null)}}`;
     }
   }
-  return listAnswer(pace, { id: id('rerank-'), model }, 'results', items(), () => ({
+  return listAnswer(pace, { id: id('rerank-'), object: 'list', model }, 'results', items(), () => ({
     meta: { api_version: { version: '2' }, billed_units: { search_units: 1 } },
     usage: { prompt_tokens: tokens, total_tokens: tokens },
   }));
 });
 
-const toDocument = (document: unknown): string =>
-  JSON.stringify(typeof document === 'string' ? { text: document } : document);
+async function toDocument(document: Json): Promise<string> {
+  return (await writeJsonInTurns(typeof document === 'string' ? { text: document } : document)).toString();
+}
 
 interface Query {
   readonly words: number;
@@ -130,14 +134,17 @@ interface Ranked {
   readonly score: number;
 }
 
-function rank({ having }: Query, found: readonly Found[]): Ranked[] {
+async function rank({ having }: Query, found: readonly Found[], pace: Pace): Promise<Ranked[]> {
   const averageLength = found.reduce((sum, { length }) => sum + length, 0) / found.length;
   const weights = Array.from(having, (count) => rarity(count, found.length));
   // No document can reach it: this is what endless repeats of every word of the query would come to.
   const most = weights.reduce((sum, weight) => sum + weight * (k1 + 1), 0);
-  return found
-    .map((document, index) => ({ index, score: score(document, weights, averageLength, most) }))
-    .sort((first, second) => second.score - first.score || first.index - second.index);
+  const ranked: Ranked[] = [];
+  for (const [index, document] of found.entries()) {
+    ranked.push({ index, score: score(document, weights, averageLength, most) });
+    await pace.spend(weights.length);
+  }
+  return ranked.sort((first, second) => second.score - first.score || first.index - second.index);
 }
 
 /** The inverse document frequency of a term. */

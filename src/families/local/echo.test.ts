@@ -198,6 +198,18 @@ test('stops a stream when the client is gone', async () => {
   assert.equal(events, 3);
 });
 
+test('finds a stop text wherever it begins, the first of several', async () => {
+  const text = 'x'.repeat(40_000);
+  for (const at of [0, 1, 16_383, 16_384, 16_390, 39_990]) {
+    const prompt = `${text.slice(0, at)}END${text.slice(at)}`;
+    const { json } = await ask<Completion>(completeByEcho, { prompt, stop: ['xEND!', 'ND', 'END'] });
+    assert.equal(json.choices[0]?.text, text.slice(0, at));
+  }
+  const { status, json } = await ask(completeByEcho, { prompt: 'a', stop: 's'.repeat(1_001) });
+  assert.equal(status, 400);
+  assert.match(json.error.message, /more than 1000 characters/);
+});
+
 test('refuses what it cannot complete, and names the field', async () => {
   const prompt = 'a';
   const rows: [fields: object, param: string, message: RegExp][] = [
@@ -306,11 +318,11 @@ test('refuses what it cannot edit, and names the field', async () => {
     [{ input: 'a', instruction: ['trim'] }, 'instruction', /not a list/],
     [{ input: 5, instruction: 'trim' }, 'input', /not a number/],
     [{ input: 'a', instruction: 'trim', n: 21 }, 'n', /from 1 to 20/],
-    [{ input: 'a'.repeat(600_000), instruction: 'trim' }, 'input', /longer than 524288 characters/],
+    [{ input: 'a'.repeat(600_000), instruction: 'trim' }, 'input', /longer than 131072 characters/],
     [
       { input: 'a'.repeat(1_000), instruction: `replace "a" with "${'b'.repeat(1_000)}"` },
       'instruction',
-      /longer than 524288/,
+      /longer than 131072/,
     ],
   ];
   for (const [fields, param, message] of rows) {

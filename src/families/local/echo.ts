@@ -1,6 +1,7 @@
 /** `local/echo`: completions that say the prompt again, and edits that follow a few plain instructions. */
 
 import type { MadeAnswer } from '../../core/family.ts';
+import { isJsonObject } from '../../lib/json-text.ts';
 import { readInstruction } from './edit-instructions.ts';
 import { type Fields, readFlag, readInteger, readRequired, readText, readTexts, refuseTokens } from './fields.ts';
 import { type Asked, createdS, createMaker, listAnswer, streamAnswer } from './maker.ts';
@@ -12,12 +13,16 @@ const maxN = 128;
 const maxChoices = 2048;
 const maxEdits = 20;
 const maxStops = 4;
+/** Whatever stands in them, so much is looked for without holding up anybody. */
+const maxStopCharacters = 1_000;
 const defaultMaxTokens = 16;
 /** Of one answer, all its choices together. Edits work on a text at one go, so theirs are shorter. */
 const maxCharacters = 1024 * 1024;
-const maxEditCharacters = 512 * 1024;
+const maxEditCharacters = 128 * 1024;
 
-export const completeByEcho = createMaker('local/echo', async (asked) => {
+const completionFields = ['prompt', 'n', 'max_tokens', 'stop', 'echo', 'stream', 'stream_options'];
+
+export const completeByEcho = createMaker('local/echo', completionFields, async (asked) => {
   const { fields, pace } = asked;
   refuseTokens(fields.prompt, 'prompt', 'send the prompt as text');
   const prompts = readTexts(fields, 'prompt', 'a text or a list of texts', maxPrompts);
@@ -63,7 +68,10 @@ function readN(fields: Fields, prompts: number): number {
 
 function readStops(fields: Fields): readonly string[] {
   if ((fields.stop ?? null) === null) return [];
-  return readTexts(fields, 'stop', 'a text or a list of texts', maxStops).filter((stop) => stop !== '');
+  const stops = readTexts(fields, 'stop', 'a text or a list of texts', maxStops).filter((stop) => stop !== '');
+  if (stops.every(({ length }) => length <= maxStopCharacters)) return stops;
+  const message = `A text of "stop" has more than ${maxStopCharacters} characters; send a shorter one.`;
+  throw new Refusal('string_above_max_length', 'stop', message);
 }
 
 /** The prompt again, up to a stop sequence or to so many words. */
@@ -74,11 +82,27 @@ async function say(
   pace: Pace,
 ): Promise<Omit<Choice, 'prefix'>> {
   const allowed = await takeWords(prompt, maxTokens, pace);
-  const stopAt = Math.min(...stops.map((stop) => allowed.indexOf(stop)).filter((at) => at !== -1));
-  const stopped = stopAt < allowed.length;
+  const stopAt = await findFirst(stops, allowed, pace);
+  const stopped = stopAt !== undefined;
   const text = stopped ? allowed.slice(0, stopAt) : allowed;
   const complete = stopped || allowed.length === prompt.length;
   return { text, tokens: await countWords(text, pace), finishReason: complete ? 'stop' : 'length' };
+}
+
+const searchedCharacters = 16_384;
+
+/** Where the first of them begins, in the text or in none of it. */
+async function findFirst(stops: readonly string[], text: string, pace: Pace): Promise<number | undefined> {
+  if (stops.length === 0) return undefined;
+  const longest = Math.max(...stops.map(({ length }) => length));
+  for (let start = 0; start < text.length; start += searchedCharacters) {
+    // One that begins in this part may end in the next.
+    const part = text.slice(start, start + searchedCharacters + longest - 1);
+    const places = stops.map((stop) => part.indexOf(stop)).filter((at) => at !== -1);
+    if (places.length > 0) return start + Math.min(...places);
+    await pace.spend(part.length * stops.length);
+  }
+  return undefined;
 }
 
 function wholeChoices({ id, model, pace }: Asked, choices: readonly Choice[], usage: object): Promise<MadeAnswer> {
@@ -114,11 +138,11 @@ function streamChoices(asked: Asked, choices: readonly Choice[], usage: object):
 }
 
 function readIncludeUsage(fields: Fields): boolean {
-  const options = fields.stream_options ?? {};
-  return typeof options === 'object' && 'include_usage' in options && options.include_usage === true;
+  const { stream_options: options } = fields;
+  return isJsonObject(options) && options.include_usage === true;
 }
 
-export const editByInstruction = createMaker('local/echo', async ({ fields, pace }) => {
+export const editByInstruction = createMaker('local/echo', ['input', 'instruction', 'n'], async ({ fields, pace }) => {
   const instruction = readText(readRequired(fields, 'instruction', 'what to do, such as "upper case"'), 'instruction');
   const input = readText(fields.input ?? '', 'input');
   const n = readInteger(fields, 'n', { min: 1, max: maxEdits, absent: 1 });

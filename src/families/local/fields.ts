@@ -1,11 +1,22 @@
 /** Reads the fields of a request body. `null` counts as absent; a value of the wrong kind is refused by name. */
 
+import {
+  isJsonList,
+  isJsonObject,
+  type Json,
+  JsonNumber,
+  JsonNumbers,
+  type JsonObject,
+  numberOf,
+} from '../../lib/json-text.ts';
 import { Refusal } from './refusal.ts';
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type Fields = JsonObject;
 
-export function readFlag(fields: Fields, name: string): boolean {
+/** `mayBeText`: "true" and "false" count too, which some clients write. */
+export function readFlag(fields: Fields, name: string, { mayBeText = false } = {}): boolean {
   const value = fields[name] ?? false;
+  if (mayBeText && typeof value === 'string' && /^(?:true|false)$/i.test(value)) return value.toLowerCase() === 'true';
   if (typeof value === 'boolean') return value;
   throw new Refusal('invalid_type', name, `"${name}" must be true or false, not ${kindOf(value)}; change it.`);
 }
@@ -15,21 +26,21 @@ export function readInteger(
   name: string,
   { min, max = Number.MAX_SAFE_INTEGER, absent }: { min: number; max?: number; absent: number },
 ): number {
-  const value = fields[name] ?? absent;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+  const value = numberOf(fields[name] ?? absent);
+  if (value !== undefined && Number.isInteger(value) && value >= min && value <= max) return value;
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-  const sent = typeof value === 'number' ? String(value) : kindOf(value);
+  const sent = value === undefined ? kindOf(fields[name]) : String(value);
   throw new Refusal(
-    typeof value === 'number' ? 'invalid_value' : 'invalid_type',
+    value === undefined ? 'invalid_type' : 'invalid_value',
     name,
     `"${name}" must be a whole number ${range}, not ${sent}; change it or leave it out.`,
   );
 }
 
 /** A text, or an object that holds one as `text`. */
-export function readText(value: unknown, param: string): string {
+export function readText(value: Json, param: string): string {
   if (typeof value === 'string') return value;
-  if (isTextObject(value)) return value.text;
+  if (isJsonObject(value) && typeof value.text === 'string') return value.text;
   throw new Refusal(
     'invalid_type',
     param,
@@ -38,40 +49,51 @@ export function readText(value: unknown, param: string): string {
 }
 
 /** The field's value, which must be there. */
-export function readRequired(fields: Fields, name: string, wanted: string): unknown {
-  const value = fields[name] ?? undefined;
-  if (value !== undefined) return value;
+export function readRequired(fields: Fields, name: string, wanted: string): Json {
+  const value = fields[name];
+  if (value !== undefined && value !== null) return value;
   throw new Refusal('missing_required_parameter', name, `"${name}" is missing; send ${wanted}.`);
 }
 
 /** The field's list, or its one value as a list of one, within the limit. */
-export function readList(fields: Fields, name: string, wanted: string, maxItems: number): readonly unknown[] {
+export function readList(fields: Fields, name: string, wanted: string, maxItems: number): readonly Json[] {
   const value = readRequired(fields, name, wanted);
-  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (list.length <= maxItems) return list;
+  const list = listOf(value);
+  const { length } = value instanceof JsonNumbers ? value : list;
+  if (length <= maxItems) return list;
   throw new Refusal(
     'array_above_max_length',
     name,
-    `"${name}" has ${list.length} items, and this model takes at most ${maxItems} a request; split it.`,
+    `"${name}" has ${length} items, and this model takes at most ${maxItems} a request; split it.`,
   );
+}
+
+function listOf(value: Json): readonly Json[] {
+  if (isJsonList(value)) return value;
+  // Nothing here reads numbers, so that the first of them says it all.
+  return [value instanceof JsonNumbers ? new JsonNumber('0') : value];
 }
 
 /** The same, every item of it a text. */
 export function readTexts(fields: Fields, name: string, wanted: string, maxItems: number): readonly string[] {
-  const single = !Array.isArray(fields[name]);
+  const single = !isList(fields[name]);
   const list = readList(fields, name, wanted, maxItems);
   return list.map((item, index) => readText(item, single ? name : `${name}[${index}]`));
 }
 
 /** Token ids mean nothing to a model that reads text, whether one list of them or a list of lists. */
-export function refuseTokens(value: unknown, param: string, mend: string): void {
-  if (!Array.isArray(value) || !value.some((item) => typeof item === 'number' || Array.isArray(item))) return;
+export function refuseTokens(value: Json | undefined, param: string, mend: string): void {
+  const isOfTokens = isJsonList(value) && value.some((item) => item instanceof JsonNumber || isList(item));
+  if (!(isOfTokens || value instanceof JsonNumbers)) return;
   throw new Refusal('invalid_type', param, `"${param}" holds token ids, and this model reads text; ${mend}.`);
 }
 
-function kindOf(value: unknown): string {
+const isList = (value: Json | undefined): boolean => isJsonList(value) || value instanceof JsonNumbers;
+
+function kindOf(value: Json | undefined): string {
   if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
+  if (isList(value)) return 'a list';
+  if (value instanceof JsonNumber) return 'a number';
   switch (typeof value) {
     case 'string':
       return 'a text';
@@ -80,8 +102,4 @@ function kindOf(value: unknown): string {
     default:
       return `a ${typeof value}`;
   }
-}
-
-function isTextObject(value: unknown): value is { text: string } {
-  return typeof value === 'object' && value !== null && 'text' in value && typeof value.text === 'string';
 }

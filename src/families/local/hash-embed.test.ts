@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { slowClock } from '../../../test/support/slow-clock.ts';
 import { ask, digest, toBody } from './ask.ts';
 import { embedByHash } from './hash-embed.ts';
 
@@ -144,14 +145,30 @@ test('gives a text the same vector whatever stands beside it', async () => {
   assert.deepEqual(many[500], alone);
 });
 
-test('refuses token ids, and names the mend', async () => {
-  for (const input of [[1, 2, 3], [[1, 2], [3]], ['text', [1]], Array.from({ length: 5_000 }, () => 7)]) {
+test('takes token ids for the text that they stand for', async () => {
+  const [hello, again] = await embed(['Hello world', ' again']);
+  assert.deepEqual(await embed([9906, 1917]), [hello]);
+  assert.deepEqual(await embed([[9906, 1917], [1578]]), [hello, again]);
+  assert.deepEqual(await embed([' again', [9906, 1917]]), [again, hello]);
+});
+
+test('refuses numbers that are no token ids', async () => {
+  for (const input of [[100_300], [[1], [-1]], [1.5], [[1e300]]]) {
     const { status, json } = await ask(embedByHash, { input });
     assert.equal(status, 400);
-    assert.equal(json.error.type, 'invalid_request_error');
     assert.equal(json.error.param, 'input');
-    assert.match(json.error.message, /check_embedding_ctx_length=False/);
+    assert.match(json.error.message, /no token ID of cl100k_base; send text/);
   }
+});
+
+test('refuses a body over the limit before it reads it', async () => {
+  const { status, json } = await ask(embedByHash, { input: 'x'.repeat(8 * 1024 * 1024) });
+  assert.equal(status, 413);
+  assert.equal(json.error.code, 'body_too_large');
+  assert.match(json.error.message, /8388608 bytes.*smaller requests/);
+  const many = await ask(embedByHash, { input: Array(60_000).fill('a') });
+  assert.equal(many.status, 413);
+  assert.match(many.json.error.message, /50000 elements in one list/);
 });
 
 test('refuses what it cannot read, and names the field', async () => {
@@ -210,7 +227,8 @@ test('takes 2048 texts at once', async () => {
   assert.notDeepEqual(vectors[0], vectors[2047]);
 });
 
-test('lets the event loop turn during a long request', async () => {
+test('lets the event loop turn during a long request', async (t) => {
+  await slowClock(t);
   let turns = 0;
   const count = () => {
     turns += 1;

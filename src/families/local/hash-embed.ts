@@ -1,6 +1,9 @@
 /** `local/hash-embed`: texts as unit vectors of hashed words, word pairs and character n-grams. Alike in letters is near. */
 
-import { type Fields, readInteger, readTexts, refuseTokens } from './fields.ts';
+import { isJsonList, type Json, JsonNumbers } from '../../lib/json-text.ts';
+import { mostTokenIds, textOfTokens, vocabularyOf } from '../../lib/token-ids.ts';
+import { dimensionNames } from '../dialects/dimension-names.ts';
+import { type Fields, readInteger, readList, readTexts } from './fields.ts';
 import { eachGram, hashPair, hashWord } from './hash.ts';
 import { createMaker, listAnswer } from './maker.ts';
 import type { Pace } from './pace.ts';
@@ -37,9 +40,13 @@ const glue = new Set(
 /** Seven decimals: short in JSON, and no two of them below one share a float32, so both encodings carry the same bits. */
 const steps = 1e7;
 
-export const embedByHash = createMaker('local/hash-embed', async ({ fields, model, pace }) => {
-  const texts = readInput(fields);
-  const dimensions = readInteger(fields, 'dimensions', { min: 1, max: maxDimensions, absent: defaultDimensions });
+const fieldNames = ['input', 'encoding_format', ...dimensionNames];
+
+export const embedByHash = createMaker('local/hash-embed', fieldNames, async ({ fields, model, pace }) => {
+  const texts = await readInput(fields, model);
+  // The first name that is there counts.
+  const [name = 'dimensions', ...others] = dimensionNames.filter((one) => (fields[one] ?? null) !== null);
+  const dimensions = readInteger(fields, name, { min: 1, max: maxDimensions, absent: defaultDimensions });
   const encode = readEncoding(fields);
   let tokens = 0;
 
@@ -51,16 +58,55 @@ export const embedByHash = createMaker('local/hash-embed', async ({ fields, mode
     }
   }
   const usage = () => ({ usage: { prompt_tokens: tokens, total_tokens: tokens } });
-  return listAnswer(pace, { object: 'list', model }, 'data', items(), usage);
+  return { ...(await listAnswer(pace, { object: 'list', model }, 'data', items(), usage)), ignored: others };
 });
 
-function readInput(fields: Fields): readonly string[] {
-  refuseTokens(
-    fields.input,
-    'input',
-    'send the texts themselves (LangChain: OpenAIEmbeddings(check_embedding_ctx_length=False))',
-  );
-  return readTexts(fields, 'input', 'a text or a list of texts', maxInputs);
+/** Texts, and lists of token IDs as the texts that they stand for. */
+async function readInput(fields: Fields, model: string): Promise<readonly string[]> {
+  const { input } = fields;
+  const wanted = 'a text or a list of texts';
+  const items = input instanceof JsonNumbers ? [input] : input;
+  if (!(isJsonList(items) && items.some(isTokens))) return readTexts(fields, 'input', wanted, maxInputs);
+  checkTokenCount(items.filter(isTokens));
+  const texts: Json[] = [];
+  let characters = 0;
+  for (const item of readList({ input: items }, 'input', wanted, maxInputs)) {
+    if (!isTokens(item)) {
+      texts.push(item);
+      continue;
+    }
+    const text = await textOfIds(item, model);
+    characters += text.length;
+    checkDecodedLength(characters);
+    texts.push(text);
+  }
+  return readTexts({ input: texts }, 'input', wanted, maxInputs);
+}
+
+const isTokens = (item: Json): item is JsonNumbers => item instanceof JsonNumbers;
+
+function checkTokenCount(lists: readonly JsonNumbers[]): void {
+  const count = lists.reduce((sum, { length }) => sum + length, 0);
+  if (count <= mostTokenIds) return;
+  const message = `"input" holds ${count} token IDs, and this model reads ${mostTokenIds} a request; split it, or send text.`;
+  throw new Refusal('array_above_max_length', 'input', message);
+}
+
+/** A token may stand for a hundred characters. */
+const mostDecodedCharacters = 4 * 1024 * 1024;
+
+function checkDecodedLength(characters: number): void {
+  if (characters <= mostDecodedCharacters) return;
+  const message = `The token IDs stand for more than ${mostDecodedCharacters} characters, too much for a built-in model; split them.`;
+  throw new Refusal('body_too_large', 'input', message);
+}
+
+async function textOfIds(ids: JsonNumbers, model: string): Promise<string> {
+  const vocabulary = vocabularyOf(model);
+  const text = await textOfTokens(vocabulary, ids.values());
+  if (text !== undefined) return text;
+  const message = `"input" holds a number that is no token ID of ${vocabulary}; send text, or the IDs of that vocabulary.`;
+  throw new Refusal('invalid_value', 'input', message);
 }
 
 function readEncoding(fields: Fields): (vector: Float64Array) => string {

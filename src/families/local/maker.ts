@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { MadeAnswer, Maker } from '../../core/family.ts';
+import { isJsonObject, type Json, JsonTextError, JsonTooMuch, parseJsonInTurns } from '../../lib/json-text.ts';
 import type { Fields } from './fields.ts';
 import { createPace, type Pace } from './pace.ts';
 import { Refusal } from './refusal.ts';
@@ -19,16 +20,24 @@ export interface Asked {
   id(prefix: string): string;
 }
 
-export function createMaker(defaultModel: string, answer: (asked: Asked) => Promise<MadeAnswer>): Maker {
+/** `knows` are the fields that it reads; what else is sent is told to the client as ignored. */
+export function createMaker(
+  defaultModel: string,
+  knows: readonly string[],
+  answer: (asked: Asked) => Promise<MadeAnswer>,
+): Maker {
+  const known = new Set(['model', ...knows]);
   return async (body, signal) => {
     try {
-      const fields = parseFields(body);
-      return await answer({
+      const fields = await readFields(body);
+      const made = await answer({
         fields,
         model: typeof fields.model === 'string' ? fields.model : defaultModel,
         pace: createPace(signal),
         id: (prefix) => prefix + createHash('sha256').update(body).digest('hex').slice(0, 24),
       });
+      const ignored = Object.keys(fields).filter((name) => !known.has(name) && fields[name] !== null);
+      return ignored.length === 0 ? made : { ...made, ignored: [...(made.ignored ?? []), ...ignored] };
     } catch (error) {
       if (error instanceof Refusal) return refuse(error);
       throw error;
@@ -36,26 +45,39 @@ export function createMaker(defaultModel: string, answer: (asked: Asked) => Prom
   };
 }
 
-function parseFields(body: Buffer): Fields {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body.toString());
-  } catch {
-    // What the parser says quotes the body; what to do is the same whatever it says.
-    throw new Refusal('invalid_json', null, 'The body is not valid JSON; send one JSON object.');
-  }
-  if (!isObject(parsed)) throw new Refusal('invalid_json', null, 'The body must be a JSON object; send one.');
-  return parsed;
+/** What is done for a request is linear in it, whatever it says: a second or two for this on a common machine. */
+const mostBodyBytes = 8 * 1024 * 1024;
+const readingLimits = { maxValues: 500_000, maxElements: 50_000 };
+
+async function readFields(body: Buffer): Promise<Fields> {
+  if (body.length > mostBodyBytes) throw tooLarge(`${mostBodyBytes} bytes`);
+  const fields = await parse(body);
+  if (!isJsonObject(fields)) throw new Refusal('invalid_json', null, 'The body must be a JSON object; send one.');
+  return fields;
 }
 
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+async function parse(body: Buffer): Promise<Json> {
+  try {
+    return await parseJsonInTurns(body, readingLimits);
+  } catch (error) {
+    if (error instanceof JsonTooMuch) throw tooLarge(error.limit);
+    if (!(error instanceof JsonTextError)) throw error;
+    throw new Refusal('invalid_json', null, 'The body is not valid JSON; send one JSON object.');
+  }
+}
+
+function tooLarge(limit: string): Refusal {
+  return new Refusal(
+    'body_too_large',
+    null,
+    `The body holds more than ${limit}, too much for a built-in model; send it in smaller requests.`,
+  );
 }
 
 function refuse({ message, param, code }: Refusal): MadeAnswer {
   return jsonAnswer(
     Buffer.from(JSON.stringify({ error: { message, type: 'invalid_request_error', param, code } })),
-    400,
+    code === 'body_too_large' ? 413 : 400,
   );
 }
 

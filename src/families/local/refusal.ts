@@ -1,7 +1,8 @@
-/** What a built-in model cannot do, in OpenAI's words: status 400, the field, and what to do next. */
+/** What a built-in model cannot do, in OpenAI's words: status 400, or 413 for what is too long, the field, and what to do next. */
 
 export type RefusalCode =
   | 'invalid_json'
+  | 'body_too_large'
   | 'missing_required_parameter'
   | 'invalid_type'
   | 'invalid_value'

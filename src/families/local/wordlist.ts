@@ -1,5 +1,6 @@
 /** `local/wordlist`: texts judged by a list of rules that anyone can read, in the shape of OpenAI's moderations. */
 
+import { isJsonObject, type Json } from '../../lib/json-text.ts';
 import { type OpenaiCategory, openaiCategories } from '../dialects/moderation-categories.ts';
 import { type Fields, readList, readText, readTexts } from './fields.ts';
 import { createMaker, listAnswer } from './maker.ts';
@@ -14,7 +15,7 @@ const flaggedFrom = 0.5;
 /** Scores have four decimals. */
 const scoreSteps = 1e4;
 
-export const moderateByWordlist = createMaker('local/wordlist', async ({ fields, model, pace, id }) => {
+export const moderateByWordlist = createMaker('local/wordlist', ['input'], async ({ fields, model, pace, id }) => {
   const subjects = readSubjects(fields);
   async function* items(): AsyncGenerator<string> {
     for (const texts of subjects) yield JSON.stringify(toResult(await findRules(texts, pace)));
@@ -25,7 +26,8 @@ export const moderateByWordlist = createMaker('local/wordlist', async ({ fields,
 /** One result each: a text, every text of a list, or all texts of a message in parts together. */
 function readSubjects(fields: Fields): readonly (readonly string[])[] {
   const list = readList(fields, 'input', 'a text or a list of texts', maxInputs);
-  if (!isPart(list[0])) return readTexts(fields, 'input', 'a text or a list of texts', maxInputs).map((text) => [text]);
+  if (!isJsonObject(list[0]))
+    return readTexts(fields, 'input', 'a text or a list of texts', maxInputs).map((text) => [text]);
   const texts = list.flatMap((part, index) => (isImage(part) ? [] : [readText(part, `input[${index}]`)]));
   if (texts.length > 0) return [texts];
   throw new Refusal(
@@ -35,8 +37,7 @@ function readSubjects(fields: Fields): readonly (readonly string[])[] {
   );
 }
 
-const isPart = (value: unknown): value is object => typeof value === 'object' && value !== null;
-const isImage = (part: unknown): boolean => isPart(part) && 'type' in part && part.type === 'image_url';
+const isImage = (part: Json): boolean => isJsonObject(part) && part.type === 'image_url';
 
 const search = createPatternSearch(rules, vocabulary);
 /** Words of one stretch that a pattern may still need in the next. */

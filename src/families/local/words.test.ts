@@ -87,3 +87,17 @@ test('loses nothing of a text by reading it in stretches', () => {
     { numRuns: 30 },
   );
 });
+
+test('never puts more marks in a row in order than are on any letter, and drops none of them', (t) => {
+  const spell = String.prototype.normalize;
+  let longest = 0;
+  t.mock.method(String.prototype, 'normalize', function (this: string, form: string) {
+    for (const [run] of this.matchAll(/[\p{M}\uff9e\uff9f]+/gu)) longest = Math.max(longest, run.length);
+    return spell.call(this, form);
+  });
+  // Of several classes, in an order that is not theirs.
+  const marks = '\u0301\u0316\u0334\uff9e\u0327'.repeat(2_000);
+  const [folded] = [...foldedStretches(`a${marks.slice(0, 6_000)} b`)];
+  assert.ok(longest > 0 && longest <= 32, String(longest));
+  assert.equal(folded?.length, 'á'.length + 6_000 - 1 + ' b'.length);
+});

@@ -3,9 +3,19 @@
 /** Longer texts are read in stretches; cut at white space where there is some. */
 const stretchCharacters = 8_192;
 
+/** What stands above, below or in a letter. Normalising sorts those of one letter, which takes the longer the more there are. */
+const mark = String.raw`[\p{M}\uff9e\uff9f]`;
+/** More than any script has on a letter. */
+const manyMarks = new RegExp(`${mark}{33}`, 'u');
+const withFewMarks = new RegExp(`[^\\p{M}\\uff9e\\uff9f]*${mark}{0,32}`, 'gu');
+
 /** Text in one spelling: lone surrogates replaced, compatibility forms and letter case folded, invisible characters gone. */
 function fold(text: string): string {
   if (isAscii(text)) return text.toLowerCase();
+  return manyMarks.test(text) ? (text.match(withFewMarks) ?? []).map(foldAny).join('') : foldAny(text);
+}
+
+function foldAny(text: string): string {
   return (
     text
       .normalize('NFKC')

@@ -86,6 +86,8 @@ function accountSigner(account: Account): Signer {
   let pausedUntilMs = 0;
   /** The newest first: a call under way may have the one before. */
   let values: readonly string[] = [];
+  /** The same list until there is another token. */
+  let secrets = account.secrets;
 
   /** However many calls wait for it, there is one at a time. */
   function renew(tools: SigningTools): Promise<Token> {
@@ -93,6 +95,7 @@ function accountSigner(account: Account): Signer {
       .then((fetched) => {
         token = fetched;
         values = [fetched.value, ...values].slice(0, 2);
+        secrets = [...values, ...account.secrets];
         return fetched;
       })
       .finally(() => {
@@ -116,7 +119,7 @@ function accountSigner(account: Account): Signer {
     return ['authorization', `Bearer ${good.value}`];
   }
 
-  return Object.assign(signed, { secrets: () => [...values, ...account.secrets] });
+  return Object.assign(signed, { secrets: () => secrets });
 }
 
 const grant = z.object({

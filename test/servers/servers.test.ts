@@ -1,0 +1,27 @@
+import { after, describe, test } from 'node:test';
+import type { Scope } from '../support/rig.ts';
+import { serverCases } from './cases.ts';
+import { isSelfHosted, placesToTry, serverAt } from './real-servers.ts';
+import { openServerHouse, type ServerHouse } from './server-house.ts';
+
+for (const place of placesToTry()) {
+  const { family, operation, variable } = place;
+  const cases = Object.entries(serverCases[operation]);
+  const server = serverAt(place, process.env);
+  if (cases.length === 0 || (server === undefined && !isSelfHosted(family))) continue;
+  describe(`${family.id}, ${operation}`, { skip: server === undefined && `no address: set ${variable}` }, () => {
+    const closings: (() => unknown)[] = [];
+    const whole: Scope = { after: (close) => closings.push(close) };
+    after(async () => {
+      for (const close of closings.toReversed()) await close();
+    });
+    let house: Promise<ServerHouse> | undefined;
+    for (const [name, check] of cases) {
+      test(name, async () => {
+        if (server === undefined) return;
+        house ??= openServerHouse(whole, server);
+        await check(await house);
+      });
+    }
+  });
+}
