@@ -215,6 +215,7 @@ export default defineFixture({
       ],
       answer: {
         body: {
+          id: 'rerank-{exchange}',
           object: 'list',
           model: 'qwen3-vl-rerank',
           results: [
@@ -222,6 +223,7 @@ export default defineFixture({
             { index: 1, relevance_score: 0.25 },
           ],
           meta: { api_version: { version: '2' } },
+          usage: { prompt_tokens: 4, total_tokens: 4 },
         },
       },
     },

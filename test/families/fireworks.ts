@@ -136,7 +136,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'fireworks' },
-        body: '{"object":"list","model":"model-1","results":[{"index":1,"relevance_score":0.9870,"document":{"text":"b","title":"t"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":5,"total_tokens":5}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"model-1","results":[{"index":1,"relevance_score":0.9870,"document":{"text":"b","title":"t"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":5,"total_tokens":5}}',
       },
     },
     {
@@ -151,7 +151,7 @@ export default defineFixture({
         },
       ],
       answer: {
-        body: `{"object":"list","model":"${model}","results":[{"index":0,"relevance_score":1e-2}],"meta":{"api_version":{"version":"2"}}}`,
+        body: `{"id":"rerank-{exchange}","object":"list","model":"${model}","results":[{"index":0,"relevance_score":1e-2}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":2,"total_tokens":2}}`,
       },
     },
     {

@@ -36,33 +36,11 @@ export async function openHouse(
 ): Promise<House> {
   const calls: WireCall[] = [];
   let answer: (call: WireCall) => WireReply = fixture.service;
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const text = Buffer.concat(chunks).toString();
-      const call: WireCall = {
-        method: request.method ?? '',
-        path: request.url ?? '',
-        header: (name) => request.headers[name.toLowerCase()]?.toString(),
-        text,
-        body: toJson(text),
-      };
-      calls.push(call);
-      const { status = 200, headers = {}, body = '', events } = reply(answer, call);
-      const bytes = events === undefined ? toText(body) : events.map((event) => `data: ${toText(event)}\n\n`).join('');
-      const type = events === undefined ? 'application/json' : 'text/event-stream';
-      response.writeHead(status, { 'content-type': type, ...headers }).end(bytes);
-    });
+  const { port } = await serve(t, (call) => {
+    calls.push(call);
+    return answer(call);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the service has no port');
-  const rig = await startRig(t, toDocument(fixture, address.port, more));
+  const rig = await startRig(t, toDocument(fixture, port, more));
   return {
     fixture,
     rig,
@@ -86,6 +64,36 @@ export async function openHouse(
   };
 }
 
+/** A pretended service, which ends with `t`. */
+export async function serve(t: Scope, answer: (call: WireCall) => WireReply): Promise<{ readonly port: number }> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      const call: WireCall = {
+        method: request.method ?? '',
+        path: request.url ?? '',
+        header: (name) => request.headers[name.toLowerCase()]?.toString(),
+        text,
+        body: toJson(text),
+      };
+      const { status = 200, headers = {}, body = '', events } = reply(answer, call);
+      const bytes = events === undefined ? toText(body) : events.map((event) => `data: ${toText(event)}\n\n`).join('');
+      const type = events === undefined ? 'application/json' : 'text/event-stream';
+      response.writeHead(status, { 'content-type': type, ...headers }).end(bytes);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the service has no port');
+  return { port: address.port };
+}
+
 /** What does not fit its schema, a service refuses. */
 function reply(answer: (call: WireCall) => WireReply, call: WireCall): WireReply {
   try {
@@ -104,13 +112,18 @@ function toDocument(
   port: number,
   { upstream, target, model }: { upstream?: object | undefined; target?: object | undefined; model?: object },
 ): Readonly<Record<string, unknown>> {
-  const family = families.find(({ id }) => id === fixture.family);
-  const base = fixture.basePath ?? new URL(family?.baseUrl ?? 'http://h').pathname.replace(/\/$/, '');
-  const common = { base_url: `http://127.0.0.1:${port}${base}`, api_key: 'sk-service-0123456789', ...fixture.upstream };
   return {
-    upstreams: [{ id: 'up', family: fixture.family, ...common, ...upstream }],
+    upstreams: [{ ...toEntry(fixture, `http://127.0.0.1:${port}`), ...upstream }],
     models: [{ id: 'm', targets: [{ upstream: 'up', model: fixture.model, ...target }], ...model }],
   };
+}
+
+/** The upstream's entry for a service of the fixture's family at an origin. */
+export function toEntry(fixture: FamilyFixture, origin: string): Readonly<Record<string, unknown>> {
+  const family = families.find(({ id }) => id === fixture.family);
+  const base = fixture.basePath ?? new URL(family?.baseUrl ?? 'http://h').pathname.replace(/\/$/, '');
+  const common = { base_url: `${origin}${base}`, api_key: 'sk-service-0123456789', ...fixture.upstream };
+  return { id: 'up', family: fixture.family, ...common };
 }
 
 export function toText(body: unknown): string {

@@ -217,7 +217,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'mistral', 'x-postern-ignored': 'user' },
-        body: '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.010,-1e-3]}],"model":"codestral-embed","usage":{"prompt_tokens":15,"total_tokens":15}}',
+        body: '{"id":"e1","object":"list","data":[{"object":"embedding","index":0,"embedding":[0.010,-1e-3]}],"model":"codestral-embed","usage":{"prompt_tokens":15,"total_tokens":15}}',
       },
     },
     {

@@ -72,7 +72,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'pinecone' },
-        body: '{"object":"list","model":"bge-reranker-v2-m3","results":[{"index":1,"relevance_score":0.4760},{"index":0,"relevance_score":6.4e-4}],"meta":{"api_version":{"version":"2"},"billed_units":{"search_units":1}}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"bge-reranker-v2-m3","results":[{"index":1,"relevance_score":0.4760},{"index":0,"relevance_score":6.4e-4}],"meta":{"api_version":{"version":"2"},"billed_units":{"search_units":1}},"usage":{"prompt_tokens":4,"total_tokens":4}}',
       },
     },
     {
@@ -105,10 +105,12 @@ export default defineFixture({
       ],
       answer: {
         body: {
+          id: 'rerank-{exchange}',
           object: 'list',
           model,
           results: [{ index: 0, relevance_score: 0.5, document: { title: 'a' } }],
           meta: { api_version: { version: '2' }, billed_units: { search_units: 1 } },
+          usage: { prompt_tokens: 2, total_tokens: 2 },
         },
       },
     },
@@ -126,10 +128,12 @@ export default defineFixture({
       })),
       answer: {
         body: {
+          id: 'rerank-{exchange}',
           object: 'list',
           model,
           results: [{ index: 100, relevance_score: 0.75 }],
           meta: { api_version: { version: '2' }, billed_units: { search_units: 2 } },
+          usage: { prompt_tokens: 202, total_tokens: 202 },
         },
       },
     },

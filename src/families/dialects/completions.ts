@@ -64,11 +64,8 @@ export function translateCompletions(dialect: CompletionDialect): Translation {
       }
       return {
         requests: calls.map((call) => dialect.write(call)),
-        read: (answers) =>
-          toReply(
-            readEach(calls, answers, (answer, call) => readResult(dialect, call, answer)),
-            asked,
-          ),
+        read: async (answers) =>
+          toReply(await readEach(calls, answers, (answer, call) => readResult(dialect, call, answer)), asked),
         ...(isStream && first !== undefined && { stream: dialect.stream(first) }),
       };
     },

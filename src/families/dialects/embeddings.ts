@@ -1,6 +1,5 @@
 /** Embeddings between OpenAI's shape and any other: inputs to texts, calls of a size that fits, vectors in the format that was asked for. */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type Asked,
   type Reply,
@@ -11,6 +10,7 @@ import {
 } from '../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject } from '../../lib/json-text.ts';
 import { estimateTokens } from '../../lib/token-ids.ts';
+import { isTurnOver, nextTurn } from '../../lib/turns.ts';
 import { readEach, sumOf } from './reading.ts';
 import {
   bytesOf,
@@ -52,6 +52,8 @@ export interface EmbeddingResult {
   readonly totalTokens?: number | undefined;
   /** What the upstream calls its model. */
   readonly model?: string | undefined;
+  /** What stands beside these in its answer, such as an ID. */
+  readonly beside?: JsonObject;
 }
 
 export interface EmbeddingDialect {
@@ -77,7 +79,7 @@ export interface EmbeddingDialect {
   holdsOtherNumbers?(asked: Asked): boolean;
   write(call: EmbeddingCall): WireRequest;
   /** Throws `Unfit`. */
-  read(answer: WireAnswer, call: EmbeddingCall): EmbeddingResult;
+  read(answer: WireAnswer, call: EmbeddingCall): EmbeddingResult | Promise<EmbeddingResult>;
 }
 
 /** Those that the hub takes care of. */
@@ -91,7 +93,7 @@ export function translateEmbeddings(dialect: EmbeddingDialect): Translation {
       if (asked.body.user !== undefined && !dialect.own.includes('user')) asked.canDoWithout('user');
       const more = furtherOf(asked, dialect);
       const { items, isSingle } = await inputsOf(asked, dialect);
-      const parts = inParts(items, mostItems(asked, dialect), ...limitsOf(asked, dialect));
+      const parts = await inParts(items, mostItems(asked, dialect), ...limitsOf(asked, dialect));
       checkCalls(asked, 'input', parts.length);
       const calls = parts.map(
         (part): EmbeddingCall => ({ items: part, isSingle, model: asked.model, format, dimensions, more, asked }),
@@ -99,7 +101,7 @@ export function translateEmbeddings(dialect: EmbeddingDialect): Translation {
       return {
         requests: calls.map((call) => dialect.write(call)),
         async read(answers) {
-          const results = readEach(calls, answers, (answer, call) => readResult(dialect, call, answer));
+          const results = await readEach(calls, answers, (answer, call) => readResult(dialect, call, answer));
           return toReply(results, items, await toVectors(results, format, dialect, asked), asked);
         },
       };
@@ -131,7 +133,7 @@ async function inputsOf(asked: Asked, { takes, takesTokens }: EmbeddingDialect):
 
 function limitsOf(asked: Asked, { maxBytes, maxTokens }: EmbeddingDialect): SizeLimit<Json>[] {
   return [
-    ...(maxBytes === undefined ? [] : [{ most: maxBytes, sizeOf: bytesOf }]),
+    ...(maxBytes === undefined ? [] : [{ most: maxBytes, sizeOf: (item: Json) => bytesOf(item, maxBytes) }]),
     ...(maxTokens === undefined ? [] : [{ most: maxTokens(asked), sizeOf: tokensAtMost }]),
   ];
 }
@@ -157,15 +159,19 @@ function furtherOf(asked: Asked, { own, cannot = {}, isStrict = false }: Embeddi
   return more;
 }
 
-function readResult(dialect: EmbeddingDialect, call: EmbeddingCall, answer: WireAnswer): EmbeddingResult {
-  const result = dialect.read(answer, call);
+async function readResult(
+  dialect: EmbeddingDialect,
+  call: EmbeddingCall,
+  answer: WireAnswer,
+): Promise<EmbeddingResult> {
+  const result = await dialect.read(answer, call);
   const { length } = result.vectors;
   if (length !== call.items.length) throw new Unfit(`${length} vectors for ${call.items.length} inputs`);
   return result;
 }
 
-/** Some milliseconds of work. */
-const numbersPerTurn = 8_192;
+/** Between two places to stop. */
+const numbersPerPiece = 4_096;
 
 interface Vectors {
   readonly vectors: readonly Json[];
@@ -192,9 +198,9 @@ async function toVectors(
     if (width !== first) throw new Unfit(`vectors of ${first} and of ${width} numbers`);
     vectors.push(inFormat(vector, format, adapt));
     numbers += width;
-    if (numbers < numbersPerTurn) continue;
+    if (numbers < numbersPerPiece) continue;
     numbers = 0;
-    await nextTurn();
+    if (isTurnOver()) await nextTurn();
   }
   return { vectors, areAsAsked };
 }
@@ -212,6 +218,7 @@ function toReply(
   const [first, ...others] = results;
   return {
     body: {
+      ...(others.length === 0 && first?.beside),
       object: 'list',
       data: vectors.map((embedding, index) => ({ object: 'embedding', index, embedding })),
       model: first?.model ?? asked.model,

@@ -1,5 +1,6 @@
 /** What Google's two services of embeddings share: what a text is for, one text a call, and vectors of unit length. */
 
+import type { Asked } from '../../core/translation.ts';
 import type { Json, JsonObject } from '../../lib/json-text.ts';
 import type { EmbeddingCall, EmbeddingResult } from './embeddings.ts';
 import { at, countIn, objectIn } from './reading.ts';
@@ -25,6 +26,7 @@ const taskTypes: Readonly<Record<string, string>> = {
 export function taskTypeOf({ more, asked }: EmbeddingCall): Json | undefined {
   const { input_type: wanted } = more;
   const own = more.taskType ?? more.task_type;
+  checkShort('taskType', own, asked);
   if (wanted === undefined) return own;
   const known = typeof wanted === 'string' && Object.hasOwn(taskTypes, wanted) ? taskTypes[wanted] : undefined;
   if (known !== undefined) return known;
@@ -33,6 +35,20 @@ export function taskTypeOf({ more, asked }: EmbeddingCall): Json | undefined {
     `knows it as one of ${Object.keys(taskTypes).join(', ')} here; "taskType" is its own name`,
   );
   return own;
+}
+
+/** Of one document: it goes along with each text. */
+export function titleOf({ more: { title }, asked }: EmbeddingCall): Json | undefined {
+  checkShort('title', title, asked);
+  return title;
+}
+
+/** Each text of a call repeats it. */
+const mostRepeatedCharacters = 4_096;
+
+function checkShort(name: string, value: Json | undefined, asked: Asked): void {
+  if (value === undefined || (typeof value === 'string' && value.length <= mostRepeatedCharacters)) return;
+  throw asked.refusal(name, `takes a text of ${mostRepeatedCharacters} characters at most for it`);
 }
 
 export function toContent(item: Json): JsonObject {

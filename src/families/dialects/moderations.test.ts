@@ -113,8 +113,8 @@ test('no request becomes any number of calls, however many texts a call may hold
   });
   const texts = Array.from({ length: 3 * 2048 }, () => 'x');
   assert.equal((await dialect.ask(asked({ input: texts }))).requests.length, 2048);
-  assert.throws(
-    () => dialect.ask(asked({ input: [...texts, 'x'] })),
+  await assert.rejects(
+    async () => dialect.ask(asked({ input: [...texts, 'x'] })),
     (error) => error instanceof GatewayError && error.param === 'input' && /\b6144\b/.test(error.message),
   );
 });

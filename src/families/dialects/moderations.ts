@@ -10,7 +10,7 @@ import {
 } from '../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject, numberOf } from '../../lib/json-text.ts';
 import { type OpenaiCategory, openaiCategories } from './moderation-categories.ts';
-import { readEach } from './reading.ts';
+import { mapInTurns, readEach } from './reading.ts';
 import { type ItemLimit, inParts, mostCalls, mostItems } from './texts.ts';
 import { sumOfUsage, toUsage } from './token-usage.ts';
 
@@ -68,24 +68,22 @@ export interface ModerationDialect {
 
 export function translateModerations(dialect: ModerationDialect): Translation {
   return {
-    ask(asked) {
+    async ask(asked) {
       const more = furtherOf(asked, dialect);
       const { texts, isSingle } = textsOf(asked);
       const most = mostItems(asked, dialect);
       checkCount(texts.length, most, asked);
       let next = 0;
-      const calls = inParts(texts, most).map((part): ModerationCall => {
+      const parts = await inParts(texts, most);
+      const calls = parts.map((part): ModerationCall => {
         const first = next;
         next += part.length;
         return { texts: part, first, isSingle, model: asked.model, more, asked };
       });
       return {
         requests: calls.map((call) => dialect.write(call)),
-        read: (answers) =>
-          toReply(
-            readEach(calls, answers, (answer, call) => readResult(dialect, call, answer)),
-            asked,
-          ),
+        read: async (answers) =>
+          toReply(await readEach(calls, answers, (answer, call) => readResult(dialect, call, answer)), asked),
       };
     },
   };
@@ -146,13 +144,14 @@ function readResult(dialect: ModerationDialect, call: ModerationCall, answer: Wi
   return result;
 }
 
-function toReply(results: readonly ModerationResult[], { id, model }: Asked): Reply {
+async function toReply(results: readonly ModerationResult[], { id, model }: Asked): Promise<Reply> {
+  const judgements = results.flatMap((one) => one.judgements);
   const counted = sumOfUsage(results.map(({ usage }) => usage));
   return {
     body: {
       id: `modr-${id}`,
       model: results[0]?.model ?? model,
-      results: results.flatMap(({ judgements }) => judgements.map(toResult)),
+      results: await mapInTurns(judgements, toResult),
       usage: counted,
     },
     usage: counted === undefined ? null : toUsage(counted),

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { Asked, type Glance, type TokenIds } from '../../core/translation.ts';
 import { compileWatchedKeys, scanJson } from '../../lib/json-scan.ts';
 import { isJsonObject, type Json, parseJson, writeJson } from '../../lib/json-text.ts';
-import { isLongerThan } from './list-length.ts';
 import { holdsTokens, type OpenaiEmbeddingFacts, openaiEmbeddings, readOpenaiEmbeddings } from './openai-embeddings.ts';
 
 const watched = compileWatchedKeys(['model', 'input', 'documents', 'dimensions', 'encoding_format', 'messages']);
@@ -13,7 +11,12 @@ function glanceAt(text: string, tokenIds: TokenIds = 'decode'): Glance {
   const body = Buffer.from(text);
   const scan = scanJson(body, watched);
   assert.ok(scan.ok, text);
-  return { body, fields: scan.fields, shape: undefined, tokenIds };
+  return { body, fields: scan.fields, items: itemsIn(text), shape: undefined, tokenIds };
+}
+
+function itemsIn(text: string): number {
+  const { input }: { input?: unknown } = JSON.parse(text);
+  return Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1;
 }
 
 function askedFor(text: string, tokenIds: TokenIds = 'decode'): Asked {
@@ -41,72 +44,17 @@ async function written(facts: OpenaiEmbeddingFacts, text: string, tokenIds?: Tok
   return requests.map(({ body }) => writeJson(body).toString());
 }
 
-const resultOf = (text: string) =>
-  readOpenaiEmbeddings(
-    { body: parseJson(Buffer.from(text)), headers: [] },
-    { items: [], isSingle: false, model: 'm', format: 'float', dimensions: undefined, more: {}, asked: askedFor('{}') },
-  );
+const resultOf = (text: string) => readOpenaiEmbeddings({ body: parseJson(Buffer.from(text)), headers: [] });
 
-describe('whether a list is longer', () => {
-  const isLonger = (text: string, most: number): boolean => isLongerThan(glanceAt(`{"input":${text}}`), most);
-
-  test('counts elements and nothing in them', () => {
-    for (const [text, count] of [
-      ['[]', 0],
-      ['[ \n ]', 0],
-      ['[""]', 1],
-      ['["","",""]', 3],
-      ['["a,b","c,d"]', 2],
-      [String.raw`["\"",","]`, 2],
-      [String.raw`["\\",",\\\",",","]`, 3],
-      [String.raw`["\u0022,","\\\\\\"]`, 2],
-      ['["東,京","🚀,"]', 2],
-      ['[[1,2,3],[4,5,6,7,8]]', 2],
-      ['[[[1,2],[3]],[]]', 2],
-      ['[{"text":"a,b","n":[1,2]},{"b":{}},"]["]', 3],
-      ['[null,true,null]', 3],
-    ] as const) {
-      for (const most of [1, 2, 3, 4]) assert.equal(isLonger(text, most), count > most, `${text} > ${most}`);
-    }
-  });
-
-  test('takes a list of token IDs for one input', () => {
-    assert.equal(isLonger(`[${Array.from({ length: 5_000 }, (_, id) => id).join()}]`, 10), false);
-  });
-
-  test('is no question for what is no list', () => {
-    for (const text of ['"a,b,c"', 'null', '{"a":1,"b":2}', '7']) assert.equal(isLonger(text, 0), false, text);
-    assert.equal(isLongerThan(glanceAt('{}'), 0), false);
-  });
-
-  test('looks at the field that is named', () => {
-    const glance = glanceAt('{"input":["a"],"documents":["a","b","c"]}');
-    assert.equal(isLongerThan(glance, 2, 'documents'), true);
-    assert.equal(isLongerThan(glance, 2), false);
-  });
-
-  test('agrees with JSON.parse about any list', () => {
-    const element = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.object(), fc.array(fc.integer()));
-    fc.assert(
-      fc.property(
-        fc.array(element, { minLength: 1 }),
-        fc.integer({ min: 1, max: 12 }),
-        fc.boolean(),
-        (list, most, isSpaced) => {
-          const text = JSON.stringify(list, null, isSpaced ? 1 : 0);
-          assert.equal(isLonger(text, most), list.length > most);
-        },
-      ),
-      { numRuns: 500 },
-    );
-  });
-
-  test('a text of nothing but backslashes and quotes is no work', () => {
-    const text = `["${'\\\\'.repeat(500_000)}","${'\\"'.repeat(500_000)}"]`;
-    const startedMs = performance.now();
-    assert.equal(isLonger(text, 2), false);
-    assert.ok(performance.now() - startedMs < 2_000);
-  });
+test('a list of more inputs than fit into a call needs several', () => {
+  const isNeeded = (items: number) =>
+    openaiEmbeddings({ maxItems: 3 }).isNeeded?.({ ...glanceAt('{"input":["a"]}'), items });
+  assert.equal(isNeeded(3), false);
+  assert.equal(isNeeded(4), true);
+  const long = `"${'base64'.repeat(1_000)}"`;
+  assert.equal(openaiEmbeddings({}).isNeeded?.(glanceAt(`{"input":"a","encoding_format":${long}}`)), false);
+  const escaped = [...'base64'].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join('');
+  assert.equal(openaiEmbeddings({}).isNeeded?.(glanceAt(`{"input":"a","encoding_format":"${escaped}"}`)), true);
 });
 
 describe('token IDs', () => {

@@ -4,8 +4,7 @@ import type { Options } from '../../core/family.ts';
 import { type Glance, type Translation, Unfit, type WireAnswer } from '../../core/translation.ts';
 import { kindBits, textOf } from '../../lib/json-scan.ts';
 import type { Json } from '../../lib/json-text.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './embeddings.ts';
-import { isLongerThan } from './list-length.ts';
+import { type EmbeddingDialect, type EmbeddingResult, translateEmbeddings } from './embeddings.ts';
 import { at, byIndex, countIn, listIn, objectIn, textIn } from './reading.ts';
 
 export interface OpenaiEmbeddingFacts {
@@ -48,7 +47,7 @@ export function openaiEmbeddings(facts: OpenaiEmbeddingFacts, options: Options =
         ...(format === 'base64' && { encoding_format: lacksBase64 ? 'float' : 'base64' }),
       },
     }),
-    read: (answer, call) => ({ ...readOpenaiEmbeddings(answer, call), isReadable: isInOrder(answer) }),
+    read: (answer) => ({ ...readOpenaiEmbeddings(answer), isReadable: isInOrder(answer) }),
   };
   return {
     ...translateEmbeddings(dialect),
@@ -62,15 +61,15 @@ export function openaiEmbeddings(facts: OpenaiEmbeddingFacts, options: Options =
         (lacksDimensions && (fields.get('dimensions')?.kind ?? 'null') !== 'null') ||
         refusesNull.some((name) => fields.get(name)?.kind === 'null') ||
         (misreadsTokens && holdsTokens(glance)) ||
-        (maxItems !== Number.POSITIVE_INFINITY && isLongerThan(glance, maxItems))
+        glance.items > maxItems
       );
     },
   };
 }
 
 /** The shape that OpenAI has and many more, by the index of each vector. */
-export const readOpenaiEmbeddings: EmbeddingDialect['read'] = ({ body }) => {
-  const { data, usage, model } = objectIn(body, 'the answer');
+export const readOpenaiEmbeddings = ({ body }: WireAnswer): EmbeddingResult => {
+  const { data, usage, model, object: _, ...beside } = objectIn(body, 'the answer');
   const vectors = byIndex(listIn(data, 'data'), 'index', 'an element of data').map(vectorOf);
   const total = countIn(at(usage, 'total_tokens'));
   return {
@@ -79,6 +78,7 @@ export const readOpenaiEmbeddings: EmbeddingDialect['read'] = ({ body }) => {
     promptTokens: countIn(at(usage, 'prompt_tokens')) || total,
     totalTokens: total,
     model: textIn(model),
+    beside,
   };
 };
 
@@ -92,9 +92,13 @@ function vectorOf({ embedding }: { readonly embedding?: Json | undefined }): Jso
   return embedding;
 }
 
+/** Of "base64" with all of it escaped, and its quotes. */
+const longestFormatBytes = 38;
+
 function asksForBase64({ body, fields }: Glance): boolean {
   const format = fields.get('encoding_format');
-  return format?.kind === 'string' && textOf(body, format).toLowerCase() === 'base64';
+  if (format?.kind !== 'string' || format.end - format.start > longestFormatBytes) return false;
+  return textOf(body, format).toLowerCase() === 'base64';
 }
 
 const idsOrListsOfThem = kindBits('number', 'array');

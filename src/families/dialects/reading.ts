@@ -2,19 +2,39 @@
 
 import { Unfit, type WireAnswer } from '../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject, numberOf } from '../../lib/json-text.ts';
+import { isTurnOver, nextTurn } from '../../lib/turns.ts';
 
 /** What each call came to, in their order; there is an answer to every one. */
-export function readEach<Call, Result>(
+export async function readEach<Call, Result>(
   calls: readonly Call[],
   answers: readonly WireAnswer[],
-  read: (answer: WireAnswer, call: Call) => Result,
-): Result[] {
-  return calls.map((call, index) => {
+  read: (answer: WireAnswer, call: Call) => Result | Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const [index, call] of calls.entries()) {
     const answer = answers[index];
     if (answer === undefined) throw new TypeError('a call without an answer');
-    return read(answer, call);
-  });
+    results.push(await read(answer, call));
+    if (calls.length > 1 && isTurnOver()) await nextTurn();
+  }
+  return results;
 }
+
+/** What each element becomes, with a turn for the event loop now and then. */
+export async function mapInTurns<T, Result>(
+  list: readonly T[],
+  toResult: (element: T, index: number) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const [index, element] of list.entries()) {
+    results.push(toResult(element, index));
+    if (index % elementsPerPiece === elementsPerPiece - 1 && isTurnOver()) await nextTurn();
+  }
+  return results;
+}
+
+/** Between two places to stop. */
+const elementsPerPiece = 256;
 
 export function objectIn(value: Json | undefined, what: string): JsonObject {
   if (isJsonObject(value)) return value;

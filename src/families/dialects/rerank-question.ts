@@ -1,7 +1,8 @@
 /** What a client wants of a reranker, read as the clients of several services say it. */
 
-import type { Asked } from '../../core/translation.ts';
+import type { Asked, RerankShape } from '../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../lib/json-text.ts';
+import { mapInTurns } from './reading.ts';
 
 /** What an upstream can be asked. */
 export interface RerankTakes {
@@ -25,28 +26,36 @@ export interface RerankQuestion {
   readonly originals: readonly Json[];
   readonly topN: number | undefined;
   readonly withDocuments: boolean;
+  /** The one that the client has asked for, or that its words are of. */
+  readonly shape: RerankShape | undefined;
   /** The dialect's own parameters, and unknown ones where they may pass. */
   readonly more: JsonObject;
 }
 
-/** What the clients of other services say for the same: read where they say which service they were written for. */
-const synonyms: ReadonlyMap<string, 'voyage' | 'tei'> = new Map([
-  ['top_k', 'voyage'],
-  ['texts', 'tei'],
-  ['return_text', 'tei'],
+/** Those that are read here, under whatever name. */
+const handled = new Set(['model', 'query', 'documents', 'top_n', 'top_k', 'return_documents', 'rank_fields']);
+/** What the clients of TEI say for the same; they say who they are. */
+const ofTei = new Set(['texts', 'return_text']);
+
+/** Scores are no good without it. */
+const needed = new Set(['raw_scores']);
+/** The answer is good without these, and some clients send them always. */
+const hints = new Set([
+  'max_tokens_per_doc',
+  'max_chunks_per_doc',
+  'max_tokens_per_query',
+  'overlap_tokens',
+  'truncate',
+  'truncation',
+  'truncation_direction',
+  'priority',
+  'drop_params',
 ]);
 
-/** Those that are read here, under whatever name. */
-const handled = new Set(['model', 'query', 'documents', 'top_n', 'return_documents', 'rank_fields']);
-
-/** Names that are known, so that none of them is passed to an upstream that has others: scores are no good without these, ... */
-const needed = new Set(['max_tokens_per_doc', 'max_chunks_per_doc', 'raw_scores']);
-/** ... and good without those. Some clients send them always. */
-const hints = new Set(['truncate', 'truncation', 'truncation_direction', 'priority']);
-
-export function readRerankQuestion(asked: Asked, takes: RerankTakes): RerankQuestion {
+export async function readRerankQuestion(asked: Asked, takes: RerankTakes): Promise<RerankQuestion> {
   const { takesObjects = false, own } = takes;
-  const { body, shape } = asked;
+  const { body } = asked;
+  const shape = shapeOf(asked);
   const name = shape === 'tei' && body.documents === undefined ? 'texts' : 'documents';
   const { [name]: listed } = body;
   if (!isJsonList(listed)) throw asked.refusal(name, 'wants a list of texts');
@@ -57,42 +66,67 @@ export function readRerankQuestion(asked: Asked, takes: RerankTakes): RerankQues
     documents:
       takesObjects !== false && rankFields === undefined
         ? listed
-        : listed.map((document) => toText(document, asked, name, rankFields)),
+        : await mapInTurns(listed, (document) => toText(document, asked, name, rankFields)),
     originals: listed,
     topN: topNOf(asked, takes),
     withDocuments: withDocumentsOf(asked),
+    shape,
     more: furtherOf(asked, takes),
   };
 }
 
-function topNOf(asked: Asked, { own, zeroIsAll = false }: RerankTakes): number | undefined {
-  const { body, shape } = asked;
-  const takesTopK = shape === 'voyage' || own.includes('top_k');
-  const name = takesTopK && body.top_n === undefined ? 'top_k' : 'top_n';
-  const value = body[name];
+/** Who counts by `top_k` and not by `top_n` speaks as Voyage's clients do. */
+function shapeOf({ body, shape }: Asked): RerankShape | undefined {
+  return shape ?? (body.top_k !== undefined && body.top_n === undefined ? 'voyage' : undefined);
+}
+
+/** `top_k` counts where there is no `top_n`. */
+function topNOf(asked: Asked, { zeroIsAll = false }: RerankTakes): number | undefined {
+  const { body } = asked;
+  const name = body.top_n === undefined ? 'top_k' : 'top_n';
+  const { [name]: value } = body;
   if (value === undefined) return undefined;
+  if (name === 'top_n' && body.top_k !== undefined)
+    asked.canDoWithout('top_k', 'counts by "top_n", which is there too');
   const count = value instanceof JsonNumber ? value.value : Number.NaN;
   if (Number.isInteger(count) && count >= 1) return count;
   if (count === 0 && zeroIsAll) return undefined;
   throw asked.refusal(name, 'wants a whole number from 1 here');
 }
 
+/** Some clients write every value as text. */
+const flags: ReadonlyMap<Json | undefined, boolean> = new Map<Json, boolean>([
+  [true, true],
+  [false, false],
+  ['true', true],
+  ['false', false],
+]);
+
 function withDocumentsOf(asked: Asked): boolean {
   const { body, shape } = asked;
   const name = shape === 'tei' && body.return_documents === undefined ? 'return_text' : 'return_documents';
   // Jina gives them back to those who do not say.
-  const { [name]: wanted = shape === 'jina' } = body;
-  if (typeof wanted === 'boolean') return wanted;
+  const { [name]: said = shape === 'jina' } = body;
+  const wanted = flags.get(typeof said === 'string' ? said.toLowerCase() : said);
+  if (wanted !== undefined) return wanted;
   throw asked.refusal(name, 'wants true or false here');
 }
+
+const mostRankFields = 100;
 
 /** Which keys of object documents count, in their order; undefined: those that hold the text. */
 function rankFieldsOf(asked: Asked): readonly string[] | undefined {
   const fields = asked.body.rank_fields;
   if (fields === undefined) return undefined;
   const names = isJsonList(fields) ? fields.filter((name) => typeof name === 'string') : [];
-  if (names.length > 0 && isJsonList(fields) && names.length === fields.length) return names;
-  throw asked.refusal('rank_fields', 'wants a list of names here');
+  if (names.length === 0 || !isJsonList(fields) || names.length < fields.length) {
+    throw asked.refusal('rank_fields', 'wants a list of names here');
+  }
+  const different = [...new Set(names)];
+  // Each document is looked through for each of them.
+  if (different.length > mostRankFields)
+    throw asked.refusal('rank_fields', `wants ${mostRankFields} names at most here`);
+  return different;
 }
 
 /** A text; of an object its `text`, or the fields that are wanted, a line each. */
@@ -121,12 +155,9 @@ function plainTextOf(value: Json | undefined): string | undefined {
 function furtherOf(asked: Asked, { own, cannot = {}, isStrict = false }: RerankTakes): JsonObject {
   const more: Record<string, Json> = Object.create(null);
   for (const [name, value] of Object.entries(asked.body)) {
-    const shape = synonyms.get(name);
     if (value === undefined || (handled.has(name) && !own.includes(name))) continue;
-    if (shape !== undefined) {
-      if (shape !== asked.shape && !own.includes(name)) {
-        asked.cannot(name, `takes it only of clients that send x-postern-shape: ${shape}`);
-      }
+    if (ofTei.has(name)) {
+      if (asked.shape !== 'tei') asked.cannot(name, 'takes it only of clients that send x-postern-shape: tei');
     } else if (own.includes(name)) more[name] = value;
     else if (Object.hasOwn(cannot, name)) asked.cannot(name, cannot[name]);
     else if (hints.has(name)) asked.canDoWithout(name);

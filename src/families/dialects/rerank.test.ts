@@ -138,13 +138,38 @@ test('top_n of nothing means all of them where the upstream reads it so', async 
   for (const top_n of [-1, 0.5, '0']) await assertRefused({ ...two, top_n }, 'top_n', /whole number/, { dialect });
 });
 
-test('top_k is top_n for clients and upstreams that call it so, and is lost nowhere', async () => {
-  assert.deepEqual(await bodiesFor({ ...two, top_k: 1 }, { shape: 'voyage' }), [{ ...two, top: 1 }]);
-  assert.deepEqual(await bodiesFor({ ...two, top_k: 1 }, { dialect: { own: ['top_k'] } }), [{ ...two, top: 1 }]);
-  assert.deepEqual(await bodiesFor({ ...two, top_k: 1, top_n: 2 }, { shape: 'voyage' }), [{ ...two, top: 2 }]);
-  await assertRefused({ ...two, top_k: 0 }, 'top_k', /whole number/, { shape: 'voyage' });
-  await assertRefused({ ...two, top_k: 1 }, 'top_k', /x-postern-shape: voyage/);
-  await assertRefused({ ...two, top_k: 1 }, 'top_k', /x-postern-shape: voyage/, { shape: 'tei' });
+test('top_k is top_n, as clients of Voyage have it, and counts for nothing beside top_n', async () => {
+  for (const shape of [undefined, 'voyage', 'cohere', 'tei'] as const) {
+    const setting = shape === undefined ? {} : { shape };
+    assert.deepEqual(await bodiesFor({ ...two, top_k: 1 }, setting), [{ ...two, top: 1 }]);
+    await assertRefused({ ...two, top_k: 0 }, 'top_k', /whole number/, setting);
+    assert.deepEqual(await bodiesFor({ ...two, top_k: 1, top_n: 2 }, setting), [{ ...two, top: 2 }]);
+  }
+  const asked = askedFor({ ...two, top_k: 1, top_n: 2 });
+  await translateRerank(plain).ask(asked);
+  assert.deepEqual([...asked.ignored], ['top_k']);
+});
+
+test('who counts by top_k alone finds the list of Voyage beside the other', async () => {
+  const listsOf = async (more: object, setting: Setting = {}) =>
+    Object.keys(JSON.parse(await answerTo({ ...two, ...more }, [results(...scores)], setting)));
+  assert.deepEqual(await listsOf({ top_k: 2 }), ['id', 'object', 'model', 'data', 'results', 'meta', 'usage']);
+  for (const [more, setting] of [
+    [{}, {}],
+    [{ top_n: 2, top_k: 2 }, {}],
+    [{ top_k: 2 }, { shape: 'cohere' }],
+  ] as const) {
+    assert.deepEqual(await listsOf(more, setting), ['id', 'object', 'model', 'results', 'meta', 'usage']);
+  }
+});
+
+test('whether documents are wanted may be said as text', async () => {
+  const documentsIn = async (return_documents: unknown) =>
+    JSON.parse(await answerTo({ ...two, return_documents }, [results(...scores)])).results.map(
+      ({ document }: { readonly document?: unknown }) => document,
+    );
+  for (const yes of [true, 'true', 'True']) assert.deepEqual(await documentsIn(yes), [{ text: 'b' }, { text: 'a' }]);
+  for (const no of [false, 'false', 'FALSE']) assert.deepEqual(await documentsIn(no), [undefined, undefined]);
 });
 
 test('texts and return_text are for clients that were written for TEI', async () => {
@@ -202,7 +227,7 @@ test('objects pass where the upstream takes them, unless fields are named that i
 test('unknown parameters pass, unless the upstream is strict, and those of other services do not', async () => {
   assert.deepEqual(await bodiesFor({ ...two, new: 1, __proto__x: 2 }), [{ ...two, new: 1, __proto__x: 2 }]);
   await assertRefused({ ...two, new: 1 }, 'new', /no such parameter/, { dialect: { isStrict: true } });
-  await assertRefused({ ...two, max_tokens_per_doc: 9 }, 'max_tokens_per_doc', /no such parameter/);
+  await assertRefused({ ...two, raw_scores: true }, 'raw_scores', /no such parameter/);
   await assertRefused({ ...two, a: 1 }, 'a', /says b/, { dialect: { cannot: { a: 'says b' } } });
   await assertRefused({ ...two, return_documents: 'yes' }, 'return_documents', /true or false/);
   const own = { dialect: { own: ['max_tokens_per_doc'] } };
@@ -210,16 +235,16 @@ test('unknown parameters pass, unless the upstream is strict, and those of other
 });
 
 test('what is a hint is left out and named, or refused where the operator wants it so', async () => {
-  const body = { ...two, truncation: true, truncate: 'END', priority: 3 };
+  const body = { ...two, truncation: true, truncate: 'END', priority: 3, max_tokens_per_doc: 9, max_chunks_per_doc: 1 };
   const asked = askedFor(body);
   const { requests } = await translateRerank(plain).ask(asked);
   assert.deepEqual(
     requests.map((request) => plainly(request.body)),
     [two],
   );
-  assert.deepEqual([...asked.ignored], ['truncation', 'truncate', 'priority']);
+  assert.deepEqual([...asked.ignored], Object.keys(body).slice(2));
   await assertRefused(body, 'truncation', /no such parameter/, { unsupported: 'refuse' });
-  assert.deepEqual(await bodiesFor({ ...two, top_k: 1, raw_scores: true }, { unsupported: 'drop' }), [two]);
+  assert.deepEqual(await bodiesFor({ ...two, raw_scores: true }, { unsupported: 'drop' }), [two]);
 });
 
 test('documents go in as many calls as it takes, and indexes are those of the client', async () => {
@@ -259,9 +284,9 @@ test('documents go in as many calls as it takes, and indexes are those of the cl
 test('what one of several calls did not count is not said of all', async () => {
   const conversation = await converse(two, { dialect: { maxItems: 1 } });
   const list = results(result(0, 0.5)).slice(1);
-  const { body, usage } = await read(conversation, `{"usage":{"total_tokens":5},${list}`, `{${list}`);
+  const { usage, isEstimated } = await read(conversation, `{"usage":{"total_tokens":5},${list}`, `{${list}`);
   assert.equal(usage, null);
-  assert.equal(isJsonObject(body) ? body.usage : 'none', undefined);
+  assert.equal(isEstimated, true);
 });
 
 test('calls hold no more tokens than they may by estimate, the query counted with each document', async () => {
@@ -291,29 +316,41 @@ const shaped = async (shape: RerankShape | undefined, body: object, answer: stri
   return { made: plainly(made), isEstimated };
 };
 
-test('in the common shape documents are objects, meta is always there, and nothing is said that was not counted', async () => {
-  assert.deepEqual(await shaped(undefined, mixed, results(...scores)), {
-    made: {
-      object: 'list',
-      model: 'upstream-model',
-      results: [
-        { index: 1, relevance_score: 0.5, document: { text: 'b' } },
-        { index: 0, relevance_score: 0.25, document: { text: 'eight888', id: 1 } },
-      ],
-      meta: version2,
-    },
+/** Of the query one token with each document, two of the first, one of the second. */
+const estimated = { prompt_tokens: 5, total_tokens: 5 };
+const common = {
+  id: 'rerank-id',
+  object: 'list',
+  model: 'upstream-model',
+  results: [
+    { index: 1, relevance_score: 0.5, document: { text: 'b' } },
+    { index: 0, relevance_score: 0.25, document: { text: 'eight888', id: 1 } },
+  ],
+  meta: version2,
+  usage: estimated,
+};
+
+test('an answer has a name, a model, a meta and a count, whatever the upstream says', async () => {
+  for (const shape of [undefined, 'cohere', 'jina'] as const) {
+    assert.deepEqual(await shaped(shape, mixed, results(...scores)), { made: common, isEstimated: true }, `${shape}`);
+  }
+  const said = `{"id":"r","model":"x","usage":{"total_tokens":9},${results(...scores).slice(1)}`;
+  assert.deepEqual(await shaped(undefined, mixed, said), {
+    made: { ...common, id: 'r', model: 'x', usage: { prompt_tokens: 9, total_tokens: 9 } },
     isEstimated: false,
   });
 });
 
-test('in the common shape meta is the upstream’s own, and has the units of several calls', async () => {
+test('meta is the upstream’s own, with a version, and has the units of several calls', async () => {
   const metaOf = async (answers: readonly string[], setting: Setting = {}) => {
     const made: unknown = JSON.parse(await answerTo(two, answers, setting));
     return isRecord(made) && made.meta;
   };
   const withMeta = (meta: string, list: string) => `{"meta":${meta},${list.slice(1)}`;
   const own = '{"tokens":{"input_tokens":3}}';
-  assert.deepEqual(await metaOf([withMeta(own, results(...scores))]), { tokens: { input_tokens: 3 } });
+  assert.deepEqual(await metaOf([withMeta(own, results(...scores))]), { ...version2, tokens: { input_tokens: 3 } });
+  const first = { api_version: { version: '1' } };
+  assert.deepEqual(await metaOf([withMeta(JSON.stringify(first), results(...scores))]), first);
   for (const none of ['null', '[]', '"x"']) {
     assert.deepEqual(await metaOf([withMeta(none, results(...scores))]), version2, none);
   }
@@ -325,62 +362,23 @@ test('in the common shape meta is the upstream’s own, and has the units of sev
   });
 });
 
-test('in the shape of Cohere the units stand in meta', async () => {
-  const units = '{"meta":{"billed_units":{"search_units":2}},';
-  const { made } = await shaped('cohere', two, units + results(...scores).slice(1));
-  assert.deepEqual(made, {
-    results: [
-      { index: 1, relevance_score: 0.5 },
-      { index: 0, relevance_score: 0.25 },
-    ],
-    meta: { api_version: { version: '2' }, billed_units: { search_units: 2 } },
-  });
-  const tokens = await shaped('cohere', two, `{"usage":{"total_tokens":7},${results(...scores).slice(1)}`);
-  assert.deepEqual(isRecord(tokens.made) && tokens.made.meta, {
-    api_version: { version: '2' },
-    billed_units: { input_tokens: 7 },
-  });
-});
-
-test('in the shape of Jina documents come back unless they are unwanted, and tokens are estimated where none were counted', async () => {
+test('a client of Jina gets its documents back unless it says that it does not want them', async () => {
   const { return_documents: _, ...unsaid } = mixed;
-  // Of the query one token with each document, two of the first, one of the second.
-  const usage = { total_tokens: 5, prompt_tokens: 5 };
-  const expected = [
-    { index: 1, relevance_score: 0.5, document: { text: 'b' } },
-    { index: 0, relevance_score: 0.25, document: { text: 'eight888', id: 1 } },
-  ];
-  assert.deepEqual(await shaped('jina', unsaid, results(...scores)), {
-    made: { model: 'upstream-model', object: 'list', usage, results: expected },
-    isEstimated: true,
+  const { made } = await shaped('jina', unsaid, results(...scores));
+  assert.deepEqual(made, common);
+  const without = await shaped('jina', { ...mixed, return_documents: false }, results(...scores));
+  assert.deepEqual(without.made, {
+    ...common,
+    results: common.results.map(({ document: _unwanted, ...rest }) => rest),
   });
-  const { made, isEstimated } = await shaped(
-    'jina',
-    { ...mixed, return_documents: false },
-    `{"model":"jina-reranker-m0","usage":{"total_tokens":9},${results(...scores).slice(1)}`,
-  );
-  assert.deepEqual(made, {
-    model: 'jina-reranker-m0',
-    object: 'list',
-    usage: { total_tokens: 9, prompt_tokens: 9 },
-    results: expected.map(({ document: _unwanted, ...rest }) => rest),
-  });
-  assert.equal(isEstimated, false);
 });
 
-test('in the shape of Voyage documents are texts under data, and the total alone is counted', async () => {
-  assert.deepEqual(await shaped('voyage', mixed, results(...scores)), {
-    made: {
-      object: 'list',
-      data: [
-        { index: 1, relevance_score: 0.5, document: 'b' },
-        { index: 0, relevance_score: 0.25, document: 'eight888' },
-      ],
-      model: 'upstream-model',
-      usage: { total_tokens: 5 },
-    },
-    isEstimated: true,
-  });
+test('a client of Voyage finds documents as texts under data', async () => {
+  const data = [
+    { index: 1, relevance_score: 0.5, document: 'b' },
+    { index: 0, relevance_score: 0.25, document: 'eight888' },
+  ];
+  assert.deepEqual(await shaped('voyage', mixed, results(...scores)), { made: { ...common, data }, isEstimated: true });
 });
 
 test('an upstream whose documents are objects without a text gives them back as they came', async () => {

@@ -4,6 +4,7 @@ import { type Asked, type Translation, Unfit, type WireAnswer, type WireRequest 
 import type { Usage } from '../../core/usage.ts';
 import { type Json, JsonNumber, type JsonObject } from '../../lib/json-text.ts';
 import { estimateTokens } from '../../lib/token-ids.ts';
+import { isTurnOver, nextTurn } from '../../lib/turns.ts';
 import { at, countIn, readEach, sumOf, textIn } from './reading.ts';
 import { type RerankQuestion, type RerankTakes, readRerankQuestion } from './rerank-question.ts';
 import { inRerankShape, type Reranked, type Scored } from './rerank-shapes.ts';
@@ -52,10 +53,10 @@ export interface RerankDialect extends RerankTakes {
 
 export function translateRerank(dialect: RerankDialect): Translation {
   return {
-    ask(asked) {
-      const question = readRerankQuestion(asked, dialect);
+    async ask(asked) {
+      const question = await readRerankQuestion(asked, dialect);
       const { documents, query, topN, more } = question;
-      const parts = inParts(documents, mostItems(asked, dialect), ...limitsOf(asked, query, dialect));
+      const parts = await inParts(documents, mostItems(asked, dialect), ...limitsOf(asked, query, dialect));
       checkCalls(asked, 'documents', parts.length);
       const calls = parts.map((part): RerankCall => {
         const wanted = topN === undefined ? undefined : Math.min(topN, part.length);
@@ -76,34 +77,37 @@ function limitsOf(asked: Asked, query: Json, { maxTokens }: RerankDialect): Size
   return [{ most: maxTokens(asked), sizeOf: (document) => each + tokensAtMost(document) }];
 }
 
-function toReply(
+async function toReply(
   dialect: RerankDialect,
   calls: readonly RerankCall[],
   answers: readonly WireAnswer[],
-  { originals, query, topN, withDocuments }: RerankQuestion,
+  { originals, query, topN, withDocuments, shape }: RerankQuestion,
   asked: Asked,
-): { body: Json; usage: Usage | null; isEstimated: boolean } {
-  const scored: Scored[] = [];
+): Promise<{ body: Json; usage: Usage | null; isEstimated: boolean }> {
+  const scored: (Scored & { readonly value: number })[] = [];
   let offset = 0;
-  const results = readEach(calls, answers, (answer, call) => {
+  const results = await readEach(calls, answers, (answer, call) => {
     const result = dialect.read(answer, call);
     for (const { index: place, score } of checked(result.results, call)) {
-      scored.push({ index: offset + place, score, document: originals[offset + place] ?? null });
+      scored.push({ index: offset + place, score, value: score.value, document: originals[offset + place] ?? null });
     }
     offset += call.documents.length;
     return result;
   });
+  // Each of these steps goes over all of them.
+  if (isTurnOver()) await nextTurn();
   // Equal scores stay in the upstream's order.
-  scored.sort((a, b) => b.score.value - a.score.value);
+  scored.sort((a, b) => b.value - a.value);
   const promptTokens = sumOf(results.map((one) => one.promptTokens));
   const totalTokens = sumOf(results.map((one) => one.totalTokens));
   const searchUnits = sumOf(results.map((one) => one.searchUnits));
+  if (isTurnOver()) await nextTurn();
   const [first] = results;
   const reranked: Reranked = {
     scored: scored.slice(0, topN),
     withDocuments,
     model: textIn(first?.model) ?? asked.model,
-    id: first?.id ?? undefined,
+    id: first?.id ?? `rerank-${asked.id}`,
     meta: calls.length === 1 ? first?.meta : undefined,
     promptTokens,
     totalTokens,
@@ -121,7 +125,7 @@ function toReply(
           totalTokens: totalTokens ?? null,
           searchUnits: searchUnits ?? null,
         };
-  return { ...inRerankShape(reranked, asked.shape), usage };
+  return { ...inRerankShape(reranked, shape), usage };
 }
 
 const estimateOf = (value: Json): number => {

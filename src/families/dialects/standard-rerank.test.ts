@@ -8,11 +8,18 @@ import { rerankOfAnyone, type StandardRerankFacts, standardRerank } from './stan
 const watched = compileWatchedKeys([...Object.keys(route.required), ...route.watched]);
 
 function isNeeded(facts: StandardRerankFacts | undefined, more: object, shape?: RerankShape): boolean | undefined {
-  const body = Buffer.from(JSON.stringify({ model: 'm', query: 'q', documents: ['a', 'b'], ...more }));
+  const asked = { model: 'm', query: 'q', documents: ['a', 'b'], ...more };
+  const body = Buffer.from(JSON.stringify(asked));
   const scan = scanJson(body, watched);
   assert.ok(scan.ok);
   const translation = facts === undefined ? rerankOfAnyone : standardRerank(facts);
-  return translation.isNeeded?.({ body, fields: scan.fields, shape, tokenIds: 'decode' });
+  return translation.isNeeded?.({
+    body,
+    fields: scan.fields,
+    items: asked.documents.length,
+    shape,
+    tokenIds: 'decode',
+  });
 }
 
 test('bytes pass of what the upstream can do', () => {

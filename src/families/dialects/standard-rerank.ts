@@ -1,8 +1,7 @@
 /** Reranking in the shape that clients use, for upstreams that lack a part of it. What they can do passes as it came. */
 
-import type { Glance, Translation } from '../../core/translation.ts';
+import type { Glance, RerankShape, Translation } from '../../core/translation.ts';
 import { kindBits } from '../../lib/json-scan.ts';
-import { isLongerThan } from './list-length.ts';
 import { at, countIn, listIn, objectIn } from './reading.ts';
 import { type RerankDialect, type RerankResult, translateRerank } from './rerank.ts';
 
@@ -23,6 +22,8 @@ export interface StandardRerankFacts {
   readonly zeroIsAll?: boolean;
   /** Its results come in whatever order, or need to be read for another reason. */
   readonly isAlwaysRead?: boolean;
+  /** Clients of this service are its own: they get its bytes. */
+  readonly speaks?: RerankShape;
 }
 
 const objects = kindBits('object');
@@ -52,7 +53,7 @@ export function standardRerank({
 
   function isNeeded(glance: Glance): boolean {
     const { fields, shape } = glance;
-    if (shape !== undefined) return true;
+    if (shape !== undefined && shape !== facts.speaks) return true;
     const wanted = wantsDocuments(glance);
     if (echoes === 'always' && wanted === false) return true;
     if (echoes === 'never' && wanted !== undefined) return true;
@@ -60,7 +61,7 @@ export function standardRerank({
     if (facts.refusesNull?.some((name) => fields.get(name)?.kind === 'null')) return true;
     // Some clients send null for each parameter that they know.
     if (lacking.some((name) => (fields.get(name)?.kind ?? 'null') !== 'null')) return true;
-    if (maxItems !== undefined && isLongerThan(glance, maxItems, 'documents')) return true;
+    if (maxItems !== undefined && glance.items > maxItems) return true;
     if (takesObjects === true) return false;
     if (fields.get('query')?.kind === 'object') return true;
     return takesObjects === false && ((fields.get('documents')?.elementKinds ?? 0) & objects) !== 0;

@@ -2,7 +2,8 @@
 
 import type { Asked } from '../../core/translation.ts';
 import { isJsonList, type Json, JsonNumbers, writeJson } from '../../lib/json-text.ts';
-import { textOfTokens, type Vocabulary, vocabularyOf } from '../../lib/token-ids.ts';
+import { mostTokenIds, textOfTokens, type Vocabulary, vocabularyOf } from '../../lib/token-ids.ts';
+import { isTurnOver, nextTurn, turnIfOver } from '../../lib/turns.ts';
 
 export interface Texts {
   /** In the client's order. What is no text, such as an image, is there as it came. */
@@ -19,7 +20,10 @@ export async function toTexts(asked: Asked, field: string): Promise<Texts> {
   if (value instanceof JsonNumbers) return { items: [await decoded(asked, field, value)], isSingle: true };
   if (!isJsonList(value)) return { items: [value], isSingle: true };
   const items: Json[] = [];
-  for (const item of value) items.push(item instanceof JsonNumbers ? await decoded(asked, field, item) : item);
+  for (const item of value) {
+    items.push(item instanceof JsonNumbers ? await decoded(asked, field, item) : item);
+    if (item instanceof JsonNumbers) await turnIfOver();
+  }
   return { items, isSingle: false };
 }
 
@@ -41,9 +45,6 @@ export async function toPlainTexts(asked: Asked, field: string): Promise<{ texts
   });
   return { texts, isSingle };
 }
-
-/** More than OpenAI takes in a request. */
-const mostTokenIds = 300_000;
 
 async function decoded(asked: Asked, field: string, tokens: JsonNumbers): Promise<string> {
   const text = asked.tokenIds === 'pass' ? undefined : await textOfTokens(vocabularyFor(asked), tokens.values());
@@ -76,21 +77,26 @@ export interface SizeLimit<T> {
 }
 
 /** In parts of so many at most, in their order; an empty list is one part, and an item that is over a limit is one alone. */
-export function inParts<T>(items: readonly T[], most: number, ...limits: readonly SizeLimit<T>[]): (readonly T[])[] {
+export async function inParts<T>(
+  items: readonly T[],
+  most: number,
+  ...limits: readonly SizeLimit<T>[]
+): Promise<(readonly T[])[]> {
   let part: T[] = [];
   const parts = [part];
   let sizes = limits.map(() => 0);
   for (const item of items) {
-    const added = limits.map(({ sizeOf }, index) => (sizes[index] ?? 0) + sizeOf(item));
-    const isFull = part.length >= most || limits.some((limit, index) => (added[index] ?? 0) > limit.most);
-    if (isFull && part.length > 0) {
+    const own = limits.map(({ sizeOf }) => sizeOf(item));
+    const isOver = limits.some((limit, index) => (sizes[index] ?? 0) + (own[index] ?? 0) > limit.most);
+    if (part.length > 0 && (part.length >= most || isOver)) {
       part = [];
       parts.push(part);
-      sizes = limits.map(({ sizeOf }) => sizeOf(item));
+      sizes = own;
     } else {
-      sizes = added;
+      sizes = own.map((size, index) => (sizes[index] ?? 0) + size);
     }
     part.push(item);
+    if (limits.length > 0 && isTurnOver()) await nextTurn();
   }
   return parts;
 }
@@ -102,9 +108,10 @@ export function checkCalls(asked: Asked, field: string, calls: number): void {
   throw asked.refusal(field, why, 'send it in smaller requests');
 }
 
-/** As JSON. */
-export function bytesOf(item: Json): number {
-  return writeJson(item).length;
+/** As JSON, where that is no more than `most`: what is longer is not written to count it. */
+export function bytesOf(item: Json, most: number): number {
+  const leastBytes = typeof item === 'string' ? Buffer.byteLength(item) + 2 : 0;
+  return leastBytes > most ? leastBytes : writeJson(item).length;
 }
 
 /** Rarely fewer tokens than it has: one for three bytes. */

@@ -28,7 +28,7 @@ const error = z.object({
 const translated: Readonly<Record<Operation, { body: object; headers?: Readonly<Record<string, string>> }>> = {
   completions: { body: { model: 'm', prompt: ['p', 'q'] } },
   edits: { body: questions.edits },
-  rerank: { body: questions.rerank, headers: { 'x-postern-shape': 'jina' } },
+  rerank: { body: questions.rerank, headers: { 'x-postern-shape': 'tei' } },
   moderations: { body: questions.moderations },
   embeddings: { body: { model: 'm', input: [[9906, 1917], [1578]] } },
 };

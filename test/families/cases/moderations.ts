@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import OpenAI from 'openai';
 import * as z from 'zod';
 import { openaiCategories } from '../../../src/families/dialects/moderation-categories.ts';
+import { families } from '../../../src/families/index.ts';
 import { testKey } from '../../support/rig.ts';
 import type { House } from '../house.ts';
 import { isViolent } from '../wire.ts';
@@ -65,7 +66,8 @@ export const moderationsCases: Readonly<Record<string, (house: House) => Promise
     assertVerdicts((await moderate(house, texts)).results, texts);
     // Half of a pair stands for no character; it must not break anything.
     const { status, text } = await house.ask('/v1/moderations', '{"model":"m","input":["\\ud83d violent"]}');
-    assert.equal(status, 200, text);
+    const isRefused = families.find(({ id }) => id === house.fixture.family)?.refusesHalfCharacters === true;
+    assert.equal(status, isRefused ? 400 : 200, text);
   },
 
   async '2,048 texts, in their order'(house) {
