@@ -51,7 +51,7 @@ export interface SigningGround {
 
 /** Makes the headers that prove who calls, from a secret; names and values in turn. Throws where it cannot. */
 export type Signer = ((call: SignedCall, tools: SigningTools) => readonly string[] | Promise<readonly string[]>) & {
-  /** Parts of the secret, and what was made of it: no answer may repeat them either. */
+  /** Parts of the secret, and what was made of it: no answer may repeat them either. The same list until that is more. */
   readonly secrets?: () => readonly string[];
 };
 
@@ -60,6 +60,8 @@ export interface MadeAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer | AsyncIterable<Buffer>;
+  /** Fields of the question that it went without. */
+  readonly ignored?: readonly string[];
 }
 
 /** Makes an answer without a network. `signal` fires when the client is gone. */
@@ -85,6 +87,8 @@ export interface Offer {
   readonly isUnlimited?: boolean;
   /** For people: what it can take and what not. A fact that nobody could verify says so. */
   readonly facts?: string;
+  /** For people: what a token ID that is none of its own does to it, where that is worse than an error. */
+  readonly perilOfTokenIds?: string;
 }
 
 export type Offers = Readonly<Partial<Record<Label, Readonly<Partial<Record<Operation, Offer>>>>>>;
@@ -138,10 +142,20 @@ export interface Family {
   readonly bridges?: (options: Options) => Readonly<Record<string, Offers>>;
   /** The environment variable that usually holds a key for it, and models to start with (`postern init`). */
   readonly starter?: { readonly apiKeyEnv: string; readonly models: readonly BuiltInModel[] };
+  /** Other variables that hold a credential for it, where it takes more than that to start (`postern init`). */
+  readonly environment?: readonly string[];
   readonly builtIn?: readonly BuiltInModel[];
   /** Where it has a list that is documented; without one, people write a model's name themselves. */
   readonly modelList?: ModelList;
   readonly offers: Offers | ((options: Options) => Offers);
+  /** An event of its streams of completions may hold no token or several; without it, one that holds text is one token. */
+  readonly streamEvents?: 'any';
+  /** Of several prompts or choices it counts the tokens of one. */
+  readonly countsOneChoice?: true;
+  /** What some of its errors say of the call, whatever their status says. */
+  readonly signs?: readonly ErrorSign[];
+  /** Its parser fails on halves of surrogate pairs, which JSON can write: what has one is not sent there. */
+  readonly refusesHalfCharacters?: true;
   /**
    * Some say 200 and mean an error. Of a short JSON body of that status, by its beginning: the status that is meant, undefined
    * where it is an answer, and `unclear` where more of it has to be seen (`isWhole` says that there is no more).
@@ -173,6 +187,14 @@ export function isMadeHere(offers: Offers): boolean {
   return Object.values(offers).some((byOperation) =>
     Object.values(byOperation).some((offer) => offer.make !== undefined),
   );
+}
+
+/** A piece of the body of an error, by which it is known what is meant. */
+interface ErrorSign {
+  readonly status: number;
+  readonly says: string;
+  /** Another status, such as 400 for what the request is to blame for; or `loading`: it is not ready yet, and nothing was done. */
+  readonly means: number | 'loading';
 }
 
 export function defineFamily(family: Family): Family {

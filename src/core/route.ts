@@ -8,6 +8,8 @@ export interface Route {
   readonly path: string;
   /** Further spellings of the same path that clients are known to use. */
   readonly aliases: readonly string[];
+  /** The same for clients that were written for another service, whose shape they ask for by it. */
+  readonly shapedPaths?: Readonly<Record<string, RerankShape>>;
   readonly operation: Operation;
   readonly label: Label;
   /** Served through this label where an upstream's family has no offer for the route's own. */
@@ -32,7 +34,7 @@ interface StandIn {
   readonly name: string;
   /** As those of required fields. */
   readonly kinds: string;
-  /** For models that accept it, or for clients that want this shape (`x-postern-shape`). */
+  /** For models that accept it, or for clients that want this shape. */
   readonly allowed: 'accepts_messages' | RerankShape;
 }
 

@@ -12,6 +12,6 @@ export default defineRoute({
   required: { prompt: 'string | string[] | number[] | array[]' },
   elements: 'first',
   optional: {},
-  watched: ['stream', 'max_tokens', 'max_completion_tokens', 'n_predict', 'n', 'best_of'],
+  watched: ['stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n_predict', 'n', 'best_of'],
   replayable: false,
 });

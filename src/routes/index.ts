@@ -4,8 +4,19 @@ import type { Route } from '../core/route.ts';
 import completions from './completions.ts';
 import edits from './edits.ts';
 import embeddings from './embeddings.ts';
+import enginesCompletions from './engines-completions.ts';
+import enginesEdits from './engines-edits.ts';
 import enginesEmbeddings from './engines-embeddings.ts';
 import moderations from './moderations.ts';
 import rerank from './rerank.ts';
 
-export const routes: readonly Route[] = [completions, edits, rerank, moderations, embeddings, enginesEmbeddings];
+export const routes: readonly Route[] = [
+  completions,
+  edits,
+  rerank,
+  moderations,
+  embeddings,
+  enginesEmbeddings,
+  enginesCompletions,
+  enginesEdits,
+];

@@ -6,6 +6,12 @@ export default defineRoute({
   path: '/v1/rerank',
   // Cohere's clients bring their own version, and put it behind a base URL that already has one.
   aliases: ['/rerank', '/v2/rerank', '/v1/v1/rerank', '/v1/v2/rerank'],
+  shapedPaths: {
+    '/voyage/v1/rerank': 'voyage',
+    '/jina/v1/rerank': 'jina',
+    '/cohere/v1/rerank': 'cohere',
+    '/cohere/v2/rerank': 'cohere',
+  },
   operation: 'rerank',
   label: 'openai',
   model: { from: 'body' },

@@ -36,7 +36,7 @@ const bytewise =
     }
   };
 
-test('on all six routes, status, status text, headers and body come back as they were sent', async (t) => {
+test('on all routes, status, status text, headers and body come back as they were sent', async (t) => {
   const pair = await startPair(t);
   const body = '{ "id":1.0,\n "é":"\\u00e9", "n":1e3, "big":12345678901234567890, "n":2 }\n';
   const headers: HeaderField[] = [
@@ -61,7 +61,7 @@ test('on all six routes, status, status text, headers and body come back as they
     assert.deepEqual(fromUpstream(answer), headers, path);
     assert.equal(answer.complete, true, path);
   }
-  assert.equal(pair.upstream.requests.length, 6);
+  assert.equal(pair.upstream.requests.length, routes.length);
 });
 
 const errorBodies: readonly (readonly [type: string, body: string | Buffer])[] = [

@@ -34,7 +34,15 @@ async function open(t: TestContext, more: RigDocument = {}): Promise<{ rig: Rig;
   return { rig, upstream };
 }
 
-const listPaths = ['/v1/models', '/models', '/v1/v1/models', '/v1/models/', '/models?limit=1'];
+const listPaths = [
+  '/v1/models',
+  '/models',
+  '/v1/v1/models',
+  '/v1/models/',
+  '/models?limit=1',
+  '/v1/engines',
+  '/engines/',
+];
 
 test('the list has the OpenAI shape, and holds the visible models that are no patterns', async (t) => {
   const { rig, upstream } = await open(t);
@@ -200,8 +208,6 @@ test('no other path leads anywhere, and none leads past the route table', async 
     '/v2/embeddings',
     '/v2/v1/rerank',
     '/v1/chat/completions',
-    '/v1/engines',
-    '/v1/engines/',
     '/v1/engines/plain',
     '/v1/engines//embeddings',
     '/v1/engines/embeddings',
@@ -218,10 +224,44 @@ test('no other path leads anywhere, and none leads past the route table', async 
   assert.equal(upstream.receivedBytes, 0);
 });
 
+test('completions and edits answer on the legacy path, with its model in their bodies', async (t) => {
+  const { rig, upstream } = await open(t);
+  for (const [path, body, at, sent] of [
+    [
+      '/v1/engines/gpt-4o/completions',
+      '{"prompt":"x", "n":1.0}',
+      '/completions',
+      '{"model":"gpt-4o","prompt":"x", "n":1.0}',
+    ],
+    ['/engines/gpt%2d4/completions', '{"prompt":[1],"model":"no"}', '/completions', '{"prompt":[1],"model":"gpt-4"}'],
+    [
+      '/v1/engines/models/edits',
+      '{"input":"","instruction":"i"}',
+      '/edits',
+      '{"model":"models","input":"","instruction":"i"}',
+    ],
+  ] as const) {
+    assert.equal((await rig.post(path, body)).status, 200, path);
+    const request = await upstream.nextRequest();
+    assert.deepEqual([request.path, request.body.toString()], [at, sent]);
+  }
+  assertError(await rig.post('/v1/engines/plain/completions', '{"prompt":"x"}'), 'operation_not_supported', {
+    param: 'model',
+  });
+  assertError(await rig.post('/v1/engines/gpt-4/completions', '{}'), 'missing_required_parameter', { param: 'prompt' });
+});
+
 test('on the legacy path a name is decoded once, and what could be read as anything but a name is a 404', async (t) => {
   const { rig, upstream } = await open(t, {
     models: [
       { id: '*', operations: ['embeddings'], targets: [{ upstream: 'up', model: 'upstream-*' }] },
+      // With a percent sign a name is found where it is written down.
+      ...['a%2Fb', '%25'].map((id) => ({
+        id,
+        operations: ['embeddings'],
+        space: id,
+        targets: [{ upstream: 'up', model: `upstream-${id}` }],
+      })),
       { id: 'dark', visible: false, targets: [{ upstream: 'up' }] },
     ],
   });
@@ -283,6 +323,9 @@ test('on the legacy path a name is decoded once, and what could be read as anyth
     '%C0%AF',
   ]) {
     assertError(await post(written), 'route_not_found', { of: written });
+  }
+  for (const written of ['c%252Fd', '%252e%252e']) {
+    assertError(await post(written), 'model_not_found', { param: 'model', of: written });
   }
   assertError(await post('dark'), 'model_not_found', { param: 'model' });
   assertError(await post('d%61rk'), 'model_not_found', { param: 'model' });

@@ -1,10 +1,10 @@
-/** Clients of reranking that were written for another service: they say which (`x-postern-shape`), and ask and read as they do there. */
+/** Clients of reranking that were written for another service: it is said which, and they ask and read as they do there. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { ErrorCode } from '../../src/core/errors.ts';
 import { assertError } from '../support/error-answer.ts';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
+import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/fake-upstream.ts';
 import type { RawResponse } from '../support/raw-client.ts';
 import { type Rig, startRig, testKey } from '../support/rig.ts';
 
@@ -89,7 +89,13 @@ test('texts stand in where there are no documents, and may be none', async (t) =
 
 test('texts stand in for documents for clients of TEI alone, and are judged as documents are', async (t) => {
   const pair = await open(t);
-  const refused: readonly (readonly [shape: string | undefined, fields: string, code: ErrorCode, param: string])[] = [
+  const besides = { tei: 'message', jina: 'detail' } as const;
+  const refused: readonly (readonly [
+    shape: keyof typeof besides | undefined,
+    fields: string,
+    code: ErrorCode,
+    param: string,
+  ])[] = [
     [undefined, '"texts":["a"]', 'missing_required_parameter', 'documents'],
     ['jina', '"texts":["a"]', 'missing_required_parameter', 'documents'],
     ['tei', '"texts":null', 'missing_required_parameter', 'documents'],
@@ -104,7 +110,12 @@ test('texts stand in for documents for clients of TEI alone, and are judged as d
     [undefined, '"documents":["a"],"texts":1,"te\\u0078ts":2', 'duplicate_parameter', 'texts'],
   ];
   for (const [shape, fields, code, param] of refused) {
-    assertError(await rerank(pair, `{"model":"m","query":"q",${fields}}`, shape), code, { param, of: fields });
+    const beside = shape === undefined ? {} : { beside: besides[shape] };
+    assertError(await rerank(pair, `{"model":"m","query":"q",${fields}}`, shape), code, {
+      param,
+      of: fields,
+      ...beside,
+    });
   }
   const mixed = await rerank(pair, '{"model":"tei","query":"q","texts":["a",7]}', 'tei');
   assert.equal(mixed.status, 400);
@@ -138,10 +149,13 @@ test('a client of Voyage asks with top_k, and reads data', async (t) => {
     top_n: 1,
   });
   assert.deepEqual(JSON.parse(answer.body.toString()), {
+    id: `rerank-${answer.header('x-request-id')}`,
     object: 'list',
-    data: [{ index: 0, relevance_score: 0.5, document: 'a' }],
     model: 'm',
-    usage: { total_tokens: 3 },
+    data: [{ index: 0, relevance_score: 0.5, document: 'a' }],
+    results: [{ index: 0, relevance_score: 0.5, document: { text: 'a' } }],
+    meta: { api_version: { version: '2' } },
+    usage: { prompt_tokens: 3, total_tokens: 3 },
   });
 });
 
@@ -153,4 +167,138 @@ test('a shape that is not known is refused before the body is judged, on this ro
   assertError(await rerank(pair, '{"model":"nobody"}', 'square', '/v1/moderations'), 'missing_required_parameter', {
     param: 'input',
   });
+});
+
+test('a built-in model has the same answer as any other, and lists what it went without', async (t) => {
+  const pair = await open(t);
+  const ask = (more: string) => rerank(pair, `{"model":"local/bm25","query":"q","documents":["p","q"]${more}}`);
+  const members = ['id', 'object', 'model', 'results', 'meta', 'usage'];
+  for (const [more, ignored, added] of [
+    ['', undefined, []],
+    [',"return_documents":"true","truncate":true,"priority":1,"user":null', 'truncate, priority', []],
+    [',"max_tokens_per_doc":7,"drop_params":true', 'max_tokens_per_doc, drop_params', []],
+    [',"top_k":1', undefined, ['data']],
+    [',"top_k":1,"top_n":1,"unheard_of":1', 'top_k, unheard_of', []],
+  ] as const) {
+    const answer = await ask(more);
+    assert.equal(answer.status, 200, answer.body.toString());
+    const body: unknown = answer.json();
+    assert.ok(typeof body === 'object' && body !== null);
+    assert.deepEqual(Object.keys(body).sort(), [...members, ...added].sort(), more);
+    assert.equal(answer.header('x-postern-ignored'), ignored, more);
+    assert.equal('data' in body && Array.isArray(body.data) ? body.data.length : 1, 1);
+  }
+});
+
+const voyageKey = 'voyage-key-with-enough-characters';
+
+/** Four families that may be asked for any shape, and a key and models that say one. */
+async function openShaped(t: TestContext, script: Handler): Promise<Pair> {
+  const upstream = await startFakeUpstream(script);
+  t.after(() => upstream.close());
+  const common = { base_url: upstream.url, api_key: 'sk-upstream-secret' };
+  const families = ['openai', 'cohere', 'jina', 'voyage'];
+  const model = (id: string, upstreamId: string, more: object = {}) => ({
+    id,
+    operations: ['rerank'],
+    targets: [{ upstream: upstreamId, model: id }],
+    ...more,
+  });
+  const rig = await startRig(t, {
+    upstreams: [...families.map((family) => ({ id: family, family, ...common })), { id: 'local', family: 'local' }],
+    models: [
+      ...families.map((family) => model(family, family)),
+      model('of-jina', 'openai', { shape: 'jina' }),
+      model('of-tei', 'openai', { shape: 'tei' }),
+    ],
+    keys: [
+      { id: 'test', secret: testKey },
+      { id: 'voyage', secret: voyageKey, shape: 'voyage' },
+    ],
+  });
+  return { upstream, rig };
+}
+
+const oneResult: Handler = (_request, reply) => reply.json(200, { results: [{ index: 0, relevance_score: 0.5 }] });
+
+test('the shape is that of the header, else of the path, else of the key, else of the model', async (t) => {
+  const { rig } = await openShaped(t, oneResult);
+  const shapeOf = async (path: string, model: string, headers: readonly [string, string][]) => {
+    const body = `{"model":"${model}","query":"q","documents":["a"]}`;
+    const answer = await rig.post(path, body, { headers });
+    assert.equal(answer.status, 200, answer.body.toString());
+    const json = answer.json() as { data?: unknown; results?: { document?: unknown }[] };
+    if (Array.isArray(json)) return 'tei';
+    if (json.data !== undefined) return 'voyage';
+    if (json.results?.[0]?.document !== undefined) return 'jina';
+    return answer.header('x-postern-translated') === undefined ? 'none' : 'cohere';
+  };
+  const plainly: [string, string][] = [['Authorization', `Bearer ${testKey}`]];
+  const byKey: [string, string][] = [['Authorization', `Bearer ${voyageKey}`]];
+  const tei: [string, string] = ['X-Postern-Shape', 'TEI'];
+  assert.equal(await shapeOf('/v1/rerank', 'openai', plainly), 'none');
+  assert.equal(await shapeOf('/v1/rerank', 'of-jina', plainly), 'jina');
+  assert.equal(await shapeOf('/v1/rerank', 'of-jina', byKey), 'voyage');
+  assert.equal(await shapeOf('/cohere/v2/rerank', 'of-jina', byKey), 'cohere');
+  assert.equal(await shapeOf('/cohere/v1/rerank/', 'openai', byKey), 'cohere');
+  assert.equal(await shapeOf('/jina/v1/rerank', 'openai', byKey), 'jina');
+  assert.equal(await shapeOf('/voyage/v1/rerank', 'of-jina', plainly), 'voyage');
+  assert.equal(await shapeOf('/voyage/v1/rerank', 'of-jina', [...byKey, tei]), 'tei');
+});
+
+test('texts stand in for documents where the model says that its clients are those of TEI', async (t) => {
+  const { rig } = await openShaped(t, oneResult);
+  const headers: [string, string][] = [['Authorization', `Bearer ${testKey}`]];
+  const ask = (model: string) => rig.post('/v1/rerank', `{"model":"${model}","query":"q","texts":["a"]}`, { headers });
+  assert.equal((await ask('of-tei')).body.toString(), '[{"index":0,"score":0.5}]');
+  assertError(await ask('of-jina'), 'missing_required_parameter', { param: 'documents', beside: 'detail' });
+});
+
+test('where the upstream speaks the shape that the client reads, the bytes pass as they came', async (t) => {
+  const odd = '{ "results" : [{"index":0,"relevance_score":5e-1,"document":"as it likes"}], "more": [1.0] }';
+  const pair = await openShaped(t, (_request, reply) => reply.bytes(200, [['content-type', 'application/json']], odd));
+  const ask = async (path: string, model: string, more = '') => {
+    const body = `{"model": "${model}","query":"q","documents":["a"]${more}, "unheard_of":1e1}`;
+    const answer = await pair.rig.post(path, body, { headers: [['Authorization', `Bearer ${testKey}`]] });
+    const { body: sent } = await pair.upstream.nextRequest();
+    return answer.body.toString() === odd && sent.toString() === body;
+  };
+  assert.equal(await ask('/voyage/v1/rerank', 'voyage', ',"top_k":1,"truncation":true,"return_documents":true'), true);
+  assert.equal(await ask('/jina/v1/rerank', 'jina'), true);
+  assert.equal(await ask('/cohere/v2/rerank', 'cohere', ',"max_tokens_per_doc":7'), true);
+  // What its own clients would not say is translated.
+  assert.equal(await ask('/voyage/v1/rerank', 'voyage', ',"top_n":1'), false);
+  assert.equal(await ask('/v1/rerank', 'voyage'), false);
+  assert.equal(await ask('/jina/v1/rerank', 'cohere'), false);
+});
+
+test('errors have what the client reads beside what every client gets', async (t) => {
+  const pair = await openShaped(t, (_request, reply) =>
+    reply.json(422, { error: { message: 'no such model', type: 't', param: null, code: null, more: 1 } }),
+  );
+  const post = (path: string, body: string, key = testKey) =>
+    pair.rig.post(path, body, { headers: [['Authorization', `Bearer ${key}`]] });
+  const good = (model: string) => `{"model":"${model}","query":"q","documents":["a"]}`;
+  const rows: readonly (readonly [RawResponse, status: number, member: 'detail' | 'message'])[] = [
+    [await post('/voyage/v1/rerank', good('openai'), 'a-key-that-nobody-knows-here'), 401, 'detail'],
+    [await post('/voyage/v1/nowhere', '{}'), 404, 'detail'],
+    [await post('/cohere/v1/chat', '{}'), 404, 'message'],
+    [await pair.rig.get('/jina/v1/rerank'), 405, 'detail'],
+    [await post('/voyage/v1/embeddings', '{"model":"openai"}'), 400, 'detail'],
+    [await post('/v1/rerank', '{"model":"openai"}', voyageKey), 400, 'detail'],
+    [await post('/v1/rerank', good('nobody'), voyageKey), 404, 'detail'],
+    [await post('/cohere/v2/rerank', good('openai')), 422, 'message'],
+    [await post('/cohere/v2/rerank', good('cohere')), 422, 'message'],
+    [await post('/voyage/v1/rerank', good('voyage')), 422, 'detail'],
+    [await post('/jina/v1/rerank', good('local/bm25').replace('"a"', '7')), 400, 'detail'],
+  ];
+  for (const [answer, status, member] of rows) {
+    assert.equal(answer.status, status, answer.body.toString());
+    const body = answer.json() as { error: { message: string } } & Record<string, unknown>;
+    assert.equal(body[member], body.error.message);
+    assert.deepEqual(Object.keys(body), ['error', member]);
+    if (status === 422) assert.deepEqual(body.error.message, 'no such model');
+  }
+  const plain = await post('/v1/rerank', good('openai'));
+  assert.deepEqual(Object.keys(plain.json() as object), ['error']);
 });

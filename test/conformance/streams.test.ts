@@ -17,6 +17,7 @@ import {
   startPair,
   toDocument,
 } from '../support/pair.ts';
+import { patiently, patientMs } from '../support/patience.ts';
 import { toRequestBytes } from '../support/raw-client.ts';
 import { connect, type RawConnection } from '../support/raw-connection.ts';
 import { startRig } from '../support/rig.ts';
@@ -61,7 +62,7 @@ test('each event reaches the client before the upstream makes the next, as a chu
     await reply.head(200, eventStream);
     await client.until(0);
     for (const [i, event] of events.entries()) {
-      await reply.sleep(100);
+      await reply.sleep(patientMs(25));
       sentAtMs.push(nowMs());
       await reply.chunk(event);
       await client.until(i + 1);
@@ -172,7 +173,7 @@ test('a slow reader slows the upstream down: what it has not read is not piled u
 test('a reader slower than the idle timeout is no silent upstream', async (t) => {
   const body = Buffer.alloc(30_000_000, 'x');
   const pair = await startPair(t, (_request, reply) => reply.bytes(200, [], body), {
-    upstream: { timeouts: { idle: '400ms' } },
+    upstream: { timeouts: { idle: patiently(100) } },
   });
   const connection = await connectTo(t, pair);
   connection.pause();

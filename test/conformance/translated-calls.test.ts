@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { assertError } from '../support/error-answer.ts';
 import type { Handler } from '../support/fake-upstream.ts';
 import { questionBytes } from '../support/pair.ts';
+import { patiently, patientMs } from '../support/patience.ts';
 import { connect } from '../support/raw-connection.ts';
 import { refusingWith, startSeveral } from '../support/several.ts';
 import {
@@ -48,7 +49,7 @@ function leaving(): { readonly script: Handler; readonly left: () => number } {
 /** Once all eight calls are there. */
 function afterOthers(script: Handler): Handler {
   return async (request, reply) => {
-    await reply.sleep(100);
+    await reply.sleep(patientMs(25));
     await script(request, reply);
   };
 }
@@ -262,9 +263,9 @@ test('times count for each call', async (t) => {
     await reply.stall();
   };
   const rows: [Handler, Record<string, string>, RegExp][] = [
-    [(_request, reply) => reply.stall(), { first_byte: '80ms' }, /timeouts\.first_byte/],
-    [stalled, { idle: '80ms' }, /timeouts\.idle/],
-    [(_request, reply) => reply.stall(), { total: '120ms' }, /timeouts\.total/],
+    [(_request, reply) => reply.stall(), { first_byte: patiently(20) }, /timeouts\.first_byte/],
+    [stalled, { idle: patiently(20) }, /timeouts\.idle/],
+    [(_request, reply) => reply.stall(), { total: patiently(30) }, /timeouts\.total/],
   ];
   for (const [script, timeouts, message] of rows) {
     const house = await startTranslated(t, by({ 11: script }), tei({ timeouts }));
@@ -316,7 +317,7 @@ test('one answer of 429 moves the whole request to the next target', async (t) =
 test('the calls of a request that a faster target outran end', async (t) => {
   const { script, left } = leaving();
   const house = await startSeveral(t, [script, openaiEmbeds], {
-    model: { operations: ['embeddings'], hedge: { after: '40ms' } },
+    model: { operations: ['embeddings'], hedge: { after: patiently(10) } },
     upstream: { family: 'tei', options: { max_items: 1 } },
   });
   const answer = await house.rig.post('/v1/embeddings', asking(10));

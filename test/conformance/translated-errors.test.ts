@@ -6,6 +6,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
 import { assertError } from '../support/error-answer.ts';
 import type { Handler } from '../support/fake-upstream.ts';
+import { patiently } from '../support/patience.ts';
 import type { RawResponse } from '../support/raw-client.ts';
 import { refusingWith, startSeveral } from '../support/several.ts';
 import { startTranslated } from '../support/translated.ts';
@@ -228,7 +229,7 @@ test('a body that says when counts for the gateway as well, and one that cannot 
   const { embed, upstream } = await startTranslated(t, saying(429, info), { family: 'gemini' });
   assert.equal((await embed(question)).status, 429);
   const rested = await embed(question);
-  assertError(rested, 'no_upstream_available', { message: /asked for a pause/ });
+  assertError(rested, 'rate_limit_exceeded', { message: /too many calls and asked for a pause/ });
   assert.equal(upstream.requests.length, 1);
   for (const script of [saying(429, 'x'.repeat(400 * 1024)), saying(429, 'gz', [['content-encoding', 'gzip']])]) {
     const other = await startTranslated(t, script, { family: 'gemini' });
@@ -273,7 +274,7 @@ test('errors of family openai pass as they came, translated or not', async (t) =
 test('an error that stops in the middle is waited for as long as the upstream may be silent', async (t) => {
   const house = await startSeveral(t, [refusingWith(500)], {
     model: { operations: ['embeddings'] },
-    upstream: { family: 'cohere', timeouts: { idle: '100ms' } },
+    upstream: { family: 'cohere', timeouts: { idle: patiently(25) } },
   });
   house.upstreams[0]?.respondWith(async (_request, reply) => {
     await reply.head(500, [['content-length', '100']]);

@@ -82,7 +82,9 @@ test('a pause that is asked for in a body holds as one in a head does', async (t
   const { embed, upstream } = await startTranslated(t, busy, { family: 'gemini', target: { model: 'text' } });
   const first = await embed({ model: 'm', input: 'x' });
   assert.deepEqual([first.status, first.header('retry-after')], [429, '30']);
-  assertError(await embed({ model: 'm', input: 'x' }), 'no_upstream_available', { message: /asked for a pause/ });
+  assertError(await embed({ model: 'm', input: 'x' }), 'rate_limit_exceeded', {
+    message: /too many calls and asked for a pause/,
+  });
   assert.equal(upstream.requests.length, 1);
 });
 
@@ -115,7 +117,9 @@ test('where one cannot serve it and the other rests, the client is told so', asy
   const strange = { model: 'm', input: '7', frobnicate: 1 };
   await house.rig.post('/v1/embeddings', strange);
   const answer = await house.rig.post('/v1/embeddings', strange);
-  assertError(answer, 'no_upstream_available', { message: /that can serve this has asked for a pause/ });
+  assertError(answer, 'rate_limit_exceeded', {
+    message: /that can serve this has had too many calls and asked for a pause/,
+  });
 });
 
 test('an error that says 200 where bytes would pass moves on to the next target, at every service of the kind', async (t) => {

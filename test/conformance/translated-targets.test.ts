@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertError } from '../support/error-answer.ts';
 import type { Handler } from '../support/fake-upstream.ts';
+import { patiently, patientMs } from '../support/patience.ts';
 import { answering, refusingWith, type SeveralOptions, silent, startSeveral } from '../support/several.ts';
 import { cohereAnswer, cohereEmbeds, jsonIn, openaiEmbeds, vectorsIn } from '../support/translated.ts';
 
@@ -54,7 +55,7 @@ test('a refusal is not the last word where the one that can serve has no room', 
 test('a refusal is not the last word where the one that can serve waited too long in its queue', async (t) => {
   const house = await startSeveral(t, [openaiEmbeds, silent], {
     model: { operations: ['embeddings'] },
-    upstream: [{ family: 'mistral' }, { limits: { concurrency: 1, queue: 1, queue_timeout: '50ms' } }],
+    upstream: [{ family: 'mistral' }, { limits: { concurrency: 1, queue: 1, queue_timeout: patiently(12.5) } }],
   });
   const first = house.rig.post('/v1/embeddings', strange).catch(() => undefined);
   await house.upstreams[1]?.nextRequest();
@@ -117,7 +118,7 @@ test("a status of a family's own counts as what it means", async (t) => {
 test('the second target answers where the first takes long, whatever their families', async (t) => {
   const house = await startSeveral(t, [silent, openaiEmbeds], {
     ...families('cohere', 'openai'),
-    model: { operations: ['embeddings'], hedge: { after: '40ms' } },
+    model: { operations: ['embeddings'], hedge: { after: patiently(10) } },
   });
   const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: '7' });
   assert.deepEqual(vectorsIn(answer), [[7, 0.5]]);
@@ -126,12 +127,12 @@ test('the second target answers where the first takes long, whatever their famil
 
 test('a second target that cannot serve the request does not disturb the first', async (t) => {
   const late: Handler = async (request, reply) => {
-    await reply.sleep(120);
+    await reply.sleep(patientMs(30));
     await openaiEmbeds(request, reply);
   };
   const house = await startSeveral(t, [late, answering('b')], {
     ...families('openai', 'mistral'),
-    model: { operations: ['embeddings'], hedge: { after: '30ms' } },
+    model: { operations: ['embeddings'], hedge: { after: patiently(7.5) } },
   });
   const answer = await house.rig.post('/v1/embeddings', strange);
   assert.deepEqual(vectorsIn(answer), [[7, 0.5]]);

@@ -7,6 +7,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompress
 import { assertError } from '../support/error-answer.ts';
 import type { Handler } from '../support/fake-upstream.ts';
 import { authorized } from '../support/pair.ts';
+import { patiently } from '../support/patience.ts';
 import { silent } from '../support/several.ts';
 import {
   cohereAnswer,
@@ -223,7 +224,7 @@ test('an answer that is cut, or stops, is no answer', async (t) => {
     await reply.raw('{"embeddings"');
     reply.cut();
   };
-  const { embed, upstream } = await startTranslated(t, cut, { upstream: { timeouts: { idle: '80ms' } } });
+  const { embed, upstream } = await startTranslated(t, cut, { upstream: { timeouts: { idle: patiently(20) } } });
   assertError(await embed(question), 'upstream_unreachable');
   upstream.respondWith(async (_request, reply) => {
     await reply.head(200, [['content-length', '100']]);
@@ -234,7 +235,7 @@ test('an answer that is cut, or stops, is no answer', async (t) => {
 });
 
 test('an upstream that is silent, or too slow on the whole, is left in time', async (t) => {
-  const first = await startTranslated(t, silent, { upstream: { timeouts: { first_byte: '60ms' } } });
+  const first = await startTranslated(t, silent, { upstream: { timeouts: { first_byte: patiently(15) } } });
   assertError(await first.embed(question), 'upstream_timeout', { message: /timeouts\.first_byte/ });
   const trickle: Handler = async (_request, reply) => {
     await reply.head(200, [['transfer-encoding', 'chunked']]);
@@ -243,7 +244,7 @@ test('an upstream that is silent, or too slow on the whole, is left in time', as
       await reply.sleep(10);
     }
   };
-  const total = await startTranslated(t, trickle, { upstream: { timeouts: { total: '150ms' } } });
+  const total = await startTranslated(t, trickle, { upstream: { timeouts: { total: patiently(37.5) } } });
   assertError(await total.embed(question), 'upstream_timeout', { message: /timeouts\.total/ });
   for (let i = 0; i < 100 && total.upstream.connections().open > 0; i += 1) await wait(10);
   assert.equal(total.upstream.connections().open, 0);
@@ -314,7 +315,7 @@ test('whatever a client calls its parameters, the head of the answer stays well-
 
 test('a name that nobody could read is refused in few words', async (t) => {
   const { embed } = await startTranslated(t, openaiEmbeds, { family: 'mistral' });
-  const answer = await embed({ ...question, [`${'n'.repeat(100_000)}`]: 1 });
+  const answer = await embed({ ...question, [`${'n'.repeat(5_000)}`]: 1 });
   assertError(answer, 'unsupported_parameter', { param: `${'n'.repeat(200)}...` });
   assert.ok(answer.body.length < 2_000, String(answer.body.length));
 });
@@ -356,11 +357,33 @@ test('what the gateway reads may not stand twice, in whatever letters', async (t
   assert.equal(jsonIn(await upstream.nextRequest()).model, 'embed-v4.0');
 });
 
-test('a body of more values than any request has is refused before it takes the memory', async (t) => {
+test('a body of more than any request has is refused before it takes the memory and the time', async (t) => {
   const { embed, upstream } = await startTranslated(t);
-  const answer = await embed(`{"model":"m","input":["a"${',1'.repeat(600_000)}]}`);
-  assertError(answer, 'body_too_large', { message: /more than 500000 values/ });
+  const members = (count: number): string => Array.from({ length: count }, (_, index) => `"k${index}":0`).join(',');
+  const objects = `{${members(100)}}`;
+  const rows: readonly [input: string, message: RegExp][] = [
+    [`["a"${',1'.repeat(60_000)}]`, /more than 50000 elements in one list/],
+    [`["a"${`,${objects}`.repeat(5_000)}]`, /more than 500000 values/],
+    [`[{${members(10_001)}}]`, /more than 10000 members in one object/],
+    [`[{"${'k'.repeat(10_001)}":0}]`, /more than 10000 characters in one name/],
+  ];
+  for (const [input, message] of rows) {
+    assertError(await embed(`{"model":"m","input":${input}}`), 'body_too_large', { message });
+  }
+  assertError(await embed(`{"model":"m","input":"a",${members(10_001)}}`), 'body_too_large', { message: /members/ });
   assert.equal(upstream.requests.length, 0);
+});
+
+test('what would go along with each of many calls is refused where it is long', async (t) => {
+  const { embed, upstream } = await startTranslated(t, openaiEmbeds, {
+    family: 'tei',
+    upstream: { options: { max_items: 1 } },
+  });
+  const asking = (calls: number) => ({ model: 'm', input: Array(calls).fill('1'), further: 'x'.repeat(1024 * 1024) });
+  assertError(await embed(asking(65)), 'body_too_large', { message: /in 65 calls .*67108864 bytes/ });
+  assert.equal(upstream.requests.length, 0);
+  const answer = await embed(asking(8));
+  assert.equal(answer.status, 200, answer.body.toString());
 });
 
 test('a large body is translated, and every text of it arrives', async (t) => {

@@ -72,6 +72,11 @@ export interface Client {
   readonly deadEnds?: readonly DeadEnd[];
 }
 
+export interface KnownClient extends Client {
+  /** By package, its own first. */
+  readonly versions: Readonly<Record<string, string>>;
+}
+
 export function defineClient(client: Client): Client {
   return client;
 }

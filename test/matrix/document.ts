@@ -1,8 +1,7 @@
 /** docs/compatibility.md: what a run gave, as tables of families and clients for each task; and those tables read back. */
 
-import type { Task } from './client.ts';
+import type { KnownClient, Task } from './client.ts';
 import { allTasks, type Trial, tasksOf } from './fixtures.ts';
-import type { KnownClient } from './known-clients.ts';
 import type { Outcome } from './run.ts';
 
 export interface Cell {

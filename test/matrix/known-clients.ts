@@ -1,12 +1,10 @@
 /** The clients there are: a file in a directory is a client. Those beside this one come with the checkout, the others with an install of their own. */
 
 import { readdir, readFile } from 'node:fs/promises';
-import type { Client } from './client.ts';
-
-export interface KnownClient extends Client {
-  /** By package, its own first. */
-  readonly versions: Readonly<Record<string, string>>;
-}
+import { fileURLToPath } from 'node:url';
+import type { Client, KnownClient } from './client.ts';
+import { type ForeignProgram, startForeign } from './foreign.ts';
+import { goProgram, pythonEnvironments, pythonIn } from './install.ts';
 
 interface Place {
   readonly files: URL;
@@ -27,6 +25,13 @@ export const officialClients = (): Promise<KnownClient[]> => read(official);
 
 /** Only after `installClients`. */
 export const otherClients = (): Promise<KnownClient[]> => read(others);
+
+/** In other languages; only after `installForeign`. */
+export async function foreignPrograms(): Promise<ForeignProgram[]> {
+  const serve = fileURLToPath(new URL('python/serve.py', others.files));
+  const python = pythonEnvironments.map((name) => startForeign(pythonIn(name), [serve, name]));
+  return Promise.all([...python, startForeign(goProgram, [])]);
+}
 
 async function read({ files, packages }: Place): Promise<KnownClient[]> {
   const names = (await readdir(files)).filter((name) => name.endsWith('.ts'));

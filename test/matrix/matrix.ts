@@ -3,9 +3,9 @@
 import type { Operation } from '../../src/core/operation.ts';
 import { openHouse } from '../families/house.ts';
 import { type Scope, startRig } from '../support/rig.ts';
+import type { KnownClient } from './client.ts';
 import type { Cell } from './document.ts';
 import { type Trial, tasksOf } from './fixtures.ts';
-import type { KnownClient } from './known-clients.ts';
 import { type Listener, listenBefore } from './listener.ts';
 import { tryWay } from './run.ts';
 

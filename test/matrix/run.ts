@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isViolent, ranked, vectorOf } from '../families/wire.ts';
+import { patientMs } from '../support/patience.ts';
 import { testKey } from '../support/rig.ts';
 import type { Client, Gateway, Task, Tasks } from './client.ts';
 import type { Listener } from './listener.ts';
@@ -23,7 +24,7 @@ export type Outcome =
 /** Where what is asked is at fault; any other error is the gateway's, the service's or the client's. */
 const refusals = [400, 413, 422];
 /** Enough for a call of any client; none of them repeats a call. */
-const mostMs = 30_000;
+const mostMs = patientMs(7_500);
 
 // More than a call takes at some services, in every script; no line breaks, as some clients replace them.
 const texts = ['one', 'naïve café', '東京タワー 🚀', '"quoted" \\ {"input":["x"]}', 'one'].concat(

@@ -1,7 +1,7 @@
 /** What is sent to get in and to let others in, and what comes back of it. */
 
 import * as z from 'zod';
-import { invitationKinds, sessionMethods } from '../../core/member.ts';
+import { invitationKinds, memberMeans, sessionMethods } from '../../core/member.ts';
 import { instant } from './common.ts';
 import { member, role } from './session.ts';
 
@@ -62,6 +62,16 @@ export const members = z.object({
 
 export const newInvitation = z.strictObject({ email, role });
 
+/** Nothing at all is the same as an empty object. */
+export const reset = z
+  .strictObject({
+    keep: z
+      .array(z.enum(memberMeans))
+      .optional()
+      .meta({ description: 'What goes on working; all of it ends where nothing is said.' }),
+  })
+  .optional();
+
 export const madeLink = z.object({
   /** To be handed to the person; it is shown only now. */
   link: z.string(),
@@ -75,6 +85,8 @@ export const memberChange = z.strictObject({
 });
 
 export const ownChange = z.strictObject({ name });
+
+export const passwordProof = z.strictObject({ password });
 
 export const passwordChange = z.strictObject({
   /** Left out by who has none yet. */

@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { budgetPeriods } from '../../core/caps.ts';
 import { operations } from '../../core/operation.ts';
+import { rerankShapes } from '../../core/translation.ts';
 import { dollars, instant, pageOf, pageQuery } from './common.ts';
 
 const managedBy = z.enum(['file', 'store']);
@@ -32,12 +33,13 @@ export const keyDocument = z.object({
     .string()
     .optional()
     .meta({ description: 'For how long the ledger keeps what is asked and answered, such as `7d`.' }),
+  shape: z.enum(rerankShapes).optional().meta({ description: 'The service that its clients were written for.' }),
 });
 
 /** Judged by the schema of the configuration file, whose words the faults have. */
 export const writtenKey = z.record(z.string(), z.unknown()).meta({
   description:
-    'The fields of `document`, in the words of the configuration file: name, project, models, operations, addresses, expires (a date, a time, or from now such as `30d`), limits, budgets, metadata, capture.',
+    'The fields of `document`, in the words of the configuration file: name, project, models, operations, addresses, expires (a date, a time, or from now such as `30d`), limits, budgets, metadata, capture, shape.',
   examples: [
     {
       name: 'Search, production',

@@ -39,6 +39,7 @@ export const liveSample = z.object({
 const targetCounts = z.object({
   healthy: z.number(),
   probing: z.number(),
+  loading: z.number(),
   resting: z.number(),
   failing: z.number(),
 });

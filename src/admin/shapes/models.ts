@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { operations } from '../../core/operation.ts';
+import { targetStates } from '../../core/target-state.ts';
 import { dollars, idParam, pageOf, pageQuery } from './common.ts';
 import { elementDocument, managed } from './resources.ts';
 
@@ -40,10 +41,12 @@ const price = z.object({
 
 const nodeHealth = z.object({
   node: z.string(),
-  state: z.enum(['healthy', 'probing', 'resting', 'failing']),
+  state: z.enum([...targetStates, 'unknown']),
   why: z.string().nullable(),
   restsForMs: z.number(),
   latencyMs: z.number(),
+  calls: z.number().int().meta({ description: 'Of the last five minutes.' }),
+  failedCalls: z.number().int().meta({ description: 'So many of them failed.' }),
   inFlight: z.number().int(),
   waiting: z.number().int(),
   restingCredentials: z.array(z.string()),
@@ -59,7 +62,7 @@ const target = z.object({
   /** Null until a gateway goes by it. */
   price: price.nullable(),
   /** The worst of what the nodes say; unknown where none has said anything yet. */
-  health: z.enum(['healthy', 'probing', 'resting', 'failing', 'unknown']),
+  health: z.enum([...targetStates, 'unknown']),
   nodes: z.array(nodeHealth),
 });
 

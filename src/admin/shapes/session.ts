@@ -16,6 +16,8 @@ export const member = z.object({
   /** Ways in which this member can sign in. */
   hasPassword: z.boolean(),
   passkeys: z.number().int(),
+  /** Was let in by the identity provider once. */
+  hasIdentityProvider: z.boolean(),
   /** Cannot sign in until an owner says otherwise. */
   disabled: z.boolean(),
 });

@@ -1,22 +1,23 @@
 /** How the gateway is: its targets, its nodes, what it stands on, and what an operator may want to look at. */
 
 import * as z from 'zod';
+import { targetStates } from '../../core/target-state.ts';
 import { instant } from './common.ts';
-
-const states = ['healthy', 'probing', 'resting', 'failing'] as const;
 
 export const healthTarget = z.object({
   upstream: z.string(),
   model: z.string().meta({ description: "The upstream's name for it." }),
-  state: z
-    .enum([...states, 'unknown'])
-    .meta({ description: 'The worst that any node sees; `unknown` where none said.' }),
+  state: z.enum([...targetStates, 'unknown']).meta({
+    description:
+      'The worst that any node sees; `unknown` where none said, or none called it or looked at it since it started.',
+  }),
   why: z.string().nullable(),
   restsForMs: z.number(),
-  latencyMs: z
-    .number()
-    .nullable()
-    .meta({ description: 'Moving time to the first byte; null while nothing was called lately.' }),
+  latencyMs: z.number().nullable().meta({
+    description: 'Moving time to the first byte, as measured; null where nothing was called in the last five minutes.',
+  }),
+  calls: z.number().int().meta({ description: 'Of the last five minutes, over all nodes.' }),
+  failedCalls: z.number().int().meta({ description: 'So many of them failed.' }),
   inFlight: z.number(),
   waiting: z.number(),
   restingCredentials: z.array(z.string()),
@@ -35,6 +36,7 @@ export const health = z.object({
   store: z.object({ isUp: z.boolean() }),
   journal: z.object({
     bytes: z.number().nullable().meta({ description: 'Not in the store yet.' }),
+    rows: z.number().nullable().meta({ description: 'So many rows among it.' }),
     oldestMs: z.number().nullable(),
     isFailing: z.boolean().meta({ description: 'It cannot be written, so no request is taken.' }),
   }),
@@ -69,7 +71,18 @@ export const about = z.object({
 
 export const notice = z.object({
   id: z.string().meta({ description: 'The same as long as it is about the same thing.' }),
-  kind: z.enum(['target', 'budget', 'configuration', 'journal', 'store', 'redis', 'price', 'secret-key', 'key-expiry']),
+  kind: z.enum([
+    'target',
+    'budget',
+    'configuration',
+    'journal',
+    'store',
+    'redis',
+    'price',
+    'secret-key',
+    'secret-key-backup',
+    'key-expiry',
+  ]),
   severity: z.enum(['bad', 'warning', 'hint']),
   title: z.string(),
   detail: z.string().nullable(),

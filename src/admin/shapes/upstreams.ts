@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { operations } from '../../core/operation.ts';
+import { targetStates } from '../../core/target-state.ts';
 import { idParam, pageOf, pageQuery } from './common.ts';
 import { elementDocument, judged, managed } from './resources.ts';
 
@@ -12,10 +13,15 @@ export const upstreamQuery = pageQuery.extend({
   family: z.string().max(64).optional(),
 });
 
-const state = z.enum(['healthy', 'probing', 'resting', 'failing', 'unknown']).meta({
+const state = z.enum([...targetStates, 'unknown']).meta({
   description:
-    'Healthy; about to be tried again; resting after failures; failing and called all the same, as it has no alternative; or nothing known.',
+    'Healthy; about to be tried again; loading its model; resting after failures; failing and called all the same, as it has no alternative; or nothing known.',
 });
+
+const recentCalls = {
+  calls: z.number().int().meta({ description: 'Of the last five minutes.' }),
+  failedCalls: z.number().int().meta({ description: 'So many of them failed.' }),
+};
 
 const nodeState = z.object({
   node: z.string(),
@@ -25,6 +31,7 @@ const nodeState = z.object({
   inFlight: z.number().int(),
   waiting: z.number().int(),
   latencyMs: z.number(),
+  ...recentCalls,
 });
 
 const target = z.object({
@@ -37,6 +44,7 @@ const target = z.object({
   restsForMs: z.number(),
   inFlight: z.number().int(),
   latencyMs: z.number(),
+  ...recentCalls,
 });
 
 const credential = z.object({
@@ -64,7 +72,10 @@ export const upstream = z.object({
   restsForMs: z.number(),
   inFlight: z.number().int(),
   waiting: z.number().int(),
-  latencyMs: z.number().meta({ description: 'The moving time to the first byte; 0 while nothing was called lately.' }),
+  latencyMs: z.number().meta({
+    description: 'The moving time to the first byte, as measured; 0 where nothing was called in the last five minutes.',
+  }),
+  ...recentCalls,
   nodes: z.array(nodeState),
   targets: z.array(target),
   models: z.array(z.string()).meta({ description: 'Public IDs of the models that use it.' }),

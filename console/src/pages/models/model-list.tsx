@@ -7,11 +7,12 @@ import type { Model } from '../../../../src/admin/contract.ts';
 import { ManagedBy } from '../../parts/managed-by.tsx';
 import { Empty, Failed, Loading } from '../../parts/state.tsx';
 import { StatusBadge } from '../../parts/status.tsx';
+import { Success } from '../../parts/success.tsx';
 import type { FilterState } from './filters.ts';
 import { useModels, useVisibility } from './model-data.ts';
 import { PriceText } from './price-text.tsx';
 import { VisibleSwitch } from './visible-switch.tsx';
-import { healthOf, operationWords } from './words.ts';
+import { callsOf, healthOf, operationWords } from './words.ts';
 
 interface ModelListProps {
   readonly state: FilterState;
@@ -229,5 +230,10 @@ function Targets({ model }: { readonly model: Model }) {
 function Health({ model }: { readonly model: Model }) {
   if (!model.inForce) return <StatusBadge state="pending" label="Being put in force" />;
   const { state, label, why } = healthOf(model.targets);
-  return <StatusBadge state={state} {...(label !== undefined && { label })} why={why || null} />;
+  return (
+    <>
+      <StatusBadge state={state} {...(label !== undefined && { label })} why={why || null} />
+      <Success {...callsOf(model.targets)} />
+    </>
+  );
 }

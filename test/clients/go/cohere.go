@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+
+	cohere "github.com/cohere-ai/cohere-go/v2"
+	coherev2 "github.com/cohere-ai/cohere-go/v2/client"
+	"github.com/cohere-ai/cohere-go/v2/option"
+)
+
+var cohereClient = client{
+	name:   "cohere-go (Go)",
+	module: "github.com/cohere-ai/cohere-go/v2",
+	setUp:  `client.NewClient(client.WithBaseURL("https://postern"), client.WithToken(key)).V2`,
+	ways: map[string]way{
+		"rerank": {"`V2.Rerank`", func(ctx context.Context, at gateway, with arguments) (any, error) {
+			one := coherev2.NewClient(option.WithBaseURL(at.URL), option.WithToken(at.Key), option.WithMaxAttempts(1))
+			answer, err := one.V2.Rerank(ctx, &cohere.V2RerankRequest{
+				Model:     at.Model,
+				Query:     with.Query,
+				Documents: with.Documents,
+				TopN:      &with.TopN,
+			})
+			if err != nil {
+				return nil, err
+			}
+			found := []scored{}
+			for _, result := range answer.Results {
+				found = append(found, scored{result.Index, result.RelevanceScore})
+			}
+			return found, nil
+		}},
+	},
+}

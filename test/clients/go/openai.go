@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+)
+
+var openAIClient = client{
+	name:   "openai-go (Go)",
+	module: "github.com/openai/openai-go/v3",
+	setUp:  `openai.NewClient(option.WithBaseURL("https://postern/v1"), option.WithAPIKey(key))`,
+	ways: map[string]way{
+		"embeddings": {"`Embeddings.New`", func(ctx context.Context, at gateway, with arguments) (any, error) {
+			answer, err := openAIAt(at).Embeddings.New(ctx, openai.EmbeddingNewParams{
+				Model: at.Model,
+				Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: with.Texts},
+			})
+			if err != nil {
+				return nil, err
+			}
+			vectors := [][]float64{}
+			for _, item := range answer.Data {
+				vectors = append(vectors, item.Embedding)
+			}
+			return vectors, nil
+		}},
+		"moderations": {"`Moderations.New`", func(ctx context.Context, at gateway, with arguments) (any, error) {
+			answer, err := openAIAt(at).Moderations.New(ctx, openai.ModerationNewParams{
+				Model: at.Model,
+				Input: openai.ModerationNewParamsInputUnion{OfStringArray: with.Texts},
+			})
+			if err != nil {
+				return nil, err
+			}
+			flags := []bool{}
+			for _, result := range answer.Results {
+				flags = append(flags, result.Flagged)
+			}
+			return flags, nil
+		}},
+		"completions": {"`Completions.New`", func(ctx context.Context, at gateway, with arguments) (any, error) {
+			answer, err := openAIAt(at).Completions.New(ctx, completionOf(at, with))
+			if err != nil {
+				return nil, err
+			}
+			return answer.Choices[0].Text, nil
+		}},
+		"streams": {"`Completions.NewStreaming`", func(ctx context.Context, at gateway, with arguments) (any, error) {
+			events := openAIAt(at).Completions.NewStreaming(ctx, completionOf(at, with))
+			parts := []string{}
+			for events.Next() {
+				for _, choice := range events.Current().Choices {
+					parts = append(parts, choice.Text)
+				}
+			}
+			return parts, events.Err()
+		}},
+	},
+}
+
+func openAIAt(at gateway) *openai.Client {
+	one := openai.NewClient(option.WithBaseURL(at.URL+"/v1"), option.WithAPIKey(at.Key), option.WithMaxRetries(0))
+	return &one
+}
+
+func completionOf(at gateway, with arguments) openai.CompletionNewParams {
+	return openai.CompletionNewParams{
+		Model:  openai.CompletionNewParamsModel(at.Model),
+		Prompt: openai.CompletionNewParamsPromptUnion{OfString: openai.String(with.Prompt)},
+	}
+}
