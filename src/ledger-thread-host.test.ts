@@ -72,8 +72,8 @@ test('what stands in the journal at the start is in the store when the thread ha
   await write(7);
   await thread.close();
   assert.deepEqual(await ids(), [1, 2, 3, 4, 5, 6, 7].map(id));
-  const { importedRows, bytesBehind, oldestAtMs, failing } = thread.state();
-  assert.deepEqual([importedRows, bytesBehind, oldestAtMs, failing], [7, 0, undefined, false]);
+  const { importedRows, bytesBehind, rowsBehind, oldestAtMs, failure } = thread.state();
+  assert.deepEqual([importedRows, bytesBehind, rowsBehind, oldestAtMs, failure], [7, 0, 0, undefined, undefined]);
   assert.deepEqual(told, []);
 });
 
@@ -88,11 +88,13 @@ test('a thread that dies is started again, and every row is there once', async (
   await write(1);
   const thread = startLedgerThread({ ...data, log, startWorker });
   await thread.caughtUp();
+  await until(() => thread.state().importedRows === 1);
   await workers[0]?.terminate();
   await write(2);
   await until(async () => (await ids()).length === 2);
   await thread.close();
   assert.deepEqual(await ids(), [id(1), id(2)]);
+  assert.equal(thread.state().importedRows, 2, 'what the dead one imported counts on');
   assert.equal(workers.length, 2);
   assert.deepEqual(told, ['the thread of the ledger died; it is started again']);
 });
@@ -103,6 +105,8 @@ test('a store that cannot be opened yet is waited for', async (t) => {
   const thread = startLedgerThread({ ...data, url: 'sqlite:journal', log });
   await until(() => told.length > 0);
   assert.match(told[0] ?? '', /the store cannot be opened; rows stay in the journal/);
+  await until(() => thread.state().failure !== undefined);
+  assert.match(thread.state().failure ?? '', /is a directory/);
   await thread.close();
   assert.deepEqual((await store.ledger.page({}, { limit: 1 })).rows, []);
 });

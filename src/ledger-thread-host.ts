@@ -3,7 +3,7 @@
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Importer, ImporterLog, ImporterState } from './ledger/importer.ts';
+import { type Importer, type ImporterLog, type ImporterState, nothingImported } from './ledger/importer.ts';
 import type { LedgerThreadData, LedgerThreadOrder, LedgerThreadReport } from './ledger-thread.ts';
 
 /** The same file beside this one, in the source and where it was built. */
@@ -29,7 +29,7 @@ function startThread(data: LedgerThreadData): Worker {
 
 export function startLedgerThread({ log, startWorker = startThread, ...data }: LedgerThreadDeps): Importer {
   const caughtUp = Promise.withResolvers<void>();
-  let state: ImporterState = { importedRows: 0, bytesBehind: 0, oldestAtMs: undefined, failing: false };
+  let state: ImporterState = nothingImported;
   /** By threads that died. */
   let importedBefore = 0;
   let { retentionMs } = data;
@@ -67,8 +67,8 @@ export function startLedgerThread({ log, startWorker = startThread, ...data }: L
       const restMs = Math.min(longestRestMs, firstRestMs * 2 ** deaths);
       deaths += 1;
       importedBefore = state.importedRows;
-      state = { ...state, failing: true };
       const reason = cause instanceof Error ? cause.message : `it ended with ${code}`;
+      state = { ...state, failure: reason };
       log.error('the thread of the ledger died; it is started again', { reason });
       restTimer = setTimeout(start, restMs);
     });

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Store } from './core/store.ts';
-import { createImporter, type ImporterLog, type ImporterState } from './ledger/importer.ts';
+import { createImporter, type ImporterLog, type ImporterState, nothingImported } from './ledger/importer.ts';
 import { createJournalReader } from './ledger/journal-reader.ts';
 import { createOrphanClaims } from './ledger/orphans.ts';
 import { systemClock } from './lib/clock.ts';
@@ -46,7 +46,7 @@ async function run(port: MessagePort, data: LedgerThreadData): Promise<void> {
   const report = (what: LedgerThreadReport): void => port.postMessage(what);
   const log = toReports(report);
   const orders = listen(port);
-  const store = await openPatiently(data, log, orders);
+  const store = await openPatiently(data, log, report, orders);
   if (store === undefined) {
     port.close();
     return;
@@ -116,6 +116,7 @@ function listen(port: MessagePort): Orders {
 async function openPatiently(
   { url, cwd }: LedgerThreadData,
   log: ImporterLog,
+  report: (what: LedgerThreadReport) => void,
   orders: Orders,
 ): Promise<Store | undefined> {
   for (let pauseMs = openPause.firstMs; ; pauseMs = Math.min(openPause.longestMs, pauseMs * 2)) {
@@ -126,6 +127,7 @@ async function openPatiently(
       if (pauseMs === openPause.firstMs) {
         const reason = thrown instanceof Error ? thrown.message : String(thrown);
         log.error('the store cannot be opened; rows stay in the journal until it can', { reason });
+        report({ kind: 'state', state: { ...nothingImported, failure: reason } });
       }
     }
     await Promise.race([sleep(pauseMs, undefined, { ref: false }), orders.closed]);

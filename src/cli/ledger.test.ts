@@ -7,14 +7,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { setUpCommand, userFault } from '../../test/support/command.ts';
 import { compileCache, launcher } from '../../test/support/gateway-process.ts';
 import { hostileTexts } from '../../test/support/hostile-texts.ts';
-import { intentLine, settlementLine } from '../../test/support/journal-lines.ts';
+import { writeJournal } from '../../test/support/journal-place.ts';
 import { imported, rowId } from '../../test/support/ledger-rows.ts';
 import { tamper } from '../../test/support/tampering.ts';
 import type { ImportedRow } from '../core/store.ts';
-import { createJournal } from '../ledger/journal.ts';
-import { claimSlot } from '../ledger/journal-slot.ts';
-import { systemClock } from '../lib/clock.ts';
-import { lockFile } from '../store/file-lock.ts';
 import { ledger } from './ledger.ts';
 
 const startMs = Date.UTC(2026, 10, 1);
@@ -157,19 +153,9 @@ test('verify says that rows and sums agree, or where they do not', async (t) => 
 
 test('verify says what waits in journals', async (t) => {
   const { run, cwd } = await setUp(t, []);
-  const slot = claimSlot({ directory: join(cwd, 'data', 'journal'), lock: lockFile, clock: systemClock });
-  t.after(() => slot.release());
-  const journal = await createJournal({
-    directory: slot.directory,
-    node: 'one',
-    durability: 'fast',
-    clock: systemClock,
-  });
-  await journal.open(rowId(startMs, 1), intentLine(rowId(startMs, 1), 'one'));
-  await journal.settle(rowId(startMs, 1), settlementLine(rowId(startMs, 1), 'one'));
-  await journal.close();
+  await writeJournal(join(cwd, 'data', 'journal'), [rowId(startMs, 1)]);
   const { lines } = await run('verify');
-  assert.match(lines[0] ?? '', /^In the journal, in place 0, \d+ bytes wait to go into the store\.$/);
+  assert.match(lines[0] ?? '', /^In the journal, in place 0, \d+ bytes \(1 rows\) wait to go into the store\.$/);
   assert.equal(lines[1], 'Rows and sums agree.');
 });
 

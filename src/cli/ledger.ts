@@ -163,8 +163,8 @@ function verify({ values, cwd, stdout }: CommandContext) {
   const nowMs = systemClock.nowMs();
   const { fromMs = 0, toMs = nowMs } = readSpan(values, nowMs);
   return async ({ store: { ledger: store }, loaded: { snapshot } }: OpenConfiguration) => {
-    for (const { slot, bytes } of await readWaiting(resolve(cwd, snapshot.ledger.directory), store)) {
-      stdout(`In the journal, in place ${slot}, ${bytes} bytes wait to go into the store.`);
+    for (const { slot, bytes, rows } of await readWaiting(resolve(cwd, snapshot.ledger.directory), store)) {
+      stdout(`In the journal, in place ${slot}, ${bytes} bytes (${rows} rows) wait to go into the store.`);
     }
     const differences = await store.verify(fromMs, toMs);
     for (const sentence of differences) stdout(sentence);

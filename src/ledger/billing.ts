@@ -1,13 +1,13 @@
 /** What an exchange costs: at most, before it is sent, and in truth, as the upstream counted it. Whole nano-dollars throughout. */
 
+import { believableIn } from '../core/believable.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Asking, Bill, Price } from '../core/price.ts';
-import type { Usage } from '../core/usage.ts';
 import { mostNanos } from '../lib/money.ts';
 
 /** Of a plain answer: JSON around the text, and the text. */
 const bytesPerToken = 4;
-/** Of a stream: mostly one token an event, in its JSON. */
+/** Of a stream of which no text was seen: mostly one token an event, in its JSON. */
 const streamedBytesPerToken = 200;
 
 const tokensPerPrice = 1_000_000;
@@ -57,8 +57,7 @@ type Quantities = Omit<Bill, 'isEstimated' | 'costNanos'>;
 function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): Bill {
   const { usage, outcome } = exchange;
   const isTextMade = exchange.route?.operation === 'completions' || exchange.route?.operation === 'edits';
-  const input = inputTokensIn(usage);
-  const output = outputTokensIn(usage);
+  const { inputTokens: input, outputTokens: output } = believableIn(exchange);
   const units = usage?.searchUnits ?? null;
   // Who counts in search units counts no tokens, and nobody needs any.
   const needsTokens = units === null || isCharged(price?.input) || isCharged(price?.output);
@@ -85,26 +84,15 @@ const atMost = (count: number): number => Math.min(count, mostCounted);
 
 const isCharged = (price: number | undefined): boolean => price !== undefined && price > 0;
 
-/** Some say the sum of both alone. */
-function inputTokensIn(usage: Usage | null): number | null {
-  if (usage === null) return null;
-  const { promptTokens, totalTokens, completionTokens } = usage;
-  if (promptTokens !== null || totalTokens === null) return promptTokens;
-  return Math.max(totalTokens - (completionTokens ?? 0), 0);
-}
-
-function outputTokensIn(usage: Usage | null): number | null {
-  if (usage === null) return null;
-  const { promptTokens, totalTokens, completionTokens } = usage;
-  if (completionTokens !== null || totalTokens === null) return completionTokens;
-  return promptTokens === null ? 0 : Math.max(totalTokens - promptTokens, 0);
-}
-
-/** By what came of the answer, and never more than was asked for. */
+/** By the text that came, and where none was seen by all that came; never more than was asked for. */
 function likelyOutputTokens(
-  { responseBytes, decodedBytes = 0 }: Exchange,
+  { responseBytes, decodedBytes = 0, written }: Exchange,
   { isStream, mostOutputTokens }: Asking,
 ): number {
+  if (written !== undefined && written.texts > 0) {
+    const seen = isStream === true ? written.texts : Math.ceil(written.bytes / bytesPerToken);
+    return Math.min(written.tokens ?? seen, mostOutputTokens);
+  }
   const bytes = isStream === true ? streamedBytesPerToken : bytesPerToken;
   return Math.min(Math.ceil(Math.max(responseBytes, decodedBytes) / bytes), mostOutputTokens);
 }

@@ -13,7 +13,7 @@ function capture(request: string | Buffer, response: string | Buffer = '{}', hea
   captured.contentEncoding = headers.contentEncoding;
   const bytes = Buffer.from(response);
   for (let start = 0; start < bytes.length; start += 1_000) captured.push(bytes.subarray(start, start + 1_000));
-  const upstreams = new Map([['up', { secrets: [Buffer.from(secret)] }]]);
+  const upstreams = new Map([['up', { secrets: [secret] }]]);
   const exchange: unknown = {
     key: { captureMs: 60_000 },
     captured,

@@ -4,6 +4,7 @@ import { type Captured, mostKeptBytes } from '../core/captured.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Capture } from '../core/ledger-row.ts';
 import type { Snapshot } from '../core/snapshot.ts';
+import { plainSpellings } from '../lib/secret-spellings.ts';
 import { type Hidden, redact, toFieldPattern, withoutEscapes } from './redaction.ts';
 
 const isText = /^(?:text\/|application\/(?:[^;\s]+\+)?(?:json|x-ndjson|jsonl|xml)(?:;|\s|$))/i;
@@ -30,9 +31,9 @@ function hiddenIn({ upstreams, ledger }: Snapshot): Hidden {
   return { secrets: secretsOf(upstreams.values()), fields: toFieldPattern(ledger.hiddenFields) };
 }
 
-function secretsOf(upstreams: Iterable<{ readonly secrets: readonly Buffer[] }>): string[] {
+function secretsOf(upstreams: Iterable<{ readonly secrets: readonly string[] }>): string[] {
   const all = new Set<string>();
-  for (const { secrets } of upstreams) for (const secret of secrets) all.add(secret.toString());
+  for (const { secrets } of upstreams) for (const spelling of secrets.flatMap(plainSpellings)) all.add(spelling);
   return [...all];
 }
 

@@ -39,11 +39,22 @@ export interface ImporterState {
   readonly importedRows: number;
   /** Written into journals, and not in the store yet. */
   readonly bytesBehind: number;
+  /** So many rows among it. */
+  readonly rowsBehind: number;
   /** When the oldest of that was written; undefined where there is none. */
   readonly oldestAtMs: number | undefined;
-  /** The store does not take it just now. */
-  readonly failing: boolean;
+  /** Why the store does not take it just now; undefined where it does. */
+  readonly failure: string | undefined;
 }
+
+/** As it is before anything was read. */
+export const nothingImported: ImporterState = Object.freeze({
+  importedRows: 0,
+  bytesBehind: 0,
+  rowsBehind: 0,
+  oldestAtMs: undefined,
+  failure: undefined,
+});
 
 export interface Importer {
   /** Resolves once everything is in the store that stood in the journals at the start. */
@@ -84,6 +95,8 @@ class Source {
   held: JournalBatch | undefined = undefined;
   position: JournalPosition | undefined = undefined;
   failures = 0;
+  /** Of the latest one. */
+  failure: string | undefined = undefined;
   restsUntilMs = 0;
   /** When it is looked again whether something can be deleted. */
   tidiesAtMs = 0;
@@ -131,15 +144,17 @@ class JournalImporter implements Importer {
 
   state(): ImporterState {
     let bytesBehind = 0;
+    let rowsBehind = 0;
     let oldestAtMs: number | undefined;
     for (const { reader } of this.#sources) {
       const state = reader.state();
       bytesBehind += state.bytesBehind;
+      rowsBehind += state.rowsBehind;
       const atMs = state.oldestUnimportedAtMs;
       if (atMs !== undefined && (oldestAtMs === undefined || atMs < oldestAtMs)) oldestAtMs = atMs;
     }
-    const failing = this.#sources.some((source) => source.failures > 0);
-    return { importedRows: this.#importedRows, bytesBehind, oldestAtMs, failing };
+    const failure = this.#sources.find((source) => source.failure !== undefined)?.failure;
+    return { importedRows: this.#importedRows, bytesBehind, rowsBehind, oldestAtMs, failure };
   }
 
   retain(retentionMs: number): void {
@@ -249,17 +264,21 @@ class JournalImporter implements Importer {
   #succeeded(source: Source): void {
     if (source.failures === 0) return;
     source.failures = 0;
+    source.failure = undefined;
     this.#deps.log.info('rows go into the store again', { journal: source.reader.id });
   }
 
   #failed(source: Source, thrown: unknown): void {
     const { clock, log } = this.#deps;
-    if (source.failures === 0) {
+    const failure = reasonOf(thrown);
+    // Said again where it has become another one.
+    if (source.failure !== failure) {
       log.error('rows cannot go into the store; they stay in the journal until they can', {
         journal: source.reader.id,
-        reason: reasonOf(thrown),
+        reason: failure,
       });
     }
+    source.failure = failure;
     source.restsUntilMs = clock.monotonicMs() + Math.min(longestPauseMs, firstPauseMs * 2 ** source.failures);
     source.failures += 1;
   }

@@ -173,3 +173,48 @@ test('nothing is deleted before the store is sure not to lose it', async (t) => 
   assert.equal(statSync(join(copy, '0000000002.journal')).size, 0);
   await reader.close();
 });
+
+test('says how many rows wait, counting each frame once, wherever reading and importing are', async () => {
+  const reader = await readerOf(whole);
+  assert.equal(reader.state().rowsBehind, 3);
+  const first = await reader.read(2);
+  assert.deepEqual(outcomes(first.rows), ['a ok', 'r ok']);
+  assert.equal(reader.state().rowsBehind, 3);
+  await reader.imported(first.position);
+  assert.equal(reader.state().rowsBehind, 1);
+  await readThrough(reader);
+  assert.equal(reader.state().rowsBehind, 0);
+  // As one that begins where the store knows the journal to be.
+  const later = await readerOf(whole);
+  await later.open(first.position);
+  assert.equal(later.state().rowsBehind, 1);
+  const untouched = await readerOf(whole);
+  await readThrough(untouched);
+  assert.equal(untouched.state().rowsBehind, 0);
+});
+
+test('a segment that is gone since it was listed is none: reading goes on, and nothing fails', async () => {
+  const gone = (): never => {
+    throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+  };
+  const segments = [whole];
+  const files: JournalFiles = {
+    ...systemFiles,
+    // The second is one that could not be made whole: who writes has taken it away again.
+    list: () => ['0000000001.journal', '0000000002.journal'],
+    open: (path) => (path.endsWith('2.journal') ? gone() : 0),
+    close: () => undefined,
+    size: () => whole.length,
+    read: (file, into, length, position) => segments[file]?.copy(into, 0, position, position + length) ?? 0,
+    remove: gone,
+    truncate: gone,
+  };
+  const reader = createJournalReader({ directory, files, isOrphan: () => false });
+  await reader.open(undefined);
+  const { rows } = await readThrough(reader);
+  assert.deepEqual(outcomes(rows), ['a ok', 'r ok', 'b ok']);
+  assert.deepEqual([reader.state().bytesBehind, reader.state().rowsBehind], [0, 0]);
+  // Beyond it: whoever had it removed is not in the way either.
+  await reader.open({ segment: 3, offset: 0 });
+  await reader.imported({ segment: 3, offset: 0 });
+});

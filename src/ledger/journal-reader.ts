@@ -6,8 +6,16 @@ import type { ImportedRow, JournalPosition } from '../core/store.ts';
 import { type Joined, Joiner, nothingJoined } from './joiner.ts';
 import { type JournalFiles, systemFiles } from './journal-files.ts';
 import { headBytes } from './journal-frame.ts';
-import { type Frame, listSegments, SegmentReader, segmentPath } from './journal-segment.ts';
+import {
+  type Frame,
+  listSegments,
+  openIfThere,
+  removeIfThere,
+  type SegmentReader,
+  segmentPath,
+} from './journal-segment.ts';
 import { idFile } from './journal-slot.ts';
+import { RowsBehind } from './rows-behind.ts';
 
 export interface JournalBatch {
   readonly rows: readonly ImportedRow[];
@@ -27,6 +35,8 @@ export interface JournalBatch {
 interface JournalReaderState {
   /** Written, and not imported yet. */
   readonly bytesBehind: number;
+  /** The ends of exchanges among it: so many rows wait. Of a journal of gigabytes not all are counted at the first look. */
+  readonly rowsBehind: number;
   readonly oldestUnimportedAtMs: number | undefined;
   readonly openIntents: number;
   readonly segments: number;
@@ -80,6 +90,7 @@ class FileJournalReader implements JournalReader {
   readonly #isSecure: () => Promise<boolean>;
 
   #joiner = new Joiner();
+  #rowsBehind = new RowsBehind(beginning);
   /** Nodes and damage that were found on the way, for the next batch. */
   #found: Joined = nothingJoined();
   #current: SegmentReader | undefined = undefined;
@@ -110,12 +121,13 @@ class FileJournalReader implements JournalReader {
     this.#joiner = new Joiner();
     this.#position = position ?? beginning;
     this.#importedTo = this.#position;
+    this.#rowsBehind = new RowsBehind(this.#position);
     // The rows are in the store; the open intents are needed again, and whether the nodes were released nobody knows.
     const again = nothingJoined();
     const { segment, offset } = this.#position;
     for (const number of this.#list()) {
       if (number > segment || (number === segment && offset === 0)) break;
-      this.#enter(number);
+      if (!this.#enter(number)) continue;
       this.#rescan(number === segment ? offset : Number.POSITIVE_INFINITY, again);
     }
     // Whoever gave such a position had seen the end of everything before.
@@ -144,16 +156,17 @@ class FileJournalReader implements JournalReader {
     const { segment, offset } = this.#position;
     // What was read and is not imported yet may rest on what would be deleted.
     if (position.segment !== segment || position.offset !== offset) return;
+    this.#rowsBehind.imported(position);
     const numbers = this.#list();
     // By the last one the next process knows where the numbers go on.
     const last = numbers.pop();
     const spent = numbers.filter((number) => number < segment && !this.#joiner.hasOpenIn(number));
-    const isLastSpent = last !== undefined && last < segment && this.#look(last, ({ bytes }) => bytes) > 0;
+    const isLastSpent = last !== undefined && last < segment && (this.#look(last, ({ bytes }) => bytes) ?? 0) > 0;
     if (spent.length === 0 && !isLastSpent) return;
     // As long as the store could lose it again, the journal is what it is made up from.
     if (!(await this.#isSecure())) return;
     for (const number of spent) {
-      this.#files.remove(segmentPath(this.#directory, number));
+      removeIfThere(segmentPath(this.#directory, number), this.#files);
       this.#joiner.forget(number);
       this.#extents.delete(number);
     }
@@ -175,7 +188,15 @@ class FileJournalReader implements JournalReader {
       bytesBehind += bytes;
       oldestUnimportedAtMs ??= this.#timeAt(number, from);
     }
-    return { bytesBehind, oldestUnimportedAtMs, openIntents: this.#joiner.openIntents, segments: numbers.length };
+    const rowsBehind =
+      bytesBehind === 0 ? 0 : this.#rowsBehind.count(numbers, (number, what) => this.#look(number, what));
+    return {
+      bytesBehind,
+      rowsBehind,
+      oldestUnimportedAtMs,
+      openIntents: this.#joiner.openIntents,
+      segments: numbers.length,
+    };
   }
 
   async close(): Promise<void> {
@@ -191,16 +212,21 @@ class FileJournalReader implements JournalReader {
     this.#current = undefined;
   }
 
-  #enter(number: number): void {
+  /** False where it is gone since it was listed: who writes removes a segment that could not be made whole. */
+  #enter(number: number): boolean {
+    const entered = openIfThere(this.#directory, number, this.#files);
+    if (entered === undefined) return false;
     this.#close();
-    this.#current = new SegmentReader(this.#directory, number, this.#files);
+    this.#current = entered;
     this.#offset = 0;
+    return true;
   }
 
   #take(frame: Frame, into: Joined): void {
     if (this.#current === undefined) return;
     const { number } = this.#current;
     this.#joiner.take(toLines(frame.text), number, frame.end, into);
+    this.#rowsBehind.took(frame.text);
     this.#offset = frame.end;
     this.#position = { segment: number, offset: frame.end };
   }
@@ -215,17 +241,13 @@ class FileJournalReader implements JournalReader {
     if (current === undefined) {
       // One in which nothing was written may still be in the making.
       if (next === undefined || !(isWrittenLater || isOrphan)) return false;
-      this.#enter(next);
-      return true;
+      return this.#enter(next);
     }
     if (!isWrittenLater && !isOrphan) return false;
     // The last frame may have come between the two looks.
     if (current.frameAt(this.#offset) !== undefined) return true;
     if (this.#skipDamage(current, into)) return true;
-    if (next !== undefined) {
-      this.#enter(next);
-      return true;
-    }
+    if (next !== undefined) return this.#enter(next);
     this.#joiner.endAll(into);
     this.#close();
     this.#position = { segment: current.number + 1, offset: 0 };
@@ -265,7 +287,7 @@ class FileJournalReader implements JournalReader {
   }
 
   #isBegun(number: number): boolean {
-    return this.#look(number, (segment) => segment.isBegun);
+    return this.#look(number, (segment) => segment.isBegun) ?? false;
   }
 
   #timeAt(number: number, offset: number): number | undefined {
@@ -280,12 +302,15 @@ class FileJournalReader implements JournalReader {
         end += headBytes + head.length;
       return end;
     });
+    if (extent === undefined) return known;
     this.#extents.set(number, extent);
     return extent;
   }
 
-  #look<T>(number: number, what: (segment: SegmentReader) => T): T {
-    const segment = new SegmentReader(this.#directory, number, this.#files);
+  /** Undefined where it is gone since it was listed. */
+  #look<T>(number: number, what: (segment: SegmentReader) => T): T | undefined {
+    const segment = openIfThere(this.#directory, number, this.#files);
+    if (segment === undefined) return undefined;
     try {
       return what(segment);
     } finally {

@@ -23,6 +23,26 @@ export function listSegments(directory: string, files: JournalFiles): number[] {
   return numbers.sort((a, b) => a - b);
 }
 
+/** Who writes and who imports tidy up side by side, each in a thread of its own: gone is gone, whoever was first. */
+export function removeIfThere(path: string, files: JournalFiles): void {
+  try {
+    files.remove(path);
+  } catch (thrown) {
+    if (!isGone(thrown)) throw thrown;
+  }
+}
+
+export function openIfThere(directory: string, number: number, files: JournalFiles): SegmentReader | undefined {
+  try {
+    return new SegmentReader(directory, number, files);
+  } catch (thrown) {
+    if (!isGone(thrown)) throw thrown;
+    return undefined;
+  }
+}
+
+const isGone = (thrown: unknown): boolean => thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
+
 const zeros = Buffer.alloc(1024 * 1024);
 
 /** Makes the file and takes the room for it, off the loop. Where that fails, nothing is left of it. */
@@ -48,7 +68,7 @@ export async function allocateSegment(
     }
   } catch (thrown) {
     files.close(file);
-    files.remove(path);
+    removeIfThere(path, files);
     throw thrown;
   }
   return new SegmentWriter(path, number, bytes, file, files);
@@ -101,7 +121,7 @@ export class SegmentWriter {
   /** For one in which nothing was written. */
   remove(): void {
     this.#files.close(this.#file);
-    this.#files.remove(this.path);
+    removeIfThere(this.path, this.#files);
   }
 }
 

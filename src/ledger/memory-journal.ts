@@ -4,6 +4,7 @@ import { Joiner, nothingJoined } from './joiner.ts';
 import type { Journal } from './journal.ts';
 import { journalUnavailable } from './journal-error.ts';
 import type { JournalBatch, JournalReader } from './journal-reader.ts';
+import { isRow } from './rows-behind.ts';
 
 const defaultMostCharacters = 64 * 1024 * 1024;
 const onlySegment = 1;
@@ -52,11 +53,13 @@ class Waiting {
   /** The number of the first line that is still here. */
   #first = 0;
   characters = 0;
+  rows = 0;
   pushedCharacters = 0;
 
   push(text: string): void {
     this.#lines.push(text);
     this.characters += text.length;
+    if (isRow(text)) this.rows += 1;
     this.pushedCharacters += text.length;
   }
 
@@ -67,7 +70,10 @@ class Waiting {
   drop(to: number): void {
     const dropped = this.#lines.splice(0, Math.max(0, to - this.#first));
     this.#first += dropped.length;
-    for (const line of dropped) this.characters -= line.length;
+    for (const line of dropped) {
+      this.characters -= line.length;
+      if (isRow(line)) this.rows -= 1;
+    }
   }
 }
 
@@ -105,6 +111,7 @@ function createReader(waiting: Waiting): JournalReader {
       const [oldest] = given;
       return {
         bytesBehind: waiting.characters,
+        rowsBehind: waiting.rows,
         oldestUnimportedAtMs: oldest?.rows[0]?.row.startedAtMs,
         openIntents: joiner.openIntents,
         segments: 1,

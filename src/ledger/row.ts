@@ -6,6 +6,7 @@
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Capture, RowOutcome } from '../core/ledger-row.ts';
+import { upstreamNameOf } from '../core/model-name.ts';
 import type { Route } from '../core/route.ts';
 import type { Target } from '../core/snapshot.ts';
 import type { Reservation } from '../core/spending.ts';
@@ -138,7 +139,7 @@ export class RowWriter {
 /** What a pattern stood for: the upstream's name is made of it as the call's was. */
 function nameOf({ snapshot, modelId = '' }: Exchange, pattern: string): string {
   const matched = snapshot.models.resolve(modelId)?.matched ?? '';
-  return pattern.replace('*', () => matched);
+  return upstreamNameOf(pattern, matched);
 }
 
 /** Where nobody said how it ended: it failed before its end was looked at. */

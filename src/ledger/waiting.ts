@@ -9,6 +9,7 @@ import { idFile, listSlots } from './journal-slot.ts';
 export interface Waiting {
   readonly slot: number;
   readonly bytes: number;
+  readonly rows: number;
 }
 
 /** Of each place where something waits. */
@@ -20,8 +21,11 @@ export async function readWaiting(directory: string, store: Pick<LedgerStore, 'p
     const reader = createJournalReader({ directory: path, isOrphan: () => false });
     try {
       await reader.open(await store.position(reader.id));
-      const { bytesBehind: bytes } = reader.state();
-      if (bytes > 0) waiting.push({ slot, bytes });
+      let state = reader.state();
+      // Not all of a long one are counted at once.
+      for (let rows = -1; state.rowsBehind > rows; state = reader.state()) rows = state.rowsBehind;
+      const { bytesBehind: bytes, rowsBehind: rows } = state;
+      if (bytes > 0) waiting.push({ slot, bytes, rows });
     } finally {
       await reader.close();
     }

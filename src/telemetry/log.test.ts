@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { Exchange } from '../core/exchange.ts';
+import type { Snapshot } from '../core/snapshot.ts';
+import { createLog } from './log.ts';
 
 const program = fileURLToPath(new URL('../../test/support/log-program.ts', import.meta.url));
 
@@ -41,4 +48,31 @@ test('processes that share one output never tear the lines of one another, howev
       `the lines of worker ${worker}`,
     );
   }
+});
+
+test('a request that waits for upstreams with too many calls is a warning; one that a limit of ours stops is none', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-log-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, 'log');
+  const fd = openSync(file, 'w');
+  const log = createLog(fd);
+  const snapshot = { server: { logClientAddress: false } } as unknown as Snapshot;
+  for (const [status, cause] of [
+    [200, undefined],
+    [429, undefined],
+    [429, 'resting; a: m: rests 9.0 s more (answered 429)'],
+    [503, 'resting'],
+  ] as const) {
+    const exchange = new Exchange('id', undefined, snapshot, 0, 0);
+    exchange.status = status;
+    exchange.errorCause = cause;
+    log.request(exchange, 'POST');
+  }
+  log.flush();
+  // It stays open: the log writes there as long as this process lives, as it does to its standard output.
+  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).level),
+    [30, 30, 40, 50],
+  );
 });

@@ -29,6 +29,7 @@ const sharedWriteBytes = 4096;
 
 /** As pino numbers them. */
 const infoLevel = 30;
+const warnLevel = 40;
 const errorLevel = 50;
 
 /** `shared`: other processes write to the same output; the worker's number stands in every line of its own. */
@@ -99,7 +100,7 @@ function createTimestamp(): () => string {
 function toLine(exchange: Exchange, method: string, time: string, worker: number | undefined): Record<string, unknown> {
   const { target, usage, snapshot } = exchange;
   return {
-    level: exchange.status >= 500 ? errorLevel : infoLevel,
+    level: levelOf(exchange),
     time,
     worker,
     msg: 'request',
@@ -130,6 +131,12 @@ function toLine(exchange: Exchange, method: string, time: string, worker: number
     search_units: usage?.searchUnits ?? null,
     client_address: snapshot.server.logClientAddress ? exchange.clientAddress : undefined,
   };
+}
+
+/** What has a cause beside what the client was told is of interest to the operator, though it may be the client's to wait. */
+function levelOf({ status, errorCause }: Exchange): number {
+  if (status >= 500) return errorLevel;
+  return errorCause === undefined ? infoLevel : warnLevel;
 }
 
 function toTry({ upstream, model, credential, outcome, detail, durationMs }: TryRecord): Record<string, unknown> {

@@ -85,6 +85,7 @@ test('a request counts under its route, model, status and outcome; a pattern und
   await rig.post('/v1/embeddings', { model: 'm', input: 'x' }, { headers: [['Authorization', 'Bearer of-nobody']] });
   await rig.get('/v1/models');
   await rig.get('/healthz');
+  await rig.get('/readyz');
   await rig.get('/nowhere');
   await rig.get('/v1/embeddings');
   await rig.exchange(9);
@@ -99,6 +100,7 @@ test('a request counts under its route, model, status and outcome; a pattern und
   assert.equal(requests({ route: '/v1/models', operation: 'none', status: '2xx', outcome: 'ok' }), 1);
   assert.equal(requests({ route: 'none', operation: 'none', model: 'none', status: '4xx' }), 1);
   assert.equal(requests({}), 9, 'probes are not counted');
+  assert.equal(rig.settled.length, 9, 'nor logged');
   assert.deepEqual([...after.valuesOf('model')].sort(), ['gpt-*', 'm', 'none', 'two']);
 
   const errors = (code: string) => after.sum('postern_errors_total', { code });
@@ -156,6 +158,23 @@ test('a client that leaves is aborted, and its call abandoned', async (t) => {
   assert.equal(after.sum('postern_requests_total', { model: 'm', status: '4xx', outcome: 'aborted' }), 1);
   assert.equal(after.sum('postern_attempts_total', { upstream: 'up', outcome: 'abandoned' }), 1);
   assert.equal(after.sum('postern_errors_total', { code: 'client_closed' }), 1);
+});
+
+test('answers that repeat the credential are counted by upstream, withheld or cut', async (t) => {
+  const { rig, upstream, read } = await start(t, answering, () => null);
+  const credential = 'sk-upstream-key';
+  for (const [status, answer] of [
+    [401, credential],
+    [200, 'nothing'],
+    [200, Buffer.from(credential).toString('base64')],
+    [500, Buffer.from(credential).toString('base64')],
+  ] as const) {
+    upstream.respondWith((_entry, reply) => reply.json(status, { answer }));
+    await rig.post('/v1/embeddings', { model: 'm', input: 'x' });
+  }
+  await rig.exchange(4);
+  // In what succeeds, so short a one is not looked for.
+  assert.equal(read().sum('postern_repeated_credentials_total', { upstream: 'up' }), 2);
 });
 
 test('what is billed is counted by model and upstream; an unknown price is no price', async (t) => {

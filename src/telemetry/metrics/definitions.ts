@@ -10,7 +10,7 @@ export interface Definition {
   readonly buckets: readonly number[];
 }
 
-const waitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const waitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const overheadBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 const table = {
@@ -36,6 +36,10 @@ const table = {
   ),
 
   postern_attempts_total: counter('Calls to upstreams, by what came of them.', ['upstream', 'outcome']),
+  postern_repeated_credentials_total: counter(
+    'Answers that repeated a credential of their upstream, and were withheld or cut.',
+    ['upstream'],
+  ),
   postern_upstream_first_byte_seconds: histogram(
     'From a call being sent to the first byte of its answer, of those whose answer went to the client.',
     waitBuckets,
@@ -49,7 +53,7 @@ const table = {
   ]),
   postern_target_in_flight: gauge('Calls under way to a target.', ['upstream', 'model']),
   postern_target_latency_seconds: gauge(
-    'Moving time to the first byte of a target; 0 while nothing was called lately.',
+    'Moving time to the first byte of a target, as measured; 0 where nothing was called in the last five minutes.',
     ['upstream', 'model'],
     'most',
   ),
@@ -70,13 +74,26 @@ const table = {
   ]),
 
   postern_limit_hits_total: counter('Requests that a limit stopped.', ['holder', 'measure']),
+  postern_limit_local_decisions_total: counter('Decisions about limits that Redis had no part in.', ['why']),
   postern_budget_hits_total: counter('Requests that a budget stopped.', ['holder', 'period']),
 
+  postern_body_memory_bytes: gauge(
+    'Memory that bodies in flight hold: of requests, and of answers that are translated.',
+    ['of'],
+  ),
+  postern_body_memory_limit_bytes: gauge('The most that they may hold.', ['of']),
+  postern_body_memory_waiting: gauge('Requests and answers that wait for room in it.', ['of']),
+  postern_body_memory_refused_total: counter(
+    'Of those, how many found none in time (wait), or no more while they grew (growth).',
+    ['of', 'why'],
+  ),
+
   postern_journal_bytes: gauge('Bytes of the journal that are not in the store yet.', []),
+  postern_journal_waiting_rows: gauge('Rows of the journal that are not in the store yet.', []),
   postern_journal_rows_total: counter('Rows that were brought from the journal into the store.', []),
   postern_journal_oldest_seconds: gauge('Age of the oldest row that is not in the store yet.', [], 'most'),
   postern_journal_failing: gauge('1 where the journal cannot be written, so that no request is taken.', [], 'most'),
-  postern_store_up: gauge('1 where the store answered last.', [], 'least'),
+  postern_store_up: gauge('0 where rows cannot be brought into the store.', [], 'least'),
   postern_redis_up: gauge('1 where Redis answered last.', [], 'least'),
   postern_redis_fallback: gauge('Processes that count limits on their own, as Redis is out.', []),
 
@@ -99,7 +116,7 @@ const table = {
   nodejs_external_memory_bytes: gauge('Memory outside the heap that belongs to objects in it.', []),
   nodejs_eventloop_delay_seconds: gauge(
     'How late timers fired in the last 10 seconds, of the process where it was worst.',
-    ['quantile'],
+    ['percentile'],
     'most',
   ),
   nodejs_gc_seconds_total: counter('Time spent collecting garbage, all processes together.', ['kind']),

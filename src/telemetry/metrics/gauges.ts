@@ -1,15 +1,30 @@
 /** Gauges: what others say of their state at the moment when somebody looks. */
 
-import type { TargetState } from '../../core/target-state.ts';
+import { type TargetState, targetStates } from '../../core/target-state.ts';
 import type { MetricName } from './definitions.ts';
 import { type Reading, type Series, toLabels } from './reading.ts';
+
+const bodyKinds = ['requests', 'answers'] as const;
+type BodyKind = (typeof bodyKinds)[number];
+
+interface MemoryState {
+  readonly heldBytes: number;
+  readonly totalBytes: number;
+  readonly waiting: number;
+  readonly refused: number;
+  readonly outgrown: number;
+}
 
 /** Each is asked when the metrics are read. Whoever is left out has nothing to say, and its metric is not there. */
 export interface MetricSources {
   /** How every target of the configuration in force is. */
   readonly targets?: () => readonly TargetState[];
+  /** Memory for bodies in flight. */
+  readonly bodyMemory?: () => Readonly<Record<BodyKind, MemoryState>>;
   /** Of the journal, what is not in the store yet. */
   readonly journalBytes?: () => number;
+  /** Of the journal, rows that are not in the store yet. */
+  readonly journalRowsWaiting?: () => number;
   /** What was brought into the store so far. */
   readonly journalRows?: () => number;
   /** Of what is not in the store yet. */
@@ -19,12 +34,15 @@ export interface MetricSources {
   readonly storeUp?: () => number;
   readonly redisUp?: () => number;
   readonly redisFallback?: () => number;
+  /** Decisions about limits that Redis had no part in, so far: by why. */
+  readonly localDecisions?: () => Readonly<Record<'late' | 'away', number>>;
   /** The number of the last change of the store that is in force. */
   readonly configRevision?: () => number;
 }
 
 const plain = {
   journalBytes: 'postern_journal_bytes',
+  journalRowsWaiting: 'postern_journal_waiting_rows',
   journalRows: 'postern_journal_rows_total',
   journalOldestSeconds: 'postern_journal_oldest_seconds',
   journalFailing: 'postern_journal_failing',
@@ -34,15 +52,37 @@ const plain = {
   configRevision: 'postern_config_revision',
 } as const satisfies Record<string, MetricName>;
 
-const states: readonly TargetState['state'][] = ['healthy', 'probing', 'resting', 'failing'];
-
 export function readSources(sources: MetricSources): Reading {
   const reading: Reading = {};
   for (const name of Object.keys(plain) as (keyof typeof plain)[]) {
     const source = sources[name];
     if (source !== undefined) reading[plain[name]] = { '': source() };
   }
+  const decisions = sources.localDecisions?.();
+  if (decisions !== undefined) {
+    reading.postern_limit_local_decisions_total = {
+      [toLabels(['why'], ['late'])]: decisions.late,
+      [toLabels(['why'], ['away'])]: decisions.away,
+    };
+  }
+  if (sources.bodyMemory !== undefined) Object.assign(reading, readMemory(sources.bodyMemory()));
   return sources.targets === undefined ? reading : { ...reading, ...readTargets(sources.targets()) };
+}
+
+function readMemory(memory: Readonly<Record<BodyKind, MemoryState>>): Reading {
+  const of = (read: (state: MemoryState) => number): Series =>
+    Object.fromEntries(bodyKinds.map((kind) => [toLabels(['of'], [kind]), read(memory[kind])]));
+  const refused: Series = {};
+  for (const kind of bodyKinds) {
+    refused[toLabels(['of', 'why'], [kind, 'wait'])] = memory[kind].refused;
+    refused[toLabels(['of', 'why'], [kind, 'growth'])] = memory[kind].outgrown;
+  }
+  return {
+    postern_body_memory_bytes: of(({ heldBytes }) => heldBytes),
+    postern_body_memory_limit_bytes: of(({ totalBytes }) => totalBytes),
+    postern_body_memory_waiting: of(({ waiting }) => waiting),
+    postern_body_memory_refused_total: refused,
+  };
 }
 
 function readTargets(targets: readonly TargetState[]): Reading {
@@ -54,7 +94,7 @@ function readTargets(targets: readonly TargetState[]): Reading {
   for (const target of targets) {
     const names = [target.upstream, target.model];
     const labels = toLabels(['upstream', 'model'], names);
-    for (const one of states) {
+    for (const one of targetStates) {
       state[toLabels(['upstream', 'model', 'state'], [...names, one])] = target.state === one ? 1 : 0;
     }
     inFlight[labels] = target.inFlight;

@@ -52,8 +52,6 @@ interface MetricsDeps {
 const goneKept = 1_000;
 const none = 'none';
 const ownPaths = ['/v1/models', '/v1/models/{id}'];
-/** They would drown the rest. */
-const probePaths: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz']);
 
 /** A model's requests, by route. */
 type ModelCounts = ReadonlyMap<Route, RequestCounts>;
@@ -144,7 +142,6 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
     },
     settled(exchange) {
       const { route, target, bill } = exchange;
-      if (route === undefined && probePaths.has(exchange.path)) return;
       requestCounts(exchange).count(exchange, performance.now());
       if (route === undefined) return;
       inFlight[route.operation] = (inFlight[route.operation] ?? 0) - 1;
@@ -182,7 +179,7 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
 
 /** The one call of nearly every exchange stands in no list. */
 function countAttempts(
-  { attempts, tries, target, firstByteAtMs, sentAtMs }: Exchange,
+  { attempts, tries, target, firstByteAtMs, sentAtMs, repeatedCredential }: Exchange,
   upstreams: ReadonlyMap<string, AttemptCounts>,
 ): void {
   const last = target === undefined ? undefined : upstreams.get(target.upstream.id);
@@ -191,6 +188,7 @@ function countAttempts(
     upstreams.get(upstream)?.count(outcome);
     if (isCall(outcome)) told += 1;
   }
+  if (repeatedCredential) last?.repeatedCredentials.add(1);
   if (firstByteAtMs > 0) last?.firstByte.observe((firstByteAtMs - sentAtMs) / 1000);
   if (told === attempts) return;
   if (firstByteAtMs > 0 && told === 0) last?.answered.add(1);

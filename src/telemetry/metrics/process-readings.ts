@@ -14,7 +14,8 @@ export interface ProcessReadings {
 
 const delayResolutionMs = 20;
 const windowMs = 10_000;
-const quantiles = [0.5, 0.9, 0.99, 1] as const;
+/** In a gauge, `quantile` would be taken for that of a summary. */
+const percentiles = [50, 90, 99, 100] as const;
 
 const kinds: Readonly<Record<number, string>> = {
   [constants.NODE_PERFORMANCE_GC_MINOR]: 'minor',
@@ -26,9 +27,9 @@ const kinds: Readonly<Record<number, string>> = {
 export function createProcessReadings(): ProcessReadings {
   const delay = monitorEventLoopDelay({ resolution: delayResolutionMs });
   delay.enable();
-  const delays = new Map<number, number>(quantiles.map((quantile) => [quantile, 0]));
+  const delays = new Map<number, number>(percentiles.map((percentile) => [percentile, 0]));
   const windows = setInterval(() => {
-    for (const quantile of quantiles) delays.set(quantile, latenessS(delay.percentile(quantile * 100)));
+    for (const percentile of percentiles) delays.set(percentile, latenessS(delay.percentile(percentile)));
     delay.reset();
   }, windowMs).unref();
 
@@ -55,7 +56,7 @@ export function createProcessReadings(): ProcessReadings {
         nodejs_heap_total_bytes: { '': memory.heapTotal },
         nodejs_external_memory_bytes: { '': memory.external },
         nodejs_eventloop_delay_seconds: Object.fromEntries(
-          [...delays].map(([quantile, seconds]) => [toLabels(['quantile'], [String(quantile)]), seconds]),
+          [...delays].map(([percentile, seconds]) => [toLabels(['percentile'], [String(percentile)]), seconds]),
         ),
         nodejs_gc_seconds_total: Object.fromEntries(
           [...collecting].map(([kind, seconds]) => [toLabels(['kind'], [kind]), seconds]),

@@ -1,0 +1,76 @@
+/** Counts the rows that stand in a journal and are not in the store yet, reading each frame once however often it is asked. */
+
+import type { JournalPosition } from '../core/store.ts';
+import type { SegmentReader } from './journal-segment.ts';
+
+/** How the ledger writes the ends of exchanges. Bodies are escaped, so no line break stands in one. */
+const rowStart = '{"kind":"settlement"';
+const rowStartBytes = Buffer.from(rowStart);
+const lineEnd = 0x0a;
+
+export const isRow = (line: string): boolean => line.startsWith(rowStart);
+
+function countRows(text: Buffer): number {
+  let rows = 0;
+  for (let at = text.indexOf(rowStartBytes); at >= 0; at = text.indexOf(rowStartBytes, at + rowStart.length)) {
+    if (at === 0 || text[at - 1] === lineEnd) rows += 1;
+  }
+  return rows;
+}
+
+/** More is counted at the next look, so that a journal of gigabytes holds nobody up. */
+const mostBytesALook = 64 * 1024 * 1024;
+
+/** Opens a segment for as long as `what` looks; undefined where it is not there any more. */
+type LookInto = (number: number, what: (segment: SegmentReader) => void) => void;
+
+export class RowsBehind {
+  /** Up to where it was counted. */
+  #cursor: JournalPosition;
+  #seen = 0;
+  #taken = 0;
+  #imported = 0;
+  #importedTo: JournalPosition;
+
+  constructor(from: JournalPosition) {
+    this.#cursor = from;
+    this.#importedTo = from;
+  }
+
+  /** The reader gave the rows of a frame. */
+  took(text: Buffer): void {
+    this.#taken += countRows(text);
+  }
+
+  /** All that was given is in the store. */
+  imported(position: JournalPosition): void {
+    this.#imported = this.#taken;
+    this.#importedTo = position;
+  }
+
+  /** `numbers` are the segments that are there, rising. */
+  count(numbers: readonly number[], look: LookInto): number {
+    if (isBefore(this.#cursor, this.#importedTo)) {
+      this.#cursor = this.#importedTo;
+      this.#seen = this.#imported;
+    }
+    let left = mostBytesALook;
+    for (const number of numbers) {
+      if (number < this.#cursor.segment || left <= 0) continue;
+      look(number, (segment) => {
+        let offset = number === this.#cursor.segment ? this.#cursor.offset : 0;
+        for (let frame = segment.frameAt(offset); frame !== undefined && left > 0; frame = segment.frameAt(offset)) {
+          this.#seen += countRows(frame.text);
+          left -= frame.text.length;
+          offset = frame.end;
+          this.#cursor = { segment: number, offset };
+        }
+      });
+    }
+    return Math.max(0, this.#seen - this.#imported);
+  }
+}
+
+function isBefore(one: JournalPosition, other: JournalPosition): boolean {
+  return one.segment < other.segment || (one.segment === other.segment && one.offset < other.offset);
+}

@@ -1,0 +1,17 @@
+/** What readiness says beside yes and no. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startRig } from '../support/rig.ts';
+
+test('rows that cannot go into the store are told by readiness, which stays: they are safe in the journal', async (t) => {
+  let failure: string | undefined = 'The store "/srv/postern.db" cannot be written';
+  const rig = await startRig(t, {}, {}, { imported: () => ({ rowsBehind: 8_514, failure }) });
+  const failing = await rig.get('/readyz');
+  assert.equal(failing.status, 200);
+  // Anyone may ask, so it says nothing of the machine.
+  assert.equal(failing.body.toString(), '{"status":"ready","ledger":{"import":"failing","rows_waiting":8514}}');
+  failure = undefined;
+  const well = await rig.get('/readyz');
+  assert.equal(well.body.toString(), '{"status":"ready"}');
+});

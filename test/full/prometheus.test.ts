@@ -1,0 +1,72 @@
+/** Prometheus' own judge of metrics and of rules: what is exposed, and the alerts that the docs begin with. */
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startFakeUpstream } from '../support/fake-upstream.ts';
+import { startGatewayProcess } from '../support/gateway-process.ts';
+import { request } from '../support/raw-client.ts';
+
+/** Where CI is set it is never left out: the spawn fails there. */
+const whyNot =
+  process.env.CI !== 'true' && spawnSync('promtool', ['--version']).error !== undefined
+    ? 'promtool is not installed (Debian: prometheus)'
+    : false;
+
+function promtool(args: readonly string[], input = ''): string {
+  const { status, stdout, stderr, error } = spawnSync('promtool', args, { input, encoding: 'utf8' });
+  if (error !== undefined) throw error;
+  return status === 0 ? '' : `${status}: ${stdout}${stderr}`;
+}
+
+test('what is exposed after requests of every kind passes `promtool check metrics`', { skip: whyNot }, async (t) => {
+  const upstream = await startFakeUpstream((seen, reply) =>
+    seen.body.includes('fail')
+      ? reply.json(500, {})
+      : reply.json(200, { usage: { prompt_tokens: 3, total_tokens: 3 } }),
+  );
+  t.after(() => upstream.close());
+  const gateway = await startGatewayProcess({
+    config: {
+      upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: 'sk-upstream-key' }],
+      models: [{ id: 'm', operations: ['embeddings', 'rerank'], targets: [{ upstream: 'up' }], price: { input: 1 } }],
+      keys: [
+        { id: 'one', secret: 'key-one-with-enough-characters', budgets: [{ every: 'day', amount: 1 }] },
+        { id: 'two', secret: 'key-two-with-enough-characters', limits: { requests_per_minute: 1 } },
+      ],
+    },
+  });
+  t.after(() => gateway.stop());
+  for (const [key, input] of [
+    ['one', 'x'],
+    ['one', 'fail'],
+    ['two', 'x'],
+    ['two', 'x'],
+    ['nobody', 'x'],
+  ]) {
+    const headers: [string, string][] = [
+      ['x-api-key', `key-${key}-with-enough-characters`],
+      ['content-type', 'application/json'],
+    ];
+    await request({ port: gateway.port, path: '/v1/embeddings', headers, body: { model: 'm', input } });
+  }
+  const address = gateway.log().find(({ msg }) => msg === 'listening')?.console;
+  const exposed = await (await fetch(`${String(address)}/metrics`)).text();
+  assert.match(exposed, /^postern_requests_total\{/m);
+  assert.match(exposed, /^nodejs_eventloop_delay_seconds\{percentile="99"\}/m);
+  assert.equal(promtool(['check', 'metrics'], exposed), '');
+});
+
+test('the alerts of docs/metrics.md pass `promtool check rules`', { skip: whyNot }, async (t) => {
+  const page = await readFile(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
+  const rules = /```yaml\n(groups:\n[\s\S]*?)```/.exec(page)?.[1];
+  assert.ok(rules !== undefined);
+  const directory = await mkdtemp(join(tmpdir(), 'postern-rules-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, 'rules.yaml');
+  await writeFile(file, rules);
+  assert.equal(promtool(['check', 'rules', file]), '');
+});
