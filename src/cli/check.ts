@@ -84,6 +84,12 @@ function toLines(plan: Plan): string[] {
       ]),
     ),
     ...section(
+      ['UPSTREAM', 'SCREEN', 'NOT LOOKED FOR IN SUCCESSES'],
+      upstreams.flatMap(({ id, screen, not_screened: not }) =>
+        screen === 'all' && not.length === 0 ? [] : [[id, screen, screen === 'all' ? inWords(not) : 'anything']],
+      ),
+    ),
+    ...section(
       ['MODEL', 'ALIASES', 'OPERATIONS', 'VISIBLE', 'SPACE', 'BALANCE', 'RETRY', 'HEDGE', 'TARGETS'],
       models.map((model) => [
         model.id,

@@ -15,6 +15,7 @@ import { createProxyRule, type ProxyRule } from '../upstream/proxy-rule.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './command.ts';
 import type { OpenConfiguration } from './configuration.ts';
+import { openHouseLine } from './house-line.ts';
 import { toListenFault } from './listen-fault.ts';
 import { UserFault } from './user-fault.ts';
 
@@ -61,6 +62,7 @@ async function assemble(
   const { snapshot } = loaded;
   const clock = systemClock;
   const proxyFor = readProxies(context.env);
+  const installation = await store.settings.installation();
   const metrics = createMetrics({ routes, version });
   closers.unshift(() => metrics.close());
   const accounting = await openAccounting({
@@ -71,16 +73,31 @@ async function assemble(
     random: Math.random,
     cwd: context.cwd,
     hits: metrics,
+    house: openHouseLine(),
   });
   closers.unshift(() => accounting.close());
   const { spending, ledger } = accounting;
   const worker = context.env.POSTERN_WORKER;
-  const app = createApp({ snapshot, store, log, clock, proxyFor, spending, ledger, bill, worker, meter: metrics });
+  const app = createApp({
+    snapshot,
+    store,
+    log,
+    clock,
+    installation,
+    proxyFor,
+    spending,
+    ledger,
+    imported: accounting.imported,
+    bill,
+    worker,
+    meter: metrics,
+    placeArbiter: accounting.placeArbiter,
+  });
   const address = await app.listen().catch((error: unknown) => {
     throw toListenFault(error, { name: 'server', ...snapshot.server });
   });
   closers.unshift(() => app.close());
-  metrics.observe({ ...accounting.sources, targets: () => app.targets() });
+  metrics.observe({ ...accounting.sources, targets: () => app.targets(), bodyMemory: () => app.memory() });
   return { app, metrics, accounting, address };
 }
 

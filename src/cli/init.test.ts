@@ -4,15 +4,17 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createDirectory, sampleFamilies } from '../../test/support/configuration.ts';
 import { loadConfiguration } from '../config/load.ts';
+import { defineFamily, type Family } from '../core/family.ts';
 import { init } from './init.ts';
 
 interface Situation {
   readonly env?: Readonly<Record<string, string>>;
   readonly files?: Readonly<Record<string, string>>;
   readonly values?: Readonly<Record<string, string | boolean>>;
+  readonly families?: readonly Family[];
 }
 
-async function run(t: TestContext, { env = {}, files = {}, values = {} }: Situation) {
+async function run(t: TestContext, { env = {}, files = {}, values = {}, families = sampleFamilies }: Situation) {
   const cwd = await createDirectory(t, files);
   const lines: string[] = [];
   const print = (line: string): void => void lines.push(line);
@@ -21,12 +23,12 @@ async function run(t: TestContext, { env = {}, files = {}, values = {} }: Situat
     positionals: [],
     env,
     cwd,
-    families: sampleFamilies,
+    families,
     stdout: print,
     stderr: print,
   });
   const read = (name = 'postern.yaml') => readFile(join(cwd, name), 'utf8');
-  const load = () => loadConfiguration({ env, cwd, families: sampleFamilies });
+  const load = () => loadConfiguration({ env, cwd, families });
   return { code, lines, read, load };
 }
 
@@ -47,6 +49,34 @@ test('each provider key in the environment becomes an upstream with models, and 
     ],
   );
   assert.doesNotMatch(await read(), /0123456789/);
+});
+
+test('requests for moderations may name no model where there is one that serves them', async (t) => {
+  const judge = defineFamily({
+    id: 'judge',
+    title: 'Judges texts',
+    baseUrl: 'https://judge.test',
+    starter: { apiKeyEnv: 'JUDGE_API_KEY', models: [{ id: '1-judge', operations: ['moderations'] }] },
+    offers: { openai: { moderations: { path: '/moderations' } } },
+  });
+  const make = () => ({ status: 200, headers: [], body: Buffer.alloc(0) });
+  const inside = defineFamily({
+    id: 'local',
+    title: 'Built in',
+    builtIn: [{ id: 'local/judge', operations: ['moderations'] }],
+    offers: { openai: { moderations: { path: '/moderations', make } } },
+  });
+  for (const [env, wanted] of [
+    [{ JUDGE_API_KEY: 'jk-0123456789' }, '1-judge'],
+    [{}, 'local/judge'],
+  ] as const) {
+    const result = await (await run(t, { env, families: [judge, inside] })).load();
+    assert.ok(result.ok);
+    assert.deepEqual(result.snapshot.defaultModels, { moderations: wanted });
+  }
+  const without = await (await run(t, { env: { OPENAI_API_KEY: 'sk-0123456789' } })).load();
+  assert.ok(without.ok);
+  assert.deepEqual(without.snapshot.defaultModels, {});
 });
 
 test('without a provider key the file has the built-in upstream, and passes the check', async (t) => {
@@ -96,4 +126,24 @@ test('a place that cannot be written to is said in one sentence', async (t) => {
   const { code, lines } = await run(t, { values: { config: 'no/such/directory/postern.yaml' } });
   assert.equal(code, 1);
   assert.match(lines.join(), /^postern: .*cannot be written \(ENOENT\)$/);
+});
+
+test('what was found, what was left out and what was looked for in vain is said, and never a key', async (t) => {
+  const needy = defineFamily({
+    id: 'needy',
+    title: 'Needs an address',
+    environment: ['NEEDY_TOKEN', 'NEEDY_OTHER'],
+    offers: { openai: { embeddings: { path: '/embed' } } },
+  });
+  const env = { OPENAI_API_KEY: 'sk-0123456789', NEEDY_TOKEN: 'nt-0123456789', POSTERN_KEY: 'short' };
+  const { lines } = await run(t, { env, families: [...sampleFamilies, needy] });
+  assert.deepEqual(lines, [
+    'Found OPENAI_API_KEY: upstream openai, with embed-large, 4.1-instruct.',
+    'Left out: NEEDY_TOKEN; family needy needs more than a key to begin with, see docs/families.md.',
+    'Left out: POSTERN_KEY; it has 5 characters, and a key needs at least 24.',
+    'Not in the environment: RANKER_API_KEY.',
+    'postern.yaml is written; postern check shows what it comes to.',
+  ]);
+  const { lines: bare } = await run(t, {});
+  assert.match(bare[0] ?? '', /Found no key of a provider, so the built-in upstream is in the file/);
 });

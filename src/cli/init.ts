@@ -5,6 +5,7 @@ import { basename, join, relative } from 'node:path';
 import { findConfiguration } from '../config/find.ts';
 import type { BuiltInModel, Family } from '../core/family.ts';
 import type { Command, CommandContext } from './command.ts';
+import { initReport } from './init-report.ts';
 
 export const init: Command = {
   name: 'init',
@@ -23,6 +24,7 @@ export const init: Command = {
       stderr(`postern: ${refused}`);
       return 1;
     }
+    for (const line of initReport(families, env, keyFault(env.POSTERN_KEY))) stdout(line);
     stdout(`${relative(cwd, target)} is written; postern check shows what it comes to.`);
     return 0;
   },
@@ -58,6 +60,7 @@ function starterFile(families: readonly Family[], env: CommandContext['env']): s
   const starts = families.flatMap(({ starter, ...family }): Start[] =>
     starter !== undefined && env[starter.apiKeyEnv] ? [{ family, ...starter }] : [],
   );
+  const models = starterModels(starts);
   const blocks = [
     '# The configuration of Postern. "postern check" validates it and shows what it comes to; a running gateway',
     '# reloads it when it changes. Every key is described in docs/configuration.md.',
@@ -66,8 +69,9 @@ function starterFile(families: readonly Family[], env: CommandContext['env']): s
     '',
     ...upstreamsBlock(starts),
     '',
-    ...modelsBlock(starts),
+    ...modelsBlock(models),
     '',
+    ...defaultModelBlock(starts.length === 0 ? families.flatMap(({ builtIn = [] }) => builtIn) : models),
     ...keysBlock(env.POSTERN_KEY),
   ];
   return `${blocks.join('\n')}\n`;
@@ -99,25 +103,48 @@ function upstreamsBlock(starts: readonly Start[]): string[] {
   ];
 }
 
-function modelsBlock(starts: readonly Start[]): string[] {
+interface StarterModel extends BuiltInModel {
+  /** What clients ask for. */
+  readonly id: string;
+  readonly upstream: string;
+  readonly model: string;
+}
+
+function starterModels(starts: readonly Start[]): StarterModel[] {
   const taken = new Set<string>();
-  const models = starts.flatMap(({ family, models: offered }) =>
-    offered.flatMap(({ id, operations }) => {
-      const publicId = taken.has(id) ? `${family.id}/${id}` : id;
-      taken.add(publicId);
-      return [
-        `  - id: ${quote(publicId)}`,
-        `    operations: [${operations.join(', ')}]`,
-        '    targets:',
-        `      - { upstream: ${family.id}, model: ${quote(id)} }`,
-      ];
+  return starts.flatMap(({ family, models }) =>
+    models.map(({ id: model, operations }) => {
+      const id = taken.has(model) ? `${family.id}/${model}` : model;
+      taken.add(id);
+      return { id, operations, upstream: family.id, model };
     }),
   );
+}
+
+function modelsBlock(starters: readonly StarterModel[]): string[] {
+  const models = starters.flatMap(({ id, operations, upstream, model }) => [
+    `  - id: ${quote(id)}`,
+    `    operations: [${operations.join(', ')}]`,
+    '    targets:',
+    `      - { upstream: ${upstream}, model: ${quote(model)} }`,
+  ]);
   if (models.length === 0) return ['# Models that the upstream does not bring along:', '# models:', '#   - id: ...'];
   return [
     '# What clients may ask for. An ID with one * is a pattern; visible: false hides a model from lists.',
     'models:',
     ...models,
+  ];
+}
+
+/** OpenAI's clients may name no model there. */
+function defaultModelBlock(models: readonly BuiltInModel[]): string[] {
+  const moderator = models.find(({ operations }) => operations.includes('moderations'));
+  if (moderator === undefined) return [];
+  return [
+    "# The model of requests that name none, as OpenAI's clients may do on moderations.",
+    'default_model:',
+    `  moderations: ${quote(moderator.id)}`,
+    '',
   ];
 }
 
@@ -128,6 +155,14 @@ function quote(name: string): string {
 
 const shortestSecret = 24;
 const usableSecret = new RegExp(`^[\\x21-\\x7e]{${shortestSecret},}$`);
+
+/** Why it cannot be a client's key, if it cannot. */
+function keyFault(posternKey: string | undefined): string | undefined {
+  if (posternKey === undefined || posternKey === '' || usableSecret.test(posternKey)) return undefined;
+  return posternKey.length < shortestSecret
+    ? `it has ${posternKey.length} characters, and a key needs at least ${shortestSecret}`
+    : 'a key has visible ASCII characters only';
+}
 
 function keysBlock(posternKey: string | undefined): string[] {
   if (posternKey !== undefined && usableSecret.test(posternKey)) {

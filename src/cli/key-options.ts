@@ -5,6 +5,7 @@ import { unknownProject } from '../config/key-warnings.ts';
 import { type Operation, operations } from '../core/operation.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { KeyChange, NewKey, Resource, StoredKey } from '../core/store.ts';
+import { type RerankShape, rerankShapes } from '../core/translation.ts';
 import { toAddressRange } from '../lib/address-range.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { toMilliseconds } from '../lib/quantities.ts';
@@ -29,6 +30,7 @@ export function readNewKey(values: Values, nowMs: number): NewKeyParts {
     caps: readCaps(values, undefined),
     metadata,
     captureMs: captureMs ?? undefined,
+    shape: readShape(values.shape),
   };
 }
 
@@ -54,6 +56,8 @@ export function readKeyChange(values: Values, key: StoredKey, nowMs: number): Ke
   if (caps !== undefined) change.caps = caps;
   if (metadata !== undefined) change.metadata = metadata;
   if (captureMs !== undefined) change.captureMs = captureMs;
+  if (isTaken(values, 'shape')) change.shape = null;
+  else if (values.shape !== undefined) change.shape = readShape(values.shape) ?? null;
   if (Object.keys(change).length === 0) {
     throw new UserFault('say what to change, such as --expires 30d or --limit requests_per_minute=60');
   }
@@ -62,11 +66,19 @@ export function readKeyChange(values: Values, key: StoredKey, nowMs: number): Ke
 
 /** Options that contradict each other are better asked about than guessed. */
 export function checkContradictions(values: Values): void {
-  for (const option of ['project', 'operations', 'addresses', 'expires', 'capture']) {
+  for (const option of ['project', 'operations', 'addresses', 'expires', 'capture', 'shape']) {
     if (values[`no-${option}`] === true && values[option] !== undefined) {
       throw new UserFault(`--${option} and --no-${option} contradict each other; keep one of them`);
     }
   }
+}
+
+function readShape(value: Values[string]): RerankShape | undefined {
+  const name = textOf(value);
+  if (name === undefined) return undefined;
+  const shape = rerankShapes.find((known) => known === name);
+  if (shape !== undefined) return shape;
+  throw new UserFault(`--shape: there is no shape "${name}" (there are ${rerankShapes.join(', ')})`);
 }
 
 /** For how long the former secret goes on working. */
@@ -150,7 +162,7 @@ const spelledUnits: Readonly<Record<string, string>> = {
 };
 
 /** A time from now, or a date: midnight UTC where it names no time of day. */
-function toExpiry(text: string, nowMs: number): number {
+export function toExpiry(text: string, nowMs: number): number {
   const fromNowMs = toMilliseconds(text);
   const atMs = fromNowMs === undefined ? toInstant(text) : nowMs + fromNowMs;
   if (atMs === undefined || Number.isNaN(new Date(atMs).getTime())) {

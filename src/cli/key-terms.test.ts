@@ -113,6 +113,7 @@ test('what cannot be read is refused in the words of the file, with the option n
     [['--metadata', `team=${'x'.repeat(513)}`], /^--metadata team: wanted: text of up to 512 characters/],
     [['--metadata', 'te am=x'], /^--metadata te am: /],
     [['--capture', '7'], /^--capture: wanted: a time with its unit/],
+    [['--shape', 'square'], /^--shape: there is no shape "square" \(there are cohere, jina/],
     [['--capture', '9999d'], /^--capture: wanted: a time from 1m to 365d/],
   ];
   for (const [args, message] of rows) {
@@ -172,10 +173,10 @@ test('update changes what is given, and leaves the rest', async (t) => {
 
 test('what a key has can be taken away, in either spelling', async (t) => {
   const { find, json, run } = await setUp(t);
-  const terms = [...everything, '--operations', 'rerank', '--addresses', '::1', '--expires', '30d'];
+  const terms = [...everything, '--operations', 'rerank', '--addresses', '::1', '--expires', '30d', '--shape', 'jina'];
   for (const args of [
-    ['--no-project', '--no-operations', '--no-addresses', '--no-expires', '--no-capture'],
-    ['--project', '', '--operations', '', '--addresses', '', '--expires', '', '--capture', ''],
+    ['--no-project', '--no-operations', '--no-addresses', '--no-expires', '--no-capture', '--no-shape'],
+    ['--project', '', '--operations', '', '--addresses', '', '--expires', '', '--capture', '', '--shape', ''],
   ]) {
     const made = await json('create', ...terms);
     await run('update', made.id, ...args, '--no-limits', '--no-budgets', '--no-metadata');
@@ -189,6 +190,7 @@ test('what a key has can be taken away, in either spelling', async (t) => {
       caps: { rates: [], concurrency: undefined, budgets: [] },
       metadata: {},
       captureMs: undefined,
+      shape: undefined,
       expiresAtMs: undefined,
       revokedAtMs: undefined,
     });

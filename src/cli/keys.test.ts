@@ -40,6 +40,7 @@ test('create takes limits', async (t) => {
     caps: noCaps,
     metadata: {},
     captureMs: undefined,
+    shape: undefined,
     expiresAtMs,
     revokedAtMs: undefined,
   });
@@ -157,6 +158,7 @@ test('list --json gives what a script needs, and no secret', async (t) => {
     'budgets',
     'metadata',
     'capture',
+    'shape',
     'created_at',
     'expires_at',
     'revoked_at',

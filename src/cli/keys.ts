@@ -28,6 +28,7 @@ const termOptions = [
   'budget',
   'metadata',
   'capture',
+  'shape',
 ];
 const takingOptions = [
   'no-project',
@@ -38,9 +39,10 @@ const takingOptions = [
   'no-budgets',
   'no-metadata',
   'no-capture',
+  'no-shape',
 ];
 const terms =
-  '[--name N] [--project P] [--models a,b] [--operations x,y] [--addresses cidr,..] [--expires 30d|2027-01-01] [--limit requests_per_minute=60].. [--budget month=50:80%,100%].. [--metadata name=text].. [--capture 7d]';
+  '[--name N] [--project P] [--models a,b] [--operations x,y] [--addresses cidr,..] [--expires 30d|2027-01-01] [--limit requests_per_minute=60].. [--budget month=50:80%,100%].. [--metadata name=text].. [--capture 7d] [--shape voyage]';
 
 const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
   create: {
@@ -86,6 +88,7 @@ export const keys: Command = {
     budget: { type: 'string', multiple: true },
     metadata: { type: 'string', multiple: true },
     capture: { type: 'string' },
+    shape: { type: 'string' },
     overlap: { type: 'string' },
     ...Object.fromEntries(takingOptions.map((option) => [option, { type: 'boolean' } as const])),
     json: { type: 'boolean' },

@@ -94,6 +94,7 @@ function inWords({ state, restsForMs, why, restingCredentials }: NodeHealth): st
   const reason = why === undefined ? '' : ` (${why})`;
   if (state === 'resting') return `resting${restsForMs > 0 ? ` ${Math.ceil(restsForMs / 1000)} s` : ''}${reason}`;
   if (state === 'failing') return `failing, and called all the same, as it has no alternative${reason}`;
+  if (state === 'loading') return `loading, and probed until it is ready${reason}`;
   if (state === 'probing') return `probing${reason}`;
   return restingCredentials.length === 0 ? 'healthy' : `healthy; resting: ${restingCredentials.join(', ')}`;
 }

@@ -7,6 +7,7 @@ import type { Price } from '../core/price.ts';
 import type { Model, ServerSettings, Timeouts, Upstream } from '../core/snapshot.ts';
 import { toDollars } from '../lib/money.ts';
 import { fromBytes, fromMilliseconds } from '../lib/quantities.ts';
+import { ageText } from '../prices/age.ts';
 import { listOf } from '../prices/listed.ts';
 
 export type Plan = ReturnType<typeof toPlan>;
@@ -18,8 +19,11 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
     server: {
       address: `${server.tls === undefined ? 'http' : 'https'}://${hostInUrl(server.host)}:${server.port}${server.basePath}`,
       body_limit: fromBytes(server.bodyLimitBytes),
+      body_memory: `${Math.floor(server.bodyMemoryBytes / 1024 ** 2)}MiB`,
+      body_wait: fromMilliseconds(server.bodyWaitMs),
       max_header_size: fromBytes(server.maxHeaderBytes),
       max_connections: server.maxConnections,
+      max_connections_per_address: server.maxConnectionsPerAddress,
       timeouts: {
         headers: fromMilliseconds(server.headersTimeoutMs),
         request: fromMilliseconds(server.requestTimeoutMs),
@@ -56,6 +60,8 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
       budgets: toBudgets(upstream.caps),
       tls: toTlsParts(upstream),
       health_check: toHealthCheck(upstream),
+      screen: upstream.screen,
+      not_screened: upstream.unscreened,
     })),
     models: snapshot.models.all.map((model) => ({
       id: model.id,
@@ -66,6 +72,7 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
       balance: model.balance,
       retry: model.retry,
       hedge: toHedge(model),
+      usage: model.asksUsage ? 'ask' : 'pass',
       ...toCaps(model.caps),
       targets: model.targets.map(({ upstream, model: name, bridge, priority, weight, price }) => ({
         upstream: upstream.id,
@@ -73,7 +80,7 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
         bridge: bridge ?? null,
         priority,
         weight,
-        price: toPrice(price, upstream),
+        price: toPrice(price, upstream, snapshot.createdAtS * 1000),
       })),
     })),
     projects: [...snapshot.projects.values()].map((project) => ({
@@ -127,7 +134,7 @@ const priceNames = {
 } as const satisfies Record<string, keyof Price>;
 
 /** In dollars, and who says so; null where nobody does. */
-function toPrice(price: Price | undefined, upstream: Upstream) {
+function toPrice(price: Price | undefined, upstream: Upstream, nowMs: number) {
   if (price === undefined) return null;
   const list = listOf(price);
   const amounts = Object.entries(priceNames).flatMap(([name, field]): [string, string][] => {
@@ -137,9 +144,11 @@ function toPrice(price: Price | undefined, upstream: Upstream) {
   const isFree = amounts.every(([, amount]) => amount === '0');
   return {
     ...(isFree ? { free: true } : Object.fromEntries(amounts)),
-    source: list !== undefined ? `table, as of ${list.asOf}` : isHere(upstream) ? 'made here' : 'configured',
+    source: list === undefined ? (isHere(upstream) ? 'made here' : 'configured') : datedSource(list.asOf, nowMs),
   };
 }
+
+const datedSource = (asOf: string, nowMs: number): string => `table, as of ${asOf}${ageText(asOf, nowMs)}`;
 
 const isHere = ({ origin }: Upstream): boolean => origin === undefined;
 

@@ -10,9 +10,10 @@ import { compileKeys } from './keys.ts';
 import { createModelIndex } from './model-index.ts';
 import { compileModels } from './models.ts';
 import { noticesOf } from './notices.ts';
-import { toAlertSettings, toConsoleSettings, toLedgerSettings } from './operation-settings.ts';
+import { standardConsolePort, toAlertSettings, toConsoleSettings, toLedgerSettings } from './operation-settings.ts';
 import { priceWarnings } from './price-warnings.ts';
 import { compileProjects } from './projects.ts';
+import type { Settings } from './schema.ts';
 import { toServerSettings } from './server-settings.ts';
 import { toAddressRule } from './upstream-addresses.ts';
 import { compileUpstreams } from './upstreams.ts';
@@ -30,8 +31,8 @@ export function compile(document: ConfigurationDocument, context: CompileContext
   const server = toServerSettings(settings.server, context);
   checkStore(settings.store, server.workers, context);
   checkRedis(settings.redis, context);
-  warnOfWorkers(settings.redis, server.workers, context);
   const upstreamAddresses = toAddressRule(settings.upstream_addresses, context);
+  checkPorts(settings, context);
   const { byId, credentialCounts } = compileUpstreams(document.upstreams, upstreamAddresses, context);
   const models = createModelIndex(compileModels(document, byId, context));
   if (settings.upstreams.length === 0) context.warnings.push('upstreams: there are none, so nothing is served');
@@ -40,6 +41,7 @@ export function compile(document: ConfigurationDocument, context: CompileContext
     server,
     store: settings.store,
     redis: settings.redis,
+    redisDeadlineMs: settings.redis_deadline,
     ledger: toLedgerSettings(settings.ledger),
     console: toConsoleSettings(settings.console, context),
     alerts: toAlertSettings(settings.alerts, document.areWebhooksStored ? upstreamAddresses : undefined),
@@ -53,6 +55,18 @@ export function compile(document: ConfigurationDocument, context: CompileContext
   context.warnings.push(...priceWarnings(document, models.all, snapshot));
   return { snapshot, credentialCounts };
 }
+
+/** Of two listeners with one port, the second would not come up. */
+function checkPorts({ server, console }: Settings, { faults, warnings }: CompileContext): void {
+  const port = console.port ?? standardConsolePort;
+  const meet = server.host === console.host || [server.host, console.host].some((host) => isEverywhere(host));
+  if (port !== server.port || port === 0 || !meet) return;
+  const sentence = `is the port of server too (${port}); give one of them another`;
+  if (console.port !== undefined) faults.add(['console', 'port'], sentence);
+  else warnings.push(`console.port: left out, it ${sentence}, or nobody reaches the console`);
+}
+
+const isEverywhere = (host: string): boolean => host === '0.0.0.0' || host === '::';
 
 const wantedStore =
   'wanted: sqlite:<path of the database file>, such as sqlite:data/postern.db, or postgres://user:password@host/database';
@@ -79,13 +93,6 @@ function checkRedis(redis: string | undefined, { faults }: CompileContext): void
   faults.add(
     ['redis'],
     'wanted: a redis:// or rediss:// URL, such as redis://user:password@host:6379/2; this one cannot be read',
-  );
-}
-
-function warnOfWorkers(redis: string | undefined, workers: number, { warnings }: CompileContext): void {
-  if (workers === 1 || redis !== undefined) return;
-  warnings.push(
-    `server.workers: without redis each of the ${workers} workers holds its share of every limit (a limit / ${workers}, and at least 1): where clients spread unevenly, some are refused before a limit is reached, and a limit below ${workers} may be passed; set redis, or workers: 1 (budgets stay exact)`,
   );
 }
 

@@ -1,6 +1,7 @@
 /** What every step of the compilation is given: the families, what was read from files, where to put what it finds, and words for it. */
 
 import type { Family } from '../core/family.ts';
+import { mayBeMatched } from '../core/model-name.ts';
 import type { FaultList, Path, Position } from './faults.ts';
 import { toPathText } from './faults.ts';
 import type { SideFiles } from './side-files.ts';
@@ -31,6 +32,15 @@ export function quoted(context: CompileContext, path: Path, name: string): strin
 /** A pattern has one `*` at most. */
 export function checkStars(name: string, path: Path, { faults }: Pick<CompileContext, 'faults'>): void {
   if (name.indexOf('*') !== name.lastIndexOf('*')) faults.add(path, 'holds more than one *; a pattern has one');
+}
+
+/** Of a model's or an upstream's pattern: whether any name can come of it. */
+export function checkPattern(name: string, path: Path, context: CompileContext): void {
+  checkStars(name, path, context);
+  if (!name.includes('*') || mayBeMatched(name.replaceAll('*', 'x'))) return;
+  context.warnings.push(
+    `${toPathText(path)}: no name can match it, as what a pattern stands for has no empty, . or .. segment between slashes and no ?, #, % or \\; write such a name out, as a model of its own`,
+  );
 }
 
 /** The text of a file that the configuration names, or a fault. */

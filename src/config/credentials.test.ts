@@ -42,7 +42,7 @@ test('of several credentials each is ready to send, with its weight and a name, 
       ['key 3', 0, ['x-team', 'red', 'authorization', 'Bearer third-key']],
     ],
   );
-  assert.deepEqual(upstream.secrets.map(String), ['first-key', 'second-key', 'third-key']);
+  assert.deepEqual(upstream.secrets, ['first-key', 'second-key', 'third-key']);
 });
 
 test('a list of one credential is as good as a key alone', async (t) => {

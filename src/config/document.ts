@@ -3,8 +3,10 @@
 import type * as z from 'zod';
 import type { ResourceKind } from '../core/store.ts';
 import { type FaultList, type Path, type Position, toPathText } from './faults.ts';
+import { foreignFileFault } from './foreign-files.ts';
 import { isMapping } from './is-mapping.ts';
 import { judge } from './judge.ts';
+import { checkLiteralVariables } from './literal-variables.ts';
 import { type ModelEntry, modelSchema } from './model-schema.ts';
 import { type ProjectEntry, projectSchema } from './project-schema.ts';
 import { resourceLists } from './resource-schemas.ts';
@@ -50,11 +52,14 @@ export function judgeDocument(
   { faults, positionOf, elements }: JudgeOptions,
 ): ConfigurationDocument | undefined {
   const { tree, isSubstituted } = substitution;
-  if (!isMapping(tree)) {
-    faults.add([], 'is not a mapping of keys to values');
+  const foreign = foreignFileFault(tree);
+  if (foreign !== undefined || !isMapping(tree)) {
+    faults.add([], foreign ?? 'is not a mapping of keys to values');
     return undefined;
   }
   const context = { faults, isSubstituted };
+  checkLiteralVariables(tree, [], context);
+  for (const { root, document } of elements) checkLiteralVariables(document, [root], context);
   const written = judge(settingsSchema, tree, [], context);
   if (written === undefined) return undefined;
 

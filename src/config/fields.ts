@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { operations } from '../core/operation.ts';
+import { rerankShapes } from '../core/translation.ts';
 import { parseDollars, toDollars } from '../lib/money.ts';
 import {
   durationPattern,
@@ -32,6 +33,13 @@ export const is = (
   description,
   ...facts,
 });
+
+/** Which service clients were written for. */
+export function shapeField(description: string) {
+  return oneOf(rerankShapes)
+    .optional()
+    .meta(is(description, { defaultText: 'what the request says' }));
+}
 
 /** For keys whose inner shape belongs to a later version. */
 export const later = (description: string) =>

@@ -1,5 +1,9 @@
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertFaults, type FaultRow } from '../../test/support/configuration.ts';
+import { assertFaults, type FaultRow, faultsOf } from '../../test/support/configuration.ts';
+import { createFaultList } from './faults.ts';
+import { judge } from './judge.ts';
+import { upstreamSchema } from './upstream-schema.ts';
 
 const upstream = 'upstreams:\n  - id: a\n    family: openai\n';
 const target = '    targets: [{ upstream: a }]\n';
@@ -72,3 +76,33 @@ const faultRows: readonly FaultRow[] = [
 ];
 
 test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+
+test('a key called __proto__ is unknown wherever it stands, also where any name would do', async (t) => {
+  const rows: [document: string, path: string][] = [
+    ['{"__proto__":{"family":"local"}}', '__proto__'],
+    ['{"headers":{"__proto__":"x"}}', 'headers.__proto__'],
+    ['{"options":{"__proto__":"x"}}', 'options.__proto__'],
+    ['{"timeouts":{"__proto__":{"connect":"1s"}}}', 'timeouts.__proto__'],
+    ['{"credentials":[{"api_key":"k","__proto__":{"weight":0}}]}', 'credentials[0].__proto__'],
+  ];
+  for (const [document, path] of rows) {
+    const faults = createFaultList(() => undefined);
+    const input = { id: 'a', family: 'openai', ...JSON.parse(document) };
+    if (path === '__proto__')
+      Object.defineProperty(input, '__proto__', { value: {}, enumerable: true, configurable: true });
+    judge(upstreamSchema, input, [], { faults, isSubstituted: () => false });
+    assert.deepEqual(
+      faults.all().map((fault) => [fault.path, fault.message]),
+      [[path, 'unknown key']],
+      document,
+    );
+  }
+  const faults = await faultsOf(t, `${upstream}    headers: { __proto__: x }\n    options: { "__proto__": x }`);
+  assert.deepEqual(
+    faults.map(({ path, message }) => [path, message]),
+    [
+      ['upstreams[0].headers.__proto__', 'unknown key'],
+      ['upstreams[0].options.__proto__', 'unknown key'],
+    ],
+  );
+});

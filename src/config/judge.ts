@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { nearestName } from '../lib/nearest-name.ts';
+import { takeOutProtoKeys } from '../lib/proto-keys.ts';
 import { type FaultList, type Path, suggestion } from './faults.ts';
 import { isSecretAt, keysAt, schemaAt, wantsScalar } from './schema-lookup.ts';
 import type { Substitution } from './substitute.ts';
@@ -22,6 +23,7 @@ export function judge<T extends z.ZodType>(
   context: JudgeContext,
 ): z.output<T> | undefined {
   const value: unknown = structuredClone(input);
+  for (const path of takeOutProtoKeys(value)) context.faults.add([...at, ...path], 'unknown key');
   const part: Part = { value };
   let first = true;
   for (;;) {
@@ -139,7 +141,7 @@ function came(value: unknown, mayShow: boolean): string {
   if (typeof value === 'object') return 'a mapping';
   if (value === '') return 'an empty text';
   if (!mayShow || String(value).length > longestShown)
-    return typeof value === 'string' ? 'other text' : `a ${typeof value}`;
+    return typeof value === 'string' ? `other text, of ${value.length} characters` : `a ${typeof value}`;
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
 

@@ -50,6 +50,7 @@ export function parseNewKeyTerms(document: unknown, nowMs: number): Parsed<NewKe
       caps,
       metadata: value.metadata,
       captureMs: value.capture,
+      shape: value.shape,
     },
   };
 }
@@ -88,6 +89,7 @@ export function parseKeyChange(document: unknown, before: Pick<KeyRecord, 'caps'
   if (has('limits') || has('budgets')) change.caps = caps;
   if (has('metadata')) change.metadata = value.metadata ?? {};
   if (has('capture')) change.captureMs = value.capture ?? null;
+  if (has('shape')) change.shape = value.shape ?? null;
   return { terms: change };
 }
 
@@ -145,6 +147,7 @@ export function describeKeyTerms(key: Omit<KeyRecord, 'id' | 'managedBy' | 'expi
     ...describeCaps(key.caps),
     metadata: key.metadata,
     capture: key.captureMs === undefined ? null : fromMilliseconds(key.captureMs),
+    shape: key.shape ?? null,
   };
 }
 

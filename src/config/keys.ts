@@ -48,6 +48,7 @@ function toRecord({ path, value: entry }: Entry<KeyEntry>, context: CompileConte
     caps: toCaps(entry, path, context),
     metadata: Object.freeze(entry.metadata),
     captureMs: entry.capture,
+    shape: entry.shape,
     expiresAtMs: entry.expires,
     revokedAtMs: undefined,
   });

@@ -1,11 +1,12 @@
 /** From nothing to a snapshot: find the file, read it, put in the environment, judge it, read what it names, compile it. */
 
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import type { Family } from '../core/family.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Resource } from '../core/store.ts';
 import { type KeyRing, SecretKeyError } from '../lib/sealed.ts';
+import { availableMemory } from './available-memory.ts';
 import { compile } from './compile.ts';
 import { type DeclaredElement, toDeclared, toKeyLines } from './declared.ts';
 import { judgeDocument } from './document.ts';
@@ -68,7 +69,7 @@ const largestFileBytes = 4 * 1024 * 1024;
 /** Every fault at once. Whatever the file and the store hold, this does not throw. */
 export async function loadConfiguration(options: LoadOptions): Promise<LoadedConfiguration | FaultyConfiguration> {
   const { env, families, cwd, resources = [], added = [], nowMs = Date.now } = options;
-  const { availableBytes = memoryOfProcess(), availableCores = availableParallelism() } = options;
+  const { availableBytes = availableMemory(), availableCores = availableParallelism() } = options;
   const { file, passedOver } = await findConfiguration(options);
   const sealed = toElements(resources, added);
   const source = await readSource(file);
@@ -136,11 +137,6 @@ async function findKeyRing(place: SecretKeyPlace, faults: FaultList): Promise<Ke
     faults.add([], error.message);
     return 'unfit';
   }
-}
-
-/** What its container may have, where that is less than the machine has; 0 means that nobody set a bound. */
-function memoryOfProcess(): number {
-  return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
 }
 
 async function readSource(file: string | undefined): Promise<Source> {

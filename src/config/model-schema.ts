@@ -15,6 +15,7 @@ import {
   oneOf,
   operationList,
   ownId,
+  shapeField,
   text,
   wholeNumber,
 } from './fields.ts';
@@ -125,6 +126,16 @@ export const modelSchema = mapping({
   accepts_messages: flag()
     .default(false)
     .meta(is("Whether vLLM's `messages` may stand in for `input` on the embeddings route.")),
+  usage: oneOf(['pass', 'ask'])
+    .default('pass')
+    .meta(
+      is(
+        '`ask`: a stream of completions whose client does not have it counted goes out with `stream_options.include_usage`, and the event with the count is kept from the client.',
+      ),
+    ),
+  shape: shapeField(
+    'The service that its clients were written for, whose rerank answers and errors they read, where neither the request nor the key says.',
+  ),
   targets: list(targetSchema).min(1, { error: 'at least one' }).meta(is('Who serves it.')),
   balance: oneOf(balances)
     .default('weighted')

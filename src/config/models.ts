@@ -5,7 +5,7 @@ import type { Operation } from '../core/operation.ts';
 import type { Model, Target, Upstream } from '../core/snapshot.ts';
 import { standardPolicy, toAttemptPolicy } from './attempt-policy.ts';
 import { toCaps } from './caps.ts';
-import { type CompileContext, checkStars, createClaims } from './context.ts';
+import { type CompileContext, checkPattern, createClaims } from './context.ts';
 import type { ConfigurationDocument, Entry } from './document.ts';
 import { type Path, toPathText } from './faults.ts';
 import { toOperations } from './model-operations.ts';
@@ -32,7 +32,29 @@ export function compileModels(
     const model = compileModel({ path, value }, [first, ...others], isComplete, context);
     if (named) models.push(model);
   }
+  context.warnings.push(...ambiguities(models));
   return [...models, ...builtInModels(upstreams, document.modelNames)];
+}
+
+/** Patterns of one length that a name can match both: which one holds is for the file's order to say, and nobody sees it there. */
+function ambiguities(models: readonly Model[]): string[] {
+  const patterns = models.filter(({ id }) => id.includes('*'));
+  return patterns.flatMap(({ id }, index) =>
+    patterns
+      .slice(index + 1)
+      .filter((other) => other.id.length === id.length && overlap(id, other.id))
+      .map(
+        (other) =>
+          `models: the patterns "${id}" and "${other.id}" are equally long, and a name can match both; "${id}" holds, as it comes first: make one of them longer, or name such models`,
+      ),
+  );
+}
+
+function overlap(one: string, other: string): boolean {
+  const [start = '', end = ''] = one.split('*');
+  const [otherStart = '', otherEnd = ''] = other.split('*');
+  const startsFit = start.startsWith(otherStart) || otherStart.startsWith(start);
+  return startsFit && (end.endsWith(otherEnd) || otherEnd.endsWith(end));
 }
 
 function claimNames(
@@ -41,7 +63,7 @@ function claimNames(
   claim: (name: string, path: Path) => boolean,
   context: CompileContext,
 ): boolean {
-  checkStars(id, [...path, 'id'], context);
+  checkPattern(id, [...path, 'id'], context);
   let free = claim(id, [...path, 'id']);
   for (const [index, alias] of aliases.entries()) {
     const at = [...path, 'aliases', index];
@@ -64,6 +86,9 @@ function compileModel(
       `${toPathText(path)}: nothing reaches it, as a hidden model does not answer on the ${served.join(' and ')} routes`,
     );
   }
+  if (value.usage === 'ask' && !served.includes('completions')) {
+    context.warnings.push(`${toPathText([...path, 'usage'])} has no effect, as it serves no completions`);
+  }
   const [first, ...others] = targets;
   return Object.freeze({
     id: value.id,
@@ -72,6 +97,8 @@ function compileModel(
     visible: value.visible,
     space: toSpace({ path, value }, served, called, context),
     acceptsMessages: value.accepts_messages,
+    asksUsage: value.usage === 'ask',
+    shape: value.shape,
     ...toAttemptPolicy({ path, value }, served, called, isComplete, context),
     caps: toCaps(value, path, context),
     targets: Object.freeze<[Target, ...Target[]]>([first.target, ...others.map(({ target }) => target)]),
@@ -105,6 +132,7 @@ function builtInModels(upstreams: ReadonlyMap<string, Upstream>, taken: Readonly
           visible: true,
           space: served.includes('embeddings') ? id : undefined,
           acceptsMessages: false,
+          asksUsage: false,
           ...standardPolicy,
           caps: noCaps,
           targets: Object.freeze<[Target]>([target]),

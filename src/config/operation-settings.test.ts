@@ -107,6 +107,8 @@ const faultRows: readonly FaultRow[] = [
   },
   { text: 'redis: "redis://u:p@[::1"', line: 1, path: 'redis', says: /this one cannot be read/ },
   { text: 'redis: "redis://host/two"', line: 1, path: 'redis', says: /this one cannot be read/ },
+  { text: 'redis: "redis://host/1/2"', line: 1, path: 'redis', says: /this one cannot be read/ },
+  { text: 'redis: "redis://?db=2"', line: 1, path: 'redis', says: /this one cannot be read/ },
   { text: 'redis: "http://x"', line: 1, path: 'redis', says: /a redis:\/\/ or rediss:\/\/ URL/ },
 ];
 

@@ -8,7 +8,7 @@ import { toOidcSettings } from './oidc-settings.ts';
 import type { Settings } from './schema.ts';
 import { checkHost } from './server-settings.ts';
 
-const standardConsolePort = 4001;
+export const standardConsolePort = 4001;
 
 export function toConsoleSettings(
   { host, port, token, url, oidc }: Settings['console'],

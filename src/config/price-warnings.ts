@@ -41,7 +41,11 @@ export function priceWarnings(
     const model = compiled.find(({ id }) => id === value.id);
     if (model === undefined) return [];
     const called = calledTargets(value, model);
-    return [...unknownPrices({ path, value }, model, called, holders), ...missingUnits({ path, value }, model, called)];
+    return [
+      ...unknownPrices({ path, value }, model, called, holders),
+      ...missingUnits({ path, value }, model, called),
+      ...perTokenPrices({ path, value }),
+    ];
   });
 }
 
@@ -91,6 +95,29 @@ export function reaches(pattern: string, id: string): boolean {
   if (id.includes('*')) return true;
   if (after === undefined) return pattern === id;
   return id.length >= before.length + after.length && id.startsWith(before) && id.endsWith(after);
+}
+
+/** The cheapest tokens that anybody sells cost several times as much a million, the dearest less than that each. */
+const suspectNanos = 1_000_000;
+const ofAMillion = ['input', 'cached_input', 'output'] as const satisfies readonly Unit[];
+
+/** Other gateways have prices by the token: taken for those of a million, nothing would ever be spent. */
+function perTokenPrices({ path, value }: Entry<ModelEntry>): string[] {
+  const written = [
+    { at: [...path, 'price'], price: value.price },
+    ...value.targets.map(({ price }, index) => ({ at: [...path, 'targets', index, 'price'], price })),
+  ];
+  return written.flatMap(({ at, price }) => {
+    if (price === undefined || typeof price === 'string') return [];
+    const units = ofAMillion.filter((unit) => {
+      const nanos = price[unit];
+      return nanos !== undefined && nanos > 0 && nanos < suspectNanos;
+    });
+    if (units.length === 0) return [];
+    return [
+      `${toPathText(at)}: ${units.join(' and ')} looks like the price of one token; prices here are for a million: write it a million times as high`,
+    ];
+  });
 }
 
 /** Once for each price that is written, though several targets may go by it. */

@@ -42,6 +42,7 @@ const token = 'a-token-of-24-characters';
 const rows: readonly (readonly [next: string, settings: readonly string[]])[] = [
   ['server: { workers: 1 }\nconsole: { port: 4001 }\nledger: { retention: 30d }', []],
   ['redis: redis://h', ['redis']],
+  ['redis_deadline: 60ms', ['redis_deadline']],
   ['server: { workers: 2 }', ['server.workers']],
   [`console: { host: 0.0.0.0, token: ${token}, port: 5001 }`, ['console.host', 'console.port', 'console.token']],
   ['ledger: { journal: elsewhere, durability: strict }', ['ledger.journal', 'ledger.durability']],

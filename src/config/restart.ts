@@ -14,6 +14,7 @@ const settings: Readonly<Record<string, (snapshot: Snapshot) => unknown>> = {
   'console.url': ({ console }) => console.url,
   store: ({ store }) => store,
   redis: ({ redis }) => redis,
+  redis_deadline: ({ redisDeadlineMs }) => redisDeadlineMs,
   'ledger.journal': ({ ledger }) => ledger.directory,
   'ledger.durability': ({ ledger }) => ledger.durability,
 };

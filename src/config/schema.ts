@@ -15,6 +15,7 @@ import {
   modelName,
   operationList,
   ownId,
+  shapeField,
   share,
   size,
   text,
@@ -39,12 +40,30 @@ const server = mapping({
   body_limit: size(1024, 1024 ** 3)
     .prefault('32MiB')
     .meta(is('The largest request body, before and after decompression.', { kind: 'size' })),
+  body_memory: z
+    .union([size(2048, 1024 ** 4), share(1)], {
+      error: 'a size from 2KiB to 1024GiB, or a percentage from 1% to 100%',
+    })
+    .optional()
+    .meta(
+      is(
+        'How much memory the request bodies in flight may hold together, and as much again for answers that are translated; at least two of `body_limit`. A percentage is of what the process may use, divided by `workers`.',
+        { kind: 'size or percentage', defaultText: 'an eighth of it, or two of `body_limit`' },
+      ),
+    ),
+  body_wait: duration(0, 600_000)
+    .prefault('5s')
+    .meta(
+      is('How long a request may wait for room in it; half of `timeouts.request` at most.', {
+        kind: 'time',
+      }),
+    ),
   workers: z
     .union([wholeNumber(1, 1024), z.literal('auto')], { error: 'a whole number from 1 to 1024, or auto' })
     .default(1)
     .meta(
       is(
-        'How many processes serve; `auto`: as many as there are processors. More than one wants `redis`, for limits that are exact.',
+        'How many processes serve; `auto`: as many as there are processors. They share limits; several machines want `redis` for that.',
         {
           kind: 'number or `auto`',
         },
@@ -103,6 +122,13 @@ const server = mapping({
   max_connections: wholeNumber(1, 1_000_000)
     .default(10_000)
     .meta(is('Connections at a time; further ones are closed at once.')),
+  max_connections_per_address: wholeNumber(1, 1_000_000)
+    .optional()
+    .meta(
+      is(
+        'Connections at a time from one address (IPv6: its /64); further ones are closed at once. Off by default; `trusted_proxies` are never counted.',
+      ),
+    ),
   max_header_size: size(1024, 1024 ** 2)
     .prefault('32KiB')
     .meta(is('The largest set of request headers.', { kind: 'size' })),
@@ -168,6 +194,9 @@ export const keySchema = mapping({
     })
     .default({})
     .meta(is('What you note about it, by names of your own.', { kind: 'names to texts' })),
+  shape: shapeField(
+    'The service that its clients were written for, whose rerank answers and errors they read, where the request does not say.',
+  ),
   capture: duration(60_000, longestCaptureMs)
     .optional()
     .meta(
@@ -211,6 +240,14 @@ export const settingsSchema = mapping({
     .optional()
     .meta(
       is('The URL of Redis or Valkey, where limits are counted for all nodes together.', { secret: true, kind: 'URL' }),
+    ),
+  redis_deadline: duration(1, 10_000)
+    .prefault('30ms')
+    .meta(
+      is(
+        'How long a decision about limits waits for Redis; then the process decides by what it knows. Longer than the usual answer over your network.',
+        { kind: 'time' },
+      ),
     ),
   ledger: ledgerSchema.prefault({}).meta(is('Who asked for what, and what it cost.')),
   alerts: alertsSchema.prefault({}).meta(is('Where operators are told of budgets that run out, beside the log.')),

@@ -5,6 +5,9 @@ import { test } from 'node:test';
 import { assertFaults, type FaultRow, loaded } from '../../test/support/configuration.ts';
 import { localhostCertificate, localhostKey } from '../../test/support/localhost-certificate.ts';
 
+const MiB = 1024 ** 2;
+const GiB = 1024 ** 3;
+
 test('certificate and key are read when the configuration is, and watched', async (t) => {
   const files = { 'tls/cert.pem': localhostCertificate, 'tls/key.pem': localhostKey };
   const result = await loaded(t, 'server: { tls: { cert: tls/cert.pem, key: ./tls/key.pem } }', { files });
@@ -21,15 +24,12 @@ test('auto is as many workers as there are processors', async (t) => {
   assert.equal(await workersOf('3'), 3);
 });
 
-test('what becomes inexact with several workers is said, and with redis nothing does', async (t) => {
+test('several workers make nothing inexact, with redis or without, and nothing is said', async (t) => {
   const warningsOf = async (text: string) => {
     const { warnings } = await loaded(t, text, { availableCores: 4 });
     return warnings.filter((warning) => warning.startsWith('server.workers'));
   };
-  assert.match(
-    String(await warningsOf('server: { workers: auto }')),
-    /each of the 4 workers holds its share of every limit \(a limit \/ 4, and at least 1\).* a limit below 4 may be passed/,
-  );
+  assert.deepEqual(await warningsOf('server: { workers: auto }'), []);
   assert.deepEqual(await warningsOf('server: { workers: 4 }\nredis: redis://h'), []);
   assert.deepEqual(await warningsOf('server: { workers: 1 }'), []);
 });
@@ -49,6 +49,39 @@ test('a bound on memory is a size, or a percentage of what the process may have'
 test('a bound on memory that is never reached is warned of', async (t) => {
   const { warnings } = await loaded(t, 'server: { shedding: { memory: 2GiB } }', { availableBytes: 1024 ** 3 });
   assert.equal(warnings[0], 'server.shedding.memory: 2GiB is more than this process may have, so it is never reached');
+});
+
+test('memory for bodies is an eighth of what the process may use, its share of a percentage, or a size; and two bodies at least', async (t) => {
+  const availableBytes = 4 * GiB;
+  const memoryOf = async (fields: string, bytes = availableBytes) => {
+    const { snapshot, warnings } = await loaded(t, `server: { ${fields} }\nredis: redis://h`, {
+      availableBytes: bytes,
+    });
+    return [
+      snapshot.server.bodyMemoryBytes / MiB,
+      warnings.filter((warning) => warning.startsWith('server.body_memory')),
+    ];
+  };
+  assert.deepEqual(await memoryOf('port: 1'), [512, []]);
+  assert.deepEqual(await memoryOf('workers: 4'), [128, []]);
+  assert.deepEqual(await memoryOf('workers: 4, body_memory: 25%'), [256, []]);
+  assert.deepEqual(await memoryOf('workers: 4, body_memory: 1GiB'), [1024, []]);
+  assert.deepEqual(await memoryOf('body_limit: 1GiB, body_memory: 2GiB'), [2048, []]);
+  assert.deepEqual(await memoryOf('port: 1', 512 * MiB), [64, []]);
+  const [little, warnings] = await memoryOf('port: 1', 128 * MiB);
+  assert.equal(little, 64);
+  assert.match(String(warnings), /two bodies of server\.body_limit, 64MiB, are more than a quarter of the 128MiB/);
+  const [most, tooMuch] = await memoryOf('body_memory: 8GiB');
+  assert.equal(most, 8192);
+  assert.match(String(tooMuch), /8GiB is more than this process may have/);
+});
+
+test('who waits for room does not wait until its own request is late', async (t) => {
+  const waitOf = async (fields: string) => (await loaded(t, `server: { ${fields} }`)).snapshot.server.bodyWaitMs;
+  assert.equal(await waitOf('port: 1'), 5_000);
+  assert.equal(await waitOf('body_wait: 2m'), 30_000);
+  assert.equal(await waitOf('body_wait: 0s'), 0);
+  assert.equal(await waitOf('timeouts: { request: 3s }'), 1_500);
 });
 
 test('what the process may have is known without being told', async (t) => {
@@ -72,6 +105,19 @@ const faultRows: readonly FaultRow[] = [
     path: 'server.shedding.loop_delay',
     says: /from 10ms to 1m/,
   },
+  {
+    text: 'server: { body_limit: 10MiB, body_memory: 19MiB }',
+    line: 1,
+    path: 'server.body_memory',
+    says: /wanted: at least two of server\.body_limit, 20MiB/,
+  },
+  {
+    text: 'server: { body_limit: 1GiB, body_memory: 1%, workers: 1024 }\nredis: redis://h',
+    line: 1,
+    path: 'server.body_memory',
+    says: /1% are \d+MiB here; wanted: at least two of server\.body_limit, 2GiB/,
+  },
+  { text: 'server: { body_memory: 0% }', line: 1, path: 'server.body_memory', says: /a percentage from 1% to 100%/ },
   { text: 'server: { host: "localhost:4000" }', line: 1, path: 'server.host', says: /without the port/ },
   { text: 'server: { host: "[::1]" }', line: 1, path: 'server.host', says: /without brackets/ },
   { text: 'server: { base_path: /a/../b }', line: 1, path: 'server.base_path', says: /a path such as/ },

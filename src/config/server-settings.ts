@@ -20,11 +20,14 @@ export function toServerSettings(server: ServerSection, context: CompileContext)
     workers: server.workers === 'auto' ? context.availableCores : server.workers,
     basePath: toBasePath(server.base_path, context),
     bodyLimitBytes: server.body_limit,
+    bodyMemoryBytes: toBodyMemory(server, context),
+    bodyWaitMs: Math.min(server.body_wait, server.timeouts.request / 2),
     diagnostics: server.diagnostics,
     headersTimeoutMs: server.timeouts.headers,
     requestTimeoutMs: server.timeouts.request,
     keepAliveTimeoutMs: server.timeouts.keep_alive,
     maxConnections: server.max_connections,
+    maxConnectionsPerAddress: server.max_connections_per_address,
     maxHeaderBytes: server.max_header_size,
     drain: Object.freeze({ delayMs: server.drain.delay, deadlineMs: server.drain.deadline }),
     tls: toTls(server.tls, context),
@@ -76,6 +79,42 @@ function toOrigins(origins: readonly string[], { faults }: CompileContext): stri
     return url?.origin ?? origin;
   });
 }
+
+/** Two bodies as long as they may be: one that is renamed or compressed may come to that, and somebody else wants to be served. */
+const fewestBodies = 2;
+const standardShare = 1 / 8;
+/** A process that may give more of its memory away than this has little left for the rest of its work. */
+const unwiseShare = 1 / 4;
+
+function toBodyMemory(server: ServerSection, { availableBytes, availableCores, faults, warnings }: CompileContext) {
+  const workers = server.workers === 'auto' ? availableCores : server.workers;
+  const ownBytes = availableBytes / workers;
+  const fewestBytes = fewestBodies * server.body_limit;
+  const { body_memory: written } = server;
+  if (written === undefined) {
+    const bytes = Math.max(Math.floor(ownBytes * standardShare), fewestBytes);
+    if (bytes > ownBytes * unwiseShare) {
+      warnings.push(
+        `server.body_memory: two bodies of server.body_limit, ${fromBytes(bytes)}, are more than a quarter of the ${toMebibytes(ownBytes)} that this process may use; lower server.body_limit, or give it more memory`,
+      );
+    }
+    return bytes;
+  }
+  const bytes = typeof written === 'number' ? written : Math.floor((ownBytes * written.percent) / 100);
+  if (bytes < fewestBytes) {
+    const came = typeof written === 'number' ? '' : `${written.percent}% are ${toMebibytes(bytes)} here; `;
+    faults.add(
+      ['server', 'body_memory'],
+      `${came}wanted: at least two of server.body_limit, ${fromBytes(fewestBytes)}`,
+    );
+  }
+  if (bytes > ownBytes) {
+    warnings.push(`server.body_memory: ${fromBytes(bytes)} is more than this process may have`);
+  }
+  return bytes;
+}
+
+const toMebibytes = (bytes: number): string => `${Math.floor(bytes / 1024 ** 2)}MiB`;
 
 function toShedding(
   { loop_delay: loopDelayMs, memory }: ServerSection['shedding'],

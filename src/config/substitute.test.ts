@@ -75,7 +75,7 @@ test('text in quotes is no number, unless it came from the environment', async (
 
 test('a variable that spells something else is a fault that does not repeat it', async (t) => {
   const faults = await faultsOf(t, `server: { port: "\${PORT}" }`, { env: { PORT: 'http' } });
-  assert.equal(faults[0]?.message, 'wanted: a whole number from 0 to 65535; came: other text');
+  assert.equal(faults[0]?.message, 'wanted: a whole number from 0 to 65535; came: other text, of 4 characters');
 });
 
 test('a secret of digits stays text', async (t) => {

@@ -3,9 +3,10 @@
 import type { Offer } from '../core/family.ts';
 import { labels, type Operation, operations } from '../core/operation.ts';
 import { offerKey, type Target, type Upstream } from '../core/snapshot.ts';
+import type { TokenIds } from '../core/translation.ts';
 import { fromPlain, type Json } from '../lib/json-text.ts';
 import { nearestName } from '../lib/nearest-name.ts';
-import { type CompileContext, checkStars, placeOf, quoted } from './context.ts';
+import { type CompileContext, checkPattern, placeOf, quoted } from './context.ts';
 import type { ConfigurationDocument, Entry } from './document.ts';
 import { type Path, suggestion, toPathText } from './faults.ts';
 import type { ModelEntry, TargetEntry } from './model-schema.ts';
@@ -65,6 +66,7 @@ function toTarget(
 ): Target {
   const { priority, weight, bridge, unsupported, token_ids: tokenIds } = entry;
   const offers = toBridgeOffers(entry, upstream, path, context) ?? upstream.offers;
+  warnOfTokenIds(tokenIds, offers, path, context);
   const defaults = toDefaults(entry, offers, owner.operations ?? operations, path, context);
   return Object.freeze({
     upstream: bridge === undefined ? upstream : asBridged(upstream),
@@ -132,6 +134,21 @@ function toDefaults(
   return Object.freeze(Object.fromEntries(entries.map(([name, value]) => [name, fromPlain(value)])));
 }
 
+function warnOfTokenIds(
+  tokenIds: TokenIds,
+  offers: ReadonlyMap<string, Offer>,
+  path: Path,
+  { warnings }: CompileContext,
+): void {
+  if (tokenIds !== 'pass') return;
+  for (const peril of new Set([...offers.values()].map(({ perilOfTokenIds }) => perilOfTokenIds))) {
+    if (peril === undefined) continue;
+    warnings.push(
+      `${toPathText([...path, 'token_ids'])}: pass lets clients send any number for a token ID, and ${peril}; leave it out, unless every client knows the model's own vocabulary`,
+    );
+  }
+}
+
 const questions = new Set(['prompt', 'input', 'instruction', 'query', 'documents', 'messages']);
 
 /** What to do in place of a default that every request would break on, or that would answer another question. */
@@ -149,7 +166,7 @@ function isTranslated(offers: ReadonlyMap<string, Offer>, served: readonly Opera
 }
 
 function checkName(name: string, modelId: string, path: Path, context: CompileContext): void {
-  checkStars(name, path, context);
+  checkPattern(name, path, context);
   if (name.includes('*') && !modelId.includes('*')) {
     context.faults.add(path, "holds a *, which stands for what the model's own pattern matched, but its ID has none");
   }

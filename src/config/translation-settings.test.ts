@@ -28,7 +28,7 @@ const mute = defineFamily({
   id: 'mute',
   title: 'A service of bytes',
   baseUrl: 'https://h.test',
-  offers: { openai: { embeddings: { path: '/embed' } } },
+  offers: { openai: { embeddings: { path: '/embed', perilOfTokenIds: 'it falls silent' } } },
 });
 const families: readonly Family[] = [talker, mute];
 
@@ -52,6 +52,18 @@ test('a target offers what its upstream does, takes parameters as the family wil
     warnings.some((warning) => warning.includes('defaults')),
     false,
   );
+});
+
+test('token IDs that pass are warned of where more than an error may come of them', async (t) => {
+  const warningsOf = async (family: string, tokenIds: string) =>
+    (await targetOf(t, `, token_ids: ${tokenIds}`, '', `family: ${family}`)).warnings.filter((text) =>
+      text.includes('token_ids'),
+    );
+  assert.deepEqual(await warningsOf('mute', 'pass'), [
+    "models[0].targets[0].token_ids: pass lets clients send any number for a token ID, and it falls silent; leave it out, unless every client knows the model's own vocabulary",
+  ]);
+  assert.deepEqual(await warningsOf('mute', 'decode'), []);
+  assert.deepEqual(await warningsOf('talker', 'pass'), []);
 });
 
 test('a bridge stands in place of what the family offers, with the options in its paths', async (t) => {

@@ -1,6 +1,7 @@
 /** An element of `upstreams`, key by key. */
 
 import * as z from 'zod';
+import { screens } from '../core/snapshot.ts';
 import { budgetsField, rateFields } from './caps.ts';
 import {
   duration,
@@ -88,6 +89,15 @@ export const upstreamSchema = mapping({
     .meta(
       is('Client headers to let through, by name, beside those that always pass.', { kind: 'list of header names' }),
     ),
+  response_headers: list(text('the name of a header, or its beginning and a *'), 'a list of header names')
+    .min(1, { error: 'at least one; content-type alone where nothing else may pass' })
+    .optional()
+    .meta(
+      is(
+        'The headers of its answers that may pass, by name; `*` at the end stands for any. What a client cannot do without passes anyway: `content-type`, `content-encoding`, `retry-after` and framing.',
+        { kind: 'list of header names', defaultText: 'all but those that never do' },
+      ),
+    ),
   timeouts: mapping({
     connect: time('To open a connection.', '`2s`'),
     first_byte: time('From the last request byte sent to the first response header byte.', '`60s`; completions `600s`'),
@@ -146,6 +156,13 @@ export const upstreamSchema = mapping({
     .meta(
       is(
         '`convert`: where a client wants base64, floats are asked for and made into it here, by every family that otherwise passes what comes.',
+      ),
+    ),
+  screen: oneOf(screens)
+    .default('all')
+    .meta(
+      is(
+        'Which answers are searched for the credentials of the upstream, so that no client sees one: `all`, or `errors` alone.',
       ),
     ),
   options: z

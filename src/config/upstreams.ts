@@ -14,17 +14,18 @@ import {
 import type { Upstream } from '../core/snapshot.ts';
 import type { AddressRule } from '../lib/address-rule.ts';
 import { nearestName } from '../lib/nearest-name.ts';
+import { addressWarnings, lacksCredential } from './address-warnings.ts';
 import { toCaps } from './caps.ts';
 import { type CompileContext, createClaims, quoted } from './context.ts';
 import { type Key, readKeys, toCredentials } from './credentials.ts';
 import type { Entry } from './document.ts';
 import { toFamilyOptions } from './family-options.ts';
 import { type Path, suggestion, toPathText } from './faults.ts';
-import { toForwardHeaders, toStaticHeaders } from './header-rules.ts';
+import { toForwardHeaders, toResponseHeaders, toStaticHeaders } from './header-rules.ts';
 import { toHealthCheck } from './health-check.ts';
 import { toLimits } from './limits.ts';
 import { toOfferMap } from './offers.ts';
-import { holdsSecret, secretIn, spellingsOf } from './secret-spellings.ts';
+import { toScreening } from './screening.ts';
 import { toTimeouts } from './timeouts.ts';
 import { addressRuleFor, literalFault } from './upstream-addresses.ts';
 import type { UpstreamEntry } from './upstream-schema.ts';
@@ -90,9 +91,15 @@ function compileUpstream(
   const toSigner = toSignerMaker(family, options, context);
   const credentialsFor = (header: Auth | undefined): Upstream['credentials'] =>
     Object.freeze(toCredentials(entry.id, keys, header, staticHeaders, toSigner));
+  const standard = family.addressFor?.(options) ?? (family.baseUrl && withOptions(family.baseUrl, options));
+  const found = { family, offers, standard, written: entry.base_url };
+  context.warnings.push(...addressWarnings(found).map((text) => `${toPathText([...path, 'base_url'])} ${text}`));
+  if (lacksCredential(found, auth, keys.length, staticHeaders)) {
+    context.warnings.push(
+      `${toPathText(path)} has no credential, and ${family.title} serves nobody without one; set api_key`,
+    );
+  }
   if (keys.length > 0) warnOfIdleKeys(keys.length, family, auth, staticHeaders, path, context);
-  const hidden = [...staticHeaders].filter(([name]) => holdsSecret(name)).map(([, value]) => secretIn(value));
-  const spellings = new Set([...keys.map(({ secret }) => secret), ...hidden].flatMap(spellingsOf));
   return Object.freeze({
     id: entry.id,
     family,
@@ -103,7 +110,9 @@ function compileUpstream(
     forwardHeaders: Object.freeze(
       toForwardHeaders(entry.forward_headers, staticHeaders, auth, [...path, 'forward_headers'], context),
     ),
-    secrets: Object.freeze([...spellings].map((spelling) => Buffer.from(spelling))),
+    responseHeaders:
+      entry.response_headers && toResponseHeaders(entry.response_headers, [...path, 'response_headers'], context),
+    ...toScreening(entry, keys, staticHeaders, path),
     timeouts: toTimeouts(entry.timeouts, [...path, 'timeouts'], context),
     limits: toLimits(entry, [...path, 'limits'], context),
     caps: toUpstreamCaps(entry, path, context),

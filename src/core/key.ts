@@ -2,6 +2,7 @@
 
 import type { Caps } from './caps.ts';
 import type { Operation } from './operation.ts';
+import type { RerankShape } from './translation.ts';
 
 export interface KeyRecord {
   readonly id: string;
@@ -19,6 +20,8 @@ export interface KeyRecord {
   readonly metadata: Readonly<Record<string, string>>;
   /** Whether the ledger keeps what was asked and answered, for so long; undefined: never. */
   readonly captureMs: number | undefined;
+  /** Which service its clients were written for; undefined: OpenAI's, as far as anyone knows. */
+  readonly shape?: RerankShape | undefined;
   readonly expiresAtMs: number | undefined;
   readonly revokedAtMs: number | undefined;
 }

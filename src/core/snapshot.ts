@@ -3,6 +3,7 @@
 import type { BlockList } from 'node:net';
 import type { AddressRule } from '../lib/address-rule.ts';
 import type { Json } from '../lib/json-text.ts';
+import type { HeaderList } from './answer-headers.ts';
 import type { Caps } from './caps.ts';
 import type { Family, Offer, Options, Signer } from './family.ts';
 import type { KeyRecord, Project } from './key.ts';
@@ -10,7 +11,7 @@ import type { Durability } from './ledger-row.ts';
 import type { Label, Operation } from './operation.ts';
 import type { Price } from './price.ts';
 import type { Role } from './role.ts';
-import type { TokenIds, Unsupported } from './translation.ts';
+import type { RerankShape, TokenIds, Unsupported } from './translation.ts';
 
 export interface Timeouts {
   readonly connectMs: number;
@@ -61,6 +62,10 @@ export interface HealthCheck {
   readonly timeoutMs: number;
 }
 
+/** Which answers are searched for the upstream's credentials. */
+export const screens = ['all', 'errors'] as const;
+type Screen = (typeof screens)[number];
+
 export interface Upstream {
   readonly id: string;
   readonly family: Family;
@@ -74,8 +79,13 @@ export interface Upstream {
   readonly chatCredentials?: readonly [Credential, ...Credential[]];
   /** Client headers let through by name, in lower case, beyond the standing allow-list. */
   readonly forwardHeaders: readonly string[];
-  /** The spellings of its credentials that must never reach a client; none shorter than 8 bytes. */
-  readonly secrets: readonly Buffer[];
+  /** The only headers of its answers that pass; undefined where all do that may. */
+  readonly responseHeaders: HeaderList | undefined;
+  /** Its credentials, which must never reach a client; none shorter than 8 bytes. */
+  readonly secrets: readonly string[];
+  readonly screen: Screen;
+  /** For people: the credentials that are not looked for in what succeeds, and why not. */
+  readonly unscreened: readonly string[];
   readonly timeouts: Readonly<Record<Operation, Timeouts>>;
   readonly limits: UpstreamLimits;
   /** What all exchanges together may use up of it. */
@@ -142,6 +152,10 @@ export interface Model {
   readonly space: string | undefined;
   /** vLLM's `messages` may stand in for `input` on the embeddings route. */
   readonly acceptsMessages: boolean;
+  /** Streams whose client does not have them counted are counted for the gateway. */
+  readonly asksUsage: boolean;
+  /** Which service the clients that ask for it were written for, where neither they nor their key say. */
+  readonly shape?: RerankShape | undefined;
   readonly balance: Balance;
   readonly retry: Retry;
   readonly hedge: Hedge | undefined;
@@ -226,11 +240,17 @@ export interface ServerSettings {
   readonly workers: number;
   readonly basePath: string;
   readonly bodyLimitBytes: number;
+  /** What all request bodies in flight may hold together, in this process; and all translated answers. */
+  readonly bodyMemoryBytes: number;
+  /** How long a request may wait for room in it. */
+  readonly bodyWaitMs: number;
   readonly diagnostics: boolean;
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly maxConnections: number;
+  /** Undefined: as many as there may be. */
+  readonly maxConnectionsPerAddress: number | undefined;
   readonly maxHeaderBytes: number;
   readonly drain: { readonly delayMs: number; readonly deadlineMs: number };
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
@@ -249,6 +269,8 @@ export interface Snapshot {
   readonly store: string;
   /** The URL of Redis, where limits are counted for all nodes together. */
   readonly redis: string | undefined;
+  /** How long a decision about limits waits for it. */
+  readonly redisDeadlineMs: number;
   readonly ledger: LedgerSettings;
   readonly console: ConsoleSettings;
   readonly alerts: AlertSettings;
