@@ -10,6 +10,8 @@ import { toMessage } from './parts/state.tsx';
 import { Entrance } from './shell/entrance.tsx';
 import { Invitation } from './shell/invitation.tsx';
 import { NotFound } from './shell/not-found.tsx';
+import { provedPage } from './shell/proof-channel.ts';
+import { Proved } from './shell/proved.tsx';
 import { SetUp } from './shell/set-up.tsx';
 import { Shell } from './shell/shell.tsx';
 import { SignIn } from './shell/sign-in.tsx';
@@ -18,6 +20,7 @@ export function App() {
   const [location] = useLocation();
   if (location === '/setup') return <SetUp />;
   if (location === '/join' || location === '/invite') return <Invitation />;
+  if (location === provedPage) return <Proved />;
   return <Inside />;
 }
 

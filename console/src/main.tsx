@@ -23,7 +23,7 @@ Object.assign(globalThis, { __webpack_nonce__: nonce });
 createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
-      <Notifications position="bottom-right" />
+      <Notifications position="bottom-left" className="toasts" />
       <QueryClientProvider client={queries}>
         <App />
       </QueryClientProvider>

@@ -5,6 +5,7 @@ import type { KeyRecord } from '../core/key.ts';
 import type { Operation } from '../core/operation.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { BudgetAccount, KeyChange, NewKey } from '../core/store.ts';
+import type { RerankShape } from '../core/translation.ts';
 import type { Place } from './desk.ts';
 import type { FieldFault } from './problem.ts';
 
@@ -27,6 +28,7 @@ interface KeyTermsDocument extends CapsDocument {
   readonly addresses: readonly string[] | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly capture: string | null;
+  readonly shape: RerankShape | null;
 }
 
 export interface KeyTerms {

@@ -75,7 +75,7 @@ export async function toKey(key: AnyKey, context: AdminContext): Promise<z.input
 
 /** As it could stand in the file: what is not said is not there. */
 function toDocument(key: AnyKey, { keyTerms }: AdminContext): z.input<typeof keyShape>['document'] {
-  const { project, models, operations, addresses, metadata, capture, ...caps } = keyTerms.describe(key);
+  const { project, models, operations, addresses, metadata, capture, shape, ...caps } = keyTerms.describe(key);
   return {
     ...(isStored(key) && key.name !== '' && { name: key.name }),
     ...(project !== null && { project }),
@@ -86,5 +86,6 @@ function toDocument(key: AnyKey, { keyTerms }: AdminContext): z.input<typeof key
     ...caps,
     metadata: { ...metadata },
     ...(capture !== null && { capture }),
+    ...(shape !== null && { shape }),
   };
 }

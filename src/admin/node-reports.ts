@@ -2,7 +2,8 @@
 
 import type * as z from 'zod';
 import type { Snapshot } from '../core/snapshot.ts';
-import type { HealthReport, TargetState } from '../core/target-state.ts';
+import { type HealthReport, type TargetState, targetStates } from '../core/target-state.ts';
+import { callsOf, shownState } from './known-state.ts';
 import type { healthTarget } from './shapes/state.ts';
 
 type HealthTarget = z.input<typeof healthTarget>;
@@ -13,7 +14,7 @@ const silentAfterMs = 15_000;
 export const shownForMs = 10 * 60_000;
 
 /** From bad to good. */
-const states = ['failing', 'resting', 'probing', 'healthy'] as const;
+const states = [...targetStates, 'unknown'] as const;
 
 /** Those of the configuration in force first, in its order, each once; nobody need have spoken of them. */
 export function toTargets(snapshot: Snapshot, reports: readonly HealthReport[], nowMs: number): HealthTarget[] {
@@ -44,8 +45,8 @@ export const isSilent = (reportedAtMs: number, nowMs: number): boolean => nowMs 
 const nameOf = (upstream: string, model: string): string => `${upstream}\0${model}`;
 
 function toTarget(upstream: string, model: string, said: readonly TargetState[]): HealthTarget {
-  const state = states.find((one) => said.some((each) => each.state === one));
-  const worst = said.find((each) => each.state === state);
+  const state = states.find((one) => said.some((each) => shownState(each) === one));
+  const worst = said.find((each) => shownState(each) === state);
   const latencies = said.map(({ latencyMs }) => latencyMs).filter((ms) => ms > 0);
   return {
     upstream,
@@ -54,6 +55,7 @@ function toTarget(upstream: string, model: string, said: readonly TargetState[])
     why: worst?.why ?? null,
     restsForMs: Math.max(0, ...said.map(({ restsForMs }) => restsForMs)),
     latencyMs: latencies.length === 0 ? null : Math.max(...latencies),
+    ...callsOf(said),
     inFlight: said.reduce((sum, { inFlight }) => sum + inFlight, 0),
     waiting: said.reduce((sum, { waiting }) => sum + waiting, 0),
     restingCredentials: [...new Set(said.flatMap(({ restingCredentials }) => restingCredentials))],

@@ -12,6 +12,7 @@ export const problemTable = {
   sign_in_needed: { status: 401, title: 'Sign in first' },
   sign_in_failed: { status: 401, title: 'The sign-in did not succeed' },
   not_allowed: { status: 403, title: 'Your role does not allow this' },
+  proof_needed: { status: 403, title: 'Prove first that it is you' },
   forged_request: { status: 403, title: 'The request does not come from the console' },
   not_found: { status: 404, title: 'There is no such thing' },
   method_not_allowed: { status: 405, title: 'This path does not take that method' },

@@ -115,12 +115,22 @@ export function managedProblem({ kind, id, managedBy, place }: ConfiguredElement
   });
 }
 
+/** The audit log's own words for who wrote, for people: an address, a token, the command line. */
+function toPersonWords(actor: string): string {
+  if (actor.startsWith('console: ')) return actor.slice('console: '.length);
+  if (actor.startsWith('token: ')) return `The API token ${actor.slice('token: '.length)}`;
+  return actor === 'command line' ? 'Somebody at the command line' : actor;
+}
+
+/** `2026-11-21 14:05 UTC`. */
+const toTimeWords = (atMs: number): string => `${toInstant(atMs).slice(0, 16).replace('T', ' ')} UTC`;
+
 function conflictProblem(kind: ResourceKind, id: string, { version, by }: Conflict, expected: number): Problem {
   if (expected === 0) {
     return new Problem('already_there', { detail: `There is a ${kind} ${id} already; open it to change it.` });
   }
-  const who = by === undefined ? 'Someone else' : by.actor;
-  const when = by === undefined ? '' : ` at ${toInstant(by.atMs)}`;
+  const who = by === undefined ? 'Someone else' : toPersonWords(by.actor);
+  const when = by === undefined ? '' : ` at ${toTimeWords(by.atMs)}`;
   const what = version === 0 ? 'removed' : 'changed';
   return new Problem('changed_meanwhile', {
     detail: `${who} ${what} the ${kind} ${id}${when}; look at what is there now, and save again.`,

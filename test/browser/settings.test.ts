@@ -150,6 +150,15 @@ testInBrowser('a passkey is added, and signs in where no password was typed', as
   await page.goto(`${origin}/settings/account`);
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor();
+
+  // Long afterwards, the same device proves that its owner is there.
+  visitor.allow(/403/);
+  await context.addCookies((await account.openStale()).map((cookie) => ({ ...cookie, url: origin })));
+  await page.goto(`${origin}/settings/account`);
+  await page.getByRole('button', { name: 'Remove Laptop' }).click();
+  await page.getByRole('button', { name: 'Remove', exact: true }).click();
+  await page.getByRole('dialog', { name: 'Is it you?' }).getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByText('The passkey is removed.').waitFor();
 });
 
 testInBrowser('members of the identity provider sign in through it, on the page that they wanted', async (t) => {

@@ -52,6 +52,12 @@ export function whenForged(listener: () => Promise<boolean>): void {
   onForged = listener;
 }
 
+/** Told when what was asked for takes fresh proof; true: it was given, and the same may be sent again. */
+let onProofNeeded: () => Promise<boolean> = async () => false;
+export function whenProofNeeded(listener: () => Promise<boolean>): void {
+  onProofNeeded = listener;
+}
+
 export async function ask<T>(path: string, options: AskOptions = {}): Promise<T> {
   return (await askVersioned<T>(path, options)).data;
 }
@@ -68,10 +74,15 @@ export async function send(path: string, options: AskOptions = {}): Promise<Resp
   const response = await dispatch(path, options);
   if (wanted(response)) return response;
   const error = await toError(response);
-  if (error.code !== 'forged_request' || !(await onForged())) throw error;
+  if (!(await isMended(error))) throw error;
   const again = await dispatch(path, options);
   if (wanted(again)) return again;
   throw await toError(again);
+}
+
+async function isMended({ code }: ApiError): Promise<boolean> {
+  if (code === 'forged_request') return onForged();
+  return code === 'proof_needed' && onProofNeeded();
 }
 
 async function dispatch(path: string, { method = 'GET', body, headers = {}, signal }: AskOptions): Promise<Response> {

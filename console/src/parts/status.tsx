@@ -12,9 +12,10 @@ interface Look {
 const looks = {
   healthy: { label: 'Healthy', icon: 'check', tone: 'good' },
   probing: { label: 'Trying again', icon: 'refresh', tone: 'wait' },
+  loading: { label: 'Loading', icon: 'clock', tone: 'wait' },
   resting: { label: 'Resting', icon: 'pause', tone: 'bad' },
   failing: { label: 'Failing', icon: 'warning', tone: 'bad' },
-  unknown: { label: 'Not called yet', icon: 'help', tone: 'quiet' },
+  unknown: { label: 'Unknown', icon: 'help', tone: 'quiet' },
   ok: { label: 'OK', icon: 'check', tone: 'good' },
   error: { label: 'Failed', icon: 'close', tone: 'bad' },
   warning: { label: 'Look at this', icon: 'warning', tone: 'wait' },

@@ -5,6 +5,7 @@ import { useRef, useState } from 'react';
 import { ApiError } from '../api/client.ts';
 import { dropDraft, readDraft, writeDraft } from './draft.ts';
 import { toMessage } from './state.tsx';
+import { useUnsaved } from './unsaved.ts';
 
 interface ApiFormOptions<Values extends object, Result> {
   readonly initialValues: Values;
@@ -57,7 +58,12 @@ export function useApiForm<Values extends object, Result = unknown>({
     },
   });
 
+  // A form that keeps a draft is one that somebody works at.
+  const isEdited = draftKey !== undefined && (fromDraft || form.isDirty());
+  const forgetEdits = useUnsaved(isEdited);
+
   function discardDraft(): void {
+    forgetEdits();
     if (draftKey !== undefined) dropDraft(draftKey);
     setFromDraft(false);
     form.setValues(initialValues);
@@ -75,6 +81,7 @@ export function useApiForm<Values extends object, Result = unknown>({
       const result = await submit(values);
       if (draftKey !== undefined) dropDraft(draftKey);
       setFromDraft(false);
+      forgetEdits();
       onDone?.(result, values);
     } catch (thrown) {
       setError(thrown);
@@ -105,9 +112,18 @@ function toFormErrors(thrown: unknown, values: object, toField: (path: string) =
     const field = toField(path).replaceAll(/\[(\d+)\]/g, '.$1');
     const known = field !== '' && nearestIn(values, field);
     if (known) errors[known] ??= message;
-    else rest.push(path === '' ? message : `${path}: ${message}`);
+    else rest.push(path === '' ? message : `${toWords(path)}: ${message}`);
   }
   return { errors, rest: rest.length === 0 ? undefined : rest.join(' ') };
+}
+
+/** `targets[0].base_url` is "target 1, base url": for what has no field of its own here. */
+export function toWords(path: string): string {
+  const words = path
+    .replaceAll(/(\w+?)s?\[(\d+)\]/g, (_, name: string, at: string) => `${name} ${Number(at) + 1}`)
+    .replaceAll('.', ', ')
+    .replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** The field itself, or the one that it stands in: `models.3` is shown at `models` where that is one input. */

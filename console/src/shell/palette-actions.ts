@@ -12,6 +12,8 @@ import { schemes } from './colour-scheme.tsx';
 export interface Named {
   readonly kind: 'model' | 'key' | 'upstream' | 'project';
   readonly id: string;
+  /** As people called it. */
+  readonly name?: string | undefined;
 }
 
 interface PaletteDeeds {
@@ -94,9 +96,10 @@ function toGroups(named: readonly Named[], go: PaletteDeeds['go']): SpotlightAct
   return Object.entries(kinds).flatMap(([kind, { group, icon: name, pathOf }]) => {
     const own = named.filter((one) => one.kind === kind);
     if (own.length === 0) return [];
-    const actions = own.map(({ id }) => ({
+    const actions = own.map(({ id, name: given }) => ({
       id: `${kind} ${id}`,
-      label: id,
+      label: given || id,
+      ...(given && given !== id && { description: id }),
       leftSection: icon(name),
       onClick: () => go(pathOf(id)),
     }));

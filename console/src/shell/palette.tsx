@@ -59,13 +59,19 @@ export function Palette() {
   );
 }
 
+interface Item {
+  readonly id: string;
+  /** Keys have a name in theirs, beside the ID that they were given. */
+  readonly document?: { readonly name?: string };
+}
+
 /** What cannot be listed just now is left out: the rest is of use all the same. */
 async function readNamed(signal: AbortSignal): Promise<Named[]> {
   const found = await Promise.all(
     lists.map(async ({ kind, path }) => {
       try {
-        const { items } = await ask<Page<{ readonly id: string }>>(path, { signal });
-        return items.map(({ id }) => ({ kind, id }));
+        const { items } = await ask<Page<Item>>(path, { signal });
+        return items.map(({ id, document }) => ({ kind, id, name: document?.name }));
       } catch {
         return [];
       }

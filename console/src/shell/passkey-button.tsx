@@ -2,19 +2,23 @@
 
 import { Button, Stack } from '@mantine/core';
 import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/browser';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import type { Session } from '../../../src/admin/contract.ts';
 import { ask } from '../api/client.ts';
-import { putSession } from '../api/session.ts';
 import { FormFault } from '../parts/form-fault.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { toMessage } from '../parts/state.tsx';
 
-export function PasskeyButton() {
-  const queries = useQueryClient();
+interface PasskeyButtonProps {
+  /** Where the device's answer goes; what it has to sign is had from `/options` behind it. */
+  readonly path: string;
+  onDone(session: Session): void;
+}
+
+export function PasskeyButton({ path, onDone }: PasskeyButtonProps) {
   const { mutate, isPending, error } = useMutation({
-    mutationFn: signIn,
-    onSuccess: (session) => putSession(queries, session),
+    mutationFn: () => show(path),
+    onSuccess: onDone,
   });
   return (
     <Stack gap="xs">
@@ -32,18 +36,23 @@ export function PasskeyButton() {
   );
 }
 
-async function signIn(): Promise<Session> {
+/** Browsers bind them to a name, and know none on a page that came over plain HTTP from another machine. */
+export function canHavePasskeys(): boolean {
+  return window.isSecureContext && !/^[\d.]+$|^\[/.test(location.hostname);
+}
+
+async function show(path: string): Promise<Session> {
   const { startAuthentication } = await import('@simplewebauthn/browser');
-  const optionsJSON = await ask<PublicKeyCredentialRequestOptionsJSON>('/api/session/passkey/options', {
+  const optionsJSON = await ask<PublicKeyCredentialRequestOptionsJSON>(`${path}/options`, {
     method: 'POST',
     body: {},
   });
   const body = await startAuthentication({ optionsJSON });
-  return ask<Session>('/api/session/passkey', { method: 'POST', body });
+  return ask<Session>(path, { method: 'POST', body });
 }
 
 function toFault(error: Error): string {
   // What browsers say when the person pressed Cancel, or nothing was chosen.
-  if (error.name === 'NotAllowedError') return 'No passkey was used. Try again, or sign in another way.';
+  if (error.name === 'NotAllowedError') return 'No passkey was used. Try again, or take another way.';
   return toMessage(error);
 }

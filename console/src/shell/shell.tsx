@@ -12,10 +12,12 @@ import { Loading } from '../parts/state.tsx';
 import { ColourScheme } from './colour-scheme.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { ExpiredSession } from './expired-session.tsx';
+import { GuardedRouter } from './guarded-router.tsx';
 import { Mark } from './mark.tsx';
 import { Navigation } from './navigation.tsx';
 import { PageBoundary } from './page-boundary.tsx';
 import { Palette } from './palette.tsx';
+import { Proof } from './proof.tsx';
 import { UserMenu } from './user-menu.tsx';
 
 interface ShellProps {
@@ -30,47 +32,50 @@ export function Shell({ member, version, children }: ShellProps) {
   const main = useFocusOnArrival(location);
   return (
     <ConfirmProvider>
-      <button type="button" className="skip-link" onClick={() => main.current?.focus()}>
-        Skip to the page
-      </button>
-      <AppShell
-        header={{ height: 52 }}
-        navbar={{ width: 228, breakpoint: 'sm', collapsed: { mobile: true } }}
-        padding={{ base: 'md', sm: 'xl' }}
-      >
-        <AppShell.Header>
-          <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-            <Group gap="sm" wrap="nowrap">
-              <Burger opened={opened} onClick={open} hiddenFrom="sm" size="sm" aria-label="Show the pages" />
-              <Link href="/" className="brand">
-                <Mark />
-                <Text fw={700} component="span">
-                  Postern
-                </Text>
-              </Link>
+      <GuardedRouter>
+        <button type="button" className="skip-link" onClick={() => main.current?.focus()}>
+          Skip to the page
+        </button>
+        <AppShell
+          header={{ height: 52 }}
+          navbar={{ width: 228, breakpoint: 'sm', collapsed: { mobile: true } }}
+          padding={{ base: 'md', sm: 'xl' }}
+        >
+          <AppShell.Header>
+            <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+              <Group gap="sm" wrap="nowrap">
+                <Burger opened={opened} onClick={open} hiddenFrom="sm" size="sm" aria-label="Show the pages" />
+                <Link href="/" className="brand">
+                  <Mark />
+                  <Text fw={700} component="span">
+                    Postern
+                  </Text>
+                </Link>
+              </Group>
+              <Group gap="xs" wrap="nowrap">
+                <PaletteButton />
+                <ColourScheme />
+                <UserMenu member={member} version={version} />
+              </Group>
             </Group>
-            <Group gap="xs" wrap="nowrap">
-              <PaletteButton />
-              <ColourScheme />
-              <UserMenu member={member} version={version} />
-            </Group>
-          </Group>
-        </AppShell.Header>
-        <AppShell.Navbar p="xs" visibleFrom="sm" component="div">
-          <Navigation />
-        </AppShell.Navbar>
-        <Drawer opened={opened} onClose={close} title="Pages" size={270} hiddenFrom="sm">
-          <Navigation onChoose={close} />
-        </Drawer>
-        <AppShell.Main ref={main} id="main" tabIndex={-1} className="main">
-          <ConnectionBanner />
-          <PageBoundary at={location}>
-            <Suspense fallback={<Loading rows={8} />}>{children}</Suspense>
-          </PageBoundary>
-        </AppShell.Main>
-      </AppShell>
-      <Palette />
-      <ExpiredSession />
+          </AppShell.Header>
+          <AppShell.Navbar p="xs" visibleFrom="sm" component="div">
+            <Navigation />
+          </AppShell.Navbar>
+          <Drawer opened={opened} onClose={close} title="Pages" size={270} hiddenFrom="sm">
+            <Navigation onChoose={close} />
+          </Drawer>
+          <AppShell.Main ref={main} id="main" tabIndex={-1} className="main">
+            <ConnectionBanner />
+            <PageBoundary at={location}>
+              <Suspense fallback={<Loading rows={8} />}>{children}</Suspense>
+            </PageBoundary>
+          </AppShell.Main>
+        </AppShell>
+        <Palette />
+        <Proof />
+        <ExpiredSession />
+      </GuardedRouter>
     </ConfirmProvider>
   );
 }

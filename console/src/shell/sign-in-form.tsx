@@ -8,7 +8,7 @@ import { putSession } from '../api/session.ts';
 import { FormFault } from '../parts/form-fault.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useApiForm } from '../parts/use-api-form.ts';
-import { PasskeyButton } from './passkey-button.tsx';
+import { canHavePasskeys, PasskeyButton } from './passkey-button.tsx';
 
 interface SignInFormProps {
   readonly ways: Session['signIn'];
@@ -56,7 +56,7 @@ export function SignInForm({ ways, email }: SignInFormProps) {
         </form>
       )}
       {ways.password && others && <Divider label="or" />}
-      {withPasskey && <PasskeyButton />}
+      {withPasskey && <PasskeyButton path="/api/session/passkey" onDone={(session) => putSession(queries, session)} />}
       {ways.oidc !== null && (
         <Button
           component="a"
@@ -74,8 +74,3 @@ export function SignInForm({ ways, email }: SignInFormProps) {
 
 /** Back to this page afterwards: what was typed there is kept as a draft. */
 const oidcPath = (): string => `/api/session/oidc?page=${encodeURIComponent(location.pathname + location.search)}`;
-
-/** Browsers bind them to a name, and know none on a page that came over plain HTTP from another machine. */
-function canHavePasskeys(): boolean {
-  return window.isSecureContext && !/^[\d.]+$|^\[/.test(location.hostname);
-}

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import type { Session } from '../../../src/admin/contract.ts';
 import { FormFault } from '../parts/form-fault.tsx';
 import { Entrance } from './entrance.tsx';
+import { problemInLink } from './problem-in-link.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
 export function SignIn({ session }: { readonly session: Session }) {
@@ -16,11 +17,6 @@ export function SignIn({ session }: { readonly session: Session }) {
       <SignInForm ways={session.signIn} />
     </Entrance>
   );
-}
-
-/** What the identity provider's way ended with: it stands in the fragment. */
-function problemInLink(): string | undefined {
-  return new URLSearchParams(location.hash.slice(1)).get('problem') ?? undefined;
 }
 
 function NeedsSetUp() {

@@ -1,7 +1,7 @@
 /** What happened between two readings of the metrics, as far as the console shows it. */
 
 import { type RowOutcome, rowOutcomes } from '../../core/ledger-row.ts';
-import type { TargetState } from '../../core/target-state.ts';
+import { type TargetState, targetStates } from '../../core/target-state.ts';
 import { type Buckets, growth, growthOfBuckets } from './histogram.ts';
 import {
   type LabelReader,
@@ -172,11 +172,10 @@ const emptyUpstream = (): UpstreamDigest => ({
   firstByte: { count: 0, sumMs: 0 },
   inFlight: 0,
   waiting: 0,
-  targets: { healthy: 0, probing: 0, resting: 0, failing: 0 },
+  targets: { healthy: 0, probing: 0, loading: 0, resting: 0, failing: 0 },
 });
 
-const isState = (text: string): text is TargetState['state'] =>
-  text === 'healthy' || text === 'probing' || text === 'resting' || text === 'failing';
+const isState = (text: string): text is TargetState['state'] => targetStates.some((state) => state === text);
 
 function bucketsOf(now: Reading, before: Reading, name: LiveHistogram, { boundsOf }: DigestDeps): Buckets {
   return growthOfBuckets(now[name] ?? {}, before[name] ?? {}, boundsOf(name).length + 1);

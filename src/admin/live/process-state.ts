@@ -9,6 +9,8 @@ export interface ProcessState {
   readonly loopDelayMs: number | undefined;
   readonly memoryBytes: number | undefined;
   readonly journalBytes: number | undefined;
+  /** That are not in the store yet. */
+  readonly journalRows: number | undefined;
   readonly journalOldestMs: number | undefined;
   readonly isJournalFailing: boolean;
   readonly isStoreUp: boolean | undefined;
@@ -28,6 +30,7 @@ export function toProcessState(reading: Reading): ProcessState {
     loopDelayMs: loopDelayOf(reading),
     memoryBytes: plainOf(reading, 'process_resident_memory_bytes'),
     journalBytes: plainOf(reading, 'postern_journal_bytes'),
+    journalRows: plainOf(reading, 'postern_journal_waiting_rows'),
     journalOldestMs: toMs(plainOf(reading, 'postern_journal_oldest_seconds')),
     isJournalFailing: plainOf(reading, 'postern_journal_failing') === 1,
     isStoreUp: store === undefined ? undefined : store === 1,
@@ -38,7 +41,7 @@ export function toProcessState(reading: Reading): ProcessState {
 }
 
 function loopDelayOf(reading: Reading): number | undefined {
-  const value = reading.nodejs_eventloop_delay_seconds?.['{quantile="0.99"}'];
+  const value = reading.nodejs_eventloop_delay_seconds?.['{percentile="99"}'];
   return typeof value === 'number' ? value * 1000 : undefined;
 }
 

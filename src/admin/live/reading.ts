@@ -21,6 +21,7 @@ export const liveMetrics = [
   'postern_limit_hits_total',
   'postern_budget_hits_total',
   'postern_journal_bytes',
+  'postern_journal_waiting_rows',
   'postern_journal_oldest_seconds',
   'postern_journal_failing',
   'postern_store_up',

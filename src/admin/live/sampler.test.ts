@@ -182,7 +182,7 @@ describe('the sampler', () => {
         firstByteMs: 50,
         inFlight: 0,
         waiting: 0,
-        targets: { healthy: 1, probing: 0, resting: 1, failing: 0 },
+        targets: { healthy: 1, probing: 0, loading: 0, resting: 1, failing: 0 },
       },
     ]);
   });

@@ -2,8 +2,9 @@
 
 import { type Operation, operations } from '../../core/operation.ts';
 import type { Model, Snapshot } from '../../core/snapshot.ts';
-import type { HealthReport, TargetState } from '../../core/target-state.ts';
+import { type HealthReport, type TargetState, targetStates } from '../../core/target-state.ts';
 import type { ConfiguredElement } from '../desk.ts';
+import { callsOf, shownState } from '../known-state.ts';
 import { toInstant } from '../shapes/common.ts';
 import { targetsIn, toPriceView } from './price-view.ts';
 
@@ -67,25 +68,26 @@ function targetsOf({ id, document, inForce }: ConfiguredElement, compiled: Model
   }));
 }
 
-type State = TargetState['state'];
-const worstFirst: readonly State[] = ['failing', 'resting', 'probing', 'healthy'];
+type State = TargetState['state'] | 'unknown';
+const worstFirst: readonly State[] = [...targetStates, 'unknown'];
 
 function healthOf({ upstream, model }: { upstream: string; model: string }, reports: readonly HealthReport[]) {
   const nodes = reports.flatMap(({ node, targets }) =>
     targets
       .filter((state) => state.upstream === upstream && state.model === model)
-      .map(({ state, why, restsForMs, latencyMs, inFlight, waiting, restingCredentials }) => ({
+      .map(({ why, restsForMs, latencyMs, inFlight, waiting, restingCredentials, ...said }) => ({
         node,
-        state,
+        state: shownState(said),
         why: why ?? null,
         restsForMs,
         latencyMs,
+        ...callsOf([said]),
         inFlight,
         waiting,
         restingCredentials: [...restingCredentials],
       })),
   );
-  const health: State | 'unknown' = worstFirst.find((state) => nodes.some((one) => one.state === state)) ?? 'unknown';
+  const health: State = worstFirst.find((state) => nodes.some((one) => one.state === state)) ?? 'unknown';
   return { health, nodes };
 }
 

@@ -29,6 +29,7 @@ export async function readNotices(context: AdminContext): Promise<Notice[]> {
     readExpiring(context),
     readSecretKey(context),
     toWarnings(context),
+    proposeDefaultModel(context),
   ]);
   return found.flatMap((items) => items.slice(0, mostOfAKind)).sort((a, b) => rank[a.severity] - rank[b.severity]);
 }
@@ -36,21 +37,21 @@ export async function readNotices(context: AdminContext): Promise<Notice[]> {
 async function readTargets({ store, clock, configuration }: AdminContext): Promise<Notice[]> {
   const nowMs = clock.nowMs();
   const targets = toTargets(configuration.snapshot(), await store.health.latest(shownForMs), nowMs);
-  return targets.flatMap(({ upstream, model, state, why }): Notice[] => {
-    if (state !== 'resting' && state !== 'failing') return [];
-    const title =
-      state === 'resting' ? `${upstream} is not called for ${model} just now` : `${upstream} fails for ${model}`;
-    return [
-      {
-        id: `target ${upstream} ${model}`,
-        kind: 'target',
-        severity: 'bad',
-        title,
-        detail: why,
-        about: { kind: 'upstream', id: upstream },
-        at: null,
-      },
-    ];
+  const bad = targets.filter(({ state }) => state === 'resting' || state === 'failing');
+  // What one upstream does to many models is one thing to look at.
+  const groups = Map.groupBy(bad, ({ upstream, state }) => `${state} ${upstream}`);
+  return [...groups].map(([name, [first, ...others]]): Notice => {
+    const { upstream = '', model = '', state, why = null } = first ?? {};
+    const what = others.length === 0 ? model : `${others.length + 1} models`;
+    return {
+      id: `target ${name}`,
+      kind: 'target',
+      severity: 'bad',
+      title: state === 'resting' ? `${upstream} is not called for ${what} just now` : `${upstream} fails for ${what}`,
+      detail: why,
+      about: { kind: 'upstream', id: upstream },
+      at: null,
+    };
   });
 }
 
@@ -74,8 +75,9 @@ async function readProcess({ live }: AdminContext): Promise<Notice[]> {
       id: 'store down',
       kind: 'store',
       severity: 'bad',
-      title: 'The store does not answer',
-      detail: 'Requests are still served, and written to the journal until it is back.',
+      title: `Rows cannot go into the store${rowsWait(state.journalRows)}`,
+      detail:
+        'Requests are still served, and written to the journal until they can; the log says why. Figures and budgets lack what waits.',
       about,
       at: null,
     });
@@ -85,7 +87,7 @@ async function readProcess({ live }: AdminContext): Promise<Notice[]> {
       id: 'journal behind',
       kind: 'journal',
       severity: 'warning',
-      title: 'The ledger is behind',
+      title: `The ledger is behind${rowsWait(state.journalRows)}`,
       detail: 'Requests wait in the journal to reach the store: figures of the last minutes are too low.',
       about,
       at: null,
@@ -105,6 +107,9 @@ async function readProcess({ live }: AdminContext): Promise<Notice[]> {
   return notices;
 }
 
+const rowsWait = (rows: number | undefined): string =>
+  rows === undefined || rows === 0 ? '' : `: ${rows.toLocaleString('en')} ${rows === 1 ? 'row waits' : 'rows wait'}`;
+
 /** By the sums of the ledger, a question for each period and kind of holder, however many there are. */
 async function readBudgets(context: AdminContext): Promise<Notice[]> {
   const { store, clock, keyTerms, configuration } = context;
@@ -117,6 +122,7 @@ async function readBudgets(context: AdminContext): Promise<Notice[]> {
     return known;
   };
   const holders = [...toHolders(configuration.snapshot()), ...(await storedHolders(context))];
+  const nameOf = ({ kind, id, name = '' }: NamedHolder): string => `${kind} ${name || id}`;
   const notices = await Promise.all(
     holders.flatMap((holder) =>
       holder.caps.budgets.map(async (budget): Promise<Notice[]> => {
@@ -131,8 +137,8 @@ async function readBudgets(context: AdminContext): Promise<Notice[]> {
             severity: share >= 1 ? 'bad' : 'warning',
             title:
               share >= 1
-                ? `The budget of ${holder.kind} ${holder.id} is used up`
-                : `The budget of ${holder.kind} ${holder.id} is ${Math.floor(share * 100)} % used`,
+                ? `The budget of ${nameOf(holder)} is used up`
+                : `The budget of ${nameOf(holder)} is ${Math.floor(share * 100)} % used`,
             detail: `Its ${periodWords[budget.period]}; what goes beyond is refused.`,
             about: { kind: holder.kind, id: holder.id },
             at: Number.isFinite(endsAtMs) ? toInstant(endsAtMs) : null,
@@ -158,7 +164,10 @@ function toMap(
   return new Map(lines.map(({ by, sums }) => [by[kind] ?? '', sums]));
 }
 
-function toHolders(snapshot: ReturnType<AdminContext['configuration']['snapshot']>): Holder[] {
+/** Keys have a name beside their ID, by which people know them. */
+type NamedHolder = Holder & { readonly name?: string };
+
+function toHolders(snapshot: ReturnType<AdminContext['configuration']['snapshot']>): NamedHolder[] {
   const lists = {
     key: [...snapshot.keys.values()],
     project: [...snapshot.projects.values()],
@@ -168,25 +177,54 @@ function toHolders(snapshot: ReturnType<AdminContext['configuration']['snapshot'
   return holderKinds.flatMap((kind) => lists[kind].map(({ id, caps }) => ({ kind, id, caps })));
 }
 
-async function storedHolders({ store }: AdminContext): Promise<Holder[]> {
+async function storedHolders({ store }: AdminContext): Promise<NamedHolder[]> {
   const keys = await store.keys.list();
-  return keys.filter(({ revokedAtMs }) => revokedAtMs === undefined).map(({ id, caps }) => ({ kind: 'key', id, caps }));
+  return keys
+    .filter(({ revokedAtMs }) => revokedAtMs === undefined)
+    .map(({ id, name, caps }) => ({ kind: 'key', id, name, caps }));
 }
 
 /** Models that were called in the last day, and whose cost nobody knows. */
 async function readUnpriced({ store, clock }: AdminContext): Promise<Notice[]> {
   const lines = await store.ledger.usage({ fromMs: clock.nowMs() - dayMs }, ['model', 'upstream']);
   const unpriced = lines.filter(({ sums }) => sums.unpriced > 0).sort((a, b) => b.sums.unpriced - a.sums.unpriced);
-  const models = Map.groupBy(unpriced, ({ by }) => by.model ?? '');
-  return [...models].map(([model, own]) => ({
-    id: `price ${model}`,
-    kind: 'price',
-    severity: 'hint',
-    title: `Nobody knows what ${model || 'some requests'} cost`,
-    detail: `Give ${model || 'the model'} a price, or its targets (${own.map(({ by }) => by.upstream).join(', ')}): until then its requests count nothing in costs and budgets.`,
-    about: { kind: 'model', id: model || null },
-    at: null,
-  }));
+  const models = [...Map.groupBy(unpriced, ({ by }) => by.model ?? '')];
+  const [[model, own] = ['', []]] = models;
+  if (models.length === 0) return [];
+  if (models.length > 1) {
+    return [
+      {
+        id: 'price',
+        kind: 'price',
+        severity: 'hint',
+        title: `Nobody knows what ${models.length} models cost`,
+        detail: `Give them a price, or their targets: ${inShort(models.map(([id]) => id || 'requests without a model'))}. Until then their requests count nothing in costs and budgets.`,
+        about: { kind: 'model', id: null },
+        at: null,
+      },
+    ];
+  }
+  const upstreams = own.flatMap(({ by }) => by.upstream || []);
+  const targets = upstreams.length === 0 ? 'its targets' : `its targets (${upstreams.join(', ')})`;
+  return [
+    {
+      id: `price ${model}`,
+      kind: 'price',
+      severity: 'hint',
+      title: `Nobody knows what ${model || 'some requests'} cost`,
+      detail: `Give ${model || 'the model'} a price, or ${targets}: until then its requests count nothing in costs and budgets.`,
+      about: { kind: 'model', id: model || null },
+      at: null,
+    },
+  ];
+}
+
+const mostNamed = 3;
+
+/** The first few, and how many more there are. */
+function inShort(names: readonly string[]): string {
+  const more = names.length - mostNamed;
+  return `${names.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 async function readExpiring({ store, clock, configuration }: AdminContext): Promise<Notice[]> {
@@ -219,6 +257,26 @@ async function readExpiring({ store, clock, configuration }: AdminContext): Prom
     .map(({ atMs: _, ...one }) => one);
 }
 
+/** For owners, until one of them says that it is done: with the machine the key is gone, and what it sealed. */
+export async function readBackup({ store, house }: AdminContext): Promise<Notice[]> {
+  const key = await house.ownKey();
+  if (key === undefined || (await store.settings.get(backedUpKey)) === key.id) return [];
+  return [
+    {
+      id: 'secret key backup',
+      kind: 'secret-key-backup',
+      severity: 'warning',
+      title: 'Keep a copy of the secret key',
+      detail: `It is in ${key.file}. Without it nobody can open the credentials in the store again: copy it to where your other secrets are, apart from copies of the store.`,
+      about: { kind: 'settings', id: null },
+      at: null,
+    },
+  ];
+}
+
+/** The name of the setting: which key an owner has a copy of. */
+export const backedUpKey = 'secret_key_backed_up';
+
 async function readSecretKey({ house }: AdminContext): Promise<Notice[]> {
   if (await house.canSeal()) return [];
   return [
@@ -235,14 +293,42 @@ async function readSecretKey({ house }: AdminContext): Promise<Notice[]> {
   ];
 }
 
+/** OpenAI's clients may name no model on moderations. */
+function proposeDefaultModel({ configuration }: AdminContext): Notice[] {
+  const { models, defaultModels } = configuration.snapshot();
+  if (defaultModels.moderations !== undefined) return [];
+  const moderator = models.all.find(
+    ({ id, visible, operations }) => visible && !id.includes('*') && operations.includes('moderations'),
+  );
+  if (moderator === undefined) return [];
+  return [
+    {
+      id: 'default model of moderations',
+      kind: 'configuration',
+      severity: 'hint',
+      title: 'Moderations without a model are refused',
+      detail: `OpenAI's clients may name none there. To serve them, set default_model in the configuration file: { moderations: ${JSON.stringify(moderator.id)} }.`,
+      about: { kind: 'settings', id: null },
+      at: null,
+    },
+  ];
+}
+
 function toWarnings({ configuration }: AdminContext): Notice[] {
-  return configuration.warnings().map((text) => ({
-    id: `configuration ${text}`,
-    kind: 'configuration',
-    severity: 'hint',
-    title: 'The configuration has a warning',
-    detail: text,
-    about: { kind: 'settings', id: null },
-    at: null,
-  }));
+  const warnings = configuration.warnings();
+  const [first, ...others] = warnings;
+  if (first === undefined) return [];
+  const more = others.length === 0 ? '' : ` And ${others.length} more, under Settings, About this gateway.`;
+  return [
+    {
+      id: `configuration ${warnings.length} ${first}`,
+      kind: 'configuration',
+      severity: 'hint',
+      title:
+        others.length === 0 ? 'The configuration has a warning' : `The configuration has ${warnings.length} warnings`,
+      detail: `${first}${more === '' || /[.!?]$/.test(first) ? '' : '.'}${more}`,
+      about: { kind: 'settings', id: 'about' },
+      at: null,
+    },
+  ];
 }

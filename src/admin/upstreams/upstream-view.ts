@@ -2,8 +2,9 @@
 
 import type { Family } from '../../core/family.ts';
 import type { Snapshot, Upstream } from '../../core/snapshot.ts';
-import type { HealthReport, TargetState } from '../../core/target-state.ts';
+import { type HealthReport, type TargetState, targetStates } from '../../core/target-state.ts';
 import type { ConfiguredElement, ElementDocument } from '../desk.ts';
+import { callsOf, shownState } from '../known-state.ts';
 import { toManaged } from '../models/model-view.ts';
 
 interface Surroundings {
@@ -12,7 +13,7 @@ interface Surroundings {
   readonly reports: readonly HealthReport[];
 }
 
-const worstFirst = ['failing', 'resting', 'probing', 'healthy'] as const;
+const worstFirst = [...targetStates, 'unknown'] as const;
 type State = TargetState['state'] | 'unknown';
 
 /** Where it is not in force yet, what was written counts before what holds. */
@@ -59,14 +60,14 @@ type Heard = TargetState & { readonly node: string };
 
 function worstOf(heard: readonly Heard[]): Heard | undefined {
   for (const state of worstFirst) {
-    const found = heard.filter((one) => one.state === state).toSorted((a, b) => b.restsForMs - a.restsForMs)[0];
+    const found = heard.filter((one) => shownState(one) === state).toSorted((a, b) => b.restsForMs - a.restsForMs)[0];
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
 function summaryOf(heard: readonly Heard[], worst: Heard | undefined) {
-  const state: State = worst?.state ?? 'unknown';
+  const state: State = worst === undefined ? 'unknown' : shownState(worst);
   return {
     state,
     why: worst?.why ?? null,
@@ -75,6 +76,7 @@ function summaryOf(heard: readonly Heard[], worst: Heard | undefined) {
     // They wait at the upstream, which each of its targets says.
     waiting: sum([...byNode(heard).values()].map((states) => Math.max(...states.map((one) => one.waiting)))),
     latencyMs: meanOfKnown(heard),
+    ...callsOf(heard),
   };
 }
 

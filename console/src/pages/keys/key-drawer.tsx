@@ -171,6 +171,7 @@ function Terms({ item }: { readonly item: KeyDetail }) {
         <Term title="Operations">{document.operations?.join(', ') ?? 'All'}</Term>
         <Term title="From">{document.addresses?.join(', ') ?? 'Any address'}</Term>
         <Term title="Limits">{limits.length === 0 ? <Nothing>no limits</Nothing> : limits.join(', ')}</Term>
+        {document.shape !== undefined && <Term title="Clients written for">{document.shape}</Term>}
         <Term title="Keeps texts">{captureWords(document)}</Term>
         {Object.entries(document.metadata).map(([name, text]) => (
           <Term key={name} title={name}>

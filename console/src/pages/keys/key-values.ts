@@ -27,6 +27,7 @@ export interface KeyValues extends CapsValues {
   readonly notes: readonly { readonly name: string; readonly text: string }[];
   readonly captures: boolean;
   readonly capture: string;
+  readonly shape: string | null;
 }
 
 const noLimits = toLimitValues({});
@@ -48,6 +49,7 @@ export const newKeyValues: KeyValues = {
   notes: [],
   captures: false,
   capture: standardCapture,
+  shape: null,
 };
 
 export function toValues(document: KeyDocument): KeyValues {
@@ -65,6 +67,7 @@ export function toValues(document: KeyDocument): KeyValues {
     notes: Object.entries(document.metadata).map(([name, text]) => ({ name, text })),
     captures: document.capture !== undefined,
     capture: document.capture ?? standardCapture,
+    shape: document.shape ?? null,
   };
 }
 
@@ -99,6 +102,7 @@ export function toDocument(values: KeyValues): Record<string, unknown> {
     ...toCapsDocument(values),
     ...(notes.length > 0 && { metadata: Object.fromEntries(notes.map(({ name, text }) => [name.trim(), text])) }),
     ...(values.captures && { capture: values.capture.trim() }),
+    ...(values.shape !== null && { shape: values.shape }),
   };
 }
 

@@ -1,18 +1,19 @@
 /** Adds models from what an upstream lists, several at once, or by names that are written. */
 
-import { Anchor, Button, Group, Modal, MultiSelect, Select, Stack, Switch } from '@mantine/core';
+import { Anchor, Button, Group, Modal, Select, Stack, Switch } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { ApiError } from '../../api/client.ts';
 import { Empty, Failed, Loading, toMessage } from '../../parts/state.tsx';
 import { notifyDone } from '../../parts/undo.tsx';
+import { toWords } from '../../parts/use-api-form.ts';
 import { type Chosen, ChosenModels } from './chosen-models.tsx';
+import { operationsByName } from './known-names.ts';
 import { ListedModels } from './listed-models.tsx';
 import { refreshModels, saveModel } from './model-data.ts';
 import type { Document } from './model-document.ts';
 import { useUpstreamModels, useUpstreams } from './upstream-data.ts';
-import { operationChoices } from './words.ts';
 
 interface AddModelsProps {
   readonly opened: boolean;
@@ -39,13 +40,15 @@ function Body({ from, onClose, onByHand }: Omit<AddModelsProps, 'opened'>) {
   const [picked, setPicked] = useState<string | null>(from ?? null);
   const upstream = picked ?? (upstreams?.length === 1 ? (upstreams[0]?.id ?? null) : null);
   const [chosen, setChosen] = useState<readonly Chosen[]>([]);
-  const [operations, setOperations] = useState<string[]>([]);
   const [visible, setVisible] = useState(true);
   const [failures, setFailures] = useState<Failures>({});
   const listing = useUpstreamModels(upstream);
 
-  const listedFor = (name: string) => listing.data?.items.find(({ id }) => id === name)?.operations;
-  const isUnclear = chosen.some(({ name }) => !listedFor(name));
+  /** What nobody says is not guessed: it would serve, and be offered for, whatever the upstream can. */
+  const told = (name: string) =>
+    listing.data?.items.find(({ id }) => id === name)?.operations ?? operationsByName(name);
+  const servedBy = (one: Chosen): readonly string[] => one.operations ?? told(one.name);
+  const isUnclear = chosen.some((one) => servedBy(one).length === 0);
 
   const { mutate, isPending } = useMutation({
     mutationFn: async () => {
@@ -53,8 +56,7 @@ function Body({ from, onClose, onByHand }: Omit<AddModelsProps, 'opened'>) {
       const added: string[] = [];
       for (const one of chosen) {
         try {
-          const served = operations.length > 0 ? operations : (listedFor(one.name) ?? []);
-          await saveModel(toDocument(one, upstream ?? '', served, visible), undefined);
+          await saveModel(toDocument(one, upstream ?? '', servedBy(one), visible), undefined);
           added.push(one.id);
         } catch (thrown) {
           failed[one.name] = inWords(thrown);
@@ -114,19 +116,7 @@ function Body({ from, onClose, onByHand }: Omit<AddModelsProps, 'opened'>) {
       {upstream !== null && (
         <>
           <ListedModels listing={listing} chosen={chosen.map(({ name }) => name)} onChoose={choose} />
-          <ChosenModels chosen={chosen} onChange={setChosen} failures={failures} />
-          <MultiSelect
-            label="Serves"
-            description={
-              isUnclear
-                ? 'Its list does not say what they are for; picked nothing, they serve whatever the upstream offers.'
-                : 'Nothing picked: what its list says.'
-            }
-            data={operationChoices}
-            value={operations}
-            onChange={setOperations}
-            clearable
-          />
+          <ChosenModels chosen={chosen} onChange={setChosen} told={told} failures={failures} />
           <Switch
             label="Clients see them at once"
             checked={visible}
@@ -142,7 +132,7 @@ function Body({ from, onClose, onByHand }: Omit<AddModelsProps, 'opened'>) {
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button onClick={() => mutate()} loading={isPending} disabled={chosen.length === 0}>
+          <Button onClick={() => mutate()} loading={isPending} disabled={chosen.length === 0 || isUnclear}>
             {chosen.length < 2 ? 'Add the model' : `Add ${chosen.length} models`}
           </Button>
         </Group>
@@ -155,7 +145,7 @@ function toDocument({ id, name }: Chosen, upstream: string, operations: readonly
   const publicId = id.trim();
   return {
     id: publicId,
-    ...(operations.length > 0 && { operations }),
+    operations,
     ...(!visible && { visible: false }),
     targets: [{ upstream, ...(name !== publicId && { model: name }) }],
   };
@@ -164,7 +154,7 @@ function toDocument({ id, name }: Chosen, upstream: string, operations: readonly
 function inWords(thrown: unknown): string {
   if (thrown instanceof ApiError && thrown.fields.length > 0) {
     return thrown.fields
-      .map(({ path, message }) => (path === '' || path === 'id' ? message : `${path}: ${message}`))
+      .map(({ path, message }) => (path === '' || path === 'id' ? message : `${toWords(path)}: ${message}`))
       .join(' ');
   }
   return toMessage(thrown);

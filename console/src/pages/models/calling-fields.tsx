@@ -2,6 +2,7 @@
 
 import { Checkbox, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { shapeChoices } from '../../parts/shapes.ts';
 import type { ModelValues } from './model-document.ts';
 
 const balances = [
@@ -48,6 +49,14 @@ export function CallingFields({ form }: { readonly form: UseFormReturnType<Model
         autoComplete="off"
         spellCheck={false}
         {...form.getInputProps('space')}
+      />
+      <Select
+        label="Its clients were written for"
+        description="Whose rerank answers and errors they read, where neither the request nor the key says."
+        placeholder="OpenAI, or nobody knows"
+        data={shapeChoices}
+        clearable
+        {...form.getInputProps('shape')}
       />
       <Checkbox
         label="Takes messages in place of input on the embeddings route, as vLLM does"

@@ -38,6 +38,7 @@ export interface ModelValues {
   visible: boolean;
   space: string;
   accepts_messages: boolean;
+  shape: string | null;
   targets: TargetValues[];
   balance: string;
   retry: { scope: string; attempts: number | string };
@@ -73,7 +74,7 @@ export const emptyTarget = (upstream = ''): TargetValues => ({
 export function toValues(document: Document): ModelValues {
   const { id, aliases, operations, visible, space, accepts_messages, targets, balance, retry, hedge, price, ...more } =
     document;
-  const { limits, budgets, ...rest } = more;
+  const { limits, budgets, shape, ...rest } = more;
   return {
     id: toText(id),
     aliases: toTexts(aliases),
@@ -81,6 +82,7 @@ export function toValues(document: Document): ModelValues {
     visible: visible !== false,
     space: toText(space),
     accepts_messages: accepts_messages === true,
+    shape: toText(shape) || null,
     targets: toMappings(targets).map(toTargetValues),
     balance: toText(balance),
     retry: toRetry(retry),
@@ -142,6 +144,7 @@ export function toDocument(values: ModelValues): Document {
     ...(!visible && { visible: false }),
     ...(space.trim() !== '' && { space: space.trim() }),
     ...(values.accepts_messages && { accepts_messages: true }),
+    ...(values.shape !== null && { shape: values.shape }),
     targets: targets.map(toTargetDocument),
     ...(balance !== '' && { balance }),
     ...toRetryDocument(retry),

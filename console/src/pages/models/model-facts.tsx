@@ -6,10 +6,11 @@ import type { ModelDetail, ModelTarget } from '../../../../src/admin/contract.ts
 import { formatDuration } from '../../parts/format.ts';
 import { When } from '../../parts/numbers.tsx';
 import { StatusBadge } from '../../parts/status.tsx';
+import { Success } from '../../parts/success.tsx';
 import { useVisibility } from './model-data.ts';
 import { priceInWords, sourceInWords } from './price-words.ts';
 import { VisibleSwitch } from './visible-switch.tsx';
-import { hiddenInWords, operationWords } from './words.ts';
+import { callsOf, hiddenInWords, operationWords } from './words.ts';
 
 export function ModelFacts({ model }: { readonly model: ModelDetail }) {
   const { setVisible, pending } = useVisibility();
@@ -70,7 +71,10 @@ function TargetCard({ target }: { readonly target: ModelTarget }) {
             as {model}
           </Text>
         </Stack>
-        <StatusBadge state={health} />
+        <Stack gap={0} align="flex-end">
+          <StatusBadge state={health} />
+          <Success {...callsOf([target])} />
+        </Stack>
       </Group>
       <Stack gap={4} mt="xs">
         <Text size="sm">

@@ -32,6 +32,15 @@ export function priceInWords(price: Price | null): string {
   return amountsInWords(price.amounts).join(', ');
 }
 
+const dayMs = 86_400_000;
+/** Makers change their prices a few times a year. */
+const oldAfterDays = 180;
+
+function ageInWords(asOf: string): string {
+  const days = Math.floor((Date.now() - Date.parse(asOf)) / dayMs);
+  return days > oldAfterDays ? ` (${days} days ago)` : '';
+}
+
 /** Who says so. */
 export function sourceInWords(price: Price | null): string {
   if (price === null) return '';
@@ -44,7 +53,7 @@ export function sourceInWords(price: Price | null): string {
       const { listed } = price;
       if (listed === null) return 'From the table of prices.';
       const checked = listed.verified ? 'checked' : 'not checked since';
-      return `From the table of prices, as of ${formatDay(listed.asOf)}, ${checked}.`;
+      return `From the table of prices, as of ${formatDay(listed.asOf)}${ageInWords(listed.asOf)}, ${checked}.`;
     }
     case 'inside':
       return 'It answers inside the gateway, and nobody sends a bill.';

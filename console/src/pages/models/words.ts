@@ -43,7 +43,7 @@ const inSeries = (served: readonly Operation[]): string => {
 };
 
 type Health = ModelTarget['health'];
-const worstFirst: readonly Health[] = ['failing', 'resting', 'probing', 'unknown', 'healthy'];
+const worstFirst: readonly Health[] = ['failing', 'resting', 'loading', 'probing', 'unknown', 'healthy'];
 
 export interface HealthWords {
   readonly state: Health;
@@ -67,4 +67,13 @@ function whyOf({ upstream, nodes, health }: ModelTarget): string {
   const worst = nodes.find(({ state }) => state === health);
   const verb = health === 'resting' ? 'rests' : health === 'failing' ? 'fails' : 'is tried again';
   return `${upstream} ${verb}${worst?.why ? `: ${worst.why}` : ''}.`;
+}
+
+/** Over all nodes: one upstream's name for a model may stand there twice, and is called as one. */
+export function callsOf(targets: readonly ModelTarget[]): { readonly calls: number; readonly failedCalls: number } {
+  const nodes = targets.filter(({ weight }) => weight > 0).flatMap((target) => target.nodes);
+  return {
+    calls: nodes.reduce((sum, node) => sum + node.calls, 0),
+    failedCalls: nodes.reduce((sum, node) => sum + node.failedCalls, 0),
+  };
 }

@@ -127,7 +127,7 @@ export function RangeHeadline({ overview }: RangeHeadlineProps) {
         tone="bad"
       />
       <Tile
-        label="95 % within"
+        label={latency && !latency.isAll ? `95 % of the newest ${formatCompact(latency.rows)} within` : '95 % within'}
         value={overview && (latency ? formatDuration(latency.duration.p95) : none)}
         note={latency ? ofRows(latency) : 'No requests'}
         values={buckets.map(({ meanMs }) => meanMs)}
@@ -153,7 +153,7 @@ export function RangeHeadline({ overview }: RangeHeadlineProps) {
 }
 
 const ofRows = ({ rows, isAll }: NonNullable<Overview['latency']>): string =>
-  isAll ? `Of ${formatCompact(rows)} requests` : `Of the newest ${formatCompact(rows)}`;
+  isAll ? `Of ${formatCompact(rows)} requests` : 'Not of the whole time; the line is its mean';
 
 interface ChangeProps {
   readonly now: number | undefined;

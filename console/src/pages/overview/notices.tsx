@@ -1,11 +1,14 @@
 /** What an operator may want to look at, each with the way to where one can act on it. */
 
-import { Box, Group, Paper, Skeleton, Text, ThemeIcon, Title } from '@mantine/core';
+import { Box, Button, Group, Paper, Skeleton, Text, ThemeIcon, Title } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Notice } from '../../../../src/admin/contract.ts';
+import { ask } from '../../api/client.ts';
 import { Icon, type IconName } from '../../parts/icon.tsx';
 import { When } from '../../parts/numbers.tsx';
 import { Failed } from '../../parts/state.tsx';
+import { notifyFailed } from '../../parts/undo.tsx';
 import { useNotices } from './queries.ts';
 
 const looks: Readonly<Record<Notice['severity'], { icon: IconName; color: string; word: string }>> = {
@@ -50,7 +53,7 @@ function List({ notices }: { readonly notices: readonly Notice[] }) {
   );
 }
 
-function Line({ notice: { severity, title, detail, about, at } }: { readonly notice: Notice }) {
+function Line({ notice: { kind, severity, title, detail, about, at } }: { readonly notice: Notice }) {
   const { icon, color, word } = looks[severity];
   return (
     <Group wrap="nowrap" align="flex-start" gap="sm" py={6}>
@@ -71,8 +74,23 @@ function Line({ notice: { severity, title, detail, about, at } }: { readonly not
           )}
           {detail}
         </Text>
+        {kind === 'secret-key-backup' && <BackedUp />}
       </Box>
     </Group>
+  );
+}
+
+function BackedUp() {
+  const queries = useQueryClient();
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => ask('/api/notices/secret-key-backup', { method: 'POST', body: {} }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['notices'] }),
+    onError: notifyFailed,
+  });
+  return (
+    <Button size="compact-xs" variant="default" mt={4} loading={isPending} onClick={() => mutate()}>
+      There is a copy
+    </Button>
   );
 }
 
@@ -87,6 +105,6 @@ function placeOf({ kind, id }: Notice['about']): string {
     case 'project':
       return id === null ? '/keys/projects' : `/keys/projects/${encodeURIComponent(id)}`;
     case 'settings':
-      return '/settings';
+      return id === null ? '/settings' : `/settings/${encodeURIComponent(id)}`;
   }
 }

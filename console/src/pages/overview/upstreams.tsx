@@ -6,12 +6,13 @@ import type { Health, HealthTarget, LiveUpstream } from '../../../../src/admin/c
 import { formatCount, formatDuration } from '../../parts/format.ts';
 import { Failed } from '../../parts/state.tsx';
 import { StatusBadge } from '../../parts/status.tsx';
+import { Success } from '../../parts/success.tsx';
 import { useHealth } from './queries.ts';
 import { formatRate } from './rate.ts';
 import { useLive } from './use-live.ts';
 
 /** From bad to good. */
-const states = ['failing', 'resting', 'probing', 'healthy', 'unknown'] as const;
+const states = ['failing', 'resting', 'loading', 'probing', 'healthy', 'unknown'] as const;
 const placeholders = ['first', 'second', 'third'];
 
 export function Upstreams() {
@@ -82,11 +83,19 @@ function Line({ id, targets }: { readonly id: string; readonly targets: readonly
           {bad.length === 0 ? <Activity id={id} /> : toReason(bad, targets.length)}
         </Text>
       </Box>
-      <Box flex="none">
+      <Stack flex="none" gap={0} align="flex-end">
         <StatusBadge state={worst?.state ?? 'unknown'} why={worst?.why} />
-      </Box>
+        <Success {...sumOf(targets)} />
+      </Stack>
     </Group>
   );
+}
+
+function sumOf(targets: readonly HealthTarget[]): { readonly calls: number; readonly failedCalls: number } {
+  return {
+    calls: targets.reduce((sum, one) => sum + one.calls, 0),
+    failedCalls: targets.reduce((sum, one) => sum + one.failedCalls, 0),
+  };
 }
 
 function toReason(bad: readonly HealthTarget[], all: number): string {

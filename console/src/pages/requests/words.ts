@@ -60,6 +60,7 @@ const tryWords: Readonly<Record<string, string>> = {
   rejected: 'refused the credential',
   failed: 'failed',
   broken: 'broke off',
+  loading: 'was loading its model',
   redirects: 'pointed elsewhere',
   'not-sent': 'could not be reached',
   unknown: 'gave no answer',

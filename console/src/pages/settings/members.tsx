@@ -16,6 +16,7 @@ import { notifyDone, notifyFailed, notifyWithUndo } from '../../parts/undo.tsx';
 import { Invitations } from './invitations.tsx';
 import { InviteMember } from './invite-member.tsx';
 import { membersKey } from './members-key.ts';
+import { ResetMember } from './reset-member.tsx';
 import { Section } from './section.tsx';
 import { ShownOnce } from './shown-once.tsx';
 
@@ -102,11 +103,7 @@ function MemberTable({ items, mayChange, onReset }: MemberTableProps) {
     onSuccess: (_, { name }) => notifyDone(`${name} is removed.`),
     ...settled,
   });
-  const reset = useMutation({
-    mutationFn: ({ id }: Member) => ask<MadeLink>(`/api/members/${id}/reset`, { method: 'POST', body: {} }),
-    onSuccess: (made, { email }) => onReset({ ...made, email, kind: 'reset' }),
-    onError: notifyFailed,
-  });
+  const [resetting, setResetting] = useState<Member>();
 
   async function remove(member: Member): Promise<void> {
     const yes = await confirm({
@@ -172,7 +169,7 @@ function MemberTable({ items, mayChange, onReset }: MemberTableProps) {
                       </Button>
                     </Menu.Target>
                     <Menu.Dropdown>
-                      <Menu.Item onClick={() => reset.mutate(member)}>Make a link for another password</Menu.Item>
+                      <Menu.Item onClick={() => setResetting(member)}>Make a link for another password</Menu.Item>
                       {member.id !== own?.id && (
                         <>
                           <Menu.Item onClick={() => able.mutate(member)}>
@@ -191,6 +188,16 @@ function MemberTable({ items, mayChange, onReset }: MemberTableProps) {
           ))}
         </Table.Tbody>
       </Table>
+      {resetting !== undefined && (
+        <ResetMember
+          member={resetting}
+          onClose={() => setResetting(undefined)}
+          onMade={(made) => {
+            setResetting(undefined);
+            onReset({ ...made, email: resetting.email, kind: 'reset' });
+          }}
+        />
+      )}
     </div>
   );
 }

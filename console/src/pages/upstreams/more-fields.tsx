@@ -53,11 +53,13 @@ const sectionBy: Readonly<Record<string, string>> = {
   timeouts: 'timeouts',
   headers: 'headers',
   forward_headers: 'headers',
+  response_headers: 'headers',
   health_check: 'health',
   tls: 'health',
   answer_limit: 'answers',
   base64: 'answers',
   legacy_engines: 'answers',
+  screen: 'answers',
 };
 
 /** What is at fault has to be seen. */
@@ -171,6 +173,12 @@ function Headers({ form }: FormProps) {
         acceptValueOnBlur
         {...form.getInputProps('forward_headers')}
       />
+      <TagsInput
+        label="Headers of answers to let through"
+        description="By name, or by its beginning and a *, such as x-ratelimit-*. Left empty: all that may pass at all."
+        acceptValueOnBlur
+        {...form.getInputProps('response_headers')}
+      />
     </Stack>
   );
 }
@@ -210,6 +218,11 @@ function Answers({ form, family }: MoreFieldsProps) {
         label="Make base64 here"
         description="Where a client wants vectors in base64 and the service has floats only."
         {...form.getInputProps('base64', { type: 'checkbox' })}
+      />
+      <Switch
+        label="Look for the credential in errors alone"
+        description="Else in what succeeds, too: an answer that repeats the credential is cut where it begins."
+        {...form.getInputProps('screensErrorsOnly', { type: 'checkbox' })}
       />
       {family.takesLegacyEngines && (
         <Switch

@@ -5,6 +5,7 @@ import type { Upstream } from '../../../../src/admin/contract.ts';
 import { ManagedBy } from '../../parts/managed-by.tsx';
 import { Count, Duration } from '../../parts/numbers.tsx';
 import { StatusBadge } from '../../parts/status.tsx';
+import { Success } from '../../parts/success.tsx';
 import { Sparkline } from '../overview/sparkline.tsx';
 import { stateWords } from './words.ts';
 
@@ -28,7 +29,10 @@ export function UpstreamCard({ upstream, latencies, isOpened, onOpen }: Upstream
             {family.title}
           </Text>
         </Stack>
-        <StatusBadge {...stateWords(upstream)} />
+        <Stack gap={0} align="flex-end">
+          <StatusBadge {...stateWords(upstream)} />
+          <Success {...upstream} />
+        </Stack>
       </Group>
       <Text size="sm" c="dimmed" truncate title={address ?? undefined}>
         {address ?? 'Answers inside the gateway'}

@@ -7,6 +7,7 @@ import type { UpstreamDetail } from '../../../../src/admin/contract.ts';
 import { ManagedBy } from '../../parts/managed-by.tsx';
 import { Count, Duration, When } from '../../parts/numbers.tsx';
 import { StatusBadge } from '../../parts/status.tsx';
+import { Success } from '../../parts/success.tsx';
 import { UnderWay } from './upstream-card.tsx';
 import { stateWords } from './words.ts';
 
@@ -18,6 +19,7 @@ export function UpstreamFacts({ upstream }: { readonly upstream: UpstreamDetail 
       <Stack gap="xs">
         <Group gap="xs">
           <StatusBadge state={words.state} label={words.label} />
+          <Success {...upstream} />
           <ManagedBy by={managedBy} place={place} />
         </Group>
         {words.why !== '' && (
@@ -31,7 +33,9 @@ export function UpstreamFacts({ upstream }: { readonly upstream: UpstreamDetail 
         <Table.Tbody>
           <Row name="Family">{family.title}</Row>
           <Row name="Address">{address ?? 'none: it answers inside the gateway'}</Row>
-          <Row name="Time to the first byte">{latencyMs === 0 ? 'not called lately' : <Duration ms={latencyMs} />}</Row>
+          <Row name="Time to the first byte">
+            {latencyMs === 0 ? 'not called in the last 5 minutes' : <Duration ms={latencyMs} />}
+          </Row>
           <Row name="Health check">{healthCheck ? 'from time to time' : 'none; calls show how it is'}</Row>
           {updatedAt !== null && (
             <Row name="Changed">
@@ -120,7 +124,7 @@ function Targets({ upstream: { targets } }: { readonly upstream: UpstreamDetail 
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {targets.map(({ model, models, state, why, latencyMs }) => (
+            {targets.map(({ model, models, state, why, latencyMs, calls, failedCalls }) => (
               <Table.Tr key={model}>
                 <Table.Td className="breaks">{model}</Table.Td>
                 <Table.Td className="breaks">
@@ -132,6 +136,7 @@ function Targets({ upstream: { targets } }: { readonly upstream: UpstreamDetail 
                 </Table.Td>
                 <Table.Td>
                   <StatusBadge state={state} why={why} />
+                  <Success calls={calls} failedCalls={failedCalls} />
                 </Table.Td>
                 <Table.Td ta="right">{latencyMs === 0 ? '–' : <Duration ms={latencyMs} />}</Table.Td>
               </Table.Tr>

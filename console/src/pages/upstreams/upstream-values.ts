@@ -46,11 +46,13 @@ export interface UpstreamValues {
   keys: KeyValues[];
   headers: HeaderValues[];
   forward_headers: string[];
+  response_headers: string[];
   timeouts: Record<TimeoutName, string>;
   limits: Record<LimitName, number | string>;
   tls: { server_name: string };
   health_check: { path: string; interval: string; timeout: string };
   legacy_engines: boolean;
+  screensErrorsOnly: boolean;
   base64: boolean;
   answer_limit: string;
   rest: Document;
@@ -69,7 +71,18 @@ export const emptyHeader = (): HeaderValues => ({ row: newRow(), name: '', value
 export function toValues(document: Document): UpstreamValues {
   const { id, family, base_url, options, api_key, api_key_file, credentials, headers, forward_headers, ...more } =
     document;
-  const { timeouts, limits, tls, health_check, legacy_engines, base64, answer_limit, ...rest } = more;
+  const {
+    timeouts,
+    limits,
+    tls,
+    health_check,
+    legacy_engines,
+    base64,
+    answer_limit,
+    response_headers,
+    screen,
+    ...rest
+  } = more;
   const { server_name, ...restOfTls } = toMapping(tls);
   const check = toMapping(health_check);
   return {
@@ -79,12 +92,14 @@ export function toValues(document: Document): UpstreamValues {
     options: toTexts(toMapping(options)),
     keys: toKeys({ api_key, api_key_file }, credentials),
     headers: Object.entries(toMapping(headers)).map(([name, value]) => toHeader(name, toText(value))),
-    forward_headers: Array.isArray(forward_headers) ? forward_headers.map(toText) : [],
+    forward_headers: toTextList(forward_headers),
+    response_headers: toTextList(response_headers),
     timeouts: pick(timeoutNames, toMapping(timeouts), toText),
     limits: pick(limitNames, toMapping(limits), toAmount),
     tls: { server_name: toText(server_name) },
     health_check: { path: toText(check.path), interval: toText(check.interval), timeout: toText(check.timeout) },
     legacy_engines: legacy_engines === 'native',
+    screensErrorsOnly: screen === 'errors',
     base64: base64 === 'convert',
     answer_limit: toText(answer_limit),
     rest,
@@ -129,7 +144,7 @@ function toHeader(name: string, text: string): HeaderValues {
 
 /** Only what says something: a document that someone reads stays short. */
 export function toDocument(values: UpstreamValues, family: FamilyFacts | undefined): Document {
-  const { rest, restOfTls, base_url, forward_headers, tls, health_check, answer_limit } = values;
+  const { rest, restOfTls, base_url, forward_headers, response_headers, tls, health_check, answer_limit } = values;
   const options = toOptions(values.options, family);
   const headers = Object.fromEntries(
     values.headers
@@ -148,12 +163,14 @@ export function toDocument(values: UpstreamValues, family: FamilyFacts | undefin
     ...toCredentials(values.keys),
     ...(Object.keys(headers).length > 0 && { headers }),
     ...(forward_headers.length > 0 && { forward_headers }),
+    ...(response_headers.length > 0 && { response_headers }),
     ...(Object.keys(timeouts).length > 0 && { timeouts }),
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(Object.keys(tlsDocument).length > 0 && { tls: tlsDocument }),
     ...(health_check.path.trim() !== '' && { health_check: present(health_check) }),
     ...(values.legacy_engines && { legacy_engines: 'native' }),
     ...(values.base64 && { base64: 'convert' }),
+    ...(values.screensErrorsOnly && { screen: 'errors' }),
     ...(answer_limit.trim() !== '' && { answer_limit: answer_limit.trim() }),
   };
 }
@@ -184,6 +201,8 @@ export function toField(path: string): string {
   if (path === 'api_key' || path === 'api_key_file') return 'keys[0].secret';
   const index = /^credentials\[(\d+)\]\./.exec(path)?.[1];
   if (index !== undefined) return path.endsWith('.weight') ? `keys[${index}].weight` : `keys[${index}].secret`;
+  const list = /^(forward_headers|response_headers)\[/.exec(path)?.[1];
+  if (list !== undefined) return list;
   return path.startsWith('headers.') ? 'headers' : path;
 }
 
@@ -200,6 +219,7 @@ function present(values: Readonly<Record<string, number | string>>): Record<stri
 
 const toText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+const toTextList = (value: unknown): string[] => (Array.isArray(value) ? value.map(toText) : []);
 const toAmount = (value: unknown): number | string =>
   typeof value === 'number' || typeof value === 'string' ? value : '';
 const toTexts = (mapping: Document): Record<string, string> =>

@@ -67,6 +67,12 @@ export function stateWords(
       return { state, label: 'Healthy', why: '' };
     case 'probing':
       return { state, label: 'Trying again', why: `It rested, and the next call shows whether it is back.${because}` };
+    case 'loading':
+      return {
+        state,
+        label: 'Loading its model',
+        why: `It said that it is not ready yet, and a call tries every few seconds whether it is.${because}`,
+      };
     case 'resting':
       return {
         state,
@@ -76,7 +82,7 @@ export function stateWords(
     case 'failing':
       return { state, label: 'Failing', why: `It fails, and is called all the same, as there is no other.${because}` };
     case 'unknown':
-      return { state, label: 'Nothing known', why: 'No gateway has reported on it lately.' };
+      return { state, label: 'Unknown', why: 'No call went there since the start, and nothing looked after it.' };
   }
 }
 
