@@ -4,6 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { checkAddress, checkKey, checkModel, checkRoute, unauthorized, unknownKey } from './admission/access.ts';
+import type { BudgetLimits } from './admission/body-memory/budget.ts';
+import { createBodyMemory, type RoomState } from './admission/body-memory/keeper.ts';
 import { readCredential } from './admission/credentials.ts';
 import { createKeyDirectory, type KeyDirectory } from './admission/keys.ts';
 import { createMemoryReader } from './admission/memory.ts';
@@ -14,6 +16,7 @@ import { GatewayError } from './core/errors.ts';
 import type { Exchange } from './core/exchange.ts';
 import type { KeyRecord } from './core/key.ts';
 import type { Ledger } from './core/ledger.ts';
+import type { PlaceArbiter } from './core/places.ts';
 import type { Route } from './core/route.ts';
 import type { Snapshot } from './core/snapshot.ts';
 import type { Spending } from './core/spending.ts';
@@ -33,6 +36,7 @@ import { createHealthChecks } from './upstream/health-checks.ts';
 import { inProcessTransport } from './upstream/in-process.ts';
 import { createPools } from './upstream/pools.ts';
 import type { ProxyRule } from './upstream/proxy-rule.ts';
+import { SharedPlaces } from './upstream/shared-places.ts';
 import { createSmallPost } from './upstream/small-post.ts';
 import type { Change } from './upstream/turn.ts';
 
@@ -41,18 +45,24 @@ export interface AppDeps {
   readonly store: Store;
   readonly log: Log;
   readonly clock: Clock;
+  /** What our calls are known by, where they come back. */
+  readonly installation: string;
   /** Uniform in [0, 1): shares of targets, jitter. */
   readonly random?: () => number;
   /** Which proxy leads to an upstream; none where it is left out. */
   readonly proxyFor?: ProxyRule;
   readonly spending: Spending;
   readonly ledger: Ledger;
+  /** How far what the ledger wrote is in the store; readiness tells. */
+  readonly imported?: () => { readonly rowsBehind: number; readonly failure: string | undefined };
   /** Says what an exchange that is over is billed by. */
   bill(exchange: Exchange): void;
   /** Its number, where several processes serve on the same port. */
   readonly worker?: string | undefined;
   /** Is told of every configuration, and of every request when it is over. */
   readonly meter?: Meter;
+  /** Who shares out the places at upstreams, where several processes call them. */
+  readonly placeArbiter?: PlaceArbiter | undefined;
 }
 
 interface Meter {
@@ -70,6 +80,8 @@ export interface App {
   readonly keys: Pick<KeyDirectory, 'changed' | 'confirmed'>;
   /** How every target of the configuration in force is. */
   targets(): readonly TargetState[];
+  /** What bodies in flight hold of the memory for them. */
+  memory(): { readonly requests: RoomState; readonly answers: RoomState };
   /** Readiness goes down first; then no new connections, and running requests end. True if all of them did. */
   drain(): Promise<boolean>;
   /** The store stays open. */
@@ -83,23 +95,30 @@ export function createApp({
   store,
   log,
   clock,
+  installation,
   random = Math.random,
   proxyFor,
   spending,
   ledger,
+  imported,
   bill,
   worker,
   meter,
+  placeArbiter,
 }: AppDeps): App {
   let current = snapshot;
   let ready = false;
   const pools = createPools(proxyFor === undefined ? {} : { proxyFor });
   const smallPost = createSmallPost(proxyFor);
-  const pressure = createPressure({ clock, ...createMemoryReader() });
+  const memoryReader = createMemoryReader();
+  const { collectGarbage } = memoryReader;
+  const pressure = createPressure({ clock, ...memoryReader });
   let reports: HealthReporter | undefined;
+  const shared = placeArbiter === undefined ? undefined : new SharedPlaces(placeArbiter);
   const dispatcher = createDispatcher({
     clock,
     random,
+    shared,
     onChange(change) {
       logChange(log, change);
       reports?.changed();
@@ -108,9 +127,12 @@ export function createApp({
   const healthChecks = createHealthChecks({
     pools,
     clock,
+    installation,
     onResult: (upstream, ok, why) => dispatcher.checked(upstream, ok, why),
   });
   const directory = createKeyDirectory({ store: store.keys, clock });
+  const requestMemory = createBodyMemory('request bodies', requestLimits(snapshot), collectGarbage);
+  const answerMemory = createBodyMemory('answers that are translated', answerLimits(snapshot), collectGarbage);
 
   /** Without a promise where the key is at hand, as it nearly always is. */
   function admit(
@@ -145,6 +167,7 @@ export function createApp({
       if (reason !== undefined) throw overloaded(reason);
     },
     admit,
+    answerRooms: answerMemory,
     readBody: (exchange, request, response) => edge.readJsonBody(exchange, request, response),
     checkModel,
     spending,
@@ -155,8 +178,14 @@ export function createApp({
   const edge = createEdge({
     clock,
     routes,
+    installation,
     current: () => current,
     isReady: () => ready,
+    rowsThatWait() {
+      const { failure, rowsBehind = 0 } = imported?.() ?? {};
+      return failure === undefined ? undefined : rowsBehind;
+    },
+    rooms: requestMemory,
     serve(exchange, route, modelFromPath, request, response) {
       exchange.route = route;
       meter?.began(exchange);
@@ -167,8 +196,9 @@ export function createApp({
       return id === undefined ? listModels(exchange.snapshot, key) : findModel(exchange.snapshot, key, id);
     },
     settle(exchange, request) {
-      const probe = exchange.path === '/healthz' || exchange.path === '/readyz';
-      if (probe) return;
+      // They would drown the rest.
+      const isProbe = exchange.path === '/healthz' || exchange.path === '/readyz';
+      if (isProbe) return;
       meter?.settled(exchange);
       log.request(exchange, request.method ?? '');
     },
@@ -203,11 +233,14 @@ export function createApp({
       if (reasons.length > 0) return reasons;
       current = next;
       listener.apply(next.server);
+      requestMemory.configure(requestLimits(next));
+      answerMemory.configure(answerLimits(next));
       adopt(next);
       return [];
     },
     keys: directory,
     targets: () => dispatcher.describe(current),
+    memory: () => ({ requests: requestMemory.state(), answers: answerMemory.state() }),
     async drain() {
       ready = false;
       const { delayMs, deadlineMs } = current.server.drain;
@@ -217,12 +250,22 @@ export function createApp({
     async close() {
       pressure.close();
       healthChecks.close();
+      shared?.close();
       await reports?.close();
       await listener.close();
       await pools.close();
       await smallPost.close();
     },
   };
+}
+
+/** A body and what its decoding holds beside it, or its compressed form, are two bodies at most. */
+function requestLimits({ server: { bodyMemoryBytes, bodyLimitBytes } }: Snapshot): BudgetLimits {
+  return { totalBytes: bodyMemoryBytes, largestBytes: 2 * bodyLimitBytes };
+}
+
+function answerLimits({ server: { bodyMemoryBytes } }: Snapshot): BudgetLimits {
+  return { totalBytes: bodyMemoryBytes, largestBytes: bodyMemoryBytes };
 }
 
 function overloaded(reason: PressureReason): GatewayError {

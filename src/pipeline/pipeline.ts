@@ -1,6 +1,7 @@
 /** The request in reading order: admit, read, find the model, plan, attempt, relay. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { wholeBodyBytes } from '../core/call-body.ts';
 import { Captured } from '../core/captured.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
@@ -13,8 +14,15 @@ import type { Reservation, Spending } from '../core/spending.ts';
 import type { Translated } from '../core/translation.ts';
 import { askingOf } from './asking.ts';
 import { type AttemptDeps, attempt } from './attempt.ts';
-import { courseOf, nameAt, notSupported, shapeOf } from './plan.ts';
-import { compileQuestionReader, missing, modelNameOf, type Question, type QuestionReader } from './question.ts';
+import { checkShape, courseOf, nameAt, notSupported, shapeIn } from './plan.ts';
+import {
+  checkStandIn,
+  compileQuestionReader,
+  missing,
+  modelNameOf,
+  type Question,
+  type QuestionReader,
+} from './question.ts';
 import { relay } from './relay.ts';
 import { Settling } from './settling.ts';
 
@@ -50,43 +58,69 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     if (exchange.key?.captureMs !== undefined) exchange.captured = new Captured(body);
     const reader = readers.get(route);
     if (reader === undefined) throw new TypeError(`route ${route.path} was not compiled`);
-    const shape = shapeOf(route, request.headers);
-    const asked = reader(body, shape);
-    return { shape, question: asked instanceof Promise ? await asked : asked };
+    checkShape(route, request.headers);
+    const question = reader(body);
+    return question instanceof Promise ? await question : question;
+  }
+
+  /** Whatever knows the body ends with this: a stream may last for long after it. */
+  async function ask(
+    exchange: Exchange,
+    route: Route,
+    modelFromPath: string | undefined,
+    request: IncomingMessage,
+    response: ServerResponse,
+    settling: Settling,
+  ): Promise<Answered> {
+    exchange.shape = shapeIn(route, request.headers) ?? exchange.shape;
+    const admitted = admit(exchange, route, request);
+    const key = admitted instanceof Promise ? await admitted : admitted;
+    exchange.key = key;
+    exchange.shape ??= key.shape;
+    // Whoever has a valid key has a row, of what is refused for want of room too.
+    checkPressure(exchange);
+    settling.began(spending.begin(key));
+
+    const question = await read(exchange, route, request, response);
+    const resolved = findModel(exchange, route, question, modelFromPath);
+    exchange.modelId = resolved.id;
+    exchange.shape ??= resolved.model.shape;
+    checkStandIn(question, resolved.model.acceptsMessages, exchange.shape);
+    checkModel(key, resolved.id);
+    const course = courseOf(resolved, route);
+    const asked = askingOf(question, route, course);
+    const asking = asked instanceof Promise ? await asked : asked;
+    exchange.asking = asking;
+
+    const reserved = spending.reserve(exchange, course, asking);
+    const reservation = reserved instanceof Promise ? await reserved : reserved;
+    settling.reserved(reservation);
+    await ledger.open(exchange, reservation);
+
+    const deadlineMs = performance.now() + course.totalMs;
+    const clientHeaders = request.headers;
+    const plan = { exchange, route, question, resolved, clientHeaders, course, deadlineMs, reservation };
+    const answer = await attempt(plan, deps);
+    if (question.body.length > wholeBodyBytes) exchange.requestRoom?.release();
+    return { answer, headers: ownHeaders(exchange, answer, resolved, reservation) };
   }
 
   return async (exchange, route, modelFromPath, request, response) => {
     const settling = new Settling(exchange, deps);
     try {
-      checkPressure(exchange);
-      const admitted = admit(exchange, route, request);
-      const key = admitted instanceof Promise ? await admitted : admitted;
-      exchange.key = key;
-
-      const { question, shape } = await read(exchange, route, request, response);
-      const resolved = findModel(exchange, route, question, modelFromPath);
-      exchange.modelId = resolved.id;
-      checkModel(key, resolved.id);
-      const course = courseOf(resolved, route);
-      const asked = askingOf(question, route, course);
-      const asking = asked instanceof Promise ? await asked : asked;
-      exchange.asking = asking;
-
-      const reserved = spending.reserve(exchange, course, asking);
-      const reservation = reserved instanceof Promise ? await reserved : reserved;
-      settling.reserved(reservation);
-      await ledger.open(exchange, reservation);
-
-      const deadlineMs = performance.now() + course.totalMs;
-      const clientHeaders = request.headers;
-      const plan = { exchange, route, question, resolved, clientHeaders, course, deadlineMs, shape, reservation };
-      const answer = await attempt(plan, deps);
-      await passOn(exchange, answer, response, ownHeaders(exchange, answer, resolved, reservation), settling);
+      const { answer, headers } = await ask(exchange, route, modelFromPath, request, response, settling);
+      await passOn(exchange, answer, response, headers, settling);
     } catch (error) {
       await settling.failed(error);
       throw error;
     }
   };
+}
+
+interface Answered {
+  readonly answer: Answer;
+  /** What Postern adds to its head. */
+  readonly headers: readonly string[];
 }
 
 /** The answer is taken, or let go of. */
@@ -113,17 +147,16 @@ function findModel(
 ): ResolvedModel {
   const { models, defaultModels } = exchange.snapshot;
   const name = modelFromPath ?? modelNameOf(question) ?? defaultModels[route.operation];
-  if (name === undefined) throw missing('model', 'a string');
+  if (name === undefined) {
+    throw missing(
+      'model',
+      `a string, or have the operator set default_model.${route.operation} for requests that name none`,
+    );
+  }
 
   const resolved = models.resolve(name);
   if (resolved === undefined || (route.visibleModelsOnly && !resolved.model.visible)) throw unknownModel(name);
   if (!resolved.model.operations.includes(route.operation)) throw notSupported(resolved.id, route);
-  if (question.standIn !== undefined && !resolved.model.acceptsMessages) {
-    throw missing(
-      question.standIn.field,
-      `it ("${question.standIn.standIn}" in its place is for models marked accepts_messages)`,
-    );
-  }
   return resolved;
 }
 
@@ -138,7 +171,7 @@ function unknownModel(name: string): GatewayError {
 /** What Postern adds to the head of an answer. */
 function ownHeaders(
   exchange: Exchange,
-  { translated }: Answer,
+  { translated, ignored = translated?.ignored }: Answer,
   resolved: ResolvedModel,
   { headers: rateHeaders }: Reservation,
 ): string[] {
@@ -155,6 +188,7 @@ function ownHeaders(
     `gateway;dur=${gatewayMs.toFixed(2)}, upstream;dur=${upstreamMs.toFixed(2)}`,
   );
   if (translated !== undefined) headers.push(...translationHeaders(translated));
+  if (ignored !== undefined && ignored.length > 0) headers.push('x-postern-ignored', toList(ignored));
   if (exchange.route?.operation === 'embeddings' && exchange.target !== undefined) {
     // Each name that a pattern matches is a space of its own.
     const space = resolved.model.space ?? nameAt(exchange.target, resolved);
@@ -163,10 +197,9 @@ function ownHeaders(
   return headers;
 }
 
-function translationHeaders({ by, isEstimated, ignored }: Translated): string[] {
+function translationHeaders({ by, isEstimated }: Translated): string[] {
   const headers = ['x-postern-translated', by];
   if (isEstimated) headers.push('x-postern-usage', 'estimated');
-  if (ignored.length > 0) headers.push('x-postern-ignored', toList(ignored));
   return headers;
 }
 

@@ -1,15 +1,16 @@
 /** Works out who may serve an exchange, and writes the call to each. Pure: no clock, no I/O. */
 
 import type { IncomingHttpHeaders } from 'node:http';
+import { type CallBody, withSpan } from '../core/call-body.ts';
 import type { Candidate, Course, Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
+import { upstreamNameOf } from '../core/model-name.ts';
 import type { Call, Listening } from '../core/outcome.ts';
 import type { Route } from '../core/route.ts';
 import { type Model, offerKey, type ResolvedModel, type Target } from '../core/snapshot.ts';
 import type { Reservation } from '../core/spending.ts';
 import { type RerankShape, rerankShapes, type Translation } from '../core/translation.ts';
-import { replaceSpan } from '../lib/json-scan.ts';
 import { upstreamHeaders } from './headers.ts';
 import { duplicate, modelNameOf, type Question } from './question.ts';
 
@@ -22,27 +23,33 @@ export interface Plan {
   readonly course: Course;
   /** On the monotonic clock: one deadline for all attempts. */
   readonly deadlineMs: number;
-  /** The shape in which the client wants its reranked documents, where it says so. */
-  readonly shape: RerankShape | undefined;
   readonly reservation: Reservation;
 }
 
 /** Undefined where the bytes pass. */
-export function translationFor({ question, shape }: Plan, { target, offer }: Candidate): Translation | undefined {
+export function translationFor({ question, exchange }: Plan, { target, offer }: Candidate): Translation | undefined {
   const { translation } = offer;
   // What the operator wants added is for every request.
   if (translation?.isNeeded === undefined || Object.keys(target.defaults).length > 0) return translation;
   const { body, scan } = question;
+  const { shape } = exchange;
   const { tokenIds } = target;
-  return translation.isNeeded({ body, fields: scan.fields, shape, tokenIds }) ? translation : undefined;
+  return translation.isNeeded({ body, fields: scan.fields, items: exchange.asking?.items ?? 1, shape, tokenIds })
+    ? translation
+    : undefined;
 }
 
-/** `x-postern-shape`, which counts on the rerank route alone. */
-export function shapeOf(route: Route, headers: IncomingHttpHeaders): RerankShape | undefined {
+/** `x-postern-shape`, which counts on the rerank route alone; undefined where it names none that is known. */
+export function shapeIn(route: Route, headers: IncomingHttpHeaders): RerankShape | undefined {
   const wanted = headers['x-postern-shape'];
   if (wanted === undefined || route.operation !== 'rerank') return undefined;
-  const shape = rerankShapes.find((one) => one === String(wanted).toLowerCase());
-  if (shape !== undefined) return shape;
+  const name = String(wanted).toLowerCase();
+  return rerankShapes.find((one) => one === name);
+}
+
+export function checkShape(route: Route, headers: IncomingHttpHeaders): void {
+  if (headers['x-postern-shape'] === undefined || route.operation !== 'rerank') return;
+  if (shapeIn(route, headers) !== undefined) return;
   throw new GatewayError('unsupported_parameter', {
     param: 'x-postern-shape',
     message: `The header x-postern-shape names no shape that is known here; send one of ${rerankShapes.join(', ')}, or none.`,
@@ -119,7 +126,7 @@ export function writeBodilessCall(plan: Plan, turn: Turn, client: Listening): Ca
   return toCall(plan, turn, client, nothing);
 }
 
-function toCall(plan: Plan, turn: Turn, client: Listening, body: Buffer): Call {
+function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody): Call {
   const { exchange, route } = plan;
   const { target, offer } = turn.candidate;
   const { upstream } = target;
@@ -128,7 +135,7 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: Buffer): Call {
     upstream,
     offer,
     path: upstream.pathPrefix + toPath(offer.path, upstreamName),
-    headers: upstreamHeaders(exchange.id, turn.credential, upstream.forwardHeaders, plan.clientHeaders),
+    headers: upstreamHeaders(exchange, turn.credential, upstream.forwardHeaders, plan.clientHeaders),
     body,
     timeouts: upstream.timeouts[route.operation],
     deadlineMs: plan.deadlineMs,
@@ -139,10 +146,10 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: Buffer): Call {
 
 /** The upstream's name for the model that was asked for. */
 export function nameAt({ model }: Target, { matched }: ResolvedModel): string {
-  return model.includes('*') ? model.replace('*', () => matched) : model;
+  return upstreamNameOf(model, matched);
 }
 
-/** The name as one encoded segment. What a pattern caught may be no name at all, and must not lead to another path. */
+/** The name as one encoded segment; one that the operator wrote must not lead to another path either. */
 export function toPath(path: string, upstreamName: string): string {
   if (!path.includes('{model}')) return path;
   if (upstreamName === '' || upstreamName === '.' || upstreamName === '..') {
@@ -159,16 +166,16 @@ export function notSupported(modelId: string, route: Route): GatewayError {
 }
 
 /** The body with the upstream's name for the model in it, every other byte as it came. */
-function withModel(question: Question, upstreamName: string, insertIfAbsent: boolean): Buffer {
+function withModel(question: Question, upstreamName: string, insertIfAbsent: boolean): CallBody {
   const { body, scan, modelField } = question;
   if (modelField !== undefined) {
     if (modelNameOf(question) === upstreamName) return body;
-    return replaceSpan(body, modelField.start, modelField.end, Buffer.from(JSON.stringify(upstreamName)));
+    return withSpan(body, modelField.start, modelField.end, JSON.stringify(upstreamName));
   }
   if (!insertIfAbsent) return body;
   checkOtherSpelling(question);
   const field = `"model":${JSON.stringify(upstreamName)}${scan.empty ? '' : ','}`;
-  return replaceSpan(body, scan.insertAt, scan.insertAt, Buffer.from(field));
+  return withSpan(body, scan.insertAt, scan.insertAt, field);
 }
 
 /** An upstream that takes "Model" for "model" would read the client's, not ours. */

@@ -14,11 +14,14 @@ import {
 } from '../core/translation.ts';
 import { type Json, JsonTextError, parseJsonInTurns, writeJsonInTurns } from '../lib/json-text.ts';
 import { headerValue } from '../lib/raw-headers.ts';
+import type { AnswerRoom } from './answer-room.ts';
+import { codingsOf } from './decoding.ts';
 import { retryAfterIn } from './foreign-error.ts';
+import { heldBytes } from './held-answer.ts';
 import { Lane } from './lane.ts';
 import { WholeMadeAnswer, withoutBodyHeaders } from './made-answer.ts';
 import { toPath } from './plan.ts';
-import { heldBytes } from './screen.ts';
+import { searchFor } from './secret-search.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import { Allowance, readWhole } from './whole-answer.ts';
 
@@ -33,6 +36,7 @@ export class TranslatedCalls implements ClientWork {
   readonly #signing: SigningGround;
   readonly #headers: readonly string[];
   readonly #paths: readonly string[];
+  readonly #room: AnswerRoom;
   readonly #allowance: Allowance;
   readonly #lanes = new Set<Lane>();
   readonly #answers: WireAnswer[];
@@ -51,7 +55,13 @@ export class TranslatedCalls implements ClientWork {
   #outcome: Outcome | undefined = undefined;
 
   /** Throws a `GatewayError` where the model has no place in a path. */
-  constructor(call: Call, asked: Asked, conversation: Conversation, turn: Turn, signing: SigningGround) {
+  constructor(
+    call: Call,
+    asked: Asked,
+    conversation: Conversation,
+    turn: Turn,
+    { signing, room }: { readonly signing: SigningGround; readonly room: AnswerRoom },
+  ) {
     const { requests, stream } = conversation;
     this.#call = call;
     this.#asked = asked;
@@ -60,7 +70,8 @@ export class TranslatedCalls implements ClientWork {
     this.#signing = signing;
     this.#headers = toHeaders(call.headers, stream !== undefined, requests.length > 1);
     this.#paths = requests.map(({ path }) => (path === undefined ? call.path : this.#pathOf(path)));
-    this.#allowance = new Allowance(call.upstream.answerLimitBytes);
+    this.#room = room;
+    this.#allowance = new Allowance(call.upstream.answerLimitBytes, room);
     this.#answers = new Array(requests.length);
   }
 
@@ -83,6 +94,7 @@ export class TranslatedCalls implements ClientWork {
     // What is not read yet ends its call later.
     const isHandedOn = outcome.kind === 'answered' && !(outcome.answer instanceof WholeMadeAnswer);
     if (!isHandedOn) end.over(undefined);
+    if (outcome.kind !== 'answered' || isHandedOn) this.#room.giveBack();
     return outcome;
   }
 
@@ -161,6 +173,7 @@ export class TranslatedCalls implements ClientWork {
 
   async #readOne(answer: Answer, lane: Lane): Promise<WireAnswer | undefined> {
     this.#head ??= answer;
+    for (const name of answer.ignored ?? []) this.#asked.ignored.add(name);
     const body = await this.#bodyOf(answer, lane);
     if (this.#outcome !== undefined) return undefined;
     if (!Buffer.isBuffer(body)) {
@@ -271,9 +284,8 @@ export class TranslatedCalls implements ClientWork {
     lane.handOn(this.#call.end);
     if (!isGood(answer)) return this.#withHint(answer, lane);
     const type = headerValue(answer.headers, 'content-type') ?? '';
-    const coding = headerValue(answer.headers, 'content-encoding') ?? 'identity';
-    if (/^text\/event-stream\b/i.test(type) && coding === 'identity') {
-      const { secrets } = this.#call.upstream;
+    if (/^text\/event-stream\b/i.test(type) && codingsOf(answer.headers).length === 0) {
+      const secrets = searchFor(this.#turn);
       return {
         kind: 'answered',
         answer: new StreamedAnswer(answer, stream, this.#by, [...this.#asked.ignored], secrets),
@@ -315,6 +327,8 @@ export class TranslatedCalls implements ClientWork {
     const answer = reply.isAsItCame
       ? this.#made(this.#head.status, this.#head, this.#bytes)
       : await this.#written(reply, this.#head);
+    const failure = this.#room.settle(answer.bytes);
+    if (failure !== undefined) return { kind: 'unknown', failure };
     // The client may have left meanwhile.
     return this.#outcome ?? { kind: 'answered', answer };
   }

@@ -53,6 +53,7 @@ test('nothing is sent before the intent is written down', async (t) => {
   const gate = Promise.withResolvers<void>();
   ledger.openGate = () => gate.promise;
   const asked = rig.post('/v1/embeddings', question);
+  while (ledger.opened.length === 0) await wait(5);
   await wait(50);
   assert.equal(ledger.opened.length, 1);
   assert.equal(up.requests.length, 0);

@@ -45,6 +45,8 @@ export interface ExpectedError {
   /** `null` where no field is at fault. */
   readonly param?: string | null;
   readonly message?: RegExp;
+  /** For a client of another service: where it looks for the message. */
+  readonly beside?: 'detail' | 'message';
   /** Said with a failure: what was sent. */
   readonly of?: string;
 }
@@ -52,7 +54,7 @@ export interface ExpectedError {
 export function assertError(
   answer: RawResponse,
   code: ErrorCode,
-  { param = null, message, of = '' }: ExpectedError = {},
+  { param = null, message, beside, of = '' }: ExpectedError = {},
 ): void {
   const [status, type] = contract[code];
   const shown = `${of} ${answer.statusLine} ${answer.body.toString().slice(0, 500)}`.trim();
@@ -64,7 +66,8 @@ export function assertError(
 
   const parsed = answer.json();
   const said = messageOf(parsed);
-  assert.deepEqual(parsed, { error: { message: said, type, param, code } }, shown);
+  const besides = beside === undefined ? {} : { [beside]: said };
+  assert.deepEqual(parsed, { error: { message: said, type, param, code }, ...besides }, shown);
   assert.match(said, /^[A-Z].{15,}[.)]$/s, shown);
   if (message !== undefined) assert.match(said, message, shown);
 

@@ -38,6 +38,15 @@ export function describeStore(name: string, openStore: OpenStore): void {
       assert.equal(await keys.revoke('key_first'), false);
     });
 
+    test('an installation has one random name, whoever asks for it first, and no other trace of it', async (t) => {
+      const { settings, changes, audit } = await open(t);
+      const names = await Promise.all(Array.from({ length: 8 }, () => settings.installation()));
+      assert.match(names[0] ?? '', /^[0-9a-f]{32}$/);
+      assert.equal(new Set([...names, await settings.installation()]).size, 1);
+      assert.notEqual(await (await open(t)).settings.installation(), names[0]);
+      assert.deepEqual([await changes.latest(), await audit.page({ limit: 1 })], [0, []]);
+    });
+
     test('a key is found by its digest with everything that limits it', async (t) => {
       const clock = createFakeClock();
       const { keys } = await openStore(t, clock);
@@ -53,6 +62,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
         },
         metadata: { team: 'search', ticket: '42' },
         captureMs: 60_000,
+        shape: 'voyage',
         expiresAtMs: clock.nowMs() + 1,
       });
       const made = await keys.create(key);
@@ -67,6 +77,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
         caps: key.caps,
         metadata: { team: 'search', ticket: '42' },
         captureMs: 60_000,
+        shape: 'voyage',
         expiresAtMs: clock.nowMs() + 1,
         revokedAtMs: undefined,
       };
