@@ -2,14 +2,19 @@
 
 import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';
+import type { Operation } from '../core/operation.ts';
 import type { Model, Snapshot } from '../core/snapshot.ts';
 import { mayUseModel } from './access.ts';
 
 export function listModels(snapshot: Snapshot, key: KeyRecord): unknown {
-  const data = snapshot.models.all
-    .filter((model) => model.visible && !model.id.includes('*') && maySee(key, model, model.id))
-    .map((model) => describe(snapshot, model, model.id));
-  return { object: 'list', data };
+  const listed = snapshot.models.all.filter(
+    (model) => model.visible && !model.id.includes('*') && maySee(key, model, model.id),
+  );
+  return {
+    object: 'list',
+    data: listed.map((model) => describe(snapshot, model, model.id)),
+    models: listed.map((model) => asCohere(model, model.id)),
+  };
 }
 
 export function findModel(snapshot: Snapshot, key: KeyRecord, name: string): unknown {
@@ -26,6 +31,47 @@ function maySee(key: KeyRecord, model: Model, id: string): boolean {
   return mayUseModel(key, id) && (operations === undefined || model.operations.some((one) => operations.includes(one)));
 }
 
+/** OpenAI's members first; then what the clients of Mistral and Cohere look for in the same place. */
 function describe(snapshot: Snapshot, model: Model, id: string): unknown {
-  return { id, object: 'model', created: snapshot.createdAtS, owned_by: 'postern', operations: model.operations };
+  const { operations } = model;
+  return {
+    id,
+    object: 'model',
+    created: snapshot.createdAtS,
+    owned_by: 'postern',
+    operations,
+    // Mistral's clients tell by it what the rest is.
+    type: 'base',
+    capabilities: { ...noCapabilities, ...Object.fromEntries(operations.flatMap(capabilitiesOf)) },
+    ...asCohere(model, id),
+  };
 }
+
+const asCohere = (
+  { operations }: Model,
+  id: string,
+): { readonly name: string; readonly endpoints: readonly string[] } => ({
+  name: id,
+  endpoints: operations.flatMap((operation) => endpointOf[operation] ?? []),
+});
+
+/** Mistral's names; it has none for embeddings. */
+const noCapabilities = {
+  completion_chat: false,
+  completion_fim: false,
+  function_calling: false,
+  fine_tuning: false,
+  vision: false,
+  classification: false,
+  moderation: false,
+};
+
+const capabilityOf: Readonly<Partial<Record<Operation, keyof typeof noCapabilities>>> = { moderations: 'moderation' };
+
+function capabilitiesOf(operation: Operation): [name: string, has: true][] {
+  const { [operation]: capability } = capabilityOf;
+  return capability === undefined ? [] : [[capability, true]];
+}
+
+/** Cohere's names. */
+const endpointOf: Readonly<Partial<Record<Operation, string>>> = { embeddings: 'embed', rerank: 'rerank' };

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { CohereClient } from 'cohere-ai';
+import OpenAI from 'openai';
 import { assertError } from '../support/error-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
 import { request, send, toRequestBytes } from '../support/raw-client.ts';
@@ -53,21 +55,34 @@ test('the list has the OpenAI shape, and holds the visible models that are no pa
     const list = answer.json() as { object: string; data: { created: number }[] };
     const created = list.data[0]?.created ?? 0;
     assert.ok(Number.isInteger(created) && Math.abs(created - Date.now() / 1000) < 600, `created: ${created}`);
-    const model = (id: string, operations: string[]) => ({
-      id,
-      object: 'model',
-      created,
-      owned_by: 'postern',
-      operations,
-    });
+    const rows: [id: string, operations: string[], endpoints: string[]][] = [
+      ['plain', ['embeddings', 'rerank'], ['embed', 'rerank']],
+      ['BAAI/bge-m3', ['embeddings'], ['embed']],
+      ['ünï cödé 模型', ['moderations'], []],
+      ['models', ['edits'], []],
+    ];
     assert.deepEqual(list, {
       object: 'list',
-      data: [
-        model('plain', ['embeddings', 'rerank']),
-        model('BAAI/bge-m3', ['embeddings']),
-        model('ünï cödé 模型', ['moderations']),
-        model('models', ['edits']),
-      ],
+      data: rows.map(([id, operations, endpoints]) => ({
+        id,
+        object: 'model',
+        created,
+        owned_by: 'postern',
+        operations,
+        type: 'base',
+        capabilities: {
+          completion_chat: false,
+          completion_fim: false,
+          function_calling: false,
+          fine_tuning: false,
+          vision: false,
+          classification: false,
+          moderation: operations.includes('moderations'),
+        },
+        name: id,
+        endpoints,
+      })),
+      models: rows.map(([name, , endpoints]) => ({ name, endpoints })),
     });
   }
   assert.equal(upstream.receivedBytes, 0);
@@ -76,9 +91,13 @@ test('the list has the OpenAI shape, and holds the visible models that are no pa
 test('a key sees in the list what it may use', async (t) => {
   const { rig } = await open(t);
   const answer = await rig.get('/v1/models', { headers: [['x-api-key', narrowKey]] });
-  const { data } = answer.json() as { data: { id: string }[] };
+  const { data, models } = answer.json() as { data: { id: string }[]; models: { name: string }[] };
   assert.deepEqual(
     data.map(({ id }) => id),
+    ['BAAI/bge-m3'],
+  );
+  assert.deepEqual(
+    models.map(({ name }) => name),
     ['BAAI/bge-m3'],
   );
 });
@@ -103,9 +122,33 @@ test('one model is shown under its ID, its alias and names that its pattern matc
       assert.equal(answer.status, 200, prefix + path);
       const shown = answer.json() as { id: string; object: string };
       assert.equal(shown.id, id);
-      assert.deepEqual(Object.keys(shown), ['id', 'object', 'created', 'owned_by', 'operations']);
+      assert.deepEqual(Object.keys(shown).slice(0, 5), ['id', 'object', 'created', 'owned_by', 'operations']);
     }
   }
+});
+
+test("OpenAI's and Cohere's clients read the list and each model of it", async (t) => {
+  const { rig } = await open(t);
+  const url = `http://127.0.0.1:${rig.port}`;
+  const ids = ['plain', 'BAAI/bge-m3', 'ünï cödé 模型', 'models'];
+
+  const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: testKey, maxRetries: 0 });
+  const { data } = await openai.models.list();
+  assert.deepEqual(
+    data.map(({ id }) => id),
+    ids,
+  );
+  const { id, object, owned_by } = await openai.models.retrieve('BAAI/bge-m3');
+  assert.deepEqual({ id, object, owned_by }, { id: 'BAAI/bge-m3', object: 'model', owned_by: 'postern' });
+
+  const cohere = new CohereClient({ environment: url, token: testKey, maxRetries: 0 });
+  const { models } = await cohere.models.list();
+  assert.deepEqual(
+    models.map(({ name }) => name),
+    ids,
+  );
+  const { name, endpoints } = await cohere.models.get('plain');
+  assert.deepEqual({ name, endpoints }, { name: 'plain', endpoints: ['embed', 'rerank'] });
 });
 
 test('a hidden model, one that the key may not use and one that is not there answer alike', async (t) => {
