@@ -174,6 +174,11 @@ const errorSchema = {
   },
 };
 
+const cohereModel = {
+  name: { type: 'string', description: "For Cohere's clients, as are the endpoints." },
+  endpoints: { type: 'array', items: { type: 'string' } },
+};
+
 const modelSchema = {
   type: 'object',
   required: ['id', 'object', 'created', 'owned_by', 'operations'],
@@ -183,6 +188,9 @@ const modelSchema = {
     created: { type: 'integer' },
     owned_by: { type: 'string' },
     operations: { type: 'array', items: { type: 'string' } },
+    type: { type: 'string', description: "For Mistral's clients, as are the capabilities." },
+    capabilities: { type: 'object', additionalProperties: { type: 'boolean' } },
+    ...cohereModel,
   },
 };
 
@@ -199,7 +207,11 @@ const modelList = {
           schema: {
             type: 'object',
             required: ['object', 'data'],
-            properties: { object: { const: 'list' }, data: { type: 'array', items: reference } },
+            properties: {
+              object: { const: 'list' },
+              data: { type: 'array', items: reference },
+              models: { type: 'array', items: { type: 'object', properties: cohereModel } },
+            },
           },
         },
       },
