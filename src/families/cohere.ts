@@ -32,8 +32,9 @@ const embeddings: EmbeddingDialect = {
     },
   }),
   read({ body }) {
-    const { embeddings: made, meta } = objectIn(body, 'the answer');
+    const { id, embeddings: made, meta } = objectIn(body, 'the answer');
     return {
+      beside: { id },
       vectors: listIn(at(made, 'float') ?? made, 'embeddings'),
       promptTokens: countIn(at(meta, 'billed_units', 'input_tokens')),
     };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, describe, type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
+import * as z from 'zod';
 import { type Family, isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
 import type { Operation } from '../../src/core/operation.ts';
 import { families } from '../../src/families/index.ts';
@@ -114,9 +115,24 @@ async function replay(
   assert.equal(status, answer.status ?? 200, text);
   for (const [name, value] of Object.entries(answer.headers ?? {})) assert.equal(header(name) ?? null, value, name);
   // What holds the ID of the exchange is another each time.
-  const expected = toText(answer.body).replaceAll('{exchange}', header('x-request-id') ?? '');
+  const isMade = header('x-postern-translated') !== undefined;
+  const expected = toText(isMade ? withId(answer.body) : answer.body).replaceAll(
+    '{exchange}',
+    header('x-request-id') ?? '',
+  );
   if (typeof answer.body === 'string') assert.equal(text, expected);
   else assert.deepEqual(json, JSON.parse(expected));
+}
+
+const vectors = z.looseObject({ object: z.literal('list'), data: z.array(z.unknown()), id: z.undefined().optional() });
+const writtenVectors = '{"object":"list","data":';
+
+/** Embeddings that are written here have an ID of ours where the pair says none. */
+function withId(body: unknown): unknown {
+  if (typeof body === 'string') {
+    return body.startsWith(writtenVectors) ? `{"id":"embd-{exchange}",${body.slice(1)}` : body;
+  }
+  return vectors.safeParse(body).success ? { ...Object(body), id: 'embd-{exchange}' } : body;
 }
 
 function isSame(call: WireCall, body: unknown): boolean {

@@ -214,7 +214,7 @@ export default defineFixture({
         },
       ],
       answer: {
-        body: '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.10]},{"object":"embedding","index":1,"embedding":[1.0]}],"model":"eu.cohere.embed-v4:0","usage":{"prompt_tokens":5,"total_tokens":5}}',
+        body: '{"id":"e-1","object":"list","data":[{"object":"embedding","index":0,"embedding":[0.10]},{"object":"embedding","index":1,"embedding":[1.0]}],"model":"eu.cohere.embed-v4:0","usage":{"prompt_tokens":5,"total_tokens":5}}',
       },
     },
     {
@@ -232,6 +232,7 @@ export default defineFixture({
       answer: {
         headers: { 'x-postern-ignored': 'dimensions', 'x-postern-usage': 'estimated' },
         body: {
+          id: 'e-1',
           object: 'list',
           data: [{ object: 'embedding', index: 0, embedding: [1] }],
           model: 'cohere.embed-multilingual-v3',

@@ -97,7 +97,7 @@ export default defineFixture({
           'x-postern-usage': null,
           'x-api-warning': 'a model of yours is old',
         },
-        body: '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.0160,-8e-3]},{"object":"embedding","index":1,"embedding":[1E0,0]}],"model":"embed-english-v3.0","usage":{"prompt_tokens":4,"total_tokens":4}}',
+        body: '{"id":"e1","object":"list","data":[{"object":"embedding","index":0,"embedding":[0.0160,-8e-3]},{"object":"embedding","index":1,"embedding":[1E0,0]}],"model":"embed-english-v3.0","usage":{"prompt_tokens":4,"total_tokens":4}}',
       },
     },
     {
@@ -120,6 +120,7 @@ export default defineFixture({
       answer: {
         headers: { 'x-postern-usage': 'estimated' },
         body: {
+          id: 'e1',
           object: 'list',
           data: [{ object: 'embedding', index: 0, embedding: 'AAAAPwAAgL8=' }],
           model,

@@ -66,8 +66,12 @@ const cohere: EmbeddingDialect = {
     },
   }),
   read({ body, headers }) {
-    const { embeddings } = objectIn(body, 'the answer');
-    return { vectors: listIn(at(embeddings, 'float') ?? embeddings, 'embeddings'), promptTokens: tokensIn(headers) };
+    const { id, embeddings } = objectIn(body, 'the answer');
+    return {
+      beside: { id },
+      vectors: listIn(at(embeddings, 'float') ?? embeddings, 'embeddings'),
+      promptTokens: tokensIn(headers),
+    };
   },
 };
 

@@ -217,7 +217,7 @@ describe('vectors', () => {
     const { text, usage, isEstimated } = await reply('{"input":["a","b","c"]}', answers);
     assert.equal(
       text,
-      '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[1.0]},{"object":"embedding","index":1,"embedding":[2e0]},{"object":"embedding","index":2,"embedding":[3]}],"model":"their-model","usage":{"prompt_tokens":7,"total_tokens":7}}',
+      '{"id":"embd-x","object":"list","data":[{"object":"embedding","index":0,"embedding":[1.0]},{"object":"embedding","index":1,"embedding":[2e0]},{"object":"embedding","index":2,"embedding":[3]}],"model":"their-model","usage":{"prompt_tokens":7,"total_tokens":7}}',
     );
     assert.deepEqual(usage, { promptTokens: 7, completionTokens: null, totalTokens: 7, searchUnits: null });
     assert.equal(isEstimated, false);
@@ -291,9 +291,9 @@ describe('vectors', () => {
   test('are converted with a turn for others now and then', async () => {
     const width = 4_096;
     const vector = `[${Array.from({ length: width }, (_, place) => Math.sin(place))}]`;
-    const inputs = Array.from({ length: 64 }, () => 'a');
+    const inputs = Array.from({ length: 256 }, () => 'a');
     const text = JSON.stringify({ input: inputs, encoding_format: 'base64' });
-    const { conversation } = await talk(text, { dialect: { maxItems: 64 } });
+    const { conversation } = await talk(text, { dialect: { maxItems: 256 } });
     const body = parseJson(Buffer.from(`{"vectors":[${inputs.map(() => vector)}],"count":1}`));
     let turns = 0;
     const beat = setInterval(() => {

@@ -11,7 +11,7 @@ import {
 import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject } from '../../lib/json-text.ts';
 import { estimateTokens } from '../../lib/token-ids.ts';
 import { isTurnOver, nextTurn } from '../../lib/turns.ts';
-import { readEach, sumOf } from './reading.ts';
+import { readEach, sumOf, textIn } from './reading.ts';
 import {
   bytesOf,
   checkCalls,
@@ -216,9 +216,12 @@ function toReply(
   const totalTokens =
     (counted === undefined ? undefined : sumOf(results.map((one) => one.totalTokens))) ?? promptTokens;
   const [first, ...others] = results;
+  const { id, ...beside } = (others.length === 0 ? first?.beside : undefined) ?? {};
   return {
     body: {
-      ...(others.length === 0 && first?.beside),
+      // Mistral's clients read no answer without one.
+      id: textIn(id) || `embd-${asked.id}`,
+      ...beside,
       object: 'list',
       data: vectors.map((embedding, index) => ({ object: 'embedding', index, embedding })),
       model: first?.model ?? asked.model,

@@ -5,6 +5,7 @@ import { ask, digest, toBody } from './ask.ts';
 import { embedByHash } from './hash-embed.ts';
 
 interface Embeddings {
+  readonly id: string;
   readonly object: string;
   readonly model: string;
   readonly data: readonly { readonly object: string; readonly index: number; readonly embedding: readonly number[] }[];
@@ -32,7 +33,8 @@ test('answers in the OpenAI shape: one vector a text, in their order, words coun
     input: ['two words', 'and three more'],
   });
   assert.equal(headers.get('content-type'), 'application/json');
-  assert.deepEqual(Object.keys(json), ['object', 'model', 'data', 'usage']);
+  assert.deepEqual(Object.keys(json), ['id', 'object', 'model', 'data', 'usage']);
+  assert.match(json.id, /^embd-[0-9a-f]{24}$/);
   assert.equal(json.object, 'list');
   assert.equal(json.model, 'my-name');
   assert.deepEqual(
@@ -136,7 +138,7 @@ test('gives equal requests equal bytes, on every machine', async () => {
     dimensions: 64,
   };
   const { text } = await ask<Embeddings>(embedByHash, request);
-  assert.equal(digest(text), 'c72e0442ed1efdd9');
+  assert.equal(digest(text), '66ada8e92459e108');
 });
 
 test('gives a text the same vector whatever stands beside it', async () => {

@@ -42,7 +42,7 @@ const steps = 1e7;
 
 const fieldNames = ['input', 'encoding_format', ...dimensionNames];
 
-export const embedByHash = createMaker('local/hash-embed', fieldNames, async ({ fields, model, pace }) => {
+export const embedByHash = createMaker('local/hash-embed', fieldNames, async ({ fields, model, pace, id }) => {
   const texts = await readInput(fields, model);
   // The first name that is there counts.
   const [name = 'dimensions', ...others] = dimensionNames.filter((one) => (fields[one] ?? null) !== null);
@@ -58,7 +58,10 @@ export const embedByHash = createMaker('local/hash-embed', fieldNames, async ({ 
     }
   }
   const usage = () => ({ usage: { prompt_tokens: tokens, total_tokens: tokens } });
-  return { ...(await listAnswer(pace, { object: 'list', model }, 'data', items(), usage)), ignored: others };
+  return {
+    ...(await listAnswer(pace, { id: id('embd-'), object: 'list', model }, 'data', items(), usage)),
+    ignored: others,
+  };
 });
 
 /** Texts, and lists of token IDs as the texts that they stand for. */

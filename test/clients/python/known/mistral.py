@@ -1,0 +1,28 @@
+"""Mistral's own client."""
+
+NAME = "mistralai (Python)"
+ENVIRONMENT = "now"
+PACKAGE = "mistralai"
+SET_UP = "Mistral(api_key=key, server_url='https://postern')"
+
+
+def connect(gateway):
+    from mistralai.client import Mistral
+
+    return Mistral(api_key=gateway["key"], server_url=gateway["url"])
+
+
+def embed(gateway, texts):
+    answer = connect(gateway).embeddings.create(model=gateway["model"], inputs=texts)
+    return [item.embedding for item in answer.data]
+
+
+def moderate(gateway, texts):
+    answer = connect(gateway).classifiers.moderate(model=gateway["model"], inputs=texts)
+    return [any(result.categories.values()) for result in answer.results]
+
+
+WAYS = {
+    "embeddings": ("`embeddings.create`", embed),
+    "moderations": ("`classifiers.moderate`", moderate),
+}
