@@ -93,6 +93,8 @@ export function createListener(settings: ServerSettings, edge: Edge, clock: Cloc
   server.on('checkContinue', handle);
   server.on('checkExpectation', handle);
   server.on('connect', (_request, stream) => {
+    // The server has let go of the socket: nobody else hears that the client broke it, and what nobody hears ends the process.
+    stream.on('error', () => undefined);
     const refusal = new GatewayError('malformed_request', { message: 'This is no proxy: CONNECT leads nowhere.' });
     answerRaw(stream, refusal);
   });

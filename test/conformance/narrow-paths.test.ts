@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startFakeUpstream } from '../support/fake-upstream.ts';
 import { send } from '../support/raw-client.ts';
+import { connect } from '../support/raw-connection.ts';
 import { startRig, testKey } from '../support/rig.ts';
 
 const credential = 'sk-upstream+secret/with=signs';
@@ -92,6 +93,18 @@ test('CONNECT, and headers that decide something and stand twice, are refused in
     const answer = await send(rig.port, request, { until: 'close' });
     assert.equal(answer.status, 400, request);
     assert.match(answer.body.toString(), /"code":"malformed_request"/);
+  }
+});
+
+test('a client that breaks the connection after CONNECT harms nobody else', async (t) => {
+  const rig = await startRig(t, { upstreams: [{ id: 'local', family: 'local' }] });
+  for (const reads of [true, false]) {
+    const connection = await connect(rig.port);
+    await connection.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
+    if (reads) assert.equal((await connection.nextResponse()).status, 400);
+    else await rig.get('/healthz'); // by then it has come
+    connection.reset();
+    assert.equal((await rig.get('/healthz')).status, 200);
   }
 });
 
