@@ -1,4 +1,4 @@
-/** Promise 22: the model in the legacy path is one exact look-up or a 404, and never another path upstream. */
+/** Promise 22: the model in the legacy path is one exact look-up or a refusal, and never another path upstream. */
 
 import { z } from 'zod';
 import { startFakeUpstream } from '../support/fake-upstream.ts';
@@ -35,6 +35,9 @@ const hiddenIds = ['hidden'] as const;
 
 const pathPrefixes = ['/v1/engines/', '/engines/'] as const;
 const pathSuffix = '/embeddings';
+/** Beneath the same prefix, and no embeddings either: the list of models, and text completion, which wants a prompt. */
+const completionsSuffix = '/completions';
+const otherPaths = ['/v1/engines', '/engines/', '/v1/engines/?org/embeddings', '/engines/m/completions'] as const;
 
 const morsels = [
   'm',
@@ -129,7 +132,7 @@ export default definePromise({
     });
 
     const random = createRandom(seed);
-    const targets = [...nativeIds, ...liftedIds, ...unreachableIds].flatMap(spellings);
+    const targets = [...[...nativeIds, ...liftedIds, ...unreachableIds].flatMap(spellings), ...otherPaths];
     while (targets.length < counts[scale]) targets.push(madeUp(random));
     const wrongAnswers: string[] = [];
     const wrongArrivals: string[] = [];
@@ -205,12 +208,16 @@ function judge(written: string): Judgement {
   // White space, control characters and anything beyond ASCII are no part of a target.
   if (/[^\x21-\x7e]/.test(target)) return { status: 400 };
   const path = (target.split('?')[0] ?? '').replace(/\/$/, '');
+  // The list of models is there to be got.
+  if (pathPrefixes.some((start) => start === `${path}/`)) return { status: 405 };
   const prefix = pathPrefixes.find((start) => path.startsWith(start));
-  if (prefix === undefined || !path.endsWith(pathSuffix)) return { status: 404 };
-  const name = decodeOnce(path.slice(prefix.length, -pathSuffix.length));
-  if (name === undefined || path.length <= prefix.length + pathSuffix.length) return { status: 404 };
+  const suffix = [pathSuffix, completionsSuffix].find((end) => path.endsWith(end));
+  if (prefix === undefined || suffix === undefined) return { status: 404 };
+  const name = decodeOnce(path.slice(prefix.length, -suffix.length));
+  if (name === undefined || path.length <= prefix.length + suffix.length) return { status: 404 };
   if (/\p{Cc}|[?#\\]/u.test(name)) return { status: 404 };
   if (name.split('/').some((segment) => ['', '.', '..'].includes(segment))) return { status: 404 };
+  if (suffix === completionsSuffix) return { status: 400 };
 
   const isOneOf = (ids: readonly string[]): boolean => ids.includes(name);
   if (isOneOf(liftedIds)) return { status: 200, arrival: { path: '/base/embeddings', model: name } };
