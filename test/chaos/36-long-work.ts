@@ -24,6 +24,10 @@ const scales = {
 } as const;
 
 const answerTimeoutMs = 600_000;
+/** Twice what is ever translated. One that was moderated is a thousand characters: of all that fit into a body no text could be made. */
+const mostAnswered = 100_000;
+/** The lists of some services stand in an object of their own. */
+const listDepth = 2;
 const longestTurnMs = 100;
 const p99TurnMs = 50;
 const mostCpuMs = 10_000;
@@ -184,12 +188,22 @@ async function openServices(t: TestContext): Promise<{ places: Place[]; document
 
 /** What does not fit its schema, or is more than it was made for, it refuses in few words. */
 function answerOf(fixture: FamilyFixture, call: WireCall): WireReply {
+  if (mostIn(call.body) > mostAnswered) return fixture.error(400, 'it is too much at a time');
   try {
     return fixture.service(call);
   } catch (error) {
     if (!(error instanceof RangeError || error instanceof ZodError)) throw error;
     return fixture.error(400, 'it does not fit');
   }
+}
+
+/** Of the lists in a call, how many the longest has; one of numbers is one text in token IDs. */
+function mostIn(value: unknown, depth = listDepth): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (Array.isArray(value) && typeof value[0] === 'number') return 0;
+  const own = Array.isArray(value) ? value.length : 0;
+  if (depth === 0 || own > mostAnswered) return own;
+  return Object.values(value).reduce<number>((most, inner) => Math.max(most, mostIn(inner, depth - 1)), own);
 }
 
 async function fixtureOf(id: string): Promise<FamilyFixture> {
