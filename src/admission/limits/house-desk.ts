@@ -33,7 +33,10 @@ type ToldRefusal = Omit<Refused, 'headers'>;
 export interface HouseDesk {
   /** In the order of the questions. */
   answer(worker: number, questions: readonly HouseQuestion[]): HouseAnswer[];
-  /** The worker is gone: what it had under way is over, and its places are free. What it took of rates stays taken. */
+  /**
+   * The worker is gone for good: what it had under way is over, and its places are free. What it took of rates stays taken. What is
+   * heard of it later has no answer: it would take something that nobody gives back.
+   */
   leave(worker: number): void;
 }
 
@@ -51,6 +54,7 @@ export function createHouseDesk({ clock, workers }: HouseDeskDeps): HouseDesk {
   const limiter = createMemoryLimiter({ clock });
   const pools = new PlacePools();
   const desks = new Map<number, Desk>();
+  const gone = new Set<number>();
 
   function deskOf(worker: number): Desk {
     const found = desks.get(worker) ?? { lists: new Map(), taken: new Map() };
@@ -94,10 +98,12 @@ export function createHouseDesk({ clock, workers }: HouseDeskDeps): HouseDesk {
 
   return {
     answer(worker, questions) {
+      if (gone.has(worker)) return [];
       const desk = deskOf(worker);
       return questions.map((question) => answerOne(worker, desk, question)).filter((answer) => answer !== undefined);
     },
     leave(worker) {
+      gone.add(worker);
       for (const { taken, amounts } of desks.get(worker)?.taken.values() ?? []) taken.settle(amounts);
       desks.delete(worker);
       pools.leave(worker);

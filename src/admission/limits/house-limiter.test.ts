@@ -98,6 +98,23 @@ test('what a worker had under way is over when it is gone; what it took of rates
   assert.equal(refused.measure, 'requests');
 });
 
+test('what is heard of a worker only after its end takes nothing', async (t) => {
+  const { all, desk } = startHouse(t, 2);
+  const [, second] = all;
+  assert.ok(second !== undefined);
+  const holders = keyOf({ concurrency: 1 });
+  const claim = { upstream: 'up', most: 4, held: 0, wants: 4 };
+  desk.leave(0);
+  const late: HouseQuestion[] = [
+    { kind: 'holders', list: 1, holders },
+    { kind: 'reserve', no: 1, list: 1, amounts: one },
+    { kind: 'places', no: 2, claims: [claim] },
+  ];
+  assert.deepEqual(desk.answer(0, late), []);
+  assert.equal((await second.reserve(holders, one)).kind, 'taken');
+  assert.equal((await second.claim([claim]))[0]?.held, 4);
+});
+
 test('where nobody answers a worker lets through its share, says so once, and what counted twice is given back', async (t) => {
   const { all, fallSilent, speak, lines } = startHouse(t, 2);
   const [first, second] = all;
