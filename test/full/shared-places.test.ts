@@ -4,21 +4,23 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Caller } from '../chaos/support/caller.ts';
+import type { Reply } from '../support/fake-reply.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { patientMs } from '../support/patience.ts';
 import { startOwnRedis } from '../support/redis.ts';
 
 const most = 4;
-const crowd = 6;
+const workers = 2;
 const secretOf = (id: string): string => `${id}-key-with-enough-characters`;
 
-/** Answers after a while, and knows how many calls were under way at once. */
-async function startSlow(t: TestContext, answerMs: number) {
+/** Answers once it was let to, and knows how many calls were under way at once. */
+async function startUpstream(t: TestContext, hold: (reply: Reply) => unknown) {
   const seen = { now: 0, most: 0 };
   const upstream: FakeUpstream = await startFakeUpstream(async (_, reply) => {
     seen.now += 1;
     seen.most = Math.max(seen.most, seen.now);
-    await reply.sleep(answerMs);
+    await hold(reply);
     seen.now -= 1;
     await reply.json(200, { id: 'm', model: 'm', results: [{ flagged: false }] });
   });
@@ -32,14 +34,15 @@ async function start(t: TestContext, upstream: string, more: object): Promise<Ga
       upstreams: [
         {
           ...{ id: 'up', family: 'openai', base_url: upstream, api_key: 'sk-upstream-key' },
-          limits: { concurrency: most, queue: 1_000 },
+          // Whoever waits does so for longer than the dead may hold anything.
+          limits: { concurrency: most, queue: 1_000, queue_timeout: '60s' },
         },
       ],
       models: [{ id: 'm', operations: ['moderations'], targets: [{ upstream: 'up' }] }],
       keys: [
         { id: 'free', secret: secretOf('free') },
         { id: 'limited', secret: secretOf('limited'), limits: { requests_per_day: 40 } },
-        { id: 'crowd', secret: secretOf('crowd'), limits: { concurrency: crowd } },
+        { id: 'crowd', secret: secretOf('crowd'), limits: { concurrency: most } },
       ],
       ...more,
     },
@@ -62,11 +65,19 @@ function asker(t: TestContext) {
     );
 }
 
+async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const deadlineMs = performance.now() + patientMs(2_500);
+  while (!(await isSo())) {
+    assert.ok(performance.now() < deadlineMs, `not in time: ${what}`);
+    await wait(5);
+  }
+}
+
 const served = (answers: readonly { readonly status: number }[]): number =>
   answers.filter(({ status }) => status === 200).length;
 
 test('workers without Redis share limits exactly, headers tell the whole, and an upstream never has too many calls', async (t) => {
-  const { seen, url } = await startSlow(t, 20);
+  const { seen, url } = await startUpstream(t, (reply) => reply.sleep(20));
   const gateway = await start(t, url, { server: { workers: 3 } });
   const ask = asker(t);
   const limited = await ask([gateway], 'limited', 120);
@@ -77,35 +88,43 @@ test('workers without Redis share limits exactly, headers tell the whole, and an
 });
 
 test('what a killed worker had under way is free within seconds', async (t) => {
-  const { seen, url } = await startSlow(t, 5_000);
-  const gateway = await start(t, url, { server: { workers: 2 } });
+  const end = Promise.withResolvers<void>();
+  let calls = 0;
+  const { seen, url } = await startUpstream(t, (reply) => {
+    calls += 1;
+    return calls <= most ? Promise.race([end.promise, reply.clientClosed]) : undefined;
+  });
+  const gateway = await start(t, url, { server: { workers } });
   const ask = asker(t);
   let broken = 0;
-  const held = Array.from({ length: crowd }, async () => {
+  const held = Array.from({ length: most }, async () => {
     const answers = await ask([gateway], 'crowd', 1);
     broken += answers.length - served(answers);
   });
-  while (seen.now < most) await wait(20);
+  await until('all are under way', () => seen.now === most);
   assert.equal(served(await ask([gateway], 'crowd', 1)), 0, 'all are taken');
-  // Whichever has some of them; with both gone, the port would be another one.
-  for (const { pid } of gateway.log().filter(({ msg }) => msg === 'worker is ready')) {
+  const ready = () => gateway.log().filter(({ msg }) => msg === 'worker is ready');
+  let killedAtMs = 0;
+  // Whichever has some of them. Never both at a time: with nobody to hold it, the port would be another one.
+  for (const [index, { pid }] of ready().entries()) {
     process.kill(Number(pid), 'SIGKILL');
-    await wait(500);
+    killedAtMs = performance.now();
+    await until('it had some, or another took its place', () => broken > 0 || ready().length > workers + index);
     if (broken > 0) break;
   }
   assert.ok(broken > 0);
-  const killedAtMs = performance.now();
-  while (served(await ask([gateway], 'crowd', 1)) === 0) {
-    assert.ok(performance.now() - killedAtMs < 30_000, 'the places of the dead did not come back');
-    await wait(100);
-  }
+  await until('the places of the dead came back', async () => served(await ask([gateway], 'crowd', 1)) === 1);
+  t.diagnostic(`free ${Math.round(performance.now() - killedAtMs)} ms after it (bar: 10 s)`);
+  const dead = broken;
+  end.resolve();
   await Promise.all(held);
+  assert.equal(broken, dead, 'the others were served');
 });
 
 test('nodes share the places at an upstream through Redis, and those of a killed node come back', async (t) => {
   const redis = await startOwnRedis(t);
   if (redis === undefined) return;
-  const { seen, url } = await startSlow(t, 60);
+  const { seen, url } = await startUpstream(t, (reply) => reply.sleep(60));
   const more = { redis: redis.url, redis_deadline: '5s' };
   const nodes = await Promise.all([start(t, url, more), start(t, url, more)]);
   const ask = asker(t);
@@ -115,13 +134,10 @@ test('nodes share the places at an upstream through Redis, and those of a killed
   assert.ok(dead !== undefined && other !== undefined);
   void ask([dead], 'free', 200);
   // What the other has ready and does not need is there for it as well.
-  const deadlineMs = performance.now() + 15_000;
-  while (seen.now < most) {
-    assert.ok(performance.now() < deadlineMs, 'one that needs all of them gets all');
-    await wait(5);
-  }
+  await until('one that needs all of them has all', () => seen.now === most);
   dead.signal('SIGKILL');
   const killedAtMs = performance.now();
   assert.equal(served(await ask([other], 'free', 12)), 12);
+  assert.equal(seen.most, most);
   t.diagnostic(`served by the other node ${Math.round(performance.now() - killedAtMs)} ms after it (bar: 10 s)`);
 });

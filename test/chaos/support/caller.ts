@@ -2,6 +2,7 @@
 
 import { Agent, request as ask, type IncomingMessage } from 'node:http';
 import { measures } from '../../../src/core/caps.ts';
+import { patientMs } from '../../support/patience.ts';
 
 export interface Question {
   readonly port: number;
@@ -27,7 +28,7 @@ export interface Answer {
   readonly tookMs: number;
 }
 
-const answerTimeoutMs = 20_000;
+const answerTimeoutMs = patientMs(5_000);
 
 export class Caller {
   readonly #agent: Agent;
