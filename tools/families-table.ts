@@ -39,11 +39,20 @@ function optionsTable(families: readonly Family[]): string {
   return ['| family | `upstreams[].options` | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
 
+/** What is left out, nobody knows, or it depends on the model. */
+function scoresOf(offer: Offer | undefined): string | undefined {
+  const { scale, isSwitched } = offer?.scores ?? {};
+  if (scale === undefined || typeof scale === 'function') return undefined;
+  const what = scale === 'raw' ? 'scores are logits without bounds (`raw`)' : 'scores lie between 0 and 1 (`sigmoid`)';
+  return isSwitched ? `${what} unless \`raw_scores\` is true` : what;
+}
+
 function factsTable(families: readonly Family[]): string {
   const rows = families.flatMap((family) =>
     operations.flatMap((operation) => {
-      const facts = offersOf(family, standardOptions(family)).openai?.[operation]?.facts;
-      return facts === undefined ? [] : [`| \`${family.id}\` | ${operation} | ${facts} |`];
+      const offer = offersOf(family, standardOptions(family)).openai?.[operation];
+      const facts = [offer?.facts, scoresOf(offer)].filter((one) => one !== undefined);
+      return facts.length === 0 ? [] : [`| \`${family.id}\` | ${operation} | ${facts.join('; ')} |`];
     }),
   );
   return ['| family | operation | what to know |', '|---|---|---|', ...rows].join('\n');

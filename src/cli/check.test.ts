@@ -57,8 +57,17 @@ test('a good configuration is shown as tables, then warnings and notices, withou
   assert.deepEqual(row('shedding.loop_delay'), ['shedding.loop_delay', '500ms']);
   assert.match(String(row('shedding.memory')), /,\d+MiB$/);
   const standard = ['weighted', 'safe, 5 attempts', '-'];
-  assert.deepEqual(row('embed '), ['embed', 'e', 'embeddings', 'yes', 'embed-large', ...standard, 'up: embed-large']);
-  assert.deepEqual(row('edit '), ['edit', '-', 'edits', 'no', '-', ...standard, 'up: edit']);
+  assert.deepEqual(row('embed '), [
+    'embed',
+    'e',
+    'embeddings',
+    'yes',
+    'embed-large',
+    '-',
+    ...standard,
+    'up: embed-large',
+  ]);
+  assert.deepEqual(row('edit '), ['edit', '-', 'edits', 'no', '-', '-', ...standard, 'up: edit']);
   assert.deepEqual(row('dev '), ['dev', 'nope', 'all', 'any', '2099-01-31T00:00:00.000Z', '-', '-']);
   assert.deepEqual(lines.slice(-2), [
     'warning: keys[0].models[0]: there is no model "nope"',
@@ -95,7 +104,7 @@ test('how calls are shared, bounded and repeated is shown as a table, weights on
   assert.deepEqual([callsMain?.[3], callsSpare?.[3]], ['2 (weights 1, 3)', '0']);
   assert.deepEqual(boundsMain, ['main', '-', '8', '256', '1s', 'ca, server_name', '/health?... every 5s, within 2s']);
   assert.deepEqual(boundsSpare, ['spare', '-', '256', '256', '5s', '-', '-']);
-  assert.deepEqual(rows('embed ')[0]?.slice(5), [
+  assert.deepEqual(rows('embed ')[0]?.slice(6), [
     'fastest',
     'safe, 3 attempts',
     'after p95',
@@ -195,6 +204,7 @@ test('a script gets the same, as values', async (t) => {
     bridge: null,
     priority: 0,
     weight: 2,
+    scores: null,
     price: null,
   });
   assert.deepEqual([embed.space, free.space, free.hedge], ['embed', 'each name its own', null]);
@@ -206,6 +216,20 @@ test('without a file the built-in configuration is shown', async (t) => {
   assert.equal(code, 0);
   assert.match(String(lines[0]), /no configuration file; the built-in configuration holds/);
   assert.ok(lines.some((line) => line.startsWith('local/hash-embed')));
+});
+
+test('the scale of scores is shown where there are any, and that nobody knows it', async (t) => {
+  const text = `upstreams: [{ id: up, family: ranker }]
+models:
+  - { id: known, operations: [rerank], scores: sigmoid, targets: [{ upstream: up, scores: raw }] }
+  - { id: unknown, operations: [rerank], targets: [{ upstream: up }] }
+`;
+  const { lines } = await run(t, text, { json: true });
+  const { models } = JSON.parse(lines.join('\n'));
+  assert.deepEqual([models[0].scores, models[0].targets[0].scores], ['sigmoid', 'raw']);
+  assert.deepEqual([models[1].scores, models[1].targets[0].scores], ['unknown', 'unknown']);
+  const { lines: table } = await run(t, text);
+  assert.equal(table.find((line) => line.startsWith('unknown '))?.split(/ {2,}/)[5], 'unknown');
 });
 
 test('for a script there is one JSON object, of the plan or of the faults', async (t) => {

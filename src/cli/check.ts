@@ -90,13 +90,14 @@ function toLines(plan: Plan): string[] {
       ),
     ),
     ...section(
-      ['MODEL', 'ALIASES', 'OPERATIONS', 'VISIBLE', 'SPACE', 'BALANCE', 'RETRY', 'HEDGE', 'TARGETS'],
+      ['MODEL', 'ALIASES', 'OPERATIONS', 'VISIBLE', 'SPACE', 'SCORES', 'BALANCE', 'RETRY', 'HEDGE', 'TARGETS'],
       models.map((model) => [
         model.id,
         inWords(model.aliases),
         inWords(model.operations),
         model.visible ? 'yes' : 'no',
         model.space ?? '-',
+        model.scores ?? '-',
         model.balance,
         `${model.retry.scope}, ${model.retry.attempts} attempts`,
         model.hedge === null ? '-' : `after ${model.hedge.after}`,

@@ -25,12 +25,13 @@ export const models: Command = {
     }
     const { loaded } = found;
     const reports = await readReports(loaded.snapshot.store, cwd);
-    const rows = loaded.snapshot.models.all.map(({ id, aliases, operations, visible, space, targets }) => ({
+    const rows = loaded.snapshot.models.all.map(({ id, aliases, operations, visible, space, scores, targets }) => ({
       id,
       aliases,
       operations,
       visible,
       space: space ?? null,
+      scores: scores ?? null,
       targets: targets.map((target) => describe(target, reports)),
     }));
     if (values.json === true) {

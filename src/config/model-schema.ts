@@ -1,6 +1,7 @@
 /** An element of `models`, key by key. */
 
 import * as z from 'zod';
+import { scoreScales } from '../core/scores.ts';
 import { balances, type Retry, retryScopes } from '../core/snapshot.ts';
 import { tokenIdKinds } from '../core/translation.ts';
 import { capsFields } from './caps.ts';
@@ -60,6 +61,13 @@ const targetSchema = mapping({
       is(
         "What lists of token IDs are taken for, by upstreams that have a vocabulary of their own: text in the vocabulary that goes with the model's name (`decode`), in the one named, or the upstream's own IDs (`pass`).",
       ),
+    ),
+  scores: oneOf(scoreScales)
+    .optional()
+    .meta(
+      is('What its scores are when it reranks: logits without bounds (`raw`), or between 0 and 1 (`sigmoid`).', {
+        defaultText: 'what the family says, else unknown',
+      }),
     ),
   bridge: text('the name of a bridge')
     .optional()
@@ -123,6 +131,16 @@ export const modelSchema = mapping({
   space: modelName()
     .optional()
     .meta(is('The vector space of its embeddings, the same for every target.', { defaultText: "the target's model" })),
+  scores: oneOf(scoreScales)
+    .optional()
+    .meta(
+      is(
+        'What the scores of every target are brought to when it reranks: logits (`raw`), or between 0 and 1 (`sigmoid`).',
+        {
+          defaultText: 'as they come, which must be one scale for all targets of which it is known',
+        },
+      ),
+    ),
   accepts_messages: flag()
     .default(false)
     .meta(is("Whether vLLM's `messages` may stand in for `input` on the embeddings route.")),

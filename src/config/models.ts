@@ -11,6 +11,8 @@ import { type Path, toPathText } from './faults.ts';
 import { toOperations } from './model-operations.ts';
 import type { ModelEntry } from './model-schema.ts';
 import { toPrice } from './prices.ts';
+import { toScores } from './score-scale.ts';
+import { familyScores } from './target-scores.ts';
 import { calledOf, type PlacedTargets, toTargets } from './targets.ts';
 import { toSpace } from './vector-space.ts';
 
@@ -96,6 +98,7 @@ function compileModel(
     operations: Object.freeze(served),
     visible: value.visible,
     space: toSpace({ path, value }, served, called, context),
+    scores: toScores({ path, value }, served, called, context),
     acceptsMessages: value.accepts_messages,
     asksUsage: value.usage === 'ask',
     shape: value.shape,
@@ -111,6 +114,7 @@ function builtInModels(upstreams: ReadonlyMap<string, Upstream>, taken: Readonly
   for (const upstream of upstreams.values()) {
     for (const { id, operations: served } of upstream.family.builtIn ?? []) {
       if (taken.has(id) || models.has(id)) continue;
+      const scores = served.includes('rerank') ? familyScores(upstream.offers, id) : undefined;
       const target: Target = Object.freeze({
         upstream,
         model: id,
@@ -121,6 +125,7 @@ function builtInModels(upstreams: ReadonlyMap<string, Upstream>, taken: Readonly
         unsupported: undefined,
         bridge: undefined,
         tokenIds: 'decode',
+        scores,
         defaults: {},
       });
       models.set(
@@ -131,6 +136,7 @@ function builtInModels(upstreams: ReadonlyMap<string, Upstream>, taken: Readonly
           operations: Object.freeze([...served]),
           visible: true,
           space: served.includes('embeddings') ? id : undefined,
+          scores: scores?.scale,
           acceptsMessages: false,
           asksUsage: false,
           ...standardPolicy,

@@ -12,6 +12,7 @@ import { type Path, suggestion, toPathText } from './faults.ts';
 import type { ModelEntry, TargetEntry } from './model-schema.ts';
 import { toOfferMap } from './offers.ts';
 import { toPrice } from './prices.ts';
+import { toTargetScores, withoutScores } from './target-scores.ts';
 
 export interface PlacedTarget {
   readonly path: Path;
@@ -67,6 +68,7 @@ function toTarget(
   const { priority, weight, bridge, unsupported, token_ids: tokenIds } = entry;
   const offers = toBridgeOffers(entry, upstream, path, context) ?? upstream.offers;
   warnOfTokenIds(tokenIds, offers, path, context);
+  const scores = toTargetScores(entry, owner, model, offers, path, context);
   const defaults = toDefaults(entry, offers, owner.operations ?? operations, path, context);
   return Object.freeze({
     upstream: bridge === undefined ? upstream : asBridged(upstream),
@@ -78,7 +80,8 @@ function toTarget(
     offers,
     unsupported,
     tokenIds,
-    defaults,
+    scores,
+    defaults: withoutScores(defaults, scores),
   });
 }
 

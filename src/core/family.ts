@@ -2,6 +2,7 @@
 
 import type { AddressRule } from '../lib/address-rule.ts';
 import type { Label, Operation } from './operation.ts';
+import type { OfferedScores } from './scores.ts';
 import type { ErrorDialect, Options, Translation } from './translation.ts';
 
 export type { Options } from './translation.ts';
@@ -85,6 +86,8 @@ export interface Offer {
   readonly addedTokens?: { readonly input: number; readonly output: number };
   /** Where the client sets no `max_tokens`, none is set: the answer may be as long as the model likes. */
   readonly isUnlimited?: boolean;
+  /** Of reranking: on which scale its scores are; without, nobody knows. */
+  readonly scores?: OfferedScores;
   /** For people: what it can take and what not. A fact that nobody could verify says so. */
   readonly facts?: string;
   /** For people: what a token ID that is none of its own does to it, where that is worse than an error. */

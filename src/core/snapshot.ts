@@ -11,6 +11,7 @@ import type { Durability } from './ledger-row.ts';
 import type { Label, Operation } from './operation.ts';
 import type { Price } from './price.ts';
 import type { Role } from './role.ts';
+import type { ScoreScale, TargetScores } from './scores.ts';
 import type { RerankShape, TokenIds, Unsupported } from './translation.ts';
 
 export interface Timeouts {
@@ -120,6 +121,8 @@ export interface Target {
   readonly offers: ReadonlyMap<string, Offer>;
   readonly unsupported: Unsupported;
   readonly tokenIds: TokenIds;
+  /** Undefined where it reranks nothing. */
+  readonly scores?: TargetScores | undefined;
   /** Parameters that a translated request gains where the client sent none. */
   readonly defaults: Readonly<Record<string, Json>>;
 }
@@ -150,6 +153,8 @@ export interface Model {
   readonly operations: readonly Operation[];
   readonly visible: boolean;
   readonly space: string | undefined;
+  /** The scale of its scores; undefined where it has none, or nobody knows. */
+  readonly scores?: ScoreScale | undefined;
   /** vLLM's `messages` may stand in for `input` on the embeddings route. */
   readonly acceptsMessages: boolean;
   /** Streams whose client does not have them counted are counted for the gateway. */

@@ -3,6 +3,7 @@
 import type { JsonFields } from '../lib/json-scan.ts';
 import type { Json, JsonObject } from '../lib/json-text.ts';
 import { GatewayError } from './errors.ts';
+import type { TargetScores } from './scores.ts';
 import type { Usage } from './usage.ts';
 
 /** What an operator has set of a family's own, by name, defaults included; `base64` is the upstream's setting of that name. */
@@ -47,6 +48,8 @@ export class Asked {
   readonly publicModel: string;
   readonly shape: RerankShape | undefined;
   readonly tokenIds: TokenIds;
+  /** Undefined where nothing is ranked. */
+  readonly scores: TargetScores | undefined;
   readonly options: Options;
   /** The ID of the exchange. */
   readonly id: string;
@@ -63,6 +66,7 @@ export class Asked {
     this.publicModel = parts.publicModel;
     this.shape = parts.shape;
     this.tokenIds = parts.tokenIds;
+    this.scores = parts.scores;
     this.options = parts.options;
     this.id = parts.id;
     this.nowS = parts.nowS;
@@ -99,6 +103,7 @@ interface AskedParts {
   readonly publicModel: string;
   readonly shape: RerankShape | undefined;
   readonly tokenIds: TokenIds;
+  readonly scores?: TargetScores | undefined;
   readonly options: Options;
   readonly id: string;
   readonly nowS: number;

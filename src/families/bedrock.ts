@@ -76,6 +76,8 @@ export default defineFamily({
       rerank: {
         path: '/model/{model}/invoke',
         translation: rerank,
+        // Cohere promises it of its own; of Amazon's nobody knows.
+        scores: { scale: (model) => (model.includes('cohere.rerank') ? 'sigmoid' : undefined) },
         facts: '`cohere.rerank` and `amazon.rerank` models, by InvokeModel; 1,000 documents a call (unverified)',
       },
       embeddings: {

@@ -87,6 +87,7 @@ export default defineFamily({
       rerank: {
         path: `/${version}/rerank`,
         translation: version === 'v1' ? rerank.v1 : rerank.v2,
+        scores: { scale: 'sigmoid' },
         facts:
           version === 'v1'
             ? 'texts or objects with `rank_fields`; 999 documents a call, as each may be 10 chunks of 10,000'

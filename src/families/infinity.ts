@@ -67,6 +67,7 @@ export default defineFamily({
           refusesNull: ['return_documents'],
           maxItems: Number(options.max_items ?? mostItems),
         }),
+        scores: { scale: 'sigmoid', isSwitched: true },
         facts:
           '2,048 documents a call (`max_items`), 122,880 characters each; takes texts only; what is longer than its model reads is cut in silence',
       },

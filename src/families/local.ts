@@ -20,7 +20,12 @@ export default defineFamily({
     openai: {
       completions: { path: '/completions', make: completeByEcho },
       edits: { path: '/edits', make: editByInstruction },
-      rerank: { path: '/rerank', make: rerankByBm25, translation: standardRerank({ own: [], takesObjects: true }) },
+      rerank: {
+        path: '/rerank',
+        make: rerankByBm25,
+        translation: standardRerank({ own: [], takesObjects: true }),
+        scores: { scale: 'sigmoid' },
+      },
       moderations: { path: '/moderations', make: moderateByWordlist },
       embeddings: { path: '/embeddings', make: embedByHash },
     },

@@ -91,7 +91,8 @@ export default openaiCompatible({
     rerank: {
       path: '{ranking_path}',
       translation: translateRerank(ranking),
-      facts: 'scores are logits without bounds; 512 documents a call (unverified)',
+      scores: { scale: 'raw' },
+      facts: '512 documents a call (unverified)',
     },
   }),
 });

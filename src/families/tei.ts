@@ -81,7 +81,12 @@ export default defineFamily({
   modelList,
   offers: (options) => ({
     openai: {
-      rerank: { path: '/rerank', translation: translateRerank(rerank), facts: '32 documents a call (`max_items`)' },
+      rerank: {
+        path: '/rerank',
+        translation: translateRerank(rerank),
+        scores: { scale: 'sigmoid', isSwitched: true },
+        facts: '32 documents a call (`max_items`)',
+      },
       moderations: {
         path: '/predict',
         translation: translateModerations(moderationsWith(options)),

@@ -9,12 +9,13 @@ import type { KeyRecord } from '../core/key.ts';
 import type { Ledger } from '../core/ledger.ts';
 import type { Answer } from '../core/outcome.ts';
 import type { Route } from '../core/route.ts';
+import { scoringOf } from '../core/scores.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
 import type { Reservation, Spending } from '../core/spending.ts';
 import type { Translated } from '../core/translation.ts';
 import { askingOf } from './asking.ts';
 import { type AttemptDeps, attempt } from './attempt.ts';
-import { checkShape, courseOf, nameAt, notSupported, shapeIn } from './plan.ts';
+import { checkShape, courseOf, nameAt, notSupported, rawAskedIn, shapeIn } from './plan.ts';
 import {
   checkStandIn,
   compileQuestionReader,
@@ -102,7 +103,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const plan = { exchange, route, question, resolved, clientHeaders, course, deadlineMs, reservation };
     const answer = await attempt(plan, deps);
     if (question.body.length > wholeBodyBytes) exchange.requestRoom?.release();
-    return { answer, headers: ownHeaders(exchange, answer, resolved, reservation) };
+    return { answer, headers: ownHeaders(exchange, answer, resolved, question, reservation) };
   }
 
   return async (exchange, route, modelFromPath, request, response) => {
@@ -171,8 +172,9 @@ function unknownModel(name: string): GatewayError {
 /** What Postern adds to the head of an answer. */
 function ownHeaders(
   exchange: Exchange,
-  { translated, ignored = translated?.ignored }: Answer,
+  { status, meantStatus = status, translated, ignored = translated?.ignored }: Answer,
   resolved: ResolvedModel,
+  question: Question,
   { headers: rateHeaders }: Reservation,
 ): string[] {
   const headers = ['x-request-id', exchange.clientRequestId ?? exchange.id, ...rateHeaders];
@@ -193,6 +195,10 @@ function ownHeaders(
     // Each name that a pattern matches is a space of its own.
     const space = resolved.model.space ?? nameAt(exchange.target, resolved);
     headers.push('x-postern-space', encodeURI(space.toWellFormed()));
+  }
+  const scores = exchange.route?.operation === 'rerank' ? exchange.target?.scores : undefined;
+  if (scores !== undefined && meantStatus < 400) {
+    headers.push('x-postern-scores', scoringOf(scores, rawAskedIn(question)).to ?? 'unknown');
   }
   return headers;
 }

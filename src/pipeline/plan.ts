@@ -8,6 +8,7 @@ import type { Exchange } from '../core/exchange.ts';
 import { upstreamNameOf } from '../core/model-name.ts';
 import type { Call, Listening } from '../core/outcome.ts';
 import type { Route } from '../core/route.ts';
+import { needsScoring, type RawAsked } from '../core/scores.ts';
 import { type Model, offerKey, type ResolvedModel, type Target } from '../core/snapshot.ts';
 import type { Reservation } from '../core/spending.ts';
 import { type RerankShape, rerankShapes, type Translation } from '../core/translation.ts';
@@ -33,10 +34,18 @@ export function translationFor({ question, exchange }: Plan, { target, offer }: 
   if (translation?.isNeeded === undefined || Object.keys(target.defaults).length > 0) return translation;
   const { body, scan } = question;
   const { shape } = exchange;
-  const { tokenIds } = target;
+  const { tokenIds, scores } = target;
+  if (scores !== undefined && needsScoring(scores, rawAskedIn(question))) return translation;
   return translation.isNeeded({ body, fields: scan.fields, items: exchange.asking?.items ?? 1, shape, tokenIds })
     ? translation
     : undefined;
+}
+
+/** Whether the client wants its scores as the reranker computes them. */
+export function rawAskedIn({ body, scan }: Question): RawAsked {
+  const field = scan.fields.get('raw_scores');
+  if (field === undefined || field.kind === 'null') return undefined;
+  return field.kind === 'boolean' ? body[field.start] === 't'.charCodeAt(0) : 'unclear';
 }
 
 /** `x-postern-shape`, which counts on the rerank route alone; undefined where it names none that is known. */

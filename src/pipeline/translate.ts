@@ -47,6 +47,7 @@ export async function writeTranslated(
     publicModel: resolved.id,
     shape: exchange.shape,
     tokenIds: target.tokenIds,
+    scores: target.scores,
     options: target.upstream.options,
     id: exchange.id,
     nowS: Math.floor(clock.nowMs() / 1000),

@@ -19,7 +19,15 @@ export default defineRoute({
   required: { query: 'string | object', documents: 'string[] | object[]' },
   elements: 'first',
   optional: {},
-  watched: ['top_n', 'return_documents', 'max_tokens_per_doc', 'max_chunks_per_doc', 'rank_fields', 'top_k'],
+  watched: [
+    'top_n',
+    'return_documents',
+    'max_tokens_per_doc',
+    'max_chunks_per_doc',
+    'rank_fields',
+    'top_k',
+    'raw_scores',
+  ],
   // What the clients of Text Embeddings Inference call them.
   standIns: { documents: { name: 'texts', kinds: 'string[]', allowed: 'tei' } },
   replayable: true,

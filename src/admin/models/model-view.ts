@@ -1,6 +1,7 @@
 /** A model as operators see it: what is written of it, what holds, and how its targets are. */
 
 import { type Operation, operations } from '../../core/operation.ts';
+import { type ScoreScale, scoreScales } from '../../core/scores.ts';
 import type { Model, Snapshot } from '../../core/snapshot.ts';
 import { type HealthReport, type TargetState, targetStates } from '../../core/target-state.ts';
 import type { ConfiguredElement } from '../desk.ts';
@@ -35,6 +36,7 @@ export function toModelView(element: ConfiguredElement, snapshot: Snapshot, repo
       : [...compiled.operations],
     visible: isWritten ? document.visible !== false : compiled.visible,
     space: spaceOf(element, compiled),
+    scores: scoresOf(element, compiled),
     targets: targetsOf(element, compiled).map((target) => ({ ...target, ...healthOf(target, reports) })),
     ...toManaged({ ...element, inForce: inForce && compiled !== undefined }),
   };
@@ -45,6 +47,11 @@ export type ModelView = ReturnType<typeof toModelView>;
 function spaceOf({ document, inForce }: ConfiguredElement, compiled: Model | undefined): string | null {
   if (inForce) return compiled?.space ?? null;
   return typeof document.space === 'string' ? document.space : null;
+}
+
+function scoresOf({ document, inForce }: ConfiguredElement, compiled: Model | undefined): ScoreScale | null {
+  if (inForce) return compiled?.scores ?? null;
+  return scoreScales.find((scale) => scale === document.scores) ?? null;
 }
 
 function targetsOf({ id, document, inForce }: ConfiguredElement, compiled: Model | undefined) {

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { operations } from '../../core/operation.ts';
+import { scoreScales } from '../../core/scores.ts';
 import { targetStates } from '../../core/target-state.ts';
 import { dollars, idParam, pageOf, pageQuery } from './common.ts';
 import { elementDocument, managed } from './resources.ts';
@@ -75,6 +76,8 @@ export const model = z.object({
       'Whether lists show it. Hidden, it answers on rerank and both embeddings routes as an unknown model does; on the others its exact ID still answers.',
   }),
   space: z.string().nullable(),
+  /** The scale of its scores; null where it has none, or nobody knows. */
+  scores: z.enum(scoreScales).nullable(),
   targets: z.array(target),
   ...managed,
 });

@@ -1,5 +1,6 @@
 /** What a client wants of a reranker, read as the clients of several services say it. */
 
+import { type Scoring, scoringOf } from '../../core/scores.ts';
 import type { Asked, RerankShape } from '../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../lib/json-text.ts';
 import { mapInTurns } from './reading.ts';
@@ -28,6 +29,8 @@ export interface RerankQuestion {
   readonly withDocuments: boolean;
   /** The one that the client has asked for, or that its words are of. */
   readonly shape: RerankShape | undefined;
+  /** Undefined where scores stay as they come. */
+  readonly scoring: Scoring | undefined;
   /** The dialect's own parameters, and unknown ones where they may pass. */
   readonly more: JsonObject;
 }
@@ -60,6 +63,7 @@ export async function readRerankQuestion(asked: Asked, takes: RerankTakes): Prom
   const { [name]: listed } = body;
   if (!isJsonList(listed)) throw asked.refusal(name, 'wants a list of texts');
   const rankFields = own.includes('rank_fields') ? undefined : rankFieldsOf(asked);
+  const scoring = scoringFor(asked);
   const query = body.query ?? '';
   return {
     query: takesObjects === true ? query : toText(query, asked, 'query'),
@@ -71,8 +75,18 @@ export async function readRerankQuestion(asked: Asked, takes: RerankTakes): Prom
     topN: topNOf(asked, takes),
     withDocuments: withDocumentsOf(asked),
     shape,
-    more: furtherOf(asked, takes),
+    scoring,
+    more: furtherOf(asked, takes, scoring),
   };
+}
+
+/** Where the operator says on which scale scores are, `raw_scores` is for us to understand. */
+function scoringFor(asked: Asked): Scoring | undefined {
+  const { scores, body } = asked;
+  if (scores?.wanted === undefined) return undefined;
+  const { raw_scores: raw } = body;
+  if (raw !== undefined && typeof raw !== 'boolean') throw asked.refusal('raw_scores', 'wants true or false here');
+  return scoringOf(scores, raw);
 }
 
 /** Who counts by `top_k` and not by `top_n` speaks as Voyage's clients do. */
@@ -152,10 +166,15 @@ function plainTextOf(value: Json | undefined): string | undefined {
   return typeof value === 'boolean' ? String(value) : undefined;
 }
 
-function furtherOf(asked: Asked, { own, cannot = {}, isStrict = false }: RerankTakes): JsonObject {
+function furtherOf(
+  asked: Asked,
+  { own, cannot = {}, isStrict = false }: RerankTakes,
+  scoring: Scoring | undefined,
+): JsonObject {
   const more: Record<string, Json> = Object.create(null);
   for (const [name, value] of Object.entries(asked.body)) {
     if (value === undefined || (handled.has(name) && !own.includes(name))) continue;
+    if (name === 'raw_scores' && scoring !== undefined) continue;
     if (ofTei.has(name)) {
       if (asked.shape !== 'tei') asked.cannot(name, 'takes it only of clients that send x-postern-shape: tei');
     } else if (own.includes(name)) more[name] = value;
@@ -165,5 +184,6 @@ function furtherOf(asked: Asked, { own, cannot = {}, isStrict = false }: RerankT
     else if (isStrict || needed.has(name)) asked.cannot(name);
     else more[name] = value;
   }
+  if (scoring?.raw) more.raw_scores = true;
   return more;
 }

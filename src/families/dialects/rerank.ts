@@ -8,6 +8,7 @@ import { isTurnOver, nextTurn } from '../../lib/turns.ts';
 import { at, countIn, readEach, sumOf, textIn } from './reading.ts';
 import { type RerankQuestion, type RerankTakes, readRerankQuestion } from './rerank-question.ts';
 import { inRerankShape, type Reranked, type Scored } from './rerank-shapes.ts';
+import { rescaled } from './score-scales.ts';
 import { checkCalls, type ItemLimit, inParts, mostItems, type SizeLimit, tokensAtMost } from './texts.ts';
 
 /** One call: the query and some of the client's documents. */
@@ -81,7 +82,7 @@ async function toReply(
   dialect: RerankDialect,
   calls: readonly RerankCall[],
   answers: readonly WireAnswer[],
-  { originals, query, topN, withDocuments, shape }: RerankQuestion,
+  { originals, query, topN, withDocuments, shape, scoring }: RerankQuestion,
   asked: Asked,
 ): Promise<{ body: Json; usage: Usage | null; isEstimated: boolean }> {
   const scored: (Scored & { readonly value: number })[] = [];
@@ -104,7 +105,7 @@ async function toReply(
   if (isTurnOver()) await nextTurn();
   const [first] = results;
   const reranked: Reranked = {
-    scored: scored.slice(0, topN),
+    scored: scored.slice(0, topN).map((one) => ({ ...one, score: rescaled(one.score, scoring?.from, scoring?.to) })),
     withDocuments,
     model: textIn(first?.model) ?? asked.model,
     id: first?.id ?? `rerank-${asked.id}`,

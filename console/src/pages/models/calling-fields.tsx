@@ -1,4 +1,4 @@
-/** How a model's targets are called: shared, tried again, hedged, and in which vector space. */
+/** How a model's targets are called: shared, tried again, hedged, in which vector space, and on which scale of scores. */
 
 import { Checkbox, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
@@ -9,6 +9,10 @@ const balances = [
   { value: 'weighted', label: 'By weight' },
   { value: 'least_busy', label: 'To the one with the fewest calls under way' },
   { value: 'fastest', label: 'To the one that answers fastest' },
+];
+const scales = [
+  { value: 'sigmoid', label: 'Between 0 and 1 (sigmoid)' },
+  { value: 'raw', label: 'Logits, without bounds (raw)' },
 ];
 const scopes = [
   { value: 'safe', label: 'Embeddings, rerank and moderations' },
@@ -49,6 +53,14 @@ export function CallingFields({ form }: { readonly form: UseFormReturnType<Model
         autoComplete="off"
         spellCheck={false}
         {...form.getInputProps('space')}
+      />
+      <Select
+        label="Rerank scores"
+        description="What the scores of every target are brought to."
+        placeholder="As they come"
+        data={scales}
+        clearable
+        {...form.getInputProps('scores')}
       />
       <Select
         label="Its clients were written for"

@@ -8,8 +8,17 @@ const written = {
   operations: ['embeddings'],
   visible: false,
   space: 'bge-m3',
+  scores: 'sigmoid',
   targets: [
-    { upstream: 'one', model: 'BAAI/bge-m3', priority: 1, weight: 3, price: { input: '0.01' }, token_ids: 'pass' },
+    {
+      upstream: 'one',
+      model: 'BAAI/bge-m3',
+      priority: 1,
+      weight: 3,
+      scores: 'raw',
+      price: { input: '0.01' },
+      token_ids: 'pass',
+    },
     { upstream: 'two', price: 'free', defaults: { input_type: 'search_query' } },
   ],
   balance: 'fastest',
@@ -35,8 +44,13 @@ test('a field that was emptied is not written', () => {
   values.price.kind = 'standard';
   values.budgets = [];
   values.space = ' ';
+  // A choice that is cleared is null.
+  values.balance = null;
+  values.scores = null;
+  values.retry = { scope: null, attempts: '' };
   const document = toDocument(values);
-  for (const key of ['limits', 'price', 'budgets', 'space']) assert.equal(key in document, false, key);
+  for (const key of ['limits', 'price', 'budgets', 'space', 'balance', 'scores', 'retry'])
+    assert.equal(key in document, false, key);
 });
 
 test('two versions differ where they say different things', () => {

@@ -18,8 +18,9 @@ export interface TargetValues {
   model: string;
   priority: number | string;
   weight: number | string;
-  bridge: string;
-  unsupported: string;
+  bridge: string | null;
+  unsupported: string | null;
+  scores: string | null;
   price: PriceValues;
   /** What else is written of it. */
   rest: Document;
@@ -37,11 +38,12 @@ export interface ModelValues {
   operations: string[];
   visible: boolean;
   space: string;
+  scores: string | null;
   accepts_messages: boolean;
   shape: string | null;
   targets: TargetValues[];
-  balance: string;
-  retry: { scope: string; attempts: number | string };
+  balance: string | null;
+  retry: { scope: string | null; attempts: number | string };
   hedge: { after: string };
   price: PriceValues;
   limits: Record<LimitName, number | string>;
@@ -65,8 +67,9 @@ export const emptyTarget = (upstream = ''): TargetValues => ({
   model: '',
   priority: 0,
   weight: 1,
-  bridge: '',
-  unsupported: '',
+  bridge: null,
+  unsupported: null,
+  scores: null,
   price: { ...noPrice },
   rest: {},
 });
@@ -74,17 +77,18 @@ export const emptyTarget = (upstream = ''): TargetValues => ({
 export function toValues(document: Document): ModelValues {
   const { id, aliases, operations, visible, space, accepts_messages, targets, balance, retry, hedge, price, ...more } =
     document;
-  const { limits, budgets, shape, ...rest } = more;
+  const { limits, budgets, shape, scores, ...rest } = more;
   return {
     id: toText(id),
     aliases: toTexts(aliases),
     operations: toTexts(operations),
     visible: visible !== false,
     space: toText(space),
+    scores: toText(scores) || null,
     accepts_messages: accepts_messages === true,
     shape: toText(shape) || null,
     targets: toMappings(targets).map(toTargetValues),
-    balance: toText(balance),
+    balance: toText(balance) || null,
     retry: toRetry(retry),
     hedge: { after: toText(toMapping(hedge).after) },
     price: toPriceValues(price),
@@ -98,14 +102,15 @@ export function toValues(document: Document): ModelValues {
   };
 }
 
-function toTargetValues({ upstream, model, priority, weight, bridge, unsupported, price, ...rest }: Document) {
+function toTargetValues({ upstream, model, priority, weight, bridge, unsupported, scores, price, ...rest }: Document) {
   return {
     upstream: toText(upstream),
     model: toText(model),
     priority: toAmount(priority, 0),
     weight: toAmount(weight, 1),
-    bridge: toText(bridge),
-    unsupported: toText(unsupported),
+    bridge: toText(bridge) || null,
+    unsupported: toText(unsupported) || null,
+    scores: toText(scores) || null,
     price: toPriceValues(price),
     rest,
   };
@@ -114,7 +119,7 @@ function toTargetValues({ upstream, model, priority, weight, bridge, unsupported
 function toRetry(retry: unknown): ModelValues['retry'] {
   if (typeof retry === 'string') return { scope: retry, attempts: '' };
   const { scope, attempts } = toMapping(retry);
-  return { scope: toText(scope), attempts: toAmount(attempts, '') };
+  return { scope: toText(scope) || null, attempts: toAmount(attempts, '') };
 }
 
 function toPriceValues(price: unknown): PriceValues {
@@ -143,10 +148,11 @@ export function toDocument(values: ModelValues): Document {
     ...(operations.length > 0 && { operations }),
     ...(!visible && { visible: false }),
     ...(space.trim() !== '' && { space: space.trim() }),
+    ...(values.scores !== null && { scores: values.scores }),
     ...(values.accepts_messages && { accepts_messages: true }),
     ...(values.shape !== null && { shape: values.shape }),
     targets: targets.map(toTargetDocument),
-    ...(balance !== '' && { balance }),
+    ...(balance !== null && { balance }),
     ...toRetryDocument(retry),
     ...(hedge.after.trim() !== '' && { hedge: { after: hedge.after.trim() } }),
     ...toPriceDocument(values.price),
@@ -157,22 +163,33 @@ export function toDocument(values: ModelValues): Document {
   };
 }
 
-function toTargetDocument({ upstream, model, priority, weight, bridge, unsupported, price, rest }: TargetValues) {
+function toTargetDocument({
+  upstream,
+  model,
+  priority,
+  weight,
+  bridge,
+  unsupported,
+  scores,
+  price,
+  rest,
+}: TargetValues) {
   return {
     ...rest,
     upstream,
     ...(model.trim() !== '' && { model: model.trim() }),
     ...(priority !== '' && priority !== 0 && { priority }),
     ...(weight !== '' && weight !== 1 && { weight }),
-    ...(bridge !== '' && { bridge }),
-    ...(unsupported !== '' && { unsupported }),
+    ...(bridge !== null && { bridge }),
+    ...(unsupported !== null && { unsupported }),
+    ...(scores !== null && { scores }),
     ...toPriceDocument(price),
   };
 }
 
 function toRetryDocument({ scope, attempts }: ModelValues['retry']): Document {
-  if (attempts === '') return scope === '' ? {} : { retry: scope };
-  return { retry: { ...(scope !== '' && { scope }), attempts } };
+  if (attempts === '') return scope === null ? {} : { retry: scope };
+  return { retry: { ...(scope !== null && { scope }), attempts } };
 }
 
 function toPriceDocument(values: PriceValues): Document {

@@ -27,6 +27,7 @@ export function ModelFacts({ model }: { readonly model: ModelDetail }) {
           <Fact name="Serves">{model.operations.map((operation) => operationWords[operation]).join(', ')}</Fact>
           {model.aliases.length > 0 && <Fact name="Other names">{model.aliases.join(', ')}</Fact>}
           {model.space !== null && <Fact name="Vector space">{model.space}</Fact>}
+          {model.scores !== null && <Fact name="Scale of scores">{model.scores}</Fact>}
           {model.updatedAt !== null && (
             <Fact name="Changed">
               <When at={model.updatedAt} />

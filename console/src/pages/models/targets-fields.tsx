@@ -69,13 +69,19 @@ const bridges = [
   { value: 'chat', label: 'Completions and edits by way of chat' },
   { value: 'guard', label: 'Moderations by way of a guard model' },
 ];
+const scales = [
+  { value: 'sigmoid', label: 'Between 0 and 1 (sigmoid)' },
+  { value: 'raw', label: 'Logits, without bounds (raw)' },
+];
 const unsupported = [
   { value: 'refuse', label: 'Refuse the request' },
   { value: 'drop', label: 'Leave it out' },
 ];
 
 function TargetFields({ form, index, target, isOnly }: TargetFieldsProps) {
-  const [more, { toggle }] = useDisclosure(target.price.kind !== 'standard' || target.bridge !== '');
+  const [more, { toggle }] = useDisclosure(
+    target.price.kind !== 'standard' || target.bridge !== null || target.scores !== null,
+  );
   const { data: upstreams = [] } = useUpstreams();
   const at = `targets.${index}`;
   const names = upstreams.map(({ id }) => id);
@@ -135,6 +141,13 @@ function TargetFields({ form, index, target, isOnly }: TargetFieldsProps) {
                 data={unsupported}
                 clearable
                 {...form.getInputProps(`${at}.unsupported`)}
+              />
+              <Select
+                label="Its rerank scores are"
+                placeholder="What its family says"
+                data={scales}
+                clearable
+                {...form.getInputProps(`${at}.scores`)}
               />
             </SimpleGrid>
           </Stack>

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { needsScoring, type ScoreScale, scoringOf } from './scores.ts';
+
+const scored = (scale: ScoreScale | undefined, wanted: ScoreScale | undefined, isSwitched = false) => ({
+  scale,
+  wanted,
+  isSwitched,
+});
+
+test('without a wish of the operator, scores are what the target says, or what the client asks of one that hears it', () => {
+  for (const asked of [undefined, true, false, 'unclear'] as const) {
+    for (const scale of ['raw', 'sigmoid', undefined] as const) {
+      assert.deepEqual(scoringOf(scored(scale, undefined), asked), { from: scale, to: scale, raw: undefined });
+      assert.equal(needsScoring(scored(scale, undefined, true), asked), false);
+    }
+  }
+  const switched = [undefined, true, false, 'unclear'] as const;
+  assert.deepEqual(
+    switched.map((asked) => scoringOf(scored('sigmoid', undefined, true), asked).to),
+    ['sigmoid', 'raw', 'sigmoid', undefined],
+  );
+});
+
+test('a target that hears raw_scores is told what is wanted, and any other is converted', () => {
+  assert.deepEqual(scoringOf(scored('sigmoid', 'raw', true), undefined), { from: 'raw', to: 'raw', raw: true });
+  assert.deepEqual(scoringOf(scored('sigmoid', 'raw'), undefined), { from: 'sigmoid', to: 'raw', raw: false });
+  assert.equal(needsScoring(scored('sigmoid', 'raw', true), undefined), true);
+  assert.equal(needsScoring(scored('sigmoid', 'raw', true), true), false);
+  assert.equal(needsScoring(scored('sigmoid', 'raw'), undefined), true);
+  assert.equal(needsScoring(scored('sigmoid', 'sigmoid'), undefined), false);
+});
+
+test('a client that asks for raw scores has them whatever the model says; false asks for nothing', () => {
+  assert.equal(scoringOf(scored('raw', 'sigmoid'), true).to, 'raw');
+  assert.equal(scoringOf(scored('raw', 'sigmoid'), false).to, 'sigmoid');
+  assert.equal(scoringOf(scored('raw', 'raw'), false).to, 'raw');
+  assert.equal(needsScoring(scored('sigmoid', 'sigmoid'), true), true);
+  assert.equal(needsScoring(scored('raw', 'sigmoid'), true), false);
+});

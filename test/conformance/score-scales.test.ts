@@ -1,0 +1,191 @@
+/** The scores of a model are of one scale, whoever reranks: the answer says which, and is brought to the one that the operator wants. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { assertError } from '../support/error-answer.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
+import { authorized } from '../support/pair.ts';
+import type { RawResponse } from '../support/raw-client.ts';
+import { type Rig, startRig } from '../support/rig.ts';
+
+interface House {
+  readonly upstream: FakeUpstream;
+  readonly rig: Rig;
+}
+
+/** As Infinity writes it, which is not how we would. */
+const infinityAnswer = '{ "results":[{"relevance_score":0.10,"index":0},{"relevance_score":0.90,"index":1}] }';
+
+async function open(t: TestContext, scores: string | undefined, target: object = {}): Promise<House> {
+  const upstream = await startFakeUpstream((request, reply) => {
+    switch (request.path) {
+      case '/v1/ranking':
+        reply.json(200, {
+          rankings: [
+            { index: 1, logit: 800 },
+            { index: 0, logit: 0 },
+            { index: 2, logit: -1e300 },
+          ],
+        });
+        break;
+      case '/tei/rerank':
+        reply.json(200, [
+          { index: 1, score: 1 },
+          { index: 0, score: 0.5 },
+          { index: 2, score: 0 },
+        ]);
+        break;
+      default:
+        reply.bytes(200, [['content-type', 'application/json']], infinityAnswer);
+    }
+  });
+  t.after(() => upstream.close());
+  const families = { tei: `${upstream.url}/tei`, nvidia: upstream.url, infinity: upstream.url, vllm: upstream.url };
+  const rig = await startRig(t, {
+    upstreams: [
+      ...Object.entries(families).map(([family, base_url]) => ({
+        id: family,
+        family,
+        base_url,
+        api_key: 'sk-12345678',
+      })),
+      { id: 'local', family: 'local' },
+    ],
+    models: Object.keys(families).map((id) => ({
+      id,
+      operations: ['rerank'],
+      targets: [{ upstream: id, ...(id === 'vllm' && { scores: 'raw' }), ...target }],
+      ...(scores !== undefined && { scores }),
+    })),
+  });
+  return { upstream, rig };
+}
+
+const three = { query: 'q', documents: ['a', 'b', 'c'] };
+const two = { query: 'q', documents: ['a', 'b'] };
+
+function rerank({ rig }: House, model: string, body: object): Promise<RawResponse> {
+  return rig.post('/v1/rerank', { model, ...body }, { headers: authorized() });
+}
+
+interface Result {
+  readonly index: number;
+  readonly relevance_score: number;
+}
+
+function resultsIn(answer: RawResponse): (readonly [index: number, score: number])[] {
+  assert.equal(answer.status, 200, answer.body.toString());
+  const { results }: { results: readonly Result[] } = JSON.parse(answer.body.toString());
+  return results.map(({ index, relevance_score: score }) => [index, score]);
+}
+
+const sentTo = async ({ upstream }: House): Promise<Record<string, unknown>> =>
+  JSON.parse((await upstream.nextRequest()).body.toString());
+
+test('an answer says on which scale its scores are, where that is known, and bytes pass', async (t) => {
+  const house = await open(t, undefined);
+  for (const [model, body, scale] of [
+    ['tei', three, 'sigmoid'],
+    ['tei', { ...three, raw_scores: true }, 'raw'],
+    ['nvidia', three, 'raw'],
+    ['infinity', two, 'sigmoid'],
+    ['infinity', { ...two, raw_scores: true }, 'raw'],
+    ['infinity', { ...two, raw_scores: 'perhaps' }, 'unknown'],
+    ['vllm', two, 'raw'],
+    ['local/bm25', two, 'sigmoid'],
+  ] as const) {
+    const answer = await rerank(house, model, body);
+    assert.equal(answer.header('x-postern-scores'), scale, `${model} ${JSON.stringify(body)}`);
+    if (model === 'infinity' || model === 'vllm') assert.equal(answer.body.toString(), infinityAnswer);
+  }
+});
+
+test('an error has no scores, and names no scale', async (t) => {
+  const { upstream, rig } = await open(t, undefined);
+  upstream.respondWith((_request, reply) => reply.json(400, { error: 'no' }));
+  const refused = await rig.post('/v1/rerank', { model: 'tei', ...two }, { headers: authorized() });
+  assert.deepEqual([refused.status, refused.header('x-postern-scores')], [400, undefined]);
+});
+
+test('logits become shares of one, in their order, and stay numbers however large', async (t) => {
+  const house = await open(t, 'sigmoid');
+  const answer = await rerank(house, 'nvidia', three);
+  assert.deepEqual(resultsIn(answer), [
+    [1, 1],
+    [0, 0.5],
+    [2, 0],
+  ]);
+  assert.equal(answer.header('x-postern-scores'), 'sigmoid');
+  assert.deepEqual(resultsIn(await rerank(house, 'nvidia', { ...three, top_n: 2 })), [
+    [1, 1],
+    [0, 0.5],
+  ]);
+});
+
+test('a server that has raw scores is asked for them, and any other is converted', async (t) => {
+  const house = await open(t, 'raw');
+  const fromTei = await rerank(house, 'tei', { ...three, raw_scores: false });
+  assert.deepEqual(await sentTo(house), { query: 'q', texts: three.documents, raw_scores: true });
+  // As it says them: it was asked for what is wanted.
+  assert.deepEqual(resultsIn(fromTei), [
+    [1, 1],
+    [0, 0.5],
+    [2, 0],
+  ]);
+
+  const fromInfinity = await rerank(house, 'infinity', two);
+  assert.equal((await sentTo(house)).raw_scores, true);
+  assert.deepEqual(resultsIn(fromInfinity), [
+    [1, 0.9],
+    [0, 0.1],
+  ]);
+  assert.equal(fromInfinity.header('x-postern-translated'), 'infinity');
+  assert.equal(fromInfinity.header('x-postern-scores'), 'raw');
+
+  // One that asks for itself what the operator wants needs nothing done.
+  const asItCame = await rerank(house, 'infinity', { ...two, raw_scores: true });
+  assert.equal(asItCame.body.toString(), infinityAnswer);
+
+  const made = resultsIn(await rerank(house, 'vllm', two));
+  assert.deepEqual(made, [
+    [0, 0.1],
+    [1, 0.9],
+  ]);
+});
+
+test('shares of one become logits with bounds, whose order stays', async (t) => {
+  const house = await open(t, 'raw', { scores: 'sigmoid' });
+  house.upstream.respondWith((_request, reply) =>
+    reply.json(200, {
+      results: [
+        { index: 0, relevance_score: 0 },
+        { index: 1, relevance_score: 0.5 },
+        { index: 2, relevance_score: 1 },
+      ],
+    }),
+  );
+  const answer = await rerank(house, 'vllm', three);
+  assert.deepEqual(resultsIn(answer), [
+    [2, 36.7368005696771],
+    [1, 0],
+    [0, -744.4400719213812],
+  ]);
+  assert.equal(answer.header('x-postern-translated'), 'vllm');
+
+  house.upstream.respondWith((_request, reply) => reply.json(200, { results: [{ index: 0, relevance_score: 7.5 }] }));
+  assertError(await rerank(house, 'vllm', { query: 'q', documents: ['a'] }), 'upstream_protocol_error', {
+    message: /a score is 7\.5, and those of this target are said to lie between 0 and 1/,
+  });
+});
+
+test('a client that asks for raw scores gets them of every target that can', async (t) => {
+  const house = await open(t, 'sigmoid');
+  const answer = await rerank(house, 'nvidia', { ...three, raw_scores: true });
+  assert.equal('raw_scores' in (await sentTo(house)), false);
+  assert.deepEqual(resultsIn(answer).at(0), [1, 800]);
+  assert.equal(answer.header('x-postern-scores'), 'raw');
+  assertError(await rerank(house, 'nvidia', { ...three, raw_scores: 'yes' }), 'unsupported_parameter', {
+    message: /"raw_scores" cannot be served: .* wants true or false/,
+    param: 'raw_scores',
+  });
+});
