@@ -14,7 +14,7 @@ const textsOnly = 'takes texts alone here, as "input"';
 const embeddings: EmbeddingDialect = {
   maxItems: 96,
   hasDimensions: ({ model, options }) => options.api_version !== 'v1' && !ofOneWidth.test(model),
-  own: ['input_type', 'truncate', 'max_tokens', 'priority', 'output_dimension'],
+  own: ['input_type', 'truncate', 'max_tokens', 'priority'],
   cannot: {
     embedding_types: 'is asked for floats here ("encoding_format" has "base64", too)',
     texts: textsOnly,

@@ -9,6 +9,7 @@ import { bridgesOver } from './bridges/index.ts';
 import { ChatStream, readChatCompletion } from './dialects/chat-completions.ts';
 import { asksForNothing, type CompletionDialect, translateCompletions } from './dialects/completions.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import { hints } from './dialects/hints.ts';
 import { flaggedBy, mistralModerations } from './dialects/mistral-moderations.ts';
 import { isEntry, listAt } from './dialects/model-lists.ts';
 import { readOpenaiEmbeddings } from './dialects/openai-embeddings.ts';
@@ -23,7 +24,7 @@ const embeddings: EmbeddingDialect = {
   maxItems: ({ options: { max_items: most } }) => Number(most),
   maxBytes: mostInputBytes,
   hasDimensions: true,
-  own: ['output_dimension', 'output_dtype', 'metadata'],
+  own: ['output_dtype', 'metadata'],
   isStrict: true,
   write: ({ items, isSingle, model, format, dimensions, more }) => ({
     body: {
@@ -68,7 +69,7 @@ function fillParameters(asked: Asked): JsonObject {
     if (value === undefined) continue;
     if (known.has(name)) parameters[name] = value;
     else if (name === 'seed') parameters.random_seed = value;
-    else if (name === 'user') asked.canDoWithout(name);
+    else if (hints.has(name)) asked.canDoWithout(name);
     else if (!isServedHere(name, value) && !asksForNothing(name, value)) asked.cannot(name);
   }
   return parameters;

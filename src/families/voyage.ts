@@ -20,7 +20,7 @@ const embeddings: EmbeddingDialect = {
   maxItems: 1_000,
   maxTokens: ({ model }) => embeddingTokens.find(([models]) => models.test(model))?.[1] ?? fewestEmbeddingTokens,
   hasDimensions: true,
-  own: ['input_type', 'truncation', 'output_dimension', 'output_dtype'],
+  own: ['input_type', 'truncation', 'output_dtype'],
   write: ({ items, model, format, dimensions, more }) => ({
     body: {
       ...more,

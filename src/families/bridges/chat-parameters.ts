@@ -3,6 +3,7 @@
 import type { Asked } from '../../core/translation.ts';
 import { type Json, type JsonObject, numberOf } from '../../lib/json-text.ts';
 import { asksForNothing, choicesEach } from '../dialects/completions.ts';
+import { hints } from '../dialects/hints.ts';
 
 /** What a chat has that is nearly OpenAI's. */
 export interface ChatFacts {
@@ -26,7 +27,7 @@ export function chatParameters(asked: Asked, handled: ReadonlySet<string>, facts
     if (name === 'n' && asksForNothing(name, value)) continue; // one is what comes, and not everybody knows it
     const own = facts.names?.get(name) ?? name;
     if (isKnown(own, facts)) parameters[own] = value;
-    else if (name === 'user') asked.canDoWithout(name);
+    else if (hints.has(name)) asked.canDoWithout(name);
     else if (!asksForNothing(name, value)) asked.cannot(name);
   }
   return parameters;

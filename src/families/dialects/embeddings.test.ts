@@ -23,13 +23,20 @@ interface Settings {
   readonly unsupported?: Unsupported;
   readonly tokenIds?: TokenIds;
   readonly publicModel?: string;
+  /** JSON. */
+  readonly defaults?: string;
 }
 
-function askedFor(text: string, { unsupported, tokenIds = 'decode', publicModel = 'm' }: Settings = {}): Asked {
+function askedFor(
+  text: string,
+  { unsupported, tokenIds = 'decode', publicModel = 'm', defaults = '{}' }: Settings = {},
+): Asked {
   const body = parseJson(Buffer.from(text));
-  assert.ok(isJsonObject(body));
+  const set = parseJson(Buffer.from(defaults));
+  assert.ok(isJsonObject(body) && isJsonObject(set));
   return new Asked({
-    body,
+    body: { ...set, ...body },
+    defaults: set,
     model: 'their-model',
     publicModel,
     shape: undefined,
@@ -186,6 +193,37 @@ describe('parameters', () => {
     assert.deepEqual([...(await talk('{"input":"a"}', narrow)).asked.ignored], []);
   });
 
+  test('dimensions have several names, of which the first that the client sent counts', async () => {
+    const calls = async (text: string, defaults = '{}') => {
+      const { asked, written } = await talk(text, { defaults });
+      return [written.join(), ...asked.ignored];
+    };
+    const four = '{"texts":["a"],"width":4}';
+    for (const name of ['output_dimension', 'outputDimensionality', 'output_dimensionality']) {
+      assert.deepEqual(await calls(`{"input":"a","${name}":4}`), [four]);
+      assert.deepEqual(await calls(`{"input":"a","${name}":2,"dimensions":4}`), [four, name]);
+      assert.deepEqual(await calls('{"input":"a"}', `{"${name}":4}`), [four]);
+      // What the operator set is for those who say nothing.
+      assert.deepEqual(await calls(`{"input":"a","${name}":4}`, '{"dimensions":2}'), [four]);
+      assert.deepEqual(await calls('{"input":"a","dimensions":4}', `{"${name}":2}`), [four]);
+    }
+    const both = { unsupported: 'refuse' } as const;
+    await assert.rejects(
+      talk('{"input":"a","dimensions":4,"output_dimension":2}', both),
+      refused('output_dimension', /takes "dimensions"/),
+    );
+  });
+
+  test('hints are left out and named, unless the dialect has them, also where strangers are refused', async () => {
+    const text = '{"input":"a","truncate":"END","max_tokens_per_doc":9,"drop_params":true}';
+    for (const isStrict of [false, true]) {
+      const { asked, written } = await talk(text, { dialect: { isStrict } });
+      assert.deepEqual(written, ['{"truncate":"END","texts":["a"]}']);
+      assert.deepEqual([...asked.ignored], ['max_tokens_per_doc', 'drop_params']);
+    }
+    await assert.rejects(talk(text, { unsupported: 'refuse' }), refused('max_tokens_per_doc'));
+  });
+
   test('a user is left out and named, unless the dialect has one', async () => {
     const { asked, written } = await talk('{"input":"a","user":"u"}');
     assert.deepEqual(written, ['{"texts":["a"]}']);
@@ -202,6 +240,15 @@ describe('parameters', () => {
       await assert.rejects(talk(text), refused('encoding_format', /"float" or "base64"/), format);
       const { asked } = await talk(text, { unsupported: 'drop' });
       assert.deepEqual([...asked.ignored], ['encoding_format']);
+    }
+    for (const [format, ignored] of [
+      ['Float', []],
+      ['float32', []],
+      ['', ['encoding_format']],
+      ['none', ['encoding_format']],
+    ] as const) {
+      const { asked } = await talk(`{"input":"a","encoding_format":"${format}"}`);
+      assert.deepEqual([...asked.ignored], ignored, format);
     }
   });
 });

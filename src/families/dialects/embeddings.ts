@@ -11,6 +11,8 @@ import {
 import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject } from '../../lib/json-text.ts';
 import { estimateTokens } from '../../lib/token-ids.ts';
 import { isTurnOver, nextTurn } from '../../lib/turns.ts';
+import { dimensionNames } from './dimension-names.ts';
+import { hints } from './hints.ts';
 import { readEach, sumOf, textIn } from './reading.ts';
 import {
   bytesOf,
@@ -23,7 +25,8 @@ import {
   tokensAtMost,
   toTexts,
 } from './texts.ts';
-import { type Adapt, inFormat, type VectorFormat, widthOf } from './vectors.ts';
+import { formatSaid, type VectorFormat } from './vector-format.ts';
+import { type Adapt, inFormat, widthOf } from './vectors.ts';
 
 /** One call: some of the client's inputs. */
 export interface EmbeddingCall {
@@ -73,7 +76,7 @@ export interface EmbeddingDialect {
   readonly own: readonly string[];
   /** Names of its own that no client may send, and why: they are for what is said in another way here. */
   readonly cannot?: Readonly<Record<string, string>>;
-  /** It refuses what it does not know; without, unknown parameters pass. */
+  /** It refuses what it does not know; without, unknown parameters pass, save hints. */
   readonly isStrict?: boolean;
   /** Whether the client wants base64 of other numbers than these 32-bit floats, which are not for us to judge. */
   holdsOtherNumbers?(asked: Asked): boolean;
@@ -83,14 +86,13 @@ export interface EmbeddingDialect {
 }
 
 /** Those that the hub takes care of. */
-const handled = new Set(['input', 'model', 'encoding_format', 'dimensions', 'user']);
+const handled: ReadonlySet<string> = new Set(['input', 'model', 'encoding_format', ...dimensionNames]);
 
 export function translateEmbeddings(dialect: EmbeddingDialect): Translation {
   return {
     async ask(asked) {
       const format = formatOf(asked);
       const dimensions = dimensionsOf(asked, dialect);
-      if (asked.body.user !== undefined && !dialect.own.includes('user')) asked.canDoWithout('user');
       const more = furtherOf(asked, dialect);
       const { items, isSingle } = await inputsOf(asked, dialect);
       const parts = await inParts(items, mostItems(asked, dialect), ...limitsOf(asked, dialect));
@@ -110,13 +112,15 @@ export function translateEmbeddings(dialect: EmbeddingDialect): Translation {
 }
 
 function formatOf(asked: Asked): VectorFormat {
-  const { encoding_format: written } = asked.body;
-  // Some take it in any letter case.
-  const format = typeof written === 'string' ? written.toLowerCase() : written;
-  if (format === 'base64') return 'base64';
-  if (format !== undefined && format !== 'float') asked.cannot('encoding_format', 'gives "float" or "base64" here');
+  const { encoding_format: written = 'float' } = asked.body;
+  const format = formatSaid(written);
+  if (format === 'none') asked.canDoWithout('encoding_format', bothFormats);
+  else if (format !== undefined) return format;
+  else asked.cannot('encoding_format', bothFormats);
   return 'float';
 }
+
+const bothFormats = 'gives "float" or "base64" here';
 
 /** What is sent for each vector that is to come back. */
 async function inputsOf(asked: Asked, { takes, takesTokens }: EmbeddingDialect): Promise<Texts> {
@@ -139,11 +143,20 @@ function limitsOf(asked: Asked, { maxBytes, maxTokens }: EmbeddingDialect): Size
 }
 
 function dimensionsOf(asked: Asked, { hasDimensions }: EmbeddingDialect): Json | undefined {
-  const { dimensions } = asked.body;
-  if (dimensions === undefined) return undefined;
-  if (typeof hasDimensions === 'boolean' ? hasDimensions : hasDimensions(asked)) return dimensions;
-  asked.canDoWithout('dimensions');
+  const { body } = asked;
+  const [name, ...others] = namesOfDimensions(asked);
+  if (name === undefined) return undefined;
+  for (const other of others) asked.canDoWithout(other, `takes "${name}", which is there too`);
+  if (typeof hasDimensions === 'boolean' ? hasDimensions : hasDimensions(asked)) return body[name];
+  asked.canDoWithout(name);
   return undefined;
+}
+
+/** Those that the client sent; the operator's where it sent none. */
+function namesOfDimensions({ body, defaults }: Asked): readonly string[] {
+  const named = dimensionNames.filter((name) => body[name] !== undefined);
+  const own = named.filter((name) => !(Object.hasOwn(defaults, name) && defaults[name] === body[name]));
+  return own.length > 0 ? own : named;
 }
 
 function furtherOf(asked: Asked, { own, cannot = {}, isStrict = false }: EmbeddingDialect): JsonObject {
@@ -153,6 +166,7 @@ function furtherOf(asked: Asked, { own, cannot = {}, isStrict = false }: Embeddi
     if (own.includes(name)) more[name] = value;
     else if (handled.has(name)) continue;
     else if (Object.hasOwn(cannot, name)) asked.cannot(name, cannot[name]);
+    else if (hints.has(name)) asked.canDoWithout(name);
     else if (isStrict) asked.cannot(name);
     else more[name] = value;
   }

@@ -9,6 +9,7 @@ import {
   type WireRequest,
 } from '../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject, numberOf } from '../../lib/json-text.ts';
+import { hints } from './hints.ts';
 import { type OpenaiCategory, openaiCategories } from './moderation-categories.ts';
 import { mapInTurns, readEach } from './reading.ts';
 import { type ItemLimit, inParts, mostCalls, mostItems } from './texts.ts';
@@ -57,7 +58,7 @@ export interface ModerationDialect {
   readonly maxItems?: ItemLimit;
   /** Further parameters that it has a name for. */
   readonly own: readonly string[];
-  /** It refuses what it does not know; without, unknown parameters pass. */
+  /** It refuses what it does not know; without, unknown parameters pass, save hints. */
   readonly isStrict?: boolean;
   /** What the operator sets goes along, whatever the client sends under its name. */
   readonly takesDefaults?: boolean;
@@ -102,7 +103,9 @@ function furtherOf(asked: Asked, { own, isStrict = false, takesDefaults = false 
   for (const [name, value] of Object.entries(asked.body)) {
     const isSet = Object.hasOwn(set, name) && set[name] === value;
     if (isSet || value === undefined || name === 'input' || name === 'model') continue;
-    if (isStrict && !own.includes(name)) asked.cannot(name);
+    if (own.includes(name)) more[name] = value;
+    else if (hints.has(name)) asked.canDoWithout(name);
+    else if (isStrict) asked.cannot(name);
     else more[name] = value;
   }
   return { ...more, ...set };

@@ -5,6 +5,7 @@ import { type Glance, type Translation, Unfit, type WireAnswer } from '../../cor
 import { kindBits, textOf } from '../../lib/json-scan.ts';
 import type { Json } from '../../lib/json-text.ts';
 import { type EmbeddingDialect, type EmbeddingResult, translateEmbeddings } from './embeddings.ts';
+import { hints } from './hints.ts';
 import { at, byIndex, countIn, listIn, objectIn, textIn } from './reading.ts';
 
 export interface OpenaiEmbeddingFacts {
@@ -36,7 +37,7 @@ export function openaiEmbeddings(facts: OpenaiEmbeddingFacts, options: Options =
     hasDimensions: !lacksDimensions,
     ...(takesObjects && { takes: 'anything' }),
     takesTokens: ({ tokenIds }) => !misreadsTokens || tokenIds === 'pass',
-    own: ['user'],
+    own: [...hints],
     holdsOtherNumbers: ({ body }) => !lacksBase64 && forOtherNumbers.some((name) => body[name] !== undefined),
     write: ({ items, isSingle, model, format, dimensions, more }) => ({
       body: {

@@ -3,6 +3,7 @@
 import { type Scoring, scoringOf } from '../../core/scores.ts';
 import type { Asked, RerankShape } from '../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../lib/json-text.ts';
+import { hints } from './hints.ts';
 import { mapInTurns } from './reading.ts';
 
 /** What an upstream can be asked. */
@@ -13,7 +14,7 @@ export interface RerankTakes {
   readonly own: readonly string[];
   /** Names of its own that no client may send, and why: they are for what is said in another way here. */
   readonly cannot?: Readonly<Record<string, string>>;
-  /** It refuses what it does not know; without, unknown parameters pass. */
+  /** It refuses what it does not know; without, unknown parameters pass, save hints. */
   readonly isStrict?: boolean;
   /** No results at all are all of them. */
   readonly zeroIsAll?: boolean;
@@ -42,18 +43,6 @@ const ofTei = new Set(['texts', 'return_text']);
 
 /** Scores are no good without it. */
 const needed = new Set(['raw_scores']);
-/** The answer is good without these, and some clients send them always. */
-const hints = new Set([
-  'max_tokens_per_doc',
-  'max_chunks_per_doc',
-  'max_tokens_per_query',
-  'overlap_tokens',
-  'truncate',
-  'truncation',
-  'truncation_direction',
-  'priority',
-  'drop_params',
-]);
 
 export async function readRerankQuestion(asked: Asked, takes: RerankTakes): Promise<RerankQuestion> {
   const { takesObjects = false, own } = takes;

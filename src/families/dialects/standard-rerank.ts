@@ -2,6 +2,7 @@
 
 import type { Glance, RerankShape, Translation } from '../../core/translation.ts';
 import { kindBits } from '../../lib/json-scan.ts';
+import { hints } from './hints.ts';
 import { at, countIn, listIn, objectIn } from './reading.ts';
 import { type RerankDialect, type RerankResult, translateRerank } from './rerank.ts';
 
@@ -103,7 +104,7 @@ export const readStandardRerank: RerankDialect['read'] = ({ body }): RerankResul
 
 /** Of services of which nothing is known but the shape: only a client that wants another shape needs more than their bytes. */
 export const rerankOfAnyone = standardRerank({
-  own: ['max_tokens_per_doc', 'max_chunks_per_doc', 'rank_fields', 'truncate', 'truncation', 'priority'],
+  own: ['rank_fields', ...hints],
   takesObjects: true,
   echoes: 'unknown',
 });

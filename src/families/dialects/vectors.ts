@@ -3,8 +3,7 @@
 import { endianness } from 'node:os';
 import { Unfit } from '../../core/translation.ts';
 import { isJsonList, type Json, JsonNumbers } from '../../lib/json-text.ts';
-
-export type VectorFormat = 'float' | 'base64';
+import type { VectorFormat } from './vector-format.ts';
 
 /** Other numbers in place of the upstream's own; undefined where these are good. */
 export type Adapt = (values: readonly number[]) => readonly number[] | undefined;

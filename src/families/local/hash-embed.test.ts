@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { slowClock } from '../../../test/support/slow-clock.ts';
-import { ask, digest, toBody } from './ask.ts';
+import { ask, digest, readParts, toBody } from './ask.ts';
 import { embedByHash } from './hash-embed.ts';
 
 interface Embeddings {
@@ -61,6 +61,16 @@ test('gives vectors of 512 dimensions, or of as many as asked, each of unit leng
     assert.equal(vector?.length, dimensions);
     assertUnit(vector);
   }
+});
+
+test('takes a format that says nothing for floats, and says that it was ignored', async () => {
+  const told = async (encoding_format: string) => {
+    const answer = await embedByHash(toBody({ input: 'a', encoding_format }), new AbortController().signal);
+    assert.match(Buffer.concat(await readParts(answer)).toString(), /"embedding":\[/);
+    return answer.ignored ?? [];
+  };
+  assert.deepEqual(await told('none'), ['encoding_format']);
+  assert.deepEqual(await told('FLOAT'), []);
 });
 
 test('carries the same bits as float and as base64', async () => {

@@ -3,6 +3,7 @@
 import { isJsonList, type Json, JsonNumbers } from '../../lib/json-text.ts';
 import { mostTokenIds, textOfTokens, vocabularyOf } from '../../lib/token-ids.ts';
 import { dimensionNames } from '../dialects/dimension-names.ts';
+import { formatSaid, type VectorFormat } from '../dialects/vector-format.ts';
 import { type Fields, readInteger, readList, readTexts } from './fields.ts';
 import { eachGram, hashPair, hashWord } from './hash.ts';
 import { createMaker, listAnswer } from './maker.ts';
@@ -47,7 +48,8 @@ export const embedByHash = createMaker('local/hash-embed', fieldNames, async ({ 
   // The first name that is there counts.
   const [name = 'dimensions', ...others] = dimensionNames.filter((one) => (fields[one] ?? null) !== null);
   const dimensions = readInteger(fields, name, { min: 1, max: maxDimensions, absent: defaultDimensions });
-  const encode = readEncoding(fields);
+  const format = readFormat(fields);
+  const encode = format === 'base64' ? toBase64 : toJson;
   let tokens = 0;
 
   async function* items(): AsyncGenerator<string> {
@@ -58,10 +60,8 @@ export const embedByHash = createMaker('local/hash-embed', fieldNames, async ({ 
     }
   }
   const usage = () => ({ usage: { prompt_tokens: tokens, total_tokens: tokens } });
-  return {
-    ...(await listAnswer(pace, { id: id('embd-'), object: 'list', model }, 'data', items(), usage)),
-    ignored: others,
-  };
+  const ignored = format === 'none' ? [...others, 'encoding_format'] : others;
+  return { ...(await listAnswer(pace, { id: id('embd-'), object: 'list', model }, 'data', items(), usage)), ignored };
 });
 
 /** Texts, and lists of token IDs as the texts that they stand for. */
@@ -112,10 +112,9 @@ async function textOfIds(ids: JsonNumbers, model: string): Promise<string> {
   throw new Refusal('invalid_value', 'input', message);
 }
 
-function readEncoding(fields: Fields): (vector: Float64Array) => string {
-  const format = fields.encoding_format ?? 'float';
-  if (format === 'float') return toJson;
-  if (format === 'base64') return toBase64;
+function readFormat(fields: Fields): VectorFormat | 'none' {
+  const format = formatSaid(fields.encoding_format ?? 'float');
+  if (format !== undefined) return format;
   const message = '"encoding_format" must be "float" or "base64"; change it or leave it out.';
   throw new Refusal('invalid_value', 'encoding_format', message);
 }

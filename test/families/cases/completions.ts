@@ -5,6 +5,7 @@ import * as z from 'zod';
 import type { House } from '../house.ts';
 import { replyTo } from '../wire.ts';
 import { assertRefused } from './embeddings.ts';
+import { checkHints } from './hints.ts';
 
 const usage = z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() });
 const choice = z.object({ index: z.int(), text: z.string(), finish_reason: z.string().nullish() });
@@ -159,6 +160,10 @@ export const completionsCases: Readonly<Record<string, (house: House) => Promise
     const chunks = await stream(house, ['a', 'b']);
     if (chunks !== undefined) assert.deepEqual(joined(chunks), ['a', 'b'].map(replyTo));
     else assert.equal(house.calls.length, 0);
+  },
+
+  async 'hints of other services are served, or left out and listed'(house) {
+    await checkHints(house, '/v1/completions', { prompt: 'p' });
   },
 
   async 'an unknown field passes, or is refused by its name'(house) {

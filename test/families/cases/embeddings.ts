@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict';
 import * as z from 'zod';
+import { dimensionNames } from '../../../src/families/dialects/dimension-names.ts';
 import type { WireReply } from '../fixture.ts';
 import type { House } from '../house.ts';
 import { base64Of, vectorOf } from '../wire.ts';
+import { checkHints } from './hints.ts';
 
 const answer = z.object({
   object: z.literal('list'),
@@ -101,6 +103,32 @@ export const embeddingsCases: Readonly<Record<string, (house: House) => Promise<
       assert.equal(header('x-postern-ignored'), 'dimensions');
       assert.deepEqual(vectors, [vectorOf('one')]);
     }
+  },
+
+  async 'where the answer is translated, dimensions are understood under the names of other services'(house) {
+    const call = async (more: object) => {
+      house.answerWith();
+      const { json, header } = await house.ask('/v1/embeddings', { model: 'm', input: 'one', ...more });
+      const isTranslated = header('x-postern-translated') !== undefined;
+      const body = house.calls.at(-1)?.text ?? '';
+      return { json, body, ignored: header('x-postern-ignored'), isTranslated };
+    };
+    for (const name of dimensionNames) {
+      const { json, body, ignored, isTranslated } = await call({ [name]: 4 });
+      // What passes as it came is for the upstream to judge.
+      if (!isTranslated) assert.match(body, new RegExp(`"${name}":4`));
+      else {
+        if (ignored !== undefined) assert.equal(ignored, name);
+        const [vector] = answer.parse(json).data.map(({ embedding }) => embedding);
+        assert.deepEqual(vector, vectorOf('one', ignored === undefined ? 4 : undefined), name);
+      }
+    }
+    const { ignored, isTranslated } = await call({ dimensions: 4, output_dimension: 2 });
+    if (isTranslated) assert.match(ignored ?? '', /^output_dimension\b/);
+  },
+
+  async 'hints of other services are served, or left out and listed'(house) {
+    await checkHints(house, '/v1/embeddings', { input: 'one' });
   },
 
   async 'an unknown field passes, or is refused by its name'(house) {

@@ -9,6 +9,7 @@ import { testKey } from '../../support/rig.ts';
 import type { House } from '../house.ts';
 import { isViolent } from '../wire.ts';
 import { assertRefused } from './embeddings.ts';
+import { checkHints } from './hints.ts';
 
 const verdict = z.object({ flagged: z.boolean(), categories: z.looseObject({ violence: z.boolean() }) });
 const answer = z.object({ id: z.string(), model: z.string(), results: z.array(verdict) });
@@ -139,6 +140,10 @@ export const moderationsCases: Readonly<Record<string, (house: House) => Promise
     if (header('x-postern-translated') === undefined && status !== 200) return;
     assert.equal(status, 200, text);
     assertVerdicts(answer.parse(json).results, ['violent']);
+  },
+
+  async 'hints of other services are served, or left out and listed'(house) {
+    await checkHints(house, '/v1/moderations', { input: 'one' });
   },
 
   async 'an unknown field passes, or is refused by its name'(house) {

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import type { House } from '../house.ts';
 import { ranked } from '../wire.ts';
 import { assertRefused } from './embeddings.ts';
+import { checkHints } from './hints.ts';
 
 const result = z.object({
   index: z.int(),
@@ -109,22 +110,8 @@ export const rerankCases: Readonly<Record<string, (house: House) => Promise<void
     else assertRefused(status, json, 'unheard_of');
   },
 
-  async 'parameters of other services are served, or left out and listed'(house) {
-    const hints = {
-      max_tokens_per_doc: 9,
-      max_chunks_per_doc: 2,
-      truncate: true,
-      truncation: false,
-      drop_params: true,
-    };
-    for (const [name, value] of Object.entries(hints)) {
-      const body = { model: 'm', query: 'q', documents, [name]: value };
-      const { status, text, header } = await house.ask('/v1/rerank', body);
-      assert.equal(status, 200, text);
-      const called = house.calls.at(-1)?.text ?? '';
-      if (!called.includes(`"${name}":`)) assert.equal(header('x-postern-ignored'), name, called);
-      house.answerWith();
-    }
+  async 'hints of other services are served, or left out and listed'(house) {
+    await checkHints(house, '/v1/rerank', { query: 'q', documents });
   },
 
   async 'top_k is how many a client of Voyage wants'(house) {

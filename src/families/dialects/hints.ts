@@ -1,0 +1,12 @@
+/** Hints: parameters that change nothing of what an answer means, so that it is good without them. Some clients send them always. */
+
+export const hints: ReadonlySet<string> = new Set([
+  // Who asks, how soon it is wanted, and what is to be noted down.
+  ...['user', 'safety_identifier', 'metadata', 'store', 'service_tier', 'priority'],
+  ...['prompt_cache_key', 'prompt_cache_retention', 'drop_params'],
+  // What a text is for.
+  ...['input_type', 'task', 'taskType', 'task_type', 'title', 'prompt_name', 'embeddingPurpose'],
+  // How much is read of one that is too long.
+  ...['truncate', 'truncation', 'truncation_direction', 'truncationMode', 'autoTruncate'],
+  ...['max_tokens_per_doc', 'max_chunks_per_doc', 'max_tokens_per_query', 'overlap_tokens'],
+]);
