@@ -97,7 +97,9 @@ export function createEdge(deps: EdgeDeps): Edge {
       // Nobody knows where the next request would begin.
       if (failure.code === 'malformed_request') response.shouldKeepAlive = false;
       const isLast = !response.shouldKeepAlive;
-      const stillSends = !request.complete && request.headers.expect === undefined;
+      // Of what cannot be read no end would be seen.
+      const isReadable = !unreadable.has(request.socket);
+      const stillSends = !request.complete && isReadable && request.headers.expect === undefined;
       if (!request.complete && failure.code !== 'malformed_request') response.shouldKeepAlive = stillSends;
       answerError(exchange, response, failure);
       // Its head is out; whoever looks at it now wants to know whether there is a next request.
@@ -227,7 +229,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     handle: (request, response) => void handle(request, response),
     failReading(socket, error) {
       if (discarding.has(socket)) {
-        socket.destroy(); // it has had its answer
+        socket.destroySoon(); // it has had its answer, which may still be on its way
         return true;
       }
       unreadable.set(socket, error);

@@ -18,6 +18,7 @@ import { createId } from '../lib/ids.ts';
 import { createAddressCap } from './address-cap.ts';
 import type { Edge } from './edge.ts';
 import { toRawError } from './error-answer.ts';
+import { endLingering, linger } from './lingering.ts';
 
 export interface Listener {
   /** Resolves with the address once connections are taken. */
@@ -35,9 +36,6 @@ const drainLookMs = 100;
 
 /** So that the others do not wait for it. */
 const refusalsATurn = 25;
-
-/** What a client still sends is let in and forgotten for so long: a connection that is closed on it at once may lose the answer. */
-const lingerMs = 1_000;
 
 interface LateClient {
   readonly error: NodeJS.ErrnoException;
@@ -88,6 +86,7 @@ export function createListener(settings: ServerSettings, edge: Edge, clock: Cloc
 
   // Before TLS, whose handshake costs more than the connection.
   server.on('connection', addressCap.admit);
+  server.on(settings.tls === undefined ? 'connection' : 'secureConnection', endLingering);
   server.on('request', handle);
   // The body is asked for once everything before it was judged: see readJsonBody.
   server.on('checkContinue', handle);
@@ -128,6 +127,8 @@ export function createListener(settings: ServerSettings, edge: Edge, clock: Cloc
   function answerInTurn(stream: Duplex, refusal: GatewayError, before: ServerResponse): void {
     refused.add(stream);
     before.once('finish', () => {
+      // That was the last answer here: behind it the connection ends.
+      if (!stream.writable) return;
       // Where it is that of a request with a response of its own, that one begins at this moment, and says so itself.
       if (latest.get(stream) === before) answerRaw(stream, refusal);
       else edge.failReading(stream as Socket, refusal);
@@ -138,10 +139,7 @@ export function createListener(settings: ServerSettings, edge: Edge, clock: Cloc
   function answerRaw(stream: Duplex, refusal: GatewayError): void {
     refused.add(stream);
     stream.end(toRawError(refusal, STATUS_CODES[refusal.status] ?? '', createId(clock.nowMs())));
-    stream.resume();
-    const lingering = setTimeout(() => stream.destroy(), lingerMs).unref();
-    stream.once('end', () => stream.destroy());
-    stream.once('close', () => clearTimeout(lingering));
+    linger(stream);
   }
 
   function apply(next: ServerSettings): void {
