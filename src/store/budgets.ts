@@ -117,16 +117,19 @@ async function readStates(db: Kysely<Schema>, accountIds: readonly string[]): Pr
     .where('budget_accounts.id', 'in', accountIds)
     .groupBy(['budget_accounts.id', 'budget_accounts.spent_nanos'])
     .execute();
-  return new Map(
-    rows.map(({ id, spent_nanos, ...sums }) => [
-      id,
-      {
-        spentNanos: Number(spent_nanos),
-        outstandingNanos: Number(sums.outstanding ?? 0),
-        holders: Number(sums.holders ?? 0),
-      },
-    ]),
-  );
+  const stored = new Map(rows.map((row) => [row.id, row]));
+  const states = new Map<string, AccountState>();
+  // By the IDs that were asked for: the database may keep them in other characters.
+  for (const id of accountIds) {
+    const row = stored.get(toStorable(id));
+    if (row === undefined) continue;
+    states.set(id, {
+      spentNanos: Number(row.spent_nanos),
+      outstandingNanos: Number(row.outstanding ?? 0),
+      holders: Number(row.holders ?? 0),
+    });
+  }
+  return states;
 }
 
 /** Gives back what the account has spent. The first statement writes, which takes SQLite's lock before anything is read. */

@@ -156,6 +156,20 @@ export function describeBudgetBank(name: string, openStore: OpenStore, openTwoSt
       assert.deepEqual(await store.budgets.states([]), new Map());
     });
 
+    for (const text of ['a\0b', '\ud800', "'; drop table budget_accounts; --", 'é e\u0301']) {
+      test(`an account is found by the ID that it was drawn from, also by ${JSON.stringify(text)}`, async (t) => {
+        const { budgets } = await open(t);
+        const budget = account(100, { id: `model/${text}/total`, holderKind: 'model', holderId: text });
+        await budgets.draw(budget, text, 50, 50);
+        await budgets.giveBack(budget.id, text, 10);
+        const state = { spentNanos: 0, outstandingNanos: 40, holders: 1 };
+        assert.deepEqual(await budgets.state(budget.id), state);
+        assert.deepEqual(await budgets.states([budget.id]), new Map([[budget.id, state]]));
+        await budgets.release(text);
+        assert.equal((await budgets.state(budget.id))?.outstandingNanos, 0);
+      });
+    }
+
     test('what a node drew that was not heard of for an hour is free again, and it is told so when it comes back', async (t) => {
       const clock = createFakeClock();
       const store = await openStore(t, clock);
