@@ -4,6 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { modelName } from '../../src/config/fields.ts';
+import { mayBeMatched } from '../../src/core/model-name.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/fake-upstream.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
@@ -138,6 +140,8 @@ interface Attack {
   readonly configFile: string;
   readonly gateway: GatewayProcess;
   readonly texts: readonly string[];
+  /** Models that are written out, for no pattern may match them. */
+  readonly named: ReadonlySet<string>;
   /** Accepted requests by the model that the ledger says they were for. */
   readonly accepted: Map<string, number>;
   readonly slowest: { readonly requests: Slowest; readonly commands: Slowest };
@@ -147,13 +151,14 @@ async function attack(rig: ChaosRig, root: string, place: StorePlace, texts: rea
   const upstream = await startFakeUpstream(answerAsAsked);
   rig.t.after(() => upstream.close());
   const directory = await mkdtemp(join(root, `${place.name}-`));
-  const config = toConfig(place, upstream, directory);
+  const named = namesOf(texts);
+  const config = toConfig(place, upstream, directory, named);
   const configFile = join(directory, 'postern.json');
   await writeFile(configFile, JSON.stringify(config));
   const gateway = await startGatewayProcess({ config });
   rig.t.after(() => gateway.stop());
   const slowest = { requests: new Slowest(), commands: new Slowest() };
-  const all: Attack = { rig, place, directory, configFile, gateway, texts, accepted: new Map(), slowest };
+  const all: Attack = { rig, place, directory, configFile, gateway, texts, named, accepted: new Map(), slowest };
 
   const before = await describeTables(place);
   const requests = await sendAll(all);
@@ -169,7 +174,7 @@ async function attack(rig: ChaosRig, root: string, place: StorePlace, texts: rea
   const verified = await createCommandLine({ cwd: directory })('ledger', 'verify', '--config', configFile);
   return [
     none(
-      'requests without an answer, or with a 5xx',
+      'requests without an answer, with a 5xx, or refused though their model is written out',
       requests.faults,
       `${requests.count} sent, ${sumOf(all.accepted)} accepted`,
     ),
@@ -202,7 +207,23 @@ const answerAsAsked: Handler = (entry, reply) => {
   return reply.json(200, { usage: usage ?? { prompt_tokens: 1, total_tokens: 1 } });
 };
 
-function toConfig(place: StorePlace, upstream: FakeUpstream, directory: string): Readonly<Record<string, unknown>> {
+/** Of the models that are asked for, those that a configuration may name and a pattern may not match. */
+function namesOf(texts: readonly string[]): ReadonlySet<string> {
+  const asked = texts.flatMap((text) => toRequests(text, clientKey)).flatMap(({ model }) => model ?? []);
+  const written = modelName();
+  return new Set(asked.filter((name) => !name.includes('*') && !mayBeMatched(name) && written.safeParse(name).success));
+}
+
+/** As a configuration has it, where `%_%` by itself would be taken for another program's variable: the fallback of one that nobody set. */
+const toText = (name: string): string =>
+  name.includes('}') ? name.replaceAll('${', '$${') : `\${NOBODY_SET_THIS:-${name}}`;
+
+function toConfig(
+  place: StorePlace,
+  upstream: FakeUpstream,
+  directory: string,
+  named: ReadonlySet<string>,
+): Readonly<Record<string, unknown>> {
   const budgets = [{ every: 'total', amount: 1_000 }];
   return {
     server: { port: 0, max_header_size: '256KiB' },
@@ -211,12 +232,10 @@ function toConfig(place: StorePlace, upstream: FakeUpstream, directory: string):
     ledger: { journal: join(directory, 'journal') },
     keys: [{ id: 'client', secret: clientKey, budgets, limits: { requests_per_minute: 1_000_000 } }],
     upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: 'sk-upstream-key' }],
-    models: [
-      {
-        ...{ id: '*', operations: ['embeddings'], price: { input: 1 }, budgets },
-        targets: [{ upstream: 'up', model: '*' }],
-      },
-    ],
+    models: ['*', ...[...named].map(toText)].map((id) => ({
+      ...{ id, operations: ['embeddings'], price: { input: 1 }, budgets },
+      targets: [{ upstream: 'up', model: id }],
+    })),
   };
 }
 
@@ -225,7 +244,7 @@ interface Outcome {
   readonly faults: readonly string[];
 }
 
-async function sendAll({ rig, place, gateway, texts, accepted, slowest }: Attack): Promise<Outcome> {
+async function sendAll({ rig, place, gateway, texts, named, accepted, slowest }: Attack): Promise<Outcome> {
   const faults: string[] = [];
   const waiting = texts.flatMap((text) => toRequests(text, clientKey));
   const count = waiting.length;
@@ -235,10 +254,11 @@ async function sendAll({ rig, place, gateway, texts, accepted, slowest }: Attack
       const startedMs = performance.now();
       const { status, complete, body } = await send(gateway.port, bytes, { timeoutMs: 30_000 });
       slowest.requests.note(what, performance.now() - startedMs);
-      if (!complete || status < 200 || status >= 500)
+      const isRefused = status !== 200 && model !== undefined && named.has(model);
+      if (!complete || status < 200 || status >= 500 || isRefused)
         faults.push(`${what}: ${status} ${body.toString().slice(0, 200)}`);
       if (status === 200 && model !== undefined) {
-        const kept = model.slice(0, keptCharacters).replaceAll('\0', '\uFFFD').toWellFormed();
+        const kept = model.slice(0, keptCharacters).toWellFormed();
         accepted.set(kept, (accepted.get(kept) ?? 0) + 1);
       }
       rig.progress(`${place.name}: ${waiting.length} requests are left`);
