@@ -21,11 +21,12 @@ const clients = 48;
 const streams = 12;
 /** Two segments of the journal, one that follows, and a little for the store. */
 const diskMebibytes = 64;
-/** As long as a client can make it, and as long as it can get in a row: so the journal is soon full. */
-const modelSuffix = `-${'\u0001'.repeat(250)}`;
+/** As long as a client can make it, of what a pattern matches and takes the most bytes in a row: so the journal is soon full. */
+const modelSuffix = `-${'無'.repeat(250)}`;
 const calmMs: Readonly<Record<Scale, number>> = { long: 3_000, short: 300 };
 const fullMs: Readonly<Record<Scale, number>> = { long: 20_000, short: 700 };
-const patienceMs = 180_000;
+/** Well within what a promise is given, so that what went wrong is said. */
+const patienceMs: Readonly<Record<Scale, number>> = { long: 180_000, short: 40_000 };
 const emptyStoreBytes = 3 * 1024 * 1024;
 const backWithinMs = 3_000;
 const importedWithinMs = 30_000;
@@ -131,10 +132,10 @@ async function fillUnder(rig: ChaosRig, scene: DiskScene, disk: SmallDisk, house
   const { name, isKilled = false } = scene;
   const { spenders, held, upstream } = house;
   spenders.start(() => house.gateway.port);
-  while (spenders.answers.length < 100) await wait(20);
+  await until(rig, spenders, 'a hundred answers', () => spenders.answers.length >= 100);
   const servedWhileFull = served(spenders.answers).length;
   disk.empty();
-  const backMs = [await timeToServe(spenders)];
+  const backMs = [await timeToServe(rig, spenders)];
 
   const asked = held.ask(house.gateway.port, key.secret, streams);
   await held.running(streams);
@@ -157,7 +158,7 @@ async function fillUnder(rig: ChaosRig, scene: DiskScene, disk: SmallDisk, house
     await house.start();
     spenders.start(() => house.gateway.port);
   }
-  backMs.push(await timeToServe(spenders));
+  backMs.push(await timeToServe(rig, spenders));
   await wait(calmMs[rig.scale]);
   await spenders.end();
   const { code } = await house.gateway.stop();
@@ -187,20 +188,28 @@ async function fillUnder(rig: ChaosRig, scene: DiskScene, disk: SmallDisk, house
 }
 
 /** What is left of the segments that were made before is enough for a while. */
-async function useUpJournal({ progress }: ChaosRig, name: string, { answers }: Spenders): Promise<void> {
-  const sinceMs = performance.now();
-  for (const before = refusals(answers).length; refusals(answers).length < before + 200; ) {
-    if (performance.now() - sinceMs > patienceMs) throw new Error('nothing was refused on a full disk');
-    progress(`${name}: ${served(answers).length} answers`);
-    await wait(100);
-  }
+async function useUpJournal(rig: ChaosRig, name: string, spenders: Spenders): Promise<void> {
+  const { answers } = spenders;
+  const before = refusals(answers).length;
+  await until(rig, spenders, 'refusals on a full disk', () => {
+    rig.progress(`${name}: ${served(answers).length} answers`);
+    return refusals(answers).length >= before + 200;
+  });
 }
 
 /** Until so many requests are served that nobody can say they were before. */
-async function timeToServe({ answers }: Spenders): Promise<number> {
+function timeToServe(rig: ChaosRig, spenders: Spenders): Promise<number> {
+  const from = spenders.answers.length;
+  return until(rig, spenders, 'service', () => served(spenders.answers.slice(from)).length >= clients + 20);
+}
+
+/** How long it took to come. Where it does not, throws, and says what came instead. */
+async function until({ scale }: ChaosRig, spenders: Spenders, what: string, isSo: () => boolean): Promise<number> {
   const sinceMs = performance.now();
-  for (const from = answers.length; served(answers.slice(from)).length < clients + 20; ) {
-    if (performance.now() - sinceMs > patienceMs) throw new Error('service did not come back');
+  const from = spenders.answers.length;
+  while (!isSo()) {
+    if (performance.now() - sinceMs > patienceMs[scale])
+      throw new Error(`${what} did not come; instead: ${tally(spenders.answers.slice(from))}`);
     await wait(20);
   }
   return performance.now() - sinceMs;
@@ -278,7 +287,7 @@ async function playDeleted(rig: ChaosRig): Promise<Figure[]> {
     await house.start();
     const before = spenders.answers.length;
     spenders.start(() => at.gateway.port);
-    while (spenders.answers.length < before + 20) await wait(20);
+    await until(rig, spenders, 'answers after a restart', () => spenders.answers.length >= before + 20);
     await spenders.end();
     const again = served(spenders.answers.slice(before)).length;
     await house.gateway.stop();
@@ -318,6 +327,12 @@ const refusals = (answers: readonly Answer[]): Answer[] => answers.filter(isRefu
 
 const strange = (answers: readonly Answer[]): string[] =>
   answers.filter((answer) => answer.status !== 200 && !isRefusal(answer)).map(inWords);
+
+/** How many there are of each kind. */
+function tally(answers: readonly Answer[]): string {
+  const kinds = Map.groupBy(answers, ({ status, code = '' }) => `${status} ${code}`.trim());
+  return [...kinds].map(([kind, all]) => `${kind}: ${all.length}`).join(', ') || 'no answer';
+}
 
 const inWords = ({ id, status, code }: Answer): string => `${id}: ${status} ${code}`;
 
