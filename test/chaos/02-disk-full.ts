@@ -19,8 +19,8 @@ import { type Answer, Spenders } from './support/spenders.ts';
 const key = { id: 'one', secret: 'key-one-with-enough-characters' };
 const clients = 48;
 const streams = 12;
-/** Two segments of the journal, one that follows, and a little for the store. */
-const diskMebibytes = 64;
+/** Two segments of the journal, one that follows, and a store that has room for all of their rows and for those that came before. */
+const diskMebibytes = 256;
 /** As long as a client can make it, of what a pattern matches and takes the most bytes in a row: so the journal is soon full. */
 const modelSuffix = `-${'無'.repeat(250)}`;
 const calmMs: Readonly<Record<Scale, number>> = { long: 3_000, short: 300 };
