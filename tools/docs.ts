@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { problemTable } from '../src/admin/problem.ts';
 import { commands } from '../src/cli/index.ts';
-import { type ErrorCode, errorTable } from '../src/core/errors.ts';
+import { type ErrorCode, errorTable, upstreamCodes } from '../src/core/errors.ts';
 import { routes } from '../src/routes/index.ts';
 import { definitions, metricNames } from '../src/telemetry/metrics/definitions.ts';
 
@@ -24,7 +24,8 @@ process.exitCode = faults.length === 0 ? 0 : 1;
 /** Rows of docs/errors.md: `| 400 | invalid_request_error | `invalid_json` | ... |`. */
 function checkErrors(text: string): void {
   const documented = new Map<string, { status: string; type: string }>();
-  for (const [, status, type, code] of text.matchAll(/^\| (\d{3}) \| (\S+) \| `(\w+)` \|/gm)) {
+  const [own = ''] = text.split('\n## An upstream');
+  for (const [, status, type, code] of own.matchAll(/^\| (\d{3}) \| (\S+) \| `(\w+)` \|/gm)) {
     documented.set(code ?? '', { status: status ?? '', type: type ?? '' });
   }
   for (const code of Object.keys(errorTable) as ErrorCode[]) {
@@ -34,6 +35,9 @@ function checkErrors(text: string): void {
     else if (row.status !== String(status) || (row.type !== type && status !== 499)) {
       faults.push(`docs/errors.md: ${code} is ${status} ${type} in the code, ${row.status} ${row.type} here`);
     }
+  }
+  for (const code of upstreamCodes) {
+    if (!text.includes(`| \`${code}\` |`)) faults.push(`docs/errors.md: the error code ${code} is missing`);
   }
   for (const code of documented.keys()) {
     if (!(code in errorTable)) faults.push(`docs/errors.md: there is no error code ${code}`);

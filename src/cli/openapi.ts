@@ -2,7 +2,7 @@
 
 import { endpoints } from '../admin/endpoints/index.ts';
 import { toAdminDocument } from '../admin/openapi.ts';
-import { type ErrorCode, errorTable } from '../core/errors.ts';
+import { type ErrorCode, errorTable, upstreamCodes } from '../core/errors.ts';
 import type { Route } from '../core/route.ts';
 import { rerankShapes } from '../core/translation.ts';
 import { routes } from '../routes/index.ts';
@@ -166,7 +166,10 @@ const errorSchema = {
         type: { type: 'string' },
         param: { type: ['string', 'null'] },
         code: {
-          anyOf: [{ enum: Object.keys(errorTable) }, { type: ['string', 'null'], description: "The upstream's own." }],
+          anyOf: [
+            { enum: [...Object.keys(errorTable), ...upstreamCodes] },
+            { type: ['string', 'null'], description: "The upstream's own." },
+          ],
         },
         upstream: { description: 'What the upstream said, where its words were put into this shape.' },
       },

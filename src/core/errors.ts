@@ -173,6 +173,24 @@ const table = {
   upstream_timeout: { status: 504, type: 'upstream_error', message: 'The upstream took too long; try again later.' },
 } as const satisfies Record<string, ErrorRow>;
 
+/**
+ * What an upstream's error is called where it is put into our words, beside codes that we have anyway. Denied is the operator's
+ * credential or account, refused the request; its status stays.
+ */
+export const upstreamCodes = ['upstream_denied', 'upstream_refused', 'upstream_failed'] as const;
+
+export type UpstreamCode = (typeof upstreamCodes)[number] | 'rate_limit_exceeded' | 'upstream_timeout';
+
+/** The words of ours that go with a status of an upstream's. */
+export function upstreamError(status: number): { readonly type: string; readonly code: UpstreamCode } {
+  if (status === 401) return { type: 'authentication_error', code: 'upstream_denied' };
+  if (status === 402) return { type: 'invalid_request_error', code: 'upstream_denied' };
+  if (status === 403) return { type: 'permission_error', code: 'upstream_denied' };
+  if (status === 429) return { type: 'rate_limit_error', code: 'rate_limit_exceeded' };
+  if (status < 500) return { type: 'invalid_request_error', code: 'upstream_refused' };
+  return { type: 'upstream_error', code: status === 504 ? 'upstream_timeout' : 'upstream_failed' };
+}
+
 export type ErrorCode = keyof typeof table;
 
 export const errorTable: Readonly<Record<ErrorCode, ErrorRow>> = table;

@@ -169,12 +169,13 @@ export class Unfit extends Error {
   }
 }
 
-/** What an upstream says of an error, in whatever words. */
+/** What an upstream says of an error, in whatever words. What kind of error it is, its status says. */
 export interface SaidError {
   readonly message?: string | undefined;
-  readonly type?: string | undefined;
+  /** Where it lies in the call, as a path. */
   readonly param?: string | undefined;
-  readonly code?: string | undefined;
+  /** It is about the operator's credential, whatever its status is. */
+  readonly isOurKey?: true;
 }
 
 /** How a family speaks of errors, where it is not OpenAI's way. Every known spelling is read without being named here. */

@@ -2,7 +2,6 @@
 
 import { defineFamily, type Options, type Signer } from '../core/family.ts';
 import type { Asked, Conversation, Translation } from '../core/translation.ts';
-import { headerValue } from '../lib/raw-headers.ts';
 import { bedrockEmbeddings, tokensIn } from './dialects/bedrock-embeddings.ts';
 import { translateEmbeddings } from './dialects/embeddings.ts';
 import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
@@ -66,8 +65,6 @@ export default defineFamily({
   errors: {
     // 408: the model took too long; 424: it failed.
     statuses: { 408: 504, 424: 502 },
-    /** `ValidationException:http://…`: the class of the error. */
-    read: (_body, headers) => ({ type: headerValue(headers, 'x-amzn-errortype')?.split(':')[0] || undefined }),
     // It names the operator's account and user.
     withheld: [403],
   },

@@ -13,6 +13,7 @@ import type { Translation } from '../core/translation.ts';
 import { fullJitterMs } from '../lib/back-off.ts';
 import type { Clock } from '../lib/clock.ts';
 import { markOf } from './body-mark.ts';
+import { readerOf } from './client-param.ts';
 import { withoutUsageEvent } from './counted-answer.ts';
 import { discard } from './discard.ts';
 import { inOurWords } from './foreign-error.ts';
@@ -422,7 +423,11 @@ class Attempts {
       return screenSuccess(answer, search.inSuccesses, exchange);
     }
     const screened = screenError(answer, search, exchange);
-    return untilGone(exchange, answer, inOurWords(screened, meantStatus, turn.candidate, exchange.shape));
+    return untilGone(
+      exchange,
+      answer,
+      inOurWords(screened, meantStatus, turn.candidate, readerOf(this.#plan, turn.candidate)),
+    );
   }
 
   #note(turn: Turn, outcome: string, detail: number | string | undefined, startedMs: number): void {

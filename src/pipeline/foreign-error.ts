@@ -2,6 +2,7 @@
 
 import type { Candidate } from '../core/dispatch.ts';
 import { besideError } from '../core/error-shape.ts';
+import { upstreamError } from '../core/errors.ts';
 import type { Answer } from '../core/outcome.ts';
 import type { ErrorDialect, RerankShape, SaidError } from '../core/translation.ts';
 import {
@@ -19,9 +20,18 @@ import { WholeMadeAnswer, withoutBodyHeaders } from './made-answer.ts';
 import { Allowance, readWhole } from './whole-answer.ts';
 
 const longestMessage = 2_000;
-const longestWord = 200;
 /** A day. What asks for more is no time. */
 const longestRetryS = 86_400;
+
+/** Who reads the error. */
+export interface ErrorReader {
+  /** The service that the client was written for. */
+  readonly shape?: RerankShape | undefined;
+  /** The call was written by us: the upstream speaks of other fields than the client's. */
+  readonly isTranslated: boolean;
+  /** The field of the client's request that is meant; undefined where it has none of that. */
+  fieldFor(param: string): Promise<string | undefined>;
+}
 
 /**
  * The answer itself where its family's errors are in our shape and the client reads no other; `meantStatus` may be another than that
@@ -31,17 +41,20 @@ export async function inOurWords(
   screened: Promise<Answer>,
   meantStatus: number,
   { target, offer }: Candidate,
-  shape?: RerankShape,
+  reader: ErrorReader,
 ): Promise<Answer> {
   const answer = await screened;
   const { family } = target.upstream;
   const mayPass = offer.translation === undefined || offer.translation.isNeeded !== undefined;
-  if (family.errors === undefined && mayPass && shape === undefined) return answer;
+  const speaksAsWeDo = family.errors === undefined && mayPass;
+  if (speaksAsWeDo && reader.shape === undefined) return answer;
   if (meantStatus < 400) return answer;
   // What is longer is no error message, and passes through the screen before it is known to be harmless.
   const whole = await readWhole(answer, new Allowance(heldBytes));
   const said = toSaid(meantStatus, answer.headers, 'body' in whole ? whole.body : undefined);
-  return toOurs(answer, said, family.errors ?? {}, offer.translatedBy ?? family.id, shape);
+  const dialect = family.errors ?? {};
+  const isOurs = isInOurShape(said.json) && !isWithheld(said, dialect) && (speaksAsWeDo || !reader.isTranslated);
+  return toOurs(answer, said, isOurs, dialect, offer.translatedBy ?? family.id, reader);
 }
 
 /** An error as it came. */
@@ -58,22 +71,36 @@ function toSaid(status: number, headers: readonly string[], bytes: Buffer | unde
   return { status, headers, bytes, json: bytes && toJson(bytes) };
 }
 
-function toOurs(answer: Answer, said: Said, dialect: ErrorDialect, by: string, shape: RerankShape | undefined): Answer {
+/** What is ours already passes, or keeps what else it says. */
+async function toOurs(
+  answer: Answer,
+  said: Said,
+  isOurs: boolean,
+  dialect: ErrorDialect,
+  by: string,
+  reader: ErrorReader,
+): Promise<Answer> {
   const { sentAtMs, firstByteAtMs, statusText } = answer;
   const { bytes, json } = said;
+  const { shape } = reader;
   const status = dialect.statuses?.[said.status] ?? said.status;
   const headers = withoutBodyHeaders(answer.headers);
   if (headerValue(headers, 'retry-after') === undefined) headers.push(...retryAfterIn(json, dialect));
-  const passes = shape === undefined && isInOurShape(json) && !isWithheld(said, dialect);
+  const passes = isOurs && shape === undefined && bytes !== undefined;
+  const words = isOurs && isJsonObject(json) ? json : { error: await toError(said, status, dialect, reader) };
   return new WholeMadeAnswer({
     status,
     statusText: status === answer.status ? statusText : '',
     headers,
     sentAtMs,
     firstByteAtMs,
-    body: passes && bytes !== undefined ? bytes : writeJson(toErrorBody(said, status, dialect, shape)),
+    body: passes ? bytes : writeJson({ ...words, ...besideError(shape, messageOf(words, said)) }),
     translated: passes ? undefined : { by, ignored: [], isEstimated: false, usage: null },
   });
+}
+
+function messageOf({ error }: JsonObject, said: Said): string {
+  return (isJsonObject(error) ? textIn(error.message) : undefined) ?? plainMessage(said);
 }
 
 /** When it may be asked again, where the body says so: as a header, or none. */
@@ -86,37 +113,42 @@ export function retryAfterIn(body: Json | undefined, dialect: ErrorDialect): str
 /** The same for an error in the middle of a stream, of which nothing is known but its data. */
 export function streamErrorInOurWords(data: string): Json {
   const said = toSaid(500, [], Buffer.from(data));
-  return said.json !== undefined && isInOurShape(said.json) ? said.json : { error: toError(said, 500, {}) };
+  const { message } = readError(said.json);
+  return {
+    error: { message: cut(message ?? plainMessage(said), longestMessage), ...kindOf(500), upstream: original(said) },
+  };
 }
 
 function isWithheld({ status }: Said, { withheld = [] }: ErrorDialect): boolean {
   return withheld.includes(status);
 }
 
-/** One that is in our shape already keeps what else it says. */
-function toErrorBody(said: Said, status: number, dialect: ErrorDialect, shape: RerankShape | undefined): JsonObject {
-  const { json } = said;
-  const isOurs = isJsonObject(json) && isInOurShape(json) && !isWithheld(said, dialect);
-  const body = isOurs ? json : { error: toError(said, status, dialect) };
-  const message = isJsonObject(body.error) ? textIn(body.error.message) : undefined;
-  return { ...body, ...besideError(shape, message ?? plainMessage(said)) };
-}
-
-function toError(said: Said, status: number, dialect: ErrorDialect): JsonObject {
-  const { json, bytes, headers } = said;
-  const read = withoutGaps(dialect.read?.(json, headers), readError(json));
-  const isHidden = isWithheld(said, dialect);
-  const message = isHidden
-    ? `The upstream answered ${said.status} and speaks of the operator's account in it; its words are withheld. Tell the operator.`
-    : (read.message ?? plainMessage(said));
+async function toError(said: Said, status: number, dialect: ErrorDialect, reader: ErrorReader): Promise<JsonObject> {
+  const { json, headers } = said;
+  const { message, param, isOurKey } = withoutGaps(dialect.read?.(json, headers), readError(json));
+  const field = param === undefined ? undefined : await reader.fieldFor(param);
+  const kind = kindOf(isOurKey ? 401 : status, field);
+  if (isWithheld(said, dialect)) {
+    return {
+      message: `The upstream answered ${said.status} and speaks of the operator's account in it; its words are withheld. Tell the operator.`,
+      ...kind,
+    };
+  }
   return {
-    message: cut(message, longestMessage),
-    type: cut(read.type ?? typeOf(status), longestWord),
-    param: read.param === undefined ? null : cut(read.param, longestWord),
-    code: read.code === undefined ? null : cut(read.code, longestWord),
-    ...(!isHidden && { upstream: json === undefined ? textOf(bytes) : json }),
+    message: cut(message ?? plainMessage(said), longestMessage),
+    ...kind,
+    ...(isOurKey && { type: 'upstream_error' }),
+    upstream: original(said),
   };
 }
+
+/** What an upstream calls it says nothing to a client of ours. */
+function kindOf(status: number, field?: string): { type: string; param: string | null; code: string } {
+  const { type, code } = upstreamError(status);
+  return { type, param: field ?? null, code };
+}
+
+const original = ({ json, bytes }: Said): Json => (json === undefined ? textOf(bytes) : json);
 
 function textOf(bytes: Buffer | undefined): string | null {
   return bytes === undefined || bytes.length === 0 ? null : cut(bytes.toString('utf8'), longestMessage);
@@ -128,12 +160,7 @@ function cut(text: string, length: number): string {
 }
 
 function withoutGaps(first: SaidError = {}, second: SaidError): SaidError {
-  return {
-    message: first.message ?? second.message,
-    type: first.type ?? second.type,
-    param: first.param ?? second.param,
-    code: first.code ?? second.code,
-  };
+  return { ...first, message: first.message ?? second.message, param: first.param ?? second.param };
 }
 
 function toJson(bytes: Buffer): Json | undefined {
@@ -173,12 +200,10 @@ function readFlat(body: JsonObject): SaidError {
   return {
     message:
       messageIn(body.message) ?? messageIn(body.Message) ?? messageIn(body.detail) ?? messageIn(body.faultstring),
-    type: textIn(body.type) ?? wordsIn(body.status) ?? textIn(body.error_type),
     param:
       textIn(body.param) ??
       paramIn(body.detail) ??
       paramIn(isJsonObject(body.message) ? body.message.detail : undefined),
-    code: textIn(body.code) ?? errorCodeIn(body.detail),
   };
 }
 
@@ -207,15 +232,6 @@ function placeIn(loc: Json | undefined): string | undefined {
   return steps.length === 0 ? undefined : steps.join('.');
 }
 
-function errorCodeIn(detail: Json | undefined): string | undefined {
-  return isJsonObject(detail) ? textIn(detail.errorcode) : undefined;
-}
-
-/** A text that is no number: some repeat their status in the body. */
-function wordsIn(value: Json | undefined): string | undefined {
-  return typeof value === 'string' && /\D/.test(value) ? value : undefined;
-}
-
 function textIn(value: Json | undefined): string | undefined {
   if (value instanceof JsonNumber) return value.source;
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -229,11 +245,4 @@ function plainMessage({ status, bytes, json }: Said): string {
   const nothing = bytes === undefined ? 'a message that cannot be read' : 'no message';
   const what = isMarkup ? 'a page instead of an error' : nothing;
   return `The upstream answered ${status} with ${what}; try again, and tell the operator if it stays so.`;
-}
-
-function typeOf(status: number): string {
-  if (status === 401) return 'authentication_error';
-  if (status === 403) return 'permission_error';
-  if (status === 429) return 'rate_limit_error';
-  return status < 500 ? 'invalid_request_error' : 'upstream_error';
 }

@@ -286,7 +286,7 @@ test('an error in mid-stream is passed on, and no [DONE] follows', async (t) => 
       message: 'overloaded',
       type: 'upstream_error',
       param: null,
-      code: '503',
+      code: 'upstream_failed',
       upstream: { error: { message: 'overloaded', code: 503 } },
     },
   });
@@ -299,7 +299,7 @@ test('an error before the stream has its status and our shape', async (t) => {
   );
   const { status, body } = await ask();
   const { error } = JSON.parse(body.toString());
-  assert.deepEqual([status, error.message, error.code, error.param], [400, 'too long', '400', null]);
+  assert.deepEqual([status, error.message, error.code, error.param], [400, 'too long', 'upstream_refused', null]);
   assert.equal(upstream.requests.length, 1);
 });
 

@@ -19,7 +19,7 @@ const errorShape = z.strictObject({
     message: z.string().min(1),
     type: z.string(),
     param: z.string().nullable(),
-    code: z.string().nullable(),
+    code: z.string(),
     upstream: z.unknown(),
   }),
 });
@@ -33,18 +33,19 @@ const saying =
 
 test('every status of an error stays what it is, with a type that says whose fault it is', async (t) => {
   const { embed, upstream } = await startTranslated(t);
-  for (const [status, type] of [
-    [400, 'invalid_request_error'],
-    [404, 'invalid_request_error'],
-    [413, 'invalid_request_error'],
-    [422, 'invalid_request_error'],
-    [451, 'invalid_request_error'],
-    [401, 'authentication_error'],
-    [403, 'permission_error'],
-    [429, 'rate_limit_error'],
-    [500, 'upstream_error'],
-    [503, 'upstream_error'],
-    [529, 'upstream_error'],
+  for (const [status, type, code] of [
+    [400, 'invalid_request_error', 'upstream_refused'],
+    [404, 'invalid_request_error', 'upstream_refused'],
+    [413, 'invalid_request_error', 'upstream_refused'],
+    [422, 'invalid_request_error', 'upstream_refused'],
+    [451, 'invalid_request_error', 'upstream_refused'],
+    [401, 'authentication_error', 'upstream_denied'],
+    [403, 'permission_error', 'upstream_denied'],
+    [429, 'rate_limit_error', 'rate_limit_exceeded'],
+    [500, 'upstream_error', 'upstream_failed'],
+    [503, 'upstream_error', 'upstream_failed'],
+    [504, 'upstream_error', 'upstream_timeout'],
+    [529, 'upstream_error', 'upstream_failed'],
   ] as const) {
     upstream.respondWith(saying(status, '{"message":"so it is","id":"1"}'));
     const answer = await embed(question);
@@ -55,7 +56,7 @@ test('every status of an error stays what it is, with a type that says whose fau
       message: 'so it is',
       type,
       param: null,
-      code: null,
+      code,
       upstream: { message: 'so it is', id: '1' },
     });
   }
@@ -67,14 +68,41 @@ test('the original stays beside our words, with every digit', async (t) => {
   const answer = await embed(question);
   assert.equal(
     answer.body.toString(),
-    `{"error":{"message":"m","type":"invalid_request_error","param":null,"code":"12345678901234567890","upstream":${original}}}`,
+    `{"error":{"message":"m","type":"invalid_request_error","param":null,"code":"upstream_refused","upstream":${original}}}`,
   );
 });
 
-test('an error that is in our shape already passes as it came', async (t) => {
-  const body = '{ "error": {"message":"m","type":"t","param":null,"code":"c","more":1.0} }';
-  const { embed } = await startTranslated(t, saying(400, body));
-  assert.equal((await embed(question)).body.toString(), body);
+test('an error that is in our shape already is put into our words where the call was in those of the upstream', async (t) => {
+  const said = { message: 'm', type: 't', param: 'texts.1', code: '1300', more: 1 };
+  const { embed } = await startTranslated(t, saying(400, JSON.stringify({ error: said })));
+  const answer = await embed(question);
+  assert.deepEqual(errorIn(answer), {
+    message: 'm',
+    type: 'invalid_request_error',
+    param: 'input',
+    code: 'upstream_refused',
+    upstream: { error: said },
+  });
+});
+
+test('on the direct way an error in our shape passes as it came, whatever words it has', async (t) => {
+  const body = '{ "error": {"message":"m","type":"BadRequestError","param":"text.input.0","code":"c","more":1.0} }';
+  const { embed, upstream } = await startTranslated(t, saying(400, body), { family: 'vllm' });
+  const direct = await embed(question);
+  assert.equal(direct.body.toString(), body);
+  assert.equal(direct.header('x-postern-translated'), undefined);
+  // What is said in another shape comes in our words on any way.
+  upstream.respondWith(saying(400, '{"detail":[{"loc":["body","text","input","list[constrained-str]",0],"msg":"m"}]}'));
+  assert.deepEqual(
+    [errorIn(await embed(question)).param, errorIn(await embed(question)).code],
+    ['input', 'upstream_refused'],
+  );
+});
+
+test('a field that the client did not send is not named', async (t) => {
+  const { embed } = await startTranslated(t, saying(400, '{"detail":[{"loc":["body","input_type"],"msg":"m"}]}'));
+  assert.equal(errorIn(await embed(question)).param, null);
+  assert.equal(errorIn(await embed({ ...question, input_type: 'x' })).param, 'input_type');
 });
 
 test('pages, texts and nothing at all become errors with a message', async (t) => {
@@ -246,7 +274,7 @@ test('an error that says 200 gets the status that it means', async (t) => {
   const answer = await rig.post('/v1/rerank', { model: 'm', query: 'q', documents: ['a'] });
   assert.equal(answer.status, 400);
   assert.equal(errorIn(answer).message, 'no');
-  assert.equal(errorIn(answer).code, 'InvalidParameter');
+  assert.equal(errorIn(answer).code, 'upstream_refused');
 });
 
 test('an error of family openai that says 200 passes as it came, save where it repeats the credential', async (t) => {

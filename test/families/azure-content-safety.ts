@@ -122,7 +122,7 @@ export default defineFixture({
             message: 'The text is too long.',
             type: 'invalid_request_error',
             param: null,
-            code: 'InvalidRequestBody',
+            code: 'upstream_refused',
             upstream: {
               error: { code: 'InvalidRequestBody', message: 'The text is too long.', details: [] },
             },

@@ -162,7 +162,7 @@ export default defineFixture({
             message: 'The API deployment for this resource does not exist.',
             type: 'invalid_request_error',
             param: null,
-            code: 'DeploymentNotFound',
+            code: 'upstream_refused',
             upstream: notFound().body,
           },
         },
@@ -197,7 +197,7 @@ export default defineFixture({
             message: 'The prompt was filtered.',
             type: 'invalid_request_error',
             param: 'prompt',
-            code: 'content_filter',
+            code: 'upstream_refused',
             upstream: {
               error: {
                 message: 'The prompt was filtered.',
@@ -229,7 +229,7 @@ export default defineFixture({
             message: 'Access denied: no subscription.',
             type: 'authentication_error',
             param: null,
-            code: null,
+            code: 'upstream_denied',
             upstream: { statusCode: 401, message: 'Access denied: no subscription.' },
           },
         },
@@ -257,7 +257,7 @@ export default defineFixture({
             message: 'Requests exceeded the rate. Please retry after 6 seconds.',
             type: 'rate_limit_error',
             param: null,
-            code: '429',
+            code: 'rate_limit_exceeded',
             upstream: {
               error: { code: '429', message: 'Requests exceeded the rate. Please retry after 6 seconds.' },
             },

@@ -348,9 +348,9 @@ export default defineFixture({
         body: {
           error: {
             message: 'Malformed input request',
-            type: 'ValidationException',
+            type: 'invalid_request_error',
             param: null,
-            code: null,
+            code: 'upstream_refused',
             upstream: { Message: 'Malformed input request' },
           },
         },
@@ -373,9 +373,9 @@ export default defineFixture({
           error: {
             message:
               "The upstream answered 403 and speaks of the operator's account in it; its words are withheld. Tell the operator.",
-            type: 'AccessDeniedException',
+            type: 'permission_error',
             param: null,
-            code: null,
+            code: 'upstream_denied',
           },
         },
       },

@@ -229,15 +229,15 @@ export default defineFixture({
     },
     ...(
       [
-        ['InvalidParameter', 400, 'invalid_request_error'],
-        ['InvalidParameter.DataInspection', 400, 'invalid_request_error'],
-        ['InvalidApiKey', 401, 'authentication_error'],
-        ['AccessDenied.Unpurchased', 403, 'permission_error'],
-        ['Throttling.RateQuota', 429, 'rate_limit_error'],
-        ['InternalError.Algo', 500, 'upstream_error'],
-        ['constructor', 500, 'upstream_error'],
+        ['InvalidParameter', 400, 'invalid_request_error', 'upstream_refused'],
+        ['InvalidParameter.DataInspection', 400, 'invalid_request_error', 'upstream_refused'],
+        ['InvalidApiKey', 401, 'authentication_error', 'upstream_denied'],
+        ['AccessDenied.Unpurchased', 403, 'permission_error', 'upstream_denied'],
+        ['Throttling.RateQuota', 429, 'rate_limit_error', 'rate_limit_exceeded'],
+        ['InternalError.Algo', 500, 'upstream_error', 'upstream_failed'],
+        ['constructor', 500, 'upstream_error', 'upstream_failed'],
       ] as const
-    ).map(([code, status, type]) => ({
+    ).map(([code, status, type, ours]) => ({
       name: `a 200 with the code ${code} is an error`,
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a'] },
@@ -256,7 +256,7 @@ export default defineFixture({
             message: 'no good',
             type,
             param: null,
-            code,
+            code: ours,
             upstream: { code, message: 'no good', request_id: 'r' },
           },
         },

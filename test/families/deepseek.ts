@@ -124,9 +124,9 @@ export default defineFixture({
           error: {
             message:
               "The upstream answered 402 and speaks of the operator's account in it; its words are withheld. Tell the operator.",
-            type: 'unknown_error',
+            type: 'invalid_request_error',
             param: null,
-            code: 'invalid_request_error',
+            code: 'upstream_denied',
           },
         },
       },

@@ -172,7 +172,7 @@ export default defineFixture({
             message: 'Invalid ApiKey',
             type: 'authentication_error',
             param: null,
-            code: 'policies.Refused',
+            code: 'upstream_denied',
             upstream: fault('Invalid ApiKey'),
           },
         },

@@ -242,7 +242,7 @@ export default defineFixture({
             message: 'Quota exceeded',
             type: 'rate_limit_error',
             param: null,
-            code: 'RESOURCE_EXHAUSTED',
+            code: 'rate_limit_exceeded',
             upstream: [
               {
                 error: {
@@ -276,7 +276,7 @@ export default defineFixture({
               "The upstream answered 403 and speaks of the operator's account in it; its words are withheld. Tell the operator.",
             type: 'permission_error',
             param: null,
-            code: 'PERMISSION_DENIED',
+            code: 'upstream_denied',
           },
         },
       },
@@ -300,7 +300,7 @@ export default defineFixture({
             message: 'The upstream does not take the key that the gateway has for it; tell the operator.',
             type: 'upstream_error',
             param: null,
-            code: 'INVALID_ARGUMENT',
+            code: 'upstream_denied',
             upstream: googleError(400, 'API key not valid. Please pass a valid API key.', [
               { reason: 'API_KEY_INVALID' },
             ]).body,

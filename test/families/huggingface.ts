@@ -136,7 +136,7 @@ export default defineFixture({
             message: `Model ${model} is currently loading`,
             type: 'upstream_error',
             param: null,
-            code: null,
+            code: 'upstream_failed',
             upstream: { error: `Model ${model} is currently loading`, estimated_time: 20.5 },
           },
         },

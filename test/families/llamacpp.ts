@@ -202,9 +202,9 @@ export default defineFixture({
         body: {
           error: {
             message: 'Loading model',
-            type: 'unavailable_error',
+            type: 'upstream_error',
             param: null,
-            code: '503',
+            code: 'upstream_failed',
             upstream: { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } },
           },
         },

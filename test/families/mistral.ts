@@ -270,8 +270,8 @@ export default defineFixture({
           error: {
             message: 'output_dimension: Input should be greater than 0',
             type: 'invalid_request_error',
-            param: 'output_dimension',
-            code: null,
+            param: 'dimensions',
+            code: 'upstream_refused',
             upstream: {
               object: 'error',
               message: {
@@ -353,7 +353,7 @@ export default defineFixture({
             message: 'Unauthorized',
             type: 'authentication_error',
             param: null,
-            code: null,
+            code: 'upstream_denied',
             upstream: { message: 'Unauthorized', request_id: 'r1' },
           },
         },

@@ -221,8 +221,8 @@ export default defineFixture({
           error: {
             message: 'input: is empty',
             type: 'invalid_request_error',
-            param: 'input',
-            code: null,
+            param: 'documents',
+            code: 'upstream_refused',
             upstream: { detail: [{ loc: ['body', 'input'], msg: 'is empty', type: 'too_short' }] },
           },
         },

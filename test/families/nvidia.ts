@@ -243,7 +243,7 @@ export default defineFixture({
             message: 'Function not found',
             type: 'invalid_request_error',
             param: null,
-            code: null,
+            code: 'upstream_refused',
             upstream: { detail: 'Function not found' },
           },
         },

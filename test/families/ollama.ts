@@ -240,7 +240,7 @@ export default defineFixture({
             message: 'model "nomic-embed-text:v1.5" not found, try pulling it first',
             type: 'invalid_request_error',
             param: null,
-            code: null,
+            code: 'upstream_refused',
             upstream: { error: 'model "nomic-embed-text:v1.5" not found, try pulling it first' },
           },
         },

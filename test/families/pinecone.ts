@@ -155,7 +155,7 @@ export default defineFixture({
             message: 'Bad request.',
             type: 'invalid_request_error',
             param: null,
-            code: 'INVALID_ARGUMENT',
+            code: 'upstream_refused',
             upstream: { error: { code: 'INVALID_ARGUMENT', message: 'Bad request.' }, status: 400 },
           },
         },

@@ -144,9 +144,9 @@ export default defineFixture({
         body: {
           error: {
             message: 'No such model.',
-            type: 'not_found',
+            type: 'invalid_request_error',
             param: null,
-            code: null,
+            code: 'upstream_refused',
             upstream: { id: 'e-1', error: { message: 'No such model.', type: 'not_found' } },
           },
         },

@@ -210,7 +210,7 @@ export default defineFixture({
               "The upstream answered 403 and speaks of the operator's account in it; its words are withheld. Tell the operator.",
             type: 'permission_error',
             param: null,
-            code: 'PERMISSION_DENIED',
+            code: 'upstream_denied',
           },
         },
       },

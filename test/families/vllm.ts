@@ -302,9 +302,9 @@ export default defineFixture({
         body: {
           error: {
             message: 'no matryoshka',
-            type: 'BadRequestError',
+            type: 'invalid_request_error',
             param: 'dimensions',
-            code: '400',
+            code: 'upstream_refused',
             upstream: {
               error: { message: 'no matryoshka', type: 'BadRequestError', param: 'dimensions', code: 400 },
             },
@@ -331,9 +331,9 @@ export default defineFixture({
         body: {
           error: {
             message: 'no such model',
-            type: 'NotFoundError',
+            type: 'invalid_request_error',
             param: null,
-            code: '404',
+            code: 'upstream_refused',
             upstream: { object: 'error', message: 'no such model', type: 'NotFoundError', param: null, code: 404 },
           },
         },

@@ -273,7 +273,7 @@ export default defineFixture({
             message: 'No documents.',
             type: 'invalid_request_error',
             param: null,
-            code: null,
+            code: 'upstream_refused',
             upstream: { detail: 'No documents.' },
           },
         },

@@ -1,34 +1,22 @@
-/** How Google's services speak of errors: a status in words, and details by kind. */
+/** How Google's services speak of errors: details by kind, beside what others say. */
 
 import type { ErrorDialect } from '../../core/translation.ts';
 import { isJsonList, type Json } from '../../lib/json-text.ts';
 import { at, textIn } from './reading.ts';
 
-const types: Readonly<Record<string, string>> = {
-  INVALID_ARGUMENT: 'invalid_request_error',
-  FAILED_PRECONDITION: 'invalid_request_error',
-  OUT_OF_RANGE: 'invalid_request_error',
-  NOT_FOUND: 'invalid_request_error',
-  UNAUTHENTICATED: 'authentication_error',
-  PERMISSION_DENIED: 'permission_error',
-  RESOURCE_EXHAUSTED: 'rate_limit_error',
-};
-
 export const googleErrors: ErrorDialect = {
-  // Beside it stands a number under "code", which says no more than the status.
+  // What else it says is where others have it.
   read(body) {
-    const error = errorIn(body);
-    const status = textIn(at(error, 'status'));
-    if (status === undefined) return undefined;
+    const details = detailsOf(errorIn(body));
     // A wrong key is a bad argument to the Gemini API; a client would take it for its own.
-    const isOurKey = detailsOf(error).some((detail) => at(detail, 'reason') === 'API_KEY_INVALID');
-    return {
-      message: isOurKey
-        ? 'The upstream does not take the key that the gateway has for it; tell the operator.'
-        : undefined,
-      type: isOurKey ? 'upstream_error' : (types[status] ?? 'upstream_error'),
-      code: status,
-    };
+    if (details.some((detail) => at(detail, 'reason') === 'API_KEY_INVALID')) {
+      return {
+        message: 'The upstream does not take the key that the gateway has for it; tell the operator.',
+        isOurKey: true,
+      };
+    }
+    const violations = details.map((detail) => at(detail, 'fieldViolations')).find(isJsonList);
+    return { param: textIn(at(violations?.[0], 'field')) };
   },
   retryAfterS(body) {
     for (const detail of detailsOf(errorIn(body))) {
