@@ -3,20 +3,27 @@
 import { writeFileSync } from 'node:fs';
 import { type Cell, render } from '../test/matrix/document.ts';
 import { trials } from '../test/matrix/fixtures.ts';
-import { installClients } from '../test/matrix/install.ts';
-import { officialClients, otherClients } from '../test/matrix/known-clients.ts';
+import { installClients, installedForeign, installForeign } from '../test/matrix/install.ts';
+import { foreignPrograms, officialClients, otherClients } from '../test/matrix/known-clients.ts';
 import { listenAnywhere, sumUp, tryFamily } from '../test/matrix/matrix.ts';
 import { proveDeadEnds } from '../test/matrix/run.ts';
 
 const page = 'docs/compatibility.md';
 
 await installClients();
-const clients = [...(await officialClients()), ...(await otherClients())];
+await installForeign({ needsAll: true });
+const programs = await foreignPrograms(await installedForeign());
+const clients = [
+  ...(await officialClients()),
+  ...(await otherClients()),
+  ...programs.flatMap((program) => program.clients),
+];
 const cells: Cell[] = [];
 
 await using ends = new AsyncDisposableStack();
 const scope = { after: (end: () => Promise<unknown>) => void ends.defer(async () => void (await end())) };
 
+for (const program of programs) ends.defer(() => program.close());
 const listener = await listenAnywhere(scope);
 for (const client of clients) await proveDeadEnds(client, listener);
 

@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { installClients } from '../test/matrix/install.ts';
+import { installClients, installForeign } from '../test/matrix/install.ts';
 import { buildConsole } from './build-console.ts';
 
 const unit = ['{src,tools,bench,console/src}/**/*.test.ts', 'test/{support,conformance,chaos}/**/*.test.ts'];
@@ -22,6 +22,7 @@ const lanes = availableParallelism() + 1;
 
 // What takes long and is needed by all is done outside the tests, as their time is limited.
 if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('clients')))) await installClients();
+if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('foreign')))) await installForeign();
 if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('browser')))) await buildConsole();
 
 if (mode === 'unit' && more.length === 0) process.exitCode = await runUnits();

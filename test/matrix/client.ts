@@ -69,10 +69,17 @@ export interface Client {
   /** What its users have to know. */
   readonly remark?: string;
   readonly ways: { readonly [T in Task]?: Way<T> };
+  /** What it reads no answer without, though OpenAI's has none: a sentence without its full stop. */
+  readonly wants?: { readonly [T in Task]?: string };
   readonly deadEnds?: readonly DeadEnd[];
 }
 
+/** Whose tables stand together. */
+export const languages = ['Node', 'Python', 'Go'] as const;
+export type Language = (typeof languages)[number];
+
 export interface KnownClient extends Client {
+  readonly language: Language;
   /** By package, its own first. */
   readonly versions: Readonly<Record<string, string>>;
 }

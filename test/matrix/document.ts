@@ -1,6 +1,6 @@
 /** docs/compatibility.md: what a run gave, as tables of families and clients for each task; and those tables read back. */
 
-import type { KnownClient, Task } from './client.ts';
+import { type KnownClient, type Language, languages, type Task } from './client.ts';
 import { allTasks, type Trial, tasksOf } from './fixtures.ts';
 import type { Outcome } from './run.ts';
 
@@ -24,13 +24,14 @@ const headings: Readonly<Record<Task, readonly [title: string, route: string]>> 
 
 const opening = `# Clients
 
-Which clients work with which upstream families, operation by operation. Every cell is a run: the package as npm has it, unmodified,
+Which clients work with which upstream families, operation by operation. Every cell is a run: the package as npm, PyPI or the Go proxy has it, unmodified,
 calls a gateway, which calls a pretended service of the family, as strict as the real one and without a network; what the client gives
 back is compared with what the service computed. \`npm run compatibility\` writes this page; \`npm test\` fails where the columns of
 \`openai\` and \`cohere-ai\` are no longer true, \`npm run test:full\` where anything here is not.
 
 - **ok**: the call works, one text and many, every script, exact numbers and order.
 - **refused**: the call is answered with an error; the note below the table says which.
+- **unread**: the service's own bytes pass, as they would without a gateway, and the client cannot read them; the note says what it misses.
 - \`over bridge: …\` is a target of the family that is set \`bridge\`, before a service that speaks chat as OpenAI describes it, or as the
   family does where its fixture knows.
 - A family without a row does not offer the operation. A client without a column has no call for it, or one that
@@ -38,72 +39,104 @@ back is compared with what the service computed. \`npm run compatibility\` write
 
 The built-in models of \`local\` are not listed: what they take and give is in [local-models.md](local-models.md).`;
 
+/** With the clients of some languages alone, it is the page without the parts of the others. */
 export function render(trials: readonly Trial[], clients: readonly KnownClient[], cells: readonly Cell[]): string {
   const parts = [
     opening,
-    renderSetUps(clients),
-    ...allTasks.map((task) =>
-      renderTask(
-        task,
-        trials,
-        clients,
-        cells.filter((cell) => cell.task === task),
-      ),
-    ),
-    renderDeadEnds(clients),
+    '## Versions, and how each is led to Postern',
+    ...byLanguage(clients, renderSetUps),
+    ...allTasks.flatMap((task) => {
+      const of = cells.filter((cell) => cell.task === task);
+      return [...renderTask(task, trials), ...byLanguage(clients, (some) => renderCells(task, trials, some, of))];
+    }),
+    '## Calls that do not reach Postern',
+    'One would expect these to work. Each of them is made too, so that this list stays true.',
+    ...byLanguage(clients, renderDeadEnds),
   ];
   return `${parts.join('\n\n')}\n`;
 }
 
-function renderSetUps(clients: readonly KnownClient[]): string {
+/** The page without what it says of clients in any other language. */
+export function onlyOf(page: string, kept: readonly Language[]): string {
+  let isKept = true;
+  const lines = page.split('\n').filter((line) => {
+    const [, level, title] = /^(##|###) (.*)$/.exec(line) ?? [];
+    if (level !== undefined) isKept = level === '##' || kept.some((one) => one === title);
+    return isKept;
+  });
+  return `${lines.join('\n').trimEnd()}\n`;
+}
+
+/** A part for each language of which there is something to tell. */
+function byLanguage(
+  clients: readonly KnownClient[],
+  tell: (some: readonly KnownClient[]) => readonly string[],
+): string[] {
+  return languages.flatMap((language) => {
+    const told = tell(clients.filter((client) => client.language === language));
+    return told.length === 0 ? [] : [`### ${language}`, ...told];
+  });
+}
+
+function renderSetUps(clients: readonly KnownClient[]): string[] {
   const rows = clients.map(({ package: name, versions, setUp, remark = '' }) => {
     const all = Object.entries(versions).map(([one, version]) => (one === name ? version : `\`${one}\` ${version}`));
     return [`\`${name}\``, all.join(', '), `\`${setUp}\``, remark];
   });
-  return `## Versions, and how each is led to Postern\n\n${table(['client', 'version', 'made with', 'to know'], rows)}`;
+  return rows.length === 0 ? [] : [table(['client', 'version', 'made with', 'to know'], rows)];
 }
 
-function renderTask(
+function renderTask(task: Task, trials: readonly Trial[]): string[] {
+  const [title, route] = headings[task];
+  const others = trials.filter((trial) => trial.bridge === undefined && !offers(trial, task));
+  return [
+    `## ${title}`,
+    `\`POST ${route}\`.`,
+    ...(others.length === 0
+      ? []
+      : [`By themselves these do not offer it: ${others.map(({ name }) => `\`${name}\``).join(', ')}.`]),
+  ];
+}
+
+const offers = ({ operations }: Trial, task: Task): boolean => operations.some((one) => tasksOf[one].includes(task));
+
+function renderCells(
   task: Task,
   trials: readonly Trial[],
   clients: readonly KnownClient[],
   cells: readonly Cell[],
-): string {
-  const [title, route] = headings[task];
+): string[] {
   const able = clients.filter(({ ways }) => ways[task] !== undefined);
+  if (able.length === 0) return [];
   const calls = able.map(({ package: name, ways }) => `\`${name}\` by ${ways[task]?.call}`);
   const notes: string[] = [];
-  const offering = trials.filter(({ operations }) => operations.some((one) => tasksOf[one].includes(task)));
-  const rows = offering.map(({ name }) => [
-    `\`${name}\``,
-    ...able.map(({ package: client }) => {
-      const cell = cells.find((one) => one.trial === name && one.client === client);
-      return cell === undefined ? '' : toMark(cell.outcome, notes);
-    }),
-  ]);
-  const others = trials.filter((trial) => trial.bridge === undefined && !offering.includes(trial));
+  const rows = trials
+    .filter((trial) => offers(trial, task))
+    .map(({ name }) => [
+      `\`${name}\``,
+      ...able.map(({ package: client }) => {
+        const cell = cells.find((one) => one.trial === name && one.client === client);
+        return cell === undefined ? '' : toMark(cell.outcome, notes);
+      }),
+    ]);
   return [
-    `## ${title}`,
-    `\`POST ${route}\`: ${calls.join('; ')}.`,
+    `${calls.join('; ')}.`,
     table(['family', ...able.map((client) => `\`${client.package}\``)], rows),
     ...(notes.length === 0 ? [] : [notes.map((note, index) => `${index + 1}. ${note}`).join('\n')]),
-    ...(others.length === 0
-      ? []
-      : [`By themselves these do not offer it: ${others.map(({ name }) => `\`${name}\``).join(', ')}.`]),
-  ].join('\n\n');
+  ];
 }
 
-function renderDeadEnds(clients: readonly KnownClient[]): string {
+function renderDeadEnds(clients: readonly KnownClient[]): string[] {
   const rows = clients.flatMap(({ package: name, deadEnds = [] }) =>
     deadEnds.map(({ call, path, code, why }) => [`\`${name}\``, call, `\`${path}\``, `\`${code}\``, why]),
   );
-  return `## Calls that do not reach Postern\n\nOne would expect these to work. Each of them is made too, so that this list stays true.\n\n${table(['client', 'call', 'goes to', 'answered with', 'why'], rows)}`;
+  return rows.length === 0 ? [] : [table(['client', 'call', 'goes to', 'answered with', 'why'], rows)];
 }
 
 /** The same note stands once. */
 function toMark(outcome: Outcome, notes: string[]): string {
   if (outcome.kind === 'ok') return 'ok';
-  const note = outcome.kind === 'wrong' ? inLine(outcome.fact) : toNote(outcome);
+  const note = outcome.kind === 'refused' ? toNote(outcome) : inLine(outcome.fact);
   if (!notes.includes(note)) notes.push(note);
   return `${outcome.kind} (${notes.indexOf(note) + 1})`;
 }
@@ -120,16 +153,18 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
 }
 
-/** The marks of a task's table, by trial and client. Undefined where the page has no such cell. */
+/** The marks of a task's tables, by trial and client. Undefined where the page has no such cell. */
 export function marksIn(page: string, task: Task): (trial: string, client: string) => string | undefined {
   const section = page.split(/^## /m).find((part) => part.startsWith(`${headings[task][0]}\n`)) ?? '';
-  const [head = [], , ...rows] = section
-    .split('\n')
-    .filter((line) => line.startsWith('|'))
-    .map((line) => line.split('|').map((cell) => cell.trim()));
+  const tables = section.split(/^### /m).map((part) =>
+    part
+      .split('\n')
+      .filter((line) => line.startsWith('|'))
+      .map((line) => line.split('|').map((cell) => cell.trim())),
+  );
   return (trial, client) => {
+    const [head = [], , ...rows] = tables.find(([one]) => one?.includes(`\`${client}\``)) ?? [];
     const row = rows.find((cells) => cells[1] === `\`${trial}\``);
-    const column = head.indexOf(`\`${client}\``);
-    return column === -1 ? undefined : row?.[column]?.replace(/ .*/, '');
+    return row?.[head.indexOf(`\`${client}\``)]?.replace(/ .*/, '');
   };
 }

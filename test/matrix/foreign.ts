@@ -3,7 +3,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import type { Gateway, KnownClient, Task, Tasks } from './client.ts';
+import type { Gateway, KnownClient, Language, Task, Tasks } from './client.ts';
 
 export interface ForeignProgram {
   readonly clients: readonly KnownClient[];
@@ -19,9 +19,10 @@ const description = z.array(
     setUp: z.string(),
     remark: z.string().nullable(),
     ways: z.record(z.string(), z.string()),
+    wants: z.record(z.string(), z.string()).optional(),
   }),
 );
-const reply = z.object({ id: z.number(), error: z.string().optional(), result: z.unknown() });
+const reply = z.object({ id: z.number(), error: z.string().optional(), result: z.unknown().optional() });
 const vectors = z.array(z.array(z.number()));
 const scores = z.array(z.object({ index: z.number(), score: z.number() }));
 const flags = z.array(z.boolean());
@@ -42,7 +43,11 @@ const runs: { readonly [T in Task]: (ask: Ask) => Tasks[T] } = {
 };
 
 /** Throws where the program ends before it has said what it knows. */
-export async function startForeign(command: string, args: readonly string[]): Promise<ForeignProgram> {
+export async function startForeign(
+  language: Language,
+  command: string,
+  args: readonly string[],
+): Promise<ForeignProgram> {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   let said = '';
@@ -60,7 +65,7 @@ export async function startForeign(command: string, args: readonly string[]): Pr
   let asked = 0;
   const described = description.parse(await next());
   return {
-    clients: described.map(({ name, ways, remark, ...rest }): KnownClient => {
+    clients: described.map(({ name, ways, wants, remark, ...rest }): KnownClient => {
       const ask: Ask = async (task, gateway, args) => {
         asked += 1;
         const id = asked;
@@ -71,7 +76,14 @@ export async function startForeign(command: string, args: readonly string[]): Pr
         if (answer.error !== undefined) throw new Error(answer.error);
         return answer.result;
       };
-      return { ...rest, package: name, ...(remark ? { remark } : {}), ways: toWays(ways, ask) };
+      return {
+        ...rest,
+        language,
+        package: name,
+        ...(remark && { remark }),
+        ...(wants !== undefined && { wants }),
+        ways: toWays(ways, ask),
+      };
     }),
     async close() {
       child.stdin.end();

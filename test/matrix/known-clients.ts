@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Client, KnownClient } from './client.ts';
 import { type ForeignProgram, startForeign } from './foreign.ts';
-import { goProgram, pythonEnvironments, pythonIn } from './install.ts';
+import { type ForeignLanguage, goProgram, pythonEnvironments, pythonIn } from './install.ts';
 
 interface Place {
   readonly files: URL;
@@ -26,11 +26,12 @@ export const officialClients = (): Promise<KnownClient[]> => read(official);
 /** Only after `installClients`. */
 export const otherClients = (): Promise<KnownClient[]> => read(others);
 
-/** In other languages; only after `installForeign`. */
-export async function foreignPrograms(): Promise<ForeignProgram[]> {
+/** Those in other languages that were installed. */
+export async function foreignPrograms(among: readonly ForeignLanguage[]): Promise<ForeignProgram[]> {
   const serve = fileURLToPath(new URL('python/serve.py', others.files));
-  const python = pythonEnvironments.map((name) => startForeign(pythonIn(name), [serve, name]));
-  return Promise.all([...python, startForeign(goProgram, [])]);
+  const python = pythonEnvironments.map((name) => () => startForeign('Python', pythonIn(name), [serve, name]));
+  const programs = { python, go: [() => startForeign('Go', goProgram, [])] };
+  return Promise.all(among.flatMap((one) => programs[one].map((start) => start())));
 }
 
 async function read({ files, packages }: Place): Promise<KnownClient[]> {
@@ -43,7 +44,7 @@ async function read({ files, packages }: Place): Promise<KnownClient[]> {
           async (one) => [one, await versionOf(new URL(`${one}/package.json`, packages))] as const,
         ),
       );
-      return { ...client, versions: Object.fromEntries(versions) };
+      return { ...client, language: 'Node', versions: Object.fromEntries(versions) };
     }),
   );
   return clients.sort((a, b) => (a.package < b.package ? -1 : 1));

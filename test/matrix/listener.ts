@@ -9,6 +9,8 @@ interface Heard {
   readonly status: number;
   /** Server-sent events. */
   readonly isStream: boolean;
+  /** The bytes are the gateway's, and not the service's own. */
+  readonly isTranslated: boolean;
   /** What the envelope of an error says; undefined where it is none. */
   readonly error: z.output<typeof envelope>['error'] | undefined;
 }
@@ -51,6 +53,7 @@ function forward(port: number, asked: IncomingMessage, answer: ServerResponse, h
       path,
       status,
       isStream: given.headers['content-type']?.startsWith('text/event-stream') === true,
+      isTranslated: given.headers['x-postern-translated'] !== undefined,
       get error() {
         return errorIn(Buffer.concat(chunks).toString());
       },

@@ -18,6 +18,8 @@ export type Outcome =
       readonly param: string | null | undefined;
       readonly message: string;
     }
+  /** The service's own bytes passed, and the client wants more than they hold. */
+  | { readonly kind: 'unread'; readonly fact: string }
   /** The client did not get what the service computed, or nothing that it can read. */
   | { readonly kind: 'wrong'; readonly fact: string };
 
@@ -94,7 +96,16 @@ export async function tryWay<T extends Task>(
     }
     return { kind: 'ok' };
   } catch (error) {
-    const refusal = listener.heard.slice(before).find(({ status }) => status >= 400);
+    const heard = listener.heard.slice(before);
+    const { [task]: wanted } = client.wants ?? {};
+    if (
+      wanted !== undefined &&
+      heard.length > 0 &&
+      heard.every(({ status, isTranslated }) => status === 200 && !isTranslated)
+    ) {
+      return { kind: 'unread', fact: wanted };
+    }
+    const refusal = heard.find(({ status }) => status >= 400);
     if (error instanceof assert.AssertionError || refusal === undefined || !refusals.includes(refusal.status)) {
       return { kind: 'wrong', fact: `${refusal?.error?.message ?? ''} ${messageOf(error)}`.trim() };
     }

@@ -22,6 +22,7 @@ def described(module):
         "versions": {package: version(package) for package in packages},
         "setUp": module.SET_UP,
         "remark": getattr(module, "REMARK", None),
+        "wants": getattr(module, "WANTS", {}),
         "ways": {task: call for task, (call, _) in module.WAYS.items()},
     }
 

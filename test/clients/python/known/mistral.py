@@ -4,6 +4,7 @@ NAME = "mistralai (Python)"
 ENVIRONMENT = "now"
 PACKAGE = "mistralai"
 SET_UP = "Mistral(api_key=key, server_url='https://postern')"
+WANTS = {"embeddings": "it reads no answer without an `id`, and this service gives none"}
 
 
 def connect(gateway):
