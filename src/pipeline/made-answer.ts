@@ -11,8 +11,18 @@ interface MadeParts {
   readonly sentAtMs: number;
   readonly firstByteAtMs: number;
   readonly body: Buffer;
+  /** `application/json` where it does not say. */
+  readonly contentType?: string;
   /** Without it: the upstream's own bytes, read already. */
   readonly translated: Translated | undefined;
+}
+
+const json = 'application/json';
+
+/** As the upstream names the type of JSON that is written anew: with its charset, where that is ours. */
+export function jsonTypeLike(type: string | undefined): string {
+  const [charset] = /(?<=;\s*)charset="?utf-?8"?(?=\s*(?:;|$))/i.exec(type ?? '') ?? [];
+  return charset === undefined ? json : `${json}; ${charset}`;
 }
 
 export class WholeMadeAnswer implements Answer {
@@ -27,10 +37,19 @@ export class WholeMadeAnswer implements Answer {
   readonly translated: Translated | undefined;
   readonly #body: Buffer;
 
-  constructor({ status, statusText, headers, sentAtMs, firstByteAtMs, body, translated }: MadeParts) {
+  constructor({
+    contentType = json,
+    status,
+    statusText,
+    headers,
+    sentAtMs,
+    firstByteAtMs,
+    body,
+    translated,
+  }: MadeParts) {
     this.status = status;
     this.statusText = statusText;
-    this.headers = [...headers, 'content-type', 'application/json', 'content-length', String(body.length)];
+    this.headers = [...headers, 'content-type', contentType, 'content-length', String(body.length)];
     this.sentAtMs = sentAtMs;
     this.firstByteAtMs = firstByteAtMs;
     this.waiting = [body];

@@ -19,11 +19,19 @@ import { codingsOf } from './decoding.ts';
 import { retryAfterIn } from './foreign-error.ts';
 import { heldBytes } from './held-answer.ts';
 import { Lane } from './lane.ts';
-import { WholeMadeAnswer, withoutBodyHeaders } from './made-answer.ts';
+import { jsonTypeLike, WholeMadeAnswer, withoutBodyHeaders } from './made-answer.ts';
 import { toPath } from './plan.ts';
 import { searchFor } from './secret-search.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import { Allowance, readWhole } from './whole-answer.ts';
+
+/** What is not the upstream's own of an answer. */
+interface Made {
+  readonly translated?: Translated;
+  readonly contentType?: string;
+  /** Further headers. */
+  readonly more?: readonly string[];
+}
 
 /** Calls of one request that are under way at a time. */
 const atATime = 8;
@@ -223,7 +231,7 @@ export class TranslatedCalls implements ClientWork {
     const body = 'body' in whole ? whole.body : Buffer.alloc(0);
     const read = await toDocument(body);
     const hint = read instanceof Unfit ? [] : retryAfterIn(read, errors);
-    return { kind: 'answered', answer: this.#made(answer.status, answer, body, undefined, hint) };
+    return { kind: 'answered', answer: this.#made(answer.status, answer, body, { more: hint }) };
   }
 
   async #send(index: number, lane: Lane, transport: Transport): Promise<Outcome> {
@@ -324,8 +332,9 @@ export class TranslatedCalls implements ClientWork {
       throw error;
     }
     if (this.#head === undefined) throw new TypeError('a translation asks for something');
+    const type = headerValue(this.#head.headers, 'content-type');
     const answer = reply.isAsItCame
-      ? this.#made(this.#head.status, this.#head, this.#bytes)
+      ? this.#made(this.#head.status, this.#head, this.#bytes, { ...(type !== undefined && { contentType: type }) })
       : await this.#written(reply, this.#head);
     const failure = this.#room.settle(answer.bytes);
     if (failure !== undefined) return { kind: 'unknown', failure };
@@ -335,15 +344,15 @@ export class TranslatedCalls implements ClientWork {
 
   async #written({ isEstimated = false, usage, body }: Reply, head: Answer): Promise<WholeMadeAnswer> {
     const translated: Translated = { by: this.#by, ignored: [...this.#asked.ignored], isEstimated, usage };
-    return this.#made(200, head, await writeJsonInTurns(body), translated);
+    const contentType = jsonTypeLike(headerValue(head.headers, 'content-type'));
+    return this.#made(200, head, await writeJsonInTurns(body), { translated, contentType });
   }
 
   #made(
     status: number,
     head: Answer,
     body: Buffer,
-    translated?: Translated,
-    more: readonly string[] = [],
+    { translated, contentType, more = [] }: Made = {},
   ): WholeMadeAnswer {
     return new WholeMadeAnswer({
       status,
@@ -354,6 +363,7 @@ export class TranslatedCalls implements ClientWork {
       firstByteAtMs: this.#lastByteAtMs,
       body,
       translated,
+      ...(contentType !== undefined && { contentType }),
     });
   }
 }
