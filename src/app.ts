@@ -34,7 +34,9 @@ import { createHttpTransport } from './upstream/call.ts';
 import { createDispatcher } from './upstream/dispatcher.ts';
 import { createHealthChecks } from './upstream/health-checks.ts';
 import { inProcessTransport } from './upstream/in-process.ts';
+import { createModelLists } from './upstream/model-lists.ts';
 import { createPools } from './upstream/pools.ts';
+import { createProbe } from './upstream/probe.ts';
 import type { ProxyRule } from './upstream/proxy-rule.ts';
 import { SharedPlaces } from './upstream/shared-places.ts';
 import { createSmallPost } from './upstream/small-post.ts';
@@ -130,6 +132,15 @@ export function createApp({
     installation,
     onResult: (upstream, ok, why) => dispatcher.checked(upstream, ok, why),
   });
+  const probe = createProbe({ proxyFor, signing: { nowMs: clock.nowMs, post: smallPost.post }, installation });
+  const modelLists = createModelLists({
+    read: (upstream, signal) => probe.models(upstream, signal),
+    random,
+    onMissing(upstream, model) {
+      log.warn("target is not in the upstream's list of models", { upstream, model });
+      reports?.changed();
+    },
+  });
   const directory = createKeyDirectory({ store: store.keys, clock });
   const requestMemory = createBodyMemory('request bodies', requestLimits(snapshot), collectGarbage);
   const answerMemory = createBodyMemory('answers that are translated', answerLimits(snapshot), collectGarbage);
@@ -213,6 +224,12 @@ export function createApp({
     pools.keep(upstreams.values());
     dispatcher.adopt({ upstreams, models });
     healthChecks.watch(upstreams.values());
+    modelLists.watch(upstreams.values(), models);
+  }
+
+  function describeTargets(): TargetState[] {
+    const states = dispatcher.describe(current);
+    return states.map((one) => (modelLists.lacks(one.upstream, one.model) ? { ...one, isListed: false } : one));
   }
 
   return {
@@ -223,7 +240,7 @@ export function createApp({
         store: store.health,
         node: `${hostname()}:${address.port}${worker === undefined ? '' : `#${worker}`}`,
         log,
-        states: () => dispatcher.describe(current),
+        states: describeTargets,
       });
       ready = true;
       return address;
@@ -239,7 +256,7 @@ export function createApp({
       return [];
     },
     keys: directory,
-    targets: () => dispatcher.describe(current),
+    targets: describeTargets,
     memory: () => ({ requests: requestMemory.state(), answers: answerMemory.state() }),
     async drain() {
       ready = false;
@@ -250,6 +267,7 @@ export function createApp({
     async close() {
       pressure.close();
       healthChecks.close();
+      modelLists.close();
       shared?.close();
       await reports?.close();
       await listener.close();

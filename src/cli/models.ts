@@ -91,7 +91,12 @@ function toWords(health: readonly NodeHealth[]): string {
   return health.map((one) => `${one.node}: ${inWords(one)}`).join('; ');
 }
 
-function inWords({ state, restsForMs, why, restingCredentials }: NodeHealth): string {
+function inWords(health: NodeHealth): string {
+  const said = stateInWords(health);
+  return health.isListed === false ? `${said}; not in the upstream's list` : said;
+}
+
+function stateInWords({ state, restsForMs, why, restingCredentials }: NodeHealth): string {
   const reason = why === undefined ? '' : ` (${why})`;
   if (state === 'resting') return `resting${restsForMs > 0 ? ` ${Math.ceil(restsForMs / 1000)} s` : ''}${reason}`;
   if (state === 'failing') return `failing, and called all the same, as it has no alternative${reason}`;

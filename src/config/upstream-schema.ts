@@ -144,6 +144,13 @@ export const upstreamSchema = mapping({
   })
     .optional()
     .meta(is('Asks the upstream from time to time whether it is there. Off by default.')),
+  model_list: oneOf(['read', 'ignore'])
+    .default('read')
+    .meta(
+      is(
+        'Whether its list of models is read, once an hour and never for a request, to tell of targets that it lacks. Of families that have one.',
+      ),
+    ),
   legacy_engines: oneOf(['native', 'lift'])
     .default('lift')
     .meta(

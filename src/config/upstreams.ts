@@ -118,6 +118,7 @@ function compileUpstream(
     caps: toUpstreamCaps(entry, path, context),
     tls: entry.tls && toUpstreamTls(entry.tls, [...path, 'tls'], context),
     addresses,
+    readsModelList: entry.model_list === 'read',
     healthCheck: entry.health_check && toHealthCheck(entry.health_check, [...path, 'health_check'], context),
     options,
     answerLimitBytes: entry.answer_limit,

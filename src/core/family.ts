@@ -113,6 +113,8 @@ export interface ListedModel {
 export interface ModelList {
   /** Under the base URL; an option's name in braces stands for its value. */
   readonly path: string;
+  /** A server of one model, which serves it whatever it is called: a name that is not in the list is as good. */
+  readonly takesAnyName?: true;
   /** Undefined where the answer is no list. */
   read(body: unknown): readonly ListedModel[] | undefined;
 }

@@ -95,6 +95,8 @@ export interface Upstream {
   /** Where connections on its behalf may lead; anywhere where undefined, as for those that the file declares. */
   readonly addresses: AddressRule | undefined;
   readonly healthCheck: HealthCheck | undefined;
+  /** Its list of models is read from time to time, where its family has one. */
+  readonly readsModelList?: boolean;
   /** The family's own settings. */
   readonly options: Options;
   /** The longest answer that is read to be translated. */

@@ -25,6 +25,8 @@ export interface TargetState {
   readonly failedCalls?: number | undefined;
   /** Whether it was called, or looked at, since the start. */
   readonly isKnown?: boolean | undefined;
+  /** False where the upstream's own list of models was read and does not have it. */
+  readonly isListed?: boolean | undefined;
   readonly restingCredentials: readonly string[];
 }
 

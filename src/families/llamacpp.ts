@@ -9,7 +9,7 @@ export default openaiCompatible({
   title: 'llama.cpp',
   baseUrl: 'http://127.0.0.1:8080',
   versions: ['/v1'],
-  modelList: openaiModelList('/v1/models'),
+  modelList: { ...openaiModelList('/v1/models'), takesAnyName: true },
   streamEvents: 'any',
   countsOneChoice: true,
   signs: [

@@ -54,6 +54,7 @@ function tokensIn(headers: readonly string[]): number | undefined {
 /** A server has one model, and says of which kind it is. */
 const modelList: ModelList = {
   path: '/info',
+  takesAnyName: true,
   read(body) {
     if (!isEntry(body) || typeof body.model_id !== 'string') return undefined;
     const kinds = isEntry(body.model_type) ? Object.keys(body.model_type) : undefined;

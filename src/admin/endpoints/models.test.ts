@@ -37,6 +37,7 @@ test('the list tells of each model who manages it, where, who serves it and at w
       inFlight: 0,
       waiting: 0,
       latencyMs: 12,
+      isListed: false,
       restingCredentials: [],
     },
   ]);
@@ -47,6 +48,7 @@ test('the list tells of each model who manages it, where, who serves it and at w
   assert.deepEqual([bge.managedBy, bge.place.line, bge.version, bge.inForce], ['file', 1, null, true]);
   const [target] = bge.targets;
   assert.deepEqual([target.health, target.nodes[0].why], ['resting', 'connection refused']);
+  assert.deepEqual([target.isListed, by.get('local/bm25').targets[0].isListed], [false, true]);
   assert.deepEqual([target.price.source, target.price.amounts], ['model', { input: '0.01' }]);
   const listed = by.get('text-embedding-3-small').targets[0].price;
   assert.deepEqual([listed.source, listed.amounts.input, listed.listed.verified], ['table', '0.02', false]);

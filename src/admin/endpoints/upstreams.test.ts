@@ -236,6 +236,9 @@ test('how the nodes find its targets is added up', async (t) => {
   assert.equal(json.credentials[0].resting, true);
   assert.deepEqual(json.models, ['m']);
   assert.deepEqual([json.targets[0].model, json.targets[0].models, json.targets[0].state], ['x', ['m'], 'resting']);
+  assert.equal(json.targets[0].isListed, true);
+  await store.health.report('one', [{ ...state, state: 'healthy', latencyMs: 10, isListed: false }]);
+  assert.equal((await ask('GET', '/api/upstreams/a')).json.targets[0].isListed, false);
 });
 
 test('who may only look gets no further', async (t) => {

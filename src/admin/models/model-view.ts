@@ -95,7 +95,15 @@ function healthOf({ upstream, model }: { upstream: string; model: string }, repo
       })),
   );
   const health: State = worstFirst.find((state) => nodes.some((one) => one.state === state)) ?? 'unknown';
-  return { health, nodes };
+  return { health, isListed: isListed({ upstream, model }, reports), nodes };
+}
+
+/** Until somebody has read the list, and found that it is not there, it may be. */
+function isListed(target: { upstream: string; model: string }, reports: readonly HealthReport[]): boolean {
+  const states = reports.flatMap(({ targets }) => targets);
+  return !states.some(
+    (one) => one.isListed === false && one.upstream === target.upstream && one.model === target.model,
+  );
 }
 
 const textsIn = (value: unknown): string[] =>

@@ -64,6 +64,9 @@ const target = z.object({
   price: price.nullable(),
   /** The worst of what the nodes say; unknown where none has said anything yet. */
   health: z.enum([...targetStates, 'unknown']),
+  isListed: z
+    .boolean()
+    .meta({ description: "False where the upstream's own list of models was read and does not have it." }),
   nodes: z.array(nodeHealth),
 });
 

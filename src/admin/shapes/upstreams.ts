@@ -39,6 +39,9 @@ const target = z.object({
   model: z.string(),
   /** Public IDs that lead there. */
   models: z.array(z.string()),
+  isListed: z
+    .boolean()
+    .meta({ description: "False where the upstream's own list of models was read and does not have it." }),
   state,
   why: z.string().nullable(),
   restsForMs: z.number(),

@@ -94,7 +94,7 @@ function targetsOf(upstreamId: string, snapshot: Snapshot, heard: readonly Heard
   return [...names].map(([model, models]) => {
     const own = heard.filter((one) => one.model === model);
     const { waiting: _, ...summary } = summaryOf(own, worstOf(own));
-    return { model, models, ...summary };
+    return { model, models, isListed: own.every((one) => one.isListed !== false), ...summary };
   });
 }
 

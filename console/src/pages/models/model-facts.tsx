@@ -60,7 +60,7 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 }
 
 function TargetCard({ target }: { readonly target: ModelTarget }) {
-  const { upstream, model, priority, weight, bridge, price, health, nodes } = target;
+  const { upstream, model, priority, weight, bridge, price, health, isListed, nodes } = target;
   return (
     <Card withBorder padding="sm">
       <Group justify="space-between" align="flex-start" wrap="nowrap">
@@ -75,6 +75,7 @@ function TargetCard({ target }: { readonly target: ModelTarget }) {
         <Stack gap={0} align="flex-end">
           <StatusBadge state={health} />
           <Success {...callsOf([target])} />
+          {!isListed && <Text size="sm">Not in the upstream's list</Text>}
         </Stack>
       </Group>
       <Stack gap={4} mt="xs">

@@ -124,7 +124,7 @@ function Targets({ upstream: { targets } }: { readonly upstream: UpstreamDetail 
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {targets.map(({ model, models, state, why, latencyMs, calls, failedCalls }) => (
+            {targets.map(({ model, models, state, why, isListed, latencyMs, calls, failedCalls }) => (
               <Table.Tr key={model}>
                 <Table.Td className="breaks">{model}</Table.Td>
                 <Table.Td className="breaks">
@@ -137,6 +137,7 @@ function Targets({ upstream: { targets } }: { readonly upstream: UpstreamDetail 
                 <Table.Td>
                   <StatusBadge state={state} why={why} />
                   <Success calls={calls} failedCalls={failedCalls} />
+                  {!isListed && <Text size="sm">Not in the upstream's list</Text>}
                 </Table.Td>
                 <Table.Td ta="right">{latencyMs === 0 ? '–' : <Duration ms={latencyMs} />}</Table.Td>
               </Table.Tr>

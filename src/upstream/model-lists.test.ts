@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { toUpstream } from '../../test/support/upstream.ts';
+import type { ModelList } from '../core/family.ts';
+import { defineFamily } from '../core/family.ts';
+import type { Model, ModelIndex, Upstream } from '../core/snapshot.ts';
+import { createModelLists } from './model-lists.ts';
+
+const list: ModelList = { path: '/models', read: () => undefined };
+
+function upstreamOf(modelList: ModelList | undefined = list, more: Partial<Upstream> = {}): Upstream {
+  const family = defineFamily({ id: 'f', title: 'F', offers: {}, ...(modelList !== undefined && { modelList }) });
+  return { ...toUpstream('http://127.0.0.1:1', { family }), readsModelList: true, ...more };
+}
+
+/** All that is looked at of a configuration's models. */
+function modelsOf(upstream: Upstream, ...names: readonly string[]): ModelIndex {
+  const targets = names.map((model) => ({ upstream, model }));
+  return { resolve: () => undefined, all: [{ targets } as unknown as Model] };
+}
+
+type Read = Parameters<typeof createModelLists>[0]['read'];
+
+interface Lists {
+  readonly lists: ReturnType<typeof createModelLists>;
+  readonly asked: string[];
+  readonly missing: string[];
+  /** The next reading, and what came of it. */
+  next(): Promise<void>;
+}
+
+function open(t: TestContext, read: Read): Lists {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const asked: string[] = [];
+  const missing: string[] = [];
+  const lists = createModelLists({
+    random: () => 0,
+    read(upstream, signal) {
+      asked.push(upstream.id);
+      return read(upstream, signal);
+    },
+    onMissing: (upstream, model) => missing.push(`${upstream} ${model}`),
+    firstAfterMs: 10,
+    everyMs: 1000,
+  });
+  t.after(() => lists.close());
+  return {
+    lists,
+    asked,
+    missing,
+    async next() {
+      t.mock.timers.tick(asked.length === 0 ? 10 : 1000);
+      for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+    },
+  };
+}
+
+const listing =
+  (...ids: readonly string[]): Read =>
+  async () => ({ kind: 'listed', models: ids.map((id) => ({ id })) });
+
+test('a name that the list does not have is missing, from the first reading on and told once', async (t) => {
+  const upstream = upstreamOf();
+  const { lists, asked, missing, next } = open(t, listing('there', 'tagged:latest'));
+  const models = modelsOf(upstream, 'there', 'gone', 'tagged', 'models/there', 'oa-*');
+  lists.watch([upstream], models);
+  assert.deepEqual([asked.length, lists.lacks(upstream.id, 'gone')], [0, false]);
+  await next();
+  const names = ['there', 'gone', 'tagged', 'models/there', 'oa-*'];
+  assert.deepEqual(
+    names.filter((name) => lists.lacks(upstream.id, name)),
+    ['gone'],
+  );
+  await next();
+  assert.equal(asked.length, 2);
+  assert.deepEqual(missing, [`${upstream.id} gone`]);
+});
+
+test('a list that cannot be read, or is empty, changes nothing', async (t) => {
+  const upstream = upstreamOf();
+  const answers: Read[] = [
+    async () => ({ kind: 'failed' }),
+    listing(),
+    listing('there'),
+    async () => ({ kind: 'failed' }),
+    async () => Promise.reject(new Error('no')),
+    listing(),
+  ];
+  const { lists, asked, next } = open(t, (...call) => (answers[asked.length - 1] ?? listing('m'))(...call));
+  lists.watch([upstream], modelsOf(upstream, 'm'));
+  const seen: boolean[] = [];
+  for (let reading = 0; reading < 7; reading += 1) {
+    await next();
+    seen.push(lists.lacks(upstream.id, 'm'));
+  }
+  assert.deepEqual(seen, [false, false, true, true, true, true, false]);
+});
+
+test('whoever has no list, takes any name, is not to be asked or has no target is not asked', async (t) => {
+  const { lists, asked, next } = open(t, listing('other'));
+  const some = upstreamOf();
+  for (const upstream of [
+    { ...some, family: defineFamily({ id: 'f', title: 'F', offers: {} }) },
+    upstreamOf({ ...list, takesAnyName: true }),
+    { ...some, readsModelList: false },
+    { ...some, origin: undefined },
+  ]) {
+    lists.watch([upstream], modelsOf(upstream, 'm'));
+    await next();
+  }
+  lists.watch([some], modelsOf(some, 'p-*'));
+  await next();
+  assert.deepEqual(asked, []);
+});
+
+test('another configuration goes by what is known, where the account is the same', async (t) => {
+  const upstream = upstreamOf();
+  const { lists, asked, next } = open(t, listing('there'));
+  lists.watch([upstream], modelsOf(upstream, 'there'));
+  await next();
+  lists.watch([{ ...upstream }], modelsOf(upstream, 'there', 'new'));
+  assert.equal(lists.lacks(upstream.id, 'new'), true);
+  assert.equal(asked.length, 1);
+  const elsewhere = { ...upstream, pathPrefix: '/elsewhere' };
+  lists.watch([elsewhere], modelsOf(elsewhere, 'new'));
+  assert.equal(lists.lacks(upstream.id, 'new'), false);
+  lists.watch([], modelsOf(upstream, 'new'));
+  await next();
+  assert.equal(asked.length, 1);
+});

@@ -1,0 +1,141 @@
+/** Reads the lists of models that upstreams have, rarely and never for a request, to know which targets are missing from them. */
+
+import type { ListedModel } from '../core/family.ts';
+import type { ModelIndex, Upstream } from '../core/snapshot.ts';
+
+export interface ModelLists {
+  /** Reads the lists of these and no others; what is known of an upstream that is as before stays known. */
+  watch(upstreams: Iterable<Upstream>, models: ModelIndex): void;
+  /** The list was read, and this name is not in it. */
+  lacks(upstreamId: string, model: string): boolean;
+  close(): void;
+}
+
+type Found =
+  | { readonly kind: 'listed'; readonly models: readonly ListedModel[] }
+  | { readonly kind: 'no-list' | 'failed' };
+
+interface ModelListsDeps {
+  read(upstream: Upstream, signal: AbortSignal): Promise<Found>;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** A target was found missing that was not before. */
+  readonly onMissing: (upstream: string, model: string) => void;
+  readonly firstAfterMs?: number;
+  readonly everyMs?: number;
+}
+
+/** A start brings enough to do, and many a gateway is started again soon. */
+const standardFirstMs = 300_000;
+const standardEveryMs = 3_600_000;
+
+export function createModelLists(deps: ModelListsDeps): ModelLists {
+  const watches = new Map<string, Watch>();
+
+  return {
+    watch(upstreams, models) {
+      const wanted = new Set<string>();
+      for (const upstream of upstreams) {
+        const names = namesAt(upstream, models);
+        if (!isRead(upstream) || names.length === 0) continue;
+        wanted.add(upstream.id);
+        const known = watches.get(upstream.id);
+        if (known?.follow(upstream, names)) continue;
+        known?.stop();
+        watches.set(upstream.id, new Watch(upstream, names, deps));
+      }
+      for (const [id, watch] of watches) {
+        if (wanted.has(id)) continue;
+        watches.delete(id);
+        watch.stop();
+      }
+    },
+    lacks: (upstreamId, model) => watches.get(upstreamId)?.lacks(model) === true,
+    close() {
+      for (const watch of watches.values()) watch.stop();
+      watches.clear();
+    },
+  };
+}
+
+function isRead({ origin, family: { modelList }, readsModelList = false }: Upstream): boolean {
+  return readsModelList && origin !== undefined && modelList !== undefined && modelList.takesAnyName === undefined;
+}
+
+/** Of a pattern nobody knows which names it stands for. */
+function namesAt(upstream: Upstream, { all }: ModelIndex): string[] {
+  const targets = all.flatMap((model) => model.targets);
+  const names = targets.flatMap((target) => (target.upstream.id === upstream.id ? [target.model] : []));
+  return [...new Set(names)].filter((name) => !name.includes('*'));
+}
+
+/** The list of one upstream. */
+class Watch {
+  #upstream: Upstream;
+  #names: readonly string[];
+  readonly #deps: ModelListsDeps;
+  readonly #over = new AbortController();
+  #timer: NodeJS.Timeout | undefined = undefined;
+  /** Undefined until a list was read. */
+  #listed: ReadonlySet<string> | undefined = undefined;
+  #missing: ReadonlySet<string> = new Set();
+
+  constructor(upstream: Upstream, names: readonly string[], deps: ModelListsDeps) {
+    this.#upstream = upstream;
+    this.#names = names;
+    this.#deps = deps;
+    this.#in(deps.firstAfterMs ?? standardFirstMs);
+  }
+
+  /** Goes on with the new object where it is the same account in the same place. */
+  follow(upstream: Upstream, names: readonly string[]): boolean {
+    const now = this.#upstream;
+    const [own] = upstream.credentials;
+    const isSame =
+      upstream.family.id === now.family.id &&
+      upstream.origin === now.origin &&
+      upstream.pathPrefix === now.pathPrefix &&
+      own.fingerprint === now.credentials[0].fingerprint;
+    if (!isSame) return false;
+    this.#upstream = upstream;
+    this.#names = names;
+    this.#compare();
+    return true;
+  }
+
+  lacks(model: string): boolean {
+    return this.#missing.has(model);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#over.abort();
+  }
+
+  /** Not at the same moment as every other gateway that was started with this one. */
+  #in(ms: number): void {
+    this.#timer = setTimeout(() => void this.#read(), ms * (1 + this.#deps.random() / 5)).unref();
+  }
+
+  async #read(): Promise<void> {
+    // What cannot be read now leaves what was read before.
+    const found = await this.#deps.read(this.#upstream, this.#over.signal).catch(() => undefined);
+    if (this.#over.signal.aborted) return;
+    if (found?.kind === 'listed' && found.models.length > 0) {
+      this.#listed = new Set(found.models.map(({ id }) => id));
+      this.#compare();
+    }
+    this.#in(this.#deps.everyMs ?? standardEveryMs);
+  }
+
+  #compare(): void {
+    const listed = this.#listed;
+    if (listed === undefined) return;
+    const before = this.#missing;
+    this.#missing = new Set(this.#names.filter((name) => !spellingsOf(name).some((one) => listed.has(one))));
+    for (const name of this.#missing) if (!before.has(name)) this.#deps.onMissing(this.#upstream.id, name);
+  }
+}
+
+/** As lists write what calls may write shorter, or longer: Ollama's standard tag, Google's collection. */
+const spellingsOf = (name: string): string[] => [name, `${name}:latest`, name.replace(/^models\//, '')];
