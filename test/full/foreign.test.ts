@@ -7,13 +7,15 @@ import { type Cell, onlyOf, render } from '../matrix/document.ts';
 import { trials } from '../matrix/fixtures.ts';
 import { installedForeign } from '../matrix/install.ts';
 import { foreignPrograms } from '../matrix/known-clients.ts';
-import { sumUp, tryFamily } from '../matrix/matrix.ts';
+import { listenAnywhere, sumUp, tryFamily } from '../matrix/matrix.ts';
+import { testKey } from '../support/rig.ts';
 
 const installed = await installedForeign();
 const programs = await foreignPrograms(installed);
 after(() => Promise.all(programs.map((program) => program.close())));
 const clients = programs.flatMap((program) => program.clients);
 const cells: Cell[] = [];
+const builtIn = ['local/hash-embed', 'local/bm25', 'local/wordlist', 'local/echo'];
 
 for (const language of ['python', 'go'] as const) {
   const isThere = installed.includes(language);
@@ -24,6 +26,15 @@ for (const language of ['python', 'go'] as const) {
     },
     () => assert.ok(isThere, 'test/clients is not installed from its locks: run this with npm run test:full'),
   );
+}
+
+for (const { package: name, lists } of clients) {
+  if (lists === undefined) continue;
+  test(`${name} reads the list of models`, async (t) => {
+    const { url } = await listenAnywhere(t);
+    const listed = await lists({ url, key: testKey, model: 'm' });
+    assert.deepEqual(listed, ['m', ...builtIn]);
+  });
 }
 
 for (const trial of clients.length === 0 ? [] : trials) {

@@ -80,6 +80,8 @@ export type Language = (typeof languages)[number];
 
 export interface KnownClient extends Client {
   readonly language: Language;
+  /** The models that it finds at a gateway; undefined where that is not tried. */
+  readonly lists?: (gateway: Gateway) => Promise<readonly string[]>;
   /** By package, its own first. */
   readonly versions: Readonly<Record<string, string>>;
 }

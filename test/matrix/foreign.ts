@@ -10,7 +10,7 @@ export interface ForeignProgram {
   close(): Promise<void>;
 }
 
-type Ask = (task: Task, gateway: Gateway, args: object) => Promise<unknown>;
+type Ask = (task: Task | 'models', gateway: Gateway, args: object) => Promise<unknown>;
 
 const description = z.array(
   z.object({
@@ -19,6 +19,7 @@ const description = z.array(
     setUp: z.string(),
     remark: z.string().nullable(),
     ways: z.record(z.string(), z.string()),
+    lists: z.boolean(),
     wants: z.record(z.string(), z.string()).optional(),
   }),
 );
@@ -27,6 +28,7 @@ const vectors = z.array(z.array(z.number()));
 const scores = z.array(z.object({ index: z.number(), score: z.number() }));
 const flags = z.array(z.boolean());
 const parts = z.array(z.string());
+const names = z.array(z.string());
 
 /** Each task, asked of a program. */
 const runs: { readonly [T in Task]: (ask: Ask) => Tasks[T] } = {
@@ -65,7 +67,7 @@ export async function startForeign(
   let asked = 0;
   const described = description.parse(await next());
   return {
-    clients: described.map(({ name, ways, wants, remark, ...rest }): KnownClient => {
+    clients: described.map(({ name, ways, wants, remark, lists, ...rest }): KnownClient => {
       const ask: Ask = async (task, gateway, args) => {
         asked += 1;
         const id = asked;
@@ -82,6 +84,7 @@ export async function startForeign(
         package: name,
         ...(remark && { remark }),
         ...(wants !== undefined && { wants }),
+        ...(lists && { lists: async (gateway: Gateway) => names.parse(await ask('models', gateway, {})) }),
         ways: toWays(ways, ask),
       };
     }),

@@ -12,10 +12,22 @@ var cohereClient = client{
 	name:   "cohere-go (Go)",
 	module: "github.com/cohere-ai/cohere-go/v2",
 	setUp:  `client.NewClient(client.WithBaseURL("https://postern"), client.WithToken(key)).V2`,
+	lists: func(ctx context.Context, at gateway, _ arguments) (any, error) {
+		answer, err := cohereAt(at).Models.List(ctx, &cohere.ModelsListRequest{})
+		if err != nil {
+			return nil, err
+		}
+		names := []string{}
+		for _, one := range answer.Models {
+			if one.Name != nil {
+				names = append(names, *one.Name)
+			}
+		}
+		return names, nil
+	},
 	ways: map[string]way{
 		"rerank": {"`V2.Rerank`", func(ctx context.Context, at gateway, with arguments) (any, error) {
-			one := coherev2.NewClient(option.WithBaseURL(at.URL), option.WithToken(at.Key), option.WithMaxAttempts(1))
-			answer, err := one.V2.Rerank(ctx, &cohere.V2RerankRequest{
+			answer, err := cohereAt(at).V2.Rerank(ctx, &cohere.V2RerankRequest{
 				Model:     at.Model,
 				Query:     with.Query,
 				Documents: with.Documents,
@@ -31,4 +43,8 @@ var cohereClient = client{
 			return found, nil
 		}},
 	},
+}
+
+func cohereAt(at gateway) *coherev2.Client {
+	return coherev2.NewClient(option.WithBaseURL(at.URL), option.WithToken(at.Key), option.WithMaxAttempts(1))
 }

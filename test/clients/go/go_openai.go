@@ -12,6 +12,17 @@ var goOpenAIClient = client{
 	name:   "go-openai (Go)",
 	module: "github.com/sashabaranov/go-openai",
 	setUp:  `config := openai.DefaultConfig(key); config.BaseURL = "https://postern/v1"`,
+	lists: func(ctx context.Context, at gateway, _ arguments) (any, error) {
+		answer, err := goOpenAIAt(at).ListModels(ctx)
+		if err != nil {
+			return nil, err
+		}
+		ids := []string{}
+		for _, one := range answer.Models {
+			ids = append(ids, one.ID)
+		}
+		return ids, nil
+	},
 	ways: map[string]way{
 		"embeddings": {"`CreateEmbeddings`", func(ctx context.Context, at gateway, with arguments) (any, error) {
 			answer, err := goOpenAIAt(at).CreateEmbeddings(ctx, sashabaranov.EmbeddingRequestStrings{

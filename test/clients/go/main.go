@@ -44,6 +44,8 @@ type client struct {
 	setUp  string
 	remark string
 	ways   map[string]way
+	// lists gives the names of the models; nil where it has no call for them.
+	lists func(ctx context.Context, at gateway, with arguments) (any, error)
 }
 
 var clients = []client{cohereClient, goOpenAIClient, openAIClient}
@@ -95,6 +97,7 @@ func described() []map[string]any {
 			"setUp":    one.setUp,
 			"remark":   one.remark,
 			"ways":     ways,
+			"lists":    one.lists != nil,
 		})
 	}
 	return all
@@ -105,7 +108,11 @@ func answer(asked line) map[string]any {
 		if one.name != asked.Client {
 			continue
 		}
-		result, err := one.ways[asked.Task].run(context.Background(), asked.Gateway, asked.Arguments)
+		run := one.ways[asked.Task].run
+		if asked.Task == "models" {
+			run = one.lists
+		}
+		result, err := run(context.Background(), asked.Gateway, asked.Arguments)
 		if err != nil {
 			return map[string]any{"error": err.Error()}
 		}

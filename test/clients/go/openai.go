@@ -11,6 +11,17 @@ var openAIClient = client{
 	name:   "openai-go (Go)",
 	module: "github.com/openai/openai-go/v3",
 	setUp:  `openai.NewClient(option.WithBaseURL("https://postern/v1"), option.WithAPIKey(key))`,
+	lists: func(ctx context.Context, at gateway, _ arguments) (any, error) {
+		page, err := openAIAt(at).Models.List(ctx)
+		if err != nil {
+			return nil, err
+		}
+		ids := []string{}
+		for _, one := range page.Data {
+			ids = append(ids, one.ID)
+		}
+		return ids, nil
+	},
 	ways: map[string]way{
 		"embeddings": {"`Embeddings.New`", func(ctx context.Context, at gateway, with arguments) (any, error) {
 			answer, err := openAIAt(at).Embeddings.New(ctx, openai.EmbeddingNewParams{

@@ -23,12 +23,14 @@ def described(module):
         "setUp": module.SET_UP,
         "remark": getattr(module, "REMARK", None),
         "wants": getattr(module, "WANTS", {}),
+        "lists": hasattr(module, "LISTS"),
         "ways": {task: call for task, (call, _) in module.WAYS.items()},
     }
 
 
 def answer(module, line):
-    _, run = module.WAYS[line["task"]]
+    task = line["task"]
+    run = module.LISTS if task == "models" else module.WAYS[task][1]
     try:
         return {"result": run(line["gateway"], **line["arguments"])}
     except Exception as error:  # noqa: BLE001 - whatever a client throws is what is to be told

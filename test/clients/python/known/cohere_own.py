@@ -14,4 +14,12 @@ def rerank(gateway, query, documents, topN):
     return [{"index": one.index, "score": one.relevance_score} for one in answer.results]
 
 
+def list_models(gateway):
+    import cohere
+
+    client = cohere.ClientV2(api_key=gateway["key"], base_url=gateway["url"])
+    return [client.models.get(one.name).name for one in client.models.list(endpoint="embed").models]
+
+
+LISTS = list_models
 WAYS = {"rerank": ("`rerank`", rerank)}

@@ -23,6 +23,13 @@ def moderate(gateway, texts):
     return [any(result.categories.values()) for result in answer.results]
 
 
+def list_models(gateway):
+    client = connect(gateway)
+    listed = client.models.list().data
+    return [client.models.retrieve(model_id=one.id).id for one in listed if one.capabilities is not None]
+
+
+LISTS = list_models
 WAYS = {
     "embeddings": ("`embeddings.create`", embed),
     "moderations": ("`classifiers.moderate`", moderate),

@@ -31,6 +31,12 @@ def stream(gateway, prompt):
     return [event.choices[0].text for event in events if event.choices]
 
 
+def list_models(gateway):
+    client = connect(gateway)
+    return [client.models.retrieve(one.id).id for one in client.models.list()]
+
+
+LISTS = list_models
 WAYS = {
     "embeddings": ("`embeddings.create`", embed),
     "moderations": ("`moderations.create`", moderate),

@@ -38,6 +38,12 @@ def edit(gateway, input, instruction):
     return answer["choices"][0]["text"]
 
 
+def list_models(gateway):
+    openai = connected(gateway)
+    return [openai.Model.retrieve(one["id"])["id"] for one in openai.Model.list()["data"]]
+
+
+LISTS = list_models
 WAYS = {
     "embeddings": ("`Embedding.create(model=)`", embed),
     "engines": ("`Embedding.create(engine=)`", embed_by_engine),
