@@ -2,10 +2,17 @@
 
 import { createServer, type ServerResponse } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
+import { listenAndSay } from './listening.ts';
 
 const [origin = '', prefix = ''] = process.argv.slice(2);
 
-const pool = new Pool(origin, { connections: 512, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
+const pool = new Pool(origin, {
+  connections: 32_768,
+  pipelining: 1,
+  allowH2: false,
+  headersTimeout: 0,
+  bodyTimeout: 0,
+});
 
 const server = createServer(
   { headersTimeout: 10_000, requestTimeout: 65_000, connectionsCheckingInterval: 1_000, keepAliveTimeout: 75_000 },
@@ -58,9 +65,4 @@ function toForwarded(raw: Dispatcher.DispatchController['rawHeaders']): string[]
   return forwarded;
 }
 
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  console.log(JSON.stringify({ msg: 'listening', port: address.port }));
-});
-process.once('SIGTERM', () => process.exit(0));
+listenAndSay(server);

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { listenAndSay } from './listening.ts';
 
 /** The manifest: the path's first segment to a file that holds the whole answer, head and framing included. */
 const manifest: unknown = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
@@ -43,9 +44,4 @@ const server = createServer({ noDelay: true }, (socket) => {
   socket.on('error', () => socket.destroy());
 });
 
-server.listen(0, '127.0.0.1', 4096, () => {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  console.log(JSON.stringify({ msg: 'listening', port: address.port }));
-});
-process.once('SIGTERM', () => process.exit(0));
+listenAndSay(server);

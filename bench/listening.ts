@@ -1,0 +1,13 @@
+/** How a server of the bench comes up, says where, and ends. */
+
+import type { Server } from 'node:net';
+
+/** On a free port of the loopback, said as `listeningPort` reads it. */
+export function listenAndSay(server: Server): void {
+  server.listen(0, '127.0.0.1', 4096, () => {
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no TCP address');
+    console.log(JSON.stringify({ msg: 'listening', port: address.port }));
+  });
+  process.once('SIGTERM', () => process.exit(0));
+}
