@@ -5,6 +5,7 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type CpuTime, readCpuTime, readRssBytes } from './proc.ts';
 
 export interface ChildOptions {
   readonly command: string;
@@ -22,7 +23,7 @@ export type Core = 'subject' | 'load';
 export interface Child {
   readonly pid: number;
   /** CPU time used since its start, all threads; undefined where the system does not tell. */
-  cpuSeconds(): number | undefined;
+  cpuTime(): CpuTime | undefined;
   rssBytes(): number | undefined;
   output(): string;
   hasEnded(): boolean;
@@ -44,22 +45,25 @@ export function findProgram(name: string): string | undefined {
 }
 
 const taskset = process.platform === 'linux' ? findProgram('taskset') : undefined;
-const coreNumbers: Readonly<Record<Core, string>> = { subject: '0', load: '1' };
+/** All on one, or the subject alone on its own. */
+export type Placement = 'one core' | 'two cores';
+const coreNumbers: Readonly<Record<Placement, Readonly<Record<Core, string>>>> = {
+  'one core': { subject: '0', load: '0' },
+  'two cores': { subject: '0', load: '1' },
+};
 
-/** What /proc counts CPU time in; 100 a second on every Linux that Node runs on. */
-const ticksPerSecond = 100;
 const startTimeoutMs = 15_000;
 const stopTimeoutMs = 5_000;
 
-export function createChildren(cores: number): Children {
+export function createChildren(cores: number, placement: Placement = 'two cores'): Children {
   const running = new Set<ChildProcess>();
-  const pinned = taskset !== undefined && cores > 1;
+  const pinned = taskset !== undefined && (cores > 1 || placement === 'one core');
 
   function launch(
     { command, args, core }: Pick<ChildOptions, 'command' | 'args' | 'core'>,
     spawnOptions: Parameters<typeof spawn>[2],
   ): ChildProcess {
-    const line = pinned ? [taskset, '-c', coreNumbers[core], command, ...args] : [command, ...args];
+    const line = pinned ? [taskset, '-c', coreNumbers[placement][core], command, ...args] : [command, ...args];
     const [program = command, ...rest] = line;
     const child = spawn(program, rest, spawnOptions);
     running.add(child);
@@ -90,7 +94,7 @@ export function createChildren(cores: number): Children {
       if (pid === undefined) throw new Error(`${options.command} cannot be started`);
       return {
         pid,
-        cpuSeconds: () => readCpuSeconds(pid),
+        cpuTime: () => readCpuTime(pid),
         rssBytes: () => readRssBytes(pid),
         output: () => readFileSync(options.outputFile, 'utf8'),
         hasEnded: () => isEnded,
@@ -175,22 +179,4 @@ async function until(child: Child, isUp: () => Promise<boolean>): Promise<void> 
     }
     await wait(20);
   }
-}
-
-function readCpuSeconds(pid: number): number | undefined {
-  const stat = readProc(pid, 'stat');
-  if (stat === undefined) return undefined;
-  // The name, in parentheses, may hold anything; fields are counted behind it.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
-}
-
-function readRssBytes(pid: number): number | undefined {
-  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(pid, 'status') ?? '')?.[1];
-  return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
-}
-
-function readProc(pid: number, file: string): string | undefined {
-  const path = `/proc/${pid}/${file}`;
-  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }

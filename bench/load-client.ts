@@ -2,22 +2,16 @@
 
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import type { Load, LoadResult } from './load.ts';
+import type { LoadResult, LoadTask } from './load.ts';
 
 /** How long after the last second answers may still come. */
 const graceMs = 5_000;
 
-const task: Omit<Load, 'request'> & { readonly request: string } = JSON.parse(
-  readFileSync(process.argv[2] ?? '', 'utf8'),
-);
-const body = readFileSync(task.request);
-const fields = Object.entries({
-  Host: `127.0.0.1:${task.port}`,
-  'Content-Length': String(body.length),
-  ...task.headers,
-});
-const lines = [`POST ${task.path} HTTP/1.1`, ...fields.map(([name, value]) => `${name}: ${value}`), '', ''];
-const requestBytes = Buffer.concat([Buffer.from(lines.join('\r\n')), body]);
+const task: LoadTask = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
+const rest = readFileSync(task.restFile);
+/** Short requests are written as one string. */
+const restText = rest.length < 16_384 ? rest.toString('latin1') : undefined;
+let number = task.firstCounter;
 
 const latenciesUs: number[] = [];
 const errors = { connect: 0, read: 0, status: 0, timeout: 0, unsent: 0 };
@@ -59,7 +53,16 @@ class Connection {
     this.#busy = true;
     this.#bodyLeft = -1;
     inFlight += 1;
-    this.#socket.write(requestBytes);
+    const opening = `${task.openings[number % task.openings.length]}${number}`;
+    number += 1;
+    if (restText !== undefined) {
+      this.#socket.write(opening + restText, 'latin1');
+      return;
+    }
+    this.#socket.cork();
+    this.#socket.write(opening, 'latin1');
+    this.#socket.write(rest);
+    this.#socket.uncork();
   }
 
   destroy(): void {
@@ -118,13 +121,11 @@ class Connection {
   }
 
   #rest(): void {
-    if (stopped) {
-      finishIfQuiet();
-      return;
-    }
-    const dueMs = task.rate === undefined ? performance.now() : due.shift();
-    if (dueMs === undefined) idle.push(this);
-    else this.send(dueMs);
+    // What was due before the end is sent after it, too: it is late, not gone.
+    const dueMs = task.rate === undefined && !stopped ? performance.now() : due.shift();
+    if (dueMs !== undefined) this.send(dueMs);
+    else if (stopped) finishIfQuiet();
+    else idle.push(this);
   }
 
   #replace(): void {

@@ -4,12 +4,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Children, findProgram } from './children.ts';
+import { type Requests, toParts, toWrkScript } from './requests.ts';
 
 export interface Load {
-  readonly port: number;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly request: Buffer;
+  readonly requests: Requests;
   readonly connections: number;
   readonly seconds: number;
   /** Requests a second at fixed times, whatever the answers do; undefined: each connection sends when it has its answer. */
@@ -34,56 +32,51 @@ const wrk = findProgram('wrk');
 const ownClient = fileURLToPath(new URL('load-client.ts', import.meta.url));
 
 /** wrk has no open loop. */
-export function loadTool(rate: number | undefined): LoadTool {
-  return wrk !== undefined && rate === undefined ? 'wrk' : 'own client';
+export function loadTool(isOpenLoop: boolean): LoadTool {
+  return wrk !== undefined && !isOpenLoop ? 'wrk' : 'own client';
 }
 
 export async function runLoad(children: Children, runtime: string, directory: string, load: Load): Promise<LoadResult> {
-  const requestFile = join(directory, 'request.json');
-  writeFileSync(requestFile, load.request);
   const timeoutMs = load.seconds * 1_000 + 20_000;
   const output =
-    wrk === undefined || loadTool(load.rate) !== 'wrk'
-      ? await children.run(runtime, [ownClient, writeTask(directory, requestFile, load)], 'load', timeoutMs)
-      : await children.run(wrk, toWrkArguments(directory, requestFile, load), 'load', timeoutMs);
+    wrk === undefined || load.rate !== undefined
+      ? await children.run(runtime, [ownClient, writeTask(directory, load)], 'load', timeoutMs)
+      : await children.run(wrk, toWrkArguments(directory, load), 'load', timeoutMs);
   return parseResult(output);
 }
 
-function writeTask(directory: string, requestFile: string, load: Load): string {
+/** What the client of our own is told, in a file. */
+export interface LoadTask extends Omit<Load, 'requests'> {
+  readonly port: number;
+  readonly firstCounter: number;
+  readonly openings: readonly string[];
+  readonly restFile: string;
+}
+
+function writeTask(directory: string, { requests, ...load }: Load): string {
+  const { openings, rest } = toParts(requests);
+  const { port, firstCounter } = requests;
   const file = join(directory, 'task.json');
-  writeFileSync(file, JSON.stringify({ ...load, request: requestFile }));
+  const task: LoadTask = { ...load, port, firstCounter, openings, restFile: writeRest(directory, rest) };
+  writeFileSync(file, JSON.stringify(task));
   return file;
 }
 
-function toWrkArguments(directory: string, requestFile: string, load: Load): string[] {
+function toWrkArguments(directory: string, { requests, connections, seconds }: Load): string[] {
   const script = join(directory, 'load.lua');
-  const headers = Object.entries(load.headers).map(([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`);
-  writeFileSync(
-    script,
-    `wrk.method = 'POST'
-local file = io.open(${lua(requestFile)}, 'rb')
-wrk.body = file:read('*a')
-file:close()
-${headers.join('\n')}
-function done(summary, latency, requests)
-  local errors = summary.errors
-  io.write(string.format(
-    '\\n{"requests":%d,"seconds":%.6f,"bytes":%.0f,"p50Us":%.0f,"p99Us":%.0f,"p999Us":%.0f,' ..
-    '"errors":{"connect":%d,"read":%d,"write":%d,"status":%d,"timeout":%d}}\\n',
-    summary.requests, summary.duration / 1e6, summary.bytes,
-    latency:percentile(50), latency:percentile(99), latency:percentile(99.9),
-    errors.connect, errors.read, errors.write, errors.status, errors.timeout))
-end
-`,
-  );
-  const { connections, seconds, port, path } = load;
+  const parts = toParts(requests);
+  writeFileSync(script, toWrkScript(parts, writeRest(directory, parts.rest), requests.firstCounter));
   return [
     ...['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '10s'],
-    ...['-s', script, `http://127.0.0.1:${port}${path}`],
+    ...['-s', script, `http://127.0.0.1:${requests.port}${requests.path}`],
   ];
 }
 
-const lua = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+function writeRest(directory: string, rest: Buffer): string {
+  const file = join(directory, 'request-rest');
+  writeFileSync(file, rest);
+  return file;
+}
 
 /** The last line is the result; wrk says other things before it. */
 function parseResult(output: string): LoadResult {

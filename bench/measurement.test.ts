@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  addedTo,
   type Measurement,
   median,
   ratioOf,
   requestsPerCpuSecond,
   type Series,
   spread,
+  toMeasurement,
   voidReason,
 } from './measurement.ts';
 
@@ -21,7 +23,8 @@ function series(rates: readonly number[], more: Partial<Series> = {}): Series {
       p99Us: 0,
       p999Us: 0,
       errors: {},
-      cpuSecondsPer1000: undefined,
+      cpuUs: undefined,
+      kernelUs: undefined,
       rssBytes: undefined,
     }),
   );
@@ -43,11 +46,24 @@ test('a ratio compares the same round, so a machine that slows down does not mov
 test('a ratio by CPU leaves out rounds whose CPU time nobody told', () => {
   const told = (values: readonly (number | undefined)[]): Series => ({
     subject: 'any',
-    rounds: series(values.map(() => 1)).rounds.map((one, at) => ({ ...one, cpuSecondsPer1000: values[at] })),
+    rounds: series(values.map(() => 1)).rounds.map((one, at) => ({ ...one, cpuUs: values[at] })),
     void: undefined,
   });
   assert.equal(ratioOf(told([0.5, undefined, 0.5]), told([0.25, 0.25, undefined]), requestsPerCpuSecond), 0.5);
   assert.equal(ratioOf(told([undefined]), told([undefined]), requestsPerCpuSecond), undefined);
+});
+
+test("CPU time is told by the request, and what of it is the kernel's", () => {
+  const load = { requests: 1_000, seconds: 2, bytes: 0, p50Us: 0, p99Us: 0, p999Us: 0, errors: {} };
+  const { cpuUs, kernelUs, rps } = toMeasurement(load, { userSeconds: 0.25, kernelSeconds: 0.5 }, undefined);
+  assert.deepEqual([cpuUs, kernelUs, rps], [750, 500, 500]);
+  assert.equal(toMeasurement(load, undefined, undefined).cpuUs, undefined);
+});
+
+test('what is added is the median of the differences within a round', () => {
+  assert.equal(addedTo(series([10, 20, 90]), series([12, 25, 91]), rate), 2);
+  assert.equal(addedTo(undefined, series([1]), rate), undefined);
+  assert.equal(addedTo(series([1], { void: 'any' }), series([1]), rate), undefined);
 });
 
 test('a void side has no ratio', () => {

@@ -1,6 +1,8 @@
 /** The figures of one timed run, and what several of them say together. */
 
+import type { Placement } from './children.ts';
 import type { LoadResult } from './load.ts';
+import type { CpuTime } from './proc.ts';
 
 export interface Measurement {
   readonly rps: number;
@@ -9,16 +11,15 @@ export interface Measurement {
   readonly p99Us: number;
   readonly p999Us: number;
   readonly errors: LoadResult['errors'];
-  /** Of the proxy's process; undefined where there is none or the system does not tell. */
-  readonly cpuSecondsPer1000: number | undefined;
+  /** CPU microseconds a request, of all threads of the proxy's process; undefined where there is none or the system does not tell. */
+  readonly cpuUs: number | undefined;
+  /** Of these, those in the kernel. */
+  readonly kernelUs: number | undefined;
   readonly rssBytes: number | undefined;
 }
 
-export function toMeasurement(
-  load: LoadResult,
-  cpuSeconds: number | undefined,
-  rssBytes: number | undefined,
-): Measurement {
+export function toMeasurement(load: LoadResult, cpu: CpuTime | undefined, rssBytes: number | undefined): Measurement {
+  const perRequestUs = (seconds: number): number => (seconds * 1e6) / load.requests;
   return {
     rps: load.requests / load.seconds,
     bytesPerSecond: load.bytes / load.seconds,
@@ -26,7 +27,8 @@ export function toMeasurement(
     p99Us: load.p99Us,
     p999Us: load.p999Us,
     errors: load.errors,
-    cpuSecondsPer1000: cpuSeconds === undefined ? undefined : (cpuSeconds / load.requests) * 1_000,
+    cpuUs: cpu === undefined ? undefined : perRequestUs(cpu.userSeconds + cpu.kernelSeconds),
+    kernelUs: cpu === undefined ? undefined : perRequestUs(cpu.kernelSeconds),
     rssBytes,
   };
 }
@@ -46,6 +48,9 @@ export interface Row {
   readonly answerBytes: number;
   readonly connections: number;
   readonly upstream: string;
+  /** Requests a second at fixed times; undefined: a closed loop. */
+  readonly rate: number | undefined;
+  readonly placement: Placement;
   readonly series: readonly Series[];
 }
 
@@ -81,9 +86,23 @@ export function ratioOf(
   return median(ratios.filter((ratio) => Number.isFinite(ratio)));
 }
 
+/** What a subject adds to another's latency: the median of the rounds' own differences. */
+export function addedTo(
+  floor: Series | undefined,
+  series: Series,
+  pick: (one: Measurement) => number,
+): number | undefined {
+  if (floor === undefined || series.void !== undefined || floor.void !== undefined) return undefined;
+  const differences = series.rounds.map((one, round) => {
+    const beside = floor.rounds[round];
+    return beside === undefined ? undefined : pick(one) - pick(beside);
+  });
+  return median(differences.filter((difference) => difference !== undefined));
+}
+
 /** Requests a second of CPU time: holds still where neighbours take turns on the core, and `rps` does not. */
-export function requestsPerCpuSecond({ cpuSecondsPer1000 }: Measurement): number | undefined {
-  return cpuSecondsPer1000 === undefined ? undefined : 1_000 / cpuSecondsPer1000;
+export function requestsPerCpuSecond({ cpuUs }: Measurement): number | undefined {
+  return cpuUs === undefined ? undefined : 1e6 / cpuUs;
 }
 
 /** A row with a single failed request says nothing: failing is faster than serving. */

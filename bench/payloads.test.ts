@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { model, payloads } from './payloads.ts';
+import { firstCounter, model, payloads } from './payloads.ts';
 
 test('every request is JSON that names the model', () => {
   for (const { name, request } of payloads) {
     assert.equal(JSON.parse(request.toString()).model, model, name);
+  }
+});
+
+test('every request holds one number that can be another each time', () => {
+  for (const { name, request, counterAt } of payloads) {
+    const text = request.toString('latin1');
+    assert.deepEqual(text.split(String(firstCounter)).map(({ length }) => length)[0], counterAt, name);
+    assert.equal(text.split(String(firstCounter)).length, 2, name);
   }
 });
 

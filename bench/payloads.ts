@@ -6,7 +6,10 @@ export interface Payload {
   readonly operation: 'completions' | 'rerank' | 'moderations' | 'embeddings';
   /** What clients call, and what the gateway calls under the upstream's base URL. */
   readonly path: string;
+  /** Holds `firstCounter` once; what is sent holds another number there each time. */
   readonly request: Buffer;
+  /** Where the number begins. */
+  readonly counterAt: number;
   readonly contentType: string;
   readonly answer: Buffer;
   /** Ends of the answer's events within it: sent as one chunk each. */
@@ -15,6 +18,9 @@ export interface Payload {
 }
 
 export const model = 'bench-model';
+
+/** Ten digits, and ten remain for as long as a run can last; a token among tokens where the request is made of them. */
+export const firstCounter = 1_000_000_000;
 
 /** The same on every run: rows of two runs must hold the same bytes. */
 function createRandom(seed: number): () => number {
@@ -122,37 +128,44 @@ function escapeHeavyText(bytes: number): string {
   return twice.repeat(Math.ceil(bytes / JSON.stringify(twice).length));
 }
 
-function define(row: Omit<Payload, 'path' | 'connections' | 'contentType'> & Partial<Payload>): Payload {
-  return { path: `/v1/${row.operation}`, connections: 64, contentType: 'application/json', ...row };
+function define(row: Omit<Payload, 'path' | 'connections' | 'contentType' | 'counterAt'> & Partial<Payload>): Payload {
+  const counterAt = row.request.indexOf(String(firstCounter));
+  return { path: `/v1/${row.operation}`, connections: 64, contentType: 'application/json', counterAt, ...row };
 }
+
+/** A text that is another in every request. */
+const toCountedText = (bytes: number): string => `${firstCounter} ${toText(bytes - 11)}`;
+
+const toCountedTexts = (length: number, bytes: number): string[] =>
+  list(length, (index) => (index === 0 ? toCountedText(bytes) : toText(bytes)));
 
 export const payloads: readonly Payload[] = [
   define({
     name: 'rerank-10',
     title: 'rerank, 10 documents of 100 bytes',
     operation: 'rerank',
-    request: json({ model, query: toText(40), documents: list(10, () => toText(100)) }),
+    request: json({ model, query: toCountedText(40), documents: list(10, () => toText(100)) }),
     answer: rerankAnswer(10),
   }),
   define({
     name: 'moderation-1',
     title: 'moderation, 1 text',
     operation: 'moderations',
-    request: json({ model, input: toText(200) }),
+    request: json({ model, input: toCountedText(200) }),
     answer: moderationsAnswer(),
   }),
   define({
     name: 'embed-1',
     title: 'embeddings, 1 text, one vector of 1536',
     operation: 'embeddings',
-    request: json({ model, input: toText(60) }),
+    request: json({ model, input: toCountedText(60) }),
     answer: embeddingsAnswer(1, 1536),
   }),
   define({
     name: 'embed-100',
     title: 'embeddings, 100 texts, vectors of 1536',
     operation: 'embeddings',
-    request: json({ model, input: list(100, () => toText(200)) }),
+    request: json({ model, input: toCountedTexts(100, 200) }),
     answer: embeddingsAnswer(100, 1536),
     connections: 8,
   }),
@@ -160,7 +173,7 @@ export const payloads: readonly Payload[] = [
     name: 'embed-base64',
     title: 'embeddings, 230 texts, vectors of 1536 in base64',
     operation: 'embeddings',
-    request: json({ model, input: list(230, () => toText(200)), encoding_format: 'base64' }),
+    request: json({ model, input: toCountedTexts(230, 200), encoding_format: 'base64' }),
     answer: embeddingsAnswer(230, 1536, toBase64Vector),
     connections: 8,
   }),
@@ -168,14 +181,14 @@ export const payloads: readonly Payload[] = [
     name: 'embed-2048-in',
     title: 'embeddings, 2048 texts, a small answer (the request side alone)',
     operation: 'embeddings',
-    request: json({ model, input: list(2048, () => toText(40)) }),
+    request: json({ model, input: toCountedTexts(2048, 40) }),
     answer: embeddingsAnswer(1, 32),
   }),
   define({
     name: 'embed-2048',
     title: 'embeddings, 2048 texts, vectors of 256',
     operation: 'embeddings',
-    request: json({ model, input: list(2048, () => toText(40)), dimensions: 256 }),
+    request: json({ model, input: toCountedTexts(2048, 40), dimensions: 256 }),
     answer: embeddingsAnswer(2048, 256),
     connections: 8,
   }),
@@ -183,21 +196,21 @@ export const payloads: readonly Payload[] = [
     name: 'embed-tokens',
     title: 'embeddings, a token array of 64 KB, one vector of 1536',
     operation: 'embeddings',
-    request: json({ model, input: list(11_000, () => 10_000 + Math.floor(random() * 90_000)) }),
+    request: json({ model, input: [firstCounter, ...list(11_000, () => 10_000 + Math.floor(random() * 90_000))] }),
     answer: embeddingsAnswer(1, 1536),
   }),
   define({
     name: 'rerank-100',
     title: 'rerank, 100 documents of 1 KB',
     operation: 'rerank',
-    request: json({ model, query: toText(40), documents: list(100, () => toText(1024)) }),
+    request: json({ model, query: toCountedText(40), documents: list(100, () => toText(1024)) }),
     answer: rerankAnswer(100),
   }),
   define({
     name: 'sse-200',
     title: 'completions, 200 events, a chunk each',
     operation: 'completions',
-    request: json({ model, prompt: toText(60), stream: true }),
+    request: json({ model, prompt: toCountedText(60), stream: true }),
     contentType: 'text/event-stream',
     ...eventStream(200),
   }),
@@ -205,7 +218,7 @@ export const payloads: readonly Payload[] = [
     name: 'escapes',
     title: 'completions, a prompt of escape-heavy JSON, 64 KB',
     operation: 'completions',
-    request: json({ model, prompt: escapeHeavyText(64 * 1024) }),
+    request: json({ model, prompt: `${firstCounter}${escapeHeavyText(64 * 1024)}` }),
     answer: completionsAnswer(),
   }),
 ];

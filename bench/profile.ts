@@ -3,22 +3,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatTable } from './report.ts';
-
-interface ProfileNode {
-  readonly id: number;
-  readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
-}
+import { type CallFrame, roomOf } from './rooms.ts';
 
 interface Profile {
   /** On the system's monotonic clock. */
   readonly startTime: number;
-  readonly nodes: readonly ProfileNode[];
+  readonly nodes: readonly { readonly id: number; readonly callFrame: CallFrame }[];
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
 }
 
+/** That of the main thread. */
 export function findProfile(directory: string): string | undefined {
-  const name = readdirSync(directory).find((file) => file.endsWith('.cpuprofile'));
+  // CPU.{date}.{time}.{process}.{thread}.{number}.cpuprofile
+  const name = readdirSync(directory).find((file) => /\.0\.\d+\.cpuprofile$/.test(file));
   return name === undefined ? undefined : join(directory, name);
 }
 
@@ -32,32 +30,45 @@ export function monotonicUs(): number {
   return Number(process.hrtime.bigint() / 1_000n);
 }
 
-/** The functions with the most time of their own within the span, as a share of the time that was not idle. */
-export function formatTop(file: string, span: Span, count: number): string {
+export interface Sample {
+  readonly frame: CallFrame;
+  readonly us: number;
+}
+
+/** What was sampled within the span: starting and stopping stand outside. */
+export function readSamples(file: string, span: Span): Sample[] {
   const profile: Profile = JSON.parse(readFileSync(file, 'utf8'));
-  const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
-  const selfUs = new Map<string, number>();
-  let busyUs = 0;
+  const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const samples: Sample[] = [];
   let atUs = profile.startTime;
   for (const [index, id] of profile.samples.entries()) {
-    const frame = nodes.get(id)?.callFrame;
-    const deltaUs = profile.timeDeltas[index] ?? 0;
-    atUs += deltaUs;
-    if (atUs < span.fromUs || atUs > span.toUs) continue; // starting and stopping
-    if (frame === undefined || frame.functionName === '(idle)') continue;
+    const us = profile.timeDeltas[index] ?? 0;
+    atUs += us;
+    const frame = frames.get(id);
+    if (frame !== undefined && atUs >= span.fromUs && atUs <= span.toUs) samples.push({ frame, us });
+  }
+  return samples;
+}
+
+/** The functions with the most time of their own, as a share of the time that was not idle. */
+export function formatTop(samples: readonly Sample[], count: number): string {
+  const selfUs = new Map<string, number>();
+  let busyUs = 0;
+  for (const { frame, us } of samples) {
+    if (roomOf(frame) === undefined) continue;
     const name = toName(frame);
-    selfUs.set(name, (selfUs.get(name) ?? 0) + deltaUs);
-    busyUs += deltaUs;
+    selfUs.set(name, (selfUs.get(name) ?? 0) + us);
+    busyUs += us;
   }
   const top = [...selfUs].toSorted(([, a], [, b]) => b - a).slice(0, count);
   const lines = top.map(([name, us]) => [name, `${((us / busyUs) * 100).toFixed(1)} %`, (us / 1e3).toFixed(0)]);
   return formatTable([['self time', 'share', 'ms'], ...lines]);
 }
 
-function toName({ functionName, url, lineNumber }: ProfileNode['callFrame']): string {
+function toName({ functionName, url, lineNumber }: CallFrame): string {
   const name = functionName === '' ? '(anonymous)' : functionName;
   if (url === '') return name;
   // From the package or the source directory on: the rest is where the checkout happens to be.
-  const place = /(?:node_modules\/|(?=src\/))(.*)$/.exec(url)?.[1] ?? url;
+  const place = /(?:node_modules\/|(?=(?:src|bench)\/))(.*)$/.exec(url)?.[1] ?? url;
   return `${name}  ${place}:${lineNumber + 1}`;
 }

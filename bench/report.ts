@@ -1,6 +1,7 @@
 /** The figures as a table for people. */
 
 import {
+  addedTo,
   type Measurement,
   medianOf,
   type Row,
@@ -10,30 +11,55 @@ import {
   spread,
 } from './measurement.ts';
 
-const columns = ['', 'rps', 'spread', 'MB/s', 'p50 ms', 'p99 ms', 'p99.9 ms', 'CPU s/1k', 'RSS MB', 'x bare', 'by CPU'];
+const columns = ['', 'rps', 'spread', 'MB/s', 'p50 ms', 'p99 ms', 'p99.9 ms', 'CPU us', 'kernel us', 'RSS MB'];
+const closedColumns = ['x bare', 'by CPU'];
+const openColumns = ['+p50 ms', '+p99 ms', 'p99 x bare'];
 
 export function formatRow(row: Row): string {
-  const floor = row.series.find(({ subject }) => subject === 'bare');
+  const find = (name: string): Series | undefined => row.series.find(({ subject }) => subject === name);
+  const compare = (series: Series): string[] =>
+    row.rate === undefined ? toRatios(series, find('bare')) : toLags(series, find('direct'), find('bare'));
   const lines = row.series.map((series) =>
-    series.void === undefined ? toCells(series, floor) : [series.subject, `void: ${series.void}`],
+    series.void === undefined ? [...toCells(series), ...compare(series)] : [series.subject, `void: ${series.void}`],
   );
   const sizes = `request ${formatBytes(row.requestBytes)}, answer ${formatBytes(row.answerBytes)}`;
+  const load = row.rate === undefined ? '' : `, ${row.rate} requests a second, ${row.placement}`;
   return `${row.payload}: ${row.title}
-${sizes}, ${row.connections} connections, upstream ${row.upstream}
-${formatTable([columns, ...lines])}`;
+${sizes}, ${row.connections} connections, upstream ${row.upstream}${load}
+${formatTable([[...columns, ...(row.rate === undefined ? closedColumns : openColumns)], ...lines])}`;
+}
+
+function toRatios(series: Series, bare: Series | undefined): string[] {
+  return [fixed(ratioOf(series, bare, rate), 2), fixed(ratioOf(series, bare, requestsPerCpuSecond), 2)];
+}
+
+/** In an open loop all have the same rate, and what counts is what a proxy adds to going without. */
+function toLags(series: Series, direct: Series | undefined, bare: Series | undefined): string[] {
+  const added = (pick: (one: Measurement) => number): string => fixed(scaled(addedTo(direct, series, pick), 1e3), 2);
+  return [
+    added((one) => one.p50Us),
+    added((one) => one.p99Us),
+    fixed(
+      ratioOf(series, bare, (one) => one.p99Us),
+      2,
+    ),
+  ];
 }
 
 /** Postern beside the floor, a line a payload. */
 export function formatSummary(rows: readonly Row[]): string {
+  const shown = ['direct', 'nginx', 'raw', 'bare', 'postern', 'capped'].filter((name) =>
+    rows.some(({ series }) => series.some(({ subject }) => subject === name)),
+  );
   const lines = rows.map(({ payload, series }) => {
     const find = (name: string): Series | undefined => series.find(({ subject }) => subject === name);
     const postern = find('postern');
     const ratio = (pick: (one: Measurement) => number | undefined): string =>
       fixed(postern === undefined ? undefined : ratioOf(postern, find('bare'), pick), 2);
-    const rates = ['direct', 'nginx', 'bare', 'postern'].map((name) => toRate(find(name)));
+    const rates = shown.map((name) => toRate(find(name)));
     return [payload, ...rates, ratio(rate), ratio(requestsPerCpuSecond)];
   });
-  return formatTable([['median rps', 'direct', 'nginx', 'bare', 'postern', 'postern / bare', 'by CPU'], ...lines]);
+  return formatTable([['median rps', ...shown, 'postern / bare', 'by CPU'], ...lines]);
 }
 
 const rate = ({ rps }: Measurement): number => rps;
@@ -43,7 +69,7 @@ function toRate(series: Series | undefined): string {
   return series.void === undefined ? grouped(medianOf(series, rate)) : 'void';
 }
 
-function toCells(series: Series, floor: Series | undefined): string[] {
+function toCells(series: Series): string[] {
   const share = spread(series);
   return [
     series.subject,
@@ -57,13 +83,15 @@ function toCells(series: Series, floor: Series | undefined): string[] {
       (pick) => fixed(scaled(medianOf(series, pick), 1e3), 2),
     ),
     fixed(
-      medianOf(series, (one) => one.cpuSecondsPer1000),
-      4,
+      medianOf(series, (one) => one.cpuUs),
+      1,
+    ),
+    fixed(
+      medianOf(series, (one) => one.kernelUs),
+      1,
     ),
     // Of a process that lives through all rounds, the last says most.
     fixed(scaled(series.rounds.at(-1)?.rssBytes, 1024 ** 2), 0),
-    fixed(ratioOf(series, floor, rate), 2),
-    fixed(ratioOf(series, floor, requestsPerCpuSecond), 2),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** What is compared: no proxy, nginx, the bare floor and Postern in several ways, each started anew for every row. */
+/** What is compared: no proxy, nginx, two proxies in JavaScript and Postern in several ways, each started anew for every row. */
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,8 +15,9 @@ export interface Setting {
   readonly directory: string;
   readonly payload: Payload;
   readonly upstreamPort: number;
-  /** Where to leave a profile; undefined: no profile is taken. */
-  readonly profileDirectory?: string;
+  /** Options for the runtime of the subject, beside those of its own. */
+  readonly nodeOptions?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Running {
@@ -26,25 +27,42 @@ export interface Running {
   readonly child: Child | undefined;
 }
 
-export type SubjectName = 'direct' | 'nginx' | 'bare' | 'postern' | 'unscreened' | 'watched' | 'capped' | 'shared';
+export type SubjectName =
+  | 'direct'
+  | 'nginx'
+  | 'raw'
+  | 'bare'
+  | 'postern'
+  | 'unscreened'
+  | 'watched'
+  | 'capped'
+  | 'shared';
 
 export interface Subject {
   readonly name: SubjectName;
+  /** Whether it takes `nodeOptions`. */
+  readonly isJavaScript: boolean;
   start(setting: Setting): Promise<Running>;
 }
 
-export const benchKey = 'bench-key-with-enough-characters';
+/** Clients of the gateway, who take turns. */
+export const benchKeys: readonly string[] = Array.from(
+  { length: 100 },
+  (_, index) => `bench-key-with-enough-characters-${String(index).padStart(3, '0')}`,
+);
 /** As long as OpenAI's are, and no placeholder. */
 const upstreamKey = 'sk-Qz7xVw3kJp9mHt2cRb6nXy8dFg4sLe5vTu1aWo0iKj7hGf3q';
 
 /** The flags of `bin/postern`. */
 const runtimeFlags = ['--max-semi-space-size=64', '--disable-warning=ExperimentalWarning'];
+const rawProxy = fileURLToPath(new URL('raw-proxy.ts', import.meta.url));
 const bareProxy = fileURLToPath(new URL('bare-proxy.ts', import.meta.url));
 const launcher = fileURLToPath(new URL('../bin/postern', import.meta.url));
 const gatewayMain = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 const direct: Subject = {
   name: 'direct',
+  isJavaScript: false,
   async start({ payload, upstreamPort }) {
     return { port: upstreamPort, path: `/${payload.name}${payload.path}`, child: undefined };
   },
@@ -52,37 +70,45 @@ const direct: Subject = {
 
 const nginxProxy: Subject = {
   name: 'nginx',
+  isJavaScript: false,
   async start({ children, directory, payload, upstreamPort }) {
     const server = await startNginxProxy(children, join(directory, 'nginx'), upstreamPort, `/${payload.name}`);
     return { port: server.port, path: payload.path, child: server.child };
   },
 };
 
-const bare: Subject = {
-  name: 'bare',
-  async start({ children, runtime, directory, payload, upstreamPort }) {
-    const child = children.start({
-      command: runtime,
-      args: [...runtimeFlags, bareProxy, `http://127.0.0.1:${upstreamPort}`, `/${payload.name}`],
-      outputFile: join(directory, 'bare.log'),
-      core: 'subject',
-    });
-    return { port: await listeningPort(child), path: payload.path, child };
-  },
-};
+const raw = createScriptSubject('raw', rawProxy, ({ upstreamPort }) => String(upstreamPort));
+const bare = createScriptSubject('bare', bareProxy, ({ upstreamPort }) => `http://127.0.0.1:${upstreamPort}`);
 
-/** As users run it: the launcher, a file, a key, ledger and metrics, the access log going to a file. */
-const postern: Subject = { name: 'postern', start: (setting) => startPostern(setting, 'postern', {}) };
+/** A proxy in one file, which is told where its upstream is and what stands before every path there. */
+function createScriptSubject(name: 'raw' | 'bare', script: string, toUpstream: (setting: Setting) => string): Subject {
+  return {
+    name,
+    isJavaScript: true,
+    async start(setting) {
+      const { children, runtime, directory, payload, nodeOptions = [], env = {} } = setting;
+      const child = children.start({
+        command: runtime,
+        args: [...runtimeFlags, ...nodeOptions, script, toUpstream(setting), `/${payload.name}`],
+        outputFile: join(directory, `${name}.log`),
+        core: 'subject',
+        env,
+      });
+      return { port: await listeningPort(child), path: payload.path, child };
+    },
+  };
+}
+
+/** As users run it: the launcher, a file, keys, ledger and metrics, the access log going to a file. */
+const postern = createGatewaySubject('postern', {});
 
 /** With successes left alone by the search for the upstream's credential. */
-const unscreened: Subject = {
-  name: 'unscreened',
-  start: (setting) => startPostern(setting, 'unscreened', { screen: 'errors' }),
-};
+const unscreened = createGatewaySubject('unscreened', { screen: 'errors' });
 
 /** While someone looks at the console's live view. */
 const watched: Subject = {
   name: 'watched',
+  isJavaScript: true,
   async start(setting) {
     const running = await startPostern(setting, 'watched', {});
     if (running.child !== undefined) await watchConsole(running.child);
@@ -90,26 +116,32 @@ const watched: Subject = {
   },
 };
 
-/** With limits on key, project and model, a budget and a price. */
-const capped: Subject = { name: 'capped', start: (setting) => startPostern(setting, 'capped', { isCapped: true }) };
+/** With limits on keys, project and model, and budgets on keys and project. */
+const capped = createGatewaySubject('capped', { isCapped: true });
 
 /** The same with the limits counted in Redis. */
 const shared: Subject = {
   name: 'shared',
+  isJavaScript: true,
   async start(setting) {
     const redis = await startRedis(setting.children, join(setting.directory, 'redis'));
     return startPostern(setting, 'shared', { isCapped: true, redis });
   },
 };
 
+function createGatewaySubject(name: SubjectName, extras: Extras): Subject {
+  return { name, isJavaScript: true, start: (setting) => startPostern(setting, name, extras) };
+}
+
 interface Extras {
   readonly isCapped?: boolean;
   readonly redis?: string;
   readonly screen?: 'all' | 'errors';
+  readonly isCrowded?: boolean;
 }
 
 async function startPostern(
-  { children, directory, payload, upstreamPort, profileDirectory }: Setting,
+  { children, directory, payload, upstreamPort, nodeOptions = [], env = {} }: Setting,
   name: string,
   extras: Extras,
 ): Promise<Running> {
@@ -117,18 +149,20 @@ async function startPostern(
   mkdirSync(home, { recursive: true });
   const configFile = join(home, 'postern.json');
   writeFileSync(configFile, JSON.stringify(toConfig(payload, upstreamPort, extras)));
-  const profiling =
-    profileDirectory === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileDirectory}` };
   const child = children.start({
     command: launcher,
     args: ['serve', '--config', configFile],
     outputFile: join(home, 'access.log'),
     core: 'subject',
     cwd: home,
-    env: profiling,
+    env: { ...env, ...(nodeOptions.length === 0 ? {} : { NODE_OPTIONS: nodeOptions.join(' ') }) },
   });
   return { port: await listeningPort(child), path: payload.path, child };
 }
+
+/** Room and patience for more connections than any of the defaults. */
+const crowdedServer = { max_connections: 100_000, timeouts: { headers: '1h', request: '1h', keep_alive: '1h' } };
+const crowdedUpstream = { limits: { concurrency: 100_000 }, timeouts: { idle: '1h', total: '1h' } };
 
 /** So wide that nothing is refused; what counts is the counting. */
 const rates = { requests_per_minute: 1e9, tokens_per_minute: 1e12, items_per_day: 1e12, concurrency: 1e6 };
@@ -136,15 +170,16 @@ const rates = { requests_per_minute: 1e9, tokens_per_minute: 1e12, items_per_day
 function toConfig(
   { name, operation }: Payload,
   upstreamPort: number,
-  { isCapped = false, redis, screen = 'all' }: Extras,
+  { isCapped = false, redis, screen = 'all', isCrowded = false }: Extras,
 ): unknown {
   const limits = isCapped ? { limits: rates } : {};
+  const budgets = isCapped ? { budgets: [{ every: 'month', amount: 1_000_000 }] } : {};
   return {
-    server: { port: 0 },
+    server: { port: 0, ...(isCrowded ? crowdedServer : {}) },
     console: { port: 0 },
     store: 'sqlite:postern.db',
     ...(redis === undefined ? {} : { redis }),
-    projects: [{ id: 'bench', ...limits, ...(isCapped ? { budgets: [{ every: 'month', amount: 1_000_000 }] } : {}) }],
+    projects: [{ id: 'bench', ...limits, ...budgets }],
     upstreams: [
       {
         id: 'bench',
@@ -152,6 +187,7 @@ function toConfig(
         base_url: `http://127.0.0.1:${upstreamPort}/${name}/v1`,
         api_key: upstreamKey,
         screen,
+        ...(isCrowded ? crowdedUpstream : {}),
       },
     ],
     models: [
@@ -163,7 +199,14 @@ function toConfig(
         ...limits,
       },
     ],
-    keys: [{ id: 'bench', secret: benchKey, models: ['*'], project: 'bench', ...limits }],
+    keys: benchKeys.map((secret, index) => ({
+      id: `bench-${index}`,
+      secret,
+      models: ['*'],
+      project: 'bench',
+      ...limits,
+      ...budgets,
+    })),
   };
 }
 
@@ -171,8 +214,18 @@ function toConfig(
 export function availableSubjects(): Subject[] {
   const subjects = [direct];
   if (nginx !== undefined) subjects.push(nginxProxy);
-  subjects.push(bare);
+  subjects.push(raw, bare);
   if (existsSync(gatewayMain)) subjects.push(postern, unscreened, watched, capped);
   if (existsSync(gatewayMain) && redisProgram !== undefined) subjects.push(shared);
   return subjects;
 }
+
+/** Those that take many connections, and say what they hold. */
+export const crowdedSubjects: readonly Subject[] = [
+  raw,
+  bare,
+  ...(existsSync(gatewayMain) ? [createGatewaySubject('postern', { isCrowded: true })] : []),
+];
+
+/** Those of a run that names none: Postern in its other ways is compared when asked for. */
+export const usualSubjects: readonly SubjectName[] = ['direct', 'nginx', 'raw', 'bare', 'postern'];

@@ -27,21 +27,10 @@ export async function startUpstreams(
   payloads: readonly Payload[],
 ): Promise<BenchUpstreams> {
   mkdirSync(directory, { recursive: true });
-  const files = payloads.map((payload): [string, string] => {
-    const file = join(directory, `${payload.name}.http`);
-    writeFileSync(file, toHttpAnswer(payload));
-    return [payload.name, file];
-  });
-  const manifest = join(directory, 'manifest.json');
-  writeFileSync(manifest, JSON.stringify(Object.fromEntries(files)));
-  const child = children.start({
-    command: runtime,
-    args: ['--max-semi-space-size=64', rawUpstream, manifest],
-    outputFile: join(directory, 'raw-upstream.log'),
-    core: 'load',
-  });
+  const answers = payloads.map((payload): [string, Buffer] => [payload.name, toHttpAnswer(payload)]);
+  const { child, port } = await startRawUpstream(children, runtime, directory, answers);
   const started: Child[] = [child];
-  const raw: BenchUpstream = { kind: 'raw sockets', port: await listeningPort(child) };
+  const raw: BenchUpstream = { kind: 'raw sockets', port };
 
   let native = raw;
   if (nginx !== undefined) {
@@ -58,7 +47,35 @@ export async function startUpstreams(
   };
 }
 
-function toHttpAnswer({ contentType, answer, eventEnds }: Payload): Buffer {
+/** Gives each path whose first segment is a name the bytes that stand beside it. */
+export async function startRawUpstream(
+  children: Children,
+  runtime: string,
+  directory: string,
+  answers: readonly (readonly [name: string, answer: Buffer])[],
+): Promise<{ readonly child: Child; readonly port: number }> {
+  const files = answers.map(([name, answer]): [string, string] => {
+    const file = join(directory, `${name}.http`);
+    writeFileSync(file, answer);
+    return [name, file];
+  });
+  const manifest = join(directory, 'manifest.json');
+  writeFileSync(manifest, JSON.stringify(Object.fromEntries(files)));
+  const child = children.start({
+    command: runtime,
+    args: ['--max-semi-space-size=64', rawUpstream, manifest],
+    outputFile: join(directory, 'raw-upstream.log'),
+    core: 'load',
+  });
+  return { child, port: await listeningPort(child) };
+}
+
+/** A whole message: head, framing and body. */
+export function toHttpAnswer({
+  contentType,
+  answer,
+  eventEnds,
+}: Pick<Payload, 'contentType' | 'answer' | 'eventEnds'>): Buffer {
   const head = (framing: string): Buffer =>
     Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: ${contentType}\r\n${framing}\r\nConnection: keep-alive\r\n\r\n`);
   if (eventEnds === undefined) return Buffer.concat([head(`Content-Length: ${answer.length}`), answer]);

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { allocationPerRequest, type Reading } from './readings.ts';
+
+const reading = (atUs: number, allocatedBytes: number): Reading => ({
+  atUs,
+  allocatedBytes,
+  outsideBytes: allocatedBytes / 2,
+  collections: atUs / 10,
+  collectionUs: 0,
+  heldBytes: 0,
+  rssBytes: 0,
+});
+
+test('what was allocated outside of the span does not count, and the requests are those of the time between the lines', () => {
+  const readings = [reading(0, 0), reading(110, 1_000), reading(160, 6_000), reading(300, 1_000_000)];
+  // 50 of the span's 100 microseconds, and so half of its requests.
+  assert.deepEqual(allocationPerRequest(readings, { fromUs: 100, toUs: 200 }, 20), {
+    allocatedBytes: 500,
+    outsideBytes: 250,
+    collections: 0.5,
+    collectionUs: 0,
+  });
+});
+
+test('of fewer than two lines nothing can be said', () => {
+  assert.equal(allocationPerRequest([reading(110, 1)], { fromUs: 100, toUs: 200 }, 20), undefined);
+  assert.equal(allocationPerRequest([], { fromUs: 100, toUs: 200 }, 20), undefined);
+});
