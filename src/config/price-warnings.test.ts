@@ -23,6 +23,8 @@ test('a price that nobody knows is said where a budget should count it, once a m
   assert.deepEqual(await warningsOf(t, model), []);
   assert.deepEqual(await warningsOf(t, model, keyed('m*')), [whole]);
   assert.deepEqual(await warningsOf(t, model, keyed('other-*')), []);
+  assert.deepEqual(await warningsOf(t, model, keyed('m')), [whole]);
+  assert.ok((await warningsOf(t, model.replace('id: m', 'id: "n*"'), keyed('m'))).includes(whole));
   assert.deepEqual(await warningsOf(t, model, `projects: [{ id: p, ${budgets} }]\n`), [whole]);
   assert.deepEqual(await warningsOf(t, `${model}, ${budgets}`), [whole]);
   assert.deepEqual(await warningsOf(t, `${model}, price: unknown, ${budgets}`), []);

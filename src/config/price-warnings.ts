@@ -37,12 +37,14 @@ export function priceWarnings(
   compiled: readonly Model[],
   holders: Holders,
 ): string[] {
+  const byId = new Map(compiled.map((model) => [model.id, model]));
+  const isCounted = createCounted(holders);
   return models.flatMap(({ path, value }) => {
-    const model = compiled.find(({ id }) => id === value.id);
+    const model = byId.get(value.id);
     if (model === undefined) return [];
     const called = calledTargets(value, model);
     return [
-      ...unknownPrices({ path, value }, model, called, holders),
+      ...unknownPrices({ path, value }, called, isCounted(model)),
       ...missingUnits({ path, value }, model, called),
       ...perTokenPrices({ path, value }),
     ];
@@ -51,23 +53,19 @@ export function priceWarnings(
 
 /** A target that has no weight costs nothing; one whose upstream is not there has a fault already. */
 function calledTargets(value: ModelEntry, model: Model): CalledTarget[] {
+  const byCall = new Map(model.targets.map((target) => [`${target.upstream.id} ${target.model}`, target]));
   return value.targets.flatMap((entry, index) => {
-    const name = entry.model ?? value.id;
-    const target = model.targets.find(
-      ({ upstream, model: called }) => upstream.id === entry.upstream && called === name,
-    );
+    const target = byCall.get(`${entry.upstream} ${entry.model ?? value.id}`);
     return target === undefined || target.weight === 0 ? [] : [{ entry, target, name: `targets[${index}]` }];
   });
 }
 
-/** Not where the operator wrote that it is unknown. */
+/** Not where the operator wrote that it is unknown. `isCounted`: whoever calls the model may have a budget. */
 function unknownPrices(
   { path, value }: Entry<ModelEntry>,
-  model: Model,
   called: readonly CalledTarget[],
-  holders: Holders,
+  isCounted: boolean,
 ): string[] {
-  const isCounted = hasBudgets(model.caps) || isWithinBudgets(model, holders);
   const unknown = called.filter(
     ({ entry, target }) =>
       target.price === undefined &&
@@ -81,10 +79,17 @@ function unknownPrices(
   ];
 }
 
-function isWithinBudgets(model: Model, { keys, projects }: Holders): boolean {
+/** Whether what a model costs may count towards a budget, its upstreams' aside. */
+function createCounted({ keys, projects }: Holders): (model: Model) => boolean {
   // Which keys of the store belong to a project is not known here.
-  if (projects.values().some(({ caps }) => hasBudgets(caps))) return true;
-  return keys.values().some((key) => hasBudgets(key.caps) && key.models.some((pattern) => reaches(pattern, model.id)));
+  if (projects.values().some(({ caps }) => hasBudgets(caps))) return () => true;
+  const named = new Set<string>();
+  for (const { caps, models } of keys.values()) if (hasBudgets(caps)) for (const name of models) named.add(name);
+  const patterns = [...named].filter((name) => name.includes('*'));
+  return ({ id, caps }) => {
+    if (hasBudgets(caps) || named.has(id)) return true;
+    return id.includes('*') ? named.size > 0 : patterns.some((pattern) => reaches(pattern, id));
+  };
 }
 
 const hasBudgets = ({ budgets }: Caps = noCaps): boolean => budgets.length > 0;
