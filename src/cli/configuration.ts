@@ -57,9 +57,9 @@ export async function openResources(
   open: OpenStore = (url) => openStore(url, { cwd: context.cwd }),
 ): Promise<OpenResources | FaultyConfiguration> {
   const alone = await loadWith(context, []);
-  if (alone.ok) return joinStore(context, alone.snapshot.store, open);
+  if (alone.ok) return joinStore(context, alone, alone.snapshot.store, open);
   // The store may hold what the file lacks.
-  return isThere(alone.store, context) ? joinStore(context, alone.store, open) : alone;
+  return isThere(alone.store, context) ? joinStore(context, alone, alone.store, open) : alone;
 }
 
 /** The same for those who need a configuration without faults. */
@@ -128,13 +128,19 @@ export function toChanging(context: Surroundings, loaded: Pick<LoadedConfigurati
   return { load: createReader(context, loaded), secrets: { env: context.env, cwd: context.cwd } };
 }
 
-async function joinStore(context: Surroundings, url: string, open: OpenStore): Promise<OpenResources> {
+async function joinStore(
+  context: Surroundings,
+  alone: LoadedConfiguration | FaultyConfiguration,
+  url: string,
+  open: OpenStore,
+): Promise<OpenResources> {
   const store = await open(url).catch(toFault);
   try {
     // First the number, so that no change between the two is missed.
     const revision = await store.changes.latest();
     const resources = await store.resources.list();
-    return { ok: true, store, whole: await loadWith(context, resources), resources, revision };
+    const whole = resources.length === 0 ? alone : await loadWith(context, resources);
+    return { ok: true, store, whole, resources, revision };
   } catch (error) {
     await store.close();
     return toFault(error);
