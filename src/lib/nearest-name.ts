@@ -1,48 +1,93 @@
 /** Finds the known name that a mistyped one most likely stands for. */
 
+/** Undefined where nothing is near, and where looking for names has taken more than hints are worth. */
+export type NearestName = (name: string) => string | undefined;
+
+/** Longer ones are not looked for: the distance takes time in the square of the length. */
+const longestName = 200;
+
 /**
  * Undefined where nothing is near: at most a third of the letters may differ, or the name must be the beginning of a
  * known one. Case and separators do not count.
  */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
-  if (name.length > 200) return undefined; // the distance takes time in the square of the length
-  const folded = fold(name);
+  return createNearestName(known)(name);
+}
+
+/** A name held against another one; some 0.2 µs each. */
+const mostComparisons = 2_000_000;
+
+/** For many names: all of them together are held against known ones a bounded number of times, those that come later not at all. */
+export function createNearestName(known: Iterable<string>): NearestName {
+  let folded: { readonly name: string; readonly text: string }[] | undefined;
+  let comparisons = 0;
+  const answers = new Map<string, string | undefined>();
+  return (name) => {
+    if (name.length > longestName || comparisons > mostComparisons) return answers.get(name);
+    if (answers.has(name)) return answers.get(name);
+    folded ??= Array.from(known, (one) => ({ name: one, text: fold(one) }));
+    comparisons += folded.length;
+    const answer = findNearest(fold(name), folded);
+    answers.set(name, answer);
+    return answer;
+  };
+}
+
+function findNearest(
+  folded: string,
+  known: readonly { readonly name: string; readonly text: string }[],
+): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(folded.length / 3)) + 1;
+  let most = Math.max(1, Math.floor(folded.length / 3));
   let begun: string | undefined;
-  for (const candidate of known) {
-    const other = fold(candidate);
-    if (folded.length >= 3 && other.startsWith(folded)) begun ??= candidate;
-    if (Math.abs(other.length - folded.length) >= bestDistance) continue;
-    const distance = editDistance(folded, other);
-    if (distance < bestDistance) {
-      best = candidate;
-      bestDistance = distance;
-    }
+  for (const { name, text } of known) {
+    if (folded.length >= 3 && begun === undefined && text.startsWith(folded)) begun = name;
+    if (Math.abs(text.length - folded.length) > most) continue;
+    const distance = editDistance(folded, text, most);
+    if (distance > most) continue;
+    best = name;
+    most = distance - 1;
+    if (most < 0) break;
   }
   return best ?? begun;
 }
 
 const fold = (name: string): string => name.toLowerCase().replace(/[-_ .]/g, '');
 
-/** Letters added, dropped, replaced, or swapped with their neighbour. */
-function editDistance(a: string, b: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+let beforeLast = new Int32Array(longestName * 2);
+let last = new Int32Array(longestName * 2);
+let row = new Int32Array(longestName * 2);
+
+/** Letters added, dropped, replaced, or swapped with their neighbour; anything above `most` where there are more. */
+function editDistance(a: string, b: string, most: number): number {
+  const far = most + 1;
+  // What is further from the diagonal than that is too far. Beside it stands what is never less.
+  for (let j = 0; j <= b.length + 1; j++) last[j] = Math.min(j, far);
+  beforeLast.fill(far, 0, b.length + 2);
   for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1];
+    const from = Math.max(1, i - most);
+    const to = Math.min(b.length, i + most);
+    row[from - 1] = from === 1 ? Math.min(i, far) : far;
+    let least = row[from - 1] ?? far;
+    for (let j = from; j <= to; j++) {
+      const same = a.charCodeAt(i - 1) === b.charCodeAt(j - 1);
       let distance = Math.min(at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+      if (
+        i > 1 &&
+        j > 1 &&
+        a.charCodeAt(i - 1) === b.charCodeAt(j - 2) &&
+        a.charCodeAt(i - 2) === b.charCodeAt(j - 1)
+      ) {
         distance = Math.min(distance, at(beforeLast, j - 2) + 1);
       }
-      row.push(distance);
+      row[j] = distance;
+      if (distance < least) least = distance;
     }
-    beforeLast = last;
-    last = row;
+    row[to + 1] = far;
+    if (least > most) return far;
+    [beforeLast, last, row] = [last, row, beforeLast];
   }
   return at(last, b.length);
 }
 
-const at = (row: readonly number[], index: number): number => row[index] ?? Number.POSITIVE_INFINITY;
+const at = (cells: Int32Array, index: number): number => cells[index] ?? 0;
