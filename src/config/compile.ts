@@ -24,17 +24,22 @@ export interface Compiled {
   readonly credentialCounts: ReadonlyMap<string, number>;
 }
 
-/** What comes back is fit to run only while the context's list of faults stays empty. */
-export function compile(document: ConfigurationDocument, context: CompileContext): Compiled {
+/** What comes back is fit to run only while the context's list of faults stays empty. Every `yield` is a place to stop at. */
+export function* compiling(
+  document: ConfigurationDocument,
+  context: CompileContext,
+): Generator<undefined, Compiled, undefined> {
   const { settings } = document;
-  context.notices.push(...noticesOf(document));
+  for (const notice of yield* noticesOf(document)) context.notices.push(notice);
   const server = toServerSettings(settings.server, context);
   checkStore(settings.store, server.workers, context);
   checkRedis(settings.redis, context);
   const upstreamAddresses = toAddressRule(settings.upstream_addresses, context);
   checkPorts(settings, context);
-  const { byId, credentialCounts } = compileUpstreams(document.upstreams, upstreamAddresses, context);
-  const models = createModelIndex(compileModels(document, byId, context));
+  const { byId, credentialCounts } = yield* compileUpstreams(document.upstreams, upstreamAddresses, context);
+  const compiled = yield* compileModels(document, byId, context);
+  yield;
+  const models = createModelIndex(compiled);
   if (settings.upstreams.length === 0) context.warnings.push('upstreams: there are none, so nothing is served');
   const snapshot = Object.freeze({
     createdAtS: Math.floor(context.nowMs / 1000),
@@ -46,13 +51,13 @@ export function compile(document: ConfigurationDocument, context: CompileContext
     console: toConsoleSettings(settings.console, context),
     alerts: toAlertSettings(settings.alerts, document.areWebhooksStored ? upstreamAddresses : undefined),
     upstreamAddresses,
-    projects: compileProjects(document.projects, context),
+    projects: yield* compileProjects(document.projects, context),
     upstreams: byId,
     models,
     defaultModels: toDefaultModels(document, models, context),
-    keys: compileKeys(document, models, context),
+    keys: yield* compileKeys(document, models, context),
   });
-  context.warnings.push(...priceWarnings(document, models.all, snapshot));
+  for (const warning of yield* priceWarnings(document, models.all, snapshot)) context.warnings.push(warning);
   return { snapshot, credentialCounts };
 }
 

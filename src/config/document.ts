@@ -2,6 +2,7 @@
 
 import type * as z from 'zod';
 import type { ResourceKind } from '../core/store.ts';
+import { createNearestName, type NearestName } from '../lib/nearest-name.ts';
 import { type FaultList, type Path, type Position, toPathText } from './faults.ts';
 import { foreignFileFault } from './foreign-files.ts';
 import { isMapping } from './is-mapping.ts';
@@ -33,10 +34,12 @@ export interface ConfigurationDocument {
   readonly keys: readonly Entry<KeyEntry>[];
   /** Of all upstreams, those at fault included: to name one of them is no further fault. */
   readonly upstreamIds: ReadonlySet<string>;
+  readonly nearestUpstream: NearestName;
   /** IDs and aliases of all models, likewise. */
   readonly modelNames: ReadonlySet<string>;
   /** Of all projects, likewise. */
   readonly projectIds: ReadonlySet<string>;
+  readonly nearestProject: NearestName;
 }
 
 interface JudgeOptions {
@@ -46,11 +49,11 @@ interface JudgeOptions {
   readonly elements: readonly Element[];
 }
 
-/** Undefined where the file is no mapping at all. */
-export function judgeDocument(
+/** Undefined where the file is no mapping at all. Every `yield` is a place to stop at. */
+export function* judgingDocument(
   substitution: Substitution,
   { faults, positionOf, elements }: JudgeOptions,
-): ConfigurationDocument | undefined {
+): Generator<undefined, ConfigurationDocument | undefined, undefined> {
   const { tree, isSubstituted } = substitution;
   const foreign = foreignFileFault(tree);
   if (foreign !== undefined || !isMapping(tree)) {
@@ -58,9 +61,8 @@ export function judgeDocument(
     return undefined;
   }
   const context = { faults, isSubstituted };
-  checkLiteralVariables(tree, [], context);
-  for (const { root, document } of elements) checkLiteralVariables(document, [root], context);
-  const written = judge(settingsSchema, tree, [], context);
+  yield* checkAllForVariables(tree, elements, context);
+  const written = judgeSettings(tree, context);
   if (written === undefined) return undefined;
 
   const owned = withoutConflicts(elements, written, { faults, positionOf });
@@ -74,26 +76,94 @@ export function judgeDocument(
     projects: [...written.projects, ...documentsOf('project')],
   };
 
+  yield;
+
   function judgeOne<T extends z.ZodType>(schema: T, element: unknown, path: Path): Entry<z.output<T>>[] {
     const value = judge(schema, element, path, context);
     return value === undefined ? [] : [{ path, value }];
   }
-  const judgeFile = <T extends z.ZodType>(schema: T, list: 'upstreams' | 'models' | 'projects' | 'keys') =>
-    written[list].flatMap((element, index) => judgeOne(schema, element, [list, index]));
-  const judgeStore = <T extends z.ZodType>(schema: T, kind: ResourceKind) =>
-    owned.flatMap((one) => (one.kind === kind ? judgeOne(schema, one.document, [one.root]) : []));
+  const elementsOf: Pick<Settings, ElementList> = written;
+  function* judgeAll<T extends z.ZodType>(
+    schema: T,
+    list: ElementList,
+    kind?: ResourceKind,
+  ): Generator<undefined, Entry<z.output<T>>[], undefined> {
+    const entries: Entry<z.output<T>>[] = [];
+    for (const [index, element] of elementsOf[list].entries()) {
+      yield;
+      entries.push(...judgeOne(schema, element, [list, index]));
+    }
+    for (const one of owned) {
+      yield;
+      if (one.kind === kind) entries.push(...judgeOne(schema, one.document, [one.root]));
+    }
+    return entries;
+  }
 
+  const upstreamIds = yield* namesIn(settings.upstreams, ['id']);
+  const projectIds = yield* namesIn(settings.projects, ['id']);
   return {
     settings,
     areWebhooksStored: stored.areWebhooksStored,
-    upstreams: [...judgeFile(upstreamSchema, 'upstreams'), ...judgeStore(upstreamSchema, 'upstream')],
-    models: [...judgeFile(modelSchema, 'models'), ...judgeStore(modelSchema, 'model')],
-    projects: [...judgeFile(projectSchema, 'projects'), ...judgeStore(projectSchema, 'project')],
-    keys: judgeFile(keySchema, 'keys'),
-    upstreamIds: new Set(settings.upstreams.flatMap((upstream) => textsAt(upstream, 'id'))),
-    modelNames: new Set(settings.models.flatMap((model) => [...textsAt(model, 'id'), ...textsAt(model, 'aliases')])),
-    projectIds: new Set(settings.projects.flatMap((project) => textsAt(project, 'id'))),
+    upstreams: yield* judgeAll(upstreamSchema, 'upstreams', 'upstream'),
+    models: yield* judgeAll(modelSchema, 'models', 'model'),
+    projects: yield* judgeAll(projectSchema, 'projects', 'project'),
+    keys: yield* judgeAll(keySchema, 'keys'),
+    upstreamIds,
+    nearestUpstream: createNearestName(upstreamIds),
+    modelNames: yield* namesIn(settings.models, ['id', 'aliases']),
+    projectIds,
+    nearestProject: createNearestName(projectIds),
   };
+}
+
+const elementLists = ['upstreams', 'models', 'projects', 'keys'] as const;
+type ElementList = (typeof elementLists)[number];
+
+type VariableContext = Parameters<typeof checkLiteralVariables>[2];
+
+function* checkAllForVariables(
+  tree: Readonly<Record<string, unknown>>,
+  elements: readonly Element[],
+  context: VariableContext,
+): Generator<undefined, void, undefined> {
+  for (const [key, section] of Object.entries(tree)) {
+    if (!Array.isArray(section)) checkLiteralVariables(section, [key], context);
+    else {
+      for (const [index, element] of section.entries()) {
+        yield;
+        checkLiteralVariables(element, [key, index], context);
+      }
+    }
+  }
+  for (const { root, document } of elements) {
+    yield;
+    checkLiteralVariables(document, [root], context);
+  }
+}
+
+/** The elements of its lists are judged one by one, later. */
+function judgeSettings(tree: Readonly<Record<string, unknown>>, context: VariableContext): Settings | undefined {
+  const settings = { ...tree };
+  for (const list of elementLists) if (Array.isArray(settings[list])) settings[list] = [];
+  const written = judge(settingsSchema, settings, [], context);
+  if (written === undefined) return undefined;
+  const [upstreams, models, projects, keys] = elementLists.map((list) => elementsAt(tree, list));
+  return { ...written, upstreams: upstreams ?? [], models: models ?? [], projects: projects ?? [], keys: keys ?? [] };
+}
+
+function elementsAt(tree: Readonly<Record<string, unknown>>, list: ElementList): unknown[] {
+  const elements = tree[list];
+  return Array.isArray(elements) ? elements : [];
+}
+
+function* namesIn(elements: readonly unknown[], keys: readonly string[]): Generator<undefined, Set<string>, undefined> {
+  const names = new Set<string>();
+  for (const element of elements) {
+    yield;
+    for (const key of keys) for (const name of textsAt(element, key)) names.add(name);
+  }
+  return names;
 }
 
 /** What the file declares is the file's: whoever has the same ID in the store is at fault, and left out from here on. */
@@ -102,6 +172,15 @@ function withoutConflicts(
   written: Settings,
   { faults, positionOf }: Pick<JudgeOptions, 'faults' | 'positionOf'>,
 ): Element[] {
+  const places = new Map<string, number>();
+  if (elements.length > 0) {
+    for (const list of elementLists) {
+      for (const [index, element] of written[list].entries()) {
+        const name = isMapping(element) ? `${list} ${element.id}` : '';
+        if (!places.has(name)) places.set(name, index);
+      }
+    }
+  }
   return elements.filter(({ kind, id, root, document }) => {
     if (document.id !== id) {
       faults.add([root, 'id'], `is not the ID that it has in the store, which is ${JSON.stringify(id)}`);
@@ -110,8 +189,8 @@ function withoutConflicts(
     // Its keys are looked at one by one.
     if (kind === 'setting') return true;
     const list = resourceLists[kind];
-    const index = written[list].findIndex((element) => isMapping(element) && element.id === id);
-    if (index === -1) return true;
+    const index = places.get(`${list} ${id}`);
+    if (index === undefined) return true;
     const place = [list, index, 'id'];
     const line = positionOf(place)?.line;
     faults.add(

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { nearestName } from '../lib/nearest-name.ts';
-import { takeOutProtoKeys } from '../lib/proto-keys.ts';
+import { holdsProtoKey, takeOutProtoKeys } from '../lib/proto-keys.ts';
 import { type FaultList, type Path, suggestion } from './faults.ts';
 import { isSecretAt, keysAt, schemaAt, wantsScalar } from './schema-lookup.ts';
 import type { Substitution } from './substitute.ts';
@@ -22,6 +22,10 @@ export function judge<T extends z.ZodType>(
   at: Path,
   context: JudgeContext,
 ): z.output<T> | undefined {
+  if (!holdsProtoKey(input)) {
+    const fitting = schema.safeParse(input);
+    if (fitting.success) return fitting.data;
+  }
   const value: unknown = structuredClone(input);
   for (const path of takeOutProtoKeys(value)) context.faults.add([...at, ...path], 'unknown key');
   const part: Part = { value };

@@ -3,7 +3,7 @@
 import type { KeyRecord } from '../core/key.ts';
 import type { ModelIndex } from '../core/snapshot.ts';
 import { digestOf } from '../lib/key-secret.ts';
-import { nearestName } from '../lib/nearest-name.ts';
+import { createNearestName, type NearestName } from '../lib/nearest-name.ts';
 import { toCaps } from './caps.ts';
 import { type CompileContext, checkStars, createClaims, quoted } from './context.ts';
 import type { ConfigurationDocument, Entry } from './document.ts';
@@ -11,22 +11,24 @@ import { type Path, suggestion, toPathText } from './faults.ts';
 import type { KeyEntry } from './schema.ts';
 import { checkAddresses } from './server-settings.ts';
 
-export function compileKeys(
+export function* compileKeys(
   document: ConfigurationDocument,
   models: ModelIndex,
   context: CompileContext,
-): ReadonlyMap<string, KeyRecord> {
+): Generator<undefined, ReadonlyMap<string, KeyRecord>, undefined> {
   const claim = createClaims(context);
   const digests = new Map<string, Path>();
   const keys = new Map<string, KeyRecord>();
+  const names = createNearestName(models.all.map(({ id }) => id));
   for (const { path, value } of document.keys) {
+    yield;
     claim(value.id, [...path, 'id']);
     const digest = digestOf(value.secret);
     const first = digests.get(digest);
     if (first !== undefined)
       context.faults.add([...path, 'secret'], `is the same as that of ${toPathText(first)}; each key needs its own`);
     digests.set(digest, first ?? path);
-    checkModels({ path, value }, document, models, context);
+    checkModels({ path, value }, document, models, names, context);
     checkAddresses(value.addresses ?? [], [...path, 'addresses'], context);
     if (value.expires !== undefined && value.expires <= context.nowMs) {
       context.warnings.push(`${toPathText(path)}: this key has expired`);
@@ -56,12 +58,12 @@ function toRecord({ path, value: entry }: Entry<KeyEntry>, context: CompileConte
 
 function checkProject(
   { path, value: { project } }: Entry<KeyEntry>,
-  { projectIds }: ConfigurationDocument,
+  { projectIds, nearestProject }: ConfigurationDocument,
   context: CompileContext,
 ): void {
   if (project === undefined || projectIds.has(project)) return;
   const at = [...path, 'project'];
-  const near = context.isSubstituted(at) ? undefined : nearestName(project, projectIds);
+  const near = context.isSubstituted(at) ? undefined : nearestProject(project);
   const hint = suggestion(near) || '; declare it under projects';
   context.faults.add(at, `unknown project ${quoted(context, at, project)}${hint}`);
 }
@@ -71,6 +73,7 @@ function checkModels(
   { path, value }: Entry<KeyEntry>,
   { modelNames }: ConfigurationDocument,
   models: ModelIndex,
+  nearest: NearestName,
   context: CompileContext,
 ): void {
   for (const [index, name] of value.models.entries()) {
@@ -83,12 +86,7 @@ function checkModels(
         `${toPathText(at)} is an alias, and keys are judged by the model's ID: write ${resolved.id}`,
       );
     } else if (resolved === undefined && !modelNames.has(name)) {
-      const hint = suggestion(
-        nearestName(
-          name,
-          models.all.map(({ id }) => id),
-        ),
-      );
+      const hint = suggestion(nearest(name));
       context.warnings.push(`${toPathText(at)}: there is no model ${quoted(context, at, name)}${hint}`);
     }
   }

@@ -7,6 +7,9 @@ import type { Substitution } from './substitute.ts';
 const variable =
   /(?:^|[\s:@/])\$[A-Z_][A-Z0-9_]{2,}(?=$|[\s:@/])|^(?:os\.environ\/\w+|process\.env\.\w+|\$env:\w+|\$\(\w+\)|%[A-Z_][A-Z0-9_]*%|\{\{\s*\w+\s*\}\})$/;
 
+/** Of all that is taken for a variable, one of these is a part. */
+const mayNameVariable = /[$%{]|^os\.|^process\./;
+
 /** What stands under these is nobody's to read but a service's, or a person's. */
 const freeText = new Set<string | number>(['defaults', 'metadata']);
 
@@ -15,6 +18,7 @@ export function checkLiteralVariables(
   path: Path,
   context: { readonly faults: FaultList; readonly isSubstituted: Substitution['isSubstituted'] },
 ): void {
+  if (!mayHoldVariable(value)) return;
   if (typeof value === 'string') {
     if (!variable.test(value) || context.isSubstituted(path)) return;
     context.faults.add(
@@ -28,4 +32,9 @@ export function checkLiteralVariables(
   for (const [step, inner] of entries) {
     if (!freeText.has(step)) checkLiteralVariables(inner, [...path, step], context);
   }
+}
+
+function mayHoldVariable(value: unknown): boolean {
+  if (typeof value === 'string') return mayNameVariable.test(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(mayHoldVariable);
 }

@@ -6,10 +6,11 @@ import type { Family } from '../core/family.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Resource } from '../core/store.ts';
 import { type KeyRing, SecretKeyError } from '../lib/sealed.ts';
+import { inTurns } from '../lib/turns.ts';
 import { availableMemory } from './available-memory.ts';
-import { compile } from './compile.ts';
+import { compiling } from './compile.ts';
 import { type DeclaredElement, toDeclared, toKeyLines } from './declared.ts';
-import { judgeDocument } from './document.ts';
+import { judgingDocument } from './document.ts';
 import { embeddedConfiguration } from './embedded.ts';
 import { createFaultList, type Fault, type FaultList } from './faults.ts';
 import { findConfiguration } from './find.ts';
@@ -17,9 +18,10 @@ import { filesNamedIn } from './named-files.ts';
 import { type Element, openElements, toElements, withElements } from './resources.ts';
 import { standardStore } from './schema.ts';
 import { keyFileOf, readKeyRing, type SecretKeyPlace, warningOf } from './secret-key.ts';
-import { readSideFiles, readText } from './side-files.ts';
-import { parseSource, type Source } from './source.ts';
-import { type Environment, substitute } from './substitute.ts';
+import { readSideFiles } from './side-files.ts';
+import { type Source, toSource } from './source.ts';
+import { readSourceFile } from './source-file.ts';
+import { type Environment, substituting } from './substitute.ts';
 
 export interface LoadOptions {
   /** What `--config` names. To load again what was loaded before, give its `file`. */
@@ -64,9 +66,7 @@ export interface FaultyConfiguration {
   readonly store: string | undefined;
 }
 
-const largestFileBytes = 4 * 1024 * 1024;
-
-/** Every fault at once. Whatever the file and the store hold, this does not throw. */
+/** Every fault at once. Whatever the file and the store hold, this does not throw, and holds nobody up for long. */
 export async function loadConfiguration(options: LoadOptions): Promise<LoadedConfiguration | FaultyConfiguration> {
   const { env, families, cwd, resources = [], added = [], nowMs = Date.now } = options;
   const { availableBytes = availableMemory(), availableCores = availableParallelism() } = options;
@@ -76,10 +76,10 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const { tree, faults, positionOf } = withElements(source, sealed);
   if (tree === undefined) return { ok: false, faults: faults.all(), file, store: undefined };
 
-  const substitution = substitute(tree, env, faults);
+  const substitution = await inTurns(substituting(tree, env, faults));
   const place = { env, cwd, store: storeIn(substitution.tree) };
   const elements = sealed.length === 0 ? sealed : openElements(sealed, await findKeyRing(place, faults), faults);
-  const document = judgeDocument(substitution, { faults, positionOf, elements });
+  const document = await inTurns(judgingDocument(substitution, { faults, positionOf, elements }));
   if (document === undefined) return { ok: false, faults: faults.all(), file, store: undefined };
 
   const sideFiles = await readSideFiles(filesNamedIn(document), file === undefined ? cwd : dirname(file));
@@ -89,7 +89,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   if (keyWarning !== undefined) warnings.push(keyWarning);
   const notices: string[] = [];
   const { isSubstituted } = substitution;
-  const { snapshot, credentialCounts } = compile(document, {
+  const compilation = compiling(document, {
     families,
     sideFiles,
     nowMs: nowMs(),
@@ -101,6 +101,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     warnings,
     notices,
   });
+  const { snapshot, credentialCounts } = await inTurns(compilation);
   const found = faults.all();
   if (found.length > 0) return { ok: false, faults: found, file, store: snapshot.store };
   const files = file === undefined ? [] : [file, ...sideFiles.paths];
@@ -142,8 +143,5 @@ async function findKeyRing(place: SecretKeyPlace, faults: FaultList): Promise<Ke
 async function readSource(file: string | undefined): Promise<Source> {
   const nowhere = createFaultList(() => undefined);
   if (file === undefined) return { tree: embeddedConfiguration, positionOf: () => undefined, faults: nowhere };
-  const content = await readText(file, largestFileBytes);
-  if ('text' in content) return parseSource(content.text);
-  nowhere.add([], `the configuration file cannot be used: ${content.reason}`);
-  return { tree: undefined, positionOf: () => undefined, faults: nowhere };
+  return inTurns(toSource(await readSourceFile(file)));
 }

@@ -19,14 +19,15 @@ import { toSpace } from './vector-space.ts';
 /** On the routes of these, a hidden model answers as an unknown one does. */
 const visibleOnly: readonly Operation[] = ['rerank', 'embeddings'];
 
-export function compileModels(
+export function* compileModels(
   document: ConfigurationDocument,
   upstreams: ReadonlyMap<string, Upstream>,
   context: CompileContext,
-): Model[] {
+): Generator<undefined, Model[], undefined> {
   const claim = createClaims(context);
   const models: Model[] = [];
   for (const { path, value } of document.models) {
+    yield;
     const named = claimNames(value, path, claim, context);
     const [first, ...others] = toTargets({ path, value }, document, upstreams, context);
     if (first === undefined) continue;
@@ -34,22 +35,27 @@ export function compileModels(
     const model = compileModel({ path, value }, [first, ...others], isComplete, context);
     if (named) models.push(model);
   }
-  context.warnings.push(...ambiguities(models));
+  for (const warning of yield* ambiguities(models)) context.warnings.push(warning);
   return [...models, ...builtInModels(upstreams, document.modelNames)];
 }
 
 /** Patterns of one length that a name can match both: which one holds is for the file's order to say, and nobody sees it there. */
-function ambiguities(models: readonly Model[]): string[] {
-  const patterns = models.filter(({ id }) => id.includes('*'));
-  return patterns.flatMap(({ id }, index) =>
-    patterns
-      .slice(index + 1)
-      .filter((other) => other.id.length === id.length && overlap(id, other.id))
-      .map(
-        (other) =>
-          `models: the patterns "${id}" and "${other.id}" are equally long, and a name can match both; "${id}" holds, as it comes first: make one of them longer, or name such models`,
-      ),
-  );
+function* ambiguities(models: readonly Model[]): Generator<undefined, string[], undefined> {
+  const found: string[] = [];
+  const patterns = models.flatMap(({ id }) => (id.includes('*') ? [id] : []));
+  for (const sameLength of Map.groupBy(patterns, ({ length }) => length).values()) {
+    for (const [index, id] of sameLength.entries()) {
+      yield;
+      for (const other of sameLength.slice(index + 1)) {
+        if (overlap(id, other)) found.push(ambiguity(id, other));
+      }
+    }
+  }
+  return found;
+}
+
+function ambiguity(id: string, other: string): string {
+  return `models: the patterns "${id}" and "${other}" are equally long, and a name can match both; "${id}" holds, as it comes first: make one of them longer, or name such models`;
 }
 
 function overlap(one: string, other: string): boolean {

@@ -32,23 +32,26 @@ interface CalledTarget {
   readonly name: string;
 }
 
-export function priceWarnings(
+export function* priceWarnings(
   { models }: Pick<ConfigurationDocument, 'models'>,
   compiled: readonly Model[],
   holders: Holders,
-): string[] {
+): Generator<undefined, string[], undefined> {
   const byId = new Map(compiled.map((model) => [model.id, model]));
   const isCounted = createCounted(holders);
-  return models.flatMap(({ path, value }) => {
+  const warnings: string[] = [];
+  for (const { path, value } of models) {
+    yield;
     const model = byId.get(value.id);
-    if (model === undefined) return [];
+    if (model === undefined) continue;
     const called = calledTargets(value, model);
-    return [
+    warnings.push(
       ...unknownPrices({ path, value }, called, isCounted(model)),
       ...missingUnits({ path, value }, model, called),
       ...perTokenPrices({ path, value }),
-    ];
-  });
+    );
+  }
+  return warnings;
 }
 
 /** A target that has no weight costs nothing; one whose upstream is not there has a fault already. */

@@ -7,13 +7,14 @@ import type { Entry } from './document.ts';
 import type { ProjectEntry } from './project-schema.ts';
 import { managerOf } from './resources.ts';
 
-export function compileProjects(
+export function* compileProjects(
   entries: readonly Entry<ProjectEntry>[],
   context: CompileContext,
-): ReadonlyMap<string, Project> {
+): Generator<undefined, ReadonlyMap<string, Project>, undefined> {
   const claim = createClaims(context);
   const projects = new Map<string, Project>();
   for (const { path, value } of entries) {
+    yield;
     const project = Object.freeze({
       id: value.id,
       managedBy: managerOf(path),

@@ -178,12 +178,12 @@ function checkName(name: string, modelId: string, path: Path, context: CompileCo
 function reportUnknown(
   { upstream }: TargetEntry,
   path: Path,
-  { upstreamIds }: ConfigurationDocument,
+  { upstreamIds, nearestUpstream }: ConfigurationDocument,
   context: CompileContext,
 ): void {
   if (upstreamIds.has(upstream)) return; // it is in the file, with a fault of its own
   const at = [...path, 'upstream'];
-  const hint = suggestion(nearestName(upstream, upstreamIds)) || '; declare it under upstreams';
+  const hint = suggestion(nearestUpstream(upstream)) || '; declare it under upstreams';
   context.faults.add(at, `unknown upstream ${quoted(context, at, upstream)}${hint}`);
 }
 

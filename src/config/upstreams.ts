@@ -38,15 +38,16 @@ export interface CompiledUpstreams {
 }
 
 /** `rule`: where those of the store may be. */
-export function compileUpstreams(
+export function* compileUpstreams(
   entries: readonly Entry<UpstreamEntry>[],
   rule: AddressRule,
   context: CompileContext,
-): CompiledUpstreams {
+): Generator<undefined, CompiledUpstreams, undefined> {
   const claim = createClaims(context);
   const byId = new Map<string, Upstream>();
   const credentialCounts = new Map<string, number>();
   for (const { path, value } of entries) {
+    yield;
     const isFirst = claim(value.id, [...path, 'id']);
     const family = findFamily(value.family, [...path, 'family'], context);
     const keys = readKeys(value, family?.credential, path, context);

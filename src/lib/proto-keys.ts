@@ -22,3 +22,9 @@ export function takeOutProtoKeys(root: unknown): Path[] {
   }
   return found;
 }
+
+/** Whether there is one at any depth. */
+export function holdsProtoKey(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.hasOwn(value, name) || Object.values(value).some(holdsProtoKey);
+}

@@ -1,0 +1,181 @@
+/** Reads all of YAML, and says what is wrong with a text that is none. Bounded in depth and in size. */
+
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  type YAMLError,
+} from 'yaml';
+import { type Columns, ColumnWriter, positionAt, type Scalar } from './columns.ts';
+import type { Path, Position } from './faults.ts';
+import type { SourceBounds } from './plain-source.ts';
+
+interface YamlFault {
+  readonly path: Path;
+  readonly message: string;
+  readonly position?: Position;
+}
+
+export interface YamlText {
+  readonly columns: Columns | undefined;
+  readonly faults: readonly YamlFault[];
+}
+
+const mostSyntaxFaults = 5;
+
+const tooDeep = ({ deepest }: SourceBounds): string => `is nested more than ${deepest} levels deep`;
+
+const syntaxMessages: Readonly<Partial<Record<YAMLError['code'], string>>> = {
+  BAD_INDENT: 'the indentation does not fit, or a bracket is not closed',
+  BAD_SCALAR_START: 'a value cannot begin with this character; put it in quotes',
+  BAD_DQ_ESCAPE: 'there is no such escape sequence; use single quotes for text with backslashes',
+  BLOCK_AS_IMPLICIT_KEY: 'the indentation does not fit, or a value with ": " in it needs quotes',
+  MISSING_CHAR: 'a quote, a bracket, a comma or a colon is missing',
+  MULTILINE_IMPLICIT_KEY: 'the indentation does not fit, or a colon is missing after the key',
+  TAB_AS_INDENT: 'indent with spaces, not with tabs',
+};
+
+export function readYaml(text: string, bounds: SourceBounds): YamlText {
+  if (opensTooMuch(text)) return unreadable([{ path: [], message: tooDeep(bounds) }]);
+  const lines = new LineCounter();
+  // Editors indent JSON with tabs too, which YAML forbids; a blank in its place keeps every position.
+  const json = /^\s*[{[]/.test(text);
+  const readable = json ? text.replace(/^[\t ]+/gm, (indent) => ' '.repeat(indent.length)) : text;
+  const parsed = parseAllDocuments(readable, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: false,
+    logLevel: 'error',
+  });
+  const documents: readonly Document.Parsed[] = Array.isArray(parsed) ? parsed : [];
+
+  const errors = documents.flatMap((document) => document.errors);
+  if (errors.length > 0) return unreadable(toSyntaxFaults(errors, readable, lines, bounds));
+
+  const [document, second] = documents;
+  if (document === undefined || document.contents === null) return unreadable([{ path: [], message: 'is empty' }]);
+  if (second !== undefined) {
+    const message = 'a second document begins here; one file holds one configuration';
+    return unreadable([{ path: [], position: positionAt(lines.lineStarts, second.range[0]), message }]);
+  }
+  return convert(document, lines.lineStarts, bounds);
+}
+
+/** The parser's time grows with the square of open brackets; no honest file has so many, even within quotes. */
+function opensTooMuch(text: string): boolean {
+  let open = 0;
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    open = bracket === '[' || bracket === '{' ? open + 1 : Math.max(0, open - 1);
+    if (open > 1000) return true;
+  }
+  return false;
+}
+
+const unreadable = (faults: readonly YamlFault[]): YamlText => ({ columns: undefined, faults });
+
+/** The library's own words may repeat what stands in the file, and so a secret: these do not. */
+function toSyntaxFaults(
+  errors: readonly YAMLError[],
+  text: string,
+  { lineStarts }: LineCounter,
+  bounds: SourceBounds,
+): YamlFault[] {
+  const faults = new Map<number, YamlFault>();
+  const textLines = text.split('\n');
+  for (const error of errors) {
+    const position = positionAt(lineStarts, error.pos[0]);
+    if (faults.has(position.line) || faults.size === mostSyntaxFaults) continue;
+    const bare = /[[{].*\$\{/.test(textLines[position.line - 1] ?? '');
+    const hint = bare ? `; between brackets a value with \${NAME} needs quotes` : '';
+    const message = error.code === 'RESOURCE_EXHAUSTION' ? tooDeep(bounds) : syntaxMessages[error.code];
+    faults.set(position.line, { path: [], position, message: (message ?? 'is not valid YAML') + hint });
+  }
+  return [...faults.values()];
+}
+
+function convert(document: Document.Parsed, lineStarts: readonly number[], bounds: SourceBounds): YamlText {
+  const writer = new ColumnWriter();
+  const faults: YamlFault[] = [];
+  let values = 0;
+  let stopped = false;
+
+  function report(path: Path, message: string, offset: number): void {
+    faults.push({ path, message, position: positionAt(lineStarts, offset) });
+  }
+
+  function stop(path: Path, message: string, offset: number): void {
+    if (!stopped) report(path, message, offset);
+    stopped = true;
+  }
+
+  /** `around`: where what holds it stands, should it have no place of its own. */
+  const offsetOf = (node: unknown, around: number): number => (isNode(node) && node.range ? node.range[0] : around);
+
+  /** `at`: where its key stands, or itself where it has none. */
+  function write(node: unknown, path: Path, at: number): void {
+    values += 1;
+    if (stopped) return;
+    if (path.length > bounds.deepest) stop(path, tooDeep(bounds), at);
+    else if (values > bounds.mostValues) stop(path, `the file unfolds to more than ${bounds.mostValues} values`, at);
+    else if (isAlias(node)) writeAliased(node, path, at);
+    else if (isSeq(node)) {
+      writer.list(at);
+      for (const [index, item] of node.items.entries()) write(item, [...path, index], offsetOf(item, at));
+      writer.close();
+    } else if (isMap(node)) writeMapping(node.items, path, at);
+    else if (isScalar(node)) writer.scalar(toScalar(node.value, path, at), at);
+    else writer.scalar(null, at);
+  }
+
+  function writeAliased(alias: Alias, path: Path, at: number): void {
+    const node = alias.resolve(document);
+    if (node !== undefined) {
+      write(node, path, at);
+      return;
+    }
+    report(path, 'the alias refers to an anchor that does not stand before it', at);
+    writer.scalar(null, at);
+  }
+
+  function writeMapping(items: readonly { key: unknown; value: unknown }[], path: Path, at: number): void {
+    const offsets = new Map<string, number>();
+    writer.mapping(at);
+    for (const { key: keyNode, value } of items) {
+      if (stopped) break;
+      const keyValue = isScalar(keyNode) ? keyNode.value : undefined;
+      const offset = offsetOf(keyNode, at);
+      if (keyValue === undefined || keyValue === null) {
+        report(path, 'a key must be plain text', offset);
+        continue;
+      }
+      const key = String(keyValue);
+      const keyPath = [...path, key];
+      const first = offsets.get(key);
+      offsets.set(key, first ?? offset);
+      if (key === '__proto__') report(keyPath, 'unknown key', first ?? offset);
+      else if (first !== undefined) {
+        report(keyPath, `stands twice; the first is on line ${positionAt(lineStarts, first).line}`, offset);
+      } else {
+        writer.key(key, offset);
+        write(value, keyPath, offset);
+      }
+    }
+    writer.close();
+  }
+
+  function toScalar(value: unknown, path: Path, at: number): Scalar {
+    if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+      return value;
+    report(path, 'is a kind of value that no setting takes; put it in quotes', at);
+    return null;
+  }
+
+  write(document.contents, [], offsetOf(document.contents, 0));
+  return { columns: stopped ? undefined : writer.finish(lineStarts), faults };
+}
