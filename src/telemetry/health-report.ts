@@ -20,7 +20,7 @@ interface HealthReporterDeps {
   readonly store: HealthStore;
   readonly node: string;
   readonly log: Log;
-  states(): readonly TargetState[];
+  states(): Promise<readonly TargetState[]>;
 }
 
 export function startHealthReports({ store, node, log, states }: HealthReporterDeps): HealthReporter {
@@ -37,7 +37,7 @@ export function startHealthReports({ store, node, log, states }: HealthReporterD
 
   async function write(): Promise<void> {
     try {
-      await store.report(node, states());
+      await store.report(node, await states());
       failing = false;
     } catch (error) {
       // Nothing depends on it but `postern models`; once is enough to say so.

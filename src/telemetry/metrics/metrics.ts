@@ -15,6 +15,7 @@ import type { Exchange } from '../../core/exchange.ts';
 import { operations } from '../../core/operation.ts';
 import type { Route } from '../../core/route.ts';
 import type { Model, Snapshot, Target } from '../../core/snapshot.ts';
+import { inTurns } from '../../lib/turns.ts';
 import { AttemptCounts, isCall } from './attempt-counts.ts';
 import type { MetricName } from './definitions.ts';
 import { type MetricSources, readSources } from './gauges.ts';
@@ -76,6 +77,7 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
   const limitHits = new Map<string, Counter>();
   const budgetHits = new Map<string, Counter>();
   let sources: MetricSources = {};
+  let adopted: readonly Model[] = [];
   let configTimestampS = 0;
   let wasReloaded = true;
 
@@ -97,7 +99,18 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
     }
   }
 
-  function bind(model: Model): void {
+  /** Those that nobody asked for yet come one after another, so that many of them hold up nobody. */
+  function* bindAll(models: readonly Model[]): Generator<undefined, void, undefined> {
+    for (const model of models) {
+      if (adopted !== models) return; // others are in force
+      countsOf(model);
+      yield;
+    }
+  }
+
+  const countsOf = (model: Model): ModelCounts => models.get(model) ?? bind(model);
+
+  function bind(model: Model): ModelCounts {
     const counts = new Map<Route, RequestCounts>();
     for (const route of routes) {
       if (!model.operations.includes(route.operation)) continue;
@@ -107,6 +120,11 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
       counts.set(route, made);
     }
     models.set(model, counts);
+    bindUsage(model);
+    return counts;
+  }
+
+  function bindUsage(model: Model): void {
     for (const target of model.targets) {
       if (target.weight > 0) usage.set(target, new UsageCounts(registry, model.id, target.upstream.id));
     }
@@ -116,7 +134,7 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
     if (route !== undefined && modelId !== undefined) {
       // A pattern's requests are the pattern's, whatever names clients find for it.
       const model = snapshot.models.resolve(modelId)?.model;
-      const counts = model === undefined ? undefined : models.get(model)?.get(route);
+      const counts = model === undefined ? undefined : countsOf(model).get(route);
       if (counts !== undefined) return counts;
     }
     return (path === undefined ? undefined : modelless.get(path)) ?? placeless;
@@ -124,17 +142,17 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
 
   return {
     adopt(snapshot) {
-      for (const model of snapshot.models.all) bind(model);
+      adopted = snapshot.models.all;
+      void inTurns(bindAll(adopted));
       for (const id of snapshot.upstreams.keys()) {
         if (!upstreams.has(id)) upstreams.set(id, new AttemptCounts(registry, id));
       }
-      for (const id of goneModels.notice(snapshot.models.all.map((model) => model.id))) {
-        if (id !== none) registry.forget('model', id);
-      }
-      for (const id of goneUpstreams.notice([...snapshot.upstreams.keys()])) {
-        registry.forget('upstream', id);
-        upstreams.delete(id);
-      }
+      const leftModels = new Set(goneModels.notice(snapshot.models.all.map((model) => model.id)));
+      leftModels.delete(none);
+      registry.forget('model', leftModels);
+      const leftUpstreams = new Set(goneUpstreams.notice([...snapshot.upstreams.keys()]));
+      registry.forget('upstream', leftUpstreams);
+      for (const id of leftUpstreams) upstreams.delete(id);
       configTimestampS = snapshot.createdAtS;
     },
     began({ route }) {

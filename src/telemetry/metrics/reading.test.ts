@@ -38,10 +38,22 @@ test('what is forgotten is gone, and nothing else', () => {
   registry.counter('postern_items_total', 'gone', 'up').add(1);
   registry.counter('postern_items_total', 'here', 'up').add(1);
   registry.counter('postern_limit_hits_total', 'model', 'requests').add(1);
-  registry.forget('model', 'gone');
+  registry.forget('model', new Set(['gone']));
   const parsed = parseExposition(toExposition(registry.read()));
   assert.deepEqual([...parsed.valuesOf('model')], ['here']);
   assert.equal(parsed.sum('postern_limit_hits_total'), 1);
+});
+
+test('a name that looks like a label of another is forgotten only as itself', () => {
+  const registry = createRegistry();
+  const names = ['a', 'b",model="a', 'b\\', ',model=a'];
+  for (const name of names) registry.counter('postern_items_total', name, 'up').add(1);
+  registry.forget('model', new Set(['a', 'b\\']));
+  const left = Object.keys(registry.read().postern_items_total ?? {});
+  assert.deepEqual(
+    left,
+    ['b",model="a', ',model=a'].map((name) => toLabels(['model', 'upstream'], [name, 'up'])),
+  );
 });
 
 test('the numbers of several processes: counts are added up, gauges by their sense', () => {

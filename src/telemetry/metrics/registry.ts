@@ -40,15 +40,10 @@ export class Histogram {
   }
 }
 
-interface Child<T> {
-  readonly values: readonly string[];
-  readonly labels: string;
-  readonly cell: T;
-}
-
 class Family<T extends Counter | Histogram> {
   readonly definition: Definition;
-  readonly #children = new Map<string, Child<T>>();
+  /** By its labels as they are written. */
+  readonly #children = new Map<string, T>();
   readonly #make: () => T;
 
   constructor(definition: Definition, make: () => T) {
@@ -60,23 +55,26 @@ class Family<T extends Counter | Histogram> {
     const labels = toLabels(this.definition.labels, values);
     let child = this.#children.get(labels);
     if (child === undefined) {
-      child = { values, labels, cell: this.#make() };
+      child = this.#make();
       this.#children.set(labels, child);
     }
-    return child.cell;
+    return child;
   }
 
-  forget(label: string, value: string): void {
-    const at = this.definition.labels.indexOf(label);
-    if (at === -1) return;
-    for (const [key, { values }] of this.#children) {
-      if (values[at] === value) this.#children.delete(key);
+  forget(label: string, values: ReadonlySet<string>): void {
+    if (!this.definition.labels.some((name) => name === label)) return;
+    const gone = new Set([...values].map((value) => toLabels([label], [value]).slice(1, -1)));
+    // Within a value a quote never stands without a backslash.
+    const written = new RegExp(`[{,](${label}="(?:[^"\\\\]|\\\\.)*")`);
+    for (const labels of this.#children.keys()) {
+      const [, found = ''] = written.exec(labels) ?? [];
+      if (gone.has(found)) this.#children.delete(labels);
     }
   }
 
   series(): Series {
     const series: Series = {};
-    for (const { labels, cell } of this.#children.values()) series[labels] = cell.read();
+    for (const [labels, cell] of this.#children) series[labels] = cell.read();
     return series;
   }
 }
@@ -85,8 +83,8 @@ export interface Registry {
   /** The one under these labels, in the order of the definition; the same every time. */
   counter(name: MetricName, ...values: string[]): Counter;
   histogram(name: MetricName, ...values: string[]): Histogram;
-  /** Lets go of every child with this label. */
-  forget(label: string, value: string): void;
+  /** Lets go of every child that has one of these under the label. */
+  forget(label: string, values: ReadonlySet<string>): void;
   /** All of them, or those that are wanted. */
   read(only?: ReadonlySet<MetricName>): Reading;
 }
@@ -104,8 +102,9 @@ export function createRegistry(): Registry {
   return {
     counter: (name, ...values) => familyOf(counters, name).child(values),
     histogram: (name, ...values) => familyOf(histograms, name).child(values),
-    forget(label, value) {
-      for (const family of [...counters.values(), ...histograms.values()]) family.forget(label, value);
+    forget(label, values) {
+      if (values.size === 0) return;
+      for (const family of [...counters.values(), ...histograms.values()]) family.forget(label, values);
     },
     read(only) {
       const reading: Reading = {};

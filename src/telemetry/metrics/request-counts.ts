@@ -19,8 +19,8 @@ export class RequestCounts {
   readonly #registry: Registry;
   readonly #place: Place;
   /** By outcome, then by class of status; made when first needed. */
-  readonly #ended: (Counter | undefined)[] = new Array(rowOutcomes.length * statusClasses.length).fill(undefined);
-  readonly #failed = new Map<ErrorCode, Counter>();
+  readonly #ended: (Counter | undefined)[] = [];
+  #failed: Map<ErrorCode, Counter> | undefined = undefined;
   #duration: Histogram | undefined = undefined;
   #firstByte: Histogram | undefined = undefined;
 
@@ -58,6 +58,7 @@ export class RequestCounts {
   }
 
   #failedWith(code: ErrorCode): Counter {
+    this.#failed ??= new Map();
     let counter = this.#failed.get(code);
     if (counter === undefined) {
       counter = this.#registry.counter('postern_errors_total', this.#place.route, code);
