@@ -26,6 +26,7 @@ import { createEdge } from './http/edge.ts';
 import { createListener } from './http/listener.ts';
 import type { Clock } from './lib/clock.ts';
 import { digestOf } from './lib/key-secret.ts';
+import { inTurns } from './lib/turns.ts';
 import { createPipeline } from './pipeline/pipeline.ts';
 import { routes } from './routes/index.ts';
 import { type HealthReporter, startHealthReports } from './telemetry/health-report.ts';
@@ -227,8 +228,9 @@ export function createApp({
     modelLists.watch(upstreams.values(), models);
   }
 
-  function describeTargets(): TargetState[] {
-    const states = dispatcher.describe(current);
+  const describeTargets = (): TargetState[] => withListed(dispatcher.describe(current));
+
+  function withListed(states: readonly TargetState[]): TargetState[] {
     return states.map((one) => (modelLists.lacks(one.upstream, one.model) ? { ...one, isListed: false } : one));
   }
 
@@ -240,7 +242,7 @@ export function createApp({
         store: store.health,
         node: `${hostname()}:${address.port}${worker === undefined ? '' : `#${worker}`}`,
         log,
-        states: describeTargets,
+        states: async () => withListed(await inTurns(dispatcher.describing(current))),
       });
       ready = true;
       return address;

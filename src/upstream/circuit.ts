@@ -154,13 +154,20 @@ export class Circuit {
   }
 }
 
+/** What those have in common that were never called, as most of many targets were not: nothing is ever added to it. */
+const none = new Uint32Array(recentSeconds);
+
 /** Calls and failures of the last seconds, a slot a second. */
 class RecentCalls {
-  readonly #calls = new Uint32Array(recentSeconds);
-  readonly #failures = new Uint32Array(recentSeconds);
+  #calls = none;
+  #failures = none;
   #second = 0;
 
   add(nowMs: number, failures: 0 | 1): void {
+    if (this.#calls === none) {
+      this.#calls = new Uint32Array(recentSeconds);
+      this.#failures = new Uint32Array(recentSeconds);
+    }
     this.#goTo(Math.floor(nowMs / 1000));
     const slot = this.#second % recentSeconds;
     this.#calls[slot] = (this.#calls[slot] ?? 0) + 1;

@@ -3,6 +3,7 @@
 import type { Candidate, Course, Dispatcher, NoTurn, Tried, Turn } from '../core/dispatch.ts';
 import type { Snapshot, Target, Upstream } from '../core/snapshot.ts';
 import type { TargetState } from '../core/target-state.ts';
+import { atOnce } from '../lib/turns.ts';
 import { pick, pickByWeight } from './balance.ts';
 import type { SharedPlaces } from './shared-places.ts';
 import { type KeyView, type Option, Standings, type TargetView, type UpstreamStanding } from './standing.ts';
@@ -31,6 +32,8 @@ export interface TargetDispatcher extends Dispatcher {
   checked(upstream: Upstream, ok: boolean, why: string | undefined): void;
   /** How every target of a configuration is, each once. */
   describe(snapshot: Pick<Snapshot, 'models'>): TargetState[];
+  /** The same in steps: every `yield` is a place to stop at. */
+  describing(snapshot: Pick<Snapshot, 'models'>): Generator<undefined, TargetState[], undefined>;
 }
 
 export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
@@ -183,23 +186,27 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       const forMs = upstream.healthCheck?.intervalMs ?? 0;
       onChange(changeOf(upstream.id, { rests, why: standing.down ?? wasDown ?? '', forMs }));
     },
-    describe: (snapshot) => {
-      const nowMs = clock.monotonicMs();
-      standings.forgetIdle(nowMs);
-      const states = new Map<string, TargetState>();
-      for (const { targets } of snapshot.models.all) {
-        const weighted = targets.filter(({ weight }) => weight > 0);
-        for (const target of weighted) {
-          const view = standings.view(target);
-          const alone = weighted.length === 1 && view.keys.length === 1;
-          const name = `${target.upstream.id} ${target.model}`;
-          const known = states.get(name);
-          if (known === undefined || known.state === 'failing') states.set(name, stateWithNames(view, alone, nowMs));
-        }
-      }
-      return [...states.values()];
-    },
+    describe: (snapshot) => atOnce(describing(snapshot)),
+    describing,
   };
+
+  function* describing(snapshot: Pick<Snapshot, 'models'>): Generator<undefined, TargetState[], undefined> {
+    const nowMs = clock.monotonicMs();
+    standings.forgetIdle(nowMs);
+    const states = new Map<string, TargetState>();
+    for (const { targets } of snapshot.models.all) {
+      yield;
+      const weighted = targets.filter(({ weight }) => weight > 0);
+      for (const target of weighted) {
+        const view = standings.view(target);
+        const alone = weighted.length === 1 && view.keys.length === 1;
+        const name = `${target.upstream.id} ${target.model}`;
+        const known = states.get(name);
+        if (known === undefined || known.state === 'failing') states.set(name, stateWithNames(view, alone, nowMs));
+      }
+    }
+    return [...states.values()];
+  }
 }
 
 /** Of an upstream as a whole. */

@@ -17,7 +17,8 @@ export class Latency {
   #meanMs = 0;
   #latestAtMs = Number.NEGATIVE_INFINITY;
 
-  readonly #samples = new Float64Array(keptSamples);
+  /** Made with the first call: most of many targets are never called. */
+  #samples: Float64Array | undefined = undefined;
   #recorded = 0;
   #percentileMs: number | undefined = undefined;
   #recordedAtSorting = 0;
@@ -25,6 +26,7 @@ export class Latency {
   record(ms: number, nowMs: number): void {
     this.#meanMs += (ms - this.#meanMs) * (1 - (1 - leastWeight) * this.#remainder(nowMs));
     this.#latestAtMs = nowMs;
+    this.#samples ??= new Float64Array(keptSamples);
     this.#samples[this.#recorded % keptSamples] = ms;
     this.#recorded += 1;
   }
@@ -41,7 +43,7 @@ export class Latency {
 
   /** What nineteen of twenty of the latest calls kept within; undefined while too few are known. */
   percentile95Ms(): number | undefined {
-    if (this.#recorded < leastSamples) return undefined;
+    if (this.#samples === undefined || this.#recorded < leastSamples) return undefined;
     if (this.#percentileMs === undefined || this.#recorded - this.#recordedAtSorting >= samplesPerSorting) {
       const sorted = this.#samples.slice(0, this.#recorded).sort();
       this.#percentileMs = sorted[Math.ceil(sorted.length * 0.95) - 1];

@@ -30,3 +30,10 @@ test('a failure that was the request’s own fault is none', () => {
   recent.forgive(minuteMs);
   assert.deepEqual(recent.sums(minuteMs), { calls: 1, failedCalls: 0 });
 });
+
+test('who was never called has nothing in common with those that were', () => {
+  const called = new RecentCalls();
+  called.add(minuteMs, true);
+  assert.deepEqual(new RecentCalls().sums(minuteMs), { calls: 0, failedCalls: 0 });
+  assert.deepEqual(called.sums(minuteMs), { calls: 1, failedCalls: 1 });
+});

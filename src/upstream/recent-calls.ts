@@ -3,15 +3,22 @@
 const slotMs = 10_000;
 const slots = 30;
 
+/** What those have in common that were never called, as most of many targets were not: nothing is ever added to it. */
+const none = new Uint32Array(slots);
+
 export class RecentCalls {
-  readonly #calls = new Uint32Array(slots);
-  readonly #failed = new Uint32Array(slots);
+  #calls = none;
+  #failed = none;
   #slot = 0;
   /** Whether it was ever called. */
   wasCalled = false;
 
   add(nowMs: number, isFailure: boolean): void {
     const at = this.#goTo(nowMs);
+    if (!this.wasCalled) {
+      this.#calls = new Uint32Array(slots);
+      this.#failed = new Uint32Array(slots);
+    }
     this.wasCalled = true;
     this.#calls[at] = (this.#calls[at] ?? 0) + 1;
     if (isFailure) this.#failed[at] = (this.#failed[at] ?? 0) + 1;
@@ -20,7 +27,7 @@ export class RecentCalls {
   /** A call that was counted as a success broke off after all. */
   broke(nowMs: number): void {
     const at = this.#goTo(nowMs);
-    this.#failed[at] = (this.#failed[at] ?? 0) + 1;
+    if (this.wasCalled) this.#failed[at] = (this.#failed[at] ?? 0) + 1;
   }
 
   /** A failure that was the request's own fault after all. */
@@ -39,6 +46,7 @@ export class RecentCalls {
 
   #goTo(nowMs: number): number {
     const slot = Math.floor(nowMs / slotMs);
+    if (!this.wasCalled) this.#slot = slot;
     if (slot - this.#slot >= slots) {
       this.#calls.fill(0);
       this.#failed.fill(0);
