@@ -2,6 +2,7 @@
 
 import type { AddressInfo } from 'node:net';
 import { type Accounting, openAccounting } from '../accounting.ts';
+import { packMemory } from '../admission/memory.ts';
 import { type App, createApp } from '../app.ts';
 import type { Store } from '../core/store.ts';
 import { bill } from '../ledger/billing.ts';
@@ -27,6 +28,9 @@ export interface Gateway {
   readonly address: AddressInfo;
   close(): Promise<void>;
 }
+
+/** What compiling more models and keys left behind is given back before anybody is served; for fewer it is not worth the time. */
+const mostUnpacked = 2_000;
 
 /** A PostgreSQL that starts together with us is waited for. */
 const storePatienceMs = 10_000;
@@ -93,6 +97,7 @@ async function assemble(
     meter: metrics,
     placeArbiter: accounting.placeArbiter,
   });
+  if (snapshot.models.all.length + snapshot.keys.size > mostUnpacked) packMemory();
   const address = await app.listen().catch((error: unknown) => {
     throw toListenFault(error, { name: 'server', ...snapshot.server });
   });
