@@ -18,6 +18,9 @@ export interface Columns {
   readonly scalars: readonly Scalar[];
 }
 
+/** Where things stand, and nothing of what stands there. */
+export type Places = Omit<Columns, 'scalars'>;
+
 export type Scalar = string | number | boolean | null;
 
 const scalarKind = 0;
@@ -141,7 +144,7 @@ export function* toTree(columns: Columns): Generator<undefined, unknown, undefin
 }
 
 /** Of the value, or of what is nearest around it. */
-export function positionIn(columns: Columns, path: Path): Position | undefined {
+export function positionIn(columns: Places, path: Path): Position | undefined {
   const { firsts, counts, children, keys, names, kinds } = columns;
   if (kinds.length === 0) return undefined;
   let at = 0;

@@ -17,8 +17,16 @@ export interface DeclaredElement {
   readonly document: ResourceDocument;
 }
 
+/** What is kept until someone asks what is declared: nothing of the keys, whose secrets stand in the file. */
+export function withoutKeys(tree: unknown): unknown {
+  return isMapping(tree) ? { ...tree, keys: undefined } : tree;
+}
+
 /** `substituted` is the same tree with the environment in it: an ID may come from there. */
-export function toDeclared({ tree, positionOf }: Source, substituted: unknown): DeclaredElement[] {
+export function toDeclared(
+  { tree, positionOf }: Pick<Source, 'tree' | 'positionOf'>,
+  substituted: unknown,
+): DeclaredElement[] {
   const sections = settingIds.flatMap((id): DeclaredElement[] => {
     const section = isMapping(tree) ? tree[id] : undefined;
     if (!isMapping(section)) return [];
@@ -43,9 +51,13 @@ export function toDeclared({ tree, positionOf }: Source, substituted: unknown): 
 }
 
 /** Where the keys of the file stand, by ID; keys themselves are shown as they are in force, never as they are written. */
-export function toKeyLines({ positionOf }: Source, substituted: unknown): ReadonlyMap<string, number> {
+export function* toKeyLines(
+  { positionOf }: Pick<Source, 'positionOf'>,
+  substituted: unknown,
+): Generator<undefined, ReadonlyMap<string, number>, undefined> {
   const lines = new Map<string, number>();
   for (const [index, element] of listAt(substituted, 'keys').entries()) {
+    yield;
     const line = positionOf(['keys', index])?.line;
     if (isMapping(element) && typeof element.id === 'string' && line !== undefined) lines.set(element.id, line);
   }

@@ -2,6 +2,7 @@
 
 import type { Resource, Store } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
+import { turnIfOver } from '../lib/turns.ts';
 import { watchChanges } from './change-watch.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from './load.ts';
 import { watchConfiguration } from './watch.ts';
@@ -105,7 +106,10 @@ export function createConfigurationFeed({
     }
     files = next.files;
     log.info('configuration reloaded', { models: next.snapshot.models.all.length, revision });
-    for (const notice of [...next.warnings, ...next.notices]) log.warn(notice);
+    for (const notice of [...next.warnings, ...next.notices]) {
+      log.warn(notice);
+      await turnIfOver();
+    }
     onReload(true);
   }
 

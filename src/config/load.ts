@@ -9,7 +9,7 @@ import { type KeyRing, SecretKeyError } from '../lib/sealed.ts';
 import { inTurns } from '../lib/turns.ts';
 import { availableMemory } from './available-memory.ts';
 import { compiling } from './compile.ts';
-import { type DeclaredElement, toDeclared, toKeyLines } from './declared.ts';
+import { type DeclaredElement, toDeclared, toKeyLines, withoutKeys } from './declared.ts';
 import { judgingDocument } from './document.ts';
 import { embeddedConfiguration } from './embedded.ts';
 import { createFaultList, type Fault, type FaultList } from './faults.ts';
@@ -105,7 +105,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const found = faults.all();
   if (found.length > 0) return { ok: false, faults: found, file, store: snapshot.store };
   const files = file === undefined ? [] : [file, ...sideFiles.paths];
-  let declared: DeclaredElement[] | undefined;
+  const keyLines = await inTurns(toKeyLines(source, substitution.tree));
   return {
     ok: true,
     snapshot,
@@ -114,12 +114,20 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     warnings,
     notices,
     credentialCounts,
-    declared: () => {
-      declared ??= toDeclared(source, substitution.tree);
-      return declared;
-    },
-    keyLines: toKeyLines(source, substitution.tree),
+    declared: createDeclared(source, substitution.tree),
+    keyLines,
     resources,
+  };
+}
+
+/** Remembers no more than it needs, unlike a function within one that has everything at hand. */
+function createDeclared(source: Source, substituted: unknown): () => DeclaredElement[] {
+  const kept = { tree: withoutKeys(source.tree), positionOf: source.positionOf };
+  const keptSubstituted = withoutKeys(substituted);
+  let declared: DeclaredElement[] | undefined;
+  return () => {
+    declared ??= toDeclared(kept, keptSubstituted);
+    return declared;
   };
 }
 

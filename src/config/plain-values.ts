@@ -61,10 +61,10 @@ function toScalar(text: string): Scalar {
   }
 }
 
-export const isQuote = (character: string | undefined): boolean => character === '"' || character === "'";
+const isQuote = (character: string | undefined): boolean => character === '"' || character === "'";
 
 /** The text between quotes that begin there, and where they end. */
-export function readQuoted(text: string, at: number): { readonly value: string; readonly end: number } {
+function readQuoted(text: string, at: number): { readonly value: string; readonly end: number } {
   const isSingle = text[at] === "'";
   const end = endOrThrow(isSingle ? singleQuoted : doubleQuoted, text, at);
   const inner = text.slice(at + 1, end - 1);

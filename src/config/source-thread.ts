@@ -1,7 +1,7 @@
 /** A thread that reads one large file and ends: what reading takes of time and memory is not the gateway's. */
 
 import { type MessagePort, workerData } from 'node:worker_threads';
-import type { Columns } from './columns.ts';
+import type { Places } from './columns.ts';
 import { readText } from './side-files.ts';
 import { readSourceText, type SourceFault } from './source-text.ts';
 
@@ -16,7 +16,7 @@ export type SourceThreadReport =
   | { readonly reason: string }
   | {
       readonly reason?: undefined;
-      readonly columns: Omit<Columns, 'scalars'> | undefined;
+      readonly columns: Places | undefined;
       readonly faults: readonly SourceFault[];
       readonly pieces: number;
     };

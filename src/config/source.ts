@@ -1,7 +1,7 @@
 /** The text of a configuration file as plain values, each with its place: YAML or JSON, bounded in depth and in size. */
 
 import { atOnce } from '../lib/turns.ts';
-import { positionIn, toTree } from './columns.ts';
+import { type Columns, type Places, positionIn, toTree } from './columns.ts';
 import { createFaultList, type FaultList, type Path, type Position } from './faults.ts';
 import { readSourceText, type SourceText } from './source-text.ts';
 
@@ -18,8 +18,14 @@ export const parseSource = (text: string): Source => atOnce(toSource(readSourceT
 
 /** Every `yield` is a place to stop at. */
 export function* toSource({ columns, faults }: SourceText): Generator<undefined, Source, undefined> {
-  const positionOf = (path: Path): Position | undefined => columns && positionIn(columns, path);
+  const places = columns && withoutScalars(columns);
+  const positionOf = (path: Path): Position | undefined => places && positionIn(places, path);
   const list = createFaultList(positionOf);
   for (const { path, message, position } of faults) list.add(path, message, position);
   return { tree: columns && (yield* toTree(columns)), positionOf, faults: list };
+}
+
+/** Places outlive what was read: the secrets in it need not. */
+function withoutScalars({ scalars: _, ...places }: Columns): Places {
+  return places;
 }
