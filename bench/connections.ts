@@ -64,7 +64,9 @@ for (const subject of pick(crowdedSubjects, values.subjects, ({ name }) => name)
   for (const state of pick(states, values.states, (name) => name)) {
     for (const count of values.connections.split(',').map(Number)) {
       console.error(`${subject.name}: ${count} connections, ${state}`);
-      rows.push([subject.name, state, ...(await measure(subject, state, fitting(state, count)))]);
+      const row = [subject.name, state, ...(await measure(subject, state, fitting(subject, state, count)))];
+      rows.push(row);
+      console.error(`  ${row.slice(2).join(', ')}`); // a long run that is broken off has told what it knew
     }
   }
 }
@@ -72,9 +74,9 @@ await upstream.child.stop();
 console.log(formatTable([['', 'state', 'connections', 'held, bytes each', 'resident, bytes each', 'RSS MB'], ...rows]));
 process.exit(0);
 
-/** A connection that streams has another behind it, to the upstream. */
-function fitting(state: State, count: number): number {
-  const each = state === 'streaming' ? 2 : 1;
+/** A connection that streams has another behind it, to the upstream; those of `raw` always have. */
+function fitting({ name }: Subject, state: State, count: number): number {
+  const each = state === 'streaming' || name === 'raw' ? 2 : 1;
   const most = Math.floor((limit - otherDescriptors) / each);
   if (count <= most) return count;
   console.error(
@@ -137,6 +139,7 @@ async function openAll({ port, path }: Running, state: State, count: number, soc
 async function openOne(port: number, { openings, rest }: RequestParts, index: number, state: State): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   socket.on('error', () => undefined); // it counts as closed
+  socket.setTimeout(patienceMs, () => socket.destroy());
   const opening = `${openings[index % openings.length]}${firstCounter + index}`;
   const isHalf = state === 'half-sent';
   await new Promise<void>((resolve) => {
@@ -149,6 +152,7 @@ async function openOne(port: number, { openings, rest }: RequestParts, index: nu
       if (bytes.includes(end)) resolve();
     });
   });
+  socket.setTimeout(0);
   return socket;
 }
 
