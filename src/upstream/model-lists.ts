@@ -35,9 +35,11 @@ export function createModelLists(deps: ModelListsDeps): ModelLists {
   return {
     watch(upstreams, models) {
       const wanted = new Set<string>();
-      for (const upstream of upstreams) {
-        const names = namesAt(upstream, models);
-        if (!isRead(upstream) || names.length === 0) continue;
+      const read = [...upstreams].filter(isRead);
+      const namesOf = read.length === 0 ? new Map<string, ReadonlySet<string>>() : namesByUpstream(models);
+      for (const upstream of read) {
+        const names = [...(namesOf.get(upstream.id) ?? [])];
+        if (names.length === 0) continue;
         wanted.add(upstream.id);
         const known = watches.get(upstream.id);
         if (known?.follow(upstream, names)) continue;
@@ -63,10 +65,17 @@ function isRead({ origin, family: { modelList }, readsModelList = false }: Upstr
 }
 
 /** Of a pattern nobody knows which names it stands for. */
-function namesAt(upstream: Upstream, { all }: ModelIndex): string[] {
-  const targets = all.flatMap((model) => model.targets);
-  const names = targets.flatMap((target) => (target.upstream.id === upstream.id ? [target.model] : []));
-  return [...new Set(names)].filter((name) => !name.includes('*'));
+function namesByUpstream({ all }: ModelIndex): ReadonlyMap<string, ReadonlySet<string>> {
+  const names = new Map<string, Set<string>>();
+  for (const { targets } of all) {
+    for (const { upstream, model } of targets) {
+      if (model.includes('*')) continue;
+      const known = names.get(upstream.id);
+      if (known === undefined) names.set(upstream.id, new Set([model]));
+      else known.add(model);
+    }
+  }
+  return names;
 }
 
 /** The list of one upstream. */

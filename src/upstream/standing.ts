@@ -192,8 +192,8 @@ export class Standings {
     for (const id of this.#upstreams.keys()) if (!upstreams.has(id)) this.#shared?.remove(id);
     keepOnly(this.#upstreams, new Set(upstreams.keys()));
     const modelsOf = new Map<string, Set<string>>();
-    for (const { upstream, model } of models.all.flatMap(({ targets }) => targets)) {
-      found(modelsOf, upstream.id, () => new Set<string>()).add(model);
+    for (const { targets } of models.all) {
+      for (const { upstream, model } of targets) found(modelsOf, upstream.id, () => new Set<string>()).add(model);
     }
     return [...upstreams.values()].flatMap((upstream) => {
       const standing = this.of(upstream);

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { readSourceFile } from './source-file.ts';
+import { readSourceText } from './source-text.ts';
+
+const kibibyte = 1024;
+
+async function inFile(t: TestContext, text: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-source-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, 'postern.yaml');
+  await writeFile(file, text);
+  return file;
+}
+
+const models = (count: number): string =>
+  Array.from({ length: count }, (_, index) => `  - id: model-${index}\n    targets: [{ upstream: a }]\n`).join('');
+
+test('a large file comes to the same as a small one, wherever it is read', async (t) => {
+  for (const text of [
+    `models:\n${models(4_000)}`,
+    `first: &anchor { a: 1 }\nsecond: *anchor\nmodels:\n${models(4_000)}`,
+    `models:\n${models(4_000)}models: []\n`,
+    `models:\n${models(4_000)}  -id: {`,
+    `# ${'x'.repeat(100 * kibibyte)}\n`,
+  ]) {
+    assert.ok(text.length > 64 * kibibyte);
+    assert.deepEqual(await readSourceFile(await inFile(t, text)), readSourceText(text), text.slice(0, 20));
+  }
+});
+
+test('a file that is too large, or none, is told as such', async (t) => {
+  const tooLarge = await readSourceFile(await inFile(t, `a: ${'x'.repeat(5 * 1024 * kibibyte)}`));
+  assert.match(tooLarge.faults[0]?.message ?? '', /cannot be used: it is larger than 4096 KiB/);
+  const missing = await readSourceFile(join(tmpdir(), 'no-such-file.yaml'));
+  assert.match(missing.faults[0]?.message ?? '', /cannot be used: there is no such file/);
+});
