@@ -154,7 +154,7 @@ function openLoop(rate: number): NodeJS.Timeout {
   return setInterval(() => {
     const owed = Math.floor(((performance.now() - startMs) / 1_000) * rate);
     for (; sent < owed; sent += 1) {
-      const dueMs = startMs + (sent / rate) * 1_000;
+      const dueMs = startMs + ((sent + 1) / rate) * 1_000; // the first is owed when its interval is over
       const connection = idle.pop();
       if (connection === undefined) due.push(dueMs);
       else connection.send(dueMs);
