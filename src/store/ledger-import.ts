@@ -1,10 +1,20 @@
 /** Takes rows of a journal into the ledger, with their sums and what they cost the budgets, all or nothing. */
 
-import type { CompiledQuery, Kysely, Transaction } from 'kysely';
+import type { CompiledQuery, InsertQueryBuilder, InsertResult, Kysely, Transaction } from 'kysely';
 import type { ImportedRow, LedgerStore } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { bookCosts } from './ledger-booking.ts';
-import { compareTexts, createInsert, inParts, mostPerStatement, plus } from './ledger-insert.ts';
+import {
+  compareTexts,
+  createInsertOfEach,
+  createInsertOfJson,
+  type Insert,
+  inParts,
+  isSqlite,
+  mostPerStatement,
+  plus,
+  rowsOfJson,
+} from './ledger-insert.ts';
 import { dayMs, hourMs, sumColumns, toStorable, toTableRow } from './ledger-rows.ts';
 import type { KeyUsageTable, LedgerTable, Schema, UsageTable } from './schema.ts';
 
@@ -16,28 +26,18 @@ const sumKeys = ['span', 'key', 'project', 'route', 'model', 'upstream', 'outcom
 const keySumKeys = ['span', 'key', 'project'] as const;
 
 export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStore['import'] {
-  const insertRows = createInsert((rows: readonly LedgerTable[]) =>
-    db
-      .insertInto('ledger')
-      .values(rows)
-      .onConflict((conflict) => conflict.column('id').doNothing())
-      .returning('id')
-      .compile(),
-  );
+  const insertFresh = createInsertOfFresh(db);
   const addSums = {
-    usage_hours: createInsert((sums: readonly Sums[]) => compileSums(db, 'usage_hours', sums)),
-    usage_days: createInsert((sums: readonly Sums[]) => compileSums(db, 'usage_days', sums)),
-    usage_key_days: createInsert((sums: readonly KeySums[]) => compileSums(db, 'usage_key_days', sums)),
+    usage_hours: createAddition(db, 'usage_hours'),
+    usage_days: createAddition(db, 'usage_days'),
+    usage_key_days: createAddition(db, 'usage_key_days'),
   };
 
   return (journal, rows, { segment, offset }) => {
     const sorted = toEntries(rows);
-    const tableRows = sorted.map(({ row }) => row);
     // The first statement writes: SQLite cannot let one go on to write that began by reading while another wrote.
     return db.transaction().execute(async (trx) => {
-      const added = await insertRows(trx, tableRows);
-      const addedIds = new Set(added.map(({ id }) => id));
-      const fresh = sorted.filter(({ row }) => addedIds.has(row.id));
+      const fresh = await insertFresh(trx, sorted);
       if (fresh.length > 0) {
         const hours = toHours(fresh);
         await addSums.usage_hours(trx, hours);
@@ -62,6 +62,35 @@ interface Entry extends Pick<ImportedRow, 'accounts' | 'capture'> {
   readonly row: LedgerTable;
 }
 
+/** Gives back those that were not there yet. */
+function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
+  const ifAbsent = <O>(insert: InsertQueryBuilder<Schema, 'ledger', O>) =>
+    insert.onConflict((conflict) => conflict.column('id').doNothing());
+  const toRows = (entries: readonly Entry[]): LedgerTable[] => entries.map(({ row }) => row);
+
+  if (isSqlite(db)) {
+    const insert = createInsertOfEach((row: LedgerTable) => ifAbsent(db.insertInto('ledger').values(row)).compile());
+    return async (trx, entries) => {
+      const written = await insert(trx, toRows(entries));
+      return entries.filter((_, index) => written[index] === 1);
+    };
+  }
+  const insert = createInsertOfJson((columns: readonly (keyof LedgerTable)[]) =>
+    ifAbsent(
+      db
+        .insertInto('ledger')
+        .columns(columns)
+        .expression(db.selectFrom(rowsOfJson('ledger')).select(columns)),
+    )
+      .returning('id')
+      .compile(),
+  );
+  return async (trx, entries) => {
+    const ids = new Set((await insert(trx, toRows(entries))).map(({ id }) => id));
+    return entries.filter(({ row }) => ids.has(row.id));
+  };
+}
+
 /**
  * Each ID once: of two rows with one ID the first counts. In the order of the IDs: whoever imports at the same time locks in
  * the same order, so that they wait for each other and never in a circle.
@@ -81,19 +110,25 @@ const sumTables = {
   usage_key_days: { keys: keySumKeys, columns: ['errors', ...sumColumns] },
 } as const;
 
-function compileSums(
-  db: Kysely<Schema>,
-  table: keyof typeof sumTables,
-  sums: readonly (Sums | KeySums)[],
-): CompiledQuery {
-  const { keys, columns } = sumTables[table];
-  return db
-    .insertInto(table)
-    .values(sums)
-    .onConflict((conflict) =>
-      conflict.columns(keys).doUpdateSet(Object.fromEntries(columns.map((column) => [column, plus(table, column)]))),
-    )
-    .compile();
+type AnySums = Sums | KeySums;
+
+function createAddition(db: Kysely<Schema>, table: keyof typeof sumTables): Insert<AnySums, unknown> {
+  const { keys, columns: added } = sumTables[table];
+  const addingUp = (insert: InsertQueryBuilder<Schema, typeof table, InsertResult>): CompiledQuery =>
+    insert
+      .onConflict((conflict) =>
+        conflict.columns(keys).doUpdateSet(Object.fromEntries(added.map((column) => [column, plus(table, column)]))),
+      )
+      .compile();
+  if (isSqlite(db)) return createInsertOfEach((sum: AnySums) => addingUp(db.insertInto(table).values(sum)));
+  return createInsertOfJson((columns: readonly (keyof AnySums)[]) =>
+    addingUp(
+      db
+        .insertInto(table)
+        .columns(columns)
+        .expression(db.selectFrom(rowsOfJson(table)).select(columns)),
+    ),
+  );
 }
 
 function toHours(rows: readonly Entry[]): Sums[] {

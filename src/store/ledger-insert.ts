@@ -1,31 +1,55 @@
-/** Statements that insert many rows at once. */
+/** Statements that insert many rows at once, each made once: to make one takes longer than to run it. */
 
-import { type CompiledQuery, sql, type Transaction } from 'kysely';
+import type { SQLInputValue } from 'node:sqlite';
+import { type CompiledQuery, type Kysely, SqliteAdapter, sql, type Transaction } from 'kysely';
 import type { Schema } from './schema.ts';
+import { withEach } from './sqlite-statements.ts';
 
-/** Rows a statement; SQLite binds 32,766 values at most. */
-const statementSizes = [256, 64, 16, 4, 1];
+/** Rows of a list in a statement. */
 export const mostPerStatement = 1_000;
 
-/**
- * Inserts any number of rows, all with the same columns in the same order, by a few statements that are made once each: to
- * make one takes longer than to run it. Gives back what the statements do.
- */
-export function createInsert<T extends object, R>(compile: (rows: readonly T[]) => CompiledQuery<R>) {
-  const statements = new Map<number, CompiledQuery<R>>();
-  return async (trx: Transaction<Schema>, rows: readonly T[]): Promise<R[]> => {
-    const results: R[] = [];
-    for (let start = 0; start < rows.length; ) {
-      const length = statementSizes.find((size) => size <= rows.length - start) ?? 1;
-      const part = rows.slice(start, start + length);
-      const statement = statements.get(length) ?? compile(part);
-      statements.set(length, statement);
-      const parameters = part.flatMap((row) => Object.values(row));
-      for (const result of (await trx.executeQuery<R>({ ...statement, parameters })).rows) results.push(result);
-      start += length;
-    }
-    return results;
+/** Takes any number of rows, all with the same columns in the same order. */
+export type Insert<T, R> = (trx: Transaction<Schema>, rows: readonly T[]) => Promise<readonly R[]>;
+
+/** There is no way to a server: one row after the other takes the least time. */
+export const isSqlite = (db: Kysely<Schema>): boolean => db.getExecutor().adapter instanceof SqliteAdapter;
+
+/** For SQLite: the statement takes one row. Gives back how many rows were written for each of those given. */
+export function createInsertOfEach<T extends object>(compile: (row: T) => CompiledQuery): Insert<T, number> {
+  let statement: CompiledQuery | undefined;
+  return async (trx, rows) => {
+    const [first] = rows;
+    if (first === undefined) return [];
+    statement ??= compile(first);
+    const lists = rows.map((row): SQLInputValue[] => Object.values(row));
+    return (await trx.executeQuery<number>(withEach(statement, lists))).rows;
   };
+}
+
+/** For PostgreSQL: the statement takes all rows as one JSON text, see `rowsOfJson`. Gives back what it does. */
+export function createInsertOfJson<T extends object, R>(
+  compile: (columns: readonly (keyof T & string)[]) => CompiledQuery<R>,
+): Insert<T, R> {
+  let statement: CompiledQuery<R> | undefined;
+  return async (trx, rows) => {
+    const [first] = rows;
+    if (first === undefined) return [];
+    statement ??= compile(Object.keys(first) as (keyof T & string)[]);
+    return (await trx.executeQuery<R>({ ...statement, parameters: [toJson(rows)] })).rows;
+  };
+}
+
+/** To be selected from. Its one parameter is a JSON list of objects, with the names of columns and values that the table takes. */
+export const rowsOfJson = (table: keyof Schema) =>
+  sql<Record<string, unknown>>`json_populate_recordset(null::${sql.table(table)}, ${''}::json)`.as<'given'>(sql`given`);
+
+function toJson(rows: readonly object[]): string {
+  try {
+    return JSON.stringify(rows);
+  } catch {
+    // Beyond 2^53, which JSON.stringify does not take.
+    return JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+  }
 }
 
 /** What an insertion adds to what is there. */

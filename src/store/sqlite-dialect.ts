@@ -1,23 +1,52 @@
 /** Lets Kysely run on Node's own SQLite. */
 
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import {
   CompiledQuery,
   type DatabaseConnection,
+  type QueryResult,
   SqliteDialect,
   type SqliteDialectConfig,
   SqliteDriver,
   type SqliteStatement,
 } from 'kysely';
-import { keptStatements, toBound, toRow } from './sqlite-statements.ts';
+import { keptStatements, listsOf, runEach, toBound, toRow } from './sqlite-statements.ts';
+
+type RunLists = (sql: string, lists: readonly SQLInputValue[][]) => number[];
+
+/** Kysely's own, and what it does not know: a statement for each of many lists. */
+class ListConnection implements DatabaseConnection {
+  readonly #inner: DatabaseConnection;
+  readonly #run: RunLists;
+
+  constructor(inner: DatabaseConnection, run: RunLists) {
+    this.#inner = inner;
+    this.#run = run;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const lists = listsOf(query);
+    return lists === undefined ? this.#inner.executeQuery(query) : { rows: this.#run(query.sql, lists) as R[] };
+  }
+
+  streamQuery<R>(query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<R>> {
+    return this.#inner.streamQuery(query, chunkSize);
+  }
+}
 
 /** Takes the right to write at once: one that began by reading cannot go on to write where another process wrote meanwhile. */
 class ImmediateDriver extends SqliteDriver {
   readonly #isInTransaction: () => boolean;
+  readonly #run: RunLists;
 
-  constructor(config: SqliteDialectConfig, isInTransaction: () => boolean) {
+  constructor(config: SqliteDialectConfig, isInTransaction: () => boolean, run: RunLists) {
     super(config);
     this.#isInTransaction = isInTransaction;
+    this.#run = run;
+  }
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    return new ListConnection(await super.acquireConnection(), this.#run);
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
@@ -33,15 +62,17 @@ class ImmediateDriver extends SqliteDriver {
 class ImmediateDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig;
   readonly #isInTransaction: () => boolean;
+  readonly #run: RunLists;
 
-  constructor(config: SqliteDialectConfig, isInTransaction: () => boolean) {
+  constructor(config: SqliteDialectConfig, isInTransaction: () => boolean, run: RunLists) {
     super(config);
     this.#config = config;
     this.#isInTransaction = isInTransaction;
+    this.#run = run;
   }
 
   override createDriver(): ImmediateDriver {
-    return new ImmediateDriver(this.#config, this.#isInTransaction);
+    return new ImmediateDriver(this.#config, this.#isInTransaction, this.#run);
   }
 }
 
@@ -55,13 +86,18 @@ export function createSqliteDialect(database: DatabaseSync, toError: (thrown: un
     }
   }
 
-  function adapt(statement: StatementSync): SqliteStatement {
+  interface Adapted extends SqliteStatement {
+    each(lists: readonly SQLInputValue[][]): number[];
+  }
+
+  function adapt(statement: StatementSync): Adapted {
     // Else a number past 2^53 could be written and never read again.
     statement.setReadBigInts(true);
     return {
       reader: statement.columns().length > 0,
       all: (parameters) => attempt(() => statement.all(...toBound(parameters)).map(toRow)),
       run: (parameters) => attempt(() => statement.run(...toBound(parameters))),
+      each: (lists) => attempt(() => runEach(statement, lists)),
       *iterate(parameters) {
         const rows = attempt(() => statement.iterate(...toBound(parameters)));
         for (;;) {
@@ -74,9 +110,9 @@ export function createSqliteDialect(database: DatabaseSync, toError: (thrown: un
   }
 
   /** The oldest first. To prepare a long one takes as long as to run it. */
-  const prepared = new Map<string, SqliteStatement>();
+  const prepared = new Map<string, Adapted>();
 
-  function prepare(sql: string): SqliteStatement {
+  function prepare(sql: string): Adapted {
     const known = prepared.get(sql);
     if (known !== undefined) return known;
     const statement = attempt(() => adapt(database.prepare(sql)));
@@ -86,5 +122,9 @@ export function createSqliteDialect(database: DatabaseSync, toError: (thrown: un
     return statement;
   }
 
-  return new ImmediateDialect({ database: { prepare, close: () => database.close() } }, () => database.isTransaction);
+  return new ImmediateDialect(
+    { database: { prepare, close: () => database.close() } },
+    () => database.isTransaction,
+    (sql, lists) => prepare(sql).each(lists),
+  );
 }

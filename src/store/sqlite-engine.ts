@@ -11,11 +11,13 @@ export interface SqliteCall {
   readonly session: number;
   readonly sql: string;
   readonly parameters: SQLInputValue[];
+  /** It is run with each of them. */
+  readonly lists?: readonly SQLInputValue[][] | undefined;
 }
 
 export interface SqliteAnswer {
   readonly id: number;
-  readonly rows: Row[];
+  readonly rows: Row[] | number[];
   readonly changes: bigint | undefined;
   /** What was thrown instead. */
   readonly fault: unknown;
@@ -49,9 +51,9 @@ export function createSqliteEngine({ writer, reader, answer }: SqliteEngineDeps)
   let isPumping = false;
   let pumping = Promise.resolve();
 
-  function attempt(run: typeof write, { id, sql, parameters }: SqliteCall): SqliteAnswer {
+  function attempt(run: typeof write, { id, sql, parameters, lists }: SqliteCall): SqliteAnswer {
     try {
-      return { id, ...run(sql, parameters), fault: undefined };
+      return { id, ...run(sql, parameters, lists), fault: undefined };
     } catch (fault) {
       return toFault(id, fault);
     }

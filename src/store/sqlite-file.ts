@@ -41,6 +41,12 @@ export function open(path: string, options: DatabaseSyncOptions): DatabaseSync {
   }
 }
 
+/**
+ * An import touches a page or two of each index for every key, model and upstream. Beyond the 2 MB that are usual, pages are
+ * written to the log before the transaction ends, read again and written once more.
+ */
+const writerCacheKiB = 8 * 1024;
+
 /** For what must be there after a power cut: what was committed is on the disk. */
 export async function openDurable(path: string, place: string): Promise<DatabaseSync> {
   const database = open(path, { timeout: 0, enableForeignKeyConstraints: true });
@@ -49,7 +55,7 @@ export async function openDurable(path: string, place: string): Promise<Database
     if (mode !== 'wal' && mode !== 'memory') {
       throw new StoreError(`${place} lies on a file system without shared memory; point "store" at a local disk.`);
     }
-    database.exec('PRAGMA synchronous = FULL');
+    database.exec(`PRAGMA synchronous = FULL; PRAGMA cache_size = -${writerCacheKiB}`);
     return database;
   } catch (thrown) {
     database.close();

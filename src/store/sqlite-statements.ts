@@ -1,12 +1,29 @@
 /** Prepared statements of one SQLite connection, and values as they go in and come out. */
 
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { CompiledQuery } from 'kysely';
 import { toStorableText } from './storable-text.ts';
 
 export type Row = Record<string, SQLOutputValue>;
 
+/** A statement that writes, to be run once with each of the lists, in one call. The result's rows say how many rows each wrote. */
+export interface EachQuery extends CompiledQuery<number> {
+  readonly lists: readonly SQLInputValue[][];
+}
+
+/** To run one many times takes two thirds of the time of one with as many rows, and a third of one that gives back what it wrote. */
+export function withEach({ sql, query, queryId }: CompiledQuery, lists: readonly SQLInputValue[][]): EachQuery {
+  return { sql, query, queryId, parameters: [], lists };
+}
+
+export const listsOf = (query: CompiledQuery): readonly SQLInputValue[][] | undefined =>
+  'lists' in query ? (query as EachQuery).lists : undefined;
+
+export const runEach = (statement: StatementSync, lists: readonly SQLInputValue[][]): number[] =>
+  lists.map((list) => Number(statement.run(...list).changes));
+
 export interface SqliteResult {
-  readonly rows: Row[];
+  readonly rows: Row[] | number[];
   /** How many rows were written; undefined for a statement that gives rows back. */
   readonly changes: bigint | undefined;
 }
@@ -20,7 +37,9 @@ interface Prepared {
 }
 
 /** Runs statements on the connection, each prepared once. */
-export function createStatements(database: DatabaseSync): (sql: string, parameters: SQLInputValue[]) => SqliteResult {
+export function createStatements(
+  database: DatabaseSync,
+): (sql: string, parameters: SQLInputValue[], lists?: readonly SQLInputValue[][]) => SqliteResult {
   // The least recently used first.
   const prepared = new Map<string, Prepared>();
 
@@ -41,8 +60,9 @@ export function createStatements(database: DatabaseSync): (sql: string, paramete
     return entry;
   }
 
-  return (sql, parameters) => {
+  return (sql, parameters, lists) => {
     const { statement, isReader } = prepare(sql);
+    if (lists !== undefined) return { rows: runEach(statement, lists), changes: undefined };
     if (isReader) return { rows: statement.all(...parameters).map(toRow), changes: undefined };
     return { rows: [], changes: BigInt(statement.run(...parameters).changes) };
   };

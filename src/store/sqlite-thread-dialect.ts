@@ -1,9 +1,8 @@
 /** Lets Kysely run on a SQLite file that is in a thread of its own. */
 
-import type { SQLInputValue } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import {
-  type CompiledQuery,
+  CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,
@@ -14,7 +13,7 @@ import {
 } from 'kysely';
 import type { SqliteCall } from './sqlite-engine.ts';
 import { toStoreError } from './sqlite-faults.ts';
-import { toBound } from './sqlite-statements.ts';
+import { listsOf, toBound } from './sqlite-statements.ts';
 import type { SentAnswer, SentFault, SqliteThreadData } from './sqlite-thread.ts';
 import { StoreError } from './store-error.ts';
 
@@ -83,21 +82,22 @@ export function createSqliteThread({ path, place, startWorker = startThread }: S
     else call?.resolve(changes === undefined ? { rows } : { rows, numAffectedRows: changes });
   }
 
-  function execute(session: number, sql: string, parameters: readonly unknown[]): Promise<QueryResult<unknown>> {
+  function execute(session: number, query: CompiledQuery): Promise<QueryResult<unknown>> {
     if (isClosed) return Promise.reject(closed());
     if (worker === undefined && performance.now() < restsUntilMs) return Promise.reject(broken(place, undefined));
     worker ??= start();
-    return enqueue(worker, session, sql, toBound(parameters));
+    const { sql, parameters } = query;
+    return enqueue(worker, { session, sql, parameters: toBound(parameters), lists: listsOf(query) });
   }
 
-  function enqueue(to: Worker, session: number, sql: string, parameters: SQLInputValue[]) {
+  function enqueue(to: Worker, call: Omit<SqliteCall, 'id'>) {
     // The process lives as long as somebody waits.
     if (pending.size === 0) to.ref();
     lastId += 1;
     const id = lastId;
     // What is asked in one turn goes in one message.
     if (outbox.length === 0) queueMicrotask(() => post(to));
-    outbox.push({ id, session, sql, parameters });
+    outbox.push({ id, ...call });
     return new Promise<QueryResult<unknown>>((resolve, reject) => pending.set(id, { resolve, reject }));
   }
 
@@ -148,7 +148,7 @@ class ManyCallersAdapter extends SqliteAdapter {
   }
 }
 
-type Execute = (session: number, sql: string, parameters: readonly unknown[]) => Promise<QueryResult<unknown>>;
+type Execute = (session: number, query: CompiledQuery) => Promise<QueryResult<unknown>>;
 
 /** One caller, with or without a transaction. */
 class ThreadConnection implements DatabaseConnection {
@@ -160,17 +160,17 @@ class ThreadConnection implements DatabaseConnection {
   }
 
   async begin(session: number): Promise<void> {
-    await this.#execute(session, 'begin immediate', []);
+    await this.#execute(session, CompiledQuery.raw('begin immediate'));
     this.#session = session;
   }
 
   async end(sql: 'commit' | 'rollback'): Promise<void> {
-    await this.#execute(this.#session, sql, []);
+    await this.#execute(this.#session, CompiledQuery.raw(sql));
     this.#session = 0;
   }
 
-  executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    return this.#execute(this.#session, sql, parameters) as Promise<QueryResult<R>>;
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.#execute(this.#session, query) as Promise<QueryResult<R>>;
   }
 
   // biome-ignore lint/correctness/useYield: Kysely asks for a generator.
