@@ -68,6 +68,8 @@ export interface Importer {
 
 const defaultBatch = 1_000;
 const defaultPollMs = 100;
+/** A look that brought rows is followed by a longer pause: of several thousand a second a whole batch comes in it. */
+const busyPolls = 2;
 const orphansEveryMs = 10_000;
 const tidyEveryMs = 1_000;
 const pruneEveryMs = 3_600_000;
@@ -179,7 +181,7 @@ class JournalImporter implements Importer {
       const came: Came[] = [];
       for (const source of this.#sources) came.push(await this.#step(source));
       const isBusy = came.some((one) => one !== 'nothing');
-      // Rows that come all the time are taken a batch at each look: a few at a time cost ten times as much each.
+      // Rows that come all the time are taken many at each look: a few at a time cost ten times as much each.
       let isHurried = came.includes('much') || (isBusy && (this.#isClosing || this.#behindAtStart.size > 0));
       if (this.#behindAtStart.size > 0) this.#tellProgress();
       else this.#isCaughtUp = true;
@@ -189,7 +191,7 @@ class JournalImporter implements Importer {
         this.#claimOrphans();
         if (await this.#prune()) isHurried = true;
       }
-      if (!isHurried) await this.#pause();
+      if (!isHurried) await this.#pause(isBusy ? this.#pollMs * busyPolls : this.#pollMs);
     }
     for (const source of this.#sources) await this.#giveUp(source);
     this.#sources = [];
@@ -327,9 +329,9 @@ class JournalImporter implements Importer {
     });
   }
 
-  #pause(): Promise<void> {
+  #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#pollMs);
+      const timer = setTimeout(resolve, ms);
       this.#wake = () => {
         clearTimeout(timer);
         resolve();
