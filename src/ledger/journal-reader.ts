@@ -295,7 +295,9 @@ class FileJournalReader implements JournalReader {
   }
 
   #extentOf(number: number): number {
-    const known = this.#extents.get(number) ?? 0;
+    // What was read is written; the rest is looked through once.
+    const read = number === this.#current?.number ? this.#offset : 0;
+    const known = Math.max(this.#extents.get(number) ?? 0, read);
     const extent = this.#look(number, (segment) => {
       let end = known;
       for (let head = segment.headAt(end); head !== undefined; head = segment.headAt(end))
