@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -75,6 +75,24 @@ test('what stands in the journal at the start is in the store when the thread ha
   const { importedRows, bytesBehind, rowsBehind, oldestAtMs, failure } = thread.state();
   assert.deepEqual([importedRows, bytesBehind, rowsBehind, oldestAtMs, failure], [7, 0, 0, undefined, undefined]);
   assert.deepEqual(told, []);
+});
+
+test('the thread has a lower priority than the rest of the process', {
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  const { data, log } = await setUp(t);
+  const ours = getPriority();
+  const lower = Math.min(19, ours + 5);
+  const prioritiesOfOthers = async () => {
+    const threads = (await readdir('/proc/self/task')).map(Number).filter((threadId) => threadId !== process.pid);
+    return threads.map(getPriority);
+  };
+  assert.ok(!(await prioritiesOfOthers()).includes(lower));
+  const thread = startLedgerThread({ ...data, log });
+  await thread.caughtUp();
+  assert.equal((await prioritiesOfOthers()).filter((priority) => priority === lower).length, 1);
+  assert.equal(getPriority(), ours);
+  await thread.close();
 });
 
 test('a thread that dies is started again, and every row is there once', async (t) => {

@@ -7,6 +7,7 @@ import { createImporter, type ImporterLog, type ImporterState, nothingImported }
 import { createJournalReader } from './ledger/journal-reader.ts';
 import { createOrphanClaims } from './ledger/orphans.ts';
 import { systemClock } from './lib/clock.ts';
+import { yieldToOthers } from './lib/thread-priority.ts';
 import { lockFile } from './store/file-lock.ts';
 import { openStore } from './store/open-store.ts';
 
@@ -40,9 +41,16 @@ export type LedgerThreadReport =
 const stateEveryMs = 500;
 const openPause = { firstMs: 100, longestMs: 2_000 };
 
+/**
+ * On a core that is full, a quarter of it is left for the import: it keeps up with several thousand rows a second, and is soon done
+ * with what a lock of the store keeps others waiting for.
+ */
+const stepsBehind = 5;
+
 if (parentPort !== null) await run(parentPort, workerData);
 
 async function run(port: MessagePort, data: LedgerThreadData): Promise<void> {
+  yieldToOthers(stepsBehind);
   const report = (what: LedgerThreadReport): void => port.postMessage(what);
   const log = toReports(report);
   const orders = listen(port);
