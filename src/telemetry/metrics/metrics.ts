@@ -15,7 +15,7 @@ import type { Exchange } from '../../core/exchange.ts';
 import { operations } from '../../core/operation.ts';
 import type { Route } from '../../core/route.ts';
 import type { Model, Snapshot, Target } from '../../core/snapshot.ts';
-import { inTurns } from '../../lib/turns.ts';
+import { atOnce, inTurns } from '../../lib/turns.ts';
 import { AttemptCounts, isCall } from './attempt-counts.ts';
 import type { MetricName } from './definitions.ts';
 import { type MetricSources, readSources } from './gauges.ts';
@@ -51,6 +51,8 @@ interface MetricsDeps {
 
 /** Models and upstreams that are gone keep their counts until so many others went after them. */
 const goneKept = 1_000;
+/** So many models are bound in a few milliseconds. */
+const mostAtOnce = 200;
 const none = 'none';
 const ownPaths = ['/v1/models', '/v1/models/{id}'];
 
@@ -143,7 +145,8 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
   return {
     adopt(snapshot) {
       adopted = snapshot.models.all;
-      void inTurns(bindAll(adopted));
+      if (adopted.length > mostAtOnce) void inTurns(bindAll(adopted));
+      else atOnce(bindAll(adopted));
       for (const id of snapshot.upstreams.keys()) {
         if (!upstreams.has(id)) upstreams.set(id, new AttemptCounts(registry, id));
       }
