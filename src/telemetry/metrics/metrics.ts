@@ -51,8 +51,8 @@ interface MetricsDeps {
 
 /** Models and upstreams that are gone keep their counts until so many others went after them. */
 const goneKept = 1_000;
-/** So many models are bound in a few milliseconds. */
-const mostAtOnce = 200;
+/** So many models are bound within 20 ms. */
+const mostAtOnce = 1_000;
 const none = 'none';
 const ownPaths = ['/v1/models', '/v1/models/{id}'];
 
