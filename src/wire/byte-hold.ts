@@ -1,0 +1,42 @@
+/** Keeps bytes that come in pieces of any size, each copied once or twice however small they are. */
+
+const firstBlockBytes = 1024;
+const nothing = Buffer.alloc(0);
+
+export class ByteHold {
+  #bytes: Buffer = nothing;
+  /** Where pieces are copied together; empty while there is one piece at most. */
+  #block: Buffer = nothing;
+
+  /** All that came, in one piece. */
+  get bytes(): Buffer {
+    return this.#bytes;
+  }
+
+  get length(): number {
+    return this.#bytes.length;
+  }
+
+  push(piece: Buffer): void {
+    const before = this.#bytes.length;
+    if (before === 0) {
+      this.#bytes = piece;
+      return;
+    }
+    const wantedBytes = before + piece.length;
+    if (this.#block.length < wantedBytes) {
+      const next = Buffer.allocUnsafe(Math.max(firstBlockBytes, 2 * wantedBytes));
+      this.#bytes.copy(next);
+      this.#block = next;
+    }
+    piece.copy(this.#block, before);
+    this.#bytes = this.#block.subarray(0, wantedBytes);
+  }
+
+  take(): Buffer {
+    const bytes = this.#bytes;
+    this.#bytes = nothing;
+    this.#block = nothing;
+    return bytes;
+  }
+}

@@ -1,0 +1,34 @@
+/** Which bytes may stand where in a message head: the character classes of RFC 9110, as tables. */
+
+export const cr = 0x0d;
+export const lf = 0x0a;
+export const space = 0x20;
+export const tab = 0x09;
+export const colon = 0x3a;
+export const semicolon = 0x3b;
+
+function tableOf(isIn: (code: number) => boolean): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, code) => (isIn(code) ? 1 : 0));
+}
+
+const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]$/;
+
+/** Methods and field names. */
+export const inToken = tableOf((code) => tokenPattern.test(String.fromCharCode(code)));
+
+/** Field values and reason phrases: what can be seen, blanks, and bytes beyond ASCII. */
+export const inValue = tableOf((code) => code === tab || (code >= 0x20 && code !== 0x7f));
+
+/** Request targets: what can be seen, in ASCII. */
+export const inTarget = tableOf((code) => code > 0x20 && code < 0x7f);
+
+/** The value of a hexadecimal digit, and 255 of anything else. */
+export const hexValues = Uint8Array.from({ length: 256 }, (_, code) => {
+  const digit = String.fromCharCode(code);
+  return /^[0-9A-Fa-f]$/.test(digit) ? Number.parseInt(digit, 16) : 255;
+});
+
+/** True where a byte may stand nowhere in a head. */
+export function isForbidden(code: number): boolean {
+  return (code < 0x20 && code !== cr && code !== lf && code !== tab) || code === 0x7f;
+}

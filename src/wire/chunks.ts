@@ -1,0 +1,190 @@
+/** Reads a body in chunks: the data as it stands in the segments that came, and the trailers at its end. */
+
+import { cr, hexValues, inValue, lf, semicolon } from './characters.ts';
+import { malformed, tooLarge, type WireFault } from './fault.ts';
+import { Fields, noFields, readFields } from './fields.ts';
+
+/** Sixteen digits would be more than a number holds exactly. */
+const mostDigits = 8;
+/** Of all chunks of a body together, beyond as many bytes as its data has: nobody here reads an extension. */
+const extensionBytes = 4 * 1024;
+const trailerLimits = { fields: 50, fieldBytes: 8 * 1024 };
+const trailerBytes = 16 * 1024;
+/** Shorter ones are copied together. */
+const smallBytes = 4 * 1024;
+/** They would change what the head said of the message. */
+const neverTrailers = ['content-length', 'transfer-encoding'];
+
+export interface BodySink {
+  onBody(piece: Buffer): void;
+}
+
+type Phase = 'size' | 'extension' | 'size-lf' | 'data' | 'data-cr' | 'data-lf' | 'trailers' | 'over';
+
+const nothing = Buffer.alloc(0);
+
+export class ChunkReader {
+  trailers: Fields = noFields;
+
+  readonly #sink: BodySink;
+  #phase: Phase = 'size';
+  #size = 0;
+  #digits = 0;
+  #extensionBytes = 0;
+  #held: Buffer = nothing;
+  /** Short pieces that have yet to be handed on. */
+  #small: Buffer[] = [];
+
+  constructor(sink: BodySink) {
+    this.#sink = sink;
+  }
+
+  get isOver(): boolean {
+    return this.#phase === 'over';
+  }
+
+  /**
+   * Reads on from `start`, and says where it stopped: at the end of what came, or behind the body. Small chunks that came
+   * together are handed on together: each would cost a write of its own.
+   */
+  push(bytes: Buffer, start: number): number | WireFault {
+    const stoppedAt = this.#read(bytes, start);
+    this.#passSmall();
+    return stoppedAt;
+  }
+
+  #read(bytes: Buffer, start: number): number | WireFault {
+    let at = start;
+    while (at < bytes.length) {
+      switch (this.#phase) {
+        case 'data': {
+          const end = Math.min(bytes.length, at + this.#size);
+          this.#size -= end - at;
+          if (this.#size === 0) this.#phase = 'data-cr';
+          this.#pass(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
+          at = end;
+          break;
+        }
+        case 'trailers': {
+          const end = this.#readTrailers(bytes, at);
+          if (typeof end === 'object' || this.isOver) return end;
+          at = end;
+          break;
+        }
+        case 'over':
+          return at;
+        default: {
+          const fault = this.#readFrame(bytes[at] ?? 0);
+          if (fault !== undefined) return fault;
+          at += 1;
+        }
+      }
+    }
+    return at;
+  }
+
+  #pass(piece: Buffer): void {
+    if (piece.length < smallBytes) {
+      this.#small.push(piece);
+      return;
+    }
+    this.#passSmall();
+    this.#sink.onBody(piece);
+  }
+
+  #passSmall(): void {
+    const small = this.#small;
+    const [first] = small;
+    if (first === undefined) return;
+    this.#small = [];
+    this.#sink.onBody(small.length === 1 ? first : Buffer.concat(small));
+  }
+
+  /** One byte of what stands between the data. */
+  #readFrame(code: number): WireFault | undefined {
+    switch (this.#phase) {
+      case 'size':
+        return this.#readSize(code);
+      case 'extension':
+        if (code === cr) {
+          this.#phase = 'size-lf';
+          return undefined;
+        }
+        this.#extensionBytes += 1;
+        if (this.#extensionBytes > extensionBytes) {
+          return tooLarge(`The extensions of the chunks are longer than ${extensionBytes} bytes; leave them out.`);
+        }
+        return inValue[code] === 1 ? undefined : malformed('The extension of a chunk holds a control character.');
+      case 'size-lf':
+        if (code !== lf) return malformed('The size of a chunk does not end with CR LF.');
+        this.#phase = this.#size === 0 ? 'trailers' : 'data';
+        this.#digits = 0;
+        this.#extensionBytes = Math.max(0, this.#extensionBytes - this.#size);
+        return undefined;
+      case 'data-cr':
+        if (code !== cr) return malformed('A chunk is longer than its size says.');
+        this.#phase = 'data-lf';
+        return undefined;
+      default:
+        if (code !== lf) return malformed('A chunk does not end with CR LF.');
+        this.#phase = 'size';
+        return undefined;
+    }
+  }
+
+  #readSize(code: number): WireFault | undefined {
+    const value = hexValues[code] ?? 255;
+    if (value !== 255) {
+      this.#digits += 1;
+      if (this.#digits > mostDigits) return tooLarge(`The size of a chunk has more than ${mostDigits} digits.`);
+      this.#size = this.#size * 16 + value;
+      return undefined;
+    }
+    if (this.#digits === 0 || (code !== cr && code !== semicolon)) {
+      return malformed('The size of a chunk must be a plain hexadecimal number.');
+    }
+    this.#phase = code === cr ? 'size-lf' : 'extension';
+    return undefined;
+  }
+
+  #readTrailers(bytes: Buffer, at: number): number | WireFault {
+    const heldBytes = this.#held.length;
+    const all = heldBytes === 0 ? bytes.subarray(at) : Buffer.concat([this.#held, bytes.subarray(at)]);
+    const end = endOfTrailers(all);
+    if (Math.max(end, 0) > trailerBytes || (end === -1 && all.length > trailerBytes)) {
+      return tooLarge(`The trailers are longer than ${trailerBytes} bytes; send less in them.`);
+    }
+    if (end === -1) {
+      if (mustBeNoTrailer(all)) return malformed('The trailers hold a line that does not end with CR LF.');
+      this.#held = all;
+      return bytes.length;
+    }
+    if (end > 2) {
+      const text = all.toString('latin1', 0, end - 2);
+      const spans: number[] = [];
+      const fault = readFields(text, 0, trailerLimits, spans);
+      if (fault !== undefined) return fault;
+      this.trailers = new Fields(text, spans);
+      const refused = neverTrailers.find((name) => this.trailers.has(name));
+      if (refused !== undefined) return malformed(`The trailer ${refused} would change the message; leave it out.`);
+    }
+    this.#held = nothing;
+    this.#phase = 'over';
+    return at + end - heldBytes;
+  }
+}
+
+const emptyLine = Buffer.from('\r\n\r\n');
+
+/** Where they end, the blank line included; -1 where that has not come. */
+function endOfTrailers(bytes: Buffer): number {
+  if (bytes[0] === cr && bytes[1] === lf) return 2;
+  const at = bytes.indexOf(emptyLine);
+  return at === -1 ? -1 : at + emptyLine.length;
+}
+
+/** Whoever ends lines otherwise would wait for an answer until the time is up. */
+function mustBeNoTrailer(bytes: Buffer): boolean {
+  const at = bytes.indexOf(lf);
+  return (at !== -1 && bytes[at - 1] !== cr) || (bytes[0] === cr && bytes.length > 1);
+}

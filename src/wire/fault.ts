@@ -1,0 +1,29 @@
+/** What is wrong with a message, in words for whoever sent it. */
+
+export interface WireFault {
+  /** `malformed` is no HTTP; `ambiguous` could be read in two ways, or asks for what nobody here does. */
+  readonly kind: 'malformed' | 'ambiguous' | 'too-large' | 'too-slow';
+  /** One sentence; of a limit it says how much may be sent. Empty where there is nothing to add to the kind. */
+  readonly message: string;
+  /** A word of the message that the other side wrote: it may be told so, and belongs in no log. */
+  readonly theirs?: string | undefined;
+  /** Of a request whose head could be read, though not be served. */
+  readonly fields?: { get(name: string): string | undefined; has(name: string): boolean };
+}
+
+export function malformed(message: string, theirs?: string): WireFault {
+  return { kind: 'malformed', message, theirs };
+}
+
+export function ambiguous(message: string): WireFault {
+  return { kind: 'ambiguous', message };
+}
+
+export function tooLarge(message: string, theirs?: string): WireFault {
+  return { kind: 'too-large', message, theirs };
+}
+
+/** The message without what the other side wrote. */
+export function inOurWords({ message, theirs }: WireFault): string {
+  return theirs === undefined ? message : message.replace(` ${theirs}`, '');
+}

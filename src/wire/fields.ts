@@ -1,0 +1,157 @@
+/** The fields of a message as spans in the text of its head: names are compared where they stand, text is made of what is asked for. */
+
+import { colon, cr, inToken, inValue, lf, space, tab } from './characters.ts';
+import { malformed, tooLarge, type WireFault } from './fault.ts';
+
+/** How much of the fields is taken. */
+export interface FieldLimits {
+  readonly fields: number;
+  /** Of one name with its value. */
+  readonly fieldBytes: number;
+}
+
+/** Numbers to a field: where its name begins and ends, and where its value does. */
+const numbersAField = 4;
+
+export class Fields {
+  /** The head, each byte a character. */
+  readonly #text: string;
+  readonly #spans: readonly number[];
+  #list: readonly string[] | undefined = undefined;
+
+  constructor(text: string, spans: readonly number[]) {
+    this.#text = text;
+    this.#spans = spans;
+  }
+
+  get count(): number {
+    return this.#spans.length / numbersAField;
+  }
+
+  /** Its value; of a field that stands several times all of them, as in a list. `name` in lower case. */
+  get(name: string): string | undefined {
+    let value: string | undefined;
+    for (let at = 0; at < this.#spans.length; at += numbersAField) {
+      if (!this.#isNamed(at, name)) continue;
+      const next = this.#text.slice(this.#spans[at + 2], this.#spans[at + 3]);
+      value = value === undefined ? next : `${value}, ${next}`;
+    }
+    return value;
+  }
+
+  has(name: string): boolean {
+    for (let at = 0; at < this.#spans.length; at += numbersAField) {
+      if (this.#isNamed(at, name)) return true;
+    }
+    return false;
+  }
+
+  /** How long a name is tells most of them apart. */
+  nameLength(index: number): number {
+    const at = index * numbersAField;
+    return (this.#spans[at + 1] ?? 0) - (this.#spans[at] ?? 0);
+  }
+
+  isNamed(index: number, name: string): boolean {
+    return this.#isNamed(index * numbersAField, name);
+  }
+
+  value(index: number): string {
+    const at = index * numbersAField;
+    return this.#text.slice(this.#spans[at + 2], this.#spans[at + 3]);
+  }
+
+  /** Names and values in turn, as they came. */
+  get list(): readonly string[] {
+    this.#list ??= this.#toList();
+    return this.#list;
+  }
+
+  #toList(): string[] {
+    const list: string[] = [];
+    for (let at = 0; at < this.#spans.length; at += 2)
+      list.push(this.#text.slice(this.#spans[at], this.#spans[at + 1]));
+    return list;
+  }
+
+  #isNamed(at: number, name: string): boolean {
+    const start = this.#spans[at] ?? 0;
+    return (this.#spans[at + 1] ?? 0) - start === name.length && isSame(this.#text, start, name);
+  }
+}
+
+export const noFields = new Fields('', []);
+
+/** `name` in lower case. */
+function isSame(text: string, start: number, name: string): boolean {
+  for (let i = 0; i < name.length; i += 1) {
+    const code = text.charCodeAt(start + i);
+    const lower = code >= 0x41 && code <= 0x5a ? code + 0x20 : code;
+    if (lower !== name.charCodeAt(i)) return false;
+  }
+  return true;
+}
+
+/**
+ * Reads the lines from `start` to the end of the text, each with its line end, and writes down where their parts are. What
+ * could be read in two ways is refused.
+ */
+export function readFields(
+  text: string,
+  start: number,
+  { fields, fieldBytes }: FieldLimits,
+  spans: number[],
+): WireFault | undefined {
+  let at = start;
+  while (at < text.length) {
+    const nameStart = at;
+    while (inToken[text.charCodeAt(at)] === 1) at += 1;
+    const nameEnd = at;
+    if (text.charCodeAt(at) !== colon || nameEnd === nameStart) return nameFault(text, nameStart, nameEnd);
+    at += 1;
+    while (isBlank(text.charCodeAt(at))) at += 1;
+    const valueStart = at;
+    while (inValue[text.charCodeAt(at)] === 1) at += 1;
+    if (text.charCodeAt(at) !== cr || text.charCodeAt(at + 1) !== lf) return valueFault(text, nameStart, nameEnd, at);
+    let valueEnd = at;
+    while (valueEnd > valueStart && isBlank(text.charCodeAt(valueEnd - 1))) valueEnd -= 1;
+    at += 2;
+    if (at - 2 - nameStart > fieldBytes) {
+      const name = shown(text, nameStart, nameEnd);
+      return tooLarge(`The header ${name} is longer than ${fieldBytes} bytes; send less in it.`, name);
+    }
+    spans.push(nameStart, nameEnd, valueStart, valueEnd);
+    if (spans.length > fields * numbersAField) {
+      return tooLarge(`There are more than ${fields} headers; send fewer.`);
+    }
+  }
+  return undefined;
+}
+
+function isBlank(code: number): boolean {
+  return code === space || code === tab;
+}
+
+function nameFault(text: string, start: number, end: number): WireFault {
+  const next = text.charCodeAt(end);
+  if (isBlank(next)) {
+    const name = shown(text, start, end);
+    return end === start
+      ? malformed('A header goes on in a second line, which HTTP no longer allows; send it in one.')
+      : malformed(`A blank stands before the colon of the header ${name}; leave it out.`, name);
+  }
+  if (end === start && next === colon) return malformed('A header has no name before its colon.');
+  return malformed('A header name holds a character that is not allowed there, or no colon follows it.');
+}
+
+function valueFault(text: string, nameStart: number, nameEnd: number, at: number): WireFault {
+  const code = text.charCodeAt(at);
+  const what = code === cr || code === lf ? 'a CR or an LF that is no line end' : 'a control character';
+  const name = shown(text, nameStart, nameEnd);
+  return malformed(`The header ${name} holds ${what}; lines end with CR LF.`, name);
+}
+
+/** A name is plain ASCII; it may be long. */
+function shown(text: string, start: number, end: number): string {
+  return text.slice(start, Math.min(end, start + 60));
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { HeadCollector } from './head-collector.ts';
+
+/** What is collected of pieces: the head and what came behind it, a fault, or nothing yet. */
+function collect(pieces: readonly Buffer[], limitBytes = 100): string {
+  const collector = new HeadCollector(limitBytes);
+  for (const piece of pieces) {
+    const read = collector.push(piece);
+    if (typeof read === 'object') return `${read.kind}: ${read.message}`;
+    if (read) return collector.bytes.toString('latin1', 0, collector.endsAt);
+  }
+  return 'more';
+}
+
+function everySplit(text: string): Buffer[][] {
+  const bytes = Buffer.from(text, 'latin1');
+  const splits = [[bytes], [...bytes].map((byte) => Buffer.from([byte]))];
+  for (let at = 1; at < bytes.length; at += 1) splits.push([bytes.subarray(0, at), bytes.subarray(at)]);
+  return splits;
+}
+
+test('a head is found however it is cut, without the empty lines before it', () => {
+  const head = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
+  for (const before of ['', '\r\n', '\r\n\r\n']) {
+    for (const pieces of everySplit(before + head)) assert.equal(collect(pieces), head, `${pieces}`);
+  }
+});
+
+test('what comes behind a head stays behind it', () => {
+  const collector = new HeadCollector(100);
+  assert.equal(collector.push(Buffer.from('GET / HTTP/1.1\r\n\r')), false);
+  assert.equal(collector.push(Buffer.from('\nbody')), true);
+  assert.equal(collector.bytes.toString('latin1', collector.endsAt), 'body');
+  collector.reset();
+  assert.equal(collector.isEmpty, true);
+});
+
+test('a head of just the limit is taken, one byte more is not, whole or in pieces', () => {
+  const head = `GET /${'x'.repeat(100 - 'GET / HTTP/1.1\r\n\r\n'.length)} HTTP/1.1\r\n\r\n`;
+  assert.equal(head.length, 100);
+  for (const pieces of everySplit(head)) assert.equal(collect(pieces), head);
+  for (const pieces of everySplit(head.replace('GET', 'POST'))) assert.match(collect(pieces), /too-large: .*100 bytes/);
+});
+
+test('what can be no head is refused before its end has come', () => {
+  for (const text of [
+    '\x16\x03\x01',
+    'GET / HTTP/1.1\nHost',
+    'GET /\0',
+    'GET / HTTP/1.1\rHost',
+    '{"a":1}',
+    '\r\r',
+    '\n',
+  ]) {
+    for (const pieces of everySplit(text)) assert.match(collect(pieces), /^malformed/, JSON.stringify(text));
+  }
+});
+
+test('what may yet become one is waited for', () => {
+  for (const text of ['\r', '\r\n', 'GET / HTTP/1.1\r', 'GET / HTTP/1.1\r\nHost: \xfc\t']) {
+    for (const pieces of everySplit(text)) assert.equal(collect(pieces), 'more', JSON.stringify(text));
+  }
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Wheel } from './wheel.ts';
+
+class Item {
+  dueMs: number;
+  readonly calls: number[] = [];
+
+  constructor(inMs: number) {
+    this.dueMs = performance.now() + inMs;
+  }
+
+  onDue(nowMs: number): void {
+    this.calls.push(nowMs);
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(5);
+}
+
+test('each is told once, never before its time, and the wheel stands still after it', async () => {
+  const wheel = new Wheel(10);
+  const items = [0, 5, 30, 60, 61, -100].map((inMs) => new Item(inMs));
+  for (const item of items) wheel.add(item);
+  await until(() => items.every(({ calls }) => calls.length > 0));
+  for (const { dueMs, calls } of items) {
+    assert.equal(calls.length, 1);
+    assert.ok((calls[0] ?? 0) >= dueMs);
+  }
+  assert.equal(wheel.size, 0);
+});
+
+test('one whose time was put off is told at the later time', async () => {
+  const wheel = new Wheel(10);
+  const item = new Item(20);
+  wheel.add(item);
+  item.dueMs += 60;
+  await until(() => item.calls.length > 0);
+  assert.ok((item.calls[0] ?? 0) >= item.dueMs);
+});
+
+test('one that is added again for an earlier time is told then; for a later one it stays where it is', async () => {
+  const wheel = new Wheel(10);
+  const item = new Item(60_000);
+  wheel.add(item);
+  item.dueMs = performance.now() + 20;
+  wheel.add(item);
+  wheel.add(item);
+  assert.equal(wheel.size, 1);
+  await until(() => item.calls.length > 0);
+});
+
+test('one that is taken away is not told', async () => {
+  const wheel = new Wheel(5);
+  const [gone, other] = [new Item(10), new Item(40)];
+  wheel.add(gone);
+  wheel.add(other);
+  wheel.remove(gone);
+  wheel.remove(gone);
+  await until(() => other.calls.length > 0);
+  assert.deepEqual(gone.calls, []);
+});
+
+test('a wheel that stood still goes on', async () => {
+  const wheel = new Wheel(5);
+  for (let round = 0; round < 3; round += 1) {
+    const item = new Item(1);
+    wheel.add(item);
+    await until(() => item.calls.length > 0);
+    await sleep(20);
+  }
+});
