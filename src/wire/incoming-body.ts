@@ -1,0 +1,79 @@
+/** The body of one request as it comes: for whoever reads it, and thrown away where nobody wants it any more. */
+
+import { ChunkReader } from './chunks.ts';
+import type { WireFault } from './fault.ts';
+import type { RequestSink } from './server-request.ts';
+
+/** Of a body that nobody wants any more. */
+const mostDiscardedBytes = 64 * 1024 * 1024;
+
+export class IncomingBody {
+  /** Why no more of it can be read. */
+  fault: WireFault | undefined = undefined;
+
+  #sink: RequestSink | undefined = undefined;
+  #isUnwanted = false;
+  #discardedBytes = 0;
+  /** Of a body with a length: what has yet to come. */
+  #leftBytes: number;
+  readonly #chunks: ChunkReader | undefined;
+
+  constructor(bodyBytes: number | 'chunked') {
+    this.#leftBytes = bodyBytes === 'chunked' ? 0 : bodyBytes;
+    this.#chunks = bodyBytes === 'chunked' ? new ChunkReader(this) : undefined;
+  }
+
+  /** What comes is taken; else it has to wait. */
+  get isTaken(): boolean {
+    return this.#isUnwanted || this.#sink !== undefined;
+  }
+
+  get isOver(): boolean {
+    return this.#chunks === undefined ? this.#leftBytes === 0 : this.#chunks.isOver;
+  }
+
+  /** So much was thrown away that its sender must be stopped. */
+  get isTooMuch(): boolean {
+    return this.#discardedBytes > mostDiscardedBytes;
+  }
+
+  read(sink: RequestSink): void {
+    if (this.fault !== undefined) sink.onBodyFault(this.fault);
+    else if (this.isOver) sink.onBodyEnd();
+    else this.#sink = sink;
+  }
+
+  discard(): void {
+    this.#sink = undefined;
+    this.#isUnwanted = true;
+  }
+
+  /** Reads on, and says where it stopped: at the end of what came, or behind the body. */
+  push(bytes: Buffer): number | WireFault {
+    if (this.#chunks !== undefined) return this.#chunks.push(bytes, 0);
+    const taken = Math.min(this.#leftBytes, bytes.length);
+    this.#leftBytes -= taken;
+    if (taken > 0) this.onBody(taken === bytes.length ? bytes : bytes.subarray(0, taken));
+    return taken;
+  }
+
+  /** All of it was read. */
+  end(): void {
+    const sink = this.#sink;
+    this.#sink = undefined;
+    sink?.onBodyEnd();
+  }
+
+  fail(fault: WireFault): void {
+    this.fault = fault;
+    const sink = this.#sink;
+    this.#sink = undefined;
+    sink?.onBodyFault(fault);
+  }
+
+  /** Called by the reader of chunks. */
+  onBody(piece: Buffer): void {
+    if (this.#sink !== undefined) this.#sink.onBody(piece);
+    else this.#discardedBytes += piece.length;
+  }
+}

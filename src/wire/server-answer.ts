@@ -1,0 +1,165 @@
+/** What is answered to one request: head, body, trailers. Head and what comes with it leave in one write. */
+
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { DateLine, toFieldLines, toReason } from './head-writer.ts';
+
+/** How the client can tell where the body ends; with none, the connection does, or there is no body. */
+export type Framing = 'length' | 'chunked' | 'none';
+
+/** Is told when what was written has left, and more may follow. An object and no callback: V8 keeps closures that nobody calls. */
+export interface AnswerWatcher {
+  onDrain(): void;
+}
+
+/** Is told when nothing more can be done for an answer: it has left whole, or the connection is no more. */
+export interface AnswerEnd {
+  onAnswerClosed(isWhole: boolean): void;
+}
+
+/** What carries answers to their client. */
+export interface AnswerCarrier {
+  readonly socket: Pick<Socket, 'cork' | 'uncork' | 'write'>;
+  /** What a head says of the connection; it may decide that this is its last answer. */
+  closingLines(answer: ServerAnswer): string;
+  writeLast(last: Buffer | string): void;
+  answerWritten(): void;
+  breakOff(reset: boolean): void;
+  limitReader(idleMs: number): void;
+}
+
+/** Up to here copying into the text of the head costs less than a second piece to write. */
+const joinedBytes = 4 * 1024;
+const dates = new DateLine();
+
+export class ServerAnswer {
+  /** Whether another request may follow on the connection; it counts when the head is written. */
+  keepAlive: boolean;
+  /** The head has been written, or waits for what comes with it. */
+  headersSent = false;
+  /** Nothing more will be written. */
+  isEnded = false;
+  /** It has left whole, or the connection is no more. */
+  isClosed = false;
+  /** Names and values in turn, for whatever head it will have. */
+  readonly standing: string[] = [];
+  drains: AnswerWatcher | undefined = undefined;
+  ends: AnswerEnd | undefined = undefined;
+
+  readonly #carrier: AnswerCarrier;
+  readonly #isHead: boolean;
+  readonly #isOld: boolean;
+  /** Until it leaves. */
+  #head = '';
+  #isChunked = false;
+
+  constructor(carrier: AnswerCarrier, method: string, minor: 0 | 1, keepAlive: boolean) {
+    this.#carrier = carrier;
+    this.#isHead = method === 'HEAD';
+    this.#isOld = minor === 0;
+    this.keepAlive = keepAlive;
+  }
+
+  /** A whole answer, its body given as text; the length of it in bytes comes back. */
+  send(status: number, headers: readonly string[], body: string): number {
+    const bytes = Buffer.from(body);
+    const own = ['content-length', String(bytes.length), 'date', dates.at(Date.now())];
+    this.writeHead(status, STATUS_CODES[status] ?? '', [...headers, ...own], 'length');
+    this.end(this.#isHead ? undefined : bytes);
+    return bytes.length;
+  }
+
+  /** Leaves with the first piece of the body, at the end, or when it is flushed. With `length` the headers say which. */
+  writeHead(status: number, statusText: string, headers: readonly string[], framing: Framing): void {
+    if (this.headersSent) throw new TypeError('the head of this answer was written before');
+    this.headersSent = true;
+    if (framing === 'none' && status !== 204 && status !== 304) this.keepAlive = false;
+    this.#isChunked = framing === 'chunked';
+    const own = this.#carrier.closingLines(this);
+    const coding = this.#isChunked ? 'Transfer-Encoding: chunked\r\n' : '';
+    const standing = this.standing.length === 0 ? '' : toFieldLines(this.standing);
+    this.#head = `HTTP/1.1 ${status} ${toReason(statusText)}\r\n${toFieldLines(headers)}${standing}${own}${coding}\r\n`;
+  }
+
+  /** How bodies of unknown length are framed for this client. */
+  get openFraming(): Framing {
+    return this.#isOld ? 'none' : 'chunked';
+  }
+
+  /** False where the reader is behind: `onDrain` says when it is not any more. */
+  write(chunk: Buffer): boolean {
+    if (this.isClosed) return true;
+    const { socket } = this.#carrier;
+    const before = this.#isChunked ? `${this.#head}${chunk.length.toString(16)}\r\n` : this.#head;
+    this.#head = '';
+    if (before === '') return socket.write(chunk);
+    if (chunk.length <= joinedBytes) {
+      return socket.write(`${before}${chunk.toString('latin1')}${this.#isChunked ? '\r\n' : ''}`, 'latin1');
+    }
+    socket.cork();
+    socket.write(before, 'latin1');
+    let isOpen = socket.write(chunk);
+    if (this.#isChunked) isOpen = socket.write('\r\n', 'latin1');
+    socket.uncork();
+    return isOpen;
+  }
+
+  /** The head alone, where what follows may be far off. */
+  flush(): void {
+    if (this.#head === '' || this.isClosed) return;
+    const head = this.#head;
+    this.#head = '';
+    this.#carrier.socket.write(head, 'latin1');
+  }
+
+  end(chunk?: Buffer, trailers: readonly string[] = []): void {
+    if (this.isEnded || this.isClosed) return;
+    this.isEnded = true;
+    if (this.#isChunked) {
+      if (chunk !== undefined && chunk.length > 0) this.write(chunk);
+      this.#finish(`${this.#head}0\r\n${toFieldLines(trailers)}\r\n`);
+    } else if (chunk === undefined || chunk.length === 0) {
+      this.#finish(this.#head);
+    } else if (chunk.length <= joinedBytes && this.#head !== '') {
+      this.#finish(`${this.#head}${chunk.toString('latin1')}`);
+    } else {
+      const { socket } = this.#carrier;
+      socket.cork();
+      if (this.#head !== '') socket.write(this.#head, 'latin1');
+      this.#carrier.writeLast(chunk);
+      socket.uncork();
+      this.#carrier.answerWritten();
+    }
+    this.#head = '';
+  }
+
+  /**
+   * Half an answer is out: a proper end would make it look whole. What was written still leaves, then the socket breaks; where
+   * the end of the connection would be the end of the body, only a reset tells the two apart.
+   */
+  cut(endsWithConnection: boolean): void {
+    if (this.isClosed) return;
+    this.flush();
+    this.#carrier.breakOff(endsWithConnection);
+  }
+
+  /** From now on its reader has so long for each part of it. */
+  limitReader(idleMs: number): void {
+    if (!this.isClosed) this.#carrier.limitReader(idleMs);
+  }
+
+  closed(isWhole: boolean): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.#head = '';
+    const { ends } = this;
+    this.drains = undefined;
+    this.ends = undefined;
+    ends?.onAnswerClosed(isWhole);
+  }
+
+  #finish(text: string): void {
+    if (text !== '') this.#carrier.writeLast(text);
+    this.#carrier.answerWritten();
+  }
+}

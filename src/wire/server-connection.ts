@@ -1,0 +1,403 @@
+/** One connection of a client: its requests, one at a time, the time that each part may take, and its orderly end. */
+
+import type { Socket } from 'node:net';
+import { ByteHold } from './byte-hold.ts';
+import { malformed, type WireFault } from './fault.ts';
+import { HeadCollector } from './head-collector.ts';
+import { IncomingBody } from './incoming-body.ts';
+import { readRequestHead } from './request-head.ts';
+import { type AnswerCarrier, ServerAnswer } from './server-answer.ts';
+import type { Served, ServerHouse } from './server-house.ts';
+import { type RequestSink, type RequestSource, ServerRequest } from './server-request.ts';
+
+/** What a client still sends is let in and forgotten for so long: a connection that is closed on it at once may lose the answer. */
+const lingerMs = 1_000;
+/** Of a body that nobody reads yet. */
+const unreadBytes = 64 * 1024;
+/** How long a reader may take for what was already written when an answer broke off. */
+const lastWordsMs = 10_000;
+const never = Number.POSITIVE_INFINITY;
+
+/** Between requests; within one; told of its last answer, and to be closed; no more. */
+type State = 'open' | 'serving' | 'ending' | 'closed';
+
+const nothing = Buffer.alloc(0);
+
+export class ServerConnection implements AnswerCarrier, RequestSource, Served {
+  readonly socket: Socket;
+  dueMs: number;
+
+  readonly #house: ServerHouse;
+  readonly #collector: HeadCollector;
+  #state: State = 'open';
+  #request: ServerRequest | undefined = undefined;
+  #answer: ServerAnswer | undefined = undefined;
+  /** Of the request, where it has one. */
+  #body: IncomingBody | undefined = undefined;
+  /** What came and was not read: of a body that nobody asked for yet, or of the next request. */
+  readonly #held = new ByteHold();
+  /** Whoever reads the body wants a pause; nothing is read from the socket at the moment, for that reason or another. */
+  #isPaused = false;
+  #isStopped = false;
+  #asked = false;
+  #isTurning = false;
+  /** All of the answer was written; not all of it has left perhaps. */
+  #isWritten = false;
+  #headStartedMs = 0;
+  /** Of a reader that is behind: how long each part may take, and how much it had when that was looked at. */
+  #readerMs = 0;
+  #readBytes = 0;
+  #peerEnded = false;
+  /** Also called for what will never leave. */
+  readonly #onFlushed = (error?: Error | null): void => {
+    if (!error) this.#flushed();
+  };
+
+  constructor(socket: Socket, house: ServerHouse, nowMs: number) {
+    this.socket = socket;
+    this.#house = house;
+    this.#collector = new HeadCollector(house.settings.headBytes);
+    this.dueMs = nowMs + this.#headMs;
+    house.wheel.add(this);
+    socket.on('data', (chunk: Buffer) => this.#onData(chunk));
+    socket.on('end', () => this.#onEnd());
+    socket.on('drain', () => this.#answer?.drains?.onDrain());
+    socket.on('error', () => this.socket.destroy());
+    socket.on('close', () => this.#onClose());
+  }
+
+  get isIdle(): boolean {
+    return this.#state === 'open' && this.#collector.isEmpty;
+  }
+
+  get #headMs(): number {
+    const { headMs, requestMs } = this.#house.settings;
+    return Math.min(headMs, requestMs);
+  }
+
+  // What the socket tells.
+
+  #onData(chunk: Buffer): void {
+    switch (this.#state) {
+      case 'open':
+        this.#readRequests(chunk);
+        return;
+      case 'serving':
+        if (this.#body?.isTaken && !this.#request?.isComplete && !this.#isPaused) this.#readBody(chunk);
+        else this.#hold(chunk);
+    }
+  }
+
+  /** It waits for whoever reads it, or for the answer before it; where it is too much, so does its sender. */
+  #hold(chunk: Buffer): void {
+    this.#held.push(chunk);
+    const isAhead = this.#request?.isComplete === true;
+    if (this.#held.length <= (isAhead ? this.#house.settings.headBytes : unreadBytes)) return;
+    this.#stop();
+    // What has no end would be read behind this answer.
+    if (isAhead && this.#answer !== undefined) this.#answer.keepAlive = false;
+  }
+
+  #onEnd(): void {
+    this.#peerEnded = true;
+    switch (this.#state) {
+      case 'open':
+        if (this.#collector.isEmpty) this.socket.end();
+        else this.#refuse(malformed('The connection ended in the middle of the head of a request.'));
+        return;
+      case 'serving':
+        if (this.#request?.isComplete === false)
+          this.#failBody(malformed('The connection ended in the middle of the body.'));
+        else if (!this.#isWritten && !this.#house.settings.answersHalfClosed) this.socket.destroy();
+        return;
+      case 'ending':
+        if (this.socket.writableFinished) this.socket.destroy();
+        else this.socket.once('finish', () => this.socket.destroy());
+    }
+  }
+
+  #onClose(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#house.wheel.remove(this);
+    this.#house.closed(this);
+    if (this.#request?.isComplete === false)
+      this.#failBody(malformed('The connection broke in the middle of the body.'));
+    this.#answer?.closed(this.#isWritten && this.socket.writableLength === 0);
+  }
+
+  onDue(nowMs: number): void {
+    if (this.#readerMs > 0) {
+      this.#lookAtReader(nowMs);
+    } else if (this.#state === 'open') {
+      // Whoever has sent nothing since its last answer has nothing to be told.
+      if (this.#collector.isEmpty && this.#headStartedMs !== 0) this.socket.destroy();
+      else this.#house.spread(this);
+    } else if (this.#state === 'serving' && this.#request?.isComplete === false) {
+      this.#house.spread(this);
+    } else if (this.#state === 'ending') {
+      this.socket.destroy();
+    }
+  }
+
+  expire(): void {
+    const fault: WireFault = { kind: 'too-slow', message: '' };
+    if (this.#state === 'open') this.#refuse(fault);
+    else if (this.#state === 'serving' && this.#request?.isComplete === false) this.#failBody(fault);
+  }
+
+  #waitUntil(dueMs: number): void {
+    const isEarlier = dueMs < this.dueMs;
+    this.dueMs = dueMs;
+    if (isEarlier || dueMs !== never) this.#house.wheel.add(this);
+  }
+
+  // Requests.
+
+  /** As many as came and can be answered at once; a loop and no recursion, as hundreds may have come together. */
+  #readRequests(first: Buffer): void {
+    if (this.#isTurning) return;
+    this.#isTurning = true;
+    let chunk = first;
+    while (this.#state === 'open' && chunk.length > 0) {
+      this.#readHead(chunk);
+      chunk = this.#state === 'open' ? this.#held.take() : nothing;
+    }
+    this.#isTurning = false;
+    this.#endWithPeer();
+  }
+
+  /** Nothing more will come behind what was served. */
+  #endWithPeer(): void {
+    if (this.#peerEnded && this.#state === 'open' && !this.#isTurning) this.#onEnd();
+  }
+
+  #readHead(chunk: Buffer): void {
+    const collector = this.#collector;
+    const isFirst = collector.isEmpty;
+    const read = collector.push(chunk);
+    if (isFirst && !collector.isEmpty) {
+      this.#headStartedMs = performance.now();
+      this.dueMs = this.#headStartedMs + this.#headMs;
+      if (read === false) this.#house.wheel.add(this);
+    }
+    if (read === true) this.#begin(collector.bytes, collector.endsAt);
+    else if (read !== false) this.#refuse(read);
+  }
+
+  #begin(bytes: Buffer, endsAt: number): void {
+    const head = readRequestHead(bytes, endsAt, this.#house.settings.fields);
+    this.#collector.reset();
+    if ('kind' in head) {
+      this.#refuse(head);
+      return;
+    }
+    const request = new ServerRequest(head, this);
+    const answer = new ServerAnswer(this, head.method, head.minor, head.keepAlive && !this.#house.isDraining);
+    this.#state = 'serving';
+    this.#request = request;
+    this.#answer = answer;
+    this.#isWritten = false;
+    if (endsAt < bytes.length) this.#held.push(bytes.subarray(endsAt));
+    if (head.bodyBytes === 0) {
+      this.#body = undefined;
+      request.isComplete = true;
+      this.dueMs = never;
+    } else {
+      this.#body = new IncomingBody(head.bodyBytes);
+      this.dueMs = this.#headStartedMs + this.#house.settings.requestMs;
+      this.#house.wheel.add(this);
+    }
+    this.#house.handler.onRequest(request, answer);
+  }
+
+  /** For what never became a request. */
+  #refuse(fault: WireFault): void {
+    if (!this.socket.writable) {
+      this.socket.destroy();
+      return;
+    }
+    this.#state = 'serving';
+    this.socket.write(this.#house.handler.answerTo(fault), 'latin1');
+    this.#finishConnection();
+  }
+
+  // Bodies.
+
+  faultOf(request: ServerRequest): WireFault | undefined {
+    return request === this.#request ? this.#body?.fault : undefined;
+  }
+
+  askForBody(request: ServerRequest): void {
+    if (request !== this.#request || !request.expectsContinue || request.isComplete || this.#asked) return;
+    this.#asked = true;
+    this.socket.write('HTTP/1.1 100 Continue\r\n\r\n', 'latin1');
+  }
+
+  read(request: ServerRequest, sink: RequestSink): void {
+    if (request !== this.#request) return;
+    if (this.#body === undefined) {
+      sink.onBodyEnd();
+      return;
+    }
+    this.#body.read(sink);
+    if (this.#body.isTaken) this.#readHeld();
+  }
+
+  pauseBody(request: ServerRequest): void {
+    if (request !== this.#request || request.isComplete) return;
+    this.#isPaused = true;
+    this.#stop();
+  }
+
+  resumeBody(request: ServerRequest): void {
+    if (request !== this.#request || !this.#isPaused) return;
+    this.#isPaused = false;
+    this.#readHeld();
+  }
+
+  #readHeld(): void {
+    const held = this.#held.take();
+    if (held.length > 0) this.#readBody(held);
+    if (!this.#isPaused) this.#go();
+  }
+
+  #stop(): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.socket.pause();
+  }
+
+  #go(): void {
+    if (!this.#isStopped) return;
+    this.#isStopped = false;
+    this.socket.resume();
+  }
+
+  #readBody(chunk: Buffer): void {
+    const body = this.#body;
+    if (body === undefined) return;
+    const stoppedAt = body.push(chunk);
+    if (typeof stoppedAt === 'object') this.#failBody(stoppedAt);
+    else if (body.isOver) this.#endBody(body, chunk, stoppedAt);
+    else if (body.isTooMuch) this.socket.destroy();
+  }
+
+  #endBody(body: IncomingBody, chunk: Buffer, endsAt: number): void {
+    const request = this.#request;
+    if (request === undefined || this.#state !== 'serving') return;
+    request.isComplete = true;
+    this.dueMs = never;
+    if (endsAt < chunk.length) this.#hold(chunk.subarray(endsAt));
+    body.end();
+    if (this.#isWritten) this.#flushed();
+  }
+
+  #failBody(fault: WireFault): void {
+    if (this.#answer !== undefined) this.#answer.keepAlive = false;
+    this.#body?.fail(fault);
+    // It has had its answer.
+    if (this.#isWritten && this.#state === 'serving') this.#finishConnection();
+  }
+
+  // Answers.
+
+  /** What a head says of the connection. */
+  closingLines(answer: ServerAnswer): string {
+    const { settings, isDraining } = this.#house;
+    const request = this.#request;
+    // One that waits to be asked for its body may never send it, and what came next would be taken for it.
+    const isUnasked = request?.isComplete === false && request.expectsContinue && !this.#asked;
+    if (isDraining || this.#body?.fault !== undefined || isUnasked || !this.#mayHaveNext) answer.keepAlive = false;
+    if (!answer.keepAlive) return 'Connection: close\r\n';
+    return `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(settings.keepAliveMs / 1000)}\r\n`;
+  }
+
+  writeLast(last: Buffer | string): void {
+    if (typeof last === 'string') this.socket.write(last, 'latin1', this.#onFlushed);
+    else this.socket.write(last, this.#onFlushed);
+  }
+
+  answerWritten(): void {
+    this.#isWritten = true;
+    // A client that is still sending would see the connection break instead of the answer.
+    if (this.#request?.isComplete === false && this.#body?.fault === undefined) this.#discard();
+    if (this.socket.writableLength === 0) this.#flushed();
+  }
+
+  #discard(): void {
+    this.#body?.discard();
+    this.#isPaused = false;
+    this.#readHeld();
+  }
+
+  /** Called when all that was written has left; it may be called again. */
+  #flushed(): void {
+    if (!this.#isWritten || this.#state !== 'serving' || this.socket.writableLength > 0) return;
+    this.#readerMs = 0;
+    const answer = this.#answer;
+    const mayFollow = answer?.keepAlive === true && this.#mayHaveNext;
+    answer?.closed(true);
+    if (this.#request?.isComplete === false && this.#body?.fault === undefined) return;
+    if (mayFollow && this.#request?.isComplete === true) this.#next();
+    else this.#finishConnection();
+  }
+
+  #next(): void {
+    this.#state = 'open';
+    this.#request = undefined;
+    this.#answer = undefined;
+    this.#body = undefined;
+    this.#asked = false;
+    this.#isWritten = false;
+    this.#isPaused = false;
+    this.#waitUntil(performance.now() + this.#house.settings.keepAliveMs);
+    this.#go();
+    if (!this.#isTurning && this.#held.length > 0) this.#readRequests(this.#held.take());
+    this.#endWithPeer();
+  }
+
+  /** What a client sent before it ended its side may hold more requests. */
+  get #mayHaveNext(): boolean {
+    return !this.#peerEnded || this.#held.length > 0;
+  }
+
+  /** Sends what is written and the end of it, then forgets what still comes for a moment. */
+  #finishConnection(): void {
+    this.#state = 'ending';
+    this.#held.take();
+    this.socket.end();
+    this.#go();
+    if (this.#peerEnded) this.#onEnd();
+    else this.#waitUntil(performance.now() + lingerMs);
+  }
+
+  breakOff(reset: boolean): void {
+    this.#state = 'ending';
+    if (reset) {
+      this.socket.resetAndDestroy();
+      return;
+    }
+    this.socket.destroySoon();
+    this.#waitUntil(performance.now() + lastWordsMs);
+  }
+
+  limitReader(idleMs: number): void {
+    this.#readerMs = idleMs;
+    this.#readBytes = this.#sentBytes;
+    this.#waitUntil(performance.now() + idleMs);
+  }
+
+  get #sentBytes(): number {
+    return this.socket.bytesWritten - this.socket.writableLength;
+  }
+
+  #lookAtReader(nowMs: number): void {
+    if (this.#sentBytes === this.#readBytes) {
+      this.socket.destroy();
+      return;
+    }
+    this.#readBytes = this.#sentBytes;
+    this.#waitUntil(nowMs + this.#readerMs);
+  }
+}

@@ -1,0 +1,44 @@
+/** What all connections of a server share: settings, who answers, the clock. */
+
+import type { Socket } from 'node:net';
+import type { WireFault } from './fault.ts';
+import type { FieldLimits } from './fields.ts';
+import type { ServerAnswer } from './server-answer.ts';
+import type { ServerRequest } from './server-request.ts';
+import type { Timed, Wheel } from './wheel.ts';
+
+export interface ServerSettings {
+  readonly headBytes: number;
+  readonly fields: FieldLimits;
+  /** For a head, from its first byte; for a request with its body; between two requests. */
+  readonly headMs: number;
+  readonly requestMs: number;
+  readonly keepAliveMs: number;
+  /** A client that ends its side has left, unless it is answered all the same. */
+  readonly answersHalfClosed: boolean;
+}
+
+export interface ServerHandler {
+  onRequest(request: ServerRequest, answer: ServerAnswer): void;
+  /** The whole answer to what never became a request, each character a byte; the connection ends with it. */
+  answerTo(fault: WireFault): string;
+}
+
+/** A connection, as its server sees it. */
+export interface Served extends Timed {
+  readonly socket: Socket;
+  /** It has nothing to do at the moment, and no part of a request is here. */
+  readonly isIdle: boolean;
+  /** Its time is up: nothing more is read of its request. */
+  expire(): void;
+}
+
+export interface ServerHouse {
+  settings: ServerSettings;
+  isDraining: boolean;
+  readonly handler: ServerHandler;
+  readonly wheel: Wheel;
+  /** Does what can wait, some of it in each turn of the event loop. */
+  spread(connection: Served): void;
+  closed(connection: Served): void;
+}

@@ -1,0 +1,82 @@
+/** A listening HTTP/1.1 server, with or without TLS: its connections, and their orderly end. */
+
+import { createServer as createPlainServer, type Server, type Socket } from 'node:net';
+import { createServer as createSecureServer, type TlsOptions } from 'node:tls';
+import { ServerConnection } from './server-connection.ts';
+import type { Served, ServerHandler, ServerHouse, ServerSettings } from './server-house.ts';
+import { Wheel } from './wheel.ts';
+
+export interface WireServer {
+  /** The platform's, for whoever listens on it, limits it or changes its certificates. */
+  readonly server: Server;
+  apply(settings: ServerSettings): void;
+  /** Answers that have yet to begin are the last of their connections. */
+  beginDrain(): void;
+  closeIdle(): void;
+  closeAll(): void;
+}
+
+/** Its time is up for many at once: so that the others do not wait for them. */
+const expiredATurn = 25;
+/** Often enough that there are never many whose time is up. */
+const lookMs = 250;
+
+export function createWireServer(handler: ServerHandler, settings: ServerSettings, tls?: TlsOptions): WireServer {
+  const connections = new Set<Served>();
+  /** Under TLS, those that have yet to shake hands among them. */
+  const sockets = new Set<Socket>();
+  let expired: Served[] = [];
+  const house: ServerHouse = {
+    settings,
+    isDraining: false,
+    handler,
+    wheel: new Wheel(lookMs),
+    spread(connection) {
+      if (expired.length === 0) setImmediate(expireSome);
+      expired.push(connection);
+    },
+    closed: (connection) => connections.delete(connection),
+  };
+
+  function expireSome(): void {
+    const some = expired.slice(0, expiredATurn);
+    expired = expired.slice(expiredATurn);
+    for (const connection of some) connection.expire();
+    if (expired.length > 0) setImmediate(expireSome);
+  }
+
+  function serve(socket: Socket): void {
+    connections.add(new ServerConnection(socket, house, performance.now()));
+  }
+
+  const options = { allowHalfOpen: true, noDelay: true, keepAlive: true };
+  let server: Server;
+  if (tls === undefined) {
+    server = createPlainServer(options, serve);
+  } else {
+    const handshakeTimeout = Math.min(settings.headMs, settings.requestMs);
+    server = createSecureServer({ ...options, handshakeTimeout, ...tls, ALPNProtocols: ['http/1.1'] }, serve);
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    });
+    server.on('tlsClientError', (_error, socket: Socket) => socket.destroy());
+  }
+
+  return {
+    server,
+    apply(next) {
+      house.settings = next;
+    },
+    beginDrain() {
+      house.isDraining = true;
+    },
+    closeIdle() {
+      for (const connection of connections) if (connection.isIdle) connection.socket.destroy();
+    },
+    closeAll() {
+      for (const connection of connections) connection.socket.destroy();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
