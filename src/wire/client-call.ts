@@ -1,0 +1,102 @@
+/** One request with its answer, from the side of whoever asks. */
+
+import { inToken } from './characters.ts';
+import { toFieldLines } from './head-writer.ts';
+
+export interface ClientRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  /** Names and values in turn; neither `host` nor what frames the body. */
+  readonly headers: readonly string[];
+  /** Pieces are sent one after the other, without a copy. */
+  readonly body?: Buffer | readonly Buffer[] | undefined;
+}
+
+/** Is told of what becomes of a call, in this order, and of nothing more after an end, an error, or its own `abort`. */
+export interface AnswerHandler {
+  /** There is a connection, and the first byte may have left. */
+  onStart(): void;
+  /** The last byte of the request has left; an answer may come sooner. */
+  onSent(): void;
+  /** The first byte of the answer is here; what only announces one (1xx) is none. */
+  onFirstByte(): void;
+  /** `headers`: names and values in turn, as they came, each byte a character. */
+  onHead(status: number, statusText: string, headers: readonly string[]): void;
+  /** The bytes are the handler's: nobody writes to them again. What has been read already comes after a pause, too. */
+  onBody(piece: Buffer): void;
+  /** The answer is whole. */
+  onEnd(trailers: readonly string[]): void;
+  onError(error: Error): void;
+}
+
+/** Who has the call in hand: at first those who give out connections, then a connection. */
+export interface CallHolder {
+  pause(): void;
+  resume(): void;
+  /** Nobody waits for the answer any more. */
+  drop(call: ClientCall): void;
+}
+
+const nobody: CallHolder = { pause() {}, resume() {}, drop() {} };
+
+export class ClientCall {
+  readonly handler: AnswerHandler;
+  readonly isHead: boolean;
+  /** Both are let go of when they are sent. */
+  head: string;
+  body: readonly Buffer[];
+  /** Of the body. */
+  readonly bodyBytes: number;
+  holder: CallHolder = nobody;
+
+  /** Throws a TypeError where the request is none that could be sent. `host` as it stands in the head. */
+  constructor({ method, path, headers, body }: ClientRequest, host: string, handler: AnswerHandler) {
+    this.handler = handler;
+    this.isHead = method === 'HEAD';
+    this.body = body === undefined ? noPieces : Buffer.isBuffer(body) ? [body] : body;
+    let bytes = 0;
+    for (const piece of this.body) bytes += piece.length;
+    this.bodyBytes = bytes;
+    if (!isToken(method)) throw new TypeError('the method is none that can be sent');
+    if (unwritablePath.test(path)) throw new TypeError('the path holds what no request target may hold');
+    for (let i = 0; i < headers.length; i += 2) {
+      if (!isToken(headers[i] ?? '')) throw new TypeError(`a header is called ${JSON.stringify(headers[i])}`);
+    }
+    const length = body === undefined && method !== 'POST' ? '' : `content-length: ${bytes}\r\n`;
+    // Some servers of HTTP/1.0 keep a connection only where they are asked to.
+    this.head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${toFieldLines(headers)}${length}\r\n`;
+  }
+
+  pause(): void {
+    this.holder.pause();
+  }
+
+  resume(): void {
+    this.holder.resume();
+  }
+
+  /** The handler hears nothing more. Does nothing once the call is over. */
+  abort(): void {
+    const { holder } = this;
+    this.leave();
+    holder.drop(this);
+  }
+
+  /** It is over: whatever is asked of it from now on concerns no connection. */
+  leave(): void {
+    this.holder = nobody;
+    this.body = noPieces;
+    this.head = '';
+  }
+}
+
+const noPieces: readonly Buffer[] = [];
+const unwritablePath = /[^\x21-\x7e\x80-\xff]|^$/;
+
+function isToken(name: string): boolean {
+  for (let at = 0; at < name.length; at += 1) {
+    if (inToken[name.charCodeAt(at)] !== 1) return false;
+  }
+  return name.length > 0;
+}

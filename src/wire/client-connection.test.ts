@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { test } from 'node:test';
+import { openNowhere, question, Told } from '../../test/support/wire-answers.ts';
+import { ClientCall, type ClientRequest } from './client-call.ts';
+import { BadAnswerError, BrokenConnectionError } from './client-errors.ts';
+
+const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nbody';
+const okEvents = ['first byte', 'head 200 OK content-length|4', 'body body', 'end '];
+const inChunks = (chunks: string): string => `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`;
+
+test('a reset is never the end of a body that ends with the connection', () => {
+  const { socket, told, ask } = openNowhere();
+  ask();
+  socket.emit('data', Buffer.from('HTTP/1.1 200 OK\r\n\r\nhalf'));
+  socket.emit('error', Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
+  assert.equal(told.events.at(-1), 'error BrokenConnectionError');
+  assert.ok(told.error instanceof BrokenConnectionError);
+  assert.equal(told.error.code, 'ECONNRESET');
+});
+
+test('only a connection that had served, and was closed before a byte came, was stale', () => {
+  const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+  const closings: ((socket: Socket) => void)[] = [
+    (socket) => socket.emit('end'),
+    (socket) => socket.emit('error', reset),
+  ];
+  for (const close of closings) {
+    for (const [served, begun, stale] of [
+      [false, '', false],
+      [true, '', true],
+      [true, 'H', false],
+      [true, 'HTTP/1.1 100 Continue\r\n\r\n', false],
+    ] as const) {
+      const { socket, ask } = openNowhere();
+      if (served) {
+        ask();
+        socket.emit('data', Buffer.from(ok));
+      }
+      const told = new Told();
+      ask(told);
+      if (begun !== '') socket.emit('data', Buffer.from(begun));
+      close(socket);
+      assert.ok(told.error instanceof BrokenConnectionError);
+      assert.equal(told.error.stale, stale, JSON.stringify({ served, begun }));
+    }
+  }
+});
+
+test('bytes on an idle connection end it', () => {
+  const { socket, owner, connection, ask } = openNowhere();
+  ask();
+  socket.emit('data', Buffer.from(ok));
+  assert.deepEqual(owner, { freed: 1, closed: 0 });
+  socket.emit('data', Buffer.from(ok));
+  assert.equal(connection.isIdle, false);
+  assert.deepEqual(owner, { freed: 1, closed: 1 });
+  assert.equal(socket.destroyed, true);
+});
+
+test('head and short body are one text, and a long body follows in slices as the socket takes them', () => {
+  const short = openNowhere();
+  short.ask();
+  const shortHead = 'POST /x HTTP/1.1\r\nhost: host.test\r\nconnection: keep-alive\r\nx-a: 1\r\n';
+  assert.equal(short.socket.written, `${shortHead}content-length: 2\r\n\r\n{}`);
+  assert.deepEqual(short.told.events, ['start', 'sent']);
+
+  const body = [Buffer.alloc(100_000, 'a'), Buffer.alloc(0), Buffer.alloc(100_000, 'b')];
+  const long = openNowhere({ ...question, body });
+  long.socket.patience = 2;
+  long.ask();
+  const longHead = `${shortHead}content-length: 200000\r\n\r\n`;
+  assert.equal(long.socket.written.length, longHead.length + 64 * 1024);
+  for (let drains = 0; drains < 10 && !long.told.events.includes('sent'); drains += 1) {
+    long.socket.patience = 2;
+    long.socket.emit('drain');
+  }
+  assert.deepEqual(long.told.events, ['start', 'sent']);
+  assert.equal(long.socket.written, longHead + 'a'.repeat(100_000) + 'b'.repeat(100_000));
+});
+
+test('what is over before the body was sent whole ends the connection, and the rest is not sent', () => {
+  const { socket, told, connection, ask } = openNowhere({ ...question, body: Buffer.alloc(1_000_000) });
+  socket.patience = 2;
+  ask();
+  socket.emit('data', Buffer.from(ok));
+  const writtenBytes = socket.written.length;
+  assert.deepEqual(told.events, ['start', ...okEvents]);
+  assert.equal(connection.isIdle, false);
+  socket.emit('drain');
+  assert.equal(socket.written.length, writtenBytes);
+});
+
+test('a pause reaches the socket, and ends with the answer', () => {
+  const { socket, ask } = openNowhere();
+  const call = ask();
+  socket.emit('data', Buffer.from(ok.slice(0, -2)));
+  call.pause();
+  assert.equal(socket.isPaused(), true);
+  socket.emit('data', Buffer.from('dy'));
+  assert.equal(socket.isPaused(), false, 'the next call would wait for ever');
+  call.pause();
+  assert.equal(socket.isPaused(), false, 'a call that is over has no hold on the connection');
+});
+
+test('a call that is given up hears nothing more, and its connection ends', () => {
+  const chunked = inChunks('1\r\na\r\n1\r\nb\r\n0\r\n\r\n');
+  for (const [giveUpAt, answered] of [
+    ['start', chunked],
+    ['first byte', chunked],
+    ['head', chunked],
+    ['head', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
+    ['body', chunked],
+    ['body', ok],
+  ] as const) {
+    const told = new Told();
+    const opened = openNowhere({ ...question, body: Buffer.alloc(20_000) }, told);
+    let call: ClientCall | undefined;
+    told.events.push = (event: string) => {
+      if (event.startsWith(giveUpAt)) call?.abort();
+      return Array.prototype.push.call(told.events, event);
+    };
+    call = new ClientCall({ ...question, body: Buffer.alloc(20_000) }, 'host.test', told);
+    opened.connection.send(call);
+    opened.socket.emit('data', Buffer.from(answered));
+    opened.socket.emit('close');
+    assert.ok(told.events.at(-1)?.startsWith(giveUpAt), told.events.join());
+    assert.deepEqual(opened.owner, { freed: 0, closed: 1 });
+  }
+});
+
+test('what no request may hold is not sent', () => {
+  const rows: Partial<ClientRequest>[] = [
+    { path: '/a b' },
+    { path: '/a\r\nx: y' },
+    { path: '' },
+    { method: 'GET /x' },
+    { headers: ['x y', '1'] },
+    { headers: ['', '1'] },
+    { headers: ['x', 'a\r\nb: c'] },
+    { headers: ['x', '\u{1f600}'] },
+  ];
+  for (const row of rows) {
+    assert.throws(
+      () => new ClientCall({ ...question, ...row }, 'host.test', new Told()),
+      TypeError,
+      JSON.stringify(row),
+    );
+  }
+});
+
+test('a refusal says what is wrong', () => {
+  const { socket, told, ask } = openNowhere();
+  ask();
+  socket.emit('data', Buffer.from('SSH-2.0-x\r\n'));
+  assert.ok(told.error instanceof BadAnswerError);
+  assert.match(told.error.message, /does not begin as one of HTTP\/1/);
+});
+
+test('a refusal repeats nothing of what came', () => {
+  const filler = 'f'.repeat(70_000);
+  const said = ['canary', 'canary : 1', 'canary: \x01', 'canary: a\rb', 'a\nb: canary', `canary: ${filler}`];
+  const heads = said.map((line) => `HTTP/1.1 200 OK\r\n${line}\r\n\r\n`);
+  const lines = ['canary', 'HTTP/1.1 canary\r\n\r\n', 'HTTP/1.1 200 canary\x00\r\n\r\n'];
+  const codings = ['transfer-encoding: canary', 'content-length: canary'].map(
+    (line) => `HTTP/1.1 200 OK\r\n${line}\r\n\r\n`,
+  );
+  const chunks = ['canary', '1;canary\x00', `0\r\ncanary : 1\r\n\r\n`, `0\r\ncanary: ${'f'.repeat(9_000)}\r\n\r\n`].map(
+    inChunks,
+  );
+  for (const sent of [...heads, ...lines, ...codings, ...chunks]) {
+    const { socket, told, ask } = openNowhere();
+    ask();
+    socket.emit('data', Buffer.from(sent, 'latin1'));
+    assert.doesNotMatch(told.error?.message ?? 'canary', /canary/, sent.slice(0, 60));
+  }
+});

@@ -1,0 +1,376 @@
+/** One connection to a server, and the one call at a time that is made on it. */
+
+import type { Socket } from 'node:net';
+import { type AnswerHead, readAnswerHead } from './answer-head.ts';
+import { ChunkReader } from './chunks.ts';
+import type { CallHolder, ClientCall } from './client-call.ts';
+import { BadAnswerError, BrokenConnectionError } from './client-errors.ts';
+import { inOurWords } from './fault.ts';
+import { HeadCollector } from './head-collector.ts';
+import type { Timed, Wheel } from './wheel.ts';
+
+/** Who gave the connection out, and gets it back. */
+export interface ConnectionOwner {
+  onFree(connection: ClientConnection): void;
+  onClosed(connection: ClientConnection): void;
+}
+
+export interface ConnectionOptions {
+  readonly wheel: Wheel;
+  /** How long it is kept where nothing runs on it and the server says nothing of that. */
+  readonly keepAliveMs: number;
+  /** For how long calls are made on it at all. */
+  readonly lifeMs: number;
+}
+
+const headLimits = { fields: 16 * 1024, fieldBytes: 64 * 1024 };
+const headBytes = 64 * 1024;
+/** A head with so much behind it is one text and one write; of more, a copy would cost more than a second piece. */
+const smallBytes = 8 * 1024;
+/** So that "the last byte sent" of a long body is known and not just handed over. */
+const sliceBytes = 64 * 1024;
+/** A server that says itself how long it waits is left so much sooner: a round trip, at least. */
+const keepAliveMarginMs = 1_000;
+const beginning = Buffer.from('HTTP/1.');
+/** Where the first digit of the status stands. */
+const statusAt = 9;
+const digitOne = 0x31;
+const nothing = Buffer.alloc(0);
+
+type Phase = 'idle' | 'head' | 'length' | 'chunks' | 'to-end' | 'closed';
+
+export class ClientConnection implements CallHolder, Timed {
+  dueMs: number;
+
+  readonly #socket: Socket;
+  readonly #owner: ConnectionOwner;
+  readonly #options: ConnectionOptions;
+  readonly #agesAtMs: number;
+  readonly #collector = new HeadCollector(headBytes);
+  #phase: Phase = 'idle';
+  #call: ClientCall | undefined = undefined;
+  #served = false;
+  #paused = false;
+
+  // Of the request that is being sent.
+  #isSending = false;
+  #pieces: readonly Buffer[] = [];
+  #pieceAt = 0;
+  #offset = 0;
+
+  // Of the answer that is being read.
+  #sawByte = false;
+  #sawAnswer = false;
+  #leftBytes = 0;
+  #chunks: ChunkReader | undefined = undefined;
+  #keepAliveMs = 0;
+
+  constructor(socket: Socket, owner: ConnectionOwner, options: ConnectionOptions) {
+    this.#socket = socket;
+    this.#owner = owner;
+    this.#options = options;
+    this.#agesAtMs = performance.now() + options.lifeMs;
+    this.dueMs = this.#agesAtMs;
+    options.wheel.add(this);
+    socket.on('data', (chunk: Buffer) => this.#onData(chunk));
+    socket.on('end', () => this.#onEnd());
+    socket.on('error', (error: NodeJS.ErrnoException) => this.#onError(error));
+    socket.on('close', () => this.#break(new BrokenConnectionError('the connection was closed')));
+    socket.on('drain', () => this.#onDrain());
+  }
+
+  // What the owner asks.
+
+  /** Nothing runs on it. */
+  get isIdle(): boolean {
+    return this.#phase === 'idle';
+  }
+
+  /** Only where nothing runs on it. */
+  send(call: ClientCall): void {
+    this.#socket.ref();
+    this.#call = call;
+    call.holder = this;
+    this.#phase = 'head';
+    this.#sawByte = false;
+    this.#sawAnswer = false;
+    this.dueMs = this.#agesAtMs;
+    call.handler.onStart();
+    if (this.#call === call) this.#write(call);
+  }
+
+  /** It was opened, or is free again, and nobody wants it now. */
+  rest(): void {
+    this.#socket.unref();
+    const untilMs = performance.now() + (this.#served ? this.#keepAliveMs : this.#options.keepAliveMs);
+    this.dueMs = Math.min(this.#agesAtMs, untilMs);
+    this.#options.wheel.add(this);
+  }
+
+  /** A call that runs on it fails with `error`. */
+  destroy(error: Error): void {
+    this.#break(error);
+  }
+
+  onDue(nowMs: number): void {
+    if (this.#phase === 'idle') this.#close();
+    else if (nowMs < this.#agesAtMs) {
+      this.dueMs = this.#agesAtMs;
+      this.#options.wheel.add(this);
+    }
+  }
+
+  // What the call asks.
+
+  pause(): void {
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#socket.resume();
+  }
+
+  drop(call: ClientCall): void {
+    if (this.#call !== call) return;
+    this.#call = undefined;
+    this.#close();
+  }
+
+  // Sending.
+
+  #write(call: ClientCall): void {
+    const socket = this.#socket;
+    const { head, body, bodyBytes } = call;
+    call.head = '';
+    call.body = [];
+    if (head.length + bodyBytes <= smallBytes) {
+      socket.write(bodyBytes === 0 ? head : head + textOf(body), 'latin1');
+      call.handler.onSent();
+      return;
+    }
+    this.#isSending = true;
+    this.#pieces = body;
+    this.#pieceAt = 0;
+    this.#offset = 0;
+    socket.cork();
+    socket.write(head, 'latin1');
+    const first = this.#nextSlice();
+    if (first !== undefined) socket.write(first);
+    socket.uncork();
+    if (!socket.writableNeedDrain) this.#writeOn();
+  }
+
+  #onDrain(): void {
+    if (this.#isSending && this.#call !== undefined) this.#writeOn();
+  }
+
+  /** As far as the socket takes it; the rest waits until that one has sent what it has. */
+  #writeOn(): void {
+    for (let slice = this.#nextSlice(); slice !== undefined; slice = this.#nextSlice()) {
+      if (!this.#socket.write(slice)) return;
+    }
+    this.#isSending = false;
+    this.#pieces = [];
+    this.#call?.handler.onSent();
+  }
+
+  #nextSlice(): Buffer | undefined {
+    let piece = this.#pieces[this.#pieceAt];
+    while (piece !== undefined && this.#offset >= piece.length) {
+      this.#pieceAt += 1;
+      this.#offset = 0;
+      piece = this.#pieces[this.#pieceAt];
+    }
+    if (piece === undefined) return undefined;
+    const slice = piece.subarray(this.#offset, this.#offset + sliceBytes);
+    this.#offset += slice.length;
+    return slice;
+  }
+
+  // Reading.
+
+  #onData(chunk: Buffer): void {
+    switch (this.#phase) {
+      case 'head':
+        this.#sawByte = true;
+        this.#readHead(chunk);
+        break;
+      case 'length':
+        this.#readLength(chunk);
+        break;
+      case 'chunks':
+        this.#readChunks(chunk);
+        break;
+      case 'to-end':
+        this.#call?.handler.onBody(chunk);
+        break;
+      case 'idle':
+        // An answer to nothing.
+        this.#close();
+        break;
+      case 'closed':
+        break;
+    }
+  }
+
+  #readHead(chunk: Buffer): void {
+    for (let rest = this.#readOneHead(chunk); rest.length > 0; ) rest = this.#readOneHead(rest);
+  }
+
+  /** What is behind a head that only announces another one; nothing in every other case. */
+  #readOneHead(bytes: Buffer): Buffer {
+    const call = this.#call;
+    const collector = this.#collector;
+    const isWhole = collector.push(bytes);
+    if (typeof isWhole === 'object') {
+      this.#refuse(inOurWords(isWhole));
+      return nothing;
+    }
+    if (!this.#sawAnswer && this.#lookAtBeginning()) {
+      this.#sawAnswer = true;
+      call?.handler.onFirstByte();
+    }
+    // Given up, or refused.
+    if (this.#call === undefined || !isWhole) return nothing;
+    const head = readAnswerHead(collector.bytes, collector.endsAt, headLimits, this.#call.isHead);
+    const rest = collector.bytes.subarray(collector.endsAt);
+    collector.reset();
+    if ('kind' in head) this.#refuse(inOurWords(head));
+    else if (head.status === 101) this.#refuse('The answer is a change of protocol (101) that nobody asked for.');
+    else if (head.status < 200) return rest;
+    else this.#takeHead(head, rest);
+    return nothing;
+  }
+
+  #takeHead({ status, statusText, fields, bodyBytes, keepAlive, keepAliveS }: AnswerHead, rest: Buffer): void {
+    const call = this.#call;
+    const keptMs = keepAliveS === undefined ? this.#options.keepAliveMs : keepAliveS * 1_000 - keepAliveMarginMs;
+    this.#keepAliveMs = keepAlive ? Math.max(0, keptMs) : 0;
+    this.#beginBody(bodyBytes);
+    call?.handler.onHead(status, statusText, fields.list);
+    if (this.#call !== call) return;
+    if (bodyBytes === 0) this.#finish(rest.length, []);
+    else if (rest.length > 0) this.#onData(rest);
+  }
+
+  /** True once it is known that this is no informational head; refuses what begins as no answer does. */
+  #lookAtBeginning(): boolean {
+    const { bytes } = this.#collector;
+    const known = Math.min(bytes.length, beginning.length);
+    if (bytes.compare(beginning, 0, known, 0, known) !== 0) {
+      this.#refuse('The answer does not begin as one of HTTP/1 does.');
+      return false;
+    }
+    return bytes.length > statusAt && bytes[statusAt] !== digitOne;
+  }
+
+  #beginBody(bodyBytes: number | 'chunked' | 'to-end'): void {
+    if (bodyBytes === 'chunked') {
+      this.#chunks = new ChunkReader(this);
+      this.#phase = 'chunks';
+    } else if (bodyBytes === 'to-end') {
+      this.#phase = 'to-end';
+    } else {
+      this.#leftBytes = bodyBytes;
+      this.#phase = 'length';
+    }
+  }
+
+  #readLength(chunk: Buffer): void {
+    const call = this.#call;
+    const moreBytes = chunk.length - this.#leftBytes;
+    const piece = moreBytes > 0 ? chunk.subarray(0, this.#leftBytes) : chunk;
+    this.#leftBytes -= piece.length;
+    call?.handler.onBody(piece);
+    if (this.#leftBytes === 0 && this.#call === call) this.#finish(moreBytes, []);
+  }
+
+  #readChunks(chunk: Buffer): void {
+    const reader = this.#chunks;
+    if (reader === undefined) return;
+    const end = reader.push(chunk, 0);
+    if (this.#chunks !== reader) return;
+    if (typeof end === 'object') this.#refuse(inOurWords(end));
+    else if (reader.isOver) this.#finish(chunk.length - end, reader.trailers.list);
+  }
+
+  /** Called by the reader of chunks. */
+  onBody(piece: Buffer): void {
+    this.#call?.handler.onBody(piece);
+  }
+
+  /** The answer is whole, and `moreBytes` came behind it. */
+  #finish(moreBytes: number, trailers: readonly string[]): void {
+    const call = this.#call;
+    this.#call = undefined;
+    this.#chunks = undefined;
+    this.#served = true;
+    // What comes unasked, a body that was not wanted whole, and an old connection end it; the answer stands.
+    if (moreBytes > 0 || this.#isSending || this.#keepAliveMs === 0 || performance.now() >= this.#agesAtMs) {
+      this.#close();
+    } else {
+      this.#phase = 'idle';
+      this.resume();
+      this.#owner.onFree(this);
+    }
+    call?.leave();
+    call?.handler.onEnd(trailers);
+  }
+
+  // How it ends.
+
+  #onEnd(): void {
+    if (this.#phase === 'to-end') {
+      this.#keepAliveMs = 0;
+      this.#finish(0, []);
+      return;
+    }
+    this.#break(new BrokenConnectionError('the other side closed the connection', { stale: this.#isUnanswered }));
+  }
+
+  #onError(error: NodeJS.ErrnoException): void {
+    const stale = this.#isUnanswered && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+    this.#break(new BrokenConnectionError(error.message, { code: error.code, stale, cause: error }));
+  }
+
+  /** It had served, and not a byte came in answer to the call that is made on it. */
+  get #isUnanswered(): boolean {
+    return this.#served && !this.#sawByte;
+  }
+
+  #refuse(message: string): void {
+    this.#break(new BadAnswerError(message));
+  }
+
+  #break(error: Error): void {
+    if (this.#phase === 'closed') return;
+    const call = this.#call;
+    this.#call = undefined;
+    this.#close();
+    call?.leave();
+    call?.handler.onError(error);
+  }
+
+  #close(): void {
+    if (this.#phase === 'closed') return;
+    this.#phase = 'closed';
+    this.#chunks = undefined;
+    this.#pieces = [];
+    this.#isSending = false;
+    this.#options.wheel.remove(this);
+    this.#collector.reset();
+    this.#socket.destroy();
+    this.#owner.onClosed(this);
+  }
+}
+
+function textOf(body: readonly Buffer[]): string {
+  const [only] = body;
+  if (body.length === 1 && only !== undefined) return only.toString('latin1');
+  let text = '';
+  for (const piece of body) text += piece.toString('latin1');
+  return text;
+}

@@ -1,0 +1,343 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer as createHttpsServer } from 'node:https';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { TLSSocket } from 'node:tls';
+import { listen } from '../../test/support/listen.ts';
+import { localhostCertificate, localhostKey } from '../../test/support/localhost-certificate.ts';
+import { callThrough } from '../../test/support/pool-call.ts';
+import { BrokenConnectionError, ConnectTimeoutError, PoolClosedError } from './client-errors.ts';
+import { ClientPool, type PoolOptions } from './client-pool.ts';
+import { type Connector, createDirectConnector, type Place, TlsClient, toPlace, whenSecure } from './connect.ts';
+import { exchange } from './exchange.ts';
+import { OriginPools } from './origin-pools.ts';
+import { Wheel } from './wheel.ts';
+
+const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+
+const direct = (timeoutMs = 5_000, ca?: string): Connector =>
+  createDirectConnector({ tcp: { noDelay: true }, tls: new TlsClient(ca === undefined ? {} : { ca }), timeoutMs });
+
+function open(t: TestContext, place: Place, options: Partial<PoolOptions> = {}): ClientPool {
+  const pool = new ClientPool({
+    place,
+    host: 'host.test',
+    connect: direct(),
+    connections: 4,
+    wheel: new Wheel(10),
+    ...options,
+  });
+  t.after(() => pool.destroy());
+  return pool;
+}
+
+const at = (port: number): Place => ({ secure: false, host: '127.0.0.1', port });
+
+async function until(what: string, condition: () => boolean): Promise<void> {
+  for (let i = 0; i < 1_000; i += 1) {
+    if (condition()) return;
+    await wait(10);
+  }
+  throw new Error(`it never came about that ${what}`);
+}
+
+/** Requests that came, each with the connection that it came on; answered when somebody says so. */
+async function startHolding(t: TestContext) {
+  const asked: { name: string; socket: Socket }[] = [];
+  const sockets: Socket[] = [];
+  const port = await listen(t, (socket) => {
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      asked.push({ name: /x-name: (\S+)/.exec(bytes.toString('latin1'))?.[1] ?? '', socket });
+    });
+  });
+  return { port, asked, sockets };
+}
+
+test('calls beyond the connections wait in their order, and one that gives up is left out', async (t) => {
+  const { port, asked, sockets } = await startHolding(t);
+  const pool = open(t, at(port), { connections: 1 });
+  const first = callThrough(pool, ['x-name', 'first']);
+  await until('the first is there', () => asked.length === 1);
+  const second = callThrough(pool, ['x-name', 'second']);
+  let told = 0;
+  const tell = (): void => {
+    told += 1;
+  };
+  const handler = {
+    onStart: tell,
+    onSent: tell,
+    onFirstByte: tell,
+    onHead: tell,
+    onBody: tell,
+    onEnd: tell,
+    onError: tell,
+  };
+  const given = pool.send({ method: 'GET', path: '/', headers: ['x-name', 'given-up'] }, handler);
+  const third = callThrough(pool, ['x-name', 'third']);
+  given.abort();
+  given.abort();
+  for (const [i, call] of [first, second, third].entries()) {
+    await until('the next is there', () => asked.length === i + 1);
+    asked[i]?.socket.write(ok);
+    assert.equal((await call).body, 'ok');
+  }
+  assert.deepEqual(
+    asked.map(({ name }) => name),
+    ['first', 'second', 'third'],
+  );
+  assert.equal(sockets.length, 1);
+  assert.equal(told, 0);
+});
+
+test('of idle connections the newest serves the next call', async (t) => {
+  const { port, asked } = await startHolding(t);
+  const pool = open(t, at(port));
+  const calls = [callThrough(pool, ['x-name', 'a']), callThrough(pool, ['x-name', 'b'])];
+  await until('both are there', () => asked.length === 2);
+  for (const name of ['a', 'b']) {
+    asked.find((each) => each.name === name)?.socket.write(ok);
+    await calls[name === 'a' ? 0 : 1];
+  }
+  const newest = asked.find(({ name }) => name === 'b')?.socket;
+  for (let i = 3; i < 6; i += 1) {
+    const call = callThrough(pool);
+    await until('it is there', () => asked.length === i);
+    assert.equal(asked.at(-1)?.socket, newest);
+    newest?.write(ok);
+    await call;
+  }
+});
+
+test('a connection that cannot be opened fails the call that waited for it, and no other', async (t) => {
+  const { port, asked } = await startHolding(t);
+  let openings = 0;
+  const pool = open(t, at(port), {
+    connections: 2,
+    connect: (place, done) => {
+      openings += 1;
+      if (openings === 2) setImmediate(() => done(new Error('no way')));
+      else direct()(place, done);
+    },
+  });
+  const first = callThrough(pool);
+  await until('the first is there', () => asked.length === 1);
+  const second = await callThrough(pool);
+  assert.equal(second.started, false);
+  assert.match(String(second.error), /no way/);
+  const third = callThrough(pool);
+  await until('the third is there', () => asked.length === 2);
+  for (const { socket } of asked) socket.write(ok);
+  assert.equal((await first).body, 'ok');
+  assert.equal((await third).body, 'ok');
+  assert.equal(openings, 3);
+});
+
+test('a call whose connection cannot be opened is served by one that becomes free', async (t) => {
+  const { port, asked } = await startHolding(t);
+  let refuse = (): void => {};
+  let openings = 0;
+  const pool = open(t, at(port), {
+    connections: 2,
+    connect: (place, done) => {
+      openings += 1;
+      if (openings === 1) direct()(place, done);
+      else refuse = () => done(new Error('no way'));
+    },
+  });
+  const first = callThrough(pool);
+  await until('the first is there', () => asked.length === 1);
+  const second = callThrough(pool);
+  asked[0]?.socket.write(ok);
+  assert.equal((await first).body, 'ok');
+  refuse();
+  await until('the second is there', () => asked.length === 2);
+  asked[1]?.socket.write(ok);
+  assert.equal((await second).body, 'ok');
+});
+
+test('a connection that does not come about is given up in its time', async (t) => {
+  const silent = await listen(t, () => undefined);
+  const place = { secure: true, host: '127.0.0.1', port: silent };
+  const begunAtMs = performance.now();
+  let dueAtMs = 0;
+  // As late as the machine is, and no later.
+  setTimeout(() => {
+    dueAtMs = performance.now();
+  }, 300);
+  const { error, started } = await callThrough(open(t, place, { connect: direct(300) }));
+  assert.equal(started, false);
+  assert.ok(error instanceof ConnectTimeoutError, String(error));
+  assert.match(error.message, new RegExp(`127\\.0\\.0\\.1:${silent} within 300 ms`));
+  assert.ok(performance.now() - begunAtMs >= 299);
+  assert.ok(performance.now() - Math.max(dueAtMs, begunAtMs + 300) < 50);
+});
+
+test('close waits for the calls that run and takes no more; destroy breaks them', async (t) => {
+  const { port, asked } = await startHolding(t);
+  const pool = open(t, at(port));
+  const running = callThrough(pool);
+  await until('it is there', () => asked.length === 1);
+  let isClosed = false;
+  const closing = pool.close().then(() => {
+    isClosed = true;
+  });
+  assert.equal(pool.closed, true);
+  assert.throws(() => pool.send({ method: 'GET', path: '/', headers: [] }, assert.fail as never), PoolClosedError);
+  await wait(20);
+  assert.equal(isClosed, false);
+  asked[0]?.socket.write(ok);
+  assert.equal((await running).body, 'ok');
+  await closing;
+  assert.equal(pool.connections, 0);
+
+  const other = open(t, at(port), { connections: 1 });
+  const calls = [callThrough(other), callThrough(other)];
+  await until('it is there', () => asked.length === 2);
+  other.destroy();
+  for (const call of calls) assert.ok((await call).error instanceof PoolClosedError);
+  assert.equal(other.connections, 0);
+});
+
+test('a connection that is opened after the pool was destroyed is closed at once', async (t) => {
+  const opened = Promise.withResolvers<Socket>();
+  const port = await listen(t, (socket) => socket.resume());
+  const connect: Connector = (place, done) =>
+    direct()(place, (result) => {
+      done(result);
+      if (!(result instanceof Error)) opened.resolve(result);
+    });
+  const pool = open(t, at(port), { connect });
+  const call = callThrough(pool);
+  pool.destroy();
+  assert.ok((await call).error instanceof PoolClosedError);
+  assert.equal((await opened.promise).destroyed, true);
+});
+
+test('an idle connection is let go after its time', async (t) => {
+  const { port, asked, sockets } = await startHolding(t);
+  const pool = open(t, at(port), { keepAliveMs: 60 });
+  const call = callThrough(pool);
+  await until('it is there', () => asked.length === 1);
+  sockets[0]?.write(ok);
+  await call;
+  assert.equal(pool.connections, 1);
+  await until('it is closed', () => pool.connections === 0);
+});
+
+test('a socket of this machine is asked as a host is', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'wire-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const path = join(directory, 'server.sock');
+  let asked = '';
+  const server = createServer((socket) => {
+    socket.on('data', (bytes) => {
+      asked += bytes.toString('latin1');
+      socket.write(ok);
+    });
+  });
+  server.listen(path);
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const pool = open(t, { secure: false, host: 'localhost', port: 0, path });
+  assert.equal((await callThrough(pool)).body, 'ok');
+  assert.match(asked, /^POST \/v1\/embeddings HTTP\/1\.1\r\nhost: host\.test\r\n/);
+  pool.destroy();
+  const { error } = await callThrough(open(t, { secure: false, host: 'localhost', port: 0, path: `${path}.not` }));
+  assert.match(String(error), /ENOENT/);
+});
+
+async function startTls(t: TestContext): Promise<{ port: number; resumed: boolean[]; server: Server }> {
+  const resumed: boolean[] = [];
+  const server = createHttpsServer({ cert: localhostCertificate, key: localhostKey }, (request, response) => {
+    resumed.push((request.socket as TLSSocket).isSessionReused());
+    response.setHeader('connection', 'close');
+    response.end('ok');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  assert.ok(address !== null && typeof address !== 'string');
+  return { port: address.port, resumed, server };
+}
+
+test('over TLS, the next connection resumes the session of the last, and that of another pool does not', async (t) => {
+  const { port, resumed } = await startTls(t);
+  const place = toPlace(`https://localhost:${port}`);
+  assert.deepEqual(place, { secure: true, host: 'localhost', port });
+  const pool = open(t, place, { connect: direct(5_000, localhostCertificate) });
+  for (let i = 0; i < 3; i += 1) assert.equal((await callThrough(pool)).body, 'ok');
+  const other = open(t, place, { connect: direct(5_000, localhostCertificate) });
+  assert.equal((await callThrough(other)).body, 'ok');
+  assert.deepEqual(resumed, [false, true, true, false]);
+});
+
+test('TLS goes over a connection that is there already', async (t) => {
+  const { port } = await startTls(t);
+  const place = { secure: true, host: 'localhost', port };
+  const tls = new TlsClient({ ca: localhostCertificate });
+  const over: Connector = (to, done) => {
+    direct()({ ...to, host: '127.0.0.1', secure: false }, (plain) => {
+      if (plain instanceof Error) done(plain);
+      else whenSecure(tls, plain, { leftMs: 5_000, timeoutMs: 5_000 }, to, done);
+    });
+  };
+  assert.equal((await callThrough(open(t, place, { connect: over }))).body, 'ok');
+});
+
+test('an exchange has a limit of bytes and of time, and ends with its signal', async (t) => {
+  const long = await listen(t, (socket) => {
+    socket.on('error', () => undefined).once('data', () => socket.write(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(5_000)}`));
+  });
+  const pool = open(t, at(long));
+  const request = { method: 'GET', path: '/', headers: [] };
+  const cut = await exchange(pool, request, { limitBytes: 1_000, beyond: 'cut' });
+  assert.equal(cut.status, 200);
+  assert.ok(cut.body.length > 1_000);
+  await assert.rejects(exchange(pool, request, { limitBytes: 1_000, beyond: 'fail' }), { code: 'ERR_ANSWER_TOO_LONG' });
+  const patient = { limitBytes: 10_000, beyond: 'fail' } as const;
+  await assert.rejects(exchange(pool, request, { ...patient, timeoutMs: 50 }), { code: 'ERR_ANSWER_TIMEOUT' });
+  const leaving = new AbortController();
+  const left = exchange(pool, request, { ...patient, signal: leaving.signal });
+  leaving.abort(new Error('gone'));
+  await assert.rejects(left, /gone/);
+  await assert.rejects(exchange(pool, request, { ...patient, signal: leaving.signal }), /gone/);
+  await until('nothing is left of them', () => pool.connections === 0);
+});
+
+test('pools for requests of our own are one for each origin and group', (t) => {
+  const pools = new OriginPools({ wheel: new Wheel(100), connections: 1 });
+  t.after(() => pools.destroy());
+  const a = pools.of('', 'https://a.test', () => direct());
+  assert.equal(
+    pools.of('', 'https://a.test', () => direct()),
+    a,
+  );
+  assert.notEqual(
+    pools.of('rule', 'https://a.test', () => direct()),
+    a,
+  );
+  for (let i = 0; i < 300; i += 1) pools.of('', `https://${i}.test`, () => direct());
+  assert.equal(a.closed, true, 'they grew without end');
+});
+
+test('a connection that breaks leaves the pool, and its call knows why', async (t) => {
+  const port = await listen(t, (socket) => socket.once('data', () => socket.resetAndDestroy()));
+  const pool = open(t, at(port));
+  const { error, started } = await callThrough(pool);
+  assert.equal(started, true);
+  assert.ok(error instanceof BrokenConnectionError);
+  assert.equal(error.code, 'ECONNRESET');
+  assert.equal(error.stale, false);
+  assert.equal(pool.connections, 0);
+});

@@ -1,0 +1,160 @@
+/** Opens connections: TCP or a socket of this machine, and TLS on either, within a time. */
+
+import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as openTls, type TLSSocket } from 'node:tls';
+import { BrokenConnectionError, ConnectTimeoutError } from './client-errors.ts';
+
+/** Where a connection leads. */
+export interface Place {
+  /** With TLS. */
+  readonly secure: boolean;
+  /** A name or an address, without brackets; with `path`, the name that the certificate must have. */
+  readonly host: string;
+  readonly port: number;
+  /** Of a socket of this machine, in place of host and port. */
+  readonly path?: string | undefined;
+}
+
+export type ConnectDone = (result: Socket | Error) => void;
+
+/** `done` is called once, and never before this has returned. */
+export type Connector = (place: Place, done: ConnectDone) => void;
+
+/** How every TCP connection is opened. */
+export interface TcpOptions {
+  readonly autoSelectFamily?: boolean;
+  readonly autoSelectFamilyAttemptTimeout?: number;
+  readonly keepAlive?: boolean;
+  readonly keepAliveInitialDelay?: number;
+  readonly noDelay?: boolean;
+  readonly lookup?: LookupFunction;
+}
+
+export type TlsOptions = Pick<
+  ConnectionOptions,
+  'secureContext' | 'ca' | 'allowPartialTrustChain' | 'servername' | 'minVersion' | 'checkServerIdentity'
+>;
+
+/** `origin` is that of a URL. */
+export function toPlace(origin: string): Place {
+  const { protocol, hostname, port } = new URL(origin);
+  const secure = protocol === 'https:';
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  return { secure, host, port: port === '' ? (secure ? 443 : 80) : Number(port) };
+}
+
+/** As it stands in a URL and in messages. */
+export function nameOf({ host, port, path }: Place): string {
+  if (path !== undefined) return path;
+  return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+export function openPlain({ host, port, path }: Place, tcp: TcpOptions): Socket {
+  return path === undefined ? openTcp({ ...tcp, host, port }) : openTcp({ path });
+}
+
+/** TLS with whoever is trusted by these options. One session is kept, and resumed where the next connection leads there too. */
+export class TlsClient {
+  readonly #options: TlsOptions;
+  #sessionOf = '';
+  #session: Buffer | undefined = undefined;
+
+  constructor(options: TlsOptions) {
+    this.#options = options;
+  }
+
+  open(place: Place, tcp: TcpOptions): TLSSocket {
+    const { host, port, path } = place;
+    return this.#open(place, path === undefined ? { ...tcp, host, port } : { path, host });
+  }
+
+  /** On a connection that is there. */
+  over(place: Place, socket: Socket): TLSSocket {
+    return this.#open(place, { socket, host: place.host });
+  }
+
+  #open(place: Place, where: ConnectionOptions): TLSSocket {
+    const name = nameOf(place);
+    const socket = openTls({
+      ...where,
+      // TLS cannot ask for an address; the certificate is checked against it all the same.
+      ...(isIP(place.host) === 0 && { servername: place.host }),
+      ...this.#options,
+      ...(this.#session !== undefined && this.#sessionOf === name && { session: this.#session }),
+      ALPNProtocols: ['http/1.1'],
+      // The platform would look at NODE_TLS_REJECT_UNAUTHORIZED, and send credentials to whoever answers.
+      rejectUnauthorized: true,
+    });
+    socket.on('session', (session) => {
+      this.#sessionOf = name;
+      this.#session = session;
+    });
+    return socket;
+  }
+}
+
+/** How long something may take. */
+export interface Patience {
+  /** 0: as long as it takes. */
+  readonly leftMs: number;
+  /** Of which that is left, for the message. */
+  readonly timeoutMs: number;
+}
+
+/** Waits until the socket may be used. Where it fails, the socket is destroyed. */
+export function whenReady(
+  socket: Socket,
+  event: 'connect' | 'secureConnect',
+  { leftMs, timeoutMs }: Patience,
+  place: Place,
+  done: ConnectDone,
+): void {
+  let timer: NodeJS.Timeout | undefined;
+  const finish = (failure: Error | undefined): void => {
+    clearTimeout(timer);
+    socket.off(event, onReady);
+    socket.off('close', onClose);
+    if (failure === undefined) {
+      socket.off('error', finish);
+      done(socket);
+      return;
+    }
+    // Its own later errors are nobody's.
+    socket.off('error', finish).on('error', ignore).destroy();
+    done(failure);
+  };
+  const onReady = (): void => finish(undefined);
+  const onClose = (): void => finish(new BrokenConnectionError(`${nameOf(place)} closed the connection as it began`));
+  if (leftMs > 0) timer = setTimeout(() => finish(connectTimeout(nameOf(place), timeoutMs)), leftMs);
+  socket.on('error', finish).on('close', onClose).on(event, onReady);
+}
+
+function ignore(): void {}
+
+/** Makes TLS on a connection that is there. */
+export function whenSecure(tls: TlsClient, socket: Socket, patience: Patience, place: Place, done: ConnectDone): void {
+  socket.on('error', ignore);
+  whenReady(tls.over(place, socket), 'secureConnect', patience, place, (result) => {
+    if (result instanceof Error) socket.destroy();
+    done(result);
+  });
+}
+
+export function connectTimeout(where: string, timeoutMs: number): ConnectTimeoutError {
+  return new ConnectTimeoutError(`no connection to ${where} within ${timeoutMs} ms`);
+}
+
+interface ConnectorOptions {
+  readonly tcp: TcpOptions;
+  /** Made by `new TlsClient` where places with TLS are asked for. */
+  readonly tls: TlsClient;
+  /** From the look-up of the name to the end of the TLS handshake. */
+  readonly timeoutMs: number;
+}
+
+export function createDirectConnector({ tcp, tls, timeoutMs }: ConnectorOptions): Connector {
+  return (place, done) => {
+    const socket = place.secure ? tls.open(place, tcp) : openPlain(place, tcp);
+    whenReady(socket, place.secure ? 'secureConnect' : 'connect', { leftMs: timeoutMs, timeoutMs }, place, done);
+  };
+}

@@ -1,0 +1,44 @@
+/** Pools for requests of our own, one for each origin that is asked, made where the first one goes there. */
+
+import { ClientPool } from './client-pool.ts';
+import { type Connector, toPlace } from './connect.ts';
+import type { Wheel } from './wheel.ts';
+
+interface OriginPoolsOptions {
+  readonly wheel: Wheel;
+  /** To each. */
+  readonly connections: number;
+}
+
+/** More than anybody configures; whoever comes later takes the place of the first. */
+const mostPools = 256;
+
+export class OriginPools {
+  readonly #options: OriginPoolsOptions;
+  readonly #pools = new Map<string, ClientPool>();
+
+  constructor(options: OriginPoolsOptions) {
+    this.#options = options;
+  }
+
+  /** `group`: what must not share connections with others. */
+  of(group: string, origin: string, connector: () => Connector): ClientPool {
+    const key = `${group} ${origin}`;
+    const known = this.#pools.get(key);
+    if (known !== undefined) return known;
+    const [first] = this.#pools;
+    if (first !== undefined && this.#pools.size >= mostPools) {
+      this.#pools.delete(first[0]);
+      void first[1].close();
+    }
+    const { host } = new URL(origin);
+    const pool = new ClientPool({ ...this.#options, place: toPlace(origin), host, connect: connector() });
+    this.#pools.set(key, pool);
+    return pool;
+  }
+
+  destroy(): void {
+    for (const pool of this.#pools.values()) pool.destroy();
+    this.#pools.clear();
+  }
+}
