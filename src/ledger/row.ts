@@ -1,7 +1,4 @@
-/**
- * Writes the lines of an exchange for the journal. By hand, and from pieces that are kept: it is done twice for each request,
- * and JSON.stringify takes several times as long.
- */
+/** Writes the lines of an exchange for the journal: by hand, and from pieces that are kept, as it is done twice for each request. */
 
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
@@ -10,17 +7,14 @@ import { upstreamNameOf } from '../core/model-name.ts';
 import type { Route } from '../core/route.ts';
 import type { Target } from '../core/snapshot.ts';
 import type { Reservation } from '../core/spending.ts';
+import { QuotedTexts, toNumber, toTenths, toTenthsText } from '../lib/json-pieces.ts';
 
-/** Kept texts of each kind; names beyond that push the others out. */
-const mostTexts = 4_096;
 /** Where a pattern is configured, clients choose the name of the model; the store keeps no more of it either. */
 const longestModel = 256;
-/** Longer ones are not worth the memory. */
-const longestKept = 256;
 
 export class RowWriter {
   readonly #node: string;
-  readonly #quoted = new Map<string, string>();
+  readonly #texts = new QuotedTexts();
   readonly #keys = new WeakMap<KeyRecord, string>();
   readonly #routes = new WeakMap<Route, string>();
   readonly #targets = new WeakMap<Target, string>();
@@ -76,7 +70,7 @@ export class RowWriter {
       `,"startedAtMs":${exchange.startedAtMs},"node":${this.#node}` +
       this.#key(exchange.key) +
       this.#route(exchange.route) +
-      `,"model":${modelId === undefined ? 'null' : this.#quote(modelId.slice(0, longestModel))}` +
+      `,"model":${modelId === undefined ? 'null' : this.#texts.quote(modelId.slice(0, longestModel))}` +
       `,"items":${exchange.asking?.items ?? 0},"requestBytes":${exchange.requestBytes}` +
       (clientAddress === undefined || !snapshot.server.logClientAddress
         ? ',"clientAddress":null'
@@ -116,23 +110,13 @@ export class RowWriter {
   }
 
   #targetText({ upstream }: Target, model: string): string {
-    return `,"upstream":${this.#quote(upstream.id)},"upstreamModel":${this.#quote(model)}`;
+    return `,"upstream":${this.#texts.quote(upstream.id)},"upstreamModel":${this.#texts.quote(model)}`;
   }
 
   #list(texts: readonly string[]): string {
     let list = '[';
-    for (const text of texts) list += (list === '[' ? '' : ',') + this.#quote(text);
+    for (const text of texts) list += (list === '[' ? '' : ',') + this.#texts.quote(text);
     return `${list}]`;
-  }
-
-  #quote(text: string): string {
-    const kept = this.#quoted.get(text);
-    if (kept !== undefined) return kept;
-    const quoted = JSON.stringify(text);
-    if (text.length > longestKept) return quoted;
-    if (this.#quoted.size >= mostTexts) this.#quoted.clear();
-    this.#quoted.set(text, quoted);
-    return quoted;
   }
 }
 
@@ -147,23 +131,6 @@ function outcomeOf({ attempts }: Exchange): RowOutcome {
   return attempts === 0 ? 'refused' : 'error';
 }
 
-/** A whole number and a digit are written several times faster than a fraction. */
-function toTenthsText(ms: number): string {
-  const tenths = Math.round(ms * 10);
-  if (!(tenths >= 0 && tenths < 2 ** 31)) return String(toNumber(tenths / 10));
-  const digit = tenths % 10;
-  return digit === 0 ? `${tenths / 10}` : `${(tenths - digit) / 10}.${digit}`;
-}
-
 function toTries(tries: Exchange['tries']): string {
   return JSON.stringify(tries.map((one) => ({ ...one, durationMs: toTenths(one.durationMs) })));
-}
-
-function toTenths(ms: number): number {
-  return Math.round(ms * 10) / 10;
-}
-
-/** Counts come from upstreams as well, and what JSON has no number for would spoil the line. */
-function toNumber(value: number | null | undefined): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }

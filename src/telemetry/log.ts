@@ -1,8 +1,8 @@
-/** The structured log: JSON lines, and one line for each request, built from an allow-list of fields. */
+/** The structured log: JSON lines, and one line for each request. */
 
 import { destination, type Logger, pino } from 'pino';
 import type { Exchange } from '../core/exchange.ts';
-import type { TryRecord } from '../core/ledger-row.ts';
+import { AccessLines } from './access-line.ts';
 
 export interface Log {
   info(message: string, fields?: Record<string, unknown>): void;
@@ -27,11 +27,6 @@ const heldLimitBytes = 32 * 1024 * 1024;
  */
 const sharedWriteBytes = 4096;
 
-/** As pino numbers them. */
-const infoLevel = 30;
-const warnLevel = 40;
-const errorLevel = 50;
-
 /** `shared`: other processes write to the same output; the worker's number stands in every line of its own. */
 export function createLog(fd: number, shared?: { readonly worker: number | undefined }): Log {
   const isShared = shared !== undefined;
@@ -39,9 +34,10 @@ export function createLog(fd: number, shared?: { readonly worker: number | undef
   const out = destination({
     fd,
     sync: false,
-    minLength: isShared ? sharedWriteBytes / 2 : bufferedBytes,
+    minLength: isShared ? sharedWriteBytes / 2 : bufferedBytes / 2,
     maxWrite: isShared ? sharedWriteBytes : writtenAtOnceBytes,
     maxLength: heldLimitBytes,
+    // What is flushed while a write is under way waits for this.
     periodicFlush: flushIntervalMs,
   });
   const timestamp = createTimestamp();
@@ -50,31 +46,38 @@ export function createLog(fd: number, shared?: { readonly worker: number | undef
     out,
   );
 
-  let turn = '';
+  const lines = new AccessLines(worker);
+  // The destination looks at all that it holds at every write: it gets many lines as one.
+  let held = '';
+  let timer: NodeJS.Timeout | undefined;
   const handOver = (): void => {
-    if (turn !== '') out.write(turn);
-    turn = '';
+    clearTimeout(timer);
+    timer = undefined;
+    if (held !== '') out.write(held);
+    held = '';
   };
-
   return {
     info: (message, fields = {}) => {
+      handOver();
       log.info(fields, message);
       out.flush();
     },
     warn: (message, fields = {}) => {
+      handOver();
       log.warn(fields, message);
       out.flush();
     },
     error: (message, fields = {}) => {
+      handOver();
       log.error(fields, message);
       out.flush();
     },
     request(exchange, method) {
-      // The destination copies all it holds at every write: it gets the lines of one turn of the event loop as one.
-      const line = `${JSON.stringify(toLine(exchange, method, timestamp(), worker))}\n`;
-      if (isShared && Buffer.byteLength(turn) + Buffer.byteLength(line) > sharedWriteBytes) handOver();
-      if (turn === '') setImmediate(handOver);
-      turn += line;
+      const line = lines.write(exchange, method, timestamp(), performance.now());
+      if (isShared && Buffer.byteLength(held) + Buffer.byteLength(line) > sharedWriteBytes) handOver();
+      held += line;
+      if (held.length >= bufferedBytes) handOver();
+      else timer ??= setTimeout(handOver, flushIntervalMs).unref();
     },
     flush: () => {
       handOver();
@@ -95,54 +98,4 @@ function createTimestamp(): () => string {
     }
     return text;
   };
-}
-
-function toLine(exchange: Exchange, method: string, time: string, worker: number | undefined): Record<string, unknown> {
-  const { target, usage, snapshot } = exchange;
-  return {
-    level: levelOf(exchange),
-    time,
-    worker,
-    msg: 'request',
-    id: exchange.id,
-    client_request_id: exchange.clientRequestId,
-    method,
-    route: exchange.path,
-    operation: exchange.route?.operation,
-    label: exchange.route?.label,
-    key: exchange.key?.id,
-    model: exchange.modelId,
-    upstream: target?.upstream.id,
-    attempts: exchange.attempts,
-    tries: exchange.tries.length === 0 ? undefined : exchange.tries.map(toTry),
-    status: exchange.status,
-    error: exchange.errorCode,
-    cause: exchange.errorCause,
-    client_gone: exchange.client.gone || undefined,
-    cut: exchange.cut || undefined,
-    request_bytes: exchange.requestBytes,
-    response_bytes: exchange.responseBytes,
-    duration_ms: toTenths(performance.now() - exchange.startedMs),
-    first_byte_ms: exchange.firstByteAtMs === 0 ? undefined : toTenths(exchange.firstByteAtMs - exchange.startedMs),
-    upstream_ms: exchange.firstByteAtMs === 0 ? undefined : toTenths(exchange.firstByteAtMs - exchange.sentAtMs),
-    prompt_tokens: usage?.promptTokens ?? null,
-    completion_tokens: usage?.completionTokens ?? null,
-    total_tokens: usage?.totalTokens ?? null,
-    search_units: usage?.searchUnits ?? null,
-    client_address: snapshot.server.logClientAddress ? exchange.clientAddress : undefined,
-  };
-}
-
-/** What has a cause beside what the client was told is of interest to the operator, though it may be the client's to wait. */
-function levelOf({ status, errorCause }: Exchange): number {
-  if (status >= 500) return errorLevel;
-  return errorCause === undefined ? infoLevel : warnLevel;
-}
-
-function toTry({ upstream, model, credential, outcome, detail, durationMs }: TryRecord): Record<string, unknown> {
-  return { upstream, model, credential, outcome, detail, duration_ms: toTenths(durationMs) };
-}
-
-function toTenths(ms: number): number {
-  return Math.round(ms * 10) / 10;
 }

@@ -1,0 +1,38 @@
+/** Pieces of JSON lines that are written by hand, for every request: JSON.stringify of an object takes several times as long. */
+
+/** Kept texts; names beyond that push the others out. */
+const mostTexts = 4_096;
+/** Longer ones are not worth the memory. */
+const longestKept = 256;
+
+/** Texts that come again and again, quoted once. */
+export class QuotedTexts {
+  readonly #quoted = new Map<string, string>();
+
+  quote(text: string): string {
+    const kept = this.#quoted.get(text);
+    if (kept !== undefined) return kept;
+    const quoted = JSON.stringify(text);
+    if (text.length > longestKept) return quoted;
+    if (this.#quoted.size >= mostTexts) this.#quoted.clear();
+    this.#quoted.set(text, quoted);
+    return quoted;
+  }
+}
+
+/** A whole number and a digit are written several times faster than a fraction. */
+export function toTenthsText(ms: number): string {
+  const tenths = Math.round(ms * 10);
+  if (!(tenths >= 0 && tenths < 2 ** 31)) return String(toNumber(tenths / 10));
+  const digit = tenths % 10;
+  return digit === 0 ? `${tenths / 10}` : `${(tenths - digit) / 10}.${digit}`;
+}
+
+export function toTenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}
+
+/** Counts come from upstreams as well, and what JSON has no number for would spoil the line. */
+export function toNumber(value: number | null | undefined): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}

@@ -1,0 +1,77 @@
+/** The access line of a request, from an allow-list of fields: nothing of its text, headers, query or credential can be in it. */
+
+import type { Exchange } from '../core/exchange.ts';
+import type { TryRecord } from '../core/ledger-row.ts';
+import type { Usage } from '../core/usage.ts';
+import { QuotedTexts, toNumber, toTenths, toTenthsText } from '../lib/json-pieces.ts';
+
+/** As pino numbers them. */
+const infoLevel = 30;
+const warnLevel = 40;
+const errorLevel = 50;
+
+const noUsage = ',"prompt_tokens":null,"completion_tokens":null,"total_tokens":null,"search_units":null';
+
+export class AccessLines {
+  readonly #worker: string;
+  readonly #texts = new QuotedTexts();
+
+  constructor(worker: number | undefined) {
+    this.#worker = worker === undefined ? '' : `,"worker":${worker}`;
+  }
+
+  /** With its line end. `time` as text, `nowMs` on the monotonic clock. */
+  write(exchange: Exchange, method: string, time: string, nowMs: number): string {
+    const { route, firstByteAtMs, startedMs, errorCause, clientRequestId, clientAddress } = exchange;
+    return (
+      `{"level":${levelOf(exchange)},"time":"${time}"${this.#worker},"msg":"request","id":"${exchange.id}"` +
+      (clientRequestId === undefined ? '' : `,"client_request_id":${JSON.stringify(clientRequestId)}`) +
+      this.#text('method', method) +
+      this.#text('route', exchange.path) +
+      (route === undefined ? '' : `,"operation":"${route.operation}","label":"${route.label}"`) +
+      this.#text('key', exchange.key?.id) +
+      this.#text('model', exchange.modelId) +
+      this.#text('upstream', exchange.target?.upstream.id) +
+      `,"attempts":${exchange.attempts}` +
+      (exchange.tries.length === 0 ? '' : `,"tries":${JSON.stringify(exchange.tries.map(toTry))}`) +
+      `,"status":${exchange.status}` +
+      this.#text('error', exchange.errorCode) +
+      (errorCause === undefined ? '' : `,"cause":${JSON.stringify(errorCause)}`) +
+      (exchange.client.gone ? ',"client_gone":true' : '') +
+      (exchange.cut ? ',"cut":true' : '') +
+      `,"request_bytes":${exchange.requestBytes},"response_bytes":${exchange.responseBytes}` +
+      `,"duration_ms":${toTenthsText(nowMs - startedMs)}` +
+      (firstByteAtMs === 0
+        ? ''
+        : `,"first_byte_ms":${toTenthsText(firstByteAtMs - startedMs)},"upstream_ms":${toTenthsText(firstByteAtMs - exchange.sentAtMs)}`) +
+      toCounts(exchange.usage) +
+      (clientAddress === undefined || !exchange.snapshot.server.logClientAddress
+        ? ''
+        : `,"client_address":${JSON.stringify(clientAddress)}`) +
+      '}\n'
+    );
+  }
+
+  #text(name: string, text: string | undefined): string {
+    return text === undefined ? '' : `,"${name}":${this.#texts.quote(text)}`;
+  }
+}
+
+function toCounts(usage: Usage | null): string {
+  if (usage === null) return noUsage;
+  const { promptTokens, completionTokens, totalTokens, searchUnits } = usage;
+  return (
+    `,"prompt_tokens":${toNumber(promptTokens)},"completion_tokens":${toNumber(completionTokens)}` +
+    `,"total_tokens":${toNumber(totalTokens)},"search_units":${toNumber(searchUnits)}`
+  );
+}
+
+/** What has a cause beside what the client was told is of interest to the operator, though it may be the client's to wait. */
+function levelOf({ status, errorCause }: Exchange): number {
+  if (status >= 500) return errorLevel;
+  return errorCause === undefined ? infoLevel : warnLevel;
+}
+
+function toTry({ upstream, model, credential, outcome, detail, durationMs }: TryRecord): Record<string, unknown> {
+  return { upstream, model, credential, outcome, detail, duration_ms: toTenths(durationMs) };
+}
