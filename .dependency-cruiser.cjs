@@ -21,8 +21,8 @@ const featureRules = features.map((feature) => ({
   comment: 'Features do not import each other: whoever composes them (app, cli) hands one to the other as an argument.',
   severity: 'error',
   from: { path: `^src/${feature}/`, pathNot: tests },
-  // What things cost is data, as families are.
-  to: { path: '^src/', pathNot: `^src/(${feature}|core|lib|prices)/` },
+  // What things cost is data, as families are; the wire is a tool, as those of lib are.
+  to: { path: '^src/', pathNot: `^src/(${feature}|core|lib|prices|wire)/` },
 }));
 
 module.exports = {
@@ -40,6 +40,14 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/lib/', pathNot: tests },
       to: { path: '^src/', pathNot: '^src/lib/' },
+    },
+    {
+      name: 'the-wire-stands-alone',
+      comment:
+        'wire/ speaks HTTP/1.1 and knows no gateway: it could be a package of its own, with Node and nothing else below it.',
+      severity: 'error',
+      from: { path: '^src/wire/', pathNot: tests },
+      to: { pathNot: '^src/wire/', dependencyTypesNot: ['core'] },
     },
     {
       name: 'core-needs-only-lib',

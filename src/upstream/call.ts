@@ -1,7 +1,5 @@
 /** One HTTP call to an upstream, from the first byte sent to the last byte received, under the contract's timeouts. */
 
-import type { Dispatcher } from 'undici';
-import { lengthOf, wholeBodyBytes } from '../core/call-body.ts';
 import type {
   Answer,
   AnswerSink,
@@ -15,11 +13,11 @@ import type {
 } from '../core/outcome.ts';
 import type { Timeouts } from '../core/snapshot.ts';
 import { headerValue } from '../lib/raw-headers.ts';
-import { isStaleConnection, notHttp, toFailure } from './failures.ts';
+import type { AnswerHandler, ClientCall } from '../wire/client-call.ts';
+import type { Timed, Wheel } from '../wire/wheel.ts';
+import { isStaleConnection, toFailure } from './failures.ts';
 import type { Pools } from './pools.ts';
 
-/** So that "the last byte sent" of a long body is known and not just handed to the kernel. */
-const sliceBytes = 64 * 1024;
 /** What is kept of an answer that nobody has taken yet; the rest waits at the upstream. */
 const untakenBytes = 256 * 1024;
 /** A body that is announced to be this short may mean something else than its status, which its first bytes tell. */
@@ -37,33 +35,21 @@ export function createHttpTransport(pools: Pools): Transport {
         resolve({ kind: 'client-gone', unsent: true });
         return;
       }
-      const handler = new CallHandler(call, resolve);
-      const { body } = call;
-      const isWhole = Buffer.isBuffer(body) && body.length <= wholeBodyBytes;
-      if (!isWhole) call.headers.push('content-length', String(lengthOf(body)));
+      const handler = new CallHandler(call, pools.wheel, resolve);
+      const { path, headers, body } = call;
       try {
-        pools.of(call.upstream).dispatch(
-          {
-            path: call.path,
-            method: 'POST',
-            headers: call.headers,
-            body: isWhole ? body : toSlices(Buffer.isBuffer(body) ? [body] : body),
-          } as Dispatcher.DispatchOptions, // its type forgets that a body may be any iterable
-          handler,
-        );
+        handler.call = pools.of(call.upstream).send({ method: 'POST', path, headers, body }, handler);
       } catch (error) {
-        handler.onResponseError(null, error);
+        handler.onError(error);
       }
     });
 }
 
-function* toSlices(pieces: readonly Buffer[]): Generator<Buffer> {
-  for (const piece of pieces) {
-    for (let start = 0; start < piece.length; start += sliceBytes) yield piece.subarray(start, start + sliceBytes);
-  }
-}
+class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
+  /** Set as soon as it is made. */
+  call: ClientCall | undefined = undefined;
+  dueMs: number;
 
-class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
   status = 0;
   statusText = '';
   headers: readonly string[] = [];
@@ -80,7 +66,6 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
   readonly #end: CallEnd;
   readonly #timeouts: Timeouts;
   #resolve: ((outcome: Outcome) => void) | undefined;
-  #controller: Dispatcher.DispatchController | null = null;
   #sink: AnswerSink | undefined = undefined;
   #trailers: readonly string[] = [];
   #failure: Failure | undefined = undefined;
@@ -97,9 +82,9 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
   readonly #hasWholeTime: boolean;
   /** When the present phase (waiting for the head, or for the next byte) has taken too long. */
   #phaseAtMs = Number.POSITIVE_INFINITY;
-  #timer: NodeJS.Timeout;
+  readonly #wheel: Wheel;
 
-  constructor(call: Call, resolve: (outcome: Outcome) => void) {
+  constructor(call: Call, wheel: Wheel, resolve: (outcome: Outcome) => void) {
     this.#upstream = call.upstream;
     this.#client = call.client;
     this.#end = call.end;
@@ -108,46 +93,35 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     const nowMs = performance.now();
     this.#totalAtMs = Math.min(nowMs + call.timeouts.totalMs, call.deadlineMs);
     this.#hasWholeTime = this.#totalAtMs - nowMs > call.timeouts.totalMs * wholeTimeShare;
-    // One timer a call: it looks at the deadlines when it fires, so that a chunk only has to move a number.
-    const napMs = Math.min(this.#napMs(), this.#totalAtMs - nowMs);
-    this.#timer = setTimeout(lookAtClock, Math.max(0, Math.ceil(napMs)), this);
+    // The deadlines are looked at when the clock comes by, so that a chunk only has to move a number.
+    this.#wheel = wheel;
+    this.dueMs = Math.min(nowMs + this.#napMs(), this.#totalAtMs);
+    wheel.add(this);
     call.client.work = this;
   }
 
-  // What the connection pool tells.
+  // What the connection tells.
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
+  onStart(): void {
     this.#started = true;
     this.sentAtMs = performance.now();
-    if (this.#cancelled) controller.abort(new Error('cancelled'));
   }
 
-  onRequestSent(): void {
+  onSent(): void {
     if (this.firstByteAtMs !== 0) return;
     this.sentAtMs = performance.now();
     this.#phaseAtMs = this.sentAtMs + this.#timeouts.firstByteMs;
   }
 
-  onResponseStarted(): void {
+  onFirstByte(): void {
     this.firstByteAtMs = performance.now();
     this.#phaseAtMs = this.firstByteAtMs + this.#timeouts.idleMs;
   }
 
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    _parsed: unknown,
-    statusText: string | undefined,
-  ): void {
-    if (status < 200) {
-      // The others never come this far (see interim.ts); after a 101 would follow what is no HTTP.
-      this.#fail({ ...notHttp, cause: `status ${status}` });
-      return;
-    }
+  onHead(status: number, statusText: string, headers: readonly string[]): void {
     this.status = status;
-    this.statusText = toStatusText(statusText ?? '');
-    this.headers = toText(controller.rawHeaders);
+    this.statusText = statusText;
+    this.headers = headers;
     if (this.status >= 400 ? this.#mayHoldSign() : this.#mayBeError()) this.#awaitsBeginning = true;
     else this.#answer();
   }
@@ -199,45 +173,46 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     this.#resolve = undefined;
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onBody(piece: Buffer): void {
     this.#phaseAtMs = performance.now() + this.#timeouts.idleMs;
     if (this.#sink === undefined) {
-      this.waiting.push(chunk);
-      this.#untakenBytes += chunk.length;
-      if (this.#untakenBytes > untakenBytes) this.#pause(controller);
+      this.waiting.push(piece);
+      this.#untakenBytes += piece.length;
+      if (this.#untakenBytes > untakenBytes) this.#pause();
       if (this.#awaitsBeginning) this.#lookAtBeginning(false);
       return;
     }
-    if (!this.#sink.onChunk(chunk)) this.#pause(controller);
+    if (!this.#sink.onChunk(piece)) this.#pause();
   }
 
-  #pause(controller: Dispatcher.DispatchController): void {
+  #pause(): void {
     this.#paused = true;
-    controller.pause();
+    this.call?.pause();
   }
 
-  onResponseEnd(controller: Dispatcher.DispatchController): void {
+  onEnd(trailers: readonly string[]): void {
     this.#finish();
     this.ended = true;
-    this.#trailers = toText(controller.rawTrailers);
+    this.#trailers = trailers;
     if (this.#awaitsBeginning) this.#lookAtBeginning(true);
     this.#sink?.onEnd(this.#trailers);
   }
 
-  onResponseError(_controller: unknown, error: unknown): void {
-    this.#failure ??= this.#toFailure(error);
-    this.#finish(this.status !== 0 && !this.#cancelled ? this.#failure : undefined);
-    if (this.#awaitsBeginning && !this.#cancelled) this.#answer();
-    if (this.#resolve !== undefined) {
-      this.#resolve(
-        this.#cancelled && this.#client.gone
-          ? { kind: 'client-gone' }
-          : { kind: this.#started ? 'unknown' : 'not-sent', failure: this.#failure },
-      );
-      this.#resolve = undefined;
+  onError(error: unknown): void {
+    this.#break(this.#toFailure(error));
+  }
+
+  /** Nothing more comes of it. */
+  #break(failure: Failure): void {
+    this.#failure = failure;
+    this.#finish(this.status === 0 ? undefined : failure);
+    if (this.#awaitsBeginning) this.#answer();
+    if (this.#resolve === undefined) {
+      this.#sink?.onBroken(failure);
       return;
     }
-    if (!this.#cancelled) this.#sink?.onBroken(this.#failure);
+    this.#resolve({ kind: this.#started ? 'unknown' : 'not-sent', failure });
+    this.#resolve = undefined;
   }
 
   #toFailure(error: unknown): Failure {
@@ -263,15 +238,15 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     }
     if (this.ended) sink.onEnd(this.#trailers);
     else if (this.#failure !== undefined) sink.onBroken(this.#failure);
-    else if (this.#paused && !wasPaused) this.#controller?.pause();
-    else if (wasPaused && !this.#paused) this.#controller?.resume();
+    else if (this.#paused && !wasPaused) this.call?.pause();
+    else if (wasPaused && !this.#paused) this.call?.resume();
   }
 
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
     this.#phaseAtMs = performance.now() + this.#timeouts.idleMs;
-    this.#controller?.resume();
+    this.call?.resume();
   }
 
   clientLeft(): void {
@@ -281,30 +256,32 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
   cancel(): void {
     if (this.#over || this.#cancelled) return;
     this.#cancelled = true;
-    if (this.#controller !== null) {
-      this.#controller.abort(new Error('cancelled'));
-      return;
-    }
-    // Still waiting for a connection: nobody would call back before one is there.
+    this.call?.abort();
     this.#finish();
-    this.#resolve?.({ kind: 'client-gone', unsent: true });
+    this.#resolve?.(this.#started ? this.#abandoned() : { kind: 'client-gone', unsent: true });
     this.#resolve = undefined;
   }
 
-  /** Called by the timer: ends the call where a deadline has passed, else sleeps until the next one. */
-  lookAtClock(): void {
-    const nowMs = performance.now();
-    // A reader that we made wait is not a silent upstream.
-    if (this.#paused) this.#phaseAtMs = nowMs + this.#timeouts.idleMs;
-    const dueMs = Math.min(this.#phaseAtMs, this.#totalAtMs) - nowMs;
-    if (dueMs > 0) {
-      this.#timer = setTimeout(lookAtClock, Math.ceil(Math.min(dueMs, this.#napMs())), this);
-      return;
-    }
-    this.#fail(this.#timeoutFailure(nowMs));
+  #abandoned(): Outcome {
+    if (this.#client.gone) return { kind: 'client-gone' };
+    return { kind: 'unknown', failure: toFailure(new Error('cancelled'), true) };
   }
 
-  /** How long the timer may sleep at most: a phase that has not begun may end before any deadline that is known by now. */
+  /** Ends the call where a deadline has passed, else waits for the next one. */
+  onDue(nowMs: number): void {
+    // A reader that we made wait is not a silent upstream.
+    if (this.#paused) this.#phaseAtMs = nowMs + this.#timeouts.idleMs;
+    const dueMs = Math.min(this.#phaseAtMs, this.#totalAtMs);
+    if (dueMs > nowMs) {
+      this.dueMs = Math.min(dueMs, nowMs + this.#napMs());
+      this.#wheel.add(this);
+      return;
+    }
+    this.call?.abort();
+    this.#break(this.#timeoutFailure(nowMs));
+  }
+
+  /** How long it may wait at most: a phase that has not begun may end before any deadline that is known by now. */
   #napMs(): number {
     const { firstByteMs, idleMs } = this.#timeouts;
     return this.firstByteAtMs === 0 ? Math.min(firstByteMs, idleMs) : Number.POSITIVE_INFINITY;
@@ -331,42 +308,10 @@ class CallHandler implements Dispatcher.DispatchHandler, Answer, ClientWork {
     };
   }
 
-  #fail(failure: Failure): void {
-    this.#failure = failure;
-    if (this.#controller !== null) {
-      this.#controller.abort(new Error(failure.cause));
-      return;
-    }
-    this.#cancelled = true;
-    this.#finish();
-    this.#resolve?.({ kind: 'not-sent', failure });
-    this.#resolve = undefined;
-  }
-
   #finish(broken?: Failure): void {
     if (this.#over) return;
     this.#over = true;
-    clearTimeout(this.#timer);
+    this.#wheel.remove(this);
     this.#end.over(broken);
   }
-}
-
-function lookAtClock(call: CallHandler): void {
-  call.lookAtClock();
-}
-
-/** The library reads it as UTF-8, and nothing can be made of what was none; it is written as Latin-1. */
-function toStatusText(text: string): string {
-  return text.includes('\ufffd') ? '' : Buffer.from(text).toString('latin1');
-}
-
-/** Header bytes are Latin-1 on the wire, and are written as Latin-1 again. */
-function toText(raw: unknown): readonly string[] {
-  if (!Array.isArray(raw)) return [];
-  const text: string[] = new Array(raw.length);
-  for (let i = 0; i < raw.length; i += 1) {
-    const part: unknown = raw[i];
-    text[i] = Buffer.isBuffer(part) ? part.toString('latin1') : String(part);
-  }
-  return text;
 }

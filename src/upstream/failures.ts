@@ -1,7 +1,7 @@
 /** What a connection's error means for the client: which row of the error table, and what to say. */
 
-import { errors } from 'undici';
 import type { Failure } from '../core/outcome.ts';
+import { BadAnswerError, BrokenConnectionError, ConnectTimeoutError } from '../wire/client-errors.ts';
 
 const unreachable = {
   code: 'upstream_unreachable',
@@ -18,47 +18,26 @@ const connectTimeout = {
   message: 'No connection to the upstream came about in time (timeouts.connect); try again later.',
 } as const;
 
-export const notHttp = {
+const notHttp = {
   code: 'upstream_protocol_error',
   message: 'The upstream sent something that is not HTTP; tell the operator.',
 } as const;
 
-const protocolErrors = new Set([
-  'UND_ERR_HEADERS_OVERFLOW',
-  'UND_ERR_RES_EXCEEDED_MAX_SIZE',
-  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
-]);
-/** Where the library has no code of its own: a 101, and an answer to nothing. */
-const protocolMessages = new Set(['bad upgrade', 'bad response']);
-
-/** Errors of connections that had served before, and were closed before a byte of the next answer came. */
-const staleErrors = new WeakSet<Error>();
-
-export function markStale(error: Error): void {
-  staleErrors.add(error);
-}
-
 /**
- * Most often the upstream closed an idle connection while the call was on its way, and never read it. Not always: it may
- * have read it and stopped.
+ * The connection had served before, and was closed before a byte of this answer came. Most often the upstream closed an idle
+ * connection while the call was on its way, and never read it. Not always: it may have read it and stopped.
  */
 export function isStaleConnection(error: unknown): boolean {
-  return error instanceof Error && staleErrors.has(error);
+  return error instanceof BrokenConnectionError && error.stale;
 }
 
 export function toFailure(error: unknown, started: boolean): Failure {
   const code = error instanceof Error && 'code' in error && error.code !== undefined ? String(error.code) : '';
   const cause =
     error instanceof Error ? `${error.name}${code === '' ? '' : ` ${code}`}: ${toMessage(error)}` : String(error);
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return { ...connectTimeout, cause };
-  if (isNotHttp(error, code)) return { ...notHttp, cause };
+  if (error instanceof ConnectTimeoutError) return { ...connectTimeout, cause };
+  if (error instanceof BadAnswerError) return { ...notHttp, cause };
   return { ...(started ? closedEarly : unreachable), cause };
-}
-
-function isNotHttp(error: unknown, code: string): boolean {
-  // The parser's errors have no code where its own table does not know theirs.
-  if (error instanceof errors.HTTPParserError || protocolErrors.has(code)) return true;
-  return error instanceof errors.SocketError && protocolMessages.has(error.message);
 }
 
 /** Of several addresses that were tried each has its error, and the whole says nothing. */

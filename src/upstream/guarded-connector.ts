@@ -1,9 +1,9 @@
 /** Opens connections where a rule permits them alone: the address is looked at, whatever name led to it, each time anew. */
 
 import { lookup as lookUp } from 'node:dns';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { type buildConnector, errors } from 'undici';
+import { isIP, type LookupFunction } from 'node:net';
 import type { AddressRule } from '../lib/address-rule.ts';
+import { type Connector, openPlain, type TcpOptions, type TlsClient, whenReady, whenSecure } from '../wire/connect.ts';
 
 /** Told of each step towards a connection, for those who want to know how far it came. */
 export interface ConnectionWatch {
@@ -13,7 +13,6 @@ export interface ConnectionWatch {
   secured(): void;
 }
 
-/** Its code is none of the library's, some of which it takes for a connection that broke, and tries again. */
 class AddressNotAllowedError extends Error {
   override readonly name = 'AddressNotAllowedError';
   readonly code = 'ERR_ADDRESS_NOT_ALLOWED';
@@ -26,8 +25,7 @@ class AddressNotAllowedError extends Error {
 
 /** For literal addresses nothing is looked up, so that they are judged by themselves. */
 export function checkLiteral(rule: AddressRule, hostname: string): void {
-  const address = hostname.replace(/^\[(.*)\]$/, '$1');
-  if (isIP(address) !== 0 && !rule.permits(address)) throw new AddressNotAllowedError(address, []);
+  if (isIP(hostname) !== 0 && !rule.permits(hostname)) throw new AddressNotAllowedError(hostname, []);
 }
 
 /** What is not permitted is left out of the answer; of the rest one is connected to, and no other look-up comes between. */
@@ -60,69 +58,47 @@ export function guardedLookup(
 
 interface GuardSettings {
   readonly rule: AddressRule;
+  /** For all of it, TLS included. */
   readonly timeoutMs: number;
-  /** Makes the TCP connection, with a guarded look-up. */
-  readonly plain: buildConnector.connector;
-  /** Makes the TLS connection on it; its own clock is off. */
-  readonly secure: buildConnector.connector;
+  /** With a guarded look-up. */
+  readonly tcp: TcpOptions;
+  readonly tls: TlsClient;
   readonly watch?: ConnectionWatch | undefined;
 }
 
 /** TLS begins only once the address is judged: not a byte goes to one that is refused. */
-export function createGuardedConnector(settings: GuardSettings): buildConnector.connector {
-  const { rule, timeoutMs, plain, secure, watch } = settings;
-  return (options, callback) => {
-    const { hostname, protocol, port } = options;
-    const isSecure = protocol === 'https:';
+export function createGuardedConnector({ rule, timeoutMs, tcp, tls, watch }: GuardSettings): Connector {
+  return (place, done) => {
     const startedAtMs = performance.now();
     try {
-      checkLiteral(rule, hostname);
+      checkLiteral(rule, place.host);
     } catch (error) {
       const refused = error instanceof Error ? error : new Error(String(error));
       // As every other error of a connection: not before the caller has gone on.
-      queueMicrotask(() => callback(refused, null));
+      queueMicrotask(() => done(refused));
       return;
     }
-    const { servername: _, ...where } = options;
-    const tcp = { ...where, protocol: 'http:', port: port || (isSecure ? '443' : '80') };
-    plain(tcp, (...result) => {
-      const [error, socket] = result;
-      if (error !== null || !socket) {
-        callback(...result);
+    whenReady(openPlain(place, tcp), 'connect', { leftMs: timeoutMs, timeoutMs }, place, (plain) => {
+      if (plain instanceof Error) {
+        done(plain);
         return;
       }
-      const address = socket.remoteAddress ?? '';
+      const address = plain.remoteAddress ?? '';
       if (!rule.permits(address)) {
-        socket.destroy();
-        callback(new AddressNotAllowedError(hostname, [address]), null);
+        plain.destroy();
+        done(new AddressNotAllowedError(place.host, [address]));
         return;
       }
       watch?.connected(address);
-      if (isSecure) securely(socket);
-      else callback(null, socket);
-    });
-
-    function securely(socket: Socket): void {
-      const end = once(callback);
-      const leftMs = Math.max(0, timeoutMs - (performance.now() - startedAtMs));
-      const timer = setTimeout(() => {
-        socket.destroy();
-        end(new errors.ConnectTimeoutError(`Connect Timeout Error (${hostname}, timeout: ${timeoutMs}ms)`), null);
-      }, leftMs);
-      secure({ ...options, httpSocket: socket }, (...result) => {
-        clearTimeout(timer);
-        if (result[0] === null) watch?.secured();
-        end(...result);
+      if (!place.secure) {
+        done(plain);
+        return;
+      }
+      const leftMs = Math.max(1, timeoutMs - (performance.now() - startedAtMs));
+      whenSecure(tls, plain, { leftMs, timeoutMs }, place, (result) => {
+        if (!(result instanceof Error)) watch?.secured();
+        done(result);
       });
-    }
-  };
-}
-
-function once(callback: buildConnector.Callback): buildConnector.Callback {
-  let isDone = false;
-  return (...result) => {
-    if (isDone) return;
-    isDone = true;
-    callback(...result);
+    });
   };
 }

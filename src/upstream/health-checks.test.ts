@@ -87,7 +87,7 @@ test('a success is a yes; a redirect, an error, a broken answer, silence and a c
     [(_request, reply) => reply.json(404, {}), false, /^status 404$/],
     [(_request, reply) => reply.json(503, {}), false, /^status 503$/],
     [(_request, reply) => reply.reset(), false, /ECONNRESET/],
-    [(_request, reply) => reply.raw('no HTTP\r\n\r\n'), false, /HTTPParserError/],
+    [(_request, reply) => reply.raw('no HTTP\r\n\r\n'), false, /BadAnswerError/],
     [() => undefined, false, /^no answer within [\d.]+ s$/],
     [
       (_request, reply) => reply.raw('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf'),

@@ -1,9 +1,9 @@
 /** Asks upstreams from time to time whether they are there. */
 
-import type { Dispatcher } from 'undici';
 import { loopHeader } from '../core/loop-mark.ts';
 import type { HealthCheck, Upstream } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { AnswerHandler, ClientCall } from '../wire/client-call.ts';
 import { isStaleConnection, toFailure } from './failures.ts';
 import type { Pools } from './pools.ts';
 
@@ -101,13 +101,14 @@ class Watch {
 }
 
 /** One question and its answer. `onEnd` is called once, with what speaks against the upstream. */
-class Check implements Dispatcher.DispatchHandler {
+class Check implements AnswerHandler {
   readonly #pools: Pools;
   readonly #upstream: Upstream;
   readonly #settings: HealthCheck;
   readonly #installation: string;
   #onEnd: ((why: string | undefined) => void) | undefined;
-  #controller: Dispatcher.DispatchController | undefined = undefined;
+  #call: ClientCall | undefined = undefined;
+  #started = false;
   readonly #timer: NodeJS.Timeout;
   #status = 0;
   #bodyBytes = 0;
@@ -132,11 +133,11 @@ class Check implements Dispatcher.DispatchHandler {
     const { credentials } = this.#upstream;
     const credential = credentials.find(({ weight }) => weight > 0) ?? credentials[0];
     const headers = [...credential.headers, 'user-agent', 'postern', loopHeader, this.#installation];
-    this.#controller = undefined;
+    this.#started = false;
     try {
-      this.#pools.of(this.#upstream).dispatch({ method: 'GET', path: this.#settings.path, headers }, this);
+      this.#call = this.#pools.of(this.#upstream).send({ method: 'GET', path: this.#settings.path, headers }, this);
     } catch (error) {
-      this.onResponseError(undefined, error);
+      this.onError(error);
     }
   }
 
@@ -144,29 +145,32 @@ class Check implements Dispatcher.DispatchHandler {
     this.#end('cancelled');
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#onEnd === undefined) controller.abort(new Error('over'));
+  onStart(): void {
+    this.#started = true;
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+  onSent(): void {}
+
+  onFirstByte(): void {}
+
+  onHead(status: number): void {
     this.#status = status;
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bodyBytes += chunk.length;
+  onBody(piece: Buffer): void {
+    this.#bodyBytes += piece.length;
     if (this.#bodyBytes > bodyLimitBytes) this.#judge();
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
     this.#judge();
   }
 
-  onResponseError(_controller: unknown, error: unknown): void {
+  onError(error: unknown): void {
     if (this.#onEnd === undefined) return;
     // Says nothing about the upstream but that it closes idle connections; every one that did is used up by this.
     if (isStaleConnection(error)) this.send();
-    else this.#end(toFailure(error, this.#controller !== undefined).cause);
+    else this.#end(toFailure(error, this.#started).cause);
   }
 
   #judge(): void {
@@ -180,7 +184,7 @@ class Check implements Dispatcher.DispatchHandler {
     this.#onEnd = undefined;
     clearTimeout(this.#timer);
     // After the end of an answer this does nothing.
-    this.#controller?.abort(new Error('over'));
+    this.#call?.abort();
     onEnd(why);
   }
 }

@@ -1,14 +1,18 @@
-/** One connection pool an origin, every default of the client library pinned; pools outlive configuration swaps. */
+/** One connection pool an origin; pools outlive configuration swaps. */
 
 import { createHash } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
-import { Pool } from 'undici';
 import type { Upstream } from '../core/snapshot.ts';
-import { AgingClient, createConnector } from './connection.ts';
+import { ClientPool } from '../wire/client-pool.ts';
+import { toPlace } from '../wire/connect.ts';
+import { Wheel } from '../wire/wheel.ts';
+import { createConnector } from './connection.ts';
 import type { ProxyRule } from './proxy-rule.ts';
 
 export interface Pools {
-  of(upstream: Upstream): Pool;
+  /** The clock of all connections, and of the calls that are made on them. */
+  readonly wheel: Wheel;
+  of(upstream: Upstream): ClientPool;
   /** Makes room for what these upstreams may have at a time, and lets go of every pool that none of them uses. */
   keep(upstreams: Iterable<Upstream>): void;
   close(): Promise<void>;
@@ -24,27 +28,31 @@ interface PoolsDeps {
 }
 
 interface Entry {
-  readonly pool: Pool;
+  readonly pool: ClientPool;
   retiring: NodeJS.Timeout | undefined;
 }
 
 /** An exchange that began under the old configuration may still be reading its body when the new one is in force. */
 const retirementMs = 120_000;
 
+/** Nothing is more than twice that late. */
+const wheelStepMs = 20;
+
 export function createPools(deps: PoolsDeps = {}): Pools {
-  const byUpstream = new WeakMap<Upstream, Pool>();
+  const wheel = new Wheel(wheelStepMs);
+  const byUpstream = new WeakMap<Upstream, ClientPool>();
   const byKey = new Map<string, Entry>();
   /** Retired, with calls that still run. */
-  const leaving = new Set<Pool>();
+  const leaving = new Set<ClientPool>();
   /** By what distinguishes connections, for the upstreams of the configuration in force. */
   let connections: ReadonlyMap<string, number> | undefined;
 
-  function open(upstream: Upstream): Pool {
+  function open(upstream: Upstream): ClientPool {
     const line = lineOf(upstream);
     const kept = connections?.get(line);
     const count = kept ?? connectionsOf(upstream);
     const key = keyOf(line, count);
-    const entry = byKey.get(key) ?? { pool: createPool(upstream, count, deps), retiring: undefined };
+    const entry = byKey.get(key) ?? { pool: createPool(upstream, count, wheel, deps), retiring: undefined };
     byKey.set(key, entry);
     // Asked for by an exchange that is older than the configuration in force.
     if (connections !== undefined && kept === undefined) retire(key, entry);
@@ -62,6 +70,7 @@ export function createPools(deps: PoolsDeps = {}): Pools {
   }
 
   return {
+    wheel,
     of(upstream) {
       const pool = byUpstream.get(upstream);
       return pool === undefined || pool.closed ? open(upstream) : pool;
@@ -89,7 +98,7 @@ export function createPools(deps: PoolsDeps = {}): Pools {
       const entries = [...byKey.values()];
       byKey.clear();
       for (const { retiring } of entries) clearTimeout(retiring);
-      await Promise.all([...entries.map(({ pool }) => pool), ...leaving].map((pool) => pool.destroy()));
+      for (const pool of [...entries.map(({ pool }) => pool), ...leaving]) pool.destroy();
     },
   };
 }
@@ -118,8 +127,9 @@ function keyOf(line: string, connections: number): string {
 function createPool(
   { id, origin, timeouts, tls, addresses }: Upstream,
   connections: number,
+  wheel: Wheel,
   { proxyFor, lookup, connectionLifeMs = 60_000 }: PoolsDeps,
-): Pool {
+): ClientPool {
   if (origin === undefined) throw new TypeError(`upstream ${id} has no address to connect to`);
   const connect = createConnector({
     secure: origin.startsWith('https:'),
@@ -129,32 +139,7 @@ function createPool(
     lookup,
     addresses,
   });
-  const options = {
-    connect,
-    lifeMs: connectionLifeMs,
-    pipelining: 1,
-    allowH2: false,
-    // Else an environment variable would choose the parser.
-    useMilo: false,
-    maxHeaderSize: 64 * 1024,
-    maxRequestsPerClient: 0,
-    strictContentLength: true,
-    // Shorter than the 5 s after which common servers drop an idle connection, so that no call meets a closing one.
-    keepAliveTimeout: 4_000,
-    // A server that says itself how long it waits (`Keep-Alive: timeout=5`) is left so much sooner: a round trip, at least.
-    keepAliveTimeoutThreshold: 1_000,
-    keepAliveMaxTimeout: connectionLifeMs,
-    // Calls keep their own time (see call.ts): the library's clock is coarse, and counts a slow reader as silence.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxResponseSize: -1,
-  };
-  return new Pool(origin, {
-    // As many calls are let in at a time, and so none waits here.
-    connections,
-    connect,
-    allowH2: false,
-    clientTtl: null, // see AgingClient
-    factory: (url) => new AgingClient(url, options),
-  });
+  // As many calls are let in at a time as there are connections, and so none waits here.
+  const { host } = new URL(origin);
+  return new ClientPool({ place: toPlace(origin), host, connect, connections, wheel, lifeMs: connectionLifeMs });
 }

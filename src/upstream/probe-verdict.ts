@@ -136,7 +136,7 @@ const byCode: Readonly<Record<string, Words>> = {
       'See whether the service runs, and whether the port of base_url is its own. From a container, 127.0.0.1 is the container itself.',
     field: 'base_url',
   }),
-  UND_ERR_CONNECT_TIMEOUT: ({ host }) => ({
+  ERR_CONNECT_TIMEOUT: ({ host }) => ({
     message: `${host} did not answer the connection in time.`,
     advice: 'A firewall may drop it, or the address is wrong. Where it is just far away, raise timeouts.connect.',
     field: 'base_url',

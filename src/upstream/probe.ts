@@ -1,13 +1,17 @@
 /** Tests an upstream on a connection of its own, step by step, and asks it which models it has. Nothing of it is kept. */
 
 import { isIP, type LookupFunction } from 'node:net';
-import { Client } from 'undici';
 import { type ListedModel, type SigningGround, withOptions } from '../core/family.ts';
 import { loopHeader } from '../core/loop-mark.ts';
 import type { Credential, Upstream } from '../core/snapshot.ts';
 import { NeedleSearch } from '../lib/needle-search.ts';
+import { headerValue } from '../lib/raw-headers.ts';
 import { spellingsInErrors } from '../lib/secret-spellings.ts';
 import { layersOf } from '../lib/unescape.ts';
+import { ClientPool } from '../wire/client-pool.ts';
+import { toPlace } from '../wire/connect.ts';
+import { exchange } from '../wire/exchange.ts';
+import { Wheel } from '../wire/wheel.ts';
 import { createConnector } from './connection.ts';
 import { type ProbeProblem, type ProbeStepName, problemOfAnswer, problemOfError } from './probe-verdict.ts';
 import type { ProxyRule } from './proxy-rule.ts';
@@ -62,6 +66,7 @@ const standardPatienceMs = 10_000;
 const longestConnectMs = 10_000;
 const longestListBytes = 8 * 1024 * 1024;
 const mostCredentials = 8;
+const wheelStepMs = 100;
 const longestSaid = 200;
 
 interface Answer {
@@ -104,7 +109,7 @@ export function createProbe(deps: ProbeDeps): Probe {
         }
         return { ok: problem === undefined, steps: visit.steps(problem), credentials: checks, problem, models };
       } finally {
-        await visit.end();
+        visit.end();
       }
     },
     async models(upstream, signal) {
@@ -118,7 +123,7 @@ export function createProbe(deps: ProbeDeps): Probe {
         if (problem !== undefined) return { kind: 'failed', problem };
         return models === undefined ? { kind: 'no-list' } : { kind: 'listed', models };
       } finally {
-        await visit.end();
+        visit.end();
       }
     },
   };
@@ -148,7 +153,7 @@ class Visit {
   readonly #url: URL;
   readonly #deps: ProbeDeps;
   readonly #signal: AbortSignal;
-  readonly #client: Client;
+  readonly #client: ClientPool;
   readonly #startedAtMs = performance.now();
   readonly #marks: Marks = {};
   readonly #isProxied: boolean;
@@ -163,7 +168,11 @@ class Visit {
     const proxy = deps.proxyFor?.(origin);
     this.#isProxied = proxy !== undefined;
     const marks = this.#marks;
-    this.#client = new Client(origin, {
+    this.#client = new ClientPool({
+      place: toPlace(origin),
+      host: this.#url.host,
+      wheel: new Wheel(wheelStepMs),
+      connections: 1,
       connect: createConnector({
         secure: this.#isSecure,
         connectMs: Math.min(upstream.timeouts.embeddings.connectMs, longestConnectMs),
@@ -183,17 +192,11 @@ class Visit {
           },
         },
       }),
-      pipelining: 1,
-      allowH2: false,
-      useMilo: false,
-      maxResponseSize: longestListBytes,
-      headersTimeout: 0,
-      bodyTimeout: 0,
     });
   }
 
-  async end(): Promise<void> {
-    await this.#client.destroy();
+  end(): void {
+    this.#client.destroy();
   }
 
   async ask(credential: Credential): Promise<Outcome> {
@@ -220,15 +223,13 @@ class Visit {
       { url: `${this.#url.origin}${path}`, headers, body: body ?? Buffer.alloc(0) },
       { nowMs: signing.nowMs, post: (url, fields, text) => signing.post(url, fields, text, addresses) },
     );
-    const answer = await this.#client.request({
-      method,
-      path,
-      headers: [...headers, ...(signed ?? [])],
-      ...(body !== undefined && { body }),
-      signal: this.#signal,
-    });
-    const contentType = String(answer.headers['content-type'] ?? '');
-    return { status: answer.statusCode, contentType, body: Buffer.from(await answer.body.arrayBuffer()) };
+    const answer = await exchange(
+      this.#client,
+      { method, path, headers: [...headers, ...(signed ?? [])], body },
+      { limitBytes: longestListBytes, beyond: 'fail', signal: this.#signal },
+    );
+    const contentType = headerValue(answer.headers, 'content-type') ?? '';
+    return { status: answer.status, contentType, body: answer.body };
   }
 
   #judge({ isList }: Question, { status, contentType, body }: Answer, credential: Credential): Outcome {

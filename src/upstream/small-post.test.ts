@@ -70,7 +70,7 @@ test('gives up on an answer that does not come, does not end, or is too long', a
 });
 
 test('says where nobody is', async (t) => {
-  await assert.rejects(start(t).post('http://127.0.0.1:1/', [], ''), /ECONNREFUSED|UND_ERR|closed/);
+  await assert.rejects(start(t).post('http://127.0.0.1:1/', [], ''), /ECONNREFUSED|closed/);
 });
 
 test('goes through the proxy that leads to the place', async (t) => {

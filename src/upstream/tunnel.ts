@@ -1,28 +1,27 @@
 /** Opens connections through an HTTP proxy, which is asked once (CONNECT) and then only passes bytes on. */
 
-import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
+import { isIP, connect as openTcp, type Socket } from 'node:net';
 import { connect as openTls } from 'node:tls';
-import { type buildConnector, errors } from 'undici';
+import {
+  type ConnectDone,
+  type Connector,
+  connectTimeout,
+  nameOf,
+  type Place,
+  type TcpOptions,
+  type TlsClient,
+  whenSecure,
+} from '../wire/connect.ts';
 import type { ConnectionWatch } from './guarded-connector.ts';
 import type { ProxyAddress } from './proxy-rule.ts';
 
-/** How every TCP connection is opened, to a proxy and to an upstream. */
-export interface TcpSettings {
-  readonly autoSelectFamily: boolean;
-  readonly autoSelectFamilyAttemptTimeout: number;
-  readonly keepAlive: boolean;
-  readonly keepAliveInitialDelay: number;
-  readonly noDelay: boolean;
-  readonly lookup?: LookupFunction;
-}
-
 interface TunnelSettings {
   readonly proxy: ProxyAddress;
-  readonly tcp: TcpSettings;
+  readonly tcp: TcpOptions;
   /** For everything up to the connection that is ready to use: to the proxy, its answer, TLS with the origin. */
   readonly timeoutMs: number;
-  /** Makes the TLS connection on the tunnel; its own clock is off. */
-  readonly secure: buildConnector.connector;
+  /** For the origin. */
+  readonly tls: TlsClient;
   /** Throws where there may be no tunnel to a host. */
   readonly check?: ((hostname: string) => void) | undefined;
   readonly watch?: ConnectionWatch | undefined;
@@ -32,7 +31,6 @@ interface TunnelSettings {
 const headLimitBytes = 16 * 1024;
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** Its code must not be one of the library's: some of those it takes for a connection that broke, and tries again for ever. */
 class TunnelError extends Error {
   override readonly name = 'TunnelError';
   readonly code = 'ERR_PROXY_TUNNEL';
@@ -42,33 +40,33 @@ class TunnelError extends Error {
  * Origins without TLS get a tunnel as well. The other way, requests with the whole URL, would let the proxy answer in the
  * upstream's place, hold streams back and frame bodies anew, and would show it the upstream's credential no less.
  */
-export function createTunnelConnector(settings: TunnelSettings): buildConnector.connector {
-  return (options, callback) => new Tunnel(settings, options, callback).open();
+export function createTunnelConnector(settings: TunnelSettings): Connector {
+  return (place, done) => new Tunnel(settings, place, done).open();
 }
 
 class Tunnel {
   readonly #settings: TunnelSettings;
-  readonly #options: buildConnector.Options;
+  readonly #place: Place;
   readonly #proxyName: string;
-  #callback: buildConnector.Callback | undefined;
+  #done: ConnectDone | undefined;
   #timer: NodeJS.Timeout | undefined = undefined;
   #socket: Socket | undefined = undefined;
   #head: Buffer = Buffer.alloc(0);
 
-  constructor(settings: TunnelSettings, options: buildConnector.Options, callback: buildConnector.Callback) {
+  constructor(settings: TunnelSettings, place: Place, done: ConnectDone) {
     this.#settings = settings;
-    this.#options = options;
-    this.#callback = callback;
+    this.#place = place;
+    this.#done = done;
     this.#proxyName = toAuthority(settings.proxy.hostname, settings.proxy.port);
   }
 
   open(): void {
     const { proxy, tcp, timeoutMs, check } = this.#settings;
     try {
-      check?.(this.#options.hostname);
+      check?.(this.#place.host);
     } catch (error) {
       const refused = error instanceof Error ? error : new Error(String(error));
-      queueMicrotask(() => this.#finish(refused, null));
+      queueMicrotask(() => this.#finish(refused));
       return;
     }
     this.#timer = setTimeout(() => this.#expire(), timeoutMs);
@@ -82,8 +80,7 @@ class Tunnel {
   }
 
   #ask(socket: Socket): void {
-    const { hostname, port, protocol } = this.#options;
-    const target = toAuthority(hostname, port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port));
+    const target = nameOf(this.#place);
     const { authorization } = this.#settings.proxy;
     const lines = [`CONNECT ${target} HTTP/1.1`, `Host: ${target}`, 'User-Agent: postern'];
     if (authorization !== undefined) lines.push(`Proxy-Authorization: ${authorization}`);
@@ -106,7 +103,7 @@ class Tunnel {
     const headBytes = endsAt === -1 ? this.#head.length : endsAt + headEnd.length;
     if (headBytes > headLimitBytes) this.#fail('the head of its answer to CONNECT is over 16 KiB');
     else if (endsAt !== -1) this.#judge(this.#head.toString('latin1', 0, endsAt), this.#head.length - headBytes);
-    return endsAt !== -1 && this.#callback !== undefined;
+    return endsAt !== -1 && this.#done !== undefined;
   }
 
   #judge(head: string, moreBytes: number): void {
@@ -118,34 +115,39 @@ class Tunnel {
   }
 
   #pass(socket: Socket): void {
-    const { watch, secure } = this.#settings;
+    const { watch, tls, timeoutMs } = this.#settings;
     watch?.connected(this.#proxyName);
-    if (this.#options.protocol !== 'https:') {
-      this.#finish(null, socket);
+    if (!this.#place.secure) {
+      this.#finish(socket);
       return;
     }
-    secure({ ...this.#options, httpSocket: socket }, (...result) => {
-      if (result[0] === null) watch?.secured();
-      this.#finish(...result);
+    // The one clock runs on.
+    whenSecure(tls, socket, { leftMs: 0, timeoutMs }, this.#place, (result) => {
+      if (!(result instanceof Error)) watch?.secured();
+      this.#finish(result);
     });
   }
 
   #expire(): void {
-    const message = `Connect Timeout Error (through the proxy ${this.#proxyName}, timeout: ${this.#settings.timeoutMs}ms)`;
-    this.#finish(new errors.ConnectTimeoutError(message), null);
+    const { host } = this.#place;
+    this.#finish(connectTimeout(`${host} through the proxy ${this.#proxyName}`, this.#settings.timeoutMs));
   }
 
   #fail(what: string, cause?: Error): void {
-    this.#finish(new TunnelError(`no tunnel through the proxy ${this.#proxyName}: ${what}`, { cause }), null);
+    this.#finish(new TunnelError(`no tunnel through the proxy ${this.#proxyName}: ${what}`, { cause }));
   }
 
-  #finish(...result: Parameters<buildConnector.Callback>): void {
-    const callback = this.#callback;
-    if (callback === undefined) return;
-    this.#callback = undefined;
+  #finish(result: Socket | Error): void {
+    const done = this.#done;
+    if (done === undefined) {
+      // The time was up while TLS was still being made.
+      if (!(result instanceof Error)) result.destroy();
+      return;
+    }
+    this.#done = undefined;
     clearTimeout(this.#timer);
-    if (result[0] !== null) this.#socket?.destroy();
-    callback(...result);
+    if (result instanceof Error) this.#socket?.destroy();
+    done(result);
   }
 }
 

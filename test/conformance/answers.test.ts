@@ -107,9 +107,7 @@ test('a status line may go without a text, and its text may be any Latin-1 or UT
   for (const text of ['', ' ', ' Größe', ` ${Buffer.from('模型 ünï').toString('latin1')}`]) {
     pair.upstream.respondWith(answering(`HTTP/1.1 200${text}\r\ncontent-length: 2\r\n\r\nok`));
     const answer = await ask(pair);
-    // What is no UTF-8 cannot be told from damage, and leaves no text rather than another one.
-    const expected = text.includes('ß') ? ' ' : text.padEnd(1);
-    assert.equal(answer.statusLine, `HTTP/1.1 200${expected}`);
+    assert.equal(answer.statusLine, `HTTP/1.1 200${text.padEnd(1)}`);
     assert.equal(answer.body.toString(), 'ok');
   }
 });

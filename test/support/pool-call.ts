@@ -1,6 +1,7 @@
 /** One call through a connection pool, and what the pool told of it. */
 
-import type { Dispatcher } from 'undici';
+import type { ClientPool } from '../../src/wire/client-pool.ts';
+import type { HeaderField } from './http-message.ts';
 
 export interface PoolAnswer {
   /** A byte of the call may have left. */
@@ -11,29 +12,30 @@ export interface PoolAnswer {
   readonly error: unknown;
 }
 
-/** Settles when the answer is whole and the pool has its connection back, or nothing more will come. */
-export function callThrough(pool: Dispatcher): Promise<PoolAnswer> {
+/** Settles when the answer is whole, or nothing more will come. */
+export function callThrough(pool: ClientPool, ...headers: readonly HeaderField[]): Promise<PoolAnswer> {
   return new Promise((resolve) => {
     let started = false;
     let status = 0;
     let body = '';
-    pool.dispatch(
-      { method: 'POST', path: '/v1/embeddings', headers: [], body: Buffer.from('{}') },
+    pool.send(
+      { method: 'POST', path: '/v1/embeddings', headers: headers.flat(), body: Buffer.from('{}') },
       {
-        onRequestStart() {
+        onStart() {
           started = true;
         },
-        onResponseStart(_controller, code) {
+        onSent() {},
+        onFirstByte() {},
+        onHead(code) {
           status = code;
         },
-        onResponseData(_controller, chunk) {
-          body += chunk.toString();
+        onBody(piece) {
+          body += piece.toString();
         },
-        onResponseEnd() {
-          // The library frees it in the next round of the event loop, in an immediate that is set after this.
-          setImmediate(() => setImmediate(resolve, { started, status, body, error: undefined }));
+        onEnd() {
+          resolve({ started, status, body, error: undefined });
         },
-        onResponseError(_controller, error) {
+        onError(error) {
           resolve({ started, status, body, error });
         },
       },

@@ -1,9 +1,13 @@
 /** Calls the gateway through its own front door, as a client would: the same key check, limits, ledger and headers. */
 
-import { Readable } from 'node:stream';
-import { Agent, type Dispatcher, errors } from 'undici';
+import { createSecureContext } from 'node:tls';
+import { headerValue } from '../../lib/raw-headers.ts';
+import { ClientPool } from '../../wire/client-pool.ts';
+import { createDirectConnector, TlsClient, toPlace } from '../../wire/connect.ts';
+import { Wheel } from '../../wire/wheel.ts';
 import { Problem } from '../problem.ts';
 import type { ConsoleKey } from './console-key.ts';
+import { askGateway, type GatewayAnswer } from './gateway-answer.ts';
 import { type GatewayRoute, toGatewayPath } from './routes.ts';
 
 export interface GatewayCall {
@@ -40,34 +44,37 @@ const withoutBody: readonly number[] = [204, 205, 304];
 const lostKeyCodes: readonly string[] = ['invalid_api_key', 'revoked_api_key'];
 const maxConnections = 32;
 const clientClosedStatus = 499;
+const connectMs = 10_000;
+const wheelStepMs = 100;
 
 export function createGatewayCalls({ consoleKey, clientUrl, certificate }: GatewayCallsDeps) {
-  let agent: { readonly certificate: string | undefined; readonly of: Agent } | undefined;
+  let agent:
+    | { readonly certificate: string | undefined; readonly origin: string; readonly pool: ClientPool }
+    | undefined;
 
-  function dispatcher(): Agent {
+  function poolTo(origin: string): ClientPool {
     const now = certificate();
-    if (agent !== undefined && agent.certificate === now) return agent.of;
-    void agent?.of.close();
-    agent = { certificate: now, of: createAgent(now) };
-    return agent.of;
+    if (agent !== undefined && agent.certificate === now && agent.origin === origin) return agent.pool;
+    void agent?.pool.close();
+    agent = { certificate: now, origin, pool: createPool(origin, now) };
+    return agent.pool;
   }
 
-  async function ask(call: GatewayCall, key: string): Promise<Dispatcher.ResponseData> {
+  async function ask(call: GatewayCall, key: string): Promise<GatewayAnswer> {
     const base = new URL(toReachable(clientUrl()));
     const prefix = base.pathname === '/' ? '' : base.pathname;
     try {
-      return await dispatcher().request({
-        origin: base.origin,
-        path: prefix + toGatewayPath(call.route, call.model),
+      const request = {
         method: 'POST',
-        headers: {
-          authorization: `Bearer ${key}`,
-          'content-type': 'application/json',
-          'x-request-id': call.requestId,
-        },
-        body: call.body,
-        signal: call.signal,
-      });
+        path: prefix + toGatewayPath(call.route, call.model),
+        headers: [
+          ...['authorization', `Bearer ${key}`],
+          ...['content-type', 'application/json'],
+          ...['x-request-id', call.requestId],
+        ],
+        body: Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength),
+      };
+      return await askGateway(poolTo(base.origin), request, call.signal);
     } catch (error) {
       if (call.signal.aborted) throw error;
       throw new Problem('upstream_failed', {
@@ -79,8 +86,8 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
   async function sendAsConsole(call: GatewayCall): Promise<Response> {
     const secret = await consoleKey.secret();
     const answer = await ask(call, secret);
-    if (answer.statusCode !== 401) return toResponse(answer);
-    const text = await answer.body.text();
+    if (answer.status !== 401) return toResponse(answer);
+    const text = await new Response(answer.body).text();
     // Somebody revoked the key, or another process took it over: once more, with another one.
     if (!lostKeyCodes.some((code) => text.includes(`"${code}"`))) return toResponse(answer, text);
     consoleKey.forget(secret);
@@ -101,19 +108,25 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
   return {
     ...calls,
     close: async (): Promise<void> => {
-      await agent?.of.destroy();
+      agent?.pool.destroy();
     },
   };
 }
 
 /** What is taken for safe is the very certificate that this gateway was given, whoever signed it and for whichever name. */
-function createAgent(certificate: string | undefined): Agent {
-  const connect =
+function createPool(origin: string, certificate: string | undefined): ClientPool {
+  const tls =
     certificate === undefined
-      ? {}
-      : { ca: certificate, allowPartialTrustChain: true, checkServerIdentity: () => undefined };
+      ? new TlsClient({})
+      : new TlsClient({
+          secureContext: createSecureContext({ ca: certificate, allowPartialTrustChain: true }),
+          checkServerIdentity: () => undefined,
+        });
   // The gateway has time limits of its own, and says which one it was.
-  return new Agent({ connections: maxConnections, headersTimeout: 0, bodyTimeout: 0, allowH2: false, connect });
+  const connect = createDirectConnector({ tcp: { noDelay: true }, tls, timeoutMs: connectMs });
+  const { host } = new URL(origin);
+  const wheel = new Wheel(wheelStepMs);
+  return new ClientPool({ place: toPlace(origin), host, connect, connections: maxConnections, wheel });
 }
 
 /** An address that means every interface is listened on, but not called. */
@@ -124,31 +137,27 @@ export function toReachable(url: string): string {
   return reachable.href.replace(/\/$/, '');
 }
 
-function toResponse({ statusCode: status, headers, body }: Dispatcher.ResponseData, text?: string): Response {
+function toResponse({ status, headers, body }: GatewayAnswer, text?: string): Response {
   // By it our page tells the gateway's own words from the console's.
-  const out = new Headers({ 'x-postern-answer': 'gateway', 'content-type': toPlainType(headers['content-type']) });
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && passedOn.test(name)) out.set(name, Array.isArray(value) ? value.join(', ') : value);
+  const type = headerValue(headers, 'content-type');
+  const out = new Headers({ 'x-postern-answer': 'gateway', 'content-type': toPlainType(type) });
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = (headers[i] ?? '').toLowerCase();
+    if (passedOn.test(name)) out.append(name, headers[i + 1] ?? '');
   }
   if (text !== undefined) return new Response(text, { status, headers: out });
   if (withoutBody.includes(status)) {
-    body.resume();
+    void body.cancel();
     return new Response(null, { status, headers: out });
   }
-  return new Response(toWebStream(body), { status, headers: out });
+  // Each piece goes on as it comes; whoever stops reading ends the call.
+  return new Response(body, { status, headers: out });
 }
 
-function toPlainType(type: string | string[] | undefined): string {
-  const text = Array.isArray(type) ? (type[0] ?? '') : (type ?? '');
-  return plainTypes.test(text) ? text : 'text/plain; charset=utf-8';
-}
-
-/** Each piece goes on as it comes; whoever stops reading ends the call. */
-function toWebStream(body: Readable): ReadableStream<Uint8Array> {
-  return Readable.toWeb(body, { type: 'bytes' }) as ReadableStream<Uint8Array>;
+function toPlainType(type = ''): string {
+  return plainTypes.test(type) ? type : 'text/plain; charset=utf-8';
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof errors.UndiciError) return error.code;
   return error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
 }

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
-import { buildConnector } from 'undici';
 import type { AlertWebhook } from '../../core/snapshot.ts';
+import { createDirectConnector, TlsClient } from '../../wire/connect.ts';
 import { createAlertPost } from './post-alert.ts';
 
 const rules: AlertWebhook['addresses'][] = [];
-const anywhere = (addresses: AlertWebhook['addresses'], timeout: number) => {
+const anywhere = (addresses: AlertWebhook['addresses'], timeoutMs: number) => {
   rules.push(addresses);
-  return buildConnector({ timeout });
+  return createDirectConnector({ tcp: {}, tls: new TlsClient({}), timeoutMs });
 };
 const to = (url: string, addresses?: AlertWebhook['addresses']): AlertWebhook => ({
   url,
