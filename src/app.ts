@@ -1,6 +1,5 @@
 /** Puts the house together: routes, edge, pipeline, upstreams, keys. What the command line starts, and tests start too. */
 
-import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { checkAddress, checkKey, checkModel, checkRoute, unauthorized, unknownKey } from './admission/access.ts';
@@ -42,6 +41,7 @@ import type { ProxyRule } from './upstream/proxy-rule.ts';
 import { SharedPlaces } from './upstream/shared-places.ts';
 import { createSmallPost } from './upstream/small-post.ts';
 import type { Change } from './upstream/turn.ts';
+import type { ServerRequest } from './wire/server-request.ts';
 
 export interface AppDeps {
   readonly snapshot: Snapshot;
@@ -147,12 +147,8 @@ export function createApp({
   const answerMemory = createBodyMemory('answers that are translated', answerLimits(snapshot), collectGarbage);
 
   /** Without a promise where the key is at hand, as it nearly always is. */
-  function admit(
-    exchange: Exchange,
-    route: Route | undefined,
-    request: IncomingMessage,
-  ): KeyRecord | Promise<KeyRecord> {
-    const credential = readCredential(request.headers);
+  function admit(exchange: Exchange, route: Route | undefined, request: ServerRequest): KeyRecord | Promise<KeyRecord> {
+    const credential = readCredential(request.fields);
     if (credential === undefined) throw unauthorized('missing_api_key');
     const judge = (key: KeyRecord | undefined): KeyRecord => {
       if (key === undefined) throw unknownKey(credential);
@@ -212,7 +208,7 @@ export function createApp({
       const isProbe = exchange.path === '/healthz' || exchange.path === '/readyz';
       if (isProbe) return;
       meter?.settled(exchange);
-      log.request(exchange, request.method ?? '');
+      log.request(exchange, request.method);
     },
   });
 

@@ -1,6 +1,6 @@
 /** Finds the API key that a request carries. */
 
-import type { IncomingHttpHeaders } from 'node:http';
+import type { RequestHeaders } from '../core/request-headers.ts';
 import { unauthorized } from './access.ts';
 
 const otherHeaders = ['x-api-key', 'api-key', 'x-goog-api-key'] as const;
@@ -11,8 +11,8 @@ const maxCharacters = 512;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Undefined where none came. An Authorization of another scheme, or an empty one, does not hide the other headers. */
-export function readCredential(headers: IncomingHttpHeaders): string | undefined {
-  const credential = readBearer(headers.authorization) ?? readOther(headers);
+export function readCredential(headers: RequestHeaders): string | undefined {
+  const credential = readBearer(headers.get('authorization')) ?? readOther(headers);
   if (credential === undefined) return undefined;
   if (credential.length > maxCharacters) throw unauthorized('invalid_api_key');
   return fromHeaderText(credential);
@@ -25,10 +25,10 @@ function readBearer(authorization: string | undefined): string | undefined {
   return /^bearer[ \t]/i.test(value) ? withoutBlanks(value.slice('bearer '.length)) : undefined;
 }
 
-function readOther(headers: IncomingHttpHeaders): string | undefined {
+function readOther(headers: RequestHeaders): string | undefined {
   for (const name of otherHeaders) {
-    const value = headers[name];
-    if (typeof value !== 'string') continue;
+    const value = headers.get(name);
+    if (value === undefined) continue;
     const credential = withoutBlanks(value);
     if (credential !== '') return credential;
   }
@@ -47,7 +47,7 @@ function withoutBlanks(text: string): string {
 const isBlank = (character: number): boolean => character === 0x20 || character === 0x09;
 
 /**
- * Node gives header bytes as latin1 text. Digests are taken of UTF-8, so a secret beyond ASCII is put back together
+ * Header bytes come as Latin-1 text. Digests are taken of UTF-8, so a secret beyond ASCII is put back together
  * the way its client meant it; bytes that are no UTF-8 belong to no key and stay as they are.
  */
 function fromHeaderText(text: string): string {

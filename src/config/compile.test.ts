@@ -74,6 +74,7 @@ test('the settings of the server have their defaults', async (t) => {
     maxConnections: 10_000,
     maxConnectionsPerAddress: undefined,
     maxHeaderBytes: 32 * 1024,
+    answersHalfClosed: false,
     drain: { delayMs: 0, deadlineMs: 30_000 },
     tls: undefined,
     trustedProxies: undefined,

@@ -13,6 +13,7 @@ import {
   list,
   mapping,
   modelName,
+  oneOf,
   operationList,
   ownId,
   shapeField,
@@ -132,6 +133,13 @@ const server = mapping({
   max_header_size: size(1024, 1024 ** 2)
     .prefault('32KiB')
     .meta(is('The largest set of request headers.', { kind: 'size' })),
+  half_close: oneOf(['leave', 'answer'])
+    .default('leave')
+    .meta(
+      is(
+        'What it means that a client ends its side of the connection behind a request: that it has left, or that it waits for the answer.',
+      ),
+    ),
   shedding: mapping({
     loop_delay: duration(10, 60_000)
       .prefault('500ms')

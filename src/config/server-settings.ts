@@ -29,6 +29,7 @@ export function toServerSettings(server: ServerSection, context: CompileContext)
     maxConnections: server.max_connections,
     maxConnectionsPerAddress: server.max_connections_per_address,
     maxHeaderBytes: server.max_header_size,
+    answersHalfClosed: server.half_close === 'answer',
     drain: Object.freeze({ delayMs: server.drain.delay, deadlineMs: server.drain.deadline }),
     tls: toTls(server.tls, context),
     trustedProxies: server.trusted_proxies.length === 0 ? undefined : toBlockList(server.trusted_proxies),

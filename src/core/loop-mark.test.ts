@@ -6,13 +6,12 @@ test('a request carries on the marks that it came with, and ours behind them', (
   assert.equal(withOwnMark('own', undefined), 'own');
   assert.equal(withOwnMark('own', 'other'), 'other, own');
   assert.equal(withOwnMark('own', ' a ,b,\tc.d_e-f'), 'a, b, c.d_e-f, own');
-  assert.equal(withOwnMark('own', ['a', 'b']), 'a, b, own');
   assert.equal(withOwnMark('own', 'owner'), 'owner, own');
 });
 
 test('one that has been here before is refused, wherever our mark stands among the others', () => {
-  for (const came of ['own', 'a, own', 'own,a', 'a,own , b', ['a', 'own']]) {
-    assert.throws(() => withOwnMark('own', came), { code: 'malformed_request', status: 400 }, String(came));
+  for (const came of ['own', 'a, own', 'own,a', 'a,own , b']) {
+    assert.throws(() => withOwnMark('own', came), { code: 'malformed_request', status: 400 }, came);
   }
 });
 

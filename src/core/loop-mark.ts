@@ -9,11 +9,9 @@ const mark = /^[A-Za-z0-9._-]{1,64}$/;
 const mostMarks = 16;
 
 /** What calls on behalf of a request carry: the marks that it came with, and our own. Throws where our own is one of them. */
-export function withOwnMark(installation: string, came: string | string[] | undefined): string {
+export function withOwnMark(installation: string, came: string | undefined): string {
   if (came === undefined) return installation;
-  const marks = String(came)
-    .split(',')
-    .map((text) => text.trim());
+  const marks = came.split(',').map((text) => text.trim());
   if (marks.includes(installation)) {
     throw new GatewayError('malformed_request', {
       message:

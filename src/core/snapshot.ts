@@ -259,6 +259,8 @@ export interface ServerSettings {
   /** Undefined: as many as there may be. */
   readonly maxConnectionsPerAddress: number | undefined;
   readonly maxHeaderBytes: number;
+  /** A client that ends its side of the connection behind a request is answered; else it has left. */
+  readonly answersHalfClosed: boolean;
   readonly drain: { readonly delayMs: number; readonly deadlineMs: number };
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   readonly trustedProxies: BlockList | undefined;

@@ -1,9 +1,11 @@
 /** Reads a request body once, whole, under a limit and in the room that it has; undoes its compression, under the same limit. */
 
-import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.ts';
 import type { Room } from '../core/room.ts';
+import type { WireFault } from '../wire/fault.ts';
+import type { RequestSink, ServerRequest } from '../wire/server-request.ts';
 import { type Coding, Decoding, type DecodingSink } from './coding.ts';
+import { toRefusal } from './framing.ts';
 import { AnnouncedBody, firstBlockBytes, free, type Gathering, GrowingBody } from './gathering.ts';
 
 /** What is known of a body before it comes. */
@@ -15,12 +17,10 @@ export interface BodyPlan {
 }
 
 /** How many bytes a request announces; throws where they are more than may come. Undefined where it says nothing. */
-export function announcedBytesOf(request: IncomingMessage, limitBytes: number): number | undefined {
-  const { 'content-length': announced, 'transfer-encoding': transfer } = request.headers;
-  if (announced === undefined) return transfer === undefined ? 0 : undefined;
-  const bytes = Number(announced);
-  if (bytes > limitBytes) throw tooLarge(limitBytes, `is ${announced} bytes long`);
-  return bytes;
+export function announcedBytesOf({ bodyBytes }: ServerRequest, limitBytes: number): number | undefined {
+  if (bodyBytes === 'chunked') return undefined;
+  if (bodyBytes > limitBytes) throw tooLarge(limitBytes, `is ${bodyBytes} bytes long`);
+  return bodyBytes;
 }
 
 /** What a decoder holds beside its window: its state, and what it is given and gives at a time. */
@@ -46,12 +46,12 @@ function gatheringFor({ announcedBytes, coding }: BodyPlan, room: Room): Gatheri
 
 const nothing = (): number => 0;
 
-/** One body being read. Someone else may end it: the listener, when the rest is malformed or too slow. */
-export class BodyReading implements DecodingSink {
+/** One body being read. Someone else may end it: the edge, when its client leaves. */
+export class BodyReading implements RequestSink, DecodingSink {
   /** As they came over the wire. */
   receivedBytes = 0;
 
-  readonly #request: IncomingMessage;
+  readonly #request: ServerRequest;
   readonly #limitBytes: number;
   readonly #gathering: Gathering;
   readonly #decoding: Decoding | undefined;
@@ -62,7 +62,7 @@ export class BodyReading implements DecodingSink {
   #resolve: ((body: Buffer | Promise<Buffer>) => void) | undefined = undefined;
   #reject: ((error: GatewayError) => void) | undefined = undefined;
 
-  constructor(request: IncomingMessage, plan: BodyPlan, room: Room) {
+  constructor(request: ServerRequest, plan: BodyPlan, room: Room) {
     this.#request = request;
     this.#limitBytes = plan.limitBytes;
     this.#gathering = gatheringFor(plan, room);
@@ -74,8 +74,7 @@ export class BodyReading implements DecodingSink {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
-      this.#request.on('data', (chunk: Buffer) => this.#take(chunk));
-      this.#request.on('end', () => this.#end());
+      this.#request.read(this);
     });
   }
 
@@ -91,7 +90,7 @@ export class BodyReading implements DecodingSink {
     return true;
   }
 
-  #take(chunk: Buffer): void {
+  onBody(chunk: Buffer): void {
     if (this.#reject === undefined) return; // it was refused
     this.receivedBytes += chunk.length;
     if (this.receivedBytes > this.#limitBytes) this.fail(tooLarge(this.#limitBytes, 'goes on beyond it'));
@@ -99,11 +98,15 @@ export class BodyReading implements DecodingSink {
     else if (!this.#gathering.add(chunk)) this.fail(outgrown());
   }
 
-  #end(): void {
+  onBodyEnd(): void {
     if (this.#reject === undefined) return;
     this.#isReceived = true;
     if (this.#decoding === undefined || this.#isDecoded) this.#finish();
     else this.#decoding.end();
+  }
+
+  onBodyFault(fault: WireFault): void {
+    this.fail(toRefusal(fault));
   }
 
   #finish(): void {

@@ -1,23 +1,28 @@
 /** Cross-origin access for browsers, where the operator names the origins; off otherwise. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerAnswer } from '../wire/server-answer.ts';
+import type { ServerRequest } from '../wire/server-request.ts';
 
-export function allowOrigin(request: IncomingMessage, response: ServerResponse, origins: readonly string[]): void {
-  const { origin } = request.headers;
+export function allowOrigin(request: ServerRequest, response: ServerAnswer, origins: readonly string[]): void {
+  const origin = request.header('origin');
   if (origin === undefined || !(origins.includes('*') || origins.includes(origin))) return;
-  response.setHeader('access-control-allow-origin', origins.includes('*') ? '*' : origin);
-  response.setHeader('access-control-expose-headers', '*, x-request-id, retry-after');
-  if (!origins.includes('*')) response.setHeader('vary', 'origin');
+  const { standing } = response;
+  standing.push('access-control-allow-origin', origins.includes('*') ? '*' : origin);
+  standing.push('access-control-expose-headers', '*, x-request-id, retry-after');
+  if (!origins.includes('*')) standing.push('vary', 'origin');
 }
 
 /** True where the request was a preflight and is answered. */
-export function answerPreflight(request: IncomingMessage, response: ServerResponse): boolean {
-  const { origin, 'access-control-request-method': method, 'access-control-request-headers': wanted } = request.headers;
-  if (request.method !== 'OPTIONS' || origin === undefined || method === undefined) return false;
-  response.setHeader('access-control-allow-methods', 'POST, GET');
-  response.setHeader('access-control-allow-headers', wanted ?? 'authorization, content-type');
-  response.setHeader('access-control-max-age', '600');
-  response.writeHead(204);
+export function answerPreflight(request: ServerRequest, response: ServerAnswer): boolean {
+  const isPreflight = request.fields.has('origin') && request.fields.has('access-control-request-method');
+  if (request.method !== 'OPTIONS' || !isPreflight) return false;
+  const wanted = request.header('access-control-request-headers');
+  const headers = [
+    ...['access-control-allow-methods', 'POST, GET'],
+    ...['access-control-allow-headers', wanted ?? 'authorization, content-type'],
+    ...['access-control-max-age', '600'],
+  ];
+  response.writeHead(204, 'No Content', headers, 'none');
   response.end();
   return true;
 }

@@ -1,21 +1,22 @@
 /** Where requests come in: judges framing, route and method, answers what needs no upstream, and turns every error into an answer. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { GatewayError } from '../core/errors.ts';
 import { Exchange } from '../core/exchange.ts';
 import { loopHeader, withOwnMark } from '../core/loop-mark.ts';
+import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Room, RoomKeeper } from '../core/room.ts';
 import type { Route } from '../core/route.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
+import type { AnswerEnd, ServerAnswer } from '../wire/server-answer.ts';
+import type { ServerRequest } from '../wire/server-request.ts';
 import { toClientAddress } from './address.ts';
 import { announcedBytesOf, type BodyPlan, BodyReading, bytesToBeginWith } from './body.ts';
 import { findCoding } from './coding.ts';
 import { allowOrigin, answerPreflight } from './cors.ts';
 import { writeError, writeJson } from './error-answer.ts';
-import { checkFraming } from './framing.ts';
+import { toRefusal } from './framing.ts';
 import { isJsonMediaType } from './media-type.ts';
 import { createRouter, type Place, type Router } from './router.ts';
 
@@ -36,36 +37,23 @@ export interface EdgeDeps {
     exchange: Exchange,
     route: Route,
     modelFromPath: string | undefined,
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: ServerRequest,
+    response: ServerAnswer,
   ): Promise<void>;
   /** The model list, or one model of it, as the caller may see it. */
-  describeModels(exchange: Exchange, id: string | undefined, request: IncomingMessage): Promise<unknown>;
+  describeModels(exchange: Exchange, id: string | undefined, request: ServerRequest): Promise<unknown>;
   /** Called once for every request, whatever happened. */
-  settle(exchange: Exchange, request: IncomingMessage): void;
+  settle(exchange: Exchange, request: ServerRequest): void;
 }
 
 export interface Edge {
-  handle(request: IncomingMessage, response: ServerResponse): void;
-  /**
-   * The parser found a request malformed. True where an exchange was reading it and now ends with this error, or has had its
-   * answer; one that has yet to read it will end so.
-   */
-  failReading(socket: Socket, error: GatewayError): boolean;
-  readJsonBody(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<Buffer>;
+  handle(request: ServerRequest, response: ServerAnswer): void;
+  readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer>;
 }
 
 const clientRequestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** What a client may still send of a body that was refused, before the connection is broken instead of drained. */
-const discardedLimitBytes = 64 * 1024 * 1024;
-
 export function createEdge(deps: EdgeDeps): Edge {
-  const readings = new WeakMap<Socket, BodyReading>();
-  /** Of what comes on these, nothing more can be read. */
-  const unreadable = new WeakMap<Socket, GatewayError>();
-  /** Whose request was answered before its body was there. */
-  const discarding = new WeakSet<Socket>();
   const routers = new WeakMap<Snapshot, Router>();
 
   function routerOf(snapshot: Snapshot): Router {
@@ -77,52 +65,33 @@ export function createEdge(deps: EdgeDeps): Edge {
     return router;
   }
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handle(request: ServerRequest, response: ServerAnswer): Promise<void> {
     const snapshot = deps.current();
     const nowMs = deps.clock.nowMs();
-    const exchange = new Exchange(createId(nowMs), clientRequestId(request), snapshot, nowMs, performance.now());
-    response.on('close', () => {
-      exchange.answerRoom?.release();
-      if (response.writableFinished) return;
-      exchange.client.gone = true;
-      readings.get(request.socket)?.fail(new GatewayError('client_closed'));
-      exchange.client.work?.clientLeft();
-    });
+    const exchange = new Exchange(createId(nowMs), clientRequestId(request.fields), snapshot, nowMs, performance.now());
+    response.ends = new ClientLink(exchange);
     try {
       await answer(exchange, request, response);
     } catch (error) {
-      // A client that is still sending would see the connection break instead of the answer. One that waits to be asked
-      // for its body may never send it, and what came next would be taken for it.
       const failure = toGatewayError(error);
       // Nobody knows where the next request would begin.
-      if (failure.code === 'malformed_request') response.shouldKeepAlive = false;
-      const isLast = !response.shouldKeepAlive;
-      // Of what cannot be read no end would be seen.
-      const isReadable = !unreadable.has(request.socket);
-      const stillSends = !request.complete && isReadable && request.headers.expect === undefined;
-      if (!request.complete && failure.code !== 'malformed_request') response.shouldKeepAlive = stillSends;
+      if (failure.code === 'malformed_request') response.keepAlive = false;
       answerError(exchange, response, failure);
-      // Its head is out; whoever looks at it now wants to know whether there is a next request.
-      if (isLast) response.shouldKeepAlive = false;
-      if (stillSends) discardRest(request, isLast);
     }
     exchange.requestRoom?.release();
-    holdAnswer(exchange, request, response);
+    holdAnswer(exchange, response);
     deps.settle(exchange, request);
   }
 
   /** Until the client has it: one that takes nothing of it holds it no longer than it might take to send a request. */
-  function holdAnswer({ answerRoom, snapshot }: Exchange, { socket }: IncomingMessage, response: ServerResponse): void {
+  function holdAnswer({ answerRoom, snapshot }: Exchange, response: ServerAnswer): void {
     if (answerRoom === undefined) return;
-    if (response.closed) answerRoom.release();
-    else socket.setTimeout(snapshot.server.requestTimeoutMs);
+    if (response.isClosed) answerRoom.release();
+    else response.limitReader(snapshot.server.requestTimeoutMs);
   }
 
-  async function answer(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    checkFraming(request);
-    exchange.loopMark = withOwnMark(deps.installation, request.headers[loopHeader]);
-    // Of what comes in the same read as an offer to change the protocol, the parser loses the rest.
-    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+  async function answer(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<void> {
+    exchange.loopMark = withOwnMark(deps.installation, request.header(loopHeader));
     const { server } = exchange.snapshot;
     noteAddress(exchange, request);
     if (server.corsOrigins.length > 0) {
@@ -133,7 +102,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       }
     }
 
-    const target = request.url ?? '';
+    const { target } = request;
     const queryAt = target.indexOf('?');
     const path = queryAt === -1 ? target : target.slice(0, queryAt);
     const router = routerOf(exchange.snapshot);
@@ -144,7 +113,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     }
     if (place.kind === 'route') exchange.shape = place.shape;
     exchange.path = place.path;
-    checkMethod(place, request.method ?? '');
+    checkMethod(place, request.method);
 
     switch (place.kind) {
       case 'route':
@@ -172,10 +141,10 @@ export function createEdge(deps: EdgeDeps): Edge {
       : { status, ledger: { import: 'failing', rows_waiting: rowsWaiting } };
   }
 
-  async function readJsonBody(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
+  async function readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer> {
     const { server } = exchange.snapshot;
-    if (!isJsonMediaType(request.headers['content-type'])) throw new GatewayError('unsupported_media_type');
-    const coding = findCoding(request.headers['content-encoding']);
+    if (!isJsonMediaType(request.header('content-type'))) throw new GatewayError('unsupported_media_type');
+    const coding = findCoding(request.header('content-encoding'));
     // While its key was looked up.
     checkReadable(exchange, request);
     const limitBytes = server.bodyLimitBytes;
@@ -185,24 +154,23 @@ export function createEdge(deps: EdgeDeps): Edge {
     exchange.requestRoom = room;
     // While it waited for its room.
     checkReadable(exchange, request);
-    if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
+    request.askForBody();
 
     const reading = new BodyReading(request, plan, room);
-    readings.set(request.socket, reading);
+    if (response.ends instanceof ClientLink) response.ends.reading = reading;
     try {
       return await reading.whole();
     } finally {
       exchange.requestBytes = reading.receivedBytes;
-      // The reading of a request that was sent ahead may have begun already.
-      if (readings.get(request.socket) === reading) readings.delete(request.socket);
+      if (response.ends instanceof ClientLink) response.ends.reading = undefined;
     }
   }
 
   /** Of a client that has gone, or whose request cannot be read, nothing more would come, and nobody would say so. */
-  function checkReadable({ client }: Exchange, request: IncomingMessage): void {
+  function checkReadable({ client }: Exchange, request: ServerRequest): void {
     if (client.gone) throw new GatewayError('client_closed');
-    const fault = request.complete ? undefined : unreadable.get(request.socket);
-    if (fault !== undefined) throw fault;
+    const { fault } = request;
+    if (fault !== undefined) throw toRefusal(fault);
   }
 
   function findRoom({ key, client, snapshot }: Exchange, plan: BodyPlan): Room | Promise<Room> {
@@ -210,45 +178,42 @@ export function createEdge(deps: EdgeDeps): Edge {
     return deps.rooms.enter({ key: key.id, client, waitMs: snapshot.server.bodyWaitMs }, bytesToBeginWith(plan));
   }
 
-  /** Lets the client finish sending, so that it gets to read the answer; but not forever. */
-  function discardRest(request: IncomingMessage, isLast: boolean): void {
-    let leftBytes = discardedLimitBytes;
-    discarding.add(request.socket);
-    request.on('data', (chunk: Buffer) => {
-      leftBytes -= chunk.length;
-      if (leftBytes < 0) request.socket.destroy();
-    });
-    request.on('end', () => {
-      discarding.delete(request.socket);
-      if (isLast) request.socket.end();
-    });
-    request.resume();
-  }
-
   return {
     handle: (request, response) => void handle(request, response),
-    failReading(socket, error) {
-      if (discarding.has(socket)) {
-        socket.destroySoon(); // it has had its answer, which may still be on its way
-        return true;
-      }
-      unreadable.set(socket, error);
-      return readings.get(socket)?.fail(error) ?? false;
-    },
     readJsonBody,
   };
 }
 
-function clientRequestId(request: IncomingMessage): string | undefined {
-  const id = request.headers['x-request-id'];
-  return typeof id === 'string' && clientRequestIdPattern.test(id) ? id : undefined;
+/** From the connection to what is done for its client: told when the answer has left, or the client has. */
+class ClientLink implements AnswerEnd {
+  /** Of the body, while it comes. */
+  reading: BodyReading | undefined = undefined;
+  readonly #exchange: Exchange;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  onAnswerClosed(isWhole: boolean): void {
+    const { answerRoom, client } = this.#exchange;
+    answerRoom?.release();
+    if (isWhole) return;
+    client.gone = true;
+    this.reading?.fail(new GatewayError('client_closed'));
+    client.work?.clientLeft();
+  }
 }
 
-function noteAddress(exchange: Exchange, request: IncomingMessage): void {
-  const forwarded = request.headers['x-forwarded-for'];
+/** The client's own, where it sent a fitting one. */
+export function clientRequestId(headers: RequestHeaders | undefined): string | undefined {
+  const id = headers?.get('x-request-id');
+  return id !== undefined && clientRequestIdPattern.test(id) ? id : undefined;
+}
+
+function noteAddress(exchange: Exchange, request: ServerRequest): void {
   exchange.clientAddress = toClientAddress(
-    request.socket.remoteAddress,
-    typeof forwarded === 'string' ? forwarded : undefined,
+    request.remoteAddress,
+    request.header('x-forwarded-for'),
     exchange.snapshot.server.trustedProxies,
   );
 }
@@ -262,7 +227,7 @@ function checkMethod(place: Place, method: string): void {
   });
 }
 
-function writeOwn(exchange: Exchange, response: ServerResponse, status: number, value: unknown): void {
+function writeOwn(exchange: Exchange, response: ServerAnswer, status: number, value: unknown): void {
   exchange.status = status;
   const id = exchange.clientRequestId ?? exchange.id;
   exchange.responseBytes = writeJson(response, status, JSON.stringify(value), ['x-request-id', id]);
@@ -273,13 +238,13 @@ function toGatewayError(error: unknown): GatewayError {
   return new GatewayError('internal_error', { cause: error });
 }
 
-function answerError(exchange: Exchange, response: ServerResponse, error: GatewayError): void {
+function answerError(exchange: Exchange, response: ServerAnswer, error: GatewayError): void {
   exchange.status = error.status;
   exchange.errorCode = error.code;
   exchange.errorCause = toCause(error.cause);
-  if (error.code === 'client_closed' || response.destroyed) return;
+  if (error.code === 'client_closed' || response.isClosed) return;
   if (response.headersSent) {
-    response.socket?.destroy();
+    response.cut(false);
     return;
   }
   exchange.responseBytes = writeError(

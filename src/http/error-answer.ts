@@ -1,9 +1,10 @@
 /** Writes an error in the one shape that every error of the gateway has, with what clients of another service read beside it. */
 
-import type { ServerResponse } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import { besideError } from '../core/error-shape.ts';
 import type { GatewayError } from '../core/errors.ts';
 import type { RerankShape } from '../core/translation.ts';
+import type { ServerAnswer } from '../wire/server-answer.ts';
 
 function toErrorBody(error: GatewayError, shape?: RerankShape): string {
   const { message, type, param, code } = error;
@@ -11,7 +12,7 @@ function toErrorBody(error: GatewayError, shape?: RerankShape): string {
 }
 
 export function writeError(
-  response: ServerResponse,
+  response: ServerAnswer,
   error: GatewayError,
   requestId: string,
   more: readonly string[],
@@ -22,23 +23,20 @@ export function writeError(
 }
 
 /** A whole JSON answer of the gateway's own; the length of its body in bytes comes back. */
-export function writeJson(response: ServerResponse, status: number, body: string, headers: readonly string[]): number {
-  const lengthBytes = Buffer.byteLength(body);
-  response.writeHead(status, ['content-type', 'application/json', 'content-length', String(lengthBytes), ...headers]);
-  response.end(response.req.method === 'HEAD' ? undefined : body);
-  return lengthBytes;
+export function writeJson(response: ServerAnswer, status: number, body: string, headers: readonly string[]): number {
+  return response.send(status, ['content-type', 'application/json', ...headers], body);
 }
 
-/** The same for a request that never became one: the parser gave up, and only the socket is there to write to. */
-export function toRawError(error: GatewayError, statusText: string, requestId: string): string {
+/** The same for a request that never became one, as the whole text of an answer, each character a byte. */
+export function toRawError(error: GatewayError, requestId: string): string {
   const body = toErrorBody(error);
   return [
-    `HTTP/1.1 ${error.status} ${statusText}`,
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`,
     'content-type: application/json',
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${requestId}`,
     'connection: close',
     '',
-    body,
+    Buffer.from(body).toString('latin1'),
   ].join('\r\n');
 }

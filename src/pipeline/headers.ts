@@ -1,11 +1,12 @@
 /** Which headers pass, both ways: upstream by allow-list, to the client all but what frames, reveals or commands. */
 
-import type { IncomingHttpHeaders } from 'node:http';
 import { commandsLoading, type HeaderList, whyWithheld } from '../core/answer-headers.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { loopHeader } from '../core/loop-mark.ts';
+import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Credential } from '../core/snapshot.ts';
+import type { Framing } from '../wire/server-answer.ts';
 
 const standing = ['accept', 'accept-encoding', 'traceparent', 'tracestate', 'idempotency-key', 'openai-beta'] as const;
 
@@ -16,12 +17,12 @@ export function upstreamHeaders(
   { id, loopMark }: Pick<Exchange, 'id' | 'loopMark'>,
   credential: Credential,
   forwardHeaders: readonly string[],
-  client: IncomingHttpHeaders,
+  client: RequestHeaders,
 ): string[] {
   const headers = [
     ...credential.headers,
     'content-type',
-    checked('content-type', client['content-type'] || 'application/json'),
+    checked('content-type', client.get('content-type') || 'application/json'),
     'user-agent',
     'postern',
     'x-request-id',
@@ -29,14 +30,14 @@ export function upstreamHeaders(
     loopHeader,
     loopMark,
   ];
-  for (const name of standing) forward(headers, name, client[name]);
-  for (const name of forwardHeaders) forward(headers, name, client[name]);
+  for (const name of standing) forward(headers, name, client.get(name));
+  for (const name of forwardHeaders) forward(headers, name, client.get(name));
   return headers;
 }
 
-function forward(headers: string[], name: string, value: string | string[] | undefined): void {
+function forward(headers: string[], name: string, value: string | undefined): void {
   if (value === undefined) return;
-  headers.push(name, checked(name, typeof value === 'string' ? value : value.join(', ')));
+  headers.push(name, checked(name, value));
 }
 
 function checked(name: string, value: string): string {
@@ -68,9 +69,6 @@ function judgeName(name: string): JudgedName {
   return judgement;
 }
 
-/** How the client can tell where the body ends; with none, the connection does, or there is no body. */
-export type Framing = 'length' | 'chunked' | 'none';
-
 /** What an answer's headers are judged by, beside their class. */
 interface HeaderRules {
   readonly framing: Framing;
@@ -88,25 +86,23 @@ export function clientHeaders(raw: readonly string[], { framing, hasOwnRates = f
     const name = raw[i] ?? '';
     const value = raw[i + 1] ?? '';
     const { lower, isWithheld } = judgeName(name);
+    // Framing is ours to say, whatever the upstream's connection or a list of headers makes of it.
+    if (lower === 'content-length') {
+      if (framing === 'length') headers.push(name, value);
+      continue;
+    }
     if (isWithheld || named?.has(lower) || (listed !== undefined && !listed.has(lower))) continue;
     if (hasOwnRates && lower.startsWith('x-ratelimit-')) continue;
     if (lower === 'link' && commandsLoading(value)) continue;
     if (lower === 'x-request-id') headers.push('x-upstream-request-id', value);
-    else if (lower === 'content-length' ? framing === 'length' : lower !== 'trailer' || framing === 'chunked') {
-      headers.push(name, value);
-    }
+    else if (lower !== 'trailer' || framing === 'chunked') headers.push(name, value);
   }
   return headers;
 }
 
 /** Trailers follow the same rules, and can never change what the head said of framing. */
-export function clientTrailers(raw: readonly string[], listed: HeaderList | undefined): [string, string][] {
-  const headers = clientHeaders(raw, { framing: 'none', listed });
-  const pairs: [string, string][] = [];
-  for (let i = 0; i < headers.length; i += 2) {
-    pairs.push([headers[i] ?? '', headers[i + 1] ?? '']);
-  }
-  return pairs;
+export function clientTrailers(raw: readonly string[], listed: HeaderList | undefined): string[] {
+  return clientHeaders(raw, { framing: 'none', listed });
 }
 
 /** Headers that `Connection` names belong to that one hop. */

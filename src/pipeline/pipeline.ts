@@ -1,6 +1,5 @@
 /** The request in reading order: admit, read, find the model, plan, attempt, relay. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { wholeBodyBytes } from '../core/call-body.ts';
 import { Captured } from '../core/captured.ts';
 import { GatewayError } from '../core/errors.ts';
@@ -13,6 +12,8 @@ import { scoringOf } from '../core/scores.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
 import type { Reservation, Spending } from '../core/spending.ts';
 import type { Translated } from '../core/translation.ts';
+import type { ServerAnswer } from '../wire/server-answer.ts';
+import type { ServerRequest } from '../wire/server-request.ts';
 import { askingOf } from './asking.ts';
 import { type AttemptDeps, attempt } from './attempt.ts';
 import { checkShape, courseOf, nameAt, notSupported, rawAskedIn, shapeIn } from './plan.ts';
@@ -32,9 +33,9 @@ export interface PipelineDeps extends AttemptDeps {
   /** Throws where the process has more to do than is good for it. */
   checkPressure(exchange: Exchange): void;
   /** Who calls, and whether the key may use the route at all. */
-  admit(exchange: Exchange, route: Route, request: IncomingMessage): KeyRecord | Promise<KeyRecord>;
+  admit(exchange: Exchange, route: Route, request: ServerRequest): KeyRecord | Promise<KeyRecord>;
   /** Judges the media type, then reads and decodes the whole body under the limits. */
-  readBody(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<Buffer>;
+  readBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer>;
   checkModel(key: KeyRecord, modelId: string): void;
   readonly spending: Spending;
   readonly ledger: Ledger;
@@ -46,20 +47,20 @@ export type Pipeline = (
   exchange: Exchange,
   route: Route,
   modelFromPath: string | undefined,
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: ServerRequest,
+  response: ServerAnswer,
 ) => Promise<void>;
 
 export function createPipeline(deps: PipelineDeps): Pipeline {
   const { routes, checkPressure, admit, readBody, checkModel, spending, ledger } = deps;
   const readers = new Map<Route, QuestionReader>(routes.map((route) => [route, compileQuestionReader(route)]));
 
-  async function read(exchange: Exchange, route: Route, request: IncomingMessage, response: ServerResponse) {
+  async function read(exchange: Exchange, route: Route, request: ServerRequest, response: ServerAnswer) {
     const body = await readBody(exchange, request, response);
     if (exchange.key?.captureMs !== undefined) exchange.captured = new Captured(body);
     const reader = readers.get(route);
     if (reader === undefined) throw new TypeError(`route ${route.path} was not compiled`);
-    checkShape(route, request.headers);
+    checkShape(route, request.fields);
     const question = reader(body);
     return question instanceof Promise ? await question : question;
   }
@@ -69,11 +70,11 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     exchange: Exchange,
     route: Route,
     modelFromPath: string | undefined,
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: ServerRequest,
+    response: ServerAnswer,
     settling: Settling,
   ): Promise<Answered> {
-    exchange.shape = shapeIn(route, request.headers) ?? exchange.shape;
+    exchange.shape = shapeIn(route, request.fields) ?? exchange.shape;
     const admitted = admit(exchange, route, request);
     const key = admitted instanceof Promise ? await admitted : admitted;
     exchange.key = key;
@@ -99,7 +100,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     await ledger.open(exchange, reservation);
 
     const deadlineMs = performance.now() + course.totalMs;
-    const clientHeaders = request.headers;
+    const clientHeaders = request.fields;
     const plan = { exchange, route, question, resolved, clientHeaders, course, deadlineMs, reservation };
     const answer = await attempt(plan, deps);
     if (question.body.length > wholeBodyBytes) exchange.requestRoom?.release();
@@ -128,7 +129,7 @@ interface Answered {
 async function passOn(
   exchange: Exchange,
   answer: Answer,
-  response: ServerResponse,
+  response: ServerAnswer,
   headers: readonly string[],
   settling: Settling,
 ): Promise<void> {

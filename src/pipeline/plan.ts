@@ -1,12 +1,12 @@
 /** Works out who may serve an exchange, and writes the call to each. Pure: no clock, no I/O. */
 
-import type { IncomingHttpHeaders } from 'node:http';
 import { type CallBody, withSpan } from '../core/call-body.ts';
 import type { Candidate, Course, Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { upstreamNameOf } from '../core/model-name.ts';
 import type { Call, Listening } from '../core/outcome.ts';
+import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Route } from '../core/route.ts';
 import { needsScoring, type RawAsked } from '../core/scores.ts';
 import { type Model, offerKey, type ResolvedModel, type Target } from '../core/snapshot.ts';
@@ -20,7 +20,7 @@ export interface Plan {
   readonly route: Route;
   readonly question: Question;
   readonly resolved: ResolvedModel;
-  readonly clientHeaders: IncomingHttpHeaders;
+  readonly clientHeaders: RequestHeaders;
   readonly course: Course;
   /** On the monotonic clock: one deadline for all attempts. */
   readonly deadlineMs: number;
@@ -49,15 +49,15 @@ export function rawAskedIn({ body, scan }: Question): RawAsked {
 }
 
 /** `x-postern-shape`, which counts on the rerank route alone; undefined where it names none that is known. */
-export function shapeIn(route: Route, headers: IncomingHttpHeaders): RerankShape | undefined {
-  const wanted = headers['x-postern-shape'];
+export function shapeIn(route: Route, headers: RequestHeaders): RerankShape | undefined {
+  const wanted = headers.get('x-postern-shape');
   if (wanted === undefined || route.operation !== 'rerank') return undefined;
-  const name = String(wanted).toLowerCase();
+  const name = wanted.toLowerCase();
   return rerankShapes.find((one) => one === name);
 }
 
-export function checkShape(route: Route, headers: IncomingHttpHeaders): void {
-  if (headers['x-postern-shape'] === undefined || route.operation !== 'rerank') return;
+export function checkShape(route: Route, headers: RequestHeaders): void {
+  if (headers.get('x-postern-shape') === undefined || route.operation !== 'rerank') return;
   if (shapeIn(route, headers) !== undefined) return;
   throw new GatewayError('unsupported_parameter', {
     param: 'x-postern-shape',

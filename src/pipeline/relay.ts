@@ -1,18 +1,13 @@
 /** Passes an answer on as it comes: head, chunks under back-pressure, trailers. What breaks stays visibly broken. */
 
-import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer, AnswerSink, ClientWork, Failure } from '../core/outcome.ts';
 import { headerList, headerValue } from '../lib/raw-headers.ts';
-import { clientHeaders, clientTrailers, type Framing } from './headers.ts';
+import type { AnswerWatcher, Framing, ServerAnswer } from '../wire/server-answer.ts';
+import { clientHeaders, clientTrailers } from './headers.ts';
 import type { Settling } from './settling.ts';
 import { createUsageObserver, type Texts, type UsageObserver } from './usage.ts';
-
-/** How long a reader may take for what was already written when the upstream broke off. */
-const lastWordsMs = 10_000;
-
-const unwritable = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**
  * Resolves when the whole answer was handed to the client's socket, or can no longer be. Its end goes out when the ledger has
@@ -21,7 +16,7 @@ const unwritable = /[^\t\x20-\x7e\x80-\xff]/;
 export function relay(
   exchange: Exchange,
   answer: Answer,
-  response: ServerResponse,
+  response: ServerAnswer,
   ownHeaders: readonly string[],
   settling: Settling,
 ): Promise<void> {
@@ -35,10 +30,10 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-class Relay implements AnswerSink, ClientWork {
+class Relay implements AnswerSink, AnswerWatcher, ClientWork {
   readonly #exchange: Exchange;
   readonly #answer: Answer;
-  readonly #response: ServerResponse;
+  readonly #response: ServerAnswer;
   readonly #settling: Settling;
   readonly #waiter: Waiter;
   readonly #observer: UsageObserver;
@@ -49,7 +44,7 @@ class Relay implements AnswerSink, ClientWork {
   /** Nothing more comes, or what comes is of no use any more. */
   #isOver = false;
 
-  constructor(exchange: Exchange, answer: Answer, response: ServerResponse, settling: Settling, waiter: Waiter) {
+  constructor(exchange: Exchange, answer: Answer, response: ServerAnswer, settling: Settling, waiter: Waiter) {
     this.#exchange = exchange;
     this.#answer = answer;
     this.#response = response;
@@ -72,11 +67,12 @@ class Relay implements AnswerSink, ClientWork {
     this.#exchange.status = this.#answer.status;
     this.#describeToCapture();
     this.#exchange.client.work = this;
+    this.#response.drains = this;
     this.#answer.take(this);
     // The first event of a stream may be far off; its reader waits for the head.
     if (this.#exchange.responseBytes === 0 && !this.#isOver) {
       this.#writeHead();
-      this.#response.flushHeaders();
+      this.#response.flush();
     }
   }
 
@@ -89,9 +85,11 @@ class Relay implements AnswerSink, ClientWork {
       return true;
     }
     this.#writeHead();
-    if (this.#response.write(chunk)) return true;
-    this.#response.once('drain', () => this.#answer.resume());
-    return false;
+    return this.#response.write(chunk);
+  }
+
+  onDrain(): void {
+    if (!this.#isOver) this.#answer.resume();
   }
 
   onEnd(trailers: readonly string[]): void {
@@ -116,9 +114,9 @@ class Relay implements AnswerSink, ClientWork {
       return;
     }
     this.#writeHead();
-    if (trailers.length > 0)
-      this.#response.addTrailers(clientTrailers(trailers, this.#exchange.target?.upstream.responseHeaders));
-    this.#response.end(chunk);
+    const passing =
+      trailers.length === 0 ? trailers : clientTrailers(trailers, this.#exchange.target?.upstream.responseHeaders);
+    this.#response.end(chunk, passing);
     this.#finish();
   }
 
@@ -129,7 +127,7 @@ class Relay implements AnswerSink, ClientWork {
     this.#exchange.cut = true;
     await this.#settleAnyway();
     this.#writeHead();
-    cut(this.#response, this.#framing === 'none');
+    this.#response.cut(this.#framing === 'none');
     this.#finish();
   }
 
@@ -155,7 +153,7 @@ class Relay implements AnswerSink, ClientWork {
     // Nothing is out yet: the client gets to know why.
     if (this.#head === undefined) {
       this.#exchange.cut = true;
-      cut(this.#response, this.#framing === 'none');
+      this.#response.cut(this.#framing === 'none');
     }
     this.#waiter.reject(error);
   }
@@ -169,7 +167,7 @@ class Relay implements AnswerSink, ClientWork {
 
   #writeHead(): void {
     if (this.#head === undefined) return;
-    writeHead(this.#response, this.#answer, this.#head);
+    this.#response.writeHead(this.#answer.status, this.#answer.statusText, this.#head, this.#framing);
     this.#head = undefined;
   }
 
@@ -188,9 +186,9 @@ function hasNoBody({ status }: Answer): boolean {
   return status === 204 || status === 304;
 }
 
-function framingOf(answer: Answer, lengthBytes: number | undefined, { req }: ServerResponse): Framing {
+function framingOf(answer: Answer, lengthBytes: number | undefined, response: ServerAnswer): Framing {
   if (lengthBytes !== undefined) return 'length';
-  return hasNoBody(answer) || req.httpVersionMinor === 0 ? 'none' : 'chunked';
+  return hasNoBody(answer) ? 'none' : response.openFraming;
 }
 
 /** The length that the client can hold us to; none where the status allows no body. */
@@ -198,32 +196,4 @@ function announcedLength(answer: Answer): number | undefined {
   if (hasNoBody(answer)) return undefined;
   const announced = headerValue(answer.headers, 'content-length');
   return announced === undefined ? undefined : Number(announced);
-}
-
-function writeHead(response: ServerResponse, answer: Answer, headers: string[]): void {
-  response.sendDate = false;
-  // Set where the answer depends on who asks (see cors.ts); it stands beside what the upstream's answer depends on.
-  const vary = response.getHeader('vary');
-  if (typeof vary === 'string') headers.push('vary', vary);
-  response.writeHead(answer.status, unwritable.test(answer.statusText) ? '' : answer.statusText, headers);
-}
-
-/** Head is out: a proper end would make half an answer look whole. What was written still leaves; then the socket breaks. */
-function cut(response: ServerResponse, endsWithConnection: boolean): void {
-  const { socket } = response;
-  if (socket === null) {
-    // The answer to an earlier request has the connection; this one gets it next, and writes out what came of it.
-    response.once('socket', () => setImmediate(cut, response, endsWithConnection));
-    return;
-  }
-  response.flushHeaders();
-  if (endsWithConnection) {
-    // Where the end of the connection is the end of the body, only a reset tells the two apart.
-    socket.resetAndDestroy();
-    return;
-  }
-  // What was written a moment ago would wait for the end of the tick, and be lost.
-  if (response.writableCorked > 0) response.uncork();
-  socket.destroySoon();
-  setTimeout(() => socket.destroy(), lastWordsMs).unref();
 }

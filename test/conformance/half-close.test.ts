@@ -1,0 +1,65 @@
+/** Clients that end their side of the connection behind a request. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
+import { toRequestBytes } from '../support/raw-client.ts';
+import { connect } from '../support/raw-connection.ts';
+import { type Rig, startRig, testKey } from '../support/rig.ts';
+
+const request = toRequestBytes({
+  path: '/v1/embeddings',
+  headers: [['x-api-key', testKey]],
+  body: '{"model":"m","input":"x"}',
+});
+
+/** The upstream answers once the client has had time to be told off. */
+async function open(t: TestContext, halfClose: 'leave' | 'answer'): Promise<{ rig: Rig; upstream: FakeUpstream }> {
+  const upstream = await startFakeUpstream(async (_request, reply) => {
+    await wait(200);
+    reply.bytes(200, [], Buffer.from('{}'));
+  });
+  t.after(() => upstream.close());
+  const rig = await startRig(t, {
+    server: { half_close: halfClose },
+    upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: 'sk-upstream-key' }],
+    models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'up' }] }],
+  });
+  return { rig, upstream };
+}
+
+test('by default a client that ends its side behind a request has left', async (t) => {
+  const { rig } = await open(t, 'leave');
+  const connection = await connect(rig.port);
+  await connection.write(request);
+  connection.finish();
+  assert.equal((await connection.nextResponse()).status, 0);
+  assert.equal((await rig.exchange()).errorCode, 'client_closed');
+});
+
+test('where the operator says so it is answered, with all that it had sent ahead, and the connection ends', async (t) => {
+  const { rig, upstream } = await open(t, 'answer');
+  const connection = await connect(rig.port);
+  await connection.write(Buffer.concat([request, request, request]));
+  connection.finish();
+  for (const keepsOn of ['keep-alive', 'keep-alive', 'close']) {
+    const answer = await connection.nextResponse();
+    assert.equal(answer.status, 200);
+    assert.equal(answer.complete, true);
+    assert.equal(answer.header('connection'), keepsOn);
+  }
+  assert.equal(await connection.closed(), 'fin');
+  assert.equal(upstream.requests.length, 3);
+});
+
+test('half a request behind which its client ends is refused in both ways', async (t) => {
+  for (const way of ['leave', 'answer'] as const) {
+    const { rig, upstream } = await open(t, way);
+    const connection = await connect(rig.port);
+    await connection.write(request.subarray(0, request.length - 3));
+    connection.finish();
+    assert.equal((await connection.nextResponse()).status, 400);
+    assert.equal(upstream.requests.length, 0);
+  }
+});
