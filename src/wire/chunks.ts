@@ -1,6 +1,7 @@
 /** Reads a body in chunks: the data as it stands in the segments that came, and the trailers at its end. */
 
-import { cr, hexValues, inValue, lf, semicolon } from './characters.ts';
+import { cr, hexValues, lf, semicolon } from './characters.ts';
+import { type ExtensionPart, mayEndBehind, nextPart } from './chunk-extension.ts';
 import { malformed, tooLarge, type WireFault } from './fault.ts';
 import { Fields, noFields, readFields } from './fields.ts';
 
@@ -31,6 +32,7 @@ export class ChunkReader {
   #size = 0;
   #digits = 0;
   #extensionBytes = 0;
+  #extensionPart: ExtensionPart = 'semicolon';
   #held: Buffer = nothing;
   /** Short pieces that have yet to be handed on. */
   #small: Buffer[] = [];
@@ -106,15 +108,7 @@ export class ChunkReader {
       case 'size':
         return this.#readSize(code);
       case 'extension':
-        if (code === cr) {
-          this.#phase = 'size-lf';
-          return undefined;
-        }
-        this.#extensionBytes += 1;
-        if (this.#extensionBytes > extensionBytes) {
-          return tooLarge(`The extensions of the chunks are longer than ${extensionBytes} bytes; leave them out.`);
-        }
-        return inValue[code] === 1 ? undefined : malformed('The extension of a chunk holds a control character.');
+        return this.#readExtension(code);
       case 'size-lf':
         if (code !== lf) return malformed('The size of a chunk does not end with CR LF.');
         this.#phase = this.#size === 0 ? 'trailers' : 'data';
@@ -144,6 +138,22 @@ export class ChunkReader {
       return malformed('The size of a chunk must be a plain hexadecimal number.');
     }
     this.#phase = code === cr ? 'size-lf' : 'extension';
+    this.#extensionPart = 'semicolon';
+    return undefined;
+  }
+
+  #readExtension(code: number): WireFault | undefined {
+    if (code === cr && mayEndBehind(this.#extensionPart)) {
+      this.#phase = 'size-lf';
+      return undefined;
+    }
+    this.#extensionBytes += 1;
+    if (this.#extensionBytes > extensionBytes) {
+      return tooLarge(`The extensions of the chunks are longer than ${extensionBytes} bytes; leave them out.`);
+    }
+    const part = nextPart(this.#extensionPart, code);
+    if (part === undefined) return malformed('The extension of a chunk is none that HTTP knows; leave it out.');
+    this.#extensionPart = part;
     return undefined;
   }
 
