@@ -81,6 +81,7 @@ const refused: readonly [string, RegExp][] = [
   ['OPTIONS * HTTP/1.1\r\nHost: h', /target/],
   ['PRI * HTTP/2.0', /target/],
   ['CONNECT h:80 HTTP/1.1\r\nHost: h', /target/],
+  ['CONNECT /x HTTP/1.1\r\nHost: h\r\nContent-Length: 1', /CONNECT/],
   ['GET /\xfc HTTP/1.1\r\nHost: h', /target/],
   ['GET /\t HTTP/1.1\r\nHost: h', /target/],
   ['G(T / HTTP/1.1\r\nHost: h', /no request/],

@@ -45,7 +45,10 @@ export function readRequestHead(bytes: Buffer, endsAt: number, limits: FieldLimi
   const fault = readFields(text, targetEnd + 11, limits, spans);
   if (fault !== undefined) return fault;
   const fields = new Fields(text, spans);
-  const head = judge(text.slice(0, methodEnd), text.slice(targetStart, targetEnd), minor, fields);
+  const method = text.slice(0, methodEnd);
+  // What stands behind its head would be a tunnel's, whatever length is announced.
+  if (method === 'CONNECT') return { ...ambiguous('CONNECT is for proxies, and this is none.'), fields };
+  const head = judge(method, text.slice(targetStart, targetEnd), minor, fields);
   return 'kind' in head ? { ...head, fields } : head;
 }
 
