@@ -58,6 +58,11 @@ test('who may go on', () => {
     ['HTTP/1.0\r\nConnection: Keep-Alive', true],
     ['HTTP/1.1\r\nUpgrade: h2c', false],
     ['HTTP/1.1\r\nUpgrade: h2c\r\nConnection: keep-alive', false],
+    ['HTTP/1.0\r\nUpgrade: h2c\r\nConnection: keep-alive', false],
+    ['HTTP/1.0\r\nConnection: keep-alive\r\nUpgrade: h2c', false],
+    ['HTTP/1.0\r\nConnection: close\r\nConnection: keep-alive', false],
+    ['HTTP/1.0\r\nConnection: keep-alive\r\nConnection: close', false],
+    ['HTTP/1.1\r\nConnection: close\r\nConnection: keep-alive', false],
   ];
   for (const [line, keepAlive] of wishes) assert.equal(headOf(`GET / ${line}\r\nHost: h`).keepAlive, keepAlive, line);
 });
@@ -72,6 +77,8 @@ const refused: readonly [string, RegExp][] = [
   ['', /no request/],
   ['GET', /no request/],
   ['GET  / HTTP/1.1\r\nHost: h', /target/],
+  ['GET / HTTP/1.1\rX: y\r\nHost: h', /HTTP\/1\.1 and HTTP\/1\.0/],
+  ['GET / HTTP/1.0\r', /HTTP\/1\.1 and HTTP\/1\.0/],
   ['GET / HTTP/1.1 \r\nHost: h', /HTTP\/1\.1 and HTTP\/1\.0/],
   ['GET / HTTP/2.0\r\nHost: h', /HTTP\/1\.1 and HTTP\/1\.0/],
   ['GET / HTTP/1.2\r\nHost: h', /HTTP\/1\.1 and HTTP\/1\.0/],

@@ -1,6 +1,6 @@
 /** Reads the head of a request: what it asks for, its fields, and how its body is framed. What could be read in two ways is refused. */
 
-import { cr, inTarget, inToken, space } from './characters.ts';
+import { cr, inTarget, inToken, lf, space } from './characters.ts';
 import { ambiguous, malformed, type WireFault } from './fault.ts';
 import { type FieldLimits, Fields, readFields } from './fields.ts';
 
@@ -54,7 +54,8 @@ export function readRequestHead(bytes: Buffer, endsAt: number, limits: FieldLimi
 
 /** The last of `HTTP/1.1`, where that and the end of the line stand there. */
 function minorVersion(text: string, at: number): 0 | 1 | undefined {
-  if (!text.startsWith('HTTP/1.', at) || text.charCodeAt(at + 8) !== cr) return undefined;
+  if (!text.startsWith('HTTP/1.', at) || text.charCodeAt(at + 8) !== cr || text.charCodeAt(at + 9) !== lf)
+    return undefined;
   const digit = text.charCodeAt(at + 7);
   return digit === 0x31 ? 1 : digit === 0x30 ? 0 : undefined;
 }
@@ -66,6 +67,8 @@ function judge(method: string, target: string, minor: 0 | 1, fields: Fields): Re
   let length: string | undefined;
   let isChunked = false;
   let keepAlive = minor === 1;
+  /** Whatever else is said of the connection. */
+  let ends = false;
   let expectsContinue = false;
   for (let i = 0; i < fields.count; i += 1) {
     // A name's length tells most headers apart.
@@ -86,13 +89,14 @@ function judge(method: string, target: string, minor: 0 | 1, fields: Fields): Re
         break;
       case 7:
         // Whoever offered it may go on in another protocol.
-        if (fields.isNamed(i, 'upgrade')) keepAlive = false;
+        if (fields.isNamed(i, 'upgrade')) ends = true;
         break;
       case 10: {
         if (!fields.isNamed(i, 'connection')) break;
         const wish = readConnection(fields.value(i));
         if (typeof wish === 'object') return wish;
-        if (wish !== undefined) keepAlive = wish && (minor === 0 || keepAlive);
+        if (wish === true) keepAlive = true;
+        else if (wish === false) ends = true;
         break;
       }
       case 12:
@@ -128,7 +132,7 @@ function judge(method: string, target: string, minor: 0 | 1, fields: Fields): Re
   }
   if (isChunked && minor === 0) return ambiguous('HTTP/1.0 knows no Transfer-Encoding; send a Content-Length.');
   const bodyBytes = isChunked ? 'chunked' : Number(length ?? 0);
-  return { method, target, minor, fields, bodyBytes, keepAlive, expectsContinue };
+  return { method, target, minor, fields, bodyBytes, keepAlive: keepAlive && !ends, expectsContinue };
 }
 
 /** Whether the client wants to keep the connection; undefined where it does not say. */
