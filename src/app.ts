@@ -203,12 +203,12 @@ export function createApp({
       const key = await admit(exchange, undefined, request);
       return id === undefined ? listModels(exchange.snapshot, key) : findModel(exchange.snapshot, key, id);
     },
-    settle(exchange, request) {
+    settle(exchange, method) {
       // They would drown the rest.
       const isProbe = exchange.path === '/healthz' || exchange.path === '/readyz';
       if (isProbe) return;
       meter?.settled(exchange);
-      log.request(exchange, request.method);
+      log.request(exchange, method);
     },
   });
 

@@ -9,13 +9,14 @@ import type { Route } from '../core/route.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
+import type { WireFault } from '../wire/fault.ts';
 import type { AnswerEnd, ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 import { toClientAddress } from './address.ts';
 import { announcedBytesOf, type BodyPlan, BodyReading, bytesToBeginWith } from './body.ts';
 import { findCoding } from './coding.ts';
 import { allowOrigin, answerPreflight } from './cors.ts';
-import { writeError, writeJson } from './error-answer.ts';
+import { toRawError, writeError, writeJson } from './error-answer.ts';
 import { toRefusal } from './framing.ts';
 import { isJsonMediaType } from './media-type.ts';
 import { createRouter, type Place, type Router } from './router.ts';
@@ -43,11 +44,13 @@ export interface EdgeDeps {
   /** The model list, or one model of it, as the caller may see it. */
   describeModels(exchange: Exchange, id: string | undefined, request: ServerRequest): Promise<unknown>;
   /** Called once for every request, whatever happened. */
-  settle(exchange: Exchange, request: ServerRequest): void;
+  settle(exchange: Exchange, method: string): void;
 }
 
 export interface Edge {
   handle(request: ServerRequest, response: ServerAnswer): void;
+  /** The whole answer to a request that cannot be served, nor be read on; each character a byte. */
+  refuse(fault: WireFault): string;
   readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer>;
 }
 
@@ -80,7 +83,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     }
     exchange.requestRoom?.release();
     holdAnswer(exchange, response);
-    deps.settle(exchange, request);
+    deps.settle(exchange, request.method);
   }
 
   /** Until the client has it: one that takes nothing of it holds it no longer than it might take to send a request. */
@@ -178,8 +181,22 @@ export function createEdge(deps: EdgeDeps): Edge {
     return deps.rooms.enter({ key: key.id, client, waitMs: snapshot.server.bodyWaitMs }, bytesToBeginWith(plan));
   }
 
+  function refuse(fault: WireFault): string {
+    const refusal = toRefusal(fault);
+    const nowMs = deps.clock.nowMs();
+    const id = createId(nowMs);
+    const { request } = fault;
+    if (request === undefined) return toRawError(refusal, id);
+    const exchange = new Exchange(id, clientRequestId(request.fields), deps.current(), nowMs, performance.now());
+    exchange.status = refusal.status;
+    exchange.errorCode = refusal.code;
+    deps.settle(exchange, request.method);
+    return toRawError(refusal, exchange.clientRequestId ?? id);
+  }
+
   return {
     handle: (request, response) => void handle(request, response),
+    refuse,
     readJsonBody,
   };
 }
@@ -205,8 +222,8 @@ class ClientLink implements AnswerEnd {
 }
 
 /** The client's own, where it sent a fitting one. */
-export function clientRequestId(headers: RequestHeaders | undefined): string | undefined {
-  const id = headers?.get('x-request-id');
+function clientRequestId(headers: RequestHeaders): string | undefined {
+  const id = headers.get('x-request-id');
   return id !== undefined && clientRequestIdPattern.test(id) ? id : undefined;
 }
 

@@ -4,14 +4,10 @@ import type { AddressInfo, Server } from 'node:net';
 import { Server as SecureServer } from 'node:tls';
 import type { ServerSettings } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createId } from '../lib/ids.ts';
-import type { WireFault } from '../wire/fault.ts';
 import { createWireServer } from '../wire/server.ts';
 import type { ServerSettings as WireSettings } from '../wire/server-house.ts';
 import { createAddressCap } from './address-cap.ts';
-import { clientRequestId, type Edge } from './edge.ts';
-import { toRawError } from './error-answer.ts';
-import { toRefusal } from './framing.ts';
+import type { Edge } from './edge.ts';
 
 export interface Listener {
   /** Resolves with the address once connections are taken. */
@@ -30,8 +26,7 @@ const drainLookMs = 100;
 export function createListener(settings: ServerSettings, edge: Edge, clock: Clock): Listener {
   const handler = {
     onRequest: edge.handle,
-    answerTo: (fault: WireFault) =>
-      toRawError(toRefusal(fault), clientRequestId(fault.fields) ?? createId(clock.nowMs())),
+    answerTo: edge.refuse,
   };
   const tls = settings.tls === undefined ? undefined : { ...settings.tls, minVersion: 'TLSv1.2' as const };
   const wire = createWireServer(handler, toWireSettings(settings), tls);

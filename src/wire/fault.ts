@@ -8,7 +8,10 @@ export interface WireFault {
   /** A word of the message that the other side wrote: it may be told so, and belongs in no log. */
   readonly theirs?: string | undefined;
   /** Of a request whose head could be read, though not be served. */
-  readonly fields?: { get(name: string): string | undefined; has(name: string): boolean };
+  readonly request?: {
+    readonly method: string;
+    readonly fields: { get(name: string): string | undefined; has(name: string): boolean };
+  };
 }
 
 export function malformed(message: string, theirs?: string): WireFault {

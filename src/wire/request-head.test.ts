@@ -83,6 +83,7 @@ const refused: readonly [string, RegExp][] = [
   ['GET / HTTP/2.0\r\nHost: h', /HTTP\/1\.1 and HTTP\/1\.0/],
   ['GET / HTTP/1.2\r\nHost: h', /HTTP\/1\.1 and HTTP\/1\.0/],
   ['GET / HTTP/1.10\r\nHost: h', /HTTP\/1\.1 and HTTP\/1\.0/],
+  ['GET / HTTP/1.1\rX: 1\r\nHost: h', /HTTP\/1\.1 and HTTP\/1\.0/],
   ['GET / http/1.1\r\nHost: h', /HTTP\/1\.1 and HTTP\/1\.0/],
   ['GET http://h/ HTTP/1.1\r\nHost: h', /target/],
   ['OPTIONS * HTTP/1.1\r\nHost: h', /target/],

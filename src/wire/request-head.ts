@@ -47,9 +47,11 @@ export function readRequestHead(bytes: Buffer, endsAt: number, limits: FieldLimi
   const fields = new Fields(text, spans);
   const method = text.slice(0, methodEnd);
   // What stands behind its head would be a tunnel's, whatever length is announced.
-  if (method === 'CONNECT') return { ...ambiguous('CONNECT is for proxies, and this is none.'), fields };
-  const head = judge(method, text.slice(targetStart, targetEnd), minor, fields);
-  return 'kind' in head ? { ...head, fields } : head;
+  const head =
+    method === 'CONNECT'
+      ? ambiguous('CONNECT is for proxies, and this is none.')
+      : judge(method, text.slice(targetStart, targetEnd), minor, fields);
+  return 'kind' in head ? { ...head, request: { method, fields } } : head;
 }
 
 /** The last of `HTTP/1.1`, where that and the end of the line stand there. */

@@ -80,7 +80,7 @@ testOnEachStore('a request shows within seconds while live, and its retry on a t
   await visitor.open('/requests');
   await page.getByText('No request yet').waitFor();
   await visitor.shoot('requests-empty');
-  await page.getByRole('switch', { name: 'Live' }).click();
+  await page.getByRole('switch', { name: 'Live' }).click({ force: true });
   await page.getByText('Waiting for requests').waitFor();
   await embed(rig.gateway, 'first-of-mine');
   await rowsOn(page).first().waitFor();

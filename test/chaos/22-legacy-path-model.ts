@@ -203,11 +203,9 @@ interface Judgement {
 
 /** What the contract says of a request target, read anew here: nothing of the gateway's own reading is used. */
 function judge(written: string): Judgement {
-  // Further spaces before the version belong to the request line.
-  const target = written.replace(/ +$/, '');
   // White space, control characters and anything beyond ASCII are no part of a target.
-  if (/[^\x21-\x7e]/.test(target)) return { status: 400 };
-  const path = (target.split('?')[0] ?? '').replace(/\/$/, '');
+  if (/[^\x21-\x7e]/.test(written)) return { status: 400 };
+  const path = (written.split('?')[0] ?? '').replace(/\/$/, '');
   // The list of models is there to be got.
   if (pathPrefixes.some((start) => start === `${path}/`)) return { status: 405 };
   const prefix = pathPrefixes.find((start) => path.startsWith(start));
