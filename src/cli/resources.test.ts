@@ -226,6 +226,17 @@ test('what the file manages is refused, and the fault names its line', async (t)
   );
 });
 
+test('a socket of the machine is refused, and the fault names its line', async (t) => {
+  const { apply, stored } = await setUp(t);
+  const { code, errors } = await apply(everything.replace('http://127.0.0.1:8/v1', 'unix:/run/x.sock:/v1'));
+  assert.equal(code, 1);
+  assert.match(
+    errors.join('\n'),
+    /^resources\.yaml:4 {2}upstreams\[0\]\.base_url {2}names a socket of the machine.*configuration file/,
+  );
+  assert.deepEqual(await stored(), []);
+});
+
 test('delete refuses what is still needed, and says by whom', async (t) => {
   const more = { models: [{ id: 'of-file', operations: ['embeddings'], targets: [{ upstream: 'one' }] }] };
   const { apply, run, stored } = await setUp(t, more);

@@ -2,6 +2,7 @@
 
 import type { Auth, Family, Offers } from '../core/family.ts';
 import { labels, operations } from '../core/operation.ts';
+import { isSocketUrl, toSocketOrigin, toSocketUrl } from '../lib/socket-origin.ts';
 
 interface Found {
   readonly family: Family;
@@ -24,25 +25,33 @@ const wellKnownRoutes = [
 const versionAtEnd = /\/v\d+[a-z0-9]*$/i;
 
 export function addressWarnings({ family, offers, standard, written }: Found): string[] {
-  const url = written === undefined ? null : URL.parse(written);
-  if (url === null) return [];
-  const path = url.pathname.replace(/\/+$/, '');
+  const found = written === undefined ? undefined : split(written);
+  if (found === undefined) return [];
+  const { origin } = found;
+  const path = found.path.replace(/\/+$/, '');
   const paths = labels.flatMap((label) => operations.flatMap((operation) => offers[label]?.[operation]?.path ?? []));
   const routes = [...paths.filter((one) => !one.includes('{')), ...wellKnownRoutes];
   const [route] = routes.filter((one) => path.endsWith(one)).toSorted((a, b) => b.length - a.length);
   if (route !== undefined) {
     const base = path.slice(0, -route.length);
     return [
-      `ends in a route; calls go to ${path}${paths[0] ?? '/embeddings'} and the like: write it without ${route}, as ${url.origin}${base}`,
+      `ends in a route; calls go to ${path}${paths[0] ?? '/embeddings'} and the like: write it without ${route}, as ${origin}${base}`,
     ];
   }
   const isVersioned = versionAtEnd.test(URL.parse(standard ?? '')?.pathname ?? '');
   if (isVersioned && !/\/v\d/i.test(path)) {
-    return [
-      `has no version path; services of family ${family.id} mostly want one at its end, as ${url.origin}${path}/v1`,
-    ];
+    return [`has no version path; services of family ${family.id} mostly want one at its end, as ${origin}${path}/v1`];
   }
   return [];
+}
+
+function split(written: string): { readonly origin: string; readonly path: string } | undefined {
+  if (isSocketUrl(written)) {
+    const { socket, path } = toSocketUrl(written);
+    return { origin: toSocketOrigin(socket), path };
+  }
+  const url = URL.parse(written);
+  return url === null ? undefined : { origin: url.origin, path: url.pathname };
 }
 
 /** At the maker's own address nobody is served without one. */

@@ -139,7 +139,7 @@ test('the environment is not put into what the store holds', async (t) => {
   });
   assert.deepEqual(
     faults.map(({ path, message }) => [path, message]),
-    [['base_url', 'wanted: a URL that begins with http:// or https:// and a host']],
+    [['base_url', 'wanted: a URL that begins with http:// or https:// and a host, or unix: and the path of a socket']],
   );
 });
 

@@ -43,6 +43,30 @@ test('a literal address that is refused is a fault of base_url, in every spellin
   }
 });
 
+test('a socket of this machine is for upstreams of the file alone, whatever the rule admits', async (t) => {
+  const inFile = 'upstreams: [{ id: f, family: homemade, base_url: "unix:/run/x.sock:/v1" }]\n';
+  const found = await load(t, inFile, 'http://127.0.0.1:7');
+  assert.ok(found.ok, JSON.stringify(found));
+  assert.equal(found.snapshot.upstreams.get('f')?.origin, 'unix:/run/x.sock:');
+  const spellings = [
+    'unix:/run/x.sock:/v1',
+    'unix:/run/x.sock',
+    'unix:run',
+    'unix:',
+    'UNIX:/run/x.sock',
+    'unix://h/v1',
+  ];
+  for (const text of ['server: {}\n', 'upstream_addresses: { allow: [0.0.0.0/0, "::/0"] }\n']) {
+    for (const written of spellings) {
+      const refused = await load(t, text, written);
+      assert.ok(!refused.ok, written);
+      assert.equal(refused.faults[0]?.path, 'base_url');
+      const says = written.startsWith('unix:') ? /names a socket of the machine/ : /begins with http/;
+      assert.match(refused.faults[0]?.message ?? '', says, written);
+    }
+  }
+});
+
 test('the file widens and narrows the rule', async (t) => {
   const wide = await load(t, 'upstream_addresses: { allow: [100.64.0.0/10] }\n', 'http://100.64.0.1');
   assert.ok(wide.ok, JSON.stringify(wide));

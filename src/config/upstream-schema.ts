@@ -51,14 +51,17 @@ export const upstreamSchema = mapping({
     is('What kind of service it is, and so how it is spoken to.', { kind: 'family' }),
   ),
   base_url: z
-    .string({ error: 'an http or https URL' })
+    .string({ error: 'an http or https URL, or unix: and the path of a socket' })
     .optional()
     .meta(
-      is('Where it is, up to and including its version path.', {
-        secret: true,
-        kind: 'URL',
-        defaultText: "the family's own",
-      }),
+      is(
+        'Where it is, up to and including its version path; in this file also `unix:/path/to.sock:/v1`, a socket of this machine.',
+        {
+          secret: true,
+          kind: 'URL',
+          defaultText: "the family's own",
+        },
+      ),
     ),
   api_key: apiKey(),
   api_key_file: apiKeyFile(),

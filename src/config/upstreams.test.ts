@@ -21,6 +21,8 @@ test('the address is the base URL, split where the paths of offers are added', a
     ['family: openai, base_url: "http://10.0.0.7:8000/v1/"', 'http://10.0.0.7:8000', '/v1'],
     ['family: openai, base_url: "https://H.example:443"', 'https://h.example', ''],
     ['family: openai, base_url: "http://[::1]:8080/a/b//"', 'http://[::1]:8080', '/a/b'],
+    ['family: openai, base_url: "unix:/run/vllm.sock:/v1/"', 'unix:/run/vllm.sock:', '/v1'],
+    ['family: openai, base_url: "unix:/run/a:b.sock"', 'unix:/run/a:b.sock:', ''],
     ['family: local', undefined, ''],
   ] as const) {
     const upstream = await upstreamOf(t, fields);
@@ -201,6 +203,30 @@ const faultRows: readonly FaultRow[] = [
     line: 4,
     path: 'upstreams[0].base_url',
     says: /query or a fragment/,
+  },
+  {
+    text: `${upstream}    base_url: "unix:run/vllm.sock:/v1"`,
+    line: 4,
+    path: 'upstreams[0].base_url',
+    says: /the whole path of a socket/,
+  },
+  {
+    text: `${upstream}    base_url: "unix:/${'x'.repeat(103)}:/v1"`,
+    line: 4,
+    path: 'upstreams[0].base_url',
+    says: /103 bytes at most/,
+  },
+  {
+    text: `${upstream}    base_url: "unix:/run/vllm.sock:/v1?x=1"`,
+    line: 4,
+    path: 'upstreams[0].base_url',
+    says: /a query, a fragment or a space/,
+  },
+  {
+    text: `${upstream}    base_url: "unix:/run/vllm.sock:/v1"\n    tls: { server_name: h }`,
+    line: 5,
+    path: 'upstreams[0].tls',
+    says: /names a socket, where no TLS is spoken/,
   },
   {
     text: 'upstreams:\n  - id: a\n    family: ranker\n    legacy_engines: native',

@@ -14,6 +14,7 @@ import {
 import type { Upstream } from '../core/snapshot.ts';
 import type { AddressRule } from '../lib/address-rule.ts';
 import { nearestName } from '../lib/nearest-name.ts';
+import { isSocketPath, isSocketUrl, longestSocketPath, toSocketOrigin, toSocketUrl } from '../lib/socket-origin.ts';
 import { addressWarnings, lacksCredential } from './address-warnings.ts';
 import { toCaps } from './caps.ts';
 import { type CompileContext, createClaims, quoted } from './context.ts';
@@ -167,6 +168,8 @@ function checkNetworkSections(
       [...path, 'tls'],
       'base_url begins with http://, so no TLS is spoken; write https://, or leave this out',
     );
+  } else if (entry.tls !== undefined && address !== undefined && isSocketUrl(address.origin)) {
+    faults.add([...path, 'tls'], 'base_url names a socket, where no TLS is spoken; leave this out');
   }
 }
 
@@ -195,8 +198,9 @@ function toAddress(
   const report = (problem: string): void => {
     if (entry.base_url !== undefined) context.faults.add(at, problem);
   };
+  if (isSocketUrl(written)) return toSocketAddress(written, family, addresses, report);
   if (!/^https?:\/\/[^/\\\s][^\\\s]*$/i.test(written)) {
-    report('wanted: a URL that begins with http:// or https:// and a host');
+    report('wanted: a URL that begins with http:// or https:// and a host, or unix: and the path of a socket');
     return undefined;
   }
   const url = URL.parse(written);
@@ -209,6 +213,27 @@ function toAddress(
   const refusal = literalFault(addresses, url);
   if (refusal !== undefined) report(refusal);
   return { origin: url.origin, pathPrefix: withoutVersion(url.pathname.replace(/\/+$/, ''), family) };
+}
+
+function toSocketAddress(
+  written: string,
+  family: Family,
+  addresses: AddressRule | undefined,
+  report: (problem: string) => void,
+): Address | undefined {
+  if (addresses !== undefined) {
+    report('names a socket of the machine that the gateway runs on; that is for upstreams of the configuration file');
+    return undefined;
+  }
+  const { socket, path } = toSocketUrl(written);
+  if (!isSocketPath(socket)) {
+    report(
+      `wanted: unix:, the whole path of a socket (${longestSocketPath} bytes at most), and the path of the API behind a colon, such as unix:/run/vllm.sock:/v1`,
+    );
+    return undefined;
+  }
+  if (/[?#\\\s]/.test(path)) report('holds a query, a fragment or a space behind the socket; end it with the path');
+  return { origin: toSocketOrigin(socket), pathPrefix: withoutVersion(path.replace(/\/+$/, ''), family) };
 }
 
 /** What the offers' paths bring themselves may stand at the end of a base URL, as it does on many a provider's page. */

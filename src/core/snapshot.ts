@@ -70,7 +70,7 @@ type Screen = (typeof screens)[number];
 export interface Upstream {
   readonly id: string;
   readonly family: Family;
-  /** `https://host:port`; absent where the family needs no network. */
+  /** `https://host:port`, or `unix:/path/to.sock:` for a socket of this machine; absent where the family needs no network. */
   readonly origin: string | undefined;
   /** The base URL's path without a trailing slash, such as `/v1`. */
   readonly pathPrefix: string;

@@ -14,6 +14,7 @@ import {
 } from '../core/translation.ts';
 import { type Json, JsonTextError, parseJsonInTurns, writeJsonInTurns } from '../lib/json-text.ts';
 import { headerValue } from '../lib/raw-headers.ts';
+import { toUrlOrigin } from '../lib/socket-origin.ts';
 import type { AnswerRoom } from './answer-room.ts';
 import { codingsOf } from './decoding.ts';
 import { retryAfterIn } from './foreign-error.ts';
@@ -256,7 +257,7 @@ export class TranslatedCalls implements ClientWork {
   ): Promise<readonly string[] | { readonly failure: Failure } | undefined> {
     const { signer } = this.#turn.credential;
     if (signer === undefined) return undefined;
-    const url = `${this.#call.upstream.origin ?? ''}${path}`;
+    const url = `${toUrlOrigin(this.#call.upstream.origin ?? '')}${path}`;
     try {
       return await Promise.race([signer({ url, headers: this.#headers, body }, this.#signingTools()), lane.left]);
     } catch (error) {

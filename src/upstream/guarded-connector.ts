@@ -3,12 +3,20 @@
 import { lookup as lookUp } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import type { AddressRule } from '../lib/address-rule.ts';
-import { type Connector, openPlain, type TcpOptions, type TlsClient, whenReady, whenSecure } from '../wire/connect.ts';
+import {
+  type Connector,
+  openPlain,
+  type Place,
+  type TcpOptions,
+  type TlsClient,
+  whenReady,
+  whenSecure,
+} from '../wire/connect.ts';
 
 /** Told of each step towards a connection, for those who want to know how far it came. */
 export interface ConnectionWatch {
   lookedUp(addresses: readonly string[]): void;
-  /** To the service, or to the proxy that leads to it. */
+  /** To the service, or to the proxy that leads to it: an IP address, or the path of a socket. */
   connected(address: string): void;
   secured(): void;
 }
@@ -18,7 +26,8 @@ class AddressNotAllowedError extends Error {
   readonly code = 'ERR_ADDRESS_NOT_ALLOWED';
 
   constructor(hostname: string, addresses: readonly string[]) {
-    const where = isIP(hostname) === 0 ? `${hostname} leads to ${addresses.join(', ') || 'none'}` : hostname;
+    const isName = isIP(hostname) === 0 && !hostname.startsWith('/');
+    const where = isName ? `${hostname} leads to ${addresses.join(', ') || 'none'}` : hostname;
     super(`address not allowed: ${where} (upstream_addresses in the configuration file says which are)`);
   }
 }
@@ -26,6 +35,12 @@ class AddressNotAllowedError extends Error {
 /** For literal addresses nothing is looked up, so that they are judged by themselves. */
 export function checkLiteral(rule: AddressRule, hostname: string): void {
   if (isIP(hostname) !== 0 && !rule.permits(hostname)) throw new AddressNotAllowedError(hostname, []);
+}
+
+/** A socket of this machine has no address that could be permitted: such a rule refuses every one. */
+function checkPlace(rule: AddressRule, { host, path }: Place): void {
+  if (path === undefined) checkLiteral(rule, host);
+  else if (!rule.permits(path)) throw new AddressNotAllowedError(path, []);
 }
 
 /** What is not permitted is left out of the answer; of the rest one is connected to, and no other look-up comes between. */
@@ -71,7 +86,7 @@ export function createGuardedConnector({ rule, timeoutMs, tcp, tls, watch }: Gua
   return (place, done) => {
     const startedAtMs = performance.now();
     try {
-      checkLiteral(rule, place.host);
+      checkPlace(rule, place);
     } catch (error) {
       const refused = error instanceof Error ? error : new Error(String(error));
       // As every other error of a connection: not before the caller has gone on.
@@ -83,7 +98,7 @@ export function createGuardedConnector({ rule, timeoutMs, tcp, tls, watch }: Gua
         done(plain);
         return;
       }
-      const address = plain.remoteAddress ?? '';
+      const address = place.path ?? plain.remoteAddress ?? '';
       if (!rule.permits(address)) {
         plain.destroy();
         done(new AddressNotAllowedError(place.host, [address]));

@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
 import type { Upstream } from '../core/snapshot.ts';
 import { ClientPool } from '../wire/client-pool.ts';
-import { toPlace } from '../wire/connect.ts';
 import { Wheel } from '../wire/wheel.ts';
 import { createConnector } from './connection.ts';
+import { toDestination } from './destination.ts';
 import type { ProxyRule } from './proxy-rule.ts';
 
 export interface Pools {
@@ -140,6 +140,5 @@ function createPool(
     addresses,
   });
   // As many calls are let in at a time as there are connections, and so none waits here.
-  const { host } = new URL(origin);
-  return new ClientPool({ place: toPlace(origin), host, connect, connections, wheel, lifeMs: connectionLifeMs });
+  return new ClientPool({ ...toDestination(origin), connect, connections, wheel, lifeMs: connectionLifeMs });
 }

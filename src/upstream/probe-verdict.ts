@@ -130,10 +130,24 @@ const byCode: Readonly<Record<string, Words>> = {
       'Write another address, or have the operator admit it with upstream_addresses.allow in the configuration file.',
     field: 'base_url',
   }),
-  ECONNREFUSED: ({ host }) => ({
-    message: `${host} is there, and nobody listens at that port.`,
+  ENOENT: ({ host }) => ({
+    message: `There is no socket at ${host}.`,
     advice:
-      'See whether the service runs, and whether the port of base_url is its own. From a container, 127.0.0.1 is the container itself.',
+      'See whether base_url is spelled right, and whether the service runs. In a container, the directory of the socket must be mounted.',
+    field: 'base_url',
+  }),
+  EACCES: ({ host }) => ({
+    message: `The gateway may not write to ${host}.`,
+    advice: 'Give the user of the gateway the right to write to the socket, and to enter the directories on the way.',
+    field: 'base_url',
+  }),
+  ECONNREFUSED: ({ host }) => ({
+    message: host.startsWith('/')
+      ? `There is a file at ${host}, and nobody listens there.`
+      : `${host} is there, and nobody listens at that port.`,
+    advice: host.startsWith('/')
+      ? 'See whether the service runs, and whether this is its socket.'
+      : 'See whether the service runs, and whether the port of base_url is its own. From a container, 127.0.0.1 is the container itself.',
     field: 'base_url',
   }),
   ERR_CONNECT_TIMEOUT: ({ host }) => ({

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import {
@@ -8,7 +9,10 @@ import {
   type Server,
   type Socket,
 } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { startFakeUpstream } from '../../test/support/fake-upstream.ts';
 import { localhostCertificate, localhostKey } from '../../test/support/localhost-certificate.ts';
 import { toUpstream, type UpstreamParts } from '../../test/support/upstream.ts';
 import { defineFamily } from '../core/family.ts';
@@ -72,6 +76,31 @@ test('takes each step towards a service, and counts the models that it lists', a
     ['127.0.0.1', '127.0.0.1', 'http:// has none', '/v1/models answers 200'],
   );
   assert.deepEqual(report.credentials, [{ id: 'key', status: 200, ok: true }]);
+});
+
+test('goes to a socket of this machine, and says what keeps it from one', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-probe-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const path = join(directory, 'a.sock');
+  const service = await startFakeUpstream((_request, reply) => reply.json(200, { data: [{ id: 'a' }] }), {
+    socketPath: path,
+  });
+  const report = await probe().test(upstreamAt(service.url), signal);
+  assert.deepEqual([report.ok, report.models], [true, 1]);
+  assert.deepEqual(states(report.steps), ['look-up skipped', 'connect passed', 'secure skipped', 'ask passed']);
+  assert.equal(report.steps[1]?.detail, path);
+  assert.equal(service.requests[0]?.header('host'), 'localhost');
+
+  const refused = await probe().test(upstreamAt(service.url, { addresses: createAddressRule() }), signal);
+  assert.match(refused.problem?.message ?? '', /leads to an address that upstreams of the console may not have/);
+  assert.equal(service.connections().accepted, 1);
+
+  await service.close();
+  const gone = await probe().test(upstreamAt(service.url), signal);
+  assert.equal(gone.problem?.message, `There is no socket at ${path}.`);
+  await writeFile(path, '');
+  const file = await probe().test(upstreamAt(service.url), signal);
+  assert.equal(file.problem?.message, `There is a file at ${path}, and nobody listens there.`);
 });
 
 test('asks with the credential, by GET, and follows no redirect', async (t) => {

@@ -7,12 +7,13 @@ import type { Credential, Upstream } from '../core/snapshot.ts';
 import { NeedleSearch } from '../lib/needle-search.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import { spellingsInErrors } from '../lib/secret-spellings.ts';
+import { socketOf, toUrlOrigin } from '../lib/socket-origin.ts';
 import { layersOf } from '../lib/unescape.ts';
 import { ClientPool } from '../wire/client-pool.ts';
-import { toPlace } from '../wire/connect.ts';
 import { exchange } from '../wire/exchange.ts';
 import { Wheel } from '../wire/wheel.ts';
 import { createConnector } from './connection.ts';
+import { toDestination } from './destination.ts';
 import { type ProbeProblem, type ProbeStepName, problemOfAnswer, problemOfError } from './probe-verdict.ts';
 import type { ProxyRule } from './proxy-rule.ts';
 
@@ -151,6 +152,8 @@ interface Outcome {
 class Visit {
   readonly #upstream: Upstream;
   readonly #url: URL;
+  /** Of a socket of this machine, in place of the URL's host and port. */
+  readonly #socket: string | undefined;
   readonly #deps: ProbeDeps;
   readonly #signal: AbortSignal;
   readonly #client: ClientPool;
@@ -162,15 +165,15 @@ class Visit {
 
   constructor(upstream: Upstream, origin: string, deps: ProbeDeps, signal: AbortSignal) {
     this.#upstream = upstream;
-    this.#url = new URL(origin);
+    this.#url = new URL(toUrlOrigin(origin));
+    this.#socket = socketOf(origin);
     this.#deps = deps;
     this.#signal = AbortSignal.any([signal, AbortSignal.timeout(deps.patienceMs ?? standardPatienceMs)]);
     const proxy = deps.proxyFor?.(origin);
     this.#isProxied = proxy !== undefined;
     const marks = this.#marks;
     this.#client = new ClientPool({
-      place: toPlace(origin),
-      host: this.#url.host,
+      ...toDestination(origin),
       wheel: new Wheel(wheelStepMs),
       connections: 1,
       connect: createConnector({
@@ -272,7 +275,7 @@ class Visit {
       code: isTimeout ? 'timeout' : codeOf(error),
       message,
       step: this.#stepReached(),
-      host: this.#url.host,
+      host: this.#socket ?? this.#url.host,
       isSecure: this.#isSecure,
     });
   }
@@ -289,6 +292,7 @@ class Visit {
   }
 
   get #looksUp(): boolean {
+    if (this.#socket !== undefined) return false;
     return !this.#isProxied && isIP(this.#url.hostname.replace(/^\[(.*)\]$/, '$1')) === 0;
   }
 
@@ -315,7 +319,9 @@ class Visit {
           ? (lookedUp?.addresses.join(', ') ?? '')
           : this.#isProxied
             ? 'left to the proxy'
-            : 'an address already',
+            : this.#socket === undefined
+              ? 'an address already'
+              : 'a socket of this machine',
         this.#looksUp,
       ),
       step('connect', connected?.atMs, connected?.address ?? ''),

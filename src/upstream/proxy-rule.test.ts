@@ -113,6 +113,7 @@ test('this machine is never reached through a proxy', () => {
     'https://127.0.0.1',
     'http://127.9.9.9',
     'http://[::1]:80',
+    'unix:/run/x.sock:',
   ];
   assert.deepEqual(proxied('', local), []);
   assert.deepEqual(proxied('', ['https://localhost.example.com']), ['https://localhost.example.com']);

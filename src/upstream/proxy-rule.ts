@@ -3,6 +3,7 @@
 import { type BlockList, isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { toAddressRange, toBlockList } from '../lib/address-range.ts';
+import { isSocketUrl } from '../lib/socket-origin.ts';
 
 export interface ProxyAddress {
   /** The proxy itself is spoken to over TLS. */
@@ -47,6 +48,8 @@ export function createProxyRule(env: Readonly<Record<string, string | undefined>
     .map(toExemption);
 
   return (origin) => {
+    // No proxy leads to a socket of this machine.
+    if (isSocketUrl(origin)) return undefined;
     const url = new URL(origin);
     const proxy = proxies.get(url.protocol);
     if (proxy === undefined) return undefined;

@@ -12,11 +12,13 @@ import type { Snapshot, Upstream } from '../../src/core/snapshot.ts';
 import { families } from '../../src/families/index.ts';
 import { createAddressRule } from '../../src/lib/address-rule.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { isSocketUrl } from '../../src/lib/socket-origin.ts';
 import { createUpstreamProbe } from '../../src/upstream-probe.ts';
 import { toResource } from '../support/memory-resources.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 import { definePromise, type Figure } from './promise.ts';
 import { createViolations, none } from './support/findings.ts';
+import { askSocket, socketSpellings, startHidden } from './support/hidden-socket.ts';
 import { inwardAddress, inwardHost } from './support/inward-addresses.ts';
 import { createRandom } from './support/random.ts';
 import type { Random } from './support/request-draft.ts';
@@ -57,7 +59,7 @@ export default definePromise({
         if (
           answer.status !== 502 ||
           code !== 'upstream_unreachable' ||
-          /allowed|169\.254/.test(answer.body.toString())
+          /allowed|169\.254|\.sock/.test(answer.body.toString())
         ) {
           wrong.add(`${what} ${id}: ${answer.status} ${answer.body}`);
         }
@@ -86,6 +88,14 @@ export default definePromise({
       await attack('a literal', moved(snapshot, ids, urls), ids);
     }
 
+    // Sockets of the machine, which have no address that could be judged.
+    const hidden = await startHidden(t);
+    const sockets = await acceptedOf(socketSpellings(hidden.path));
+    const socketIds = ['s0', 's1'];
+    const behind = await compile(socketIds.map((id) => [id, `http://${id}.attack.test`] as const));
+    const urls = socketIds.map(() => hidden.url);
+    await attack('a socket', moved(behind, socketIds, urls), socketIds);
+
     // A name that is good when it is looked at, and leads inwards afterwards.
     const rebound = `http://rebinding.test:${friend.port}`;
     names.set('rebinding.test', [[{ address: '127.0.0.1', family: 4 }], ...manyTurns(random, 20)]);
@@ -108,11 +118,14 @@ export default definePromise({
 
     // Everything else that connects on behalf of such an upstream.
     const beside = await askBeside(t, rig, base, names, random, victim.port, Math.min(count, 200));
+    beside.succeeded.push(...(await askSocket(t, moved(behind, socketIds, urls))));
 
     // The same from the file, which is the operator's: it leads there, so that all of the above could have.
     const inwards = attempts.inwards();
     const strangers = victim.requests();
+    const atSocket = hidden.connections();
     const reached = await reachFromFile(t, victim);
+    const reachedSocket = await hidden.reachFromFile();
     const noticed = attempts.inwards().length - inwards.length;
     return [
       none(
@@ -123,6 +136,8 @@ export default definePromise({
       wrong.outOf(asked),
       untold.outOf(asked),
       none('literal addresses that the configuration accepted', accepted, `of ${count}`),
+      none('sockets of the machine that the configuration accepted', sockets),
+      none('connections to a socket of the machine', atSocket),
       none(
         'calls after a name had changed its mind that were answered',
         rebinding.filter((one) => one !== 502).map(String),
@@ -132,6 +147,7 @@ export default definePromise({
       atLeast('allowed connections in the same run', friend.served() + (first.status === 200 ? 1 : 0), 2),
       atLeast('ways inwards that an upstream of the file does reach', reached, 1),
       atLeast('of those, connections that this test notices', noticed, 1),
+      atLeast('sockets of the machine that an upstream of the file does reach', reachedSocket, 1),
     ];
   },
 });
@@ -276,9 +292,10 @@ function moved(snapshot: Snapshot, ids: readonly string[], urls: readonly string
   const upstreams = new Map<string, Upstream>();
   for (const [index, id] of ids.entries()) {
     const upstream = snapshot.upstreams.get(id);
-    const url = URL.parse(urls[index] ?? '');
-    if (upstream === undefined || url === null) throw new Error(`${urls[index]} is no URL at all`);
-    upstreams.set(id, { ...upstream, origin: url.origin });
+    const written = urls[index] ?? '';
+    const origin = isSocketUrl(written) ? written : URL.parse(written)?.origin;
+    if (upstream === undefined || origin === undefined) throw new Error(`${written} is no URL at all`);
+    upstreams.set(id, { ...upstream, origin });
   }
   const all = snapshot.models.all.map((model) => {
     const [target] = model.targets;

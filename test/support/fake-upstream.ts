@@ -39,8 +39,9 @@ export type Handler = (request: UpstreamRequest, reply: Reply) => unknown;
 export type Script = Handler | readonly [Handler, ...Handler[]];
 
 export interface FakeUpstream {
-  /** `http://127.0.0.1:port` */
+  /** `http://127.0.0.1:port`, or `unix:/path:` where it has a socket. */
   readonly url: string;
+  /** 0 where it has a socket. */
   readonly port: number;
   /** The journal: every request whose head was well-formed, in order of arrival. */
   readonly requests: readonly UpstreamRequest[];
@@ -63,7 +64,7 @@ const answerOk: Handler = (_request, reply) => reply.json(200, {});
 
 export async function startFakeUpstream(
   script: Script = answerOk,
-  options: { readonly port?: number } = {},
+  options: { readonly port?: number; readonly socketPath?: string } = {},
 ): Promise<FakeUpstream> {
   const requests: UpstreamRequest[] = [];
   const malformed: { connectionNo: number; reason: string }[] = [];
@@ -155,14 +156,16 @@ export async function startFakeUpstream(
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port ?? 0, '127.0.0.1', resolve);
+    const { socketPath, port = 0 } = options;
+    if (socketPath === undefined) server.listen(port, '127.0.0.1', resolve);
+    else server.listen(socketPath, resolve);
   });
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the fake upstream has no port');
-  const { port } = address;
+  if (address === null) throw new Error('the fake upstream has no address');
+  const port = typeof address === 'string' ? 0 : address.port;
 
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: typeof address === 'string' ? `unix:${address}:` : `http://127.0.0.1:${port}`,
     port,
     requests,
     malformed,

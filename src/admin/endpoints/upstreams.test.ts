@@ -133,6 +133,28 @@ test('no file of the machine can be named, and no address that leads inwards', a
   }
 });
 
+test('a socket of the machine is refused, put in as new, put over another, and tried out', async (t) => {
+  const { ask, store } = await openAdmin(t, { env });
+  const document = { family: 'openai', base_url: 'http://127.0.0.1:9/v1' };
+  assert.equal((await ask('PUT', '/api/upstreams/x', document, create)).status, 201);
+  const moved = { ...document, base_url: 'unix:/run/x.sock:/v1' };
+  for (const [method, path, body, headers] of [
+    ['PUT', '/api/upstreams/y', moved, create],
+    ['PUT', '/api/upstreams/x', moved, { 'if-match': '"1"' }],
+    ['POST', '/api/upstreams/test', { id: 'x', document: moved }, {}],
+  ] as const) {
+    const { status, json } = await ask(method, path, body, headers);
+    assert.equal(status, 422, `${path} ${JSON.stringify(json)}`);
+    assert.match(json.fields[0].path, /base_url$/);
+    assert.match(json.fields[0].message, /names a socket of the machine.*configuration file/);
+  }
+  const stored = await store.resources.list();
+  assert.deepEqual(
+    stored.map((one) => [one.id, one.version]),
+    [['x', 1]],
+  );
+});
+
 test('several credentials keep their secrets, also where one before them goes', async (t) => {
   const { ask, follow, context } = await openAdmin(t, { env });
   const base = { family: 'openai', base_url: 'http://127.0.0.1:9' };
