@@ -90,7 +90,7 @@ function judge({ status, statusText, fields, isOld, hasNoBody }: Judged): Answer
         break;
       case 17:
         if (!fields.isNamed(i, 'transfer-encoding')) break;
-        if (isChunked || fields.value(i).toLowerCase() !== 'chunked') {
+        if (isChunked || fields.value(i).toLowerCase() !== 'chunked' || fields.hasTabBehind(i)) {
           return malformed('The answer has a transfer coding that is not understood.');
         }
         isChunked = true;

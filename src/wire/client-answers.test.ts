@@ -150,6 +150,7 @@ const faults: readonly string[] = [
   okWith('transfer-encoding: gzip, chunked'),
   okWith('transfer-encoding: chunked', 'transfer-encoding: chunked'),
   okWith('transfer-encoding: identity'),
+  okWith('transfer-encoding: chunked\t'),
   okWith('x : 1', 'content-length: 4'),
   okWith('x: 1', ' 2', 'content-length: 4'),
   okWith('x: a\rb', 'content-length: 4'),

@@ -61,6 +61,13 @@ export class Fields {
     return this.#text.slice(this.#spans[at + 2], this.#spans[at + 3]);
   }
 
+  /** White space as any other, to the grammar; some readers take a tab behind a value for a part of it. */
+  hasTabBehind(index: number): boolean {
+    let at = this.#spans[index * numbersAField + 3] ?? 0;
+    while (this.#text.charCodeAt(at) === space) at += 1;
+    return this.#text.charCodeAt(at) === tab;
+  }
+
   /** Names and values in turn, as they came. */
   get list(): readonly string[] {
     this.#list ??= this.#toList();

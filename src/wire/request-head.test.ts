@@ -46,6 +46,7 @@ test('how a body is framed', () => {
   assert.equal(headOf('GET / HTTP/1.0').bodyBytes, 0);
   assert.equal(headOf('GET / HTTP/1.0\r\nContent-Length: 12').bodyBytes, 12);
   assert.equal(headOf('GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: Chunked').bodyBytes, 'chunked');
+  assert.equal(headOf('GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding:\t chunked  ').bodyBytes, 'chunked');
 });
 
 test('who may go on', () => {
@@ -120,6 +121,8 @@ const refused: readonly [string, RegExp][] = [
   ['GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked', /stands twice/],
   ['GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked', /only Transfer-Encoding/],
   ['GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked;a', /only Transfer-Encoding/],
+  ['GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\t', /only Transfer-Encoding/],
+  ['GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked  \t ', /only Transfer-Encoding/],
   ['GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: identity', /only Transfer-Encoding/],
   ['GET / HTTP/1.0\r\nTransfer-Encoding: chunked', /HTTP\/1\.0 knows no/],
   ['GET / HTTP/1.1\r\nHost: h\r\nConnection: Content-Length', /must not name content-length/],

@@ -116,7 +116,7 @@ function judge(method: string, target: string, minor: 0 | 1, fields: Fields): Re
       case 17:
         if (!fields.isNamed(i, 'transfer-encoding')) break;
         if (isChunked) return ambiguous('The Transfer-Encoding header stands twice; send it once.');
-        if (fields.value(i).toLowerCase() !== 'chunked') {
+        if (fields.value(i).toLowerCase() !== 'chunked' || fields.hasTabBehind(i)) {
           return ambiguous('The only Transfer-Encoding understood is "chunked".');
         }
         isChunked = true;

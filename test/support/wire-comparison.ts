@@ -38,12 +38,6 @@ export const nodeExceptions: readonly Exception[] = [
       theirs.why === 'HPE_CLOSED_CONNECTION' && /\r\n0+(?:;.*)?\r\n(?:.+\r\n)*connection:.*close/im.test(text),
   },
   {
-    what: 'a tab behind the name of the coding',
-    why: 'White space around a value is a blank or a tab (RFC 9110, 5.6.3). It strips blanks alone behind it, and refuses.',
-    fits: (_ours, theirs, text) =>
-      theirs.why === 'HPE_INVALID_TRANSFER_ENCODING' && /^transfer-encoding:[ \t]*chunked ?\t/im.test(text),
-  },
-  {
     what: 'blanks in the extension of a chunk',
     why: 'RFC 9112, 7.1.1 has recipients take them behind the semicolon and around the equals sign. It refuses them.',
     fits: (_ours, theirs, text) =>
