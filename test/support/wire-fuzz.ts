@@ -136,7 +136,8 @@ function wellFormed(random: Random): string {
   return `${pick(methods, random)} ${pick(targets, random)} ${version}\r\n${lines.join('\r\n')}\r\n\r\n${content}`;
 }
 
-function spoil(text: string, random: Random): string {
+/** With a few bytes changed. */
+export function spoil(text: string, random: Random): string {
   const at = Math.floor(random() * (text.length + 1));
   const length = 1 + Math.floor(random() * (random() < 0.8 ? 2 : 30));
   switch (Math.floor(random() * 6)) {

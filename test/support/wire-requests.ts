@@ -1,6 +1,7 @@
 /** Requests good and bad, row by row of the grammar of RFC 9110 and 9112. All text is Latin-1: a character is a byte. */
 
 import { malformedRequests } from './malformed-requests.ts';
+import { table } from './wire-rows.ts';
 
 export interface WireCase {
   readonly name: string;
@@ -15,19 +16,6 @@ const next = 'GET /next HTTP/1.1\r\nHost: b\r\n\r\n';
 const shown = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 const toCase = (name: string, text: string): WireCase => ({ name, bytes: Buffer.from(text, 'latin1') });
 const head = (...lines: readonly string[]): string => `${lines.join('\r\n')}\r\n\r\n`;
-
-/** One entry behind the other, on as many lines as they need; `''` is an empty one, and the blanks at its edges are written as codes. */
-function table(text: string): string[] {
-  return text
-    .trim()
-    .split(/¦|\n */)
-    .map((entry) => entry.replace(/^''$/, '').replace(/\\(?:x(..)|[rnt])/g, decode));
-}
-
-function decode(code: string, hex: string | undefined): string {
-  if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
-  return code === '\\r' ? '\r' : code === '\\n' ? '\n' : '\t';
-}
 
 /** Each with a body of a length, and another request behind it. */
 const requestLines = [
