@@ -1,10 +1,12 @@
 /** Promise 37: whatever our reader accepts, `node:http`, nginx and HAProxy understand alike, however the bytes are cut. */
 
 import type { TestContext } from 'node:test';
+import { answeredMethods, compareAnswer, faultOfAnswerSplit, randomAnswer } from '../support/answer-comparison.ts';
 import { startNginx } from '../support/nginx.ts';
 import { createNodeReader } from '../support/node-reading.ts';
 import { readAsWeDo, splitsOf } from '../support/own-reading.ts';
 import { shown } from '../support/reading.ts';
+import { wireAnswers } from '../support/wire-answer-cases.ts';
 import { compareWithNode, faultOfSplit } from '../support/wire-comparison.ts';
 import { randomSplit, randomStream } from '../support/wire-fuzz.ts';
 import { wireRequests } from '../support/wire-requests.ts';
@@ -19,14 +21,15 @@ interface Size {
   /** Read by us alone, in two ways of cutting them. */
   readonly alone: number;
   readonly againstNode: number;
+  readonly answers: number;
   readonly throughProxies: number;
   /** For what is read by us alone. */
   readonly timeLimitMs: number;
 }
 
 const sizes: Readonly<Record<Scale, Size>> = {
-  long: { alone: 10_000_000, againstNode: 200_000, throughProxies: 4_000, timeLimitMs: 540_000 },
-  short: { alone: 20_000, againstNode: 5_000, throughProxies: 200, timeLimitMs: 10_000 },
+  long: { alone: 10_000_000, againstNode: 200_000, answers: 200_000, throughProxies: 4_000, timeLimitMs: 540_000 },
+  short: { alone: 20_000, againstNode: 5_000, answers: 5_000, throughProxies: 200, timeLimitMs: 10_000 },
 };
 
 const sideBySide = 20;
@@ -36,12 +39,13 @@ const aTurn = 1_000;
 
 export default definePromise({
   no: 37,
-  title: 'one reading of every request: written and generated ones, against node:http, nginx and HAProxy',
+  title: 'one reading of every request and answer: written and generated ones, against node:http, nginx and HAProxy',
   async run(rig) {
     const size = sizes[rig.scale];
     const random = createRandom(rig.seed);
     return [
       ...(await againstNode(size, random, rig)),
+      ...(await answersAgainstNode(size, random, rig)),
       ...(await alone(size, random, rig)),
       ...(await throughProxies(size, random, rig)),
     ];
@@ -73,6 +77,30 @@ async function againstNode({ againstNode: count }: Size, random: Random, { t, pr
   return [
     none(`node:http: disagreements in ${wireRequests.length} written cases`, written, exceptions),
     none(`node:http: disagreements in ${count} generated streams`, made, `${accepted} requests accepted`),
+  ];
+}
+
+async function answersAgainstNode({ answers: count }: Size, random: Random, { progress }: ChaosRig): Promise<Figure[]> {
+  const written: string[] = [];
+  for (const text of wireAnswers) {
+    for (const method of answeredMethods) {
+      const { fault } = await compareAnswer(method, text);
+      if (fault !== undefined) written.push(fault);
+    }
+  }
+  const made: string[] = [];
+  let accepted = 0;
+  for (let done = 0; done < count; done += 1) {
+    const { method, text } = randomAnswer(random);
+    const { isTaken, fault } = await compareAnswer(method, text);
+    if (isTaken) accepted += 1;
+    const ofSplit = faultOfAnswerSplit(method, randomSplit(Buffer.from(text, 'latin1'), random));
+    for (const one of [fault, ofSplit]) if (one !== undefined) made.push(one);
+    if (done % aTurn === 0) progress(`${done} of ${count} answers against node:http`);
+  }
+  return [
+    none(`node:http: disagreements in ${wireAnswers.length} written answers, to GET and to HEAD`, written),
+    none(`node:http: disagreements in ${count} generated answers`, made, `${accepted} accepted`),
   ];
 }
 

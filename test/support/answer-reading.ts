@@ -7,10 +7,9 @@ import { Duplex } from 'node:stream';
 import { type AnswerHandler, ClientCall } from '../../src/wire/client-call.ts';
 import { ClientConnection } from '../../src/wire/client-connection.ts';
 import { Wheel } from '../../src/wire/wheel.ts';
-import { shown } from './reading.ts';
 
 /** One that came whole. */
-export interface ReadAnswer {
+interface ReadAnswer {
   readonly status: number;
   readonly reason: string;
   /** Names and values in turn, of the head and of the trailers. */
@@ -146,32 +145,3 @@ function record(answer: IncomingMessage, resolve: (reading: AnswerReading) => vo
     else resolve({ why: 'it ended early' });
   });
 }
-
-/** How theirs differs from what we took; undefined where it does not, and where we took nothing. */
-export function differenceOfAnswers(ours: AnswerReading, theirs: AnswerReading): string | undefined {
-  if ('why' in ours) return undefined;
-  if ('why' in theirs) return `they refuse it: ${theirs.why}`;
-  for (const part of ['status', 'reason', 'body', 'fields', 'trailers'] as const) {
-    const [own, their] = [String(ours[part]), String(theirs[part])];
-    if (own !== their) return `the ${part} is ${shown(own)} here, ${shown(their)} there`;
-  }
-  return undefined;
-}
-
-/** Where node:http refuses what we take, and why that is no danger. */
-export const answerExceptions = [
-  {
-    what: 'an informational answer of HTTP/1.0, or one that says it is the last',
-    why: 'None is the last (RFC 9110, 15.2). It reads nothing behind such a one, and has no answer at all.',
-    fits: (theirs: AnswerReading, text: string) =>
-      'why' in theirs &&
-      theirs.why === 'HPE_CLOSED_CONNECTION' &&
-      /^(?:HTTP\/1\.0 1\d\d|HTTP\/1\.1 1\d\d.*\r\n(?:.+\r\n)*(?:proxy-)?connection:.*close)/im.test(text),
-  },
-  {
-    what: 'blanks in the extension of a chunk',
-    why: 'RFC 9112, 7.1.1 has recipients take them behind the semicolon and around the equals sign. It refuses them.',
-    fits: (theirs: AnswerReading, text: string) =>
-      'why' in theirs && /^[0-9a-f]+;.*(?:;[ \t]|[ \t]=|=[ \t]|[ \t];)|^[0-9a-f]+;[ \t]/im.test(text),
-  },
-] as const;
