@@ -5,11 +5,18 @@ import type { FramePlace } from './journal-records.ts';
 /** What waits for the same write. */
 export class Lane {
   text = '';
+  /** How long that is in UTF-8: counted as it comes, since to count all of it is to put it together. */
+  bytes = 0;
   readonly ids: string[] = [];
   readonly #waiter = Promise.withResolvers<void>();
 
   get promise(): Promise<void> {
     return this.#waiter.promise;
+  }
+
+  add(text: string, bytes: number): void {
+    this.text += text;
+    this.bytes += bytes;
   }
 
   resolve(): void {
@@ -34,7 +41,7 @@ export interface Job {
 }
 
 export function sizeOf(lane: Lane | undefined): number {
-  return lane === undefined ? 0 : Buffer.byteLength(lane.text);
+  return lane?.bytes ?? 0;
 }
 
 export function promiseOf(lane: Lane | undefined): Promise<void> | undefined {

@@ -141,9 +141,10 @@ class FileJournal implements Journal {
 
   open(id: string, text: string): Promise<void> {
     if (this.#isClosing) return this.#refuse(id);
-    this.#room.open(id, Buffer.byteLength(text));
+    const bytes = Buffer.byteLength(text);
+    this.#room.open(id, bytes);
     this.#beginnings ??= this.#newLane();
-    this.#beginnings.text += text;
+    this.#beginnings.add(text, Buffer.byteLength(text));
     this.#beginnings.ids.push(id);
     return this.#beginnings.promise;
   }
@@ -153,14 +154,14 @@ class FileJournal implements Journal {
     this.#room.close(id);
     if (this.#isClosed) return Promise.reject(journalUnavailable());
     this.#ends ??= this.#newLane();
-    this.#ends.text += text;
+    this.#ends.add(text, Buffer.byteLength(text));
     return this.#ends.promise;
   }
 
   note(text: string): Promise<void> {
     if (this.#isClosing) return Promise.reject(journalUnavailable());
     this.#beginnings ??= this.#newLane();
-    this.#beginnings.text += text;
+    this.#beginnings.add(text, Buffer.byteLength(text));
     return this.#beginnings.promise;
   }
 
@@ -187,7 +188,8 @@ class FileJournal implements Journal {
     await this.#supply.tryAgain();
     this.#ends ??= this.#newLane();
     const last = this.#ends;
-    last.text += toLine({ kind: 'end', node });
+    const line = toLine({ kind: 'end', node });
+    last.add(line, Buffer.byteLength(line));
     this.#isClosed = true;
     try {
       await last.promise;
