@@ -81,6 +81,8 @@ test('what could be read in two ways is refused, however it is cut', () => {
     ['0\r\nX : 1\r\n\r\n', /blank stands before the colon/],
     ['0\r\nX: 1\r\n y\r\n\r\n', /second line/],
     ['0\r\nX: 1\n\r\n\r\n', /CR LF/],
+    ['0\r\nX: 1\r\n\n', /CR LF/],
+    ['0\r\nX: 1\r\nY: 2\n', /CR LF/],
     ['0\r\n\rX: 1\r\n\r\n', /CR LF|not allowed/],
     [`0\r\n${'X: 1\r\n'.repeat(51)}\r\n`, /more than 50/],
     [`0\r\nX: ${'y'.repeat(17_000)}`, /longer than 16384/],

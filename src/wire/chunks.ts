@@ -195,6 +195,8 @@ function endOfTrailers(bytes: Buffer): number {
 
 /** Whoever ends lines otherwise would wait for an answer until the time is up. */
 function mustBeNoTrailer(bytes: Buffer): boolean {
-  const at = bytes.indexOf(lf);
-  return (at !== -1 && bytes[at - 1] !== cr) || (bytes[0] === cr && bytes.length > 1);
+  for (let at = bytes.indexOf(lf); at !== -1; at = bytes.indexOf(lf, at + 1)) {
+    if (bytes[at - 1] !== cr) return true;
+  }
+  return bytes[0] === cr && bytes.length > 1;
 }

@@ -265,6 +265,8 @@ const streams = [
     inChunks.slice(0, -2),
     inChunks.slice(0, -7),
     `${plain}GET`,
+    inChunks.replace(/\r\n$/, 'X: y\r\n\n'),
+    inChunks.replace(/\r\n$/, 'X: y\r\nZ: z\n'),
     `${plain}${next.slice(0, -2)}`,
   ],
   ...[
