@@ -1,12 +1,12 @@
 /** A stream whose count was asked for by the gateway: the event that holds nothing else is read here, and left out for the client. */
 
-import type { Answer, AnswerSink, Failure } from '../core/outcome.ts';
-import type { Translated } from '../core/translation.ts';
+import type { Answer, Failure } from '../core/outcome.ts';
 import type { Usage } from '../core/usage.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import { codingsOf } from './decoding.ts';
 import { EventEnds } from './event-ends.ts';
+import { PassingAnswer } from './passing-answer.ts';
 import { usageIn } from './usage-reader.ts';
 
 /** The event is far shorter; of what is longer, no end is waited for. */
@@ -21,62 +21,21 @@ export function withoutUsageEvent(answer: Answer): Answer {
   return isReadable ? new CountedAnswer(answer) : answer;
 }
 
-class CountedAnswer implements Answer, AnswerSink {
-  readonly status: number;
-  readonly statusText: string;
-  readonly headers: readonly string[];
-  readonly sentAtMs: number;
-  readonly firstByteAtMs: number;
+class CountedAnswer extends PassingAnswer {
   /** What the event said that was left out. */
   countedApart: Usage | undefined = undefined;
 
-  readonly #answer: Answer;
   readonly #ends = new EventEnds();
-  #sink: AnswerSink | undefined = undefined;
   /** The beginning of an event whose end has not come. */
   #held: Buffer = nothing;
   /** An event has begun that is too long to be held, and passes. */
   #isPassing = false;
 
   constructor(answer: Answer) {
-    this.status = answer.status;
-    this.statusText = answer.statusText;
-    this.headers = withoutLength(answer.headers);
-    this.sentAtMs = answer.sentAtMs;
-    this.firstByteAtMs = answer.firstByteAtMs;
-    this.#answer = answer;
+    super(answer, withoutLength(answer.headers));
   }
 
-  get waiting(): readonly Buffer[] {
-    return this.#answer.waiting;
-  }
-
-  get ended(): boolean {
-    return this.#answer.ended;
-  }
-
-  get broken(): Failure | undefined {
-    return this.#answer.broken;
-  }
-
-  get translated(): Translated | undefined {
-    return this.#answer.translated;
-  }
-
-  take(sink: AnswerSink): void {
-    this.#sink = sink;
-    this.#answer.take(this);
-  }
-
-  resume(): void {
-    this.#answer.resume();
-  }
-
-  cancel(): void {
-    this.#answer.cancel();
-  }
-
-  onChunk(chunk: Buffer): boolean {
+  override onChunk(chunk: Buffer): boolean {
     const heldBytes = this.#held.length;
     const bytes = heldBytes === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     this.#held = nothing;
@@ -89,38 +48,34 @@ class CountedAnswer implements Answer, AnswerSink {
       const isLeftOut = !this.#isPassing && this.#isCount(bytes.subarray(start, end));
       this.#isPassing = false;
       if (isLeftOut) {
-        isOpen = this.#handOn(bytes.subarray(from, start)) && isOpen;
+        isOpen = this.handOn(bytes.subarray(from, start)) && isOpen;
         from = end;
       }
       start = end;
     }
     if (!this.#isPassing && bytes.length - start <= mostHeldBytes) {
       this.#held = bytes.subarray(start);
-      return this.#handOn(bytes.subarray(from, start)) && isOpen;
+      return this.handOn(bytes.subarray(from, start)) && isOpen;
     }
     this.#isPassing = true;
-    return this.#handOn(bytes.subarray(from)) && isOpen;
+    return this.handOn(bytes.subarray(from)) && isOpen;
   }
 
-  onEnd(trailers: readonly string[]): void {
+  override onEnd(trailers: readonly string[]): void {
     this.#release();
-    this.#sink?.onEnd(trailers);
+    this.sink?.onEnd(trailers);
   }
 
-  onBroken(failure: Failure): void {
+  override onBroken(failure: Failure): void {
     this.#release();
-    this.#sink?.onBroken(failure);
+    this.sink?.onBroken(failure);
   }
 
   /** An event that never ended is none, and is the upstream's own. */
   #release(): void {
     const held = this.#held;
     this.#held = nothing;
-    if (!this.#isCount(held)) this.#handOn(held);
-  }
-
-  #handOn(bytes: Buffer): boolean {
-    return bytes.length === 0 || this.#sink?.onChunk(bytes) !== false;
+    if (!this.#isCount(held)) this.handOn(held);
   }
 
   /** Whether it holds no choice and a count, which is kept. */

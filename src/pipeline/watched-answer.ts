@@ -1,10 +1,10 @@
 /** An answer that is searched chunk by chunk as it passes, and is cut where something begins that no client may see. */
 
 import type { Exchange } from '../core/exchange.ts';
-import type { Answer, AnswerSink, Failure } from '../core/outcome.ts';
-import type { Translated } from '../core/translation.ts';
+import type { Answer, Failure } from '../core/outcome.ts';
 import type { Usage } from '../core/usage.ts';
 import type { NeedleSearch } from '../lib/needle-search.ts';
+import { PassingAnswer } from './passing-answer.ts';
 import { toLatin1 } from './secret-search.ts';
 
 const cut: Failure = {
@@ -18,96 +18,55 @@ const harmlessBytes = 5;
 
 const nothing = Buffer.alloc(0);
 
-export class WatchedAnswer implements Answer, AnswerSink {
-  readonly status: number;
-  readonly statusText: string;
-  readonly headers: readonly string[];
-  readonly sentAtMs: number;
-  readonly firstByteAtMs: number;
+export class WatchedAnswer extends PassingAnswer {
   readonly meantStatus: number | undefined;
 
-  readonly #answer: Answer;
   readonly #needles: NeedleSearch;
   readonly #exchange: Exchange;
-  #sink: AnswerSink | undefined = undefined;
   /** The end of what came, where that may be the beginning of a secret: it passes once it is known to be none. */
   #kept: Buffer = nothing;
   #isCut = false;
 
   constructor(answer: Answer, needles: NeedleSearch, exchange: Exchange) {
-    this.status = answer.status;
-    this.statusText = answer.statusText;
-    this.headers = answer.headers;
-    this.sentAtMs = answer.sentAtMs;
-    this.firstByteAtMs = answer.firstByteAtMs;
+    super(answer);
     this.meantStatus = answer.meantStatus;
-    this.#answer = answer;
     this.#needles = needles;
     this.#exchange = exchange;
   }
 
-  get waiting(): readonly Buffer[] {
-    return this.#answer.waiting;
-  }
-
-  get ended(): boolean {
-    return this.#answer.ended;
-  }
-
-  get broken(): Failure | undefined {
-    return this.#answer.broken;
-  }
-
-  get translated(): Translated | undefined {
-    return this.#answer.translated;
-  }
-
   get countedApart(): Usage | undefined {
-    return this.#answer.countedApart;
+    return this.answer.countedApart;
   }
 
-  take(sink: AnswerSink): void {
-    this.#sink = sink;
-    this.#answer.take(this);
-  }
-
-  resume(): void {
-    this.#answer.resume();
-  }
-
-  cancel(): void {
-    this.#answer.cancel();
-  }
-
-  onChunk(chunk: Buffer): boolean {
+  override onChunk(chunk: Buffer): boolean {
     if (this.#isCut) return true;
     return this.#kept.length === 0 ? this.#pass(chunk) : this.#passOverSeam(chunk);
   }
 
-  onEnd(trailers: readonly string[]): void {
+  override onEnd(trailers: readonly string[]): void {
     if (this.#isCut) return;
     if (trailers.length > 0 && this.#needles.find(toLatin1(trailers)) !== -1) {
       this.#cut(nothing);
       return;
     }
     this.#release();
-    this.#sink?.onEnd(trailers);
+    this.sink?.onEnd(trailers);
   }
 
-  onBroken(failure: Failure): void {
+  override onBroken(failure: Failure): void {
     if (this.#isCut) return;
     if (this.#kept.length <= harmlessBytes) this.#release();
-    this.#sink?.onBroken(failure);
+    this.sink?.onBroken(failure);
   }
 
   #pass(chunk: Buffer): boolean {
     const start = this.#needles.find(chunk);
     if (start !== -1) return this.#cut(chunk.subarray(0, start));
     const keptBytes = this.#needles.beginningAtEnd(chunk);
-    if (keptBytes === 0) return this.#handOn(chunk);
+    if (keptBytes === 0) return this.handOn(chunk);
     const passing = chunk.length - keptBytes;
     this.#kept = chunk.subarray(passing);
-    return this.#handOn(chunk.subarray(0, passing));
+    return this.handOn(chunk.subarray(0, passing));
   }
 
   /** A secret may begin in what was kept, and end in the chunk, or in a later one where that is short. */
@@ -121,7 +80,7 @@ export class WatchedAnswer implements Answer, AnswerSink {
     if (stillKept > chunk.length) {
       const passing = seam.length - stillKept;
       this.#kept = seam.subarray(passing);
-      return this.#handOn(seam.subarray(0, passing));
+      return this.handOn(seam.subarray(0, passing));
     }
     const isOpen = this.#release();
     return this.#pass(chunk) && isOpen;
@@ -130,11 +89,7 @@ export class WatchedAnswer implements Answer, AnswerSink {
   #release(): boolean {
     const kept = this.#kept;
     this.#kept = nothing;
-    return this.#handOn(kept);
-  }
-
-  #handOn(bytes: Buffer): boolean {
-    return bytes.length === 0 || this.#sink?.onChunk(bytes) !== false;
+    return this.handOn(kept);
   }
 
   /** Without what else at the end of `before` begins as a secret does. */
@@ -143,9 +98,9 @@ export class WatchedAnswer implements Answer, AnswerSink {
     this.#isCut = true;
     this.#kept = nothing;
     this.#exchange.repeatedCredential = true;
-    this.#handOn(begun <= harmlessBytes ? before : before.subarray(0, before.length - begun));
-    this.#answer.cancel();
-    this.#sink?.onBroken(cut);
+    this.handOn(begun <= harmlessBytes ? before : before.subarray(0, before.length - begun));
+    this.answer.cancel();
+    this.sink?.onBroken(cut);
     return true;
   }
 }
