@@ -13,22 +13,20 @@ import type { Translation } from '../core/translation.ts';
 import { fullJitterMs } from '../lib/back-off.ts';
 import type { Clock } from '../lib/clock.ts';
 import { markOf } from './body-mark.ts';
-import { readerOf } from './client-param.ts';
 import { withoutUsageEvent } from './counted-answer.ts';
 import { discard } from './discard.ts';
-import { inOurWords } from './foreign-error.ts';
 import { halfCharacterIn } from './half-characters.ts';
 import { Race, type Won } from './hedge.ts';
 import { Lane } from './lane.ts';
 import { Leftovers } from './leftovers.ts';
+import { pass } from './pass.ts';
 import { pause } from './pause.ts';
 import { type Plan, translationFor, writeCall } from './plan.ts';
-import { screenError, screenSuccess } from './screen.ts';
-import { searchFor } from './secret-search.ts';
+import { Suspects } from './suspects.ts';
 import { writeTranslated } from './translate.ts';
 import type { TranslatedCalls } from './translated-calls.ts';
 import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from './usage-asking.ts';
-import { restAskedForMs, type Verdict, verdictOn } from './verdict.ts';
+import { redirected, restAskedForMs, verdictOn } from './verdict.ts';
 
 interface Transports {
   /** Over the network. */
@@ -54,20 +52,6 @@ export function attempt(plan: Plan, deps: AttemptDeps): Promise<Answer> {
 /** Sends a call, with or without having its stream counted. */
 type Send = (asks: boolean, end: CallEnd) => Promise<Outcome | undefined>;
 
-const redirected: Omit<Failure, 'cause'> = {
-  code: 'upstream_protocol_error',
-  message:
-    'The upstream answered with a redirect, which is never followed; the operator must set its base_url to the final address.',
-};
-
-/** They speak of the service, whatever it was asked. */
-const awayStatuses: ReadonlySet<number> = new Set([502, 503, 504, 529]);
-
-interface Suspect {
-  readonly turn: Turn;
-  readonly status: number;
-}
-
 class Attempts {
   readonly #plan: Plan;
   readonly #deps: AttemptDeps;
@@ -81,7 +65,7 @@ class Attempts {
   /** More than one call is or was under way at a time: each is told, the one that was answered well included. */
   #isHedged = false;
   /** Those who answered the whole request with an error that it may be to blame for. */
-  #suspects: Suspect[] | undefined = undefined;
+  #suspects: Suspects | undefined = undefined;
   /** Whom a call has reached, so that the next to the same is held back for a moment. */
   #reached: string[] | undefined = undefined;
 
@@ -101,18 +85,18 @@ class Attempts {
           ? undefined
           : dispatcher.choose(this.#plan.course, this.#tried, this.#plan.resolved.matched);
         if (turn === undefined || !isTurn(turn)) {
-          this.#excuse();
+          this.#suspects?.excuse();
           const { answer, turn: answered, verdict } = this.#leftovers.best(turn, this.#exchange);
-          return await this.#pass(answer, answered, verdict);
+          return await pass(this.#plan, answer, answered, verdict);
         }
         if (this.#reached !== undefined && !(await this.#backOff(turn, this.#reached))) continue;
         const hedgeAfterMs = this.#hedgeAfterMs(turn);
         if (hedgeAfterMs === undefined) {
           const answer = await this.#ask(turn, this.#exchange.client);
-          if (answer !== undefined) return await this.#pass(answer, turn, 'serves');
+          if (answer !== undefined) return await pass(this.#plan, answer, turn, 'serves');
         } else {
           const won = await this.#race(turn, hedgeAfterMs);
-          if (won !== undefined) return await this.#pass(won.answer, won.turn, 'serves');
+          if (won !== undefined) return await pass(this.#plan, won.answer, won.turn, 'serves');
         }
       }
     } finally {
@@ -321,7 +305,8 @@ class Attempts {
         break;
       case 'failed':
         turn.failed(why, 'answer', restAskedForMs(answer, this.#deps.clock.nowMs()), markOf(this.#plan.question.body));
-        this.#suspect(turn, answer);
+        this.#suspects ??= new Suspects();
+        this.#suspects.add(turn, answer);
         this.#endTarget(turn);
         break;
       case 'broken':
@@ -337,20 +322,6 @@ class Attempts {
     }
     this.#leftovers.hold({ answer, turn, verdict });
     return undefined;
-  }
-
-  #suspect(turn: Turn, { status, meantStatus = status }: Answer): void {
-    if (awayStatuses.has(meantStatus)) return;
-    this.#suspects ??= [];
-    this.#suspects.push({ turn, status: meantStatus });
-  }
-
-  /** Nobody served it, and two failed alike: the request is to blame, and not those who got it. */
-  #excuse(): void {
-    const suspects = this.#suspects ?? [];
-    for (const { turn, status } of suspects) {
-      if (suspects.some((other) => other.turn !== turn && other.status === status)) turn.excused();
-    }
   }
 
   #endTarget(turn: Turn): void {
@@ -410,26 +381,6 @@ class Attempts {
     return isTurn(second) ? second : undefined;
   }
 
-  #pass(answer: Answer, turn: Turn, verdict: Verdict): Answer | Promise<Answer> {
-    const exchange = this.#exchange;
-    const { target } = turn.candidate;
-    exchange.target = target;
-    exchange.sentAtMs = answer.sentAtMs;
-    exchange.firstByteAtMs = answer.firstByteAtMs;
-    const { status, meantStatus = status } = answer;
-    const search = searchFor(turn);
-    if (verdict === 'serves' && meantStatus < 400) {
-      if (target.upstream.screen === 'errors' || search.inSuccesses.isEmpty) return answer;
-      return screenSuccess(answer, search.inSuccesses, exchange);
-    }
-    const screened = screenError(answer, search, exchange);
-    return untilGone(
-      exchange,
-      answer,
-      inOurWords(screened, meantStatus, turn.candidate, readerOf(this.#plan, turn.candidate)),
-    );
-  }
-
   #note(turn: Turn, outcome: string, detail: number | string | undefined, startedMs: number): void {
     const { target } = turn.candidate;
     this.#exchange.tries.push({
@@ -441,17 +392,4 @@ class Attempts {
       durationMs: performance.now() - startedMs,
     });
   }
-}
-
-/** What is held back is for a client; when that one leaves, nobody waits for the rest. */
-function untilGone(exchange: Exchange, answer: Answer, screened: Promise<Answer>): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    exchange.client.work = {
-      clientLeft() {
-        answer.cancel();
-        reject(new GatewayError('client_closed'));
-      },
-    };
-    screened.then(resolve, reject);
-  });
 }

@@ -12,7 +12,7 @@ import {
   Unfit,
   type WireAnswer,
 } from '../core/translation.ts';
-import { type Json, JsonTextError, parseJsonInTurns, writeJsonInTurns } from '../lib/json-text.ts';
+import { type Json, writeJsonInTurns } from '../lib/json-text.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import { toUrlOrigin } from '../lib/socket-origin.ts';
 import type { AnswerRoom } from './answer-room.ts';
@@ -24,7 +24,9 @@ import { jsonTypeLike, WholeMadeAnswer, withoutBodyHeaders } from './made-answer
 import { toPath } from './plan.ts';
 import { searchFor } from './secret-search.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
+import { cannotSign, inside, toFailure } from './translation-faults.ts';
 import { Allowance, readWhole } from './whole-answer.ts';
+import { toDocument } from './wire-document.ts';
 
 /** What is not the upstream's own of an answer. */
 interface Made {
@@ -386,42 +388,4 @@ function toHeaders(raw: readonly string[], isStream: boolean, isOneOfSeveral: bo
 
 function isGood({ status, meantStatus }: Answer): boolean {
   return status >= 200 && status < 300 && meantStatus === undefined;
-}
-
-async function toDocument(bytes: Buffer): Promise<Json | Unfit> {
-  try {
-    return await parseJsonInTurns(bytes);
-  } catch (error) {
-    if (!(error instanceof JsonTextError)) throw error;
-    const start = bytes.toString('latin1', 0, 200).trimStart();
-    if (start === '') return new Unfit('its body is empty');
-    return new Unfit(start.startsWith('<') ? 'a page came instead of JSON' : `its body is no JSON: ${error.message}`);
-  }
-}
-
-function toFailure({ message }: Unfit): Failure {
-  return {
-    code: 'upstream_protocol_error',
-    message: `The upstream's answer does not fit the request (${message}); try again, and tell the operator if it stays so.`,
-    cause: message,
-    unfit: true,
-  };
-}
-
-function cannotSign(error: unknown): Failure {
-  return {
-    code: 'upstream_unreachable',
-    message: 'The call to the upstream could not be signed with its credential; tell the operator.',
-    cause: `signing: ${error instanceof Error ? error.message : String(error)}`,
-  };
-}
-
-/** A fault of the translation says nothing of the upstream. */
-function inside(error: unknown): Failure {
-  return {
-    code: 'internal_error',
-    message: 'Something went wrong in the translation of the answer; tell the operator the request ID.',
-    cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
-    ours: true,
-  };
 }

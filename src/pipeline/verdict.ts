@@ -1,6 +1,6 @@
 /** What an upstream's answer says of the upstream: whether it goes to the client, or whether another one is asked. */
 
-import type { Answer } from '../core/outcome.ts';
+import type { Answer, Failure } from '../core/outcome.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import { parseRetryAfterMs } from '../lib/retry-after.ts';
 
@@ -44,3 +44,9 @@ export function restAskedForMs(answer: Answer, nowEpochMs: number): number | und
   if (inMs !== undefined && /^\d{1,12}(\.\d+)?$/.test(inMs)) return Number(inMs);
   return parseRetryAfterMs(headerValue(answer.headers, 'retry-after'), nowEpochMs);
 }
+
+export const redirected: Omit<Failure, 'cause'> = {
+  code: 'upstream_protocol_error',
+  message:
+    'The upstream answered with a redirect, which is never followed; the operator must set its base_url to the final address.',
+};
