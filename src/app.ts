@@ -1,6 +1,5 @@
 /** Puts the house together: routes, edge, pipeline, upstreams, keys. What the command line starts, and tests start too. */
 
-import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { checkAddress, checkKey, checkModel, checkRoute, unauthorized, unknownKey } from './admission/access.ts';
 import type { BudgetLimits } from './admission/body-memory/budget.ts';
@@ -22,7 +21,7 @@ import type { Spending } from './core/spending.ts';
 import type { Store } from './core/store.ts';
 import type { TargetState } from './core/target-state.ts';
 import { createEdge } from './http/edge.ts';
-import { createListener } from './http/listener.ts';
+import { createListener, type Listening } from './http/listener.ts';
 import type { Clock } from './lib/clock.ts';
 import { digestOf } from './lib/key-secret.ts';
 import { inTurns } from './lib/turns.ts';
@@ -76,7 +75,7 @@ interface Meter {
 }
 
 export interface App {
-  listen(): Promise<AddressInfo>;
+  listen(): Promise<Listening>;
   /** Puts another configuration in force, whole or not at all: what speaks against it comes back. */
   swap(next: Snapshot): readonly string[];
   /** Whoever hears of changes in the store tells of those of keys. */
@@ -212,7 +211,7 @@ export function createApp({
     },
   });
 
-  const listener = createListener(current.server, edge, clock);
+  const listener = createListener(current.server, edge, clock, { sharesSocket: worker !== undefined });
 
   /** Whoever keeps something by upstream takes over those of a configuration. */
   function adopt(next: Snapshot): void {
@@ -232,16 +231,16 @@ export function createApp({
 
   return {
     async listen() {
-      const address = await listener.listen();
+      const listening = await listener.listen();
       adopt(current);
       reports = startHealthReports({
         store: store.health,
-        node: `${hostname()}:${address.port}${worker === undefined ? '' : `#${worker}`}`,
+        node: `${hostname()}:${listening.tcp?.port ?? listening.socket}${worker === undefined ? '' : `#${worker}`}`,
         log,
         states: async () => withListed(await inTurns(dispatcher.describing(current))),
       });
       ready = true;
-      return address;
+      return listening;
     },
     swap(next) {
       const reasons = needsRestart(current, next);

@@ -1,10 +1,10 @@
 /** Opens what one serving process needs, and closes it again where something of it cannot be had. */
 
-import type { AddressInfo } from 'node:net';
 import { type Accounting, openAccounting } from '../accounting.ts';
 import { packMemory } from '../admission/memory.ts';
 import { type App, createApp } from '../app.ts';
 import type { Store } from '../core/store.ts';
+import type { Listening } from '../http/listener.ts';
 import { bill } from '../ledger/billing.ts';
 import { JournalError } from '../ledger/journal-error.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -25,7 +25,7 @@ export interface Gateway {
   readonly metrics: Metrics;
   readonly accounting: Accounting;
   /** Where clients are served, from now on. */
-  readonly address: AddressInfo;
+  readonly listening: Listening;
   close(): Promise<void>;
 }
 
@@ -98,12 +98,12 @@ async function assemble(
     placeArbiter: accounting.placeArbiter,
   });
   if (snapshot.models.all.length + snapshot.keys.size > mostUnpacked) packMemory();
-  const address = await app.listen().catch((error: unknown) => {
+  const listening = await app.listen().catch((error: unknown) => {
     throw toListenFault(error, { name: 'server', ...snapshot.server });
   });
   closers.unshift(() => app.close());
   metrics.observe({ ...accounting.sources, targets: () => app.targets(), bodyMemory: () => app.memory() });
-  return { app, metrics, accounting, address };
+  return { app, metrics, accounting, listening };
 }
 
 function readProxies(env: CommandContext['env']): ProxyRule {

@@ -1,12 +1,14 @@
 /** What to change where an address cannot be listened on. */
 
+import { clearSocketFile, SocketFileError } from '../http/socket-file.ts';
 import { UserFault } from './user-fault.ts';
 
 export interface Place {
   /** The section of the configuration that names it. */
   readonly name: 'server' | 'console';
   readonly host: string;
-  readonly port: number;
+  /** Undefined where there is none. */
+  readonly port: number | undefined;
 }
 
 export function codeOf(error: unknown): unknown {
@@ -15,6 +17,7 @@ export function codeOf(error: unknown): unknown {
 
 /** What is nobody's setting stays as it is. */
 export function toListenFault(error: unknown, { name, host, port }: Place): unknown {
+  if (error instanceof SocketFileError) return new UserFault(error.message);
   switch (codeOf(error)) {
     case 'EADDRINUSE':
       return new UserFault(
@@ -28,4 +31,11 @@ export function toListenFault(error: unknown, { name, host, port }: Place): unkn
     default:
       return error;
   }
+}
+
+/** For a socket that workers share. */
+export async function clearSocket(path: string): Promise<void> {
+  await clearSocketFile(path).catch((error: unknown) => {
+    throw error instanceof SocketFileError ? new UserFault(error.message) : error;
+  });
 }

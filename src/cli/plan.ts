@@ -4,7 +4,7 @@ import type { LoadedConfiguration } from '../config/load.ts';
 import type { Caps } from '../core/caps.ts';
 import { operations } from '../core/operation.ts';
 import type { Price } from '../core/price.ts';
-import type { Model, ServerSettings, Timeouts, Upstream } from '../core/snapshot.ts';
+import type { Model, ServerSettings, SocketSettings, Timeouts, Upstream } from '../core/snapshot.ts';
 import { toDollars } from '../lib/money.ts';
 import { fromBytes, fromMilliseconds } from '../lib/quantities.ts';
 import { ageText } from '../prices/age.ts';
@@ -17,7 +17,7 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
   const { server, ledger, console, alerts } = snapshot;
   return {
     server: {
-      address: `${server.tls === undefined ? 'http' : 'https'}://${hostInUrl(server.host)}:${server.port}${server.basePath}`,
+      ...toAddresses(server),
       body_limit: fromBytes(server.bodyLimitBytes),
       body_memory: `${Math.floor(server.bodyMemoryBytes / 1024 ** 2)}MiB`,
       body_wait: fromMilliseconds(server.bodyWaitMs),
@@ -105,6 +105,25 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
     warnings,
     notices,
   };
+}
+
+/** At least one of them is there. */
+function toAddresses({ tls, host, port, basePath, socket }: ServerSettings) {
+  const scheme = tls === undefined ? 'http' : 'https';
+  return {
+    ...(port !== undefined && { address: `${scheme}://${hostInUrl(host)}:${port}${basePath}` }),
+    ...(socket !== undefined && { socket: toSocketText(socket) }),
+  };
+}
+
+function toSocketText({ path, mode, owner, group, isTrusted }: SocketSettings): string {
+  const facts = [
+    `mode ${mode.toString(8).padStart(4, '0')}`,
+    ...(owner === undefined ? [] : [`owner ${owner}`]),
+    ...(group === undefined ? [] : [`group ${group}`]),
+    ...(isTrusted ? ['trusted'] : []),
+  ];
+  return `${path}, ${facts.join(', ')}`;
 }
 
 function toCaps(caps: Caps) {

@@ -1,10 +1,10 @@
 /** What a start says once clients are served: the first key, the link to the console, where, and what the configuration has been noticed for. */
 
-import type { AddressInfo } from 'node:net';
 import { createLinks } from '../admin/access/links.ts';
 import { ensureFirstKey, UnfitKeyError } from '../admission/first-key.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { Store } from '../core/store.ts';
+import type { Listening } from '../http/listener.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { CommandContext } from './command.ts';
@@ -16,7 +16,7 @@ import { firstKeyLines, setUpLines } from './welcome.ts';
 interface Start {
   readonly loaded: LoadedConfiguration;
   readonly store: Store;
-  readonly address: AddressInfo;
+  readonly listening: Listening;
   readonly operators: Operators;
   /** Processes that serve, where there are several. */
   readonly workers?: number;
@@ -24,7 +24,7 @@ interface Start {
 
 /** Called when the port is ours: a key made before a failed start would have been shown to nobody. */
 export async function sayReady(
-  { loaded, store, address, operators, workers }: Start,
+  { loaded, store, listening, operators, workers }: Start,
   log: Log,
   { env, stdout }: Pick<CommandContext, 'env' | 'stdout'>,
 ): Promise<void> {
@@ -36,7 +36,7 @@ export async function sayReady(
   }).catch((error: unknown) => {
     throw error instanceof UnfitKeyError ? new UserFault(error.message) : error;
   });
-  const baseUrl = toClientUrl(snapshot, address);
+  const baseUrl = toClientUrl(snapshot, listening);
   if (firstKey.kind === 'created') for (const line of firstKeyLines(baseUrl, firstKey.secret, snapshot)) stdout(line);
   if (operators.url !== undefined) {
     const base = snapshot.console.url ?? toReachable(operators.url);
@@ -44,8 +44,9 @@ export async function sayReady(
     if (setUp !== undefined) for (const line of setUpLines(setUp.link)) stdout(line);
   }
   log.info('listening', {
-    address: address.address,
-    port: address.port,
+    address: listening.tcp?.address,
+    port: listening.tcp?.port,
+    socket: listening.socket,
     base_url: baseUrl,
     console: operators.url,
     workers,

@@ -45,7 +45,7 @@ async function serveAlone(configuration: OpenConfiguration, context: CommandCont
   const log = createLog(1);
   const { loaded, store } = configuration;
   const gateway = await openGateway(configuration, log, context);
-  const { app, metrics, address } = gateway;
+  const { app, metrics, listening } = gateway;
   const closers: { close(): Promise<void> }[] = [gateway];
   let current = loaded;
   try {
@@ -54,13 +54,13 @@ async function serveAlone(configuration: OpenConfiguration, context: CommandCont
         configuration,
         current: () => current,
         read: async (only) => metrics.read(only),
-        clientUrl: () => toClientUrl(loaded.snapshot, address),
+        clientUrl: () => toClientUrl(loaded.snapshot, listening),
       },
       log,
       context,
     );
     closers.unshift(operators);
-    await sayReady({ loaded, store, address, operators }, log, context);
+    await sayReady({ loaded, store, listening, operators }, log, context);
   } catch (error) {
     for (const one of closers) await one.close();
     throw error;

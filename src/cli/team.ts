@@ -1,8 +1,8 @@
 /** The worker processes: forked, asked, told, replaced when they die, and counted on until the last has gone. */
 
 import cluster, { type Worker } from 'node:cluster';
-import type { AddressInfo } from 'node:net';
 import type { HouseDesk } from '../admission/limits/house-desk.ts';
+import type { Listening } from '../http/listener.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { MetricName } from '../telemetry/metrics/definitions.ts';
 import { addReadings, onlyCounts, type Reading } from '../telemetry/metrics/reading.ts';
@@ -11,7 +11,7 @@ import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts'
 
 export interface Team {
   /** Resolves when all serve, with where; or with the exit code where they cannot. */
-  start(): Promise<AddressInfo | ExitCode>;
+  start(): Promise<Listening | ExitCode>;
   /** Resolves when there is no use in going on. */
   readonly broken: Promise<ExitCode>;
   readonly restarts: number;
@@ -58,14 +58,14 @@ export interface TeamDeps {
 
 export function createTeam({ count, log, desk }: TeamDeps): Team {
   const posts = Array.from({ length: count }, (_, at): Post => emptyPost(at + 1));
-  const started = Promise.withResolvers<AddressInfo | ExitCode>();
+  const started = Promise.withResolvers<Listening | ExitCode>();
   const broken = Promise.withResolvers<ExitCode>();
   const gone = Promise.withResolvers<void>();
   const asked = new Map<number, Asked>();
   const delayed = new Set<NodeJS.Timeout>();
   /** What was counted by those that are gone. */
   let retired: Reading = {};
-  let address: AddressInfo | undefined;
+  let listening: Listening | undefined;
   let isEnding = false;
   let failedStarts = 0;
   let restarts = 0;
@@ -103,7 +103,7 @@ export function createTeam({ count, log, desk }: TeamDeps): Team {
         post.readyAtMs = performance.now();
         failedStarts = 0;
         log.info('worker is ready', { worker: post.number, pid: post.worker?.process.pid });
-        noteReady(message.address);
+        noteReady(message.listening);
         // It was still starting when the others were told.
         if (isEnding) post.worker?.send({ kind: 'drain' } satisfies ToWorker);
         break;
@@ -119,12 +119,12 @@ export function createTeam({ count, log, desk }: TeamDeps): Team {
   }
 
   /** The first one alone: what speaks against a start is said once, and the port is found. */
-  function noteReady(at: AddressInfo): void {
-    if (address === undefined) {
-      address = at;
+  function noteReady(at: Listening): void {
+    if (listening === undefined) {
+      listening = at;
       for (const post of posts.slice(1)) if (!isEnding) fork(post);
     }
-    if (posts.every(({ readyAtMs }) => readyAtMs !== undefined)) started.resolve(address);
+    if (posts.every(({ readyAtMs }) => readyAtMs !== undefined)) started.resolve(listening);
   }
 
   function bury(post: Post, code: number | null, signal: string | null): void {

@@ -2,14 +2,18 @@
 
 import type { AddressInfo } from 'node:net';
 import type { Snapshot } from '../core/snapshot.ts';
+import type { Listening } from '../http/listener.ts';
+import { toSocketOrigin } from '../lib/socket-origin.ts';
 
 export function toUrl(scheme: string, { address, family, port }: AddressInfo): string {
   return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-/** What clients put before `/v1/...`. */
-export function toClientUrl({ server }: Pick<Snapshot, 'server'>, address: AddressInfo): string {
-  return `${toUrl(server.tls === undefined ? 'http' : 'https', address)}${server.basePath}`;
+/** What clients put before `/v1/...`; where there is the socket alone, as the address of an upstream would be written. */
+export function toClientUrl({ server }: Pick<Snapshot, 'server'>, { tcp, socket }: Listening): string {
+  const origin =
+    tcp === undefined ? toSocketOrigin(socket ?? '') : toUrl(server.tls === undefined ? 'http' : 'https', tcp);
+  return `${origin}${server.basePath}`;
 }
 
 /** Who listens on every address of a machine is asked for by the name that each machine has for itself. */

@@ -2,6 +2,7 @@
 
 import type { Operation } from '../core/operation.ts';
 import type { Snapshot } from '../core/snapshot.ts';
+import { isSocketUrl, socketHost, toSocketUrl } from '../lib/socket-origin.ts';
 
 interface Sample {
   readonly operation: Operation;
@@ -67,5 +68,11 @@ export function setUpLines(link: string): string[] {
 }
 
 function toCurl(url: string, secret: string, body: unknown): string {
-  return `curl ${url} -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  return `curl ${toTarget(url)} -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+}
+
+function toTarget(url: string): string {
+  if (!isSocketUrl(url)) return url;
+  const { socket, path } = toSocketUrl(url);
+  return `--unix-socket '${socket.replaceAll("'", "'\\''")}' http://${socketHost}${path}`;
 }

@@ -1,7 +1,7 @@
 /** What the process that watches over the workers and a worker tell each other. */
 
-import type { AddressInfo } from 'node:net';
 import type { HouseAnswer, HouseQuestion } from '../admission/limits/house-desk.ts';
+import type { Listening } from '../http/listener.ts';
 import type { MetricName } from '../telemetry/metrics/definitions.ts';
 import type { Reading } from '../telemetry/metrics/reading.ts';
 
@@ -13,7 +13,7 @@ export type ToWorker =
   | { readonly kind: 'drain' };
 
 export type FromWorker =
-  | { readonly kind: 'ready'; readonly address: AddressInfo }
+  | { readonly kind: 'ready'; readonly listening: Listening }
   | { readonly kind: 'reading'; readonly turn: number; readonly reading: Reading }
   /** Of what is counted for all workers together. */
   | { readonly kind: 'count'; readonly questions: readonly HouseQuestion[] }

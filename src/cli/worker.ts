@@ -28,7 +28,7 @@ export async function beWorker(
 async function work(configuration: OpenConfiguration, number: number, context: CommandContext): Promise<ExitCode> {
   const log = createLog(1, { worker: number });
   const gateway = await openGateway(configuration, log, context);
-  const { app, metrics, address } = gateway;
+  const { app, metrics, listening } = gateway;
   const reloading = startReloading(configuration, gateway, log, context);
 
   const stopping = new Promise<void>((resolve) => {
@@ -49,7 +49,7 @@ async function work(configuration: OpenConfiguration, number: number, context: C
       }
     });
   });
-  await tell({ kind: 'ready', address });
+  await tell({ kind: 'ready', listening });
 
   await stopping;
   await reloading.close();

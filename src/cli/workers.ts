@@ -8,6 +8,7 @@ import { createProcessReadings, type ProcessReadings } from '../telemetry/metric
 import { addReadings, type Reading } from '../telemetry/metrics/reading.ts';
 import type { CommandContext, ExitCode } from './command.ts';
 import type { OpenConfiguration } from './configuration.ts';
+import { clearSocket } from './listen-fault.ts';
 import { openForOperators } from './operators.ts';
 import { sayReady } from './ready.ts';
 import { startFollowing } from './reload.ts';
@@ -57,11 +58,14 @@ async function startAll(
   const followed = { configuration, current: () => current, read, clientUrl: () => clientUrl };
   const operators = await openForOperators(followed, log, context);
   closers.unshift(operators);
+  const { socket } = loaded.snapshot.server;
+  // By this process alone: workers share the socket that is made for the first of them.
+  if (socket !== undefined) await clearSocket(socket.path);
   const started = await team.start();
   if (typeof started === 'number') return started;
   clientUrl = toClientUrl(loaded.snapshot, started);
   const { workers } = loaded.snapshot.server;
-  await sayReady({ loaded, store, address: started, operators, workers }, log, context);
+  await sayReady({ loaded, store, listening: started, operators, workers }, log, context);
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 /** Turns a configuration that fits the schema into a frozen snapshot. Pure: what it needs from files was read before. */
 
 import { type Operation, operations } from '../core/operation.ts';
-import type { ModelIndex, Snapshot } from '../core/snapshot.ts';
+import type { ModelIndex, ServerSettings, Snapshot } from '../core/snapshot.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { type CompileContext, quoted } from './context.ts';
 import type { ConfigurationDocument } from './document.ts';
@@ -35,7 +35,7 @@ export function* compiling(
   checkStore(settings.store, server.workers, context);
   checkRedis(settings.redis, context);
   const upstreamAddresses = toAddressRule(settings.upstream_addresses, context);
-  checkPorts(settings, context);
+  checkPorts(server, settings.console, context);
   const { byId, credentialCounts } = yield* compileUpstreams(document.upstreams, upstreamAddresses, context);
   const compiled = yield* compileModels(document, byId, context);
   yield;
@@ -62,7 +62,7 @@ export function* compiling(
 }
 
 /** Of two listeners with one port, the second would not come up. */
-function checkPorts({ server, console }: Settings, { faults, warnings }: CompileContext): void {
+function checkPorts(server: ServerSettings, console: Settings['console'], { faults, warnings }: CompileContext): void {
   const port = console.port ?? standardConsolePort;
   const meet = server.host === console.host || [server.host, console.host].some((host) => isEverywhere(host));
   if (port !== server.port || port === 0 || !meet) return;

@@ -44,6 +44,8 @@ const rows: readonly (readonly [next: string, settings: readonly string[]])[] = 
   ['redis: redis://h', ['redis']],
   ['redis_deadline: 60ms', ['redis_deadline']],
   ['server: { workers: 2 }', ['server.workers']],
+  ['server: { socket: { path: /run/p.sock }, port: 4000 }', ['server.socket']],
+  ['server: { socket: { path: /run/p.sock } }', ['server.port', 'server.socket']],
   [`console: { host: 0.0.0.0, token: ${token}, port: 5001 }`, ['console.host', 'console.port', 'console.token']],
   ['ledger: { journal: elsewhere, durability: strict }', ['ledger.journal', 'ledger.durability']],
   ['store: postgres://h/db', ['store']],

@@ -5,6 +5,7 @@ import type { Snapshot } from '../core/snapshot.ts';
 const settings: Readonly<Record<string, (snapshot: Snapshot) => unknown>> = {
   'server.host': ({ server }) => server.host,
   'server.port': ({ server }) => server.port,
+  'server.socket': ({ server }) => JSON.stringify(server.socket),
   'server.tls': ({ server }) => server.tls !== undefined,
   'server.max_header_size': ({ server }) => server.maxHeaderBytes,
   'server.workers': ({ server }) => server.workers,

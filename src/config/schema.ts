@@ -29,11 +29,43 @@ import { upstreamSchema } from './upstream-schema.ts';
 
 const addressList = () => list(text('an IP address or a CIDR range'), 'a list of IP addresses and CIDR ranges');
 
+const account = (whose: string, wants: string) =>
+  z
+    .union([wholeNumber(0, 2 ** 32 - 2), text(wants, /^[^\s:]{1,64}$/)], { error: wants })
+    .optional()
+    .meta(is(`${whose}, by name or number, where this process may give it away.`, { kind: 'name or number' }));
+
+const socketSchema = mapping({
+  path: filePath().meta(is('Where its file is, from the root; 103 bytes at most.', { kind: 'path' })),
+  mode: text("three octal digits in quotes, such as '0660'", /^0?[0-7]{3}$/)
+    .default('0600')
+    .meta(is('Who may read and write it; a client needs to write.', { kind: 'octal text' })),
+  owner: account('The user that it belongs to', 'the name of a user, or a number'),
+  group: account('The group that it belongs to', 'the name of a group, or a number'),
+  trusted: flag()
+    .default(false)
+    .meta(is('Whether whoever comes by it is a proxy whose `X-Forwarded-For` is believed.')),
+})
+  .optional()
+  .meta(is('A unix-domain socket to listen on, without TLS, beside the port or instead of it.'));
+
 const server = mapping({
   host: text('a host name or an IP address', /^[^\s/]+$/)
-    .default('127.0.0.1')
-    .meta(is('The address to listen on. `0.0.0.0` listens on every interface.', { kind: 'host name or address' })),
-  port: wholeNumber(0, 65_535).default(4000).meta(is('The port to listen on; 0 takes any free one.')),
+    .optional()
+    .meta(
+      is('The address to listen on. `0.0.0.0` listens on every interface.', {
+        kind: 'host name or address',
+        defaultText: '`127.0.0.1`',
+      }),
+    ),
+  port: wholeNumber(0, 65_535)
+    .optional()
+    .meta(
+      is('The port to listen on; 0 takes any free one. With `socket`, none where neither it nor `host` is written.', {
+        defaultText: '`4000`',
+      }),
+    ),
+  socket: socketSchema,
   base_path: z
     .string({ error: 'a path such as /ai, or nothing' })
     .default('')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { assertFaults, type FaultRow, loaded } from '../../test/support/configuration.ts';
+import { assertFaults, type FaultRow, faultsOf, loaded } from '../../test/support/configuration.ts';
 import { localhostCertificate, localhostKey } from '../../test/support/localhost-certificate.ts';
 
 const MiB = 1024 ** 2;
@@ -169,3 +169,40 @@ const faultRows: readonly FaultRow[] = [
 ];
 
 test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+
+test('a socket stands alone where neither host nor port is written, and beside the port elsewhere', async (t) => {
+  const socket = 'socket: { path: /run/p.sock }';
+  for (const [text, port] of [
+    [socket, undefined],
+    [`${socket}, host: 0.0.0.0`, 4000],
+    [`${socket}, port: 5000`, 5000],
+    ['workers: 1', 4000],
+  ] as const) {
+    const { snapshot } = await loaded(t, `server: { ${text} }`);
+    assert.equal(snapshot.server.port, port, text);
+  }
+  const { snapshot } = await loaded(
+    t,
+    `server: { socket: { path: /run/p.sock, mode: '0660', owner: ann, group: 7, trusted: true } }`,
+  );
+  assert.deepEqual(snapshot.server.socket, {
+    path: '/run/p.sock',
+    mode: 0o660,
+    owner: 'ann',
+    group: 7,
+    isTrusted: true,
+  });
+});
+
+test('a socket wants a whole path, and its mode as octal text', async (t) => {
+  for (const [text, path, says] of [
+    ['path: p.sock', 'server.socket.path', /the whole path of a file/],
+    [`path: /${'x'.repeat(103)}`, 'server.socket.path', /103 bytes at most/],
+    ['path: /p, mode: 0660', 'server.socket.mode', /three octal digits in quotes/],
+    ["path: /p, mode: '0888'", 'server.socket.mode', /three octal digits in quotes/],
+  ] as const) {
+    const [fault] = await faultsOf(t, `server: { socket: { ${text} } }`);
+    assert.equal(fault?.path, path, text);
+    assert.match(fault?.message ?? '', says);
+  }
+});

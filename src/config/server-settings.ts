@@ -2,9 +2,10 @@
 
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import type { ServerSettings } from '../core/snapshot.ts';
+import type { ServerSettings, SocketSettings } from '../core/snapshot.ts';
 import { toAddressRange, toBlockList } from '../lib/address-range.ts';
 import { fromBytes } from '../lib/quantities.ts';
+import { isSocketPath, longestSocketPath } from '../lib/socket-origin.ts';
 import { type CompileContext, readSideFile } from './context.ts';
 import type { Path } from './faults.ts';
 import type { Settings } from './schema.ts';
@@ -12,11 +13,13 @@ import type { Settings } from './schema.ts';
 type ServerSection = Settings['server'];
 
 export function toServerSettings(server: ServerSection, context: CompileContext): ServerSettings {
-  checkHost(server.host, ['server', 'host'], context);
+  const { host = '127.0.0.1' } = server;
+  checkHost(host, ['server', 'host'], context);
   checkAddresses(server.trusted_proxies, ['server', 'trusted_proxies'], context);
   return Object.freeze({
-    host: server.host,
-    port: server.port,
+    host,
+    port: toPort(server),
+    socket: server.socket && toSocket(server.socket, context),
     workers: server.workers === 'auto' ? context.availableCores : server.workers,
     basePath: toBasePath(server.base_path, context),
     bodyLimitBytes: server.body_limit,
@@ -37,6 +40,24 @@ export function toServerSettings(server: ServerSection, context: CompileContext)
     logClientAddress: server.log_client_address,
     shedding: toShedding(server.shedding, context),
   });
+}
+
+/** Whoever writes a socket and nothing else means that one alone. */
+function toPort({ host, port, socket }: ServerSection): number | undefined {
+  return socket !== undefined && host === undefined && port === undefined ? undefined : (port ?? 4000);
+}
+
+function toSocket(
+  { path, mode, owner, group, trusted }: NonNullable<ServerSection['socket']>,
+  { faults }: CompileContext,
+): SocketSettings {
+  if (!isSocketPath(path)) {
+    faults.add(
+      ['server', 'socket', 'path'],
+      `wanted: the whole path of a file, ${longestSocketPath} bytes at most, such as /run/postern/postern.sock`,
+    );
+  }
+  return Object.freeze({ path, mode: Number.parseInt(mode, 8), owner, group, isTrusted: trusted });
 }
 
 /** Each must be an IP address or a CIDR range. */

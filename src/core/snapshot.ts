@@ -240,9 +240,23 @@ export interface AlertWebhook {
   readonly addresses: AddressRule | undefined;
 }
 
+/** A socket of this machine that clients are served at. */
+export interface SocketSettings {
+  readonly path: string;
+  /** Who may read and write it, as the file system counts. */
+  readonly mode: number;
+  /** A name or a number; whoever makes it where undefined. */
+  readonly owner: string | number | undefined;
+  readonly group: string | number | undefined;
+  /** Whoever comes by it is a proxy that is believed. */
+  readonly isTrusted: boolean;
+}
+
 export interface ServerSettings {
   readonly host: string;
-  readonly port: number;
+  /** Undefined: at the socket alone. */
+  readonly port: number | undefined;
+  readonly socket: SocketSettings | undefined;
   /** Processes that serve. */
   readonly workers: number;
   readonly basePath: string;

@@ -19,6 +19,15 @@ test('behind trusted proxies the nearest address that is not one of them counts'
   assert.equal(toClientAddress('::ffff:10.0.0.1', '198.51.100.1', trusted), '198.51.100.1');
 });
 
+test('a peer without an address is nowhere, save where it is trusted and says who its client is', () => {
+  assert.equal(toClientAddress(undefined, '198.51.100.1', undefined), undefined);
+  assert.equal(toClientAddress(undefined, '198.51.100.1', trusted), undefined);
+  assert.equal(toClientAddress(undefined, undefined, trusted, true), undefined);
+  assert.equal(toClientAddress(undefined, '198.51.100.1', undefined, true), '198.51.100.1');
+  assert.equal(toClientAddress(undefined, '1.1.1.1, 198.51.100.1, 10.2.2.2', trusted, true), '198.51.100.1');
+  assert.equal(toClientAddress(undefined, '198.51.100.1, bad', trusted, true), undefined);
+});
+
 test('what is no address ends the chain at the last hop that was one', () => {
   assert.equal(toClientAddress('10.0.0.1', 'unknown', trusted), '10.0.0.1');
   assert.equal(toClientAddress('10.0.0.1', '198.51.100.1, bad, 10.0.0.2', trusted), '10.0.0.2');

@@ -3,15 +3,19 @@
 import { type BlockList, isIP } from 'node:net';
 import { includesAddress } from '../lib/address-range.ts';
 
-/** Reads X-Forwarded-For from the right, as long as each hop is one that the operator trusts. */
+/**
+ * Reads X-Forwarded-For from the right, as long as each hop is one that the operator trusts. Whoever comes by a socket of this
+ * machine has no address that could say so.
+ */
 export function toClientAddress(
   peer: string | undefined,
   forwardedFor: string | undefined,
   trusted: BlockList | undefined,
+  isPeerTrusted = false,
 ): string | undefined {
-  if (peer === undefined) return undefined;
-  let address = unmapped(peer);
-  if (trusted === undefined || forwardedFor === undefined || !includesAddress(trusted, address)) return address;
+  let address = peer === undefined ? undefined : unmapped(peer);
+  const isBelieved = isPeerTrusted || (address !== undefined && includesAddress(trusted, address));
+  if (forwardedFor === undefined || !isBelieved) return address;
   for (const hop of forwardedFor.split(',').reverse()) {
     const named = unmapped(hop.trim());
     if (isIP(named) === 0) return address; // what a trusted hop wrote ends here; the rest is the client's word

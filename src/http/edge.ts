@@ -48,7 +48,8 @@ export interface EdgeDeps {
 }
 
 export interface Edge {
-  handle(request: ServerRequest, response: ServerAnswer): void;
+  /** `isAtSocket`: it came by the socket of this machine, where peers have no address. */
+  handle(request: ServerRequest, response: ServerAnswer, isAtSocket?: boolean): void;
   /** The whole answer to a request that cannot be served, nor be read on; each character a byte. */
   refuse(fault: WireFault): string;
   readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer>;
@@ -68,11 +69,12 @@ export function createEdge(deps: EdgeDeps): Edge {
     return router;
   }
 
-  async function handle(request: ServerRequest, response: ServerAnswer): Promise<void> {
+  async function handle(request: ServerRequest, response: ServerAnswer, isAtSocket: boolean): Promise<void> {
     const snapshot = deps.current();
     const nowMs = deps.clock.nowMs();
     const exchange = new Exchange(createId(nowMs), clientRequestId(request.fields), snapshot, nowMs, performance.now());
     response.ends = new ClientLink(exchange);
+    noteAddress(exchange, request, isAtSocket);
     try {
       await answer(exchange, request, response);
     } catch (error) {
@@ -96,7 +98,6 @@ export function createEdge(deps: EdgeDeps): Edge {
   async function answer(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<void> {
     exchange.loopMark = withOwnMark(deps.installation, request.header(loopHeader));
     const { server } = exchange.snapshot;
-    noteAddress(exchange, request);
     if (server.corsOrigins.length > 0) {
       allowOrigin(request, response, server.corsOrigins);
       if (answerPreflight(request, response)) {
@@ -195,7 +196,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   }
 
   return {
-    handle: (request, response) => void handle(request, response),
+    handle: (request, response, isAtSocket = false) => void handle(request, response, isAtSocket),
     refuse,
     readJsonBody,
   };
@@ -227,11 +228,13 @@ function clientRequestId(headers: RequestHeaders): string | undefined {
   return id !== undefined && clientRequestIdPattern.test(id) ? id : undefined;
 }
 
-function noteAddress(exchange: Exchange, request: ServerRequest): void {
+function noteAddress(exchange: Exchange, request: ServerRequest, isAtSocket: boolean): void {
+  const { trustedProxies, socket } = exchange.snapshot.server;
   exchange.clientAddress = toClientAddress(
-    request.remoteAddress,
+    isAtSocket ? undefined : request.remoteAddress,
     request.header('x-forwarded-for'),
-    exchange.snapshot.server.trustedProxies,
+    trustedProxies,
+    isAtSocket && socket?.isTrusted === true,
   );
 }
 

@@ -1,17 +1,26 @@
-/** The clients' listener: where it listens, whom it lets in, and its orderly end. */
+/** The clients' listener: a port, a socket of this machine, or both; whom it lets in, and its orderly end. */
 
 import type { AddressInfo, Server } from 'node:net';
 import { Server as SecureServer } from 'node:tls';
-import type { ServerSettings } from '../core/snapshot.ts';
+import type { ServerSettings, SocketSettings } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createWireServer } from '../wire/server.ts';
-import type { ServerSettings as WireSettings } from '../wire/server-house.ts';
+import { createWireServer, type WireServer } from '../wire/server.ts';
+import type { ServerHandler, ServerSettings as WireSettings } from '../wire/server-house.ts';
 import { createAddressCap } from './address-cap.ts';
 import type { Edge } from './edge.ts';
+import { clearSocketFile, dressSocketFile, toSocketFault } from './socket-file.ts';
+import { createTotalCap } from './total-cap.ts';
+
+/** Where connections are taken: at one of them, or at both. */
+export interface Listening {
+  readonly tcp: AddressInfo | undefined;
+  /** The path of a socket's file. */
+  readonly socket: string | undefined;
+}
 
 export interface Listener {
-  /** Resolves with the address once connections are taken. */
-  listen(): Promise<AddressInfo>;
+  /** Resolves once connections are taken. */
+  listen(): Promise<Listening>;
   /** Takes over what may change while running: timeouts, limits, certificates. */
   apply(settings: ServerSettings): void;
   /** Takes no new connection, lets running requests end, and breaks what is left at the deadline. True if nothing was. */
@@ -23,33 +32,54 @@ export interface Listener {
 const idleGraceMs = 1_000;
 const drainLookMs = 100;
 
-export function createListener(settings: ServerSettings, edge: Edge, clock: Clock): Listener {
+interface ListenerOptions {
+  /** Other processes serve at the same socket, and whoever watches over them has seen to what was there before. */
+  readonly sharesSocket?: boolean;
+}
+
+const backlog = 4096;
+
+export function createListener(
+  settings: ServerSettings,
+  edge: Edge,
+  clock: Clock,
+  { sharesSocket = false }: ListenerOptions = {},
+): Listener {
   const handler = {
     onRequest: edge.handle,
     answerTo: edge.refuse,
   };
   const tls = settings.tls === undefined ? undefined : { ...settings.tls, minVersion: 'TLSv1.2' as const };
-  const wire = createWireServer(handler, toWireSettings(settings), tls);
-  const { server } = wire;
+  const { host, port, socket } = settings;
+  const tcpDoor = port === undefined ? undefined : createWireServer(handler, toWireSettings(settings), tls);
+  const atSocket: ServerHandler = {
+    ...handler,
+    onRequest: (request, response) => edge.handle(request, response, true),
+  };
+  const socketDoor = socket === undefined ? undefined : createWireServer(atSocket, toWireSettings(settings));
+  const doors = [tcpDoor, socketDoor].filter((door) => door !== undefined);
   const addressCap = createAddressCap();
   // Before TLS, whose handshake costs more than the connection.
-  server.prependListener('connection', addressCap.admit);
+  tcpDoor?.server.prependListener('connection', addressCap.admit);
+  const total = createTotalCap(doors);
   limit(settings);
 
   function limit(next: ServerSettings): void {
-    server.maxConnections = next.maxConnections;
+    total.apply(next.maxConnections);
     addressCap.apply(next);
   }
 
   async function drain(deadlineMs: number): Promise<boolean> {
-    wire.beginDrain();
+    for (const door of doors) door.beginDrain();
     // Idle connections stay for a moment: a client may be about to use one.
-    const closed = toClosed(server);
+    const closed = toClosed(doors);
     const startedMs = clock.monotonicMs();
     const looking = setInterval(() => {
       const passedMs = clock.monotonicMs() - startedMs;
-      if (passedMs >= idleGraceMs) wire.closeIdle();
-      if (passedMs >= deadlineMs) wire.closeAll();
+      for (const door of doors) {
+        if (passedMs >= idleGraceMs) door.closeIdle();
+        if (passedMs >= deadlineMs) door.closeAll();
+      }
     }, drainLookMs);
     try {
       await closed;
@@ -59,33 +89,74 @@ export function createListener(settings: ServerSettings, edge: Edge, clock: Cloc
     return clock.monotonicMs() - startedMs < deadlineMs;
   }
 
+  async function close(): Promise<void> {
+    const closed = toClosed(doors);
+    for (const door of doors) door.closeAll();
+    await closed;
+  }
+
+  async function listen(): Promise<Listening> {
+    if (socketDoor !== undefined && socket !== undefined) {
+      if (!sharesSocket) await clearSocketFile(socket.path);
+      await listenAtSocket(socketDoor.server, socket);
+    }
+    if (tcpDoor === undefined || port === undefined) return { tcp: undefined, socket: socket?.path };
+    await listening(tcpDoor.server, () => tcpDoor.server.listen({ host, port, backlog }));
+    const address = tcpDoor.server.address();
+    if (address === null || typeof address === 'string') throw new TypeError('the listener has no TCP address');
+    return { tcp: address, socket: socket?.path };
+  }
+
   return {
-    listen: () =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen({ host: settings.host, port: settings.port, backlog: 4096 }, () => {
-          server.off('error', reject);
-          const address = server.address();
-          if (address === null || typeof address === 'string') reject(new TypeError('the listener has no TCP address'));
-          else resolve(address);
-        });
-      }),
+    async listen() {
+      try {
+        return await listen();
+      } catch (error) {
+        await close();
+        throw error;
+      }
+    },
     apply(next) {
-      wire.apply(toWireSettings(next));
+      for (const door of doors) door.apply(toWireSettings(next));
       limit(next);
+      const server = tcpDoor?.server;
       if (server instanceof SecureServer && next.tls !== undefined) server.setSecureContext(next.tls);
     },
     drain,
-    async close() {
-      const closed = toClosed(server);
-      wire.closeAll();
-      await closed;
-    },
+    close,
   };
 }
 
-function toClosed(server: Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()));
+function listening(server: Server, begin: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.once('listening', () => {
+      server.off('error', reject);
+      resolve();
+    });
+    begin();
+  });
+}
+
+async function listenAtSocket(server: Server, socket: SocketSettings): Promise<void> {
+  const { path } = socket;
+  await listening(server, () => {
+    // Nobody may write to it before it has the owner and the mode that it shall have. A worker's is made by another process.
+    const before = process.umask(0o777);
+    try {
+      server.listen({ path, backlog });
+    } finally {
+      process.umask(before);
+    }
+  }).catch((error: unknown) => {
+    throw toSocketFault(path, error);
+  });
+  await dressSocketFile(socket);
+}
+
+/** One that does not listen is closed. */
+async function toClosed(doors: readonly WireServer[]): Promise<void> {
+  await Promise.all(doors.map(({ server }) => new Promise<void>((resolve) => server.close(() => resolve()))));
 }
 
 function toWireSettings(settings: ServerSettings): WireSettings {

@@ -1,9 +1,12 @@
 /** How a gateway ends: running work is finished, nobody is turned away in mid-sentence, and a deadline holds. */
 
 import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startClosedLoop } from '../support/closed-loop.ts';
+import { createDirectory } from '../support/configuration.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/fake-upstream.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
 import { request, send, toRequestBytes } from '../support/raw-client.ts';
@@ -184,4 +187,25 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
       assert.notEqual(await stuck.closed(), 'open');
     });
   }
+
+  test('a socket that a killed gateway left behind is taken over, and goes with an orderly end', async (t) => {
+    const directory = await createDirectory(t, {});
+    const path = join(directory, 'p.sock');
+    const config = { server: { socket: { path }, port: 0 } };
+    const first = await startGatewayProcess({ config, directory });
+    first.signal('SIGKILL');
+    await first.exited;
+    assert.equal((await stat(path)).isSocket(), true);
+
+    const second = await startGatewayProcess({ config, directory });
+    t.after(() => second.stop());
+    assert.equal((await request({ port: 0, socketPath: path, method: 'GET', path: '/readyz' })).status, 200);
+    assert.equal(second.log().find(({ msg }) => msg === 'listening')?.socket, path);
+    await assert.rejects(
+      startGatewayProcess({ config: { ...config, store: 'sqlite:other.db', ledger: { journal: 'other' } } }),
+      (error) => error instanceof Error && error.message.includes(`somebody listens at ${path}`),
+    );
+    assert.deepEqual(await second.stop(), { code: 0, signal: null });
+    await assert.rejects(stat(path), { code: 'ENOENT' });
+  });
 });

@@ -47,6 +47,8 @@ export interface RawResponse {
 
 export interface ConnectOptions {
   readonly host?: string;
+  /** Of a socket of this machine, in place of host and port. */
+  readonly socketPath?: string;
   /** From which the connection comes: any of 127.0.0.0/8 is this machine. */
   readonly localAddress?: string;
   readonly tls?: ConnectionOptions;
@@ -79,7 +81,11 @@ export interface RawConnection {
 
 export async function connect(port: number, options: ConnectOptions = {}): Promise<RawConnection> {
   const { host = '127.0.0.1', localAddress, timeoutMs = patientMs(2_500), method } = options;
-  const tcp = connectTcp({ host, port, noDelay: true, ...(localAddress === undefined ? {} : { localAddress }) });
+  const { socketPath } = options;
+  const tcp =
+    socketPath === undefined
+      ? connectTcp({ host, port, noDelay: true, ...(localAddress === undefined ? {} : { localAddress }) })
+      : connectTcp({ path: socketPath });
   const stream = options.tls === undefined ? tcp : connectTls({ ...options.tls, socket: tcp });
   if (stream !== tcp) tcp.on('error', (error) => stream.destroy(error));
 

@@ -90,7 +90,8 @@ export async function startRig(
   const { spending, ledger, imported } = accounting;
   const installation = await store.settings.installation();
   const app = createApp({ snapshot, store, log, clock, installation, spending, ledger, imported, bill, ...parts });
-  const { port } = await app.listen();
+  const { tcp } = await app.listen();
+  const port = tcp?.port ?? 0;
   t.after(async () => {
     await app.close();
     await accounting.close();

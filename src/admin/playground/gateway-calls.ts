@@ -2,6 +2,7 @@
 
 import { createSecureContext } from 'node:tls';
 import { headerValue } from '../../lib/raw-headers.ts';
+import { isSocketUrl, socketHost, socketOf, toSocketOrigin, toSocketUrl } from '../../lib/socket-origin.ts';
 import { ClientPool } from '../../wire/client-pool.ts';
 import { createDirectConnector, TlsClient, toPlace } from '../../wire/connect.ts';
 import { Wheel } from '../../wire/wheel.ts';
@@ -30,7 +31,7 @@ export interface GatewayCalls {
 
 export interface GatewayCallsDeps {
   readonly consoleKey: ConsoleKey;
-  /** Where clients are served, such as `http://0.0.0.0:4000/ai`. */
+  /** Where clients are served, such as `http://0.0.0.0:4000/ai`, or `unix:/run/postern.sock:/ai`. */
   clientUrl(): string;
   /** The listener's own certificate, where it speaks TLS. PEM text. */
   certificate(): string | undefined;
@@ -61,8 +62,7 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
   }
 
   async function ask(call: GatewayCall, key: string): Promise<GatewayAnswer> {
-    const base = new URL(toReachable(clientUrl()));
-    const prefix = base.pathname === '/' ? '' : base.pathname;
+    const { origin, prefix } = split(toReachable(clientUrl()));
     try {
       const request = {
         method: 'POST',
@@ -74,7 +74,7 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
         ],
         body: Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength),
       };
-      return await askGateway(poolTo(base.origin), request, call.signal);
+      return await askGateway(poolTo(origin), request, call.signal);
     } catch (error) {
       if (call.signal.aborted) throw error;
       throw new Problem('upstream_failed', {
@@ -124,13 +124,25 @@ function createPool(origin: string, certificate: string | undefined): ClientPool
         });
   // The gateway has time limits of its own, and says which one it was.
   const connect = createDirectConnector({ tcp: { noDelay: true }, tls, timeoutMs: connectMs });
-  const { host } = new URL(origin);
   const wheel = new Wheel(wheelStepMs);
-  return new ClientPool({ place: toPlace(origin), host, connect, connections: maxConnections, wheel });
+  const path = socketOf(origin);
+  const place = path === undefined ? toPlace(origin) : { secure: false, host: socketHost, port: 0, path };
+  const host = path === undefined ? new URL(origin).host : socketHost;
+  return new ClientPool({ place, host, connect, connections: maxConnections, wheel });
+}
+
+function split(url: string): { readonly origin: string; readonly prefix: string } {
+  if (isSocketUrl(url)) {
+    const { socket, path } = toSocketUrl(url);
+    return { origin: toSocketOrigin(socket), prefix: path };
+  }
+  const { origin, pathname } = new URL(url);
+  return { origin, prefix: pathname === '/' ? '' : pathname };
 }
 
 /** An address that means every interface is listened on, but not called. */
 export function toReachable(url: string): string {
+  if (isSocketUrl(url)) return url;
   const reachable = new URL(url);
   if (reachable.hostname === '0.0.0.0') reachable.hostname = '127.0.0.1';
   if (reachable.hostname === '[::]') reachable.hostname = '[::1]';

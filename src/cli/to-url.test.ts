@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { loaded } from '../../test/support/configuration.ts';
+import { toClientUrl } from './to-url.ts';
+import { firstKeyLines } from './welcome.ts';
+
+test('where there is a socket alone, the first lines to paste go there', async (t) => {
+  const { snapshot } = await loaded(t, 'server: { socket: { path: /run/p.sock }, base_path: /ai }');
+  const url = toClientUrl(snapshot, { tcp: undefined, socket: '/run/p.sock' });
+  assert.equal(url, 'unix:/run/p.sock:/ai');
+  const model = {
+    ...snapshot,
+    models: { ...snapshot.models, all: [{ id: 'm', operations: ['rerank'], visible: true }] },
+  };
+  const lines = firstKeyLines(url, 'secret', model as unknown as typeof snapshot).join('\n');
+  assert.match(lines, /^curl --unix-socket '\/run\/p\.sock' http:\/\/localhost\/ai\/v1\/rerank -H /m);
+  const tcp = { address: '127.0.0.1', family: 'IPv4', port: 4000 };
+  assert.equal(toClientUrl(snapshot, { tcp, socket: '/run/p.sock' }), 'http://127.0.0.1:4000/ai');
+});
