@@ -62,6 +62,7 @@ test('the settings of the server have their defaults', async (t) => {
   assert.deepEqual(snapshot.server, {
     host: '127.0.0.1',
     port: 4000,
+    socket: undefined,
     workers: 1,
     basePath: '',
     bodyLimitBytes: 32 * 1024 * 1024,
