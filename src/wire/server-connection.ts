@@ -121,9 +121,10 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.#state = 'closed';
     this.#house.wheel.remove(this);
     this.#house.closed(this);
+    // Whoever reads its body hears that it has left, and not that what came is malformed.
+    this.#answer?.closed(false);
     if (this.#request?.isComplete === false)
       this.#failBody(malformed('The connection broke in the middle of the body.'));
-    this.#answer?.closed(this.#isWritten && this.socket.writableLength === 0);
   }
 
   onDue(nowMs: number): void {
@@ -156,7 +157,6 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
 
   /** As many as came and can be answered at once; a loop and no recursion, as hundreds may have come together. */
   #readRequests(first: Buffer): void {
-    if (this.#isTurning) return;
     this.#isTurning = true;
     let chunk = first;
     while (this.#state === 'open' && chunk.length > 0) {
@@ -197,10 +197,8 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.#state = 'serving';
     this.#request = request;
     this.#answer = answer;
-    this.#isWritten = false;
     if (endsAt < bytes.length) this.#held.push(bytes.subarray(endsAt));
     if (head.bodyBytes === 0) {
-      this.#body = undefined;
       request.isComplete = true;
       this.dueMs = never;
     } else {
@@ -217,7 +215,6 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
       this.socket.destroy();
       return;
     }
-    this.#state = 'serving';
     this.socket.write(this.#house.handler.answerTo(fault), 'latin1');
     this.#finishConnection();
   }

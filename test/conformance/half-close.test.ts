@@ -63,3 +63,16 @@ test('half a request behind which its client ends is refused in both ways', asyn
     assert.equal(upstream.requests.length, 0);
   }
 });
+
+test('a client that breaks its connection in the middle of a body has left', async (t) => {
+  const { rig, upstream } = await open(t, 'leave');
+  for (const part of [request.length - 3, request.indexOf('\r\n\r\n') + 4]) {
+    const connection = await connect(rig.port);
+    await connection.write(request.subarray(0, part));
+    await rig.get('/healthz'); // the gateway has read what was sent before
+    const seen = rig.settled.length;
+    connection.reset();
+    assert.equal((await rig.exchange(seen + 1)).errorCode, 'client_closed');
+  }
+  assert.equal(upstream.requests.length, 0);
+});
