@@ -14,7 +14,7 @@ export class Lane {
     return this.#waiter.promise;
   }
 
-  add(text: string, bytes: number): void {
+  add(text: string, bytes = Buffer.byteLength(text)): void {
     this.text += text;
     this.bytes += bytes;
   }

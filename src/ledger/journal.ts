@@ -144,7 +144,7 @@ class FileJournal implements Journal {
     const bytes = Buffer.byteLength(text);
     this.#room.open(id, bytes);
     this.#beginnings ??= this.#newLane();
-    this.#beginnings.add(text, Buffer.byteLength(text));
+    this.#beginnings.add(text);
     this.#beginnings.ids.push(id);
     return this.#beginnings.promise;
   }
@@ -154,14 +154,14 @@ class FileJournal implements Journal {
     this.#room.close(id);
     if (this.#isClosed) return Promise.reject(journalUnavailable());
     this.#ends ??= this.#newLane();
-    this.#ends.add(text, Buffer.byteLength(text));
+    this.#ends.add(text);
     return this.#ends.promise;
   }
 
   note(text: string): Promise<void> {
     if (this.#isClosing) return Promise.reject(journalUnavailable());
     this.#beginnings ??= this.#newLane();
-    this.#beginnings.add(text, Buffer.byteLength(text));
+    this.#beginnings.add(text);
     return this.#beginnings.promise;
   }
 
@@ -188,8 +188,7 @@ class FileJournal implements Journal {
     await this.#supply.tryAgain();
     this.#ends ??= this.#newLane();
     const last = this.#ends;
-    const line = toLine({ kind: 'end', node });
-    last.add(line, Buffer.byteLength(line));
+    last.add(toLine({ kind: 'end', node }));
     this.#isClosed = true;
     try {
       await last.promise;
