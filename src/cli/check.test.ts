@@ -64,11 +64,12 @@ test('a good configuration is shown as tables, then warnings and notices, withou
     'yes',
     'embed-large',
     '-',
+    '-',
     ...standard,
     'up: embed-large',
   ]);
-  assert.deepEqual(row('edit '), ['edit', '-', 'edits', 'no', '-', '-', ...standard, 'up: edit']);
-  assert.deepEqual(row('dev '), ['dev', 'nope', 'all', 'any', '2099-01-31T00:00:00.000Z', '-', '-']);
+  assert.deepEqual(row('edit '), ['edit', '-', 'edits', 'no', '-', '-', '-', ...standard, 'up: edit']);
+  assert.deepEqual(row('dev '), ['dev', 'nope', 'all', 'any', '2099-01-31T00:00:00.000Z', '-', '-', '-']);
   assert.deepEqual(lines.slice(-2), [
     'warning: keys[0].models[0]: there is no model "nope"',
     'notice: models[0].cache has no effect in this version',
@@ -104,7 +105,7 @@ test('how calls are shared, bounded and repeated is shown as a table, weights on
   assert.deepEqual([callsMain?.[3], callsSpare?.[3]], ['2 (weights 1, 3)', '0']);
   assert.deepEqual(boundsMain, ['main', '-', '8', '256', '1s', 'ca, server_name', '/health?... every 5s, within 2s']);
   assert.deepEqual(boundsSpare, ['spare', '-', '256', '256', '5s', '-', '-']);
-  assert.deepEqual(rows('embed ')[0]?.slice(6), [
+  assert.deepEqual(rows('embed ')[0]?.slice(7), [
     'fastest',
     'safe, 3 attempts',
     'after p95',
@@ -151,7 +152,7 @@ test('limits, budgets and prices are shown with whom they belong to and who says
   assert.deepEqual(row('console '), ['console', 'http://0.0.0.0:4001, with a token']);
   assert.deepEqual(row('alerts.webhooks'), ['alerts.webhooks', 'hooks.example, signed']);
   assert.deepEqual(row('search '), ['search', 'Search team']);
-  assert.deepEqual(row('dev ')?.slice(-2), ['search', '7d']);
+  assert.deepEqual(row('dev ')?.slice(-3), ['search', '-', '7d']);
   assert.deepEqual(row('key dev'), ['key dev', 'requests_per_minute 60, concurrency 4', '-']);
   assert.deepEqual(row('project search')?.[2], '100 a month (alerts 80%, 100%), 1000.5 in all');
   assert.deepEqual(row('model embed'), ['model embed', 'items_per_day 7', '-']);
@@ -230,6 +231,25 @@ models:
   assert.deepEqual([models[1].scores, models[1].targets[0].scores], ['unknown', 'unknown']);
   const { lines: table } = await run(t, text);
   assert.equal(table.find((line) => line.startsWith('unknown '))?.split(/ {2,}/)[5], 'unknown');
+});
+
+test('whom clients were written for is shown of a model and of a key', async (t) => {
+  const text = `upstreams: [{ id: up, family: ranker }]
+models: [{ id: rank, operations: [rerank], shape: voyage, targets: [{ upstream: up }] }]
+keys: [{ id: dev, secret: a-secret-of-24-characters, models: [rank], shape: jina }]
+`;
+  const { lines } = await run(t, text);
+  const under = (head: string, start: string) => {
+    const at = lines.findIndex((line) => line.startsWith(head));
+    const column = lines[at]?.split(/ {2,}/).indexOf('SHAPE') ?? -1;
+    return lines
+      .slice(at)
+      .find((line) => line.startsWith(start))
+      ?.split(/ {2,}/)[column];
+  };
+  assert.deepEqual([under('MODEL ', 'rank '), under('KEY ', 'dev ')], ['voyage', 'jina']);
+  const { models, keys } = JSON.parse((await run(t, text, { json: true })).lines.join('\n'));
+  assert.deepEqual([models[0].shape, keys[0].shape], ['voyage', 'jina']);
 });
 
 test('for a script there is one JSON object, of the plan or of the faults', async (t) => {

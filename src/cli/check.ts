@@ -90,7 +90,7 @@ function toLines(plan: Plan): string[] {
       ),
     ),
     ...section(
-      ['MODEL', 'ALIASES', 'OPERATIONS', 'VISIBLE', 'SPACE', 'SCORES', 'BALANCE', 'RETRY', 'HEDGE', 'TARGETS'],
+      ['MODEL', 'ALIASES', 'OPERATIONS', 'VISIBLE', 'SPACE', 'SCORES', 'SHAPE', 'BALANCE', 'RETRY', 'HEDGE', 'TARGETS'],
       models.map((model) => [
         model.id,
         inWords(model.aliases),
@@ -98,6 +98,7 @@ function toLines(plan: Plan): string[] {
         model.visible ? 'yes' : 'no',
         model.space ?? '-',
         model.scores ?? '-',
+        model.shape ?? '-',
         model.balance,
         `${model.retry.scope}, ${model.retry.attempts} attempts`,
         model.hedge === null ? '-' : `after ${model.hedge.after}`,
@@ -105,7 +106,7 @@ function toLines(plan: Plan): string[] {
       ]),
     ),
     ...section(
-      ['KEY', 'MODELS', 'OPERATIONS', 'ADDRESSES', 'EXPIRES', 'PROJECT', 'CAPTURE'],
+      ['KEY', 'MODELS', 'OPERATIONS', 'ADDRESSES', 'EXPIRES', 'PROJECT', 'SHAPE', 'CAPTURE'],
       keys.map((key) => [
         key.id,
         inWords(key.models),
@@ -113,6 +114,7 @@ function toLines(plan: Plan): string[] {
         inWords(key.addresses ?? ['any']),
         key.expires ?? 'never',
         key.project ?? '-',
+        key.shape ?? '-',
         key.capture ?? '-',
       ]),
     ),

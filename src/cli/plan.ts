@@ -74,6 +74,7 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
       retry: model.retry,
       hedge: toHedge(model),
       usage: model.asksUsage ? 'ask' : 'pass',
+      shape: model.shape ?? null,
       ...toCaps(model.caps),
       targets: model.targets.map(({ upstream, model: name, bridge, priority, weight, price, scores }) => ({
         upstream: upstream.id,
@@ -98,6 +99,7 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
       expires: key.expiresAtMs === undefined ? null : new Date(key.expiresAtMs).toISOString(),
       project: key.project ?? null,
       metadata: key.metadata,
+      shape: key.shape ?? null,
       capture: key.captureMs === undefined ? null : fromMilliseconds(key.captureMs),
       ...toCaps(key.caps),
     })),
