@@ -195,6 +195,35 @@ testInBrowser('what is wrong is said at its field, and what was typed is there a
   await form.getByRole('heading', { name: 'mine', exact: true }).waitFor();
 });
 
+testInBrowser('that streams are counted is set in the form, stands there again, and is taken back', async (t) => {
+  const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+  const visitor = await rig.signIn('editor');
+  const { page } = visitor;
+  const form = drawer(page);
+  const section = form.getByRole('button', { name: /^Calling/ });
+  const counted = form.getByRole('checkbox', { name: /counted whose clients do not ask/ });
+  const written = async () => (await rig.ask('GET', '/api/models/mine')).document.usage;
+  await visitor.open('/models?model=');
+  await form.getByLabel('Name for clients').fill('mine');
+  await upstreamField(page).fill('ours');
+  await form.getByLabel('Its name there').fill('text-large');
+  await section.click();
+  await counted.check();
+  await visitor.shoot('models-calling');
+  await visitor.checkAccessibility();
+  await form.getByRole('button', { name: 'Add the model' }).click();
+  await page.getByText('mine is added.').waitFor();
+  assert.equal(await written(), 'ask');
+
+  await form.getByRole('button', { name: 'Edit' }).click();
+  await section.click();
+  assert.equal(await counted.isChecked(), true);
+  await counted.uncheck();
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('mine is saved.').waitFor();
+  assert.equal(await written(), undefined);
+});
+
 testInBrowser('text that would be script in another place is shown as the text that it is', async (t) => {
   const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
   const visitor = await rig.signIn('editor');

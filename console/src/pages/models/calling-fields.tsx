@@ -1,4 +1,4 @@
-/** How a model's targets are called: shared, tried again, hedged, in which vector space, and on which scale of scores. */
+/** How a model's targets are called: shared, tried again, hedged, in which vector space, on which scale of scores, and counted. */
 
 import { Checkbox, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
@@ -73,6 +73,11 @@ export function CallingFields({ form }: { readonly form: UseFormReturnType<Model
       <Checkbox
         label="Takes messages in place of input on the embeddings route, as vLLM does"
         {...form.getInputProps('accepts_messages', { type: 'checkbox' })}
+      />
+      <Checkbox
+        label="Has streams of completions counted whose clients do not ask for a count"
+        description="By stream_options.include_usage; the client does not see the event with the count."
+        {...form.getInputProps('usage', { type: 'checkbox' })}
       />
     </Stack>
   );

@@ -9,6 +9,9 @@ const written = {
   visible: false,
   space: 'bge-m3',
   scores: 'sigmoid',
+  accepts_messages: true,
+  usage: 'ask',
+  shape: 'voyage',
   targets: [
     {
       upstream: 'one',
@@ -47,9 +50,11 @@ test('a field that was emptied is not written', () => {
   // A choice that is cleared is null.
   values.balance = null;
   values.scores = null;
+  values.shape = null;
+  values.usage = false;
   values.retry = { scope: null, attempts: '' };
   const document = toDocument(values);
-  for (const key of ['limits', 'price', 'budgets', 'space', 'balance', 'scores', 'retry'])
+  for (const key of ['limits', 'price', 'budgets', 'space', 'balance', 'scores', 'shape', 'usage', 'retry'])
     assert.equal(key in document, false, key);
 });
 

@@ -40,6 +40,8 @@ export interface ModelValues {
   space: string;
   scores: string | null;
   accepts_messages: boolean;
+  /** Whether `usage` is `ask`. */
+  usage: boolean;
   shape: string | null;
   targets: TargetValues[];
   balance: string | null;
@@ -77,7 +79,7 @@ export const emptyTarget = (upstream = ''): TargetValues => ({
 export function toValues(document: Document): ModelValues {
   const { id, aliases, operations, visible, space, accepts_messages, targets, balance, retry, hedge, price, ...more } =
     document;
-  const { limits, budgets, shape, scores, ...rest } = more;
+  const { limits, budgets, shape, scores, usage, ...rest } = more;
   return {
     id: toText(id),
     aliases: toTexts(aliases),
@@ -86,6 +88,7 @@ export function toValues(document: Document): ModelValues {
     space: toText(space),
     scores: toText(scores) || null,
     accepts_messages: accepts_messages === true,
+    usage: usage === 'ask',
     shape: toText(shape) || null,
     targets: toMappings(targets).map(toTargetValues),
     balance: toText(balance) || null,
@@ -150,6 +153,7 @@ export function toDocument(values: ModelValues): Document {
     ...(space.trim() !== '' && { space: space.trim() }),
     ...(values.scores !== null && { scores: values.scores }),
     ...(values.accepts_messages && { accepts_messages: true }),
+    ...(values.usage && { usage: 'ask' }),
     ...(values.shape !== null && { shape: values.shape }),
     targets: targets.map(toTargetDocument),
     ...(balance !== null && { balance }),
