@@ -17,7 +17,7 @@ import {
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { Icon } from '../../parts/icon.tsx';
-import { shapeChoices } from '../../parts/shapes.ts';
+import { ShapeField } from '../../parts/shape-field.tsx';
 import { CapsFields } from './caps-fields.tsx';
 import { useModels, useProjects } from './data.ts';
 import type { KeyValues } from './key-values.ts';
@@ -57,12 +57,8 @@ export function KeyFields({ form }: { readonly form: KeyForm }) {
         <ExpiryFields form={form} />
         <ProjectField form={form} />
       </SimpleGrid>
-      <Select
-        label="Its clients were written for"
+      <ShapeField
         description="Whose rerank answers and errors they read, where a request does not say."
-        placeholder="OpenAI, or nobody knows"
-        data={shapeChoices}
-        clearable
         {...form.getInputProps('shape')}
       />
       <CapsFields form={form} />

@@ -2,7 +2,7 @@
 
 import { Checkbox, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { shapeChoices } from '../../parts/shapes.ts';
+import { ShapeField } from '../../parts/shape-field.tsx';
 import type { ModelValues } from './model-document.ts';
 
 const balances = [
@@ -62,12 +62,8 @@ export function CallingFields({ form }: { readonly form: UseFormReturnType<Model
         clearable
         {...form.getInputProps('scores')}
       />
-      <Select
-        label="Its clients were written for"
+      <ShapeField
         description="Whose rerank answers and errors they read, where neither the request nor the key says."
-        placeholder="OpenAI, or nobody knows"
-        data={shapeChoices}
-        clearable
         {...form.getInputProps('shape')}
       />
       <Checkbox

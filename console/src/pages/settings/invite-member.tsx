@@ -1,13 +1,12 @@
 /** Invites somebody: an address, a role, and a link to hand over. */
 
-import { Button, Group, Modal, Radio, Stack, TextInput } from '@mantine/core';
+import { Radio, Stack, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { MadeLink, Role } from '../../../../src/admin/contract.ts';
 import { ask } from '../../api/client.ts';
-import { FormFault } from '../../parts/form-fault.tsx';
 import { roleWords } from '../../parts/role.tsx';
 import { useApiForm } from '../../parts/use-api-form.ts';
-import { useFocusReturn } from '../../parts/use-focus-return.ts';
+import { FormDialog } from './form-dialog.tsx';
 import { membersKey } from './members-key.ts';
 
 const roles: readonly Role[] = ['viewer', 'editor', 'admin', 'owner'];
@@ -18,9 +17,8 @@ interface InviteMemberProps {
 }
 
 export function InviteMember({ onClose, onMade }: InviteMemberProps) {
-  useFocusReturn();
   const queries = useQueryClient();
-  const { form, fault, busy, onSubmit } = useApiForm({
+  const { form, ...dialog } = useApiForm({
     initialValues: { email: '', role: 'viewer' as Role },
     draftKey: 'invite-member',
     submit: (values) => ask<MadeLink>('/api/members', { method: 'POST', body: values }),
@@ -30,34 +28,21 @@ export function InviteMember({ onClose, onMade }: InviteMemberProps) {
     },
   });
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title="Invite somebody"
+      submitLabel="Make a link"
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      onClose={onClose}
+      {...dialog}
     >
-      <form onSubmit={onSubmit} noValidate>
-        <Stack>
-          <FormFault fault={fault} />
-          <TextInput label="E-mail address" type="email" required data-autofocus {...form.getInputProps('email')} />
-          <Radio.Group label="Role" {...form.getInputProps('role')}>
-            <Stack gap="xs" mt={6}>
-              {roles.map((role) => (
-                <Radio key={role} value={role} label={role} description={roleWords[role]} />
-              ))}
-            </Stack>
-          </Radio.Group>
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={busy}>
-              Make a link
-            </Button>
-          </Group>
+      <TextInput label="E-mail address" type="email" required data-autofocus {...form.getInputProps('email')} />
+      <Radio.Group label="Role" {...form.getInputProps('role')}>
+        <Stack gap="xs" mt={6}>
+          {roles.map((role) => (
+            <Radio key={role} value={role} label={role} description={roleWords[role]} />
+          ))}
         </Stack>
-      </form>
-    </Modal>
+      </Radio.Group>
+    </FormDialog>
   );
 }

@@ -1,14 +1,13 @@
 /** Makes an API token: what it is for, what it may, and until when. */
 
-import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core';
+import { Select, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import type { MadeApiToken, Role } from '../../../../src/admin/contract.ts';
 import { ask } from '../../api/client.ts';
-import { FormFault } from '../../parts/form-fault.tsx';
 import { roleWords, useRole } from '../../parts/role.tsx';
 import { useApiForm } from '../../parts/use-api-form.ts';
-import { useFocusReturn } from '../../parts/use-focus-return.ts';
+import { FormDialog } from './form-dialog.tsx';
 import { tokensKey } from './tokens-key.ts';
 
 const roles: readonly Role[] = ['viewer', 'editor', 'admin', 'owner'];
@@ -27,12 +26,11 @@ interface MakeTokenProps {
 }
 
 export function MakeToken({ onClose, onMade }: MakeTokenProps) {
-  useFocusReturn();
   const own = useRole() ?? 'viewer';
   const queries = useQueryClient();
   // The same for a second try after an answer that was lost.
   const once = useRef(crypto.randomUUID?.() ?? String(Math.random()));
-  const { form, fault, busy, onSubmit } = useApiForm({
+  const { form, ...dialog } = useApiForm({
     initialValues: { name: '', role: 'viewer' as Role, days: '90' },
     draftKey: 'make-token',
     submit: ({ name, role, days }) =>
@@ -49,42 +47,23 @@ export function MakeToken({ onClose, onMade }: MakeTokenProps) {
   });
   const possible = roles.slice(0, roles.indexOf(own) + 1);
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="Make a token"
-      closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      <form onSubmit={onSubmit} noValidate>
-        <Stack>
-          <FormFault fault={fault} />
-          <TextInput
-            label="Name"
-            description="What uses it."
-            placeholder="nightly report"
-            required
-            data-autofocus
-            {...form.getInputProps('name')}
-          />
-          <Select
-            label="Role"
-            description={roleWords[form.values.role]}
-            data={possible.map((role) => ({ value: role, label: role }))}
-            allowDeselect={false}
-            {...form.getInputProps('role')}
-          />
-          <Select label="Good for" data={spans} allowDeselect={false} {...form.getInputProps('days')} />
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={busy}>
-              Make it
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog title="Make a token" submitLabel="Make it" closeOnClickOutside={false} onClose={onClose} {...dialog}>
+      <TextInput
+        label="Name"
+        description="What uses it."
+        placeholder="nightly report"
+        required
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+      <Select
+        label="Role"
+        description={roleWords[form.values.role]}
+        data={possible.map((role) => ({ value: role, label: role }))}
+        allowDeselect={false}
+        {...form.getInputProps('role')}
+      />
+      <Select label="Good for" data={spans} allowDeselect={false} {...form.getInputProps('days')} />
+    </FormDialog>
   );
 }

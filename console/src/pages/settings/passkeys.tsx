@@ -1,18 +1,18 @@
 /** One's own passkeys: added with the device at hand, given names, and removed. */
 
-import { ActionIcon, Button, Group, Modal, Stack, Table, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { ActionIcon, Button, Table, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/browser';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Passkey } from '../../../../src/admin/contract.ts';
 import { ask } from '../../api/client.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
-import { FormFault } from '../../parts/form-fault.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { When } from '../../parts/numbers.tsx';
 import { Failed, Loading } from '../../parts/state.tsx';
 import { notifyDone, notifyFailed } from '../../parts/undo.tsx';
 import { useApiForm } from '../../parts/use-api-form.ts';
+import { FormDialog } from './form-dialog.tsx';
 import { Section } from './section.tsx';
 
 const queryKey = ['me', 'passkeys'];
@@ -121,7 +121,7 @@ function List({ items }: { readonly items: readonly Passkey[] }) {
 
 function AddPasskey({ onClose }: { onClose(): void }) {
   const queries = useQueryClient();
-  const { form, fault, busy, onSubmit } = useApiForm({
+  const { form, ...dialog } = useApiForm({
     initialValues: { name: '' },
     submit: ({ name }) => add(name),
     onDone: () => {
@@ -131,29 +131,16 @@ function AddPasskey({ onClose }: { onClose(): void }) {
     },
   });
   return (
-    <Modal opened onClose={onClose} title="Add a passkey" closeButtonProps={{ 'aria-label': 'Close' }}>
-      <form onSubmit={onSubmit} noValidate>
-        <Stack>
-          <FormFault fault={fault} />
-          <TextInput
-            label="Name"
-            description="By which you know the device."
-            placeholder="Laptop"
-            required
-            data-autofocus
-            {...form.getInputProps('name')}
-          />
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={busy}>
-              Go on
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog title="Add a passkey" submitLabel="Go on" onClose={onClose} {...dialog}>
+      <TextInput
+        label="Name"
+        description="By which you know the device."
+        placeholder="Laptop"
+        required
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+    </FormDialog>
   );
 }
 

@@ -1,13 +1,12 @@
 /** Makes a link with which a member sets another password, and says what of theirs goes on working. */
 
-import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
+import { Checkbox, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import type { MadeLink, Member } from '../../../../src/admin/contract.ts';
 import { ask } from '../../api/client.ts';
-import { FormFault } from '../../parts/form-fault.tsx';
 import { useApiForm } from '../../parts/use-api-form.ts';
-import { useFocusReturn } from '../../parts/use-focus-return.ts';
+import { FormDialog } from './form-dialog.tsx';
 import { membersKey } from './members-key.ts';
 
 interface ResetMemberProps {
@@ -17,11 +16,10 @@ interface ResetMemberProps {
 }
 
 export function ResetMember({ member, onClose, onMade }: ResetMemberProps) {
-  useFocusReturn();
   const queries = useQueryClient();
   // The same for a second try after an answer that was lost.
   const once = useRef(crypto.randomUUID?.() ?? String(Math.random()));
-  const { form, fault, busy, onSubmit } = useApiForm({
+  const { form, ...dialog } = useApiForm({
     initialValues: { tokens: false, passkeys: false },
     submit: ({ tokens, passkeys }) =>
       ask<MadeLink>(`/api/members/${member.id}/reset`, {
@@ -35,31 +33,13 @@ export function ResetMember({ member, onClose, onMade }: ResetMemberProps) {
     },
   });
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`Another password for ${member.name}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      <form onSubmit={onSubmit} noValidate>
-        <Stack>
-          <FormFault fault={fault} />
-          <Text size="sm">
-            {member.email} gets a link. API tokens and passkeys end now; password and sessions when the link is used.
-            Who must be out at once is kept from signing in first.
-          </Text>
-          <Checkbox label="API tokens go on working" {...form.getInputProps('tokens', { type: 'checkbox' })} />
-          <Checkbox label="Passkeys go on working" {...form.getInputProps('passkeys', { type: 'checkbox' })} />
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={busy}>
-              Make a link
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog title={`Another password for ${member.name}`} submitLabel="Make a link" onClose={onClose} {...dialog}>
+      <Text size="sm">
+        {member.email} gets a link. API tokens and passkeys end now; password and sessions when the link is used. Who
+        must be out at once is kept from signing in first.
+      </Text>
+      <Checkbox label="API tokens go on working" {...form.getInputProps('tokens', { type: 'checkbox' })} />
+      <Checkbox label="Passkeys go on working" {...form.getInputProps('passkeys', { type: 'checkbox' })} />
+    </FormDialog>
   );
 }

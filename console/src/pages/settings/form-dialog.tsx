@@ -1,0 +1,46 @@
+/** A dialog around one form, drawn only while it is open: what is wrong, the fields, and whether it is sent. */
+
+import { Button, Group, Modal, Stack } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { FormFault } from '../../parts/form-fault.tsx';
+import type { ApiForm } from '../../parts/use-api-form.ts';
+import { useFocusReturn } from '../../parts/use-focus-return.ts';
+
+interface FormDialogProps extends Pick<ApiForm<never>, 'fault' | 'busy' | 'onSubmit'> {
+  readonly title: string;
+  /** What the button says that sends it. */
+  readonly submitLabel: string;
+  /** False where much may have been typed. */
+  readonly closeOnClickOutside?: boolean;
+  readonly children: ReactNode;
+  onClose(): void;
+}
+
+export function FormDialog(props: FormDialogProps) {
+  const { title, submitLabel, closeOnClickOutside = true, children, fault, busy, onSubmit, onClose } = props;
+  useFocusReturn();
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={title}
+      closeOnClickOutside={closeOnClickOutside}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <form onSubmit={onSubmit} noValidate>
+        <Stack>
+          <FormFault fault={fault} />
+          {children}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={busy}>
+              {submitLabel}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
