@@ -15,10 +15,14 @@ interface Believable {
   readonly outputTokens: number | null;
 }
 
+/** Of an upstream whose service counts them in place of tokens, by its options. */
+export const countsCharacters = (options: Readonly<Record<string, string>> | undefined): boolean =>
+  options?.usage_unit === 'characters';
+
 export function believableIn({ usage, asking, target, written, route }: Exchange): Believable {
   if (usage === null) return { inputTokens: null, outputTokens: null };
   const { family, options } = target?.upstream ?? {};
-  if (options?.usage_unit === 'characters') return { inputTokens: null, outputTokens: null };
+  if (countsCharacters(options)) return { inputTokens: null, outputTokens: null };
   const input = inputTokensIn(usage);
   const output = outputTokensIn(usage);
   const countsOne = family?.countsOneChoice === true && route?.operation === 'completions';

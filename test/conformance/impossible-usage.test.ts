@@ -155,3 +155,37 @@ test('usage that counts characters is an estimate, unless the operator says that
     assert.equal(exchange.usage?.promptTokens, 70);
   }
 });
+
+test('a translated answer tells no client of characters as if they were tokens; the row keeps them', async (t) => {
+  const usage = { prompt_tokens: 70, total_tokens: 70 };
+  const handler: Handler = ({ path }, reply) => {
+    if (path === '/rerank')
+      return reply.json(200, { results: [{ index: 0, relevance_score: 0.5 }], model: 'x', usage });
+    if (path === '/classify')
+      return reply.json(200, { data: [[{ label: 'violence', score: 0.5 }]], model: 'x', usage });
+    return reply.json(200, { object: 'list', model: 'x', data: [{ index: 0, embedding: [1] }], usage });
+  };
+  const likely = Math.ceil(sentence.length / 4);
+  const asks = [
+    // A null has both translated.
+    ['/v1/embeddings', { input: sentence, dimensions: null }, likely],
+    ['/v1/rerank', { query: 'abcd', documents: [sentence], return_documents: null }, likely + 1],
+    ['/v1/moderations', { input: sentence }, undefined],
+  ] as const;
+  for (const unit of ['characters', 'tokens'] as const) {
+    const upstream = { family: 'infinity', options: { usage_unit: unit, labels: 'violence=violence' } };
+    const pair = await startPair(t, handler, { upstream });
+    for (const [index, [path, ask, estimate]] of asks.entries()) {
+      const answer = await pair.rig.post(path, { model: 'm', ...ask });
+      const told = JSON.parse(answer.body.toString());
+      assert.equal(answer.header('x-postern-translated'), 'infinity', path);
+      const isEstimated = unit === 'characters';
+      const shown = isEstimated ? estimate : 70;
+      assert.deepEqual(told.usage, shown && { prompt_tokens: shown, total_tokens: shown }, `${path}, ${unit}`);
+      const marked = isEstimated && estimate !== undefined ? 'estimated' : undefined;
+      assert.equal(answer.header('x-postern-usage'), marked, `${path}, ${unit}`);
+      const { usage: kept, bill } = await pair.rig.exchange(index + 1);
+      assert.deepEqual([kept?.promptTokens, bill?.isEstimated], [70, isEstimated], `${path}, ${unit}`);
+    }
+  }
+});

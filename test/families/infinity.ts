@@ -124,7 +124,7 @@ export default defineFixture({
         },
       ],
       answer: {
-        headers: { 'x-postern-translated': 'infinity' },
+        headers: { 'x-postern-translated': 'infinity', 'x-postern-usage': 'estimated' },
         body: {
           object: 'list',
           data: [{ object: 'embedding', index: 0, embedding: 'AAAAPw==' }],
@@ -159,7 +159,7 @@ export default defineFixture({
         },
       ],
       answer: {
-        headers: { 'x-postern-translated': 'infinity' },
+        headers: { 'x-postern-translated': 'infinity', 'x-postern-usage': 'estimated' },
         body: {
           object: 'list',
           data: [
@@ -176,7 +176,7 @@ export default defineFixture({
       name: 'classified texts become moderations, in as many calls as it takes',
       route: '/v1/moderations',
       ask: { model: 'm', input: ['a', 'b'] },
-      upstream: { options: { max_items: 1 } },
+      upstream: { options: { max_items: 1, usage_unit: 'tokens' } },
       wire: [
         {
           path: '/classify',
@@ -268,7 +268,7 @@ export default defineFixture({
         },
       ],
       answer: {
-        headers: { 'x-postern-translated': 'infinity' },
+        headers: { 'x-postern-translated': 'infinity', 'x-postern-usage': 'estimated' },
         body: '{"id":"rerank-{exchange}","object":"list","model":"michaelfeil/bge-small-en-v1.5","results":[{"index":1,"relevance_score":7.50,"document":{"text":"b","page":2}},{"index":2,"relevance_score":2e0,"document":{"text":"c"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":6,"total_tokens":6}}',
       },
     },

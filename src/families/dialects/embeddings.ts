@@ -1,5 +1,6 @@
 /** Embeddings between OpenAI's shape and any other: inputs to texts, calls of a size that fits, vectors in the format that was asked for. */
 
+import { countsCharacters } from '../../core/believable.ts';
 import {
   type Asked,
   type Reply,
@@ -226,9 +227,10 @@ function toReply(
   asked: Asked,
 ): Reply {
   const counted = sumOf(results.map(({ promptTokens }) => promptTokens));
-  const promptTokens = counted ?? items.reduce<number>((sum, item) => sum + estimateOf(item), 0);
-  const totalTokens =
-    (counted === undefined ? undefined : sumOf(results.map((one) => one.totalTokens))) ?? promptTokens;
+  const total = sumOf(results.map(({ totalTokens }) => totalTokens));
+  // Characters stand in the exchange's record, and are nothing to tell a client that pays for tokens.
+  const isEstimated = counted === undefined || countsCharacters(asked.options);
+  const estimate = isEstimated ? items.reduce<number>((sum, item) => sum + estimateOf(item), 0) : 0;
   const [first, ...others] = results;
   const { id, ...beside } = (others.length === 0 ? first?.beside : undefined) ?? {};
   return {
@@ -239,10 +241,15 @@ function toReply(
       object: 'list',
       data: vectors.map((embedding, index) => ({ object: 'embedding', index, embedding })),
       model: first?.model ?? asked.model,
-      usage: { prompt_tokens: promptTokens, total_tokens: totalTokens },
+      usage: isEstimated
+        ? { prompt_tokens: estimate, total_tokens: estimate }
+        : { prompt_tokens: counted, total_tokens: total ?? counted },
     },
-    usage: counted === undefined ? null : { promptTokens, completionTokens: null, totalTokens, searchUnits: null },
-    isEstimated: counted === undefined,
+    usage:
+      counted === undefined
+        ? null
+        : { promptTokens: counted, completionTokens: null, totalTokens: total ?? counted, searchUnits: null },
+    isEstimated,
     isAsItCame:
       areAsAsked &&
       first?.isReadable === true &&

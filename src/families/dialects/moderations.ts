@@ -1,5 +1,6 @@
 /** Moderations between OpenAI's shape and any other: inputs to texts, calls of a size that fits, verdicts under OpenAI's categories. */
 
+import { countsCharacters } from '../../core/believable.ts';
 import {
   type Asked,
   type Reply,
@@ -147,7 +148,7 @@ function readResult(dialect: ModerationDialect, call: ModerationCall, answer: Wi
   return result;
 }
 
-async function toReply(results: readonly ModerationResult[], { id, model }: Asked): Promise<Reply> {
+async function toReply(results: readonly ModerationResult[], { id, model, options }: Asked): Promise<Reply> {
   const judgements = results.flatMap((one) => one.judgements);
   const counted = sumOfUsage(results.map(({ usage }) => usage));
   return {
@@ -155,7 +156,8 @@ async function toReply(results: readonly ModerationResult[], { id, model }: Aske
       id: `modr-${id}`,
       model: results[0]?.model ?? model,
       results: await mapInTurns(judgements, toResult),
-      usage: counted,
+      // Characters are nothing to tell a client that pays for tokens.
+      usage: countsCharacters(options) ? undefined : counted,
     },
     usage: counted === undefined ? null : toUsage(counted),
   };

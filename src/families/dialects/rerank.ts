@@ -1,5 +1,6 @@
 /** Reranking between the shape that Cohere and Jina share and any other: documents, calls of a size that fits, results in order. */
 
+import { countsCharacters } from '../../core/believable.ts';
 import { type Asked, type Translation, Unfit, type WireAnswer, type WireRequest } from '../../core/translation.ts';
 import type { Usage } from '../../core/usage.ts';
 import { type Json, JsonNumber, type JsonObject } from '../../lib/json-text.ts';
@@ -110,8 +111,10 @@ async function toReply(
     model: textIn(first?.model) ?? asked.model,
     id: first?.id ?? `rerank-${asked.id}`,
     meta: calls.length === 1 ? first?.meta : undefined,
-    promptTokens,
-    totalTokens,
+    // Characters stand in the exchange's record, and are nothing to tell a client that pays for tokens.
+    ...(countsCharacters(asked.options)
+      ? { promptTokens: undefined, totalTokens: undefined }
+      : { promptTokens, totalTokens }),
     searchUnits,
     estimateTokens: () =>
       originals.reduce<number>((sum, one) => sum + estimateOf(one), originals.length * estimateOf(query)),
