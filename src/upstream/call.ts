@@ -14,7 +14,7 @@ import type {
 import type { Timeouts } from '../core/snapshot.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import type { AnswerHandler, ClientCall } from '../wire/client-call.ts';
-import type { Timed, Wheel } from '../wire/wheel.ts';
+import type { Slot, Timed, Wheel } from '../wire/wheel.ts';
 import { isStaleConnection, toFailure } from './failures.ts';
 import type { Pools } from './pools.ts';
 
@@ -49,6 +49,8 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   /** Set as soon as it is made. */
   call: ClientCall | undefined = undefined;
   dueMs: number;
+  slot: Slot | undefined = undefined;
+  place = 0;
 
   status = 0;
   statusText = '';

@@ -7,7 +7,7 @@ import type { CallHolder, ClientCall } from './client-call.ts';
 import { BadAnswerError, BrokenConnectionError } from './client-errors.ts';
 import { inOurWords } from './fault.ts';
 import { HeadCollector } from './head-collector.ts';
-import type { Timed, Wheel } from './wheel.ts';
+import type { Slot, Timed, Wheel } from './wheel.ts';
 
 /** Who gave the connection out, and gets it back. */
 export interface ConnectionOwner {
@@ -41,6 +41,8 @@ type Phase = 'idle' | 'head' | 'length' | 'chunks' | 'to-end' | 'closed';
 
 export class ClientConnection implements CallHolder, Timed {
   dueMs: number;
+  slot: Slot | undefined = undefined;
+  place = 0;
 
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;

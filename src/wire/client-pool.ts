@@ -1,6 +1,7 @@
 /** Connections to one server: kept for the next call, newest first, as many as are allowed, none older than it may be. */
 
 import type { Socket } from 'node:net';
+import { CallQueue } from './call-queue.ts';
 import { type AnswerHandler, type CallHolder, ClientCall, type ClientRequest } from './client-call.ts';
 import { ClientConnection, type ConnectionOptions, type ConnectionOwner } from './client-connection.ts';
 import { PoolClosedError } from './client-errors.ts';
@@ -30,8 +31,7 @@ export class ClientPool implements CallHolder, ConnectionOwner {
   readonly #all = new Set<ClientConnection>();
   /** The newest is the last. */
   readonly #idle: ClientConnection[] = [];
-  /** In the order in which they came. */
-  readonly #waiting = new Set<ClientCall>();
+  readonly #waiting = new CallQueue();
   #connecting = 0;
   #awaitsTurn = false;
   #closed = false;
@@ -83,10 +83,7 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     this.#closed = true;
     this.#destroyed = true;
     const error = new PoolClosedError();
-    for (const call of this.#waiting) {
-      this.#waiting.delete(call);
-      fail(call, error);
-    }
+    for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift()) fail(call, error);
     for (const connection of [...this.#all]) connection.destroy(error);
   }
 
@@ -97,7 +94,7 @@ export class ClientPool implements CallHolder, ConnectionOwner {
   resume(): void {}
 
   drop(call: ClientCall): void {
-    this.#waiting.delete(call);
+    this.#waiting.remove(call);
     this.#lookWhetherQuiet();
   }
 
@@ -134,11 +131,11 @@ export class ClientPool implements CallHolder, ConnectionOwner {
 
   onTurn(): void {
     this.#awaitsTurn = false;
-    for (const call of this.#waiting) {
-      const connection = this.#idle.pop();
-      if (connection === undefined) break;
-      this.#waiting.delete(call);
-      connection.send(call);
+    // Who comes meanwhile waits for the next turn.
+    for (let left = this.#waiting.size; left > 0 && this.#idle.length > 0; left -= 1) {
+      const call = this.#waiting.shift();
+      if (call === undefined) break;
+      this.#idle.pop()?.send(call);
     }
     this.#serve();
   }
@@ -158,7 +155,7 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     const lifeMs = (this.#options.lifeMs ?? Number.POSITIVE_INFINITY) * (1 - Math.random() / 4);
     const connection = new ClientConnection(socket, this, { ...this.#connection, lifeMs });
     this.#all.add(connection);
-    const call = this.#nextWaiting();
+    const call = this.#waiting.shift();
     if (call === undefined) this.onFree(connection);
     else connection.send(call);
   }
@@ -166,17 +163,11 @@ export class ClientPool implements CallHolder, ConnectionOwner {
   /** The connection was meant for the call that has waited longest, unless another one will do. */
   #onFailed(error: Error): void {
     if (this.#waiting.size > this.#connecting + this.#idle.length) {
-      const call = this.#nextWaiting();
+      const call = this.#waiting.shift();
       if (call !== undefined) fail(call, error);
     }
     this.#serve();
     this.#lookWhetherQuiet();
-  }
-
-  #nextWaiting(): ClientCall | undefined {
-    const [call] = this.#waiting;
-    if (call !== undefined) this.#waiting.delete(call);
-    return call;
   }
 
   #lookWhetherQuiet(): void {

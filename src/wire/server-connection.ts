@@ -9,6 +9,7 @@ import { readRequestHead } from './request-head.ts';
 import { type AnswerCarrier, ServerAnswer } from './server-answer.ts';
 import type { Served, ServerHouse } from './server-house.ts';
 import { type RequestSink, type RequestSource, ServerRequest } from './server-request.ts';
+import type { Slot } from './wheel.ts';
 
 /** What a client still sends is let in and forgotten for so long: a connection that is closed on it at once may lose the answer. */
 const lingerMs = 1_000;
@@ -26,6 +27,8 @@ const nothing = Buffer.alloc(0);
 export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   readonly socket: Socket;
   dueMs: number;
+  slot: Slot | undefined = undefined;
+  place = 0;
 
   readonly #house: ServerHouse;
   readonly #collector: HeadCollector;

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Wheel } from './wheel.ts';
+import { promotedBytes } from '../../test/support/promoted.ts';
+import { type Slot, Wheel } from './wheel.ts';
 
 class Item {
   dueMs: number;
+  slot: Slot | undefined = undefined;
+  place = 0;
   readonly calls: number[] = [];
 
   constructor(inMs: number) {
@@ -71,4 +74,18 @@ test('a wheel that stood still goes on', async () => {
     await until(() => item.calls.length > 0);
     await sleep(20);
   }
+});
+
+test('what has left the wheel is garbage at once', () => {
+  const wheel = new Wheel(1_000);
+  const waiting: (Item & { held: number[] })[] = [];
+  const bytes = promotedBytes(() => {
+    const item = Object.assign(new Item(60_000), { held: Array.from({ length: 100 }, Math.random) });
+    wheel.add(item);
+    if (waiting.push(item) <= 64) return;
+    const [first] = waiting.splice(0, 1);
+    if (first !== undefined) wheel.remove(first);
+  });
+  for (const item of waiting) wheel.remove(item);
+  assert.ok(bytes < 2_000_000, `${bytes} bytes were kept of 20,000 items of 1 KB`);
 });

@@ -3,14 +3,27 @@
 export interface Timed {
   /** On the monotonic clock; it may move while it is on the wheel, and is looked at when the old time has come. */
   dueMs: number;
+  /** The wheel's own: where it stands there, and undefined where it does not. */
+  slot: Slot | undefined;
+  /** The wheel's own: its place in the slot. */
+  place: number;
   /** The time is up. It is on the wheel no longer, unless it puts itself there again. */
   onDue(nowMs: number): void;
 }
 
+/**
+ * Those who are looked at together. A plain list, and each knows its place: a Map or a Set through which thousands of short-lived
+ * things pass a second holds them until all garbage is collected, as each of its former tables leads to the next.
+ */
+export interface Slot {
+  readonly step: number;
+  readonly items: Timed[];
+}
+
 export class Wheel {
   readonly #stepMs: number;
-  readonly #slots = new Map<number, Set<Timed>>();
-  readonly #slotOf = new Map<Timed, number>();
+  readonly #slots = new Map<number, Slot>();
+  #size = 0;
   #timer: NodeJS.Timeout | undefined = undefined;
   #lastStep = 0;
 
@@ -20,31 +33,40 @@ export class Wheel {
   }
 
   get size(): number {
-    return this.#slotOf.size;
+    return this.#size;
   }
 
   /** Puts it on the wheel; where it is there already, only for an earlier time. */
   add(item: Timed): void {
     if (this.#timer === undefined) this.#start();
     const step = this.#stepOf(item.dueMs);
-    const present = this.#slotOf.get(item);
-    if (present !== undefined) {
-      if (present <= step) return;
-      this.#slots.get(present)?.delete(item);
+    if (item.slot !== undefined) {
+      if (item.slot.step <= step) return;
+      this.remove(item);
     }
-    const slot = this.#slots.get(step);
-    if (slot === undefined) this.#slots.set(step, new Set([item]));
-    else slot.add(item);
-    this.#slotOf.set(item, step);
+    const slot = this.#slotAt(step);
+    item.slot = slot;
+    item.place = slot.items.push(item) - 1;
+    this.#size += 1;
   }
 
   remove(item: Timed): void {
-    const step = this.#slotOf.get(item);
-    if (step === undefined) return;
-    this.#slotOf.delete(item);
-    const slot = this.#slots.get(step);
-    slot?.delete(item);
-    if (slot?.size === 0) this.#slots.delete(step);
+    const { slot, place } = item;
+    if (slot === undefined) return;
+    item.slot = undefined;
+    this.#size -= 1;
+    const last = slot.items.pop();
+    if (last === undefined || last === item) return;
+    slot.items[place] = last;
+    last.place = place;
+  }
+
+  #slotAt(step: number): Slot {
+    const known = this.#slots.get(step);
+    if (known !== undefined) return known;
+    const slot = { step, items: [] };
+    this.#slots.set(step, slot);
+    return slot;
   }
 
   /** The step at whose look the time has passed. */
@@ -61,10 +83,11 @@ export class Wheel {
 
   #look(): void {
     const nowMs = performance.now();
-    const step = Math.floor(nowMs / this.#stepMs);
-    for (let each = this.#lastStep + 1; each <= step; each += 1) this.#turn(each, nowMs);
-    this.#lastStep = Math.max(step, this.#lastStep);
-    if (this.#slotOf.size > 0) return;
+    const first = this.#lastStep + 1;
+    // What is added meanwhile waits for the next look at least.
+    this.#lastStep = Math.max(Math.floor(nowMs / this.#stepMs), this.#lastStep);
+    for (let step = first; step <= this.#lastStep; step += 1) this.#turn(step, nowMs);
+    if (this.#size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
@@ -73,8 +96,8 @@ export class Wheel {
     const slot = this.#slots.get(step);
     if (slot === undefined) return;
     this.#slots.delete(step);
-    for (const item of slot) {
-      this.#slotOf.delete(item);
+    for (let item = slot.items.at(-1); item !== undefined; item = slot.items.at(-1)) {
+      this.remove(item);
       if (item.dueMs > nowMs) this.add(item);
       else item.onDue(nowMs);
     }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { promotedBytes } from '../../../test/support/promoted.ts';
 import type { Room } from '../../core/room.ts';
 import { BodyBudget, type RoomWaiter, smallBytes } from './budget.ts';
 
@@ -239,4 +240,14 @@ test('in any order of events nothing is held beyond the budget, nobody is forgot
     }),
     { numRuns: 200 },
   );
+});
+
+test('keys that come and go leave nothing behind', () => {
+  const budget = stage();
+  const rooms: Room[] = [];
+  const bytes = promotedBytes((index) => {
+    rooms.push(room(budget.take(`key-${index % 200}`, 1_000)));
+    if (rooms.length > 64) rooms.shift()?.release();
+  });
+  assert.ok(bytes < 500_000, `${bytes} bytes were kept of what 20,000 bodies held`);
 });

@@ -26,13 +26,17 @@ const keyShare = 1 / 4;
 /** What the system may keep of a body that nobody reads yet; as many may wait as hold no more than the budget by that. */
 const unreadBytes = 256 * 1024;
 const fewestWaiting = 64;
+/** With fewer keys than these, those that hold nothing just now are remembered: to take each out and in again costs more. */
+const fewestShares = 1_024;
 
 export class BodyBudget {
   heldBytes = 0;
   /** How often a body found no more while it grew. */
   outgrown = 0;
   #limits: BudgetLimits;
-  readonly #shares = new Map<string, Share>();
+  #shares = new Map<string, Share>();
+  /** So many of them, and those that hold nothing go. */
+  #forgetsAt = fewestShares;
   readonly #small = new Line<RoomWaiter>();
   readonly #large = new Line<RoomWaiter>();
 
@@ -166,8 +170,13 @@ export class BodyBudget {
     this.#onReleased?.(room.bytes);
     this.#put(room, 0);
     share.rooms -= 1;
-    if (share.rooms === 0) this.#shares.delete(share.key);
+    if (this.#shares.size > this.#forgetsAt) this.#forget();
     this.#gaveBack(share);
+  }
+
+  #forget(): void {
+    this.#shares = new Map([...this.#shares].filter(([, { rooms }]) => rooms > 0));
+    this.#forgetsAt = Math.max(fewestShares, 2 * this.#shares.size);
   }
 
   #gaveBack({ key }: Share): void {

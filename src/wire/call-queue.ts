@@ -1,0 +1,58 @@
+/** Calls that wait for a connection, in the order in which they came. */
+
+import type { ClientCall } from './client-call.ts';
+
+/** What was taken out from the front is let go of in such portions at least. */
+const portion = 1_024;
+
+/** A list with gaps, and no Set: see the slots of the wheel. */
+export class CallQueue {
+  #calls: (ClientCall | undefined)[] = [];
+  /** Before it is nobody any more. */
+  #from = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(call: ClientCall): void {
+    this.#calls.push(call);
+    this.#size += 1;
+  }
+
+  /** Where it does not wait, nothing happens. */
+  remove(call: ClientCall): void {
+    const at = this.#calls.indexOf(call, this.#from);
+    if (at === -1) return;
+    this.#calls[at] = undefined;
+    this.#size -= 1;
+    if (this.#size === 0) this.#clear();
+  }
+
+  /** Takes out who has waited longest; undefined where nobody waits. */
+  shift(): ClientCall | undefined {
+    if (this.#size === 0) return undefined;
+    let call = this.#calls[this.#from];
+    while (call === undefined) {
+      this.#from += 1;
+      call = this.#calls[this.#from];
+    }
+    this.#calls[this.#from] = undefined;
+    this.#from += 1;
+    this.#size -= 1;
+    if (this.#size === 0) this.#clear();
+    else if (this.#from >= portion && this.#from * 2 >= this.#calls.length) this.#close();
+    return call;
+  }
+
+  #clear(): void {
+    this.#calls.length = 0;
+    this.#from = 0;
+  }
+
+  #close(): void {
+    this.#calls = this.#calls.slice(this.#from);
+    this.#from = 0;
+  }
+}
