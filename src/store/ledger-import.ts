@@ -16,6 +16,7 @@ import {
   rowsOfJson,
 } from './ledger-insert.ts';
 import { sumColumns, toStorable, toTableRow } from './ledger-rows.ts';
+import { createInsertOfSlices } from './ledger-slices.ts';
 import { addUpRows } from './ledger-sums.ts';
 import type { KeyUsageTable, LedgerTable, Schema, UsageTable } from './schema.ts';
 
@@ -24,6 +25,7 @@ const keySumKeys = ['span', 'key', 'project'] as const;
 
 export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStore['import'] {
   const insertFresh = createInsertOfFresh(db);
+  const insertSlices = isSqlite(db) ? createInsertOfSlices(db) : undefined;
   const addHours = createAddition(db, 'usage_hours');
   const addDays = createAddition(db, 'usage_days');
   const addKeyDays = createAddition(db, 'usage_key_days');
@@ -37,6 +39,7 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
       const fresh = await insertFresh(trx, sorted);
       if (fresh.length > 0) {
         const { hours, days, keyDays } = fresh.length === sorted.length ? sumsOfAll : addUpRows(toRows(fresh));
+        await insertSlices?.(trx, toRows(fresh));
         await addHours(trx, hours);
         await addDays(trx, days);
         await addKeyDays(trx, keyDays);

@@ -1,10 +1,12 @@
 /** Pages of the ledger, the newest row first. A page begins where the one before ended, so the thousandth costs what the first does. */
 
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { LedgerFilter, LedgerPage } from '../core/store.ts';
 import { findStretch, isRarelyTogether, type Stretch } from './ledger-days.ts';
+import { isSqlite } from './ledger-insert.ts';
 import { firstIdOf, fromTableRow, isId, toConditions, toName } from './ledger-rows.ts';
-import type { Schema } from './schema.ts';
+import { selectFromSlices } from './ledger-slices.ts';
+import type { LedgerTable, Schema } from './schema.ts';
 
 const mostRowsPerPage = 1_000;
 
@@ -30,31 +32,38 @@ export async function readPage(
     stretch = await findStretch(db, filter, stretch, limit + 1);
   if (stretch === undefined) return { rows: [], next: undefined };
 
-  let query = db.selectFrom('ledger').selectAll();
-  for (const { column, value } of toConditions(filter)) {
-    if (value === '') query = query.where(isEmpty(column));
-    // Few rows have one ID of a client; the index of anything else is kept out of it.
-    else if (clientRequestId !== undefined)
-      query = query.where(sql<boolean>`coalesce(${sql.ref(column)}, '') = ${value}`);
-    else query = query.where(column, '=', value);
-  }
-  if (clientRequestId !== undefined) query = query.where('client_request_id', '=', toName(clientRequestId));
-  if (filter.status !== undefined) query = query.where('status', '=', filter.status);
-  // The indices of these two leave out what nearly every row has; only in these words do they count as fitting.
-  if (filter.outcome !== undefined && filter.outcome !== 'ok') query = query.where(sql<boolean>`outcome <> 'ok'`);
-  if (filter.status !== undefined && filter.status !== 200) query = query.where(sql<boolean>`status <> 200`);
-  if (stretch.fromMs > 0) query = query.where('id', '>=', firstIdOf(stretch.fromMs));
   const end = Number.isFinite(stretch.toMs) ? firstIdOf(stretch.toMs) : undefined;
   const bound = end === undefined || (before !== undefined && before < end) ? before : end;
-  if (bound !== undefined) query = query.where('id', '<', bound);
+  const fits = toFits(filter);
+  if (stretch.fromMs > 0) fits.push(sql`ledger.id >= ${firstIdOf(stretch.fromMs)}`);
+  if (bound !== undefined) fits.push(sql`ledger.id < ${bound}`);
+  const fit = fits.length === 0 ? sql<boolean>`true` : sql<boolean>`${sql.join(fits, sql` and `)}`;
+  const fromSlices = isSqlite(db) && clientRequestId === undefined ? selectFromSlices(db, filter, stretch) : undefined;
+  const query =
+    fromSlices === undefined
+      ? db.selectFrom('ledger').selectAll().where(fit).orderBy('id', 'desc')
+      : fromSlices.where(fit).orderBy('ledger.id', 'desc');
 
   // One more than asked for tells whether there is a next page.
-  const rows = await query
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute();
+  const rows: readonly LedgerTable[] = await query.limit(limit + 1).execute();
   const shown = rows.slice(0, limit);
   return { rows: shown.map(fromTableRow), next: rows.length > limit ? shown.at(-1)?.id : undefined };
+}
+
+function toFits(filter: LedgerFilter): RawBuilder<boolean>[] {
+  const { clientRequestId, status, outcome } = filter;
+  const fits = toConditions(filter).map(({ column, value }) => {
+    if (value === '') return isEmpty(column);
+    // Few rows have one ID of a client; the index of anything else is kept out of it.
+    if (clientRequestId !== undefined) return sql<boolean>`coalesce(${sql.ref(column)}, '') = ${value}`;
+    return sql<boolean>`${sql.ref(column)} = ${value}`;
+  });
+  if (clientRequestId !== undefined) fits.push(sql`client_request_id = ${toName(clientRequestId)}`);
+  if (status !== undefined) fits.push(sql`status = ${status}`);
+  // The indices of these two leave out what nearly every row has; only in these words do they count as fitting.
+  if (outcome !== undefined && outcome !== 'ok') fits.push(sql`outcome <> 'ok'`);
+  if (status !== undefined && status !== 200) fits.push(sql`status <> 200`);
+  return fits;
 }
 
 /** When everything has begun that stands before this row. */

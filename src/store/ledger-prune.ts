@@ -1,7 +1,9 @@
 /** Takes out of the ledger what is kept no longer: a few thousand rows at a time, so that nobody waits long for the lock. Sums stay. */
 
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
+import { isSqlite } from './ledger-insert.ts';
 import { firstIdOf } from './ledger-rows.ts';
+import { deleteSlices, slicedColumns } from './ledger-slices.ts';
 import type { Schema } from './schema.ts';
 
 const rowsAtOnce = 2_000;
@@ -21,16 +23,23 @@ export async function pruneRows(db: Kysely<Schema>, beforeMs: number): Promise<n
       .values({ id: pruningId, before })
       .onConflict((conflict) => conflict.column('id').doUpdateSet({ before }).where('pruning.before', '<', before))
       .execute();
-    const { numDeletedRows: rows } = await trx
-      .deleteFrom('ledger')
-      .where('id', 'in', trx.selectFrom('ledger').select('id').where('id', '<', end).orderBy('id').limit(rowsAtOnce))
-      .executeTakeFirstOrThrow();
+    const rows = await deleteRows(trx, end);
     const { numDeletedRows: captures } = await trx
       .deleteFrom('captures')
       .where('id', 'in', trx.selectFrom('captures').select('id').where('id', '<', end).orderBy('id').limit(rowsAtOnce))
       .executeTakeFirstOrThrow();
-    return Number(rows + captures);
+    return rows + Number(captures);
   });
+}
+
+async function deleteRows(trx: Transaction<Schema>, end: string): Promise<number> {
+  const deletion = trx
+    .deleteFrom('ledger')
+    .where('id', 'in', trx.selectFrom('ledger').select('id').where('id', '<', end).orderBy('id').limit(rowsAtOnce));
+  if (!isSqlite(trx)) return Number((await deletion.executeTakeFirstOrThrow()).numDeletedRows);
+  const rows = await deletion.returning(slicedColumns).execute();
+  if (rows.length > 0) await deleteSlices(trx, rows);
+  return rows.length;
 }
 
 export async function pruneCaptures(db: Kysely<Schema>, nowMs: number): Promise<number> {

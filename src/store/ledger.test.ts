@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { describeLedgerStore } from '../../test/support/ledger-conformance.ts';
-import { imported } from '../../test/support/ledger-rows.ts';
+import { imported, spreadRows } from '../../test/support/ledger-rows.ts';
 import { tamper } from '../../test/support/tampering.ts';
+import type { LedgerRow } from '../core/ledger-row.ts';
+import type { ImportedRow } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { openStore } from './open-store.ts';
 
@@ -85,6 +88,45 @@ test('rows that are gone although nothing was pruned are found even where no old
   assert.equal((await verifyAfter(t, 'DELETE FROM ledger')).length, 2);
 });
 
+/** The tables as they were before there were slices. */
+const undoSlices = `
+  DROP TABLE ledger_slices;
+  ${['key', 'project', 'model', 'upstream', 'operation', 'outcome', 'status']
+    .map((column) => `CREATE INDEX ledger_${column} ON ledger (${column}, id)`)
+    .join(';')}`;
+
+function readSlices(file: string): string[] {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const slices = database.prepare('SELECT kind, name, slice FROM ledger_slices').all();
+  database.close();
+  return slices.map(({ kind, name, slice }) => `${kind} ${name} ${slice}`);
+}
+
+const spread = { keys: 5, projects: 2, models: 4, upstreams: 3, fromMs: startMs };
+const toImported = (row: LedgerRow): ImportedRow => ({ row, accounts: [] });
+
+test('of every slice of time it is known what rows it has: as they come, from before there were slices, and after some went', async (t) => {
+  const { store, file } = await openFile(t, createFakeClock());
+  const rows = [...spreadRows({ ...spread, rows: 5_000, toMs: startMs + 10_000 })];
+  await store.ledger.import('j', rows.map(toImported), { segment: 1, offset: 1 });
+  const imported = readSlices(file);
+  assert.ok(imported.length > 100 && imported.length < 300, String(imported.length));
+
+  await store.close();
+  tamper(file, `${undoSlices}; DELETE FROM kysely_migration WHERE name >= '0013'`);
+  const again = await openStore(`sqlite:${file}`, { cwd: '/nowhere' });
+  t.after(() => again.close());
+  assert.deepEqual(readSlices(file), imported);
+
+  // Within a slice, and within those that go at once.
+  const beforeMs = startMs + 6_500;
+  while ((await again.ledger.prune(beforeMs)) > 0);
+  const { store: other, file: otherFile } = await openFile(t, createFakeClock());
+  const young = rows.filter(({ startedAtMs }) => startedAtMs >= beforeMs);
+  await other.ledger.import('j', young.map(toImported), { segment: 1, offset: 1 });
+  assert.deepEqual(readSlices(file), readSlices(otherFile));
+});
+
 test('a store of a version without the sums of each key alone gets them from those by day', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   const rows = [
@@ -97,7 +139,7 @@ test('a store of a version without the sums of each key alone gets them from tho
   await store.close();
   tamper(
     file,
-    `DROP TABLE usage_key_days; DROP TABLE budget_nodes; ALTER TABLE sessions DROP COLUMN proved_at;
+    `${undoSlices}; DROP TABLE usage_key_days; DROP TABLE budget_nodes; ALTER TABLE sessions DROP COLUMN proved_at;
      ALTER TABLE invitations DROP COLUMN kept; ALTER TABLE keys DROP COLUMN shape;
      DELETE FROM kysely_migration WHERE name >= '0009'`,
   );

@@ -9,6 +9,8 @@ export interface Schema {
   readonly audit: AuditTable;
   readonly settings: SettingTable;
   readonly ledger: LedgerTable;
+  /** In SQLite alone. */
+  readonly ledger_slices: LedgerSliceTable;
   readonly usage_hours: UsageTable;
   readonly usage_days: UsageTable;
   readonly usage_key_days: KeyUsageTable;
@@ -145,6 +147,16 @@ export interface LedgerTable {
   readonly upstream_ms: number | null;
   readonly cache: string | null;
   readonly client_address: string | null;
+}
+
+/** One where rows of this name began within this slice of time. */
+export interface LedgerSliceTable {
+  /** A column of the ledger. */
+  readonly kind: string;
+  /** Empty where there is none. */
+  readonly name: string;
+  /** Milliseconds since the epoch, divided by the length of a slice. */
+  readonly slice: number;
 }
 
 /** A whole number that may be more than a JavaScript number holds exactly. */

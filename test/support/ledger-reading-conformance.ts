@@ -5,7 +5,7 @@ import { describe, type TestContext, test } from 'node:test';
 import type { LedgerFilter, LedgerStore, Store } from '../../src/core/store.ts';
 import { createFakeClock } from './fake-clock.ts';
 import { hostileTexts, toStored } from './hostile-texts.ts';
-import { imported, ledgerRow, rowId } from './ledger-rows.ts';
+import { imported, ledgerRow, rowId, spreadRows } from './ledger-rows.ts';
 import type { OpenStore } from './store-conformance.ts';
 
 const hourMs = 3_600_000;
@@ -86,6 +86,54 @@ export function describeLedgerReading(openStore: OpenStore): void {
       assert.deepEqual(await find({ fromMs: -1e20, toMs: 1e20 }), ids([d, c, b, a]));
       assert.deepEqual(await find({ key: 'b', project: 'p', status: 201, toMs: startMs + 4 }), [d.id]);
       assert.deepEqual(await find({ key: 'a', outcome: 'refused' }), []);
+    });
+
+    test('are all rows that fit, whatever is asked for together and in which parts the rows came', async (t) => {
+      const { ledger } = await open(t, openStore);
+      // One in 400 ms, and then one in an hour: many in a stretch of time, and stretches with one.
+      const many = {
+        rows: 300,
+        fromMs: startMs,
+        toMs: startMs + 120_000,
+        keys: 5,
+        projects: 2,
+        models: 4,
+        upstreams: 3,
+      };
+      const few = { ...many, rows: 60, fromMs: startMs + hourMs, toMs: startMs + 60 * hourMs, seed: 2 };
+      const rows = [...spreadRows(many), ...spreadRows(few)].map((row, n) => ({
+        ...row,
+        id: rowId(row.startedAtMs, n),
+      }));
+      for (let part = 0; part < 7; part++) {
+        const of = rows.filter((_, n) => n % 7 === part).map((row) => ({ row, accounts: [] }));
+        await ledger.import('j', of, somewhere);
+      }
+      const [{ key, operation, ...first } = ledgerRow()] = rows;
+      const [project, model] = [first.project ?? '', first.model ?? ''];
+      const filters: LedgerFilter[] = [
+        ...[{ key }, { project }, { model }, { upstream: 'upstream-1' }, { upstream: '' }, { operation }],
+        ...[{ outcome: 'error' as const }, { outcome: 'ok' as const }, { status: 200 }, { status: 429 }],
+        ...[
+          { key, outcome: 'error' as const },
+          { key, model, status: 200 },
+          { upstream: '', status: 429 },
+        ],
+        ...[
+          { key, fromMs: startMs + 30_000, toMs: startMs + 90_000 },
+          { model, toMs: startMs + 60_001 },
+        ],
+      ];
+      for (const filter of filters) {
+        const { fromMs = 0, toMs = Number.POSITIVE_INFINITY, ...others } = filter;
+        const expected = rows
+          .filter((row) => row.startedAtMs >= fromMs && row.startedAtMs < toMs)
+          .filter((row) =>
+            Object.entries(others).every(([name, value]) => (row[name as keyof typeof row] ?? '') === value),
+          );
+        assert.ok(expected.length > 0, JSON.stringify(filter));
+        assert.deepEqual(await readAll(ledger, filter, 7), ids(expected).toReversed(), JSON.stringify(filter));
+      }
     });
 
     test('what is no cursor, and pages of no length, are refused', async (t) => {

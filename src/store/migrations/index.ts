@@ -13,6 +13,7 @@ import { keyDays } from './0009-key-days.ts';
 import { proofs } from './0010-proofs.ts';
 import { budgetNodes } from './0011-budget-nodes.ts';
 import { keyShapes } from './0012-key-shapes.ts';
+import { ledgerSlices } from './0013-ledger-slices.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys': keys,
@@ -27,4 +28,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0010-proofs': proofs,
   '0011-budget-nodes': budgetNodes,
   '0012-key-shapes': keyShapes,
+  '0013-ledger-slices': ledgerSlices,
 };
