@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { routes } from '../routes/index.ts';
 import { openapi } from './openapi.ts';
 
 async function print(values: Readonly<Record<string, boolean>>) {
@@ -15,4 +16,31 @@ test('the gateway is described, and the admin API where that is asked for', asyn
   assert.deepEqual([gateway.openapi, admin.openapi], ['3.1.0', '3.1.0']);
   assert.ok('/v1/rerank' in gateway.paths && !('/api/ledger' in gateway.paths));
   assert.ok('/api/ledger/{id}' in admin.paths && !('/v1/rerank' in admin.paths));
+});
+
+test('paths for clients of other services are described: what they take as on the plain path, what they answer in their shape', async () => {
+  const { paths, components } = await print({});
+  const shaped = routes.flatMap(({ path, shapedPaths = {} }) =>
+    Object.entries(shapedPaths).map(([at, shape]) => ({ path, at, shape })),
+  );
+  assert.ok(shaped.some(({ at }) => at === '/voyage/v1/rerank'));
+  for (const { path, at, shape } of shaped) {
+    const { operationId, summary, description, ...rest } = paths[at].post;
+    const { operationId: plainId, ...plain } = paths[path].post;
+    assert.deepEqual(rest, plain, at);
+    assert.equal(summary.includes(`in the shape \`${shape}\``), path === '/v1/rerank', at);
+    assert.match(description, shape === 'cohere' ? /^Errors have `message`/ : /^Errors have `detail`/, at);
+    assert.notEqual(operationId, plainId);
+  }
+  const operations: { operationId?: string }[] = Object.values(paths).flatMap((one) => Object.values(Object(one)));
+  const ids = operations.flatMap(({ operationId }) => operationId ?? []);
+  assert.equal(new Set(ids).size, ids.length);
+  const { detail, message } = components.schemas.Error.properties;
+  assert.deepEqual(
+    [detail.description, message.description].map((text) => text.match(/`\w+`/g)),
+    [
+      ['`jina`', '`voyage`'],
+      ['`cohere`', '`tei`'],
+    ],
+  );
 });

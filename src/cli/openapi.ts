@@ -2,9 +2,10 @@
 
 import { endpoints } from '../admin/endpoints/index.ts';
 import { toAdminDocument } from '../admin/openapi.ts';
+import { errorMember } from '../core/error-shape.ts';
 import { type ErrorCode, errorTable, upstreamCodes } from '../core/errors.ts';
 import type { Route } from '../core/route.ts';
-import { rerankShapes } from '../core/translation.ts';
+import { type RerankShape, rerankShapes } from '../core/translation.ts';
 import { routes } from '../routes/index.ts';
 import { version } from '../version.ts';
 import type { Command } from './command.ts';
@@ -25,7 +26,12 @@ export const openapi: Command = {
 
 function toDocument(): Json {
   const paths: Json = {};
-  for (const route of routes) paths[route.path] = { post: toOperation(route) };
+  for (const route of routes) {
+    paths[route.path] = { post: toOperation(route) };
+    for (const [path, shape] of Object.entries(route.shapedPaths ?? {})) {
+      paths[path] = { post: { ...toOperation(route), ...forClientsOf(shape, route, path) } };
+    }
+  }
   paths['/v1/models'] = { get: modelList };
   paths['/v1/models/{model}'] = { get: oneModel };
   paths['/healthz'] = { get: probe('The process is alive.', { 200: 'Alive.' }) };
@@ -73,10 +79,23 @@ function toOperation(route: Route): Json {
           'x-request-id': { schema: { type: 'string' } },
           'x-postern-translated': { schema: { type: 'string' } },
         },
-        content: { 'application/json': { schema: { type: 'object' } }, ...streamed },
+        content: { 'application/json': { schema: { type: toAnswerType(route) } }, ...streamed },
       },
       ...errorReferences(),
     },
+  };
+}
+
+/** Clients of the shape `tei` read a bare list. */
+const toAnswerType = ({ operation }: Route): Json[string] => (operation === 'rerank' ? ['object', 'array'] : 'object');
+
+/** What is different on such a path. */
+function forClientsOf(shape: RerankShape, route: Route, path: string): Json {
+  const rerank = route.operation === 'rerank' ? `, with the answer in the shape \`${shape}\`` : '';
+  return {
+    operationId: path.slice(1).replaceAll('/', '_'),
+    summary: `As \`${route.path}\`, for clients that were written for another service${rerank}.`,
+    description: `Errors have \`${errorMember[shape]}\` beside \`error\`.`,
   };
 }
 
@@ -154,6 +173,12 @@ function errorReferences(): Json {
   return references;
 }
 
+const shapesWith = (member: string): string =>
+  rerankShapes
+    .filter((shape) => errorMember[shape] === member)
+    .map((shape) => `\`${shape}\``)
+    .join(' and ');
+
 const errorSchema = {
   type: 'object',
   required: ['error'],
@@ -174,6 +199,12 @@ const errorSchema = {
         upstream: { description: 'What the upstream said, where its words were put into this shape.' },
       },
     },
+    ...Object.fromEntries(
+      [...new Set(Object.values(errorMember))].map((member) => [
+        member,
+        { type: 'string', description: `The message once more, for clients of ${shapesWith(member)}.` },
+      ]),
+    ),
   },
 };
 

@@ -2,7 +2,8 @@
 
 import type { RerankShape } from './translation.ts';
 
-const memberOf: Readonly<Record<RerankShape, 'detail' | 'message'>> = {
+/** What it is called there. */
+export const errorMember: Readonly<Record<RerankShape, 'detail' | 'message'>> = {
   voyage: 'detail',
   jina: 'detail',
   cohere: 'message',
@@ -10,5 +11,5 @@ const memberOf: Readonly<Record<RerankShape, 'detail' | 'message'>> = {
 };
 
 export function besideError(shape: RerankShape | undefined, message: string): Readonly<Record<string, string>> {
-  return shape === undefined ? {} : { [memberOf[shape]]: message };
+  return shape === undefined ? {} : { [errorMember[shape]]: message };
 }
