@@ -30,6 +30,13 @@ test('a secret that is not known is a variable of the shell, and stands in no ca
   }
 });
 
+test('of a gateway that listens on a socket alone the call with curl is shown, and no library that could not reach it', () => {
+  const [curl, ...others] = toSnippets({ ...facts, baseUrl: 'unix:/run/p.sock:/ai' });
+  assert.match(curl?.code ?? '', /^curl --unix-socket \/run\/p\.sock http:\/\/localhost\/ai\/v1\/embeddings /);
+  assert.match(curl?.note ?? '', /socket alone/);
+  assert.deepEqual(others, []);
+});
+
 test('each library is given the address that it wants', () => {
   assert.match(codeOf('openai-python'), /base_url="http:\/\/127\.0\.0\.1:4000\/ai\/v1"/);
   assert.match(codeOf('openai-node'), /baseURL: "http:\/\/127\.0\.0\.1:4000\/ai\/v1"/);

@@ -1,5 +1,7 @@
 /** Calls of the gateway, ready to be pasted: for curl and for the libraries that people use. Pure text. */
 
+import { isAtSocket, toBodyText, toCurlLine } from './curl-line.ts';
+
 export type SnippetOperation = 'embeddings' | 'rerank' | 'completions' | 'moderations' | 'edits';
 
 export interface SnippetFacts {
@@ -40,35 +42,22 @@ const toBody = ({ model, operation }: Pick<SnippetFacts, 'model' | 'operation'>)
   ...bodies[operation],
 });
 
+const atSocket =
+  'The gateway listens on a socket alone: libraries need an HTTP client that connects to it, or a proxy before it.';
+
 /** Those that can do what is asked for. */
 export function toSnippets(facts: SnippetFacts): CallSnippet[] {
+  if (isAtSocket(facts.baseUrl)) return [{ ...toCurlSnippet(facts), note: atSocket }];
   const always = [toCurlSnippet(facts), toOpenAiPython(facts), toOpenAiNode(facts)];
   if (facts.operation === 'rerank') return [...always, toCohere(facts)];
   if (facts.operation === 'embeddings') return [...always, toLangChain(facts)];
   return always;
 }
 
-/** For a POSIX shell: between single quotes nothing means anything. */
-const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
-
 function toCurlSnippet({ baseUrl, secret, model, operation }: SnippetFacts): CallSnippet {
-  const authorization =
-    secret === undefined ? '"Authorization: Bearer $POSTERN_KEY"' : quote(`Authorization: Bearer ${secret}`);
-  const code = [
-    `curl ${quote(`${baseUrl}/v1/${operation}`)}`,
-    `-H ${authorization}`,
-    `-H ${quote('Content-Type: application/json')}`,
-    `-d ${quote(toText(toBody({ model, operation })))}`,
-  ].join(' \\\n  ');
+  const body = toBodyText(toBody({ model, operation }));
+  const code = toCurlLine({ baseUrl, path: `/v1/${operation}`, secret, body });
   return { id: 'curl', title: 'curl', language: 'Shell', code };
-}
-
-/** Longer ones are written over several lines. */
-const longestLine = 100;
-
-function toText(body: Body): string {
-  const flat = JSON.stringify(body);
-  return flat.length > longestLine ? JSON.stringify(body, null, 2) : flat;
 }
 
 /** As both JavaScript and Python read it. */

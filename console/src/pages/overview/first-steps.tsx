@@ -7,6 +7,7 @@ import { Link } from 'wouter';
 import type { About, FirstSteps as Steps } from '../../../../src/admin/contract.ts';
 import { ask } from '../../api/client.ts';
 import { Snippet } from '../../parts/copy.tsx';
+import { toCurlLine } from '../../parts/curl-line.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { isNew, useFirstSteps } from './queries.ts';
 
@@ -113,15 +114,11 @@ function FirstRequest({ steps: { sample, requests } }: { readonly steps: Steps }
         maw={420}
         autoComplete="off"
       />
-      <Snippet code={toCurl(about?.clientUrl ?? '', sample, key)} language="curl" label="Copy the curl command" />
+      <Snippet
+        code={toCurlLine({ ...sample, baseUrl: about?.clientUrl ?? '', secret: key === '' ? undefined : key })}
+        language="curl"
+        label="Copy the curl command"
+      />
     </Stack>
-  );
-}
-
-function toCurl(url: string, { path, body }: NonNullable<Steps['sample']>, key: string): string {
-  const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-  const header = key === '' ? '"Authorization: Bearer $POSTERN_KEY"' : quote(`Authorization: Bearer ${key}`);
-  return [`curl ${url}${path}`, `-H ${header}`, `-H 'Content-Type: application/json'`, `-d ${quote(body)}`].join(
-    ' \\\n  ',
   );
 }
