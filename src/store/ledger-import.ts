@@ -15,7 +15,7 @@ import {
   plus,
   rowsOfJson,
 } from './ledger-insert.ts';
-import { sumColumns, toStorable, toTableRow } from './ledger-rows.ts';
+import { sumColumns, toRowValues, toStorable, toTableRow } from './ledger-rows.ts';
 import { createInsertOfSlices } from './ledger-slices.ts';
 import { addUpRows } from './ledger-sums.ts';
 import type { KeyUsageTable, LedgerTable, Schema, UsageTable } from './schema.ts';
@@ -68,7 +68,10 @@ function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
   const ifAbsent = <O>(insert: InsertQueryBuilder<Schema, 'ledger', O>) =>
     insert.onConflict((conflict) => conflict.column('id').doNothing());
   if (isSqlite(db)) {
-    const insert = createInsertOfEach((row: LedgerTable) => ifAbsent(db.insertInto('ledger').values(row)).compile());
+    const insert = createInsertOfEach(
+      (row: LedgerTable) => ifAbsent(db.insertInto('ledger').values(row)).compile(),
+      toRowValues,
+    );
     return async (trx, entries) => {
       const written = await insert(trx, toRows(entries));
       return entries.filter((_, index) => written[index] === 1);

@@ -15,13 +15,16 @@ export type Insert<T, R> = (trx: Transaction<Schema>, rows: readonly T[]) => Pro
 export const isSqlite = (db: Kysely<Schema>): boolean => db.getExecutor().adapter instanceof SqliteAdapter;
 
 /** For SQLite: the statement takes one row. Gives back how many rows were written for each of those given. */
-export function createInsertOfEach<T extends object>(compile: (row: T) => CompiledQuery): Insert<T, number> {
+export function createInsertOfEach<T extends object>(
+  compile: (row: T) => CompiledQuery,
+  toValues: (row: T) => SQLInputValue[] = Object.values,
+): Insert<T, number> {
   let statement: CompiledQuery | undefined;
   return async (trx, rows) => {
     const [first] = rows;
     if (first === undefined) return [];
     statement ??= compile(first);
-    const lists = rows.map((row): SQLInputValue[] => Object.values(row));
+    const lists = rows.map(toValues);
     return (await trx.executeQuery<number>(withEach(statement, lists))).rows;
   };
 }

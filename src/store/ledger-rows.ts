@@ -1,5 +1,6 @@
 /** Rows of the ledger as the table has them, and as everyone else does; and what an ID says of the time. */
 
+import type { SQLInputValue } from 'node:sqlite';
 import type { LedgerRow, RowOutcome, TryRecord } from '../core/ledger-row.ts';
 import type { Label, Operation } from '../core/operation.ts';
 import type { LedgerFilter } from '../core/store.ts';
@@ -87,6 +88,47 @@ export function toTableRow(row: LedgerRow): LedgerTable {
     cache: orNull(row.cache, toStorable),
     client_address: orNull(row.clientAddress, toStorable),
   };
+}
+
+/** The values of such a row, in its order: `Object.values` takes ten times as long over so many. */
+export function toRowValues(row: LedgerTable): SQLInputValue[] {
+  return [
+    row.id,
+    row.client_request_id,
+    row.started_at,
+    row.node,
+    row.key,
+    row.project,
+    row.route,
+    row.operation,
+    row.label,
+    row.model,
+    row.upstream,
+    row.upstream_model,
+    row.attempts,
+    row.tries,
+    row.outcome,
+    row.status,
+    row.error,
+    row.prompt_tokens,
+    row.completion_tokens,
+    row.total_tokens,
+    row.search_units,
+    row.cached_tokens,
+    row.billed_input_tokens,
+    row.billed_output_tokens,
+    row.billed_search_units,
+    row.is_estimated,
+    row.items,
+    row.cost_nanos,
+    row.request_bytes,
+    row.response_bytes,
+    row.duration_ms,
+    row.first_byte_ms,
+    row.upstream_ms,
+    row.cache,
+    row.client_address,
+  ];
 }
 
 /** Rows of other versions may be without a field. */
