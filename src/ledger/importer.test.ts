@@ -90,6 +90,35 @@ test('rows go into the store as they come, and ended nodes are released before t
   await until(() => importer.state().bytesBehind === 0);
 });
 
+test('the more rows a look brought, the longer the pause until the next', async (t) => {
+  const { journal, reader, start } = await setUp(t);
+  const pollMs = 20;
+  const looks: { readonly rows: number; readonly atMs: number }[] = [];
+  let times = 1;
+  const watched: JournalReader = {
+    ...reader,
+    async read(most) {
+      const atMs = performance.now();
+      const batch = await reader.read(most);
+      const rows = batch.rows.flatMap((row) => Array.from({ length: times }, () => row));
+      looks.push({ rows: rows.length, atMs });
+      return { ...batch, rows };
+    },
+  };
+  const importer = start({ own: watched, pollMs });
+  await importer.caughtUp();
+  const pauseAfter = async (rows: number): Promise<number> => {
+    times = rows;
+    await journal.note(settlementLine(id(rows)));
+    const at = (): number => looks.findIndex((look) => look.rows === rows);
+    await until(() => at() >= 0 && looks.length > at() + 1);
+    return (looks[at() + 1]?.atMs ?? 0) - (looks[at()]?.atMs ?? 0);
+  };
+  // Timers are a little early at times.
+  assert.ok((await pauseAfter(1)) > 2 * pollMs - 2);
+  assert.ok((await pauseAfter(500)) > 5 * pollMs - 2);
+});
+
 test('while the store fails nothing more is read, and afterwards every row is there once', async (t) => {
   const { clock, store, journal, reader, told, start } = await setUp(t);
   let isAway = true;

@@ -66,10 +66,12 @@ export interface Importer {
   close(): Promise<void>;
 }
 
-const defaultBatch = 1_000;
+/** As many as come in the longest pause from a gateway that answers thousands a second; they take SQLite some 30 ms. */
+const defaultBatch = 3_000;
 const defaultPollMs = 100;
-/** A look that brought rows is followed by a longer pause: of several thousand a second a whole batch comes in it. */
-const busyPolls = 2;
+/** A look that brought rows is followed by a longer pause, and one that brought many by a still longer one: the more come at once, the less each costs. */
+const polls = { nothing: 1, some: 2, many: 5 } as const;
+const manyRows = 200;
 const orphansEveryMs = 10_000;
 const tidyEveryMs = 1_000;
 const pruneEveryMs = 3_600_000;
@@ -80,7 +82,7 @@ const longestPauseMs = 2_000;
 const closeWithinMs = 5_000;
 
 /** What a look at a journal brought: nothing, what had come since the last one, or more than went into one batch. */
-type Came = 'nothing' | 'some' | 'much';
+type Came = 'nothing' | 'some' | 'many' | 'more';
 
 export function createImporter(deps: ImporterDeps): Importer {
   const importer = new JournalImporter(deps);
@@ -182,7 +184,7 @@ class JournalImporter implements Importer {
       for (const source of this.#sources) came.push(await this.#step(source));
       const isBusy = came.some((one) => one !== 'nothing');
       // Rows that come all the time are taken many at each look: a few at a time cost ten times as much each.
-      let isHurried = came.includes('much') || (isBusy && (this.#isClosing || this.#behindAtStart.size > 0));
+      let isHurried = came.includes('more') || (isBusy && (this.#isClosing || this.#behindAtStart.size > 0));
       if (this.#behindAtStart.size > 0) this.#tellProgress();
       else this.#isCaughtUp = true;
       if (this.#isCaughtUp) this.#caughtUp.resolve();
@@ -191,7 +193,8 @@ class JournalImporter implements Importer {
         this.#claimOrphans();
         if (await this.#prune()) isHurried = true;
       }
-      if (!isHurried) await this.#pause(isBusy ? this.#pollMs * busyPolls : this.#pollMs);
+      const most = came.includes('many') ? 'many' : isBusy ? 'some' : 'nothing';
+      if (!isHurried) await this.#pause(this.#pollMs * polls[most]);
     }
     for (const source of this.#sources) await this.#giveUp(source);
     this.#sources = [];
@@ -235,7 +238,8 @@ class JournalImporter implements Importer {
     await reader.imported(position);
     source.position = position;
     source.held = undefined;
-    return isFull ? 'much' : 'some';
+    if (isFull) return 'more';
+    return rows.length < manyRows ? 'some' : 'many';
   }
 
   /** What could not be deleted when it was imported. */
