@@ -46,15 +46,21 @@ function gatheringFor({ announcedBytes, coding }: BodyPlan, room: Room): Gatheri
 
 const nothing = (): number => 0;
 
+/** Whoever waits for a body. */
+export interface BodyReader {
+  /** No more of it is read, be it whole or not; so many bytes came over the wire. */
+  onBodyRead(receivedBytes: number): void;
+}
+
 /** One body being read. Someone else may end it: the edge, when its client leaves. */
 export class BodyReading implements RequestSink, DecodingSink {
-  /** As they came over the wire. */
-  receivedBytes = 0;
-
   readonly #request: ServerRequest;
+  readonly #reader: BodyReader;
   readonly #limitBytes: number;
   readonly #gathering: Gathering;
   readonly #decoding: Decoding | undefined;
+  /** As they came over the wire. */
+  #receivedBytes = 0;
   #decodedBytes = 0;
   /** All has come; and all of it is decoded, which may be before. */
   #isReceived = false;
@@ -62,8 +68,9 @@ export class BodyReading implements RequestSink, DecodingSink {
   #resolve: ((body: Buffer | Promise<Buffer>) => void) | undefined = undefined;
   #reject: ((error: GatewayError) => void) | undefined = undefined;
 
-  constructor(request: ServerRequest, plan: BodyPlan, room: Room) {
+  constructor(request: ServerRequest, plan: BodyPlan, room: Room, reader: BodyReader) {
     this.#request = request;
+    this.#reader = reader;
     this.#limitBytes = plan.limitBytes;
     this.#gathering = gatheringFor(plan, room);
     this.#decoding = plan.coding === undefined ? undefined : new Decoding(plan.coding, this);
@@ -83,6 +90,7 @@ export class BodyReading implements RequestSink, DecodingSink {
     if (this.#reject === undefined) return false;
     this.#reject(error);
     this.#reject = undefined;
+    this.#reader.onBodyRead(this.#receivedBytes);
     this.#gathering.drop();
     this.#decoding?.drop();
     // What still comes is thrown away, and must not wait for anyone.
@@ -92,8 +100,8 @@ export class BodyReading implements RequestSink, DecodingSink {
 
   onBody(chunk: Buffer): void {
     if (this.#reject === undefined) return; // it was refused
-    this.receivedBytes += chunk.length;
-    if (this.receivedBytes > this.#limitBytes) this.fail(tooLarge(this.#limitBytes, 'goes on beyond it'));
+    this.#receivedBytes += chunk.length;
+    if (this.#receivedBytes > this.#limitBytes) this.fail(tooLarge(this.#limitBytes, 'goes on beyond it'));
     else if (this.#decoding !== undefined) this.#decoding.push(chunk);
     else if (!this.#gathering.add(chunk)) this.fail(outgrown());
   }
@@ -111,6 +119,7 @@ export class BodyReading implements RequestSink, DecodingSink {
 
   #finish(): void {
     this.#reject = undefined;
+    this.#reader.onBodyRead(this.#receivedBytes);
     this.#resolve?.(this.#gathering.whole());
   }
 

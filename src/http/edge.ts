@@ -13,7 +13,7 @@ import type { WireFault } from '../wire/fault.ts';
 import type { AnswerEnd, ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 import { toClientAddress } from './address.ts';
-import { announcedBytesOf, type BodyPlan, BodyReading, bytesToBeginWith } from './body.ts';
+import { announcedBytesOf, type BodyPlan, type BodyReader, BodyReading, bytesToBeginWith } from './body.ts';
 import { findCoding } from './coding.ts';
 import { allowOrigin, answerPreflight } from './cors.ts';
 import { toRawError, writeError, writeJson } from './error-answer.ts';
@@ -76,7 +76,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     response.ends = new ClientLink(exchange);
     noteAddress(exchange, request, isAtSocket);
     try {
-      await answer(exchange, request, response);
+      const answering = answer(exchange, request, response);
+      if (answering !== undefined) await answering;
     } catch (error) {
       const failure = toGatewayError(error);
       // Nobody knows where the next request would begin.
@@ -95,14 +96,15 @@ export function createEdge(deps: EdgeDeps): Edge {
     else response.limitReader(snapshot.server.requestTimeoutMs);
   }
 
-  async function answer(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<void> {
+  /** Undefined where it is answered already. */
+  function answer(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<void> | undefined {
     exchange.loopMark = withOwnMark(deps.installation, request.header(loopHeader));
     const { server } = exchange.snapshot;
     if (server.corsOrigins.length > 0) {
       allowOrigin(request, response, server.corsOrigins);
       if (answerPreflight(request, response)) {
         exchange.status = 204;
-        return;
+        return undefined;
       }
     }
 
@@ -123,17 +125,25 @@ export function createEdge(deps: EdgeDeps): Edge {
       case 'route':
         return deps.serve(exchange, place.route, place.modelFromPath, request, response);
       case 'models':
-      case 'model': {
-        const found = await deps.describeModels(exchange, place.kind === 'model' ? place.id : undefined, request);
-        writeOwn(exchange, response, 200, found);
-        return;
-      }
+        return describe(exchange, undefined, request, response);
+      case 'model':
+        return describe(exchange, place.id, request, response);
       case 'health':
         writeOwn(exchange, response, 200, { status: 'ok' });
-        return;
+        return undefined;
       case 'ready':
         writeOwn(exchange, response, deps.isReady() ? 200 : 503, readiness());
+        return undefined;
     }
+  }
+
+  async function describe(
+    exchange: Exchange,
+    id: string | undefined,
+    request: ServerRequest,
+    response: ServerAnswer,
+  ): Promise<void> {
+    writeOwn(exchange, response, 200, await deps.describeModels(exchange, id, request));
   }
 
   /** Rows that wait are safe in the journal, and no reason to send clients elsewhere: where the store is away, there is no elsewhere. */
@@ -145,7 +155,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       : { status, ledger: { import: 'failing', rows_waiting: rowsWaiting } };
   }
 
-  async function readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer> {
+  function readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer> {
     const { server } = exchange.snapshot;
     if (!isJsonMediaType(request.header('content-type'))) throw new GatewayError('unsupported_media_type');
     const coding = findCoding(request.header('content-encoding'));
@@ -154,20 +164,25 @@ export function createEdge(deps: EdgeDeps): Edge {
     const limitBytes = server.bodyLimitBytes;
     const plan = { limitBytes, announcedBytes: announcedBytesOf(request, limitBytes), coding };
     const found = findRoom(exchange, plan);
-    const room = found instanceof Promise ? await found : found;
+    return found instanceof Promise
+      ? found.then((room) => readInto(room, plan, exchange, request, response))
+      : readInto(found, plan, exchange, request, response);
+  }
+
+  function readInto(
+    room: Room,
+    plan: BodyPlan,
+    exchange: Exchange,
+    request: ServerRequest,
+    response: ServerAnswer,
+  ): Promise<Buffer> {
     exchange.requestRoom = room;
     // While it waited for its room.
     checkReadable(exchange, request);
     request.askForBody();
-
-    const reading = new BodyReading(request, plan, room);
-    if (response.ends instanceof ClientLink) response.ends.reading = reading;
-    try {
-      return await reading.whole();
-    } finally {
-      exchange.requestBytes = reading.receivedBytes;
-      if (response.ends instanceof ClientLink) response.ends.reading = undefined;
-    }
+    const { ends } = response;
+    if (!(ends instanceof ClientLink)) throw new TypeError('a body is read for a client');
+    return ends.read(new BodyReading(request, plan, room, ends));
   }
 
   /** Of a client that has gone, or whose request cannot be read, nothing more would come, and nobody would say so. */
@@ -203,13 +218,23 @@ export function createEdge(deps: EdgeDeps): Edge {
 }
 
 /** From the connection to what is done for its client: told when the answer has left, or the client has. */
-class ClientLink implements AnswerEnd {
+class ClientLink implements AnswerEnd, BodyReader {
   /** Of the body, while it comes. */
-  reading: BodyReading | undefined = undefined;
+  #reading: BodyReading | undefined = undefined;
   readonly #exchange: Exchange;
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
+  }
+
+  read(reading: BodyReading): Promise<Buffer> {
+    this.#reading = reading;
+    return reading.whole();
+  }
+
+  onBodyRead(receivedBytes: number): void {
+    this.#exchange.requestBytes = receivedBytes;
+    this.#reading = undefined;
   }
 
   onAnswerClosed(isWhole: boolean): void {
@@ -217,7 +242,7 @@ class ClientLink implements AnswerEnd {
     answerRoom?.release();
     if (isWhole) return;
     client.gone = true;
-    this.reading?.fail(new GatewayError('client_closed'));
+    this.#reading?.fail(new GatewayError('client_closed'));
     client.work?.clientLeft();
   }
 }

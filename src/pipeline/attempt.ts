@@ -93,7 +93,10 @@ class Attempts {
         const hedgeAfterMs = this.#hedgeAfterMs(turn);
         if (hedgeAfterMs === undefined) {
           const answer = await this.#ask(turn, this.#exchange.client);
-          if (answer !== undefined) return await pass(this.#plan, answer, turn, 'serves');
+          if (answer !== undefined) {
+            const passing = pass(this.#plan, answer, turn, 'serves');
+            return passing instanceof Promise ? await passing : passing;
+          }
         } else {
           const won = await this.#race(turn, hedgeAfterMs);
           if (won !== undefined) return await pass(this.#plan, won.answer, won.turn, 'serves');

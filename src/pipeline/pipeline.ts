@@ -55,14 +55,17 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   const { routes, checkPressure, admit, readBody, checkModel, spending, ledger } = deps;
   const readers = new Map<Route, QuestionReader>(routes.map((route) => [route, compileQuestionReader(route)]));
 
-  async function read(exchange: Exchange, route: Route, request: ServerRequest, response: ServerAnswer) {
-    const body = await readBody(exchange, request, response);
+  function readQuestion(
+    exchange: Exchange,
+    route: Route,
+    request: ServerRequest,
+    body: Buffer,
+  ): Question | Promise<Question> {
     if (exchange.key?.captureMs !== undefined) exchange.captured = new Captured(body);
     const reader = readers.get(route);
     if (reader === undefined) throw new TypeError(`route ${route.path} was not compiled`);
     checkShape(route, request.fields);
-    const question = reader(body);
-    return question instanceof Promise ? await question : question;
+    return reader(body);
   }
 
   /** Whatever knows the body ends with this: a stream may last for long after it. */
@@ -83,7 +86,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     checkPressure(exchange);
     settling.began(spending.begin(key));
 
-    const question = await read(exchange, route, request, response);
+    const read = readQuestion(exchange, route, request, await readBody(exchange, request, response));
+    const question = read instanceof Promise ? await read : read;
     const resolved = findModel(exchange, route, question, modelFromPath);
     exchange.modelId = resolved.id;
     exchange.shape ??= resolved.model.shape;
@@ -111,7 +115,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const settling = new Settling(exchange, deps);
     try {
       const { answer, headers } = await ask(exchange, route, modelFromPath, request, response, settling);
-      await passOn(exchange, answer, response, headers, settling);
+      await relay(exchange, answer, response, headers, settling);
     } catch (error) {
       await settling.failed(error);
       throw error;
@@ -123,22 +127,6 @@ interface Answered {
   readonly answer: Answer;
   /** What Postern adds to its head. */
   readonly headers: readonly string[];
-}
-
-/** The answer is taken, or let go of. */
-async function passOn(
-  exchange: Exchange,
-  answer: Answer,
-  response: ServerAnswer,
-  headers: readonly string[],
-  settling: Settling,
-): Promise<void> {
-  try {
-    await relay(exchange, answer, response, headers, settling);
-  } catch (error) {
-    answer.cancel();
-    throw error;
-  }
 }
 
 function findModel(

@@ -11,7 +11,7 @@ import { createUsageObserver, type Texts, type UsageObserver } from './usage.ts'
 
 /**
  * Resolves when the whole answer was handed to the client's socket, or can no longer be. Its end goes out when the ledger has
- * it; where that fails, the answer is cut, or, with nothing of it out, the promise is rejected.
+ * it; where that fails, the answer is cut, or, with nothing of it out, the promise is rejected. No more is taken of it then.
  */
 export function relay(
   exchange: Exchange,
@@ -21,7 +21,12 @@ export function relay(
   settling: Settling,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    new Relay(exchange, answer, response, settling, { resolve, reject }).start(ownHeaders);
+    const relaying = new Relay(exchange, answer, response, settling, { resolve, reject });
+    try {
+      relaying.start(ownHeaders);
+    } catch (error) {
+      relaying.fail(error);
+    }
   });
 }
 
@@ -144,7 +149,7 @@ class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     try {
       await this.#settling.answered(this.#answer, this.#observer);
     } catch (error) {
-      if (!(error instanceof GatewayError)) this.#waiter.reject(error);
+      if (!(error instanceof GatewayError)) this.fail(error);
     }
   }
 
@@ -155,6 +160,11 @@ class Relay implements AnswerSink, AnswerWatcher, ClientWork {
       this.#exchange.cut = true;
       this.#response.cut(this.#framing === 'none');
     }
+    this.fail(error);
+  }
+
+  fail(error: unknown): void {
+    this.#answer.cancel();
     this.#waiter.reject(error);
   }
 

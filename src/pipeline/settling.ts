@@ -7,7 +7,7 @@ import type { Ledger } from '../core/ledger.ts';
 import type { RowOutcome } from '../core/ledger-row.ts';
 import type { Answer } from '../core/outcome.ts';
 import type { Beginning, Reservation } from '../core/spending.ts';
-import type { Written } from '../core/usage.ts';
+import type { Usage, Written } from '../core/usage.ts';
 import { likelyTokens } from './likely-tokens.ts';
 import type { UsageObserver } from './usage.ts';
 
@@ -42,19 +42,26 @@ export class Settling {
   }
 
   /** An answer is over, or broke off. Resolves when that is written down; rejects where it cannot be. */
-  async answered(answer: Answer, observer: UsageObserver): Promise<void> {
+  answered(answer: Answer, observer: UsageObserver): Promise<void> {
+    const { cut, errorCode } = this.#exchange;
+    const counted = observer.finish(cut || errorCode !== undefined);
+    return counted instanceof Promise
+      ? counted.then((usage) => this.#settleWith(usage, answer, observer))
+      : this.#settleWith(counted, answer, observer);
+  }
+
+  #settleWith(usage: Usage | null, answer: Answer, observer: UsageObserver): Promise<void> {
     const exchange = this.#exchange;
-    const counted = observer.finish(exchange.cut || exchange.errorCode !== undefined);
-    const usage = counted instanceof Promise ? await counted : counted;
     // What a translated answer shows may be an estimate.
     exchange.usage = answer.translated === undefined ? (answer.countedApart ?? usage) : answer.translated.usage;
     exchange.decodedBytes = observer.decodedLength();
     if (isTextWorthReading(exchange)) exchange.written = observer.written();
-    if (exchange.written !== undefined && needsTokens(exchange, exchange.written, answer)) {
-      const tokens = await likelyTokens(exchange.written, exchange.target?.model ?? '');
-      exchange.written = { ...exchange.written, tokens };
-    }
-    await this.#settle();
+    const { written } = exchange;
+    if (written === undefined || !needsTokens(exchange, written, answer)) return this.#settle();
+    return likelyTokens(written, exchange.target?.model ?? '').then((tokens) => {
+      exchange.written = { ...written, tokens };
+      return this.#settle();
+    });
   }
 
   /** It ended with an error of ours. That it cannot be written down is no reason for another error. */
