@@ -54,7 +54,7 @@ export const benchKeys: readonly string[] = Array.from(
 const upstreamKey = 'sk-Qz7xVw3kJp9mHt2cRb6nXy8dFg4sLe5vTu1aWo0iKj7hGf3q';
 
 /** The flags of `bin/postern`. */
-const runtimeFlags = ['--max-semi-space-size=64', '--disable-warning=ExperimentalWarning'];
+const runtimeFlags = ['--max-semi-space-size=32', '--disable-warning=ExperimentalWarning'];
 const rawProxy = fileURLToPath(new URL('raw-proxy.ts', import.meta.url));
 const bareProxy = fileURLToPath(new URL('bare-proxy.ts', import.meta.url));
 const launcher = fileURLToPath(new URL('../bin/postern', import.meta.url));

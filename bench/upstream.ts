@@ -63,7 +63,7 @@ export async function startRawUpstream(
   writeFileSync(manifest, JSON.stringify(Object.fromEntries(files)));
   const child = children.start({
     command: runtime,
-    args: ['--max-semi-space-size=64', rawUpstream, manifest],
+    args: ['--max-semi-space-size=32', rawUpstream, manifest],
     outputFile: join(directory, 'raw-upstream.log'),
     core: 'load',
   });

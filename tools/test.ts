@@ -65,7 +65,7 @@ function run(files: readonly string[], concurrency: number | 'one process'): Pro
     process.execPath,
     [
       '--disable-warning=ExperimentalWarning',
-      '--max-semi-space-size=64',
+      '--max-semi-space-size=32',
       '--test',
       '--test-reporter=spec',
       '--test-timeout=180000',

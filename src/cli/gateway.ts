@@ -1,7 +1,7 @@
 /** Opens what one serving process needs, and closes it again where something of it cannot be had. */
 
 import { type Accounting, openAccounting } from '../accounting.ts';
-import { packMemory } from '../admission/memory.ts';
+import { countBuffersWithHeap, packMemory } from '../admission/memory.ts';
 import { type App, createApp } from '../app.ts';
 import type { Store } from '../core/store.ts';
 import type { Listening } from '../http/listener.ts';
@@ -62,6 +62,7 @@ async function assemble(
   context: CommandContext,
   closers: (() => Promise<void> | void)[],
 ): Promise<Omit<Gateway, 'close'>> {
+  countBuffersWithHeap();
   const { store, loaded } = found;
   const { snapshot } = loaded;
   const clock = systemClock;

@@ -124,7 +124,7 @@ function start(file: PromiseFile, scale: Scale, seed: number): ChildProcess {
     process.execPath,
     [
       '--disable-warning=ExperimentalWarning',
-      '--max-semi-space-size=64',
+      '--max-semi-space-size=32',
       '--expose-gc',
       '--test-force-exit',
       '--test-reporter=spec',
