@@ -8,7 +8,7 @@ test('a function belongs to the folder of src, the module of Node or the package
   const rooms = {
     'file:///home/x/src/postern/src/http/edge.ts': 'src/http',
     'file:///home/x/src/pipeline/deep/plan.ts': 'src/pipeline',
-    'file:///home/x/src/app.ts': 'src',
+    'file:///home/x/src/main.ts': 'src',
     'file:///home/x/bench/raw-proxy.ts': 'bench/raw-proxy.ts',
     'file:///home/x/node_modules/undici/lib/dispatcher/client-h1.js': 'undici',
     'file:///home/x/node_modules/a/node_modules/@redis/client/index.js': '@redis/client',

@@ -4,9 +4,9 @@ import type { Fault } from '../config/faults.ts';
 import type { FaultyConfiguration } from '../config/load.ts';
 import type { Store } from '../core/store.ts';
 import { nearestName } from '../lib/nearest-name.ts';
+import { type OpenStore, openExisting } from '../serve/configuration.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { CommandContext, ExitCode } from './command.ts';
-import { type OpenStore, openExisting } from './configuration.ts';
 import { printFaults } from './faults.ts';
 import { UserFault } from './user-fault.ts';
 

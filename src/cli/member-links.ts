@@ -4,12 +4,12 @@ import { createLinks, type MadeLink } from '../admin/access/links.ts';
 import { foldEmail, type MemberMeans, memberMeans } from '../core/member.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { systemClock } from '../lib/clock.ts';
+import type { OpenConfiguration } from '../serve/configuration.ts';
+import { toReachable } from '../serve/to-url.ts';
 import type { CommandContext } from './command.ts';
-import type { OpenConfiguration } from './configuration.ts';
 import { toInstantText } from './key-words.ts';
 import { actor, findMember, readRole } from './member-words.ts';
 import { toPrintable } from './printable.ts';
-import { toReachable } from './to-url.ts';
 import { UserFault } from './user-fault.ts';
 
 export function invite({ values, stdout }: CommandContext) {

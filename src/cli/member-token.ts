@@ -3,8 +3,8 @@
 import { reaches } from '../core/role.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createSecretWith, digestOf, hintOf } from '../lib/key-secret.ts';
+import type { OpenConfiguration } from '../serve/configuration.ts';
 import type { CommandContext } from './command.ts';
-import type { OpenConfiguration } from './configuration.ts';
 import { toExpiry } from './key-options.ts';
 import { toInstantText } from './key-words.ts';
 import { actor, findMember, readRole } from './member-words.ts';

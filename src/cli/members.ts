@@ -1,9 +1,9 @@
 /** `postern members`: who uses the console, and who may; for an owner who cannot sign in any more, and for scripts. */
 
 import { roles } from '../core/role.ts';
+import { type OpenConfiguration, openLeniently } from '../serve/configuration.ts';
 import { type Action, actAs } from './actions.ts';
 import type { Command, CommandContext } from './command.ts';
-import { type OpenConfiguration, openLeniently } from './configuration.ts';
 import { toInstantText } from './key-words.ts';
 import { changeRole, disable, enable, remove } from './member-changes.ts';
 import { invite, reset } from './member-links.ts';

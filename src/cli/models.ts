@@ -2,11 +2,11 @@
 
 import type { Target } from '../core/snapshot.ts';
 import type { HealthReport, TargetState } from '../core/target-state.ts';
+import { readConfiguration } from '../serve/configuration.ts';
 import { openStore, storeExists } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { reportMaxAgeMs } from '../telemetry/health-report.ts';
 import type { Command } from './command.ts';
-import { readConfiguration } from './configuration.ts';
 import { printFaults } from './faults.ts';
 import { toTable } from './table.ts';
 import { UserFault } from './user-fault.ts';

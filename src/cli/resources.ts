@@ -14,9 +14,9 @@ import { type Resource, type ResourceKind, resourceKinds } from '../core/store.t
 import { nearestName } from '../lib/nearest-name.ts';
 import type { KeyRing } from '../lib/sealed.ts';
 import { keysIn } from '../resource-desk.ts';
+import { createReader, type OpenResources, openResources } from '../serve/configuration.ts';
 import { type Action, actAs, FaultsFound } from './actions.ts';
 import type { Command, CommandContext } from './command.ts';
-import { createReader, type OpenResources, openResources } from './configuration.ts';
 import { toInstantText } from './key-words.ts';
 import { toPrintable } from './printable.ts';
 import { readRing } from './secret-ring.ts';

@@ -2,8 +2,8 @@
 
 import { readKeyRing } from '../config/secret-key.ts';
 import { type KeyRing, SecretKeyError } from '../lib/sealed.ts';
+import type { OpenResources } from '../serve/configuration.ts';
 import type { CommandContext } from './command.ts';
-import type { OpenResources } from './configuration.ts';
 import { UserFault } from './user-fault.ts';
 
 /** Undefined where there is none. */

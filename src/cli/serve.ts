@@ -1,15 +1,15 @@
 /** `postern serve`: runs the gateway until it is told to stop. */
 
+import { type OpenConfiguration, openConfiguration } from '../serve/configuration.ts';
+import { openGateway, openStoreToServe } from '../serve/gateway.ts';
+import { openForOperators } from '../serve/operators.ts';
+import { sayReady } from '../serve/ready.ts';
+import { startReloading } from '../serve/reload.ts';
+import { endAtNextSignal, nextSignal } from '../serve/stop.ts';
+import { toClientUrl } from '../serve/to-url.ts';
 import { createLog } from '../telemetry/log.ts';
 import type { Command, CommandContext, ExitCode } from './command.ts';
-import { type OpenConfiguration, openConfiguration } from './configuration.ts';
 import { printFaults } from './faults.ts';
-import { openGateway, openStoreToServe } from './gateway.ts';
-import { openForOperators } from './operators.ts';
-import { sayReady } from './ready.ts';
-import { startReloading } from './reload.ts';
-import { endAtNextSignal, nextSignal } from './stop.ts';
-import { toClientUrl } from './to-url.ts';
 
 export const serve: Command = {
   name: 'serve',
@@ -20,7 +20,7 @@ export const serve: Command = {
     // Set by team.ts for the processes that it starts.
     const { POSTERN_WORKER: worker } = context.env;
     if (worker === undefined || process.send === undefined) return start(context);
-    const { beWorker } = await import('./worker.ts');
+    const { beWorker } = await import('../serve/workers/worker.ts');
     return beWorker(() => open(context), Number(worker), context);
   },
 };
@@ -29,7 +29,7 @@ async function start(context: CommandContext): Promise<ExitCode> {
   const configuration = await open(context);
   if (configuration === undefined) return 1;
   if (configuration.loaded.snapshot.server.workers === 1) return serveAlone(configuration, context);
-  const { serveWithWorkers } = await import('./workers.ts');
+  const { serveWithWorkers } = await import('../serve/workers/workers.ts');
   return serveWithWorkers(configuration, context);
 }
 

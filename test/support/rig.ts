@@ -3,8 +3,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openAccounting } from '../../src/accounting.ts';
-import { type App, type AppDeps, createApp } from '../../src/app.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import type { Exchange } from '../../src/core/exchange.ts';
 import type { Snapshot } from '../../src/core/snapshot.ts';
@@ -12,6 +10,8 @@ import type { Store } from '../../src/core/store.ts';
 import { families } from '../../src/families/index.ts';
 import { bill } from '../../src/ledger/billing.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { openAccounting } from '../../src/serve/accounting.ts';
+import { type App, type AppDeps, createApp } from '../../src/serve/app.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Log } from '../../src/telemetry/log.ts';
 import { type RawRequest, type RawResponse, request } from './raw-client.ts';

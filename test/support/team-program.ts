@@ -1,7 +1,7 @@
 /** A team of workers that do what their argument says, for the tests of who watches over them: prints what came of it. */
 
 import cluster from 'node:cluster';
-import { createTeam } from '../../src/cli/team.ts';
+import { createTeam } from '../../src/serve/workers/team.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 
 const [, , behaviour] = process.argv;

@@ -1,9 +1,9 @@
 /** What the process that watches over the workers and a worker tell each other. */
 
-import type { HouseAnswer, HouseQuestion } from '../admission/limits/house-desk.ts';
-import type { Listening } from '../http/listener.ts';
-import type { MetricName } from '../telemetry/metrics/definitions.ts';
-import type { Reading } from '../telemetry/metrics/reading.ts';
+import type { HouseAnswer, HouseQuestion } from '../../admission/limits/house-desk.ts';
+import type { Listening } from '../../http/listener.ts';
+import type { MetricName } from '../../telemetry/metrics/definitions.ts';
+import type { Reading } from '../../telemetry/metrics/reading.ts';
 
 export type ToWorker =
   /** Asks for its metrics, all or some; the answer bears the same number. */

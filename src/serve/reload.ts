@@ -1,11 +1,11 @@
 /** Puts a changed configuration in force while running, whole or not at all. */
 
+import type { CommandContext } from '../cli/command.ts';
 import { type ConfigurationFeed, createConfigurationFeed } from '../config/live.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { needsRestart } from '../config/restart.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../telemetry/log.ts';
-import type { CommandContext } from './command.ts';
 import { createReader, type OpenConfiguration } from './configuration.ts';
 import type { Gateway } from './gateway.ts';
 

@@ -3,32 +3,32 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { createAccess } from './admin/access/access.ts';
-import { createOidcDesk } from './admin/access/oidc-desk.ts';
-import { createPasskeys } from './admin/access/passkeys.ts';
-import { createAdminApi } from './admin/api.ts';
-import type { AdminContext, ConfigurationView } from './admin/context.ts';
-import { endpoints } from './admin/endpoints/index.ts';
-import { createEventStreams } from './admin/event-stream.ts';
-import { createFetchListener } from './admin/fetch-listener.ts';
-import { createLedgerTail } from './admin/ledger-tail.ts';
-import { liveMetrics } from './admin/live/reading.ts';
-import { createSampler } from './admin/live/sampler.ts';
-import { createConsoleKey } from './admin/playground/console-key.ts';
-import { createGatewayCalls } from './admin/playground/gateway-calls.ts';
-import { createSite } from './admin/site.ts';
-import type { LoadedConfiguration } from './config/load.ts';
-import type { Family } from './core/family.ts';
-import type { Store } from './core/store.ts';
-import { createHouseFacts } from './house-facts.ts';
-import { toClientAddress } from './http/address.ts';
-import { createKeyTerms } from './key-terms.ts';
-import type { Clock } from './lib/clock.ts';
-import { createResourceDesk, type ResourceDeskDeps } from './resource-desk.ts';
-import type { Log } from './telemetry/log.ts';
-import { definitions, type MetricName } from './telemetry/metrics/definitions.ts';
-import type { Reading } from './telemetry/metrics/reading.ts';
-import { createUpstreamProbe } from './upstream-probe.ts';
+import { createAccess } from '../admin/access/access.ts';
+import { createOidcDesk } from '../admin/access/oidc-desk.ts';
+import { createPasskeys } from '../admin/access/passkeys.ts';
+import { createAdminApi } from '../admin/api.ts';
+import type { AdminContext, ConfigurationView } from '../admin/context.ts';
+import { endpoints } from '../admin/endpoints/index.ts';
+import { createEventStreams } from '../admin/event-stream.ts';
+import { createFetchListener } from '../admin/fetch-listener.ts';
+import { createLedgerTail } from '../admin/ledger-tail.ts';
+import { liveMetrics } from '../admin/live/reading.ts';
+import { createSampler } from '../admin/live/sampler.ts';
+import { createConsoleKey } from '../admin/playground/console-key.ts';
+import { createGatewayCalls } from '../admin/playground/gateway-calls.ts';
+import { createSite } from '../admin/site.ts';
+import type { LoadedConfiguration } from '../config/load.ts';
+import type { Family } from '../core/family.ts';
+import type { Store } from '../core/store.ts';
+import { createHouseFacts } from '../house-facts.ts';
+import { toClientAddress } from '../http/address.ts';
+import { createKeyTerms } from '../key-terms.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createResourceDesk, type ResourceDeskDeps } from '../resource-desk.ts';
+import type { Log } from '../telemetry/log.ts';
+import { definitions, type MetricName } from '../telemetry/metrics/definitions.ts';
+import type { Reading } from '../telemetry/metrics/reading.ts';
+import { createUpstreamProbe } from '../upstream-probe.ts';
 
 export interface AdministrationDeps {
   readonly store: Store;
@@ -54,8 +54,8 @@ export interface Administration {
   close(): Promise<void>;
 }
 
-/** As deep from `src/` as from `dist/`. */
-const siteDirectory = fileURLToPath(new URL('../console/dist', import.meta.url));
+/** As deep from `src/serve/` as from `dist/serve/`. */
+const siteDirectory = fileURLToPath(new URL('../../console/dist', import.meta.url));
 
 const liveMetricSet: ReadonlySet<MetricName> = new Set<MetricName>(liveMetrics);
 

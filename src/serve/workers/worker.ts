@@ -1,12 +1,11 @@
 /** One of several processes that serve: started, told and watched by the one in workers.ts. */
 
 import cluster from 'node:cluster';
-import { createLog } from '../telemetry/log.ts';
-import type { CommandContext, ExitCode } from './command.ts';
-import type { OpenConfiguration } from './configuration.ts';
-import { openGateway } from './gateway.ts';
-import { startReloading } from './reload.ts';
-
+import type { CommandContext, ExitCode } from '../../cli/command.ts';
+import { createLog } from '../../telemetry/log.ts';
+import type { OpenConfiguration } from '../configuration.ts';
+import { openGateway } from '../gateway.ts';
+import { startReloading } from '../reload.ts';
 import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts';
 
 export async function beWorker(

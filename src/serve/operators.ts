@@ -1,7 +1,8 @@
 /** Opens the listener for operators, with all that is behind it; where its port is taken and nobody asked for that one, Postern goes on without. */
 
 import { setImmediate } from 'node:timers/promises';
-import { openAdministration } from '../administration.ts';
+import type { CommandContext } from '../cli/command.ts';
+import { UserFault } from '../cli/user-fault.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { type Console, type ConsoleDeps, createConsole, OpenConsoleError } from '../console/listener.ts';
 import type { ConsoleSettings } from '../core/snapshot.ts';
@@ -11,11 +12,10 @@ import type { Log } from '../telemetry/log.ts';
 import type { MetricName } from '../telemetry/metrics/definitions.ts';
 import { expositionOf, expositionType, type Reading } from '../telemetry/metrics/reading.ts';
 import { version } from '../version.ts';
-import type { CommandContext } from './command.ts';
+import { openAdministration } from './administration.ts';
 import { type OpenConfiguration, toChanging } from './configuration.ts';
 import { codeOf, toListenFault } from './listen-fault.ts';
 import { toUrl } from './to-url.ts';
-import { UserFault } from './user-fault.ts';
 
 export interface Operators {
   /** Undefined where there is no listener for them. */

@@ -2,15 +2,15 @@
 
 import { createLinks } from '../admin/access/links.ts';
 import { ensureFirstKey, UnfitKeyError } from '../admission/first-key.ts';
+import type { CommandContext } from '../cli/command.ts';
+import { UserFault } from '../cli/user-fault.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { Store } from '../core/store.ts';
 import type { Listening } from '../http/listener.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../telemetry/log.ts';
-import type { CommandContext } from './command.ts';
 import type { Operators } from './operators.ts';
 import { toClientUrl, toReachable } from './to-url.ts';
-import { UserFault } from './user-fault.ts';
 import { firstKeyLines, setUpLines } from './welcome.ts';
 
 interface Start {

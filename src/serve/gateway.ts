@@ -1,8 +1,8 @@
 /** Opens what one serving process needs, and closes it again where something of it cannot be had. */
 
-import { type Accounting, openAccounting } from '../accounting.ts';
 import { countBuffersWithHeap, packMemory } from '../admission/memory.ts';
-import { type App, createApp } from '../app.ts';
+import type { CommandContext } from '../cli/command.ts';
+import { UserFault } from '../cli/user-fault.ts';
 import type { Store } from '../core/store.ts';
 import type { Listening } from '../http/listener.ts';
 import { bill } from '../ledger/billing.ts';
@@ -14,11 +14,11 @@ import type { Log } from '../telemetry/log.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics/metrics.ts';
 import { createProxyRule, type ProxyRule } from '../upstream/proxy-rule.ts';
 import { version } from '../version.ts';
-import type { CommandContext } from './command.ts';
+import { type Accounting, openAccounting } from './accounting.ts';
+import { type App, createApp } from './app.ts';
 import type { OpenConfiguration } from './configuration.ts';
-import { openHouseLine } from './house-line.ts';
 import { toListenFault } from './listen-fault.ts';
-import { UserFault } from './user-fault.ts';
+import { openHouseLine } from './workers/house-line.ts';
 
 export interface Gateway {
   readonly app: App;

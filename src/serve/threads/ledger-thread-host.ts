@@ -3,7 +3,7 @@
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { type Importer, type ImporterLog, type ImporterState, nothingImported } from './ledger/importer.ts';
+import { type Importer, type ImporterLog, type ImporterState, nothingImported } from '../../ledger/importer.ts';
 import type { LedgerThreadData, LedgerThreadOrder, LedgerThreadReport } from './ledger-thread.ts';
 
 /** The same file beside this one, in the source and where it was built. */

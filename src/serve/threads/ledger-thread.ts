@@ -2,14 +2,14 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { Store } from './core/store.ts';
-import { createImporter, type ImporterLog, type ImporterState, nothingImported } from './ledger/importer.ts';
-import { createJournalReader } from './ledger/journal-reader.ts';
-import { createOrphanClaims } from './ledger/orphans.ts';
-import { systemClock } from './lib/clock.ts';
-import { yieldToOthers } from './lib/thread-priority.ts';
-import { lockFile } from './store/file-lock.ts';
-import { openStore } from './store/open-store.ts';
+import type { Store } from '../../core/store.ts';
+import { createImporter, type ImporterLog, type ImporterState, nothingImported } from '../../ledger/importer.ts';
+import { createJournalReader } from '../../ledger/journal-reader.ts';
+import { createOrphanClaims } from '../../ledger/orphans.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { yieldToOthers } from '../../lib/thread-priority.ts';
+import { lockFile } from '../../store/file-lock.ts';
+import { openStore } from '../../store/open-store.ts';
 
 /** What goes in at the start. */
 export interface LedgerThreadData {

@@ -1,12 +1,12 @@
 /** The worker processes: forked, asked, told, replaced when they die, and counted on until the last has gone. */
 
 import cluster, { type Worker } from 'node:cluster';
-import type { HouseDesk } from '../admission/limits/house-desk.ts';
-import type { Listening } from '../http/listener.ts';
-import type { Log } from '../telemetry/log.ts';
-import type { MetricName } from '../telemetry/metrics/definitions.ts';
-import { addReadings, onlyCounts, type Reading } from '../telemetry/metrics/reading.ts';
-import type { ExitCode } from './command.ts';
+import type { HouseDesk } from '../../admission/limits/house-desk.ts';
+import type { ExitCode } from '../../cli/command.ts';
+import type { Listening } from '../../http/listener.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { MetricName } from '../../telemetry/metrics/definitions.ts';
+import { addReadings, onlyCounts, type Reading } from '../../telemetry/metrics/reading.ts';
 import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts';
 
 export interface Team {

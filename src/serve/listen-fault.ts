@@ -1,7 +1,7 @@
 /** What to change where an address cannot be listened on. */
 
+import { UserFault } from '../cli/user-fault.ts';
 import { clearSocketFile, SocketFileError } from '../http/socket-file.ts';
-import { UserFault } from './user-fault.ts';
 
 export interface Place {
   /** The section of the configuration that names it. */

@@ -1,20 +1,20 @@
 /** `postern serve` with several workers: starts them, watches over them, and speaks for all of them. */
 
-import { createHouseDesk } from '../admission/limits/house-desk.ts';
-import { systemClock } from '../lib/clock.ts';
-import { createLog, type Log } from '../telemetry/log.ts';
-import type { MetricName } from '../telemetry/metrics/definitions.ts';
-import { createProcessReadings, type ProcessReadings } from '../telemetry/metrics/process-readings.ts';
-import { addReadings, type Reading } from '../telemetry/metrics/reading.ts';
-import type { CommandContext, ExitCode } from './command.ts';
-import type { OpenConfiguration } from './configuration.ts';
-import { clearSocket } from './listen-fault.ts';
-import { openForOperators } from './operators.ts';
-import { sayReady } from './ready.ts';
-import { startFollowing } from './reload.ts';
-import { endAtNextSignal, nextSignal } from './stop.ts';
+import { createHouseDesk } from '../../admission/limits/house-desk.ts';
+import type { CommandContext, ExitCode } from '../../cli/command.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { createLog, type Log } from '../../telemetry/log.ts';
+import type { MetricName } from '../../telemetry/metrics/definitions.ts';
+import { createProcessReadings, type ProcessReadings } from '../../telemetry/metrics/process-readings.ts';
+import { addReadings, type Reading } from '../../telemetry/metrics/reading.ts';
+import type { OpenConfiguration } from '../configuration.ts';
+import { clearSocket } from '../listen-fault.ts';
+import { openForOperators } from '../operators.ts';
+import { sayReady } from '../ready.ts';
+import { startFollowing } from '../reload.ts';
+import { endAtNextSignal, nextSignal } from '../stop.ts';
+import { toClientUrl } from '../to-url.ts';
 import { createTeam, type Team } from './team.ts';
-import { toClientUrl } from './to-url.ts';
 
 /** Beyond the time that draining may take, for what was written down to reach the store, before a worker is ended. */
 const graceMs = 15_000;
