@@ -1,19 +1,27 @@
 /**
  * `npm run mutate`: which lines no test watches. Changes one place of the source at a time, in memory, and runs the tests near it, then
- * those of its room; what they do not notice is printed. `--count 300`, `--seed 1`, `--rooms admission,ledger`, `--only src/x.ts`, `--json F`.
+ * those of its room, then those of the whole gateway that run in one process; what they do not notice is printed.
+ * `--count 300`, `--seed 1`, `--rooms admission,ledger`, `--only src/x.ts`, `--stages near,room,wide`, `--at-once 4`, `--json F`;
+ * `--again F` judges only what an earlier run did not notice.
  */
 
-import { spawn } from 'node:child_process';
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { parseArgs } from 'node:util';
+import { isNoticed } from './mutant-tests.ts';
 import { type Candidate, mutantsOf } from './mutants.ts';
 
-type Fate = 'noticed' | 'survived' | 'untested';
-
 interface Judged extends Candidate {
-  readonly fate: Fate;
+  readonly fate: 'noticed' | 'survived' | 'untested';
+  /** The stage that noticed it. */
+  readonly by?: string;
+}
+
+/** Test files that run in one process, and how many changes they noticed so far. */
+interface Group {
+  readonly files: readonly string[];
+  noticed: number;
 }
 
 const { values } = parseArgs({
@@ -22,52 +30,95 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     rooms: { type: 'string', default: 'admission,ledger,pipeline,upstream' },
     only: { type: 'string' },
+    again: { type: 'string' },
+    stages: { type: 'string', default: 'near,room,wide' },
+    'at-once': { type: 'string', default: String(availableParallelism()) },
     json: { type: 'string' },
   },
 });
-/** A change may make a loop endless; tests that take longer than this much of what they take by themselves notice it. */
-const patience = { timesAsLong: 5, atLeastMs: 20_000 };
-const hook = new URL('mutant-hook.ts', import.meta.url).href;
+const wideGroups = 12;
+const wide = groupsOf(wideTests(), wideGroups);
+const stages = new Map<string, (file: string) => Group[]>([
+  ['near', (file) => groupsOf(testsNear(file), 1)],
+  ['room', (file) => groupsOf(testsOfRoom(file), 1)],
+  // Those that noticed most come first.
+  ['wide', () => wide.toSorted((a, b) => b.noticed - a.noticed)],
+]);
+const stagesToRun = values.stages.split(',');
 
-const files =
-  values.only === undefined ? values.rooms.split(',').flatMap((room) => sourcesIn(`src/${room}`)) : [values.only];
-const candidates = files.flatMap((file) => mutantsOf(file, readFileSync(file, 'utf8')));
-const chosen = shuffle(candidates, Number(values.seed)).slice(0, Number(values.count));
-console.log(`${chosen.length} of ${candidates.length} possible changes in ${files.length} files`);
-
-/** How long tests take where nothing is changed; undefined for those that fail by themselves, which notice nothing. */
-const sound = new Map<string, Promise<number | undefined>>();
 const judged: Judged[] = [];
-const waiting = [...chosen];
-await Promise.all(Array.from({ length: availableParallelism() }, judgeAll));
+const waiting = values.again === undefined ? chooseSome() : chooseAgain(values.again);
+const count = judged.length + waiting.length;
+await Promise.all(Array.from({ length: Number(values['at-once']) }, judgeAll));
 
 judged.sort((a, b) => (a.file === b.file ? a.start - b.start : a.file < b.file ? -1 : 1));
-for (const { fate, file, line, was, text } of judged) {
-  if (fate !== 'noticed') console.log(`${fate}  ${file}:${line}  ${was}  ->  ${text}`);
-}
+console.log('');
+for (const one of judged) if (one.fate !== 'noticed') console.log(told(one));
 const noticed = judged.filter(({ fate }) => fate === 'noticed').length;
 console.log(`\n${noticed} of ${judged.length} noticed (${Math.round((100 * noticed) / judged.length)} %)`);
 if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(judged, null, 1));
 
+function chooseSome(): Candidate[] {
+  const files =
+    values.only === undefined ? values.rooms.split(',').flatMap((room) => sourcesIn(`src/${room}`)) : [values.only];
+  const candidates = files.flatMap((file) => mutantsOf(file, readFileSync(file, 'utf8')));
+  const chosen = shuffle(candidates, Number(values.seed)).slice(0, Number(values.count));
+  console.log(`${chosen.length} of ${candidates.length} possible changes in ${files.length} files`);
+  return chosen;
+}
+
+/** What was noticed stays so; the rest is sought where it stands now, as the files may have changed. */
+function chooseAgain(path: string): Candidate[] {
+  const chosen: Candidate[] = [];
+  for (const one of JSON.parse(readFileSync(path, 'utf8')) as Judged[]) {
+    if (one.fate === 'noticed') judged.push(one);
+    else if (values.only === undefined || values.only === one.file) {
+      const now = nowOf(one);
+      if (now === undefined) console.log(`gone  ${one.file}:${one.line}  ${one.was}  ->  ${one.text}`);
+      else chosen.push(now);
+    } else judged.push(one);
+  }
+  console.log(`${chosen.length} of ${chosen.length + judged.length} changes are judged again`);
+  return chosen;
+}
+
+function nowOf({ file, was, text, start }: Candidate): Candidate | undefined {
+  if (!existsSync(file)) return undefined;
+  return mutantsOf(file, readFileSync(file, 'utf8'))
+    .filter((one) => one.was === was && one.text === text)
+    .sort((a, b) => Math.abs(a.start - start) - Math.abs(b.start - start))[0];
+}
+
 async function judgeAll(): Promise<void> {
   for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
-    judged.push({ ...one, fate: await judge(one) });
-    if (judged.length % 10 === 0) console.log(`${judged.length} of ${chosen.length}`);
+    const done = await judge(one);
+    judged.push(done);
+    console.log(`${judged.length} of ${count}  ${told(done)}`);
   }
 }
 
-async function judge(mutant: Candidate): Promise<Fate> {
-  const near = testsNear(mutant.file);
-  const room = globSync(`${dirname(mutant.file)}/**/*.test.ts`).filter((test) => !near.includes(test));
-  let isTested = false;
-  for (const tests of [near, room]) {
-    const tookMs = tests.length === 0 ? undefined : await timeOf(tests);
-    if (tookMs === undefined) continue;
-    isTested = true;
-    const timeoutMs = Math.ceil(Math.max(patience.atLeastMs, patience.timesAsLong * tookMs));
-    if (!(await pass(tests, timeoutMs, mutant))) return 'noticed';
+async function judge(mutant: Candidate): Promise<Judged> {
+  let fate: Judged['fate'] = 'untested';
+  for (const by of stagesToRun) {
+    for (const group of stages.get(by)?.(mutant.file) ?? []) {
+      fate = 'survived';
+      if (!(await isNoticed(mutant, group.files))) continue;
+      group.noticed += 1;
+      return { ...mutant, fate: 'noticed', by };
+    }
   }
-  return isTested ? 'survived' : 'untested';
+  return { ...mutant, fate };
+}
+
+function told({ fate, by, file, line, was, text }: Judged): string {
+  return `${fate}${by === undefined ? '' : ` (${by})`}  ${file}:${line}  ${was}  ->  ${text}`;
+}
+
+/** Each group is a slice of all, as files that lie side by side see the same. */
+function groupsOf(files: readonly string[], most: number): Group[] {
+  return Array.from({ length: most }, (_, part) => files.filter((_, index) => index % most === part))
+    .filter((part) => part.length > 0)
+    .map((part) => ({ files: part, noticed: 0 }));
 }
 
 /** The test beside the file, and those of its folder that import it. */
@@ -79,34 +130,18 @@ function testsNear(file: string): string[] {
     .sort();
 }
 
-function timeOf(tests: readonly string[]): Promise<number | undefined> {
-  const id = tests.join();
-  const known = sound.get(id) ?? measure(tests);
-  sound.set(id, known);
-  return known;
+function testsOfRoom(file: string): string[] {
+  const near = testsNear(file);
+  return globSync(`${dirname(file)}/**/*.test.ts`)
+    .filter((test) => !near.includes(test))
+    .sort();
 }
 
-async function measure(tests: readonly string[]): Promise<number | undefined> {
-  const startedMs = performance.now();
-  return (await pass(tests, 300_000)) ? performance.now() - startedMs : undefined;
-}
-
-function pass(tests: readonly string[], timeoutMs: number, mutant?: Candidate): Promise<boolean> {
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', '--import', hook, '--test', '--test-isolation=none', ...tests],
-    {
-      stdio: 'ignore',
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL',
-      env: {
-        NODE_COMPILE_CACHE: 'node_modules/.cache/postern',
-        ...process.env,
-        ...(mutant !== undefined && { POSTERN_MUTANT: JSON.stringify(mutant) }),
-      },
-    },
-  );
-  return new Promise((resolve) => child.on('close', (code) => resolve(code === 0)));
+/** A process that a test starts does not read the change. */
+function wideTests(): string[] {
+  return globSync('test/conformance/*.test.ts')
+    .filter((test) => !/child_process|gateway-process|postern-command|server-program/.test(readFileSync(test, 'utf8')))
+    .sort();
 }
 
 function sourcesIn(folder: string): string[] {
