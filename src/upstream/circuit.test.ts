@@ -501,3 +501,15 @@ test('failures that were none are taken back, in a row and in the share of the l
   circuit.forgive(0, 5);
   assert.equal(circuit.state(4_000), 'open', 'one that rests goes on');
 });
+
+test('what is taken back is taken from the seconds in which it was counted', () => {
+  const circuit = new Circuit(longest);
+  for (let second = 0; second < 4; second += 1) circuit.failed(0, second * 1_000, 'broken', 'answer');
+  circuit.forgive(0, 4);
+  for (let n = 0; n < 12; n += 1) succeed(circuit, 4_000);
+  for (let n = 0; n < 9; n += 1) {
+    fail(circuit, 5_000);
+    if (n % 4 === 3) succeed(circuit, 5_000);
+  }
+  assert.equal(circuit.state(5_000), 'closed', 'nine of 23 failed');
+});

@@ -185,6 +185,40 @@ test('another time limit counts for those who wait, from when they came', (t) =>
   assert.deepEqual(told, ['a timed out', 'b timed out']);
 });
 
+test('where processes share the places, it begins with none, and more are let in as it holds more, up to the limit', (t) => {
+  t.after(() => mock.timers.reset());
+  mock.timers.enable({ apis: ['setTimeout'] });
+  let asked = 0;
+  const told: string[] = [];
+  const places = new Places(limits, createFakeClock(), () => (asked += 1));
+  const waiter = (name: string): Waiter => ({
+    entered: () => told.push(`${name} entered`),
+    timedOut: () => told.push(`${name} timed out`),
+  });
+  for (const name of ['a', 'b', 'c', 'd', 'e']) assert.equal(places.enter(waiter(name)), 'waiting');
+  assert.equal(places.enter(waiter('f')), 'full', 'two may come to be free, and three may wait');
+  assert.deepEqual([asked, places.isShort, places.peak], [5, true, 5]);
+  places.hold(1, false);
+  assert.deepEqual(told, ['a entered']);
+  places.hold(7, false);
+  assert.deepEqual([told.length, places.held, places.inFlight], [2, 2, 2]);
+  assert.equal(places.turnPeak(), 5);
+  places.hold(0, true);
+  assert.deepEqual([places.held, places.inFlight, places.waiting], [0, 2, 3], 'who is in stays');
+});
+
+test('who was let in for places that others had to spare is sent away when they have none', (t) => {
+  t.after(() => mock.timers.reset());
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const told: string[] = [];
+  const places = new Places({ ...limits, queue: 1 }, createFakeClock(), () => undefined);
+  for (const name of ['a', 'b', 'c']) {
+    places.enter({ entered: () => told.push(`${name} entered`), timedOut: () => told.push(`${name} timed out`) });
+  }
+  places.hold(1, true);
+  assert.deepEqual(told, ['a entered', 'c timed out']);
+});
+
 test('the time limit holds on the real clock', async () => {
   const places = new Places({ concurrency: 1, queue: 1, queueTimeoutMs: 20 });
   places.tryEnter();

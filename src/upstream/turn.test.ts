@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { course, house, target, upstream } from '../../test/support/dispatching.ts';
+import { Tried } from '../core/dispatch.ts';
+import type { ClientWork } from '../core/outcome.ts';
+
+test('one that loads rests, and is probed again however often it says so', () => {
+  const { choose, changes, shares, clock } = house(() => 0);
+  const [a, b] = [target(upstream('a')), target(upstream('b'))];
+  const where = course([a], [b]);
+  choose(course([a])).loading('loading a model');
+  assert.deepEqual([changes.length, changes[0]?.rests, changes[0]?.why], [1, true, 'loading a model']);
+  for (const restMs of [1_000, 2_000, 4_000, 5_000]) {
+    assert.deepEqual([...shares(where, 10).keys()], ['b']);
+    clock.advance(restMs);
+    const probe = choose(where);
+    assert.equal(probe.candidate.target, a, `nobody asked it again after ${restMs} ms`);
+    probe.loading('loading a model');
+  }
+});
+
+test('a credential that is limited is tried again after each rest', () => {
+  const { choose, shares, clock } = house(() => 0);
+  const [a, b] = [target(upstream('a')), target(upstream('b'))];
+  const where = course([a], [b]);
+  choose(course([a])).limited('answered 429');
+  for (const restMs of [1_000, 2_000, 4_000]) {
+    assert.deepEqual([...shares(where, 10).keys()], ['b']);
+    clock.advance(restMs);
+    const probe = choose(where);
+    assert.equal(probe.candidate.target, a, `nobody asked it again after ${restMs} ms`);
+    probe.limited('answered 429');
+  }
+});
+
+test('nothing is told of a failure that changes nothing', () => {
+  const { choose, changes } = house();
+  const where = course([target(upstream('a'))]);
+  choose(where).failed('broken', 'wire');
+  choose(where).served(1);
+  assert.deepEqual(changes, []);
+});
+
+const oneAtATime = { concurrency: 1, queue: 1, queueTimeoutMs: 60_000 };
+
+test('who has waited for a place is no longer what ends when the client leaves', async () => {
+  const { choose } = house();
+  const where = course([target(upstream('a', { limits: oneAtATime }))]);
+  const client: { gone: boolean; work: ClientWork | undefined } = { gone: false, work: undefined };
+  const first = choose(where);
+  assert.equal(first.enter({ gone: false, work: undefined }, performance.now() + 60_000), 'entered');
+  const second = choose(where);
+  const entry = second.enter(client, performance.now() + 60_000);
+  assert.equal(client.work, second);
+  first.dropped();
+  first.over(undefined);
+  assert.equal(await entry, 'entered');
+  assert.equal(client.work, undefined);
+  second.withdraw();
+});
+
+test('a further place of a turn is given back once, whoever says how often that it is over', () => {
+  const { choose, nobody } = house();
+  const where = course([target(upstream('a', { limits: { concurrency: 2, queue: 0, queueTimeoutMs: 0 } }))]);
+  const turn = choose(where);
+  assert.equal(turn.enter({ gone: false, work: undefined }, 0), 'entered');
+  const further = turn.enterAgain();
+  assert.ok(further !== undefined);
+  assert.equal(turn.enterAgain(), undefined, 'there are two places');
+  assert.equal(nobody(where, new Tried()).kind, 'full');
+  further.over(undefined);
+  further.over(undefined);
+  const other = turn.enterAgain();
+  assert.ok(other !== undefined, 'its place was not given back');
+  assert.equal(turn.enterAgain(), undefined, 'it was given back twice');
+});
