@@ -105,6 +105,17 @@ test('each threshold of an account is told once, over all nodes, in the log and 
   assert.equal(log[0]?.message, 'a budget is spent to 80 percent');
 });
 
+test('a node asks once whether a threshold is its own to tell', async () => {
+  const { start, claims, calm } = rig();
+  const alerts = start();
+  claims.push(true, new Error('asked again'), new Error('asked again'));
+  for (let n = 0; n < 3; n += 1) {
+    alerts.reached(account, budget, 80, 1);
+    await calm();
+  }
+  assert.equal(claims.length, 2);
+});
+
 test('a budget whose amount was changed is told anew', async () => {
   const { start, posted, calm } = rig();
   const alerts = start();

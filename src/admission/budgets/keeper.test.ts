@@ -91,6 +91,31 @@ test('where one budget refuses, what the others gave is free again', async (t) =
   assertHeld(await answerOf(() => keeper.reserve([rich], 100)));
 });
 
+test('what one budget has at hand is taken once, however long the others take', async (t) => {
+  const { start, answerOf } = createBudgetNodes(t);
+  const keeper = start('a');
+  const rich = holderOf([budgetOf(100)], 'project', 'p');
+  const first = await answerOf(() => keeper.reserve([rich], 100));
+  assertHeld(first);
+  first.settle(0);
+  const both = await answerOf(() => keeper.reserve([rich, holderOf([budgetOf(40)])], 30));
+  assertHeld(both);
+  assert.ok(!(keeper.reserve([rich], 70) instanceof Promise));
+  both.settle(10);
+  assert.ok(!(keeper.reserve([rich], 20) instanceof Promise));
+});
+
+test('of what a request needs, only what is not at hand is drawn', async (t) => {
+  const { start, answerOf, bank } = createBudgetNodes(t);
+  const keeper = start('a');
+  const holders = [holderOf([budgetOf(1_000)])];
+  const first = await answerOf(() => keeper.reserve(holders, 100));
+  assertHeld(first);
+  first.settle(0);
+  assertHeld(await answerOf(() => keeper.reserve(holders, 160)));
+  assert.equal(bank.takenOf(account), 160);
+});
+
 test('a refusal says whose budget it is, what is left, when it begins anew and what to do', async (t) => {
   const { start, answerOf, bank, calm } = createBudgetNodes(t, Date.UTC(2026, 10, 21, 23));
   const keeper = start('a');
@@ -482,6 +507,24 @@ test('a node that ends gives back what no request holds', async (t) => {
   assert.equal(bank.takenOf(account), 80);
 });
 
+test('a node that ends does not ask a store that is away for what it just refused', async (t) => {
+  const { start, bank, answerOf, pass, timeOf } = createBudgetNodes(t);
+  const keeper = start('a');
+  const hold = await answerOf(() => keeper.reserve([holderOf([budgetOf(1_000)])], 500));
+  assertHeld(hold);
+  hold.settle(0);
+  let asked = 0;
+  bank.before = async () => {
+    asked += 1;
+    throw new Error('away');
+  };
+  for (let n = 0; n < 200 && asked === 0; n += 1) await pass(10);
+  const before = asked;
+  assert.ok(before > 0);
+  await timeOf(keeper.close());
+  assert.equal(asked, before);
+});
+
 test('nothing is given back while it is not known whether that is heard', async (t) => {
   const { start, bank, answerOf, pass } = createBudgetNodes(t);
   const keeper = start('a');
@@ -517,6 +560,33 @@ test('the operator is told as thresholds are passed, and when what is left is no
   assertRefused(await answerOf(() => keeper.reserve(holders, 31)), 'budget_exceeded');
   assertRefused(await answerOf(() => keeper.reserve(holders, 31)), 'budget_exceeded');
   assert.deepEqual(reached.slice(2), [`${account} 100% 970`]);
+});
+
+test('where a budget is changed, every threshold of it is told anew', async (t) => {
+  const { start, bank, answerOf, reached } = createBudgetNodes(t);
+  const keeper = start('a');
+  const spend = async (nanos: number, ofNanos: number) => {
+    const hold = await answerOf(() => keeper.reserve([holderOf([budgetOf(ofNanos, 'day', [10, 50])])], nanos));
+    assertHeld(hold);
+    hold.settle(nanos);
+    bank.book(account, 'a', nanos);
+  };
+  await spend(100, 1_000);
+  await spend(100, 2_000);
+  assert.deepEqual(reached, [`${account} 10% 100`, `${account} 10% 200`]);
+});
+
+test('of a budget that is used up here, the bank is asked once more what others spent of it', async (t) => {
+  const { start, bank, answerOf, reached, pass } = createBudgetNodes(t);
+  const hold = await answerOf(() => start('a').reserve([holderOf([budgetOf(10, 'day', [100])])], 9));
+  assertHeld(hold);
+  hold.settle(9);
+  await pass(1_000);
+  bank.book(account, 'a', 9);
+  bank.book(account, 'b', 1);
+  const { draw, state } = bank.calls;
+  await pass(30_000);
+  assert.deepEqual([bank.calls.draw - draw, bank.calls.state - state, reached], [0, 1, [`${account} 100% 10`]]);
 });
 
 test('what other nodes spent is seen too, when it is quiet at the latest', async (t) => {

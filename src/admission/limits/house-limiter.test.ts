@@ -98,6 +98,17 @@ test('what a worker had under way is over when it is gone; what it took of rates
   assert.equal(refused.measure, 'requests');
 });
 
+test('the places that a worker held at an upstream are free when it is gone', async (t) => {
+  const { all, desk } = startHouse(t, 2);
+  const [first, second] = all;
+  assert.ok(first !== undefined && second !== undefined);
+  const claim = { upstream: 'up', most: 4, held: 0, wants: 4 };
+  assert.equal((await first.claim([claim]))[0]?.held, 4);
+  assert.equal((await second.claim([claim]))[0]?.held, 0);
+  desk.leave(0);
+  assert.deepEqual(await second.claim([claim]), [{ held: 4, keep: 4 }]);
+});
+
 test('what is heard of a worker only after its end takes nothing', async (t) => {
   const { all, desk } = startHouse(t, 2);
   const [, second] = all;

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toSpan } from './rate-headers.ts';
+import { noCaps, type Rate } from '../../core/caps.ts';
+import { toRateHeaders, toSpan } from './rate-headers.ts';
+import { Window } from './window.ts';
 
 test('writes spans as OpenAI does, and never shorter than they are', () => {
   const spans: [number, string][] = [
@@ -16,4 +18,25 @@ test('writes spans as OpenAI does, and never shorter than they are', () => {
     [87_839_500, '24h24m0s'],
   ];
   for (const [ms, text] of spans) assert.equal(toSpan(ms), text);
+});
+
+/** The limit that is shown, of several as `[most, total]`. */
+function shown(...states: [number, number][]): string | undefined {
+  const rates = states.map(([most]) => {
+    const rate: Rate = { measure: 'requests', window: 'minute', most };
+    return { holder: { kind: 'key', id: 'dev', caps: noCaps } as const, rate, window: new Window(60_000, 0) };
+  });
+  const headers = toRateHeaders(
+    rates,
+    states.map(([most, total]) => ({ most, total, resetAfterMs: 0 })),
+  );
+  return headers[headers.indexOf('x-ratelimit-limit-requests') + 1];
+}
+
+test('shows the limit of which the smallest part is left, and the smaller one where as much is left of both', () => {
+  assert.equal(shown([100, 50], [10, 2]), '100');
+  assert.equal(shown([10, 2], [100, 50]), '100');
+  assert.equal(shown([100, 50], [10, 5]), '10');
+  assert.equal(shown([10, 5], [100, 50]), '10');
+  assert.equal(shown([5, 1], [0, 0]), '0', 'a limit of nothing has nothing left');
 });
