@@ -5,7 +5,7 @@ import type { Command, CommandContext, ExitCode } from './cli/command.ts';
 import { toHelp, toOptionFault } from './cli/help.ts';
 import { commands } from './cli/index.ts';
 import { serve } from './cli/serve.ts';
-import { UserFault } from './cli/user-fault.ts';
+import { UserFault } from './core/user-fault.ts';
 import { families } from './families/index.ts';
 import { nearestName } from './lib/nearest-name.ts';
 import { version } from './version.ts';

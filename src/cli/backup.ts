@@ -1,11 +1,11 @@
 /** `postern backup`: copies the store into a file, also while a gateway runs on it. */
 
 import { loadConfiguration } from '../config/load.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { backupStore } from '../store/backup.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { Command, CommandContext, ExitCode } from './command.ts';
 import { printFaults } from './faults.ts';
-import { UserFault } from './user-fault.ts';
 
 export const backup: Command = {
   name: 'backup',

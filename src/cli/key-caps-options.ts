@@ -3,9 +3,9 @@
 import { type FieldFault, parseCaps } from '../config/caps.ts';
 import { parseKeyNotes } from '../config/key-fields.ts';
 import { budgetPeriods, type Caps, measures, noCaps, rateWindows } from '../core/caps.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import type { CommandContext } from './command.ts';
-import { UserFault } from './user-fault.ts';
 
 type Values = CommandContext['values'];
 

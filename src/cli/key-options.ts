@@ -6,12 +6,12 @@ import { type Operation, operations } from '../core/operation.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { KeyChange, NewKey, Resource, StoredKey } from '../core/store.ts';
 import { type RerankShape, rerankShapes } from '../core/translation.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { toAddressRange } from '../lib/address-range.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { toMilliseconds } from '../lib/quantities.ts';
 import type { CommandContext } from './command.ts';
 import { readCaps, readNotes } from './key-caps-options.ts';
-import { UserFault } from './user-fault.ts';
 
 type Values = CommandContext['values'];
 type NewKeyParts = Omit<NewKey, 'digest' | 'hint'>;

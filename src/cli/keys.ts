@@ -3,6 +3,7 @@
 import { modelWarnings } from '../config/key-warnings.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store, StoredKey } from '../core/store.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createSecret, digestOf, hintOf } from '../lib/key-secret.ts';
 import { type OpenConfiguration, openLeniently } from '../serve/configuration.ts';
@@ -12,7 +13,6 @@ import { checkContradictions, checkProject, readKeyChange, readNewKey, readOverl
 import { describeFileKey, describeKey, listHead, toInstantText, toLines, toListRow } from './key-words.ts';
 import { toPrintable } from './printable.ts';
 import { toTable } from './table.ts';
-import { UserFault } from './user-fault.ts';
 
 /** Who stands in the audit log. */
 const actor = 'command line';

@@ -3,11 +3,11 @@
 import { rowOutcomes } from '../core/ledger-row.ts';
 import { operations } from '../core/operation.ts';
 import type { LedgerFilter } from '../core/store.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { toMilliseconds } from '../lib/quantities.ts';
 import type { CommandContext } from './command.ts';
 import { toInstant } from './key-options.ts';
-import { UserFault } from './user-fault.ts';
 
 type Values = CommandContext['values'];
 

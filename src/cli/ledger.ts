@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LedgerRow } from '../core/ledger-row.ts';
 import type { LedgerFilter, LedgerStore } from '../core/store.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { readWaiting } from '../ledger/waiting.ts';
 import { systemClock } from '../lib/clock.ts';
 import { type OpenConfiguration, openConfiguration } from '../serve/configuration.ts';
@@ -12,7 +13,6 @@ import type { Command, CommandContext } from './command.ts';
 import { filterOptions, readFilter, readSpan, readWhole, spanOptions } from './ledger-options.ts';
 import { describeRow, tailHead, toRowLines, toTailLine } from './ledger-words.ts';
 import { toTable } from './table.ts';
-import { UserFault } from './user-fault.ts';
 
 const defaultRows = 20;
 const mostRows = 100_000;

@@ -1,11 +1,11 @@
 /** What `postern members` changes of a member: the role, whether there is a way in, and whether there is such a member. */
 
 import type { MemberChange } from '../core/member.ts';
+import { UserFault } from '../core/user-fault.ts';
 import type { OpenConfiguration } from '../serve/configuration.ts';
 import type { CommandContext } from './command.ts';
 import { actor, findMember, readRole } from './member-words.ts';
 import { toPrintable } from './printable.ts';
-import { UserFault } from './user-fault.ts';
 
 type Act = (ground: OpenConfiguration) => Promise<void>;
 

@@ -3,6 +3,7 @@
 import { createLinks, type MadeLink } from '../admin/access/links.ts';
 import { foldEmail, type MemberMeans, memberMeans } from '../core/member.ts';
 import type { Snapshot } from '../core/snapshot.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { OpenConfiguration } from '../serve/configuration.ts';
 import { toReachable } from '../serve/to-url.ts';
@@ -10,7 +11,6 @@ import type { CommandContext } from './command.ts';
 import { toInstantText } from './key-words.ts';
 import { actor, findMember, readRole } from './member-words.ts';
 import { toPrintable } from './printable.ts';
-import { UserFault } from './user-fault.ts';
 
 export function invite({ values, stdout }: CommandContext) {
   const email = typeof values.email === 'string' ? foldEmail(values.email) : '';

@@ -1,6 +1,7 @@
 /** `postern members token`: an API token for a program, made where no person can sign in. */
 
 import { reaches } from '../core/role.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createSecretWith, digestOf, hintOf } from '../lib/key-secret.ts';
 import type { OpenConfiguration } from '../serve/configuration.ts';
@@ -9,7 +10,6 @@ import { toExpiry } from './key-options.ts';
 import { toInstantText } from './key-words.ts';
 import { actor, findMember, readRole } from './member-words.ts';
 import { toPrintable } from './printable.ts';
-import { UserFault } from './user-fault.ts';
 
 const mostCharacters = 100;
 

@@ -3,9 +3,9 @@
 import { foldEmail, type StoredMember } from '../core/member.ts';
 import { type Role, roles } from '../core/role.ts';
 import type { Store } from '../core/store.ts';
+import { UserFault } from '../core/user-fault.ts';
 import type { CommandContext } from './command.ts';
 import { toPrintable } from './printable.ts';
-import { UserFault } from './user-fault.ts';
 
 /** Who stands in the audit log. */
 export const actor = 'command line';

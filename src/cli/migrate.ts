@@ -1,11 +1,11 @@
 /** `postern migrate`: brings the store's tables up to date by hand; `serve` does the same at its start. */
 
 import { loadConfiguration } from '../config/load.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { migrateStore, readMissingMigrations } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { Command, CommandContext, ExitCode } from './command.ts';
 import { printFaults } from './faults.ts';
-import { UserFault } from './user-fault.ts';
 
 export const migrate: Command = {
   name: 'migrate',

@@ -2,6 +2,7 @@
 
 import type { Target } from '../core/snapshot.ts';
 import type { HealthReport, TargetState } from '../core/target-state.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { readConfiguration } from '../serve/configuration.ts';
 import { openStore, storeExists } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
@@ -9,7 +10,6 @@ import { reportMaxAgeMs } from '../telemetry/health-report.ts';
 import type { Command } from './command.ts';
 import { printFaults } from './faults.ts';
 import { toTable } from './table.ts';
-import { UserFault } from './user-fault.ts';
 
 export const models: Command = {
   name: 'models',

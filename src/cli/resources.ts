@@ -11,6 +11,7 @@ import type { Element } from '../config/resources.ts';
 import { hideSecrets } from '../config/sealed-fields.ts';
 import { readText } from '../config/side-files.ts';
 import { type Resource, type ResourceKind, resourceKinds } from '../core/store.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import type { KeyRing } from '../lib/sealed.ts';
 import { keysIn } from '../resource-desk.ts';
@@ -21,7 +22,6 @@ import { toInstantText } from './key-words.ts';
 import { toPrintable } from './printable.ts';
 import { readRing } from './secret-ring.ts';
 import { toTable } from './table.ts';
-import { UserFault } from './user-fault.ts';
 
 const actor = 'command line';
 const largestFileBytes = 4 * 1024 * 1024;

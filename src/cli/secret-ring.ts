@@ -1,10 +1,10 @@
 /** The key for what is secret in the store, as commands need it. */
 
 import { readKeyRing } from '../config/secret-key.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { type KeyRing, SecretKeyError } from '../lib/sealed.ts';
 import type { OpenResources } from '../serve/configuration.ts';
 import type { CommandContext } from './command.ts';
-import { UserFault } from './user-fault.ts';
 
 /** Undefined where there is none. */
 export async function readRing(

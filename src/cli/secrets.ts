@@ -3,6 +3,7 @@
 import { toPathText } from '../config/faults.ts';
 import { howToSeal, openDocument, type ResourceDocument, sealDocument, sealsOf } from '../config/sealed-fields.ts';
 import type { Resource } from '../core/store.ts';
+import { UserFault } from '../core/user-fault.ts';
 import type { KeyRing } from '../lib/sealed.ts';
 import { type OpenResources, openResources } from '../serve/configuration.ts';
 import { type Action, actAs } from './actions.ts';
@@ -10,7 +11,6 @@ import type { Command, CommandContext } from './command.ts';
 import { toPrintable } from './printable.ts';
 import { readRing } from './secret-ring.ts';
 import { toTable } from './table.ts';
-import { UserFault } from './user-fault.ts';
 
 const actor = 'command line';
 /** Someone who writes at the same time is quicker now and then, and not for ever. */

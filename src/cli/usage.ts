@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path';
 import { type UsageGroup, usageGroups } from '../core/store.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { readWaiting } from '../ledger/waiting.ts';
 import { systemClock } from '../lib/clock.ts';
 import { openConfiguration, openExisting } from '../serve/configuration.ts';
@@ -10,7 +11,6 @@ import type { Command, CommandContext, ExitCode } from './command.ts';
 import { printFaults } from './faults.ts';
 import { filterOptions, readFilter, readSpan, spanOptions, textOf, toOneOf } from './ledger-options.ts';
 import { toTotalJson, toUsageCsv, toUsageJson, toUsageTable } from './usage-words.ts';
-import { UserFault } from './user-fault.ts';
 
 const defaultFrom = '30d';
 const defaultGroups: readonly UsageGroup[] = ['day'];

@@ -2,8 +2,8 @@
 
 import { countBuffersWithHeap, packMemory } from '../admission/memory.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { UserFault } from '../cli/user-fault.ts';
 import type { Store } from '../core/store.ts';
+import { UserFault } from '../core/user-fault.ts';
 import type { Listening } from '../http/listener.ts';
 import { bill } from '../ledger/billing.ts';
 import { JournalError } from '../ledger/journal-error.ts';

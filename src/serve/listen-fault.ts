@@ -1,6 +1,6 @@
 /** What to change where an address cannot be listened on. */
 
-import { UserFault } from '../cli/user-fault.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { clearSocketFile, SocketFileError } from '../http/socket-file.ts';
 
 export interface Place {

@@ -2,10 +2,10 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { CommandContext } from '../cli/command.ts';
-import { UserFault } from '../cli/user-fault.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { type Console, type ConsoleDeps, createConsole, OpenConsoleError } from '../console/listener.ts';
 import type { ConsoleSettings } from '../core/snapshot.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { includesAddress } from '../lib/address-range.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../telemetry/log.ts';

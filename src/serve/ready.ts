@@ -3,9 +3,9 @@
 import { createLinks } from '../admin/access/links.ts';
 import { ensureFirstKey, UnfitKeyError } from '../admission/first-key.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { UserFault } from '../cli/user-fault.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { Store } from '../core/store.ts';
+import { UserFault } from '../core/user-fault.ts';
 import type { Listening } from '../http/listener.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../telemetry/log.ts';

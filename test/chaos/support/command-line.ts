@@ -13,7 +13,7 @@ import { openapi } from '../../../src/cli/openapi.ts';
 import { resources } from '../../../src/cli/resources.ts';
 import { secrets } from '../../../src/cli/secrets.ts';
 import { usage } from '../../../src/cli/usage.ts';
-import { UserFault } from '../../../src/cli/user-fault.ts';
+import { UserFault } from '../../../src/core/user-fault.ts';
 import { families } from '../../../src/families/index.ts';
 
 const commands: readonly Command[] = [
