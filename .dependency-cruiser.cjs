@@ -5,7 +5,6 @@ const features = [
   'admission',
   'batch',
   'config',
-  'console',
   'families',
   'http',
   'ledger',

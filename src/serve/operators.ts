@@ -1,9 +1,9 @@
 /** Opens the listener for operators, with all that is behind it; where its port is taken and nobody asked for that one, Postern goes on without. */
 
 import { setImmediate } from 'node:timers/promises';
+import { type Console, type ConsoleDeps, createConsole, OpenConsoleError } from '../admin/listener/listener.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
-import { type Console, type ConsoleDeps, createConsole, OpenConsoleError } from '../console/listener.ts';
 import type { ConsoleSettings } from '../core/snapshot.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { includesAddress } from '../lib/address-range.ts';

@@ -4,7 +4,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { ConsoleSettings } from '../core/snapshot.ts';
+import type { ConsoleSettings } from '../../core/snapshot.ts';
 import { Refusal } from './refusal.ts';
 
 const loopback = new BlockList();

@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ConsoleSettings } from '../core/snapshot.ts';
+import type { ConsoleSettings } from '../../core/snapshot.ts';
 import { checkHost, checkToken, isLoopback } from './guard.ts';
 import { Refusal, type RefusalCode } from './refusal.ts';
 import { createSeats, type SeatLimits } from './seats.ts';
