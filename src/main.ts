@@ -8,6 +8,7 @@ import { serve } from './cli/serve.ts';
 import { UserFault } from './core/user-fault.ts';
 import { families } from './families/index.ts';
 import { nearestName } from './lib/nearest-name.ts';
+import { traceOf } from './lib/thrown.ts';
 import { version } from './version.ts';
 
 const stdout = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -61,7 +62,7 @@ async function run(command: Command, args: readonly string[]): Promise<ExitCode>
     return await command.run({ ...parsed, env, cwd: cwd(), families, stdout, stderr, unread: unread.signal });
   } catch (error) {
     if (error instanceof UserFault) return fault(error.message);
-    stderr(`postern: ${error instanceof Error ? error.stack : String(error)}`);
+    stderr(`postern: ${traceOf(error)}`);
     return 2;
   }
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { reasonOf } from '../src/lib/thrown.ts';
 
 const home = fileURLToPath(new URL('..', import.meta.url));
 const consoleHome = join(home, 'console');
@@ -116,7 +117,7 @@ async function main(orWithout: boolean): Promise<number> {
     await buildConsole();
     return 0;
   } catch (error) {
-    console.error(`The console could not be built: ${error instanceof Error ? error.message : String(error)}.`);
+    console.error(`The console could not be built: ${reasonOf(error)}.`);
     // What starts behind this serves clients, and does so without a console as well.
     return orWithout ? 0 : 1;
   }

@@ -3,6 +3,7 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs, stripVTControlCharacters } from 'node:util';
+import { reasonOf, traceOf } from '../src/lib/thrown.ts';
 import { tellMoneyStory } from '../test/chaos/money-story.ts';
 import type { Figure, Scale } from '../test/chaos/promise.ts';
 import { tellStory } from '../test/chaos/story.ts';
@@ -84,7 +85,7 @@ function parseArguments() {
       },
     });
   } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error));
+    return refuse(reasonOf(error));
   }
 }
 
@@ -115,7 +116,7 @@ async function runTold(
     const figures = await tell();
     return { ...outcome, figures, seconds: (performance.now() - startedMs) / 1000, failure: undefined };
   } catch (error) {
-    const failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const failure = traceOf(error);
     return { ...outcome, figures: [], seconds: (performance.now() - startedMs) / 1000, failure };
   }
 }

@@ -5,6 +5,7 @@ import { endpoints } from '../src/admin/endpoints/index.ts';
 import { toJsonSchema } from '../src/config/json-schema.ts';
 import { renderReference } from '../src/config/reference.ts';
 import { families } from '../src/families/index.ts';
+import { codeOf } from '../src/lib/thrown.ts';
 import { renderEndpoints } from './admin-table.ts';
 import { renderFamilies } from './families-table.ts';
 import { renderPrices } from './prices-table.ts';
@@ -38,7 +39,7 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    if (codeOf(error) === 'ENOENT') return '';
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import { codeOf } from '../lib/thrown.ts';
 
 type Fetch = (request: Request, incoming: IncomingMessage) => Promise<Response>;
 
@@ -43,8 +44,6 @@ export function createFetchListener(fetch: Fetch, onFault: (error: unknown) => v
 
 /** No `Request` may have them. */
 const noMethods: readonly string[] = ['CONNECT', 'TRACE', 'TRACK'];
-
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 /** Undefined where it is none, such as one with the method TRACE or a port beyond all: anybody can send that, and no log is told of it. */
 function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {

@@ -3,6 +3,7 @@
 import type { LedgerRow } from '../core/ledger-row.ts';
 import type { LedgerFilter, LedgerStore } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
+import { reasonOf } from '../lib/thrown.ts';
 
 export type TailEvent =
   | { readonly kind: 'row'; readonly row: LedgerRow }
@@ -81,7 +82,7 @@ export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: Ledger
     } catch (error) {
       if (!isAway) {
         log.warn('the ledger cannot be followed just now', {
-          why: error instanceof Error ? error.message : String(error),
+          why: reasonOf(error),
         });
         for (const watcher of watchers) put(watcher, { kind: 'waiting' });
       }

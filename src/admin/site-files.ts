@@ -50,6 +50,3 @@ export async function readBuild(directory: string): Promise<Map<string, BuiltFil
   }
   return files;
 }
-
-export const isFault = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code;

@@ -2,7 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { type BuiltFile, type Coding, isFault, readBuild } from './site-files.ts';
+import { codeOf } from '../lib/thrown.ts';
+import { type BuiltFile, type Coding, readBuild } from './site-files.ts';
 
 export interface Site {
   /** Undefined: there is no such file, and it is no page either. */
@@ -42,7 +43,7 @@ export function createSite({ directory, nonce = () => randomBytes(18).toString('
     reading ??= readIfNew()
       .catch((error: unknown) => {
         // Just then it is being put in place: the next page finds it.
-        if (!isFault(error, 'ENOENT')) throw error;
+        if (codeOf(error) !== 'ENOENT') throw error;
       })
       .finally(() => {
         reading = undefined;
@@ -154,7 +155,7 @@ async function changedAt(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).mtimeMs;
   } catch (error) {
-    if (isFault(error, 'ENOENT') || isFault(error, 'ENOTDIR')) return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 /** What `postern COMMAND --help` says, and what is said of options that a command does not know. */
 
 import { nearestName } from '../lib/nearest-name.ts';
+import { codeOf, reasonOf } from '../lib/thrown.ts';
 import type { Command } from './command.ts';
 
 /** Every action of the command with all that it takes, or the command's options. */
@@ -23,10 +24,9 @@ function toOption(option: string, options: Command['options']): string {
 
 /** The words of `parseArgs` are for those who wrote the program; these are for those who use it. */
 export function toOptionFault(error: unknown, command: Command, args: readonly string[]): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const message = reasonOf(error);
   const [, option = ''] = /'(?:-\w, )?(-{1,2}[^\s'=<]+)/.exec(message) ?? [];
-  return `${inOurWords(code, option, message, command)} (usage: postern ${usageOf(command, args)})`;
+  return `${inOurWords(codeOf(error), option, message, command)} (usage: postern ${usageOf(command, args)})`;
 }
 
 function inOurWords(code: unknown, option: string, message: string, { options }: Command): string {

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { findConfiguration } from '../config/find.ts';
 import type { BuiltInModel, Family } from '../core/family.ts';
+import { codeOf } from '../lib/thrown.ts';
 import type { Command, CommandContext } from './command.ts';
 import { initReport } from './init-report.ts';
 
@@ -43,7 +44,7 @@ async function write(
     await writeFile(target, text, { flag: force ? 'w' : 'wx' });
     return undefined;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const code = codeOf(error) ?? String(error);
     return code === 'EEXIST'
       ? `${target} is there already; --force overwrites it`
       : `${target} cannot be written (${code})`;

@@ -2,6 +2,7 @@
 
 import { lstat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { codeOf } from '../lib/thrown.ts';
 import type { Environment } from './substitute.ts';
 
 const namesHere = ['postern.yaml', 'postern.yml', 'postern.json'];
@@ -35,6 +36,6 @@ async function stands(path: string): Promise<boolean> {
     await lstat(path);
     return true;
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ENOENT');
+    return codeOf(error) !== 'ENOENT';
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Resource, Store } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
+import { reasonOf } from '../lib/thrown.ts';
 import { turnIfOver } from '../lib/turns.ts';
 import { watchChanges } from './change-watch.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from './load.ts';
@@ -83,7 +84,7 @@ export function createConfigurationFeed({
     if (isQueued) return;
     isQueued = true;
     reloading = reloading.then(reloadNow).catch((error: unknown) => {
-      log.error('configuration not reloaded: the running one stays in force', { why: toWords(error) });
+      log.error('configuration not reloaded: the running one stays in force', { why: reasonOf(error) });
       onReload(false);
     });
   }
@@ -127,7 +128,7 @@ export function createConfigurationFeed({
       isBehind = true;
       if (!isReadFailing) {
         log.error('what is configured in the store cannot be read: the running configuration stays in force', {
-          why: toWords(error),
+          why: reasonOf(error),
         });
       }
       isReadFailing = true;
@@ -157,7 +158,7 @@ export function createConfigurationFeed({
     },
     onOutage(state, cause) {
       if (state === 'ends') log.info('the store answers again');
-      else log.warn('the store does not answer: what changes in it is in force once it does', { why: toWords(cause) });
+      else log.warn('the store does not answer: what changes in it is in force once it does', { why: reasonOf(cause) });
     },
   });
 
@@ -174,5 +175,3 @@ export function createConfigurationFeed({
     },
   };
 }
-
-const toWords = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { link, open, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createKeyRing, type KeyRing, parseKeys, SecretKeyError } from '../lib/sealed.ts';
+import { codeOf, reasonOf } from '../lib/thrown.ts';
 import { readText } from './side-files.ts';
 import type { Environment } from './substitute.ts';
 
@@ -52,12 +53,12 @@ export async function makeKeyFile(file: string): Promise<KeyRing> {
       await link(draft, file);
     } catch (error) {
       // Someone was quicker: theirs it is.
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      if (codeOf(error) !== 'EEXIST') throw error;
     } finally {
       await unlink(draft);
     }
   } catch (error) {
-    throw new SecretKeyError(`no key could be made at ${file}: ${error instanceof Error ? error.message : error}`);
+    throw new SecretKeyError(`no key could be made at ${file}: ${reasonOf(error)}`);
   }
   const keys = await readBeside(file);
   if (keys.length === 0) throw new SecretKeyError(`${file} holds no key`);

@@ -6,6 +6,7 @@ import type { ServerSettings, SocketSettings } from '../core/snapshot.ts';
 import { toAddressRange, toBlockList } from '../lib/address-range.ts';
 import { fromBytes } from '../lib/quantities.ts';
 import { isSocketPath, longestSocketPath } from '../lib/socket-origin.ts';
+import { codeOf } from '../lib/thrown.ts';
 import { type CompileContext, readSideFile } from './context.ts';
 import type { Path } from './faults.ts';
 import type { Settings } from './schema.ts';
@@ -159,8 +160,11 @@ function toTls(section: ServerSection['tls'], context: CompileContext): ServerSe
   try {
     createSecureContext({ cert, key });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
-    context.faults.add(['server', 'tls'], `the two files are no PEM certificate and its private key${code}`);
+    const code = codeOf(error);
+    context.faults.add(
+      ['server', 'tls'],
+      `the two files are no PEM certificate and its private key${code === undefined ? '' : ` (${code})`}`,
+    );
     return undefined;
   }
   return Object.freeze({ cert, key });

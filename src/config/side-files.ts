@@ -2,6 +2,7 @@
 
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { codeOf } from '../lib/thrown.ts';
 
 export type FileContent = { readonly text: string } | { readonly reason: string };
 
@@ -50,10 +51,10 @@ export async function readText(path: string, largestBytes: number): Promise<File
     }
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)) };
   } catch (error) {
-    if (error instanceof TypeError && 'code' in error && error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
+    if (codeOf(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
       return { reason: 'it is not UTF-8 text' };
     }
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = codeOf(error) ?? '';
     return { reason: reasons[code] ?? `it cannot be read${code === '' ? '' : ` (${code})`}` };
   }
 }

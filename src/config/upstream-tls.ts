@@ -4,6 +4,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { UpstreamTls } from '../core/snapshot.ts';
+import { codeOf } from '../lib/thrown.ts';
 import { type CompileContext, readSideFile } from './context.ts';
 import type { Path } from './faults.ts';
 import type { UpstreamEntry } from './upstream-schema.ts';
@@ -53,8 +54,11 @@ function checkParts({ ca, cert, key }: UpstreamTls, at: Path, { faults }: Compil
   try {
     createSecureContext({ ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
-    faults.add(at, `the TLS of this machine refuses these files${code}; make them anew with a longer key`);
+    const code = codeOf(error);
+    faults.add(
+      at,
+      `the TLS of this machine refuses these files${code === undefined ? '' : ` (${code})`}; make them anew with a longer key`,
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 /** Notices changes of files by looking at them from time to time, which survives renames, links and network mounts. */
 
 import { stat } from 'node:fs/promises';
+import { codeOf } from '../lib/thrown.ts';
 
 export interface WatchOptions {
   /** Asked at every look: a reload may name other files. */
@@ -72,6 +73,6 @@ async function stampOf(path: string): Promise<string> {
     const { mtimeMs, size, ino } = await stat(path);
     return `${mtimeMs} ${size} ${ino}`;
   } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    return codeOf(error) ?? 'unreadable';
   }
 }

@@ -9,6 +9,7 @@ import type { Route } from '../core/route.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
+import { traceOf } from '../lib/thrown.ts';
 import type { WireFault } from '../wire/fault.ts';
 import type { AnswerEnd, ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
@@ -309,5 +310,5 @@ function triedUpstream({ target, attempts, snapshot }: Exchange): string[] {
 
 function toCause(cause: unknown): string | undefined {
   if (cause === undefined) return undefined;
-  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  return traceOf(cause);
 }

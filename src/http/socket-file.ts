@@ -3,6 +3,7 @@
 import { chmod, lchown, lstat, readFile, unlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import type { SocketSettings } from '../core/snapshot.ts';
+import { codeOf } from '../lib/thrown.ts';
 
 /** The message is a sentence for the operator. */
 export class SocketFileError extends Error {
@@ -99,8 +100,4 @@ function knock(path: string): Promise<string> {
     socket.once('connect', () => answer('taken'));
     socket.on('error', (error) => answer(codeOf(error) ?? error.message));
   });
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }

@@ -2,6 +2,7 @@
 
 import type { BudgetBank, JournalPosition, LedgerStore } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
+import { reasonOf } from '../lib/thrown.ts';
 import type { JournalBatch, JournalReader } from './journal-reader.ts';
 
 export interface ImporterLog {
@@ -347,5 +348,3 @@ class JournalImporter implements Importer {
 function isSame(one: JournalPosition, other: JournalPosition | undefined): boolean {
   return one.segment === other?.segment && one.offset === other.offset;
 }
-
-const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

@@ -1,6 +1,7 @@
 /** What is wrong with the journal: a sentence for the operator, and an answer for clients. */
 
 import { GatewayError } from '../core/errors.ts';
+import { codeOf, reasonOf } from '../lib/thrown.ts';
 
 export class JournalError extends Error {
   constructor(message: string, cause?: unknown) {
@@ -19,16 +20,13 @@ export function journalUnavailable(cause?: unknown): GatewayError {
 }
 
 /** The system's name of an error, such as ENOSPC, or what it says. */
-export function reasonOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown);
-  return 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : thrown.message;
-}
+export const codeOrReasonOf = (thrown: unknown): string => codeOf(thrown) ?? reasonOf(thrown);
 
 /** For faults of the set-up, which do not mend themselves. */
 export function toJournalError(thrown: unknown, directory: string): unknown {
   if (thrown instanceof JournalError || !(thrown instanceof Error) || !('syscall' in thrown)) return thrown;
   const place = `The journal directory "${directory}"`;
-  switch (reasonOf(thrown)) {
+  switch (codeOrReasonOf(thrown)) {
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
@@ -46,6 +44,9 @@ export function toJournalError(thrown: unknown, directory: string): unknown {
     case 'EDQUOT':
       return new JournalError(`${place} cannot be made because the disk is full; make room.`, thrown);
     default:
-      return new JournalError(`${place} cannot be used (${reasonOf(thrown)}); check its path and its disk.`, thrown);
+      return new JournalError(
+        `${place} cannot be used (${codeOrReasonOf(thrown)}); check its path and its disk.`,
+        thrown,
+      );
   }
 }

@@ -1,6 +1,7 @@
 /** A segment: a file of fixed size, filled with zeros beforehand, in which frames follow one another. */
 
 import { join } from 'node:path';
+import { codeOf } from '../lib/thrown.ts';
 import type { JournalFiles } from './journal-files.ts';
 import { type FrameHead, findMark, headBytes, isWhole, lineEnd, markBytes, readHead } from './journal-frame.ts';
 
@@ -41,7 +42,7 @@ export function openIfThere(directory: string, number: number, files: JournalFil
   }
 }
 
-const isGone = (thrown: unknown): boolean => thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
+const isGone = (thrown: unknown): boolean => codeOf(thrown) === 'ENOENT';
 
 const zeros = Buffer.alloc(1024 * 1024);
 

@@ -3,7 +3,7 @@
 import type { Durability } from '../core/ledger-row.ts';
 import type { Clock } from '../lib/clock.ts';
 import { EndRoom } from './end-room.ts';
-import { JournalError, journalUnavailable, reasonOf, toJournalError } from './journal-error.ts';
+import { codeOrReasonOf, JournalError, journalUnavailable, toJournalError } from './journal-error.ts';
 import { type JournalFiles, systemFiles } from './journal-files.ts';
 import { FrameWriter, headBytes } from './journal-frame.ts';
 import { type Job, Lane, promiseOf, sizeOf } from './journal-job.ts';
@@ -131,10 +131,10 @@ class FileJournal implements Journal {
   async start(): Promise<void> {
     await this.#supply.grow(0, 0);
     const fault = this.#supply.fault;
-    if (fault === undefined || !lasting.has(reasonOf(fault))) return;
+    if (fault === undefined || !lasting.has(codeOrReasonOf(fault))) return;
     await this.#supply.close();
     throw new JournalError(
-      `The journal directory "${this.#options.directory}" cannot be written (${reasonOf(fault)}); give the user Postern runs as write access to it, or point ledger.journal elsewhere.`,
+      `The journal directory "${this.#options.directory}" cannot be written (${codeOrReasonOf(fault)}); give the user Postern runs as write access to it, or point ledger.journal elsewhere.`,
       fault,
     );
   }
@@ -194,7 +194,7 @@ class FileJournal implements Journal {
       await last.promise;
       await this.#supply.current?.sync();
     } catch (thrown) {
-      log?.error('the journal could not be ended properly: the next start does it', { reason: reasonOf(thrown) });
+      log?.error('the journal could not be ended properly: the next start does it', { reason: codeOrReasonOf(thrown) });
     }
     await this.#supply.close();
   }

@@ -1,6 +1,6 @@
 /** Keeps segments at hand: the one that is written, and enough made beforehand that a full disk shows before it hurts. */
 
-import { reasonOf } from './journal-error.ts';
+import { codeOrReasonOf } from './journal-error.ts';
 import type { JournalFiles } from './journal-files.ts';
 import { allocateSegment, type SegmentWriter } from './journal-segment.ts';
 
@@ -143,7 +143,7 @@ export class SegmentSupply {
       this.#isTold = true;
       log?.error('the journal cannot be written: nothing new is taken on once its room is used up', {
         directory,
-        reason: reasonOf(thrown),
+        reason: codeOrReasonOf(thrown),
       });
     }
     if (this.#isClosed || this.#retry !== undefined) return;
@@ -175,7 +175,7 @@ export class SegmentSupply {
     } catch (thrown) {
       this.#options.log?.error('a journal segment could not be closed', {
         path: segment.path,
-        reason: reasonOf(thrown),
+        reason: codeOrReasonOf(thrown),
       });
     }
   }
@@ -186,7 +186,7 @@ export class SegmentSupply {
     } catch (thrown) {
       this.#options.log?.error('an empty journal segment could not be deleted', {
         path: spare.path,
-        reason: reasonOf(thrown),
+        reason: codeOrReasonOf(thrown),
       });
     }
   }

@@ -12,6 +12,7 @@ import {
   zstdDecompress,
 } from 'node:zlib';
 import { headerList } from '../lib/raw-headers.ts';
+import { codeOf } from '../lib/thrown.ts';
 
 const gunzipAsync = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 const inflateAsync = promisify<Buffer, ZlibOptions, Buffer>(inflate);
@@ -61,7 +62,7 @@ export async function decode(
   try {
     return await decoders.get(coding)?.(encoded, limitBytes);
   } catch (error) {
-    const isTooLong = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    const isTooLong = codeOf(error) === 'ERR_BUFFER_TOO_LARGE';
     return isTooLong ? 'too-long' : undefined;
   }
 }

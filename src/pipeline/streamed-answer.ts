@@ -4,6 +4,7 @@ import type { Answer, AnswerSink, Failure } from '../core/outcome.ts';
 import { type StreamReader, type Translated, Unfit } from '../core/translation.ts';
 import { EventStream, EventStreamError, type StreamEvent } from '../lib/event-stream.ts';
 import { isJsonObject, type Json, JsonTextError, parseJson, writeJson } from '../lib/json-text.ts';
+import { traceOf } from '../lib/thrown.ts';
 import { streamErrorInOurWords } from './foreign-error.ts';
 import { withoutBodyHeaders } from './made-answer.ts';
 import { repeats, type SecretSearch } from './secret-search.ts';
@@ -152,7 +153,7 @@ function toFrame(event: Json): Buffer {
 function toFailure(error: unknown): Failure {
   if (error instanceof Unfit || error instanceof EventStreamError) return unfit(error.message);
   if (error instanceof JsonTextError) return unfit('an event of the stream is no JSON');
-  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const cause = traceOf(error);
   return { code: 'internal_error', message: 'Something went wrong in the translation of the stream.', cause };
 }
 

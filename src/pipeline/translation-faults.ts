@@ -2,6 +2,7 @@
 
 import type { Failure } from '../core/outcome.ts';
 import type { Unfit } from '../core/translation.ts';
+import { reasonOf, traceOf } from '../lib/thrown.ts';
 
 export function toFailure({ message }: Unfit): Failure {
   return {
@@ -16,7 +17,7 @@ export function cannotSign(error: unknown): Failure {
   return {
     code: 'upstream_unreachable',
     message: 'The call to the upstream could not be signed with its credential; tell the operator.',
-    cause: `signing: ${error instanceof Error ? error.message : String(error)}`,
+    cause: `signing: ${reasonOf(error)}`,
   };
 }
 
@@ -25,7 +26,7 @@ export function inside(error: unknown): Failure {
   return {
     code: 'internal_error',
     message: 'Something went wrong in the translation of the answer; tell the operator the request ID.',
-    cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    cause: traceOf(error),
     ours: true,
   };
 }

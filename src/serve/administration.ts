@@ -24,6 +24,7 @@ import { createHouseFacts } from '../house-facts.ts';
 import { toClientAddress } from '../http/address.ts';
 import { createKeyTerms } from '../key-terms.ts';
 import type { Clock } from '../lib/clock.ts';
+import { traceOf } from '../lib/thrown.ts';
 import { createResourceDesk, type ResourceDeskDeps } from '../resource-desk.ts';
 import type { Log } from '../telemetry/log.ts';
 import { definitions, type MetricName } from '../telemetry/metrics/definitions.ts';
@@ -109,7 +110,7 @@ export function openAdministration(deps: AdministrationDeps): Administration {
   };
   const listener = createFetchListener(
     async (request, incoming) => (await site.find(request)) ?? api.fetch(request, { address: addressOf(incoming) }),
-    (error) => deps.log.error('an answer of the console broke off', { why: wordsOf(error) }),
+    (error) => deps.log.error('an answer of the console broke off', { why: traceOf(error) }),
   );
   return {
     answer(request, response) {
@@ -125,8 +126,6 @@ export function openAdministration(deps: AdministrationDeps): Administration {
     },
   };
 }
-
-const wordsOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
 
 function viewOf(current: () => LoadedConfiguration): ConfigurationView {
   return {

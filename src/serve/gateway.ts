@@ -8,6 +8,7 @@ import type { Listening } from '../http/listener.ts';
 import { bill } from '../ledger/billing.ts';
 import { JournalError } from '../ledger/journal-error.ts';
 import { systemClock } from '../lib/clock.ts';
+import { reasonOf } from '../lib/thrown.ts';
 import { routes } from '../routes/index.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -111,6 +112,6 @@ function readProxies(env: CommandContext['env']): ProxyRule {
   try {
     return createProxyRule(env);
   } catch (error) {
-    throw new UserFault(error instanceof Error ? error.message : String(error));
+    throw new UserFault(reasonOf(error));
   }
 }

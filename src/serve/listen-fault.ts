@@ -2,6 +2,7 @@
 
 import { UserFault } from '../core/user-fault.ts';
 import { clearSocketFile, SocketFileError } from '../http/socket-file.ts';
+import { codeOf } from '../lib/thrown.ts';
 
 export interface Place {
   /** The section of the configuration that names it. */
@@ -9,10 +10,6 @@ export interface Place {
   readonly host: string;
   /** Undefined where there is none. */
   readonly port: number | undefined;
-}
-
-export function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 /** What is nobody's setting stays as it is. */

@@ -8,13 +8,14 @@ import type { ConsoleSettings } from '../core/snapshot.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { includesAddress } from '../lib/address-range.ts';
 import { systemClock } from '../lib/clock.ts';
+import { codeOf, traceOf } from '../lib/thrown.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { MetricName } from '../telemetry/metrics/definitions.ts';
 import { expositionOf, expositionType, type Reading } from '../telemetry/metrics/reading.ts';
 import { version } from '../version.ts';
 import { openAdministration } from './administration.ts';
 import { type OpenConfiguration, toChanging } from './configuration.ts';
-import { codeOf, toListenFault } from './listen-fault.ts';
+import { toListenFault } from './listen-fault.ts';
 import { toUrl } from './to-url.ts';
 
 export interface Operators {
@@ -85,7 +86,7 @@ async function listen(
     },
     ...parts,
     onFault: (error) => {
-      const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      const why = traceOf(error);
       log.error('the listener for operators could not answer', { why });
     },
   });

@@ -2,6 +2,7 @@
 
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { codeOf } from '../lib/thrown.ts';
 import { parseStoreUrl, type StorePlace } from './open-store.ts';
 import { toStoreError } from './sqlite-faults.ts';
 import { open } from './sqlite-file.ts';
@@ -54,7 +55,7 @@ function makeNew(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST') {
+    if (codeOf(thrown) === 'EEXIST') {
       throw new StoreError(`"${file}" is there already; name a file that is not.`);
     }
     throw toStoreError(thrown, `"${file}"`);

@@ -2,6 +2,7 @@
 
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { codeOf } from '../lib/thrown.ts';
 
 export interface FileLock {
   release(): void;
@@ -35,7 +36,7 @@ function makeFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (thrown) {
-    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown;
+    if (codeOf(thrown) !== 'EEXIST') throw thrown;
   }
 }
 

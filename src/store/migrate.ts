@@ -2,6 +2,7 @@
 
 import { type Kysely, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
+import { reasonOf } from '../lib/thrown.ts';
 import { migrations } from './migrations/index.ts';
 import type { Schema } from './schema.ts';
 import { StoreError } from './store-error.ts';
@@ -14,7 +15,7 @@ export async function migrate(db: Kysely<Schema>, place: string): Promise<string
   const { error } = await migrator.migrateToLatest();
   if (error instanceof StoreError) throw error;
   if (error !== undefined) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new StoreError(`${place} could not be set up (${reason}); point "store" at a database of its own.`, error);
   }
   return missing;

@@ -1,6 +1,7 @@
 /** What a connection's error means for the client: which row of the error table, and what to say. */
 
 import type { Failure } from '../core/outcome.ts';
+import { reasonOf } from '../lib/thrown.ts';
 import { BadAnswerError, BrokenConnectionError, ConnectTimeoutError } from '../wire/client-errors.ts';
 
 const unreachable = {
@@ -34,14 +35,8 @@ export function isStaleConnection(error: unknown): boolean {
 export function toFailure(error: unknown, started: boolean): Failure {
   const code = error instanceof Error && 'code' in error && error.code !== undefined ? String(error.code) : '';
   const cause =
-    error instanceof Error ? `${error.name}${code === '' ? '' : ` ${code}`}: ${toMessage(error)}` : String(error);
+    error instanceof Error ? `${error.name}${code === '' ? '' : ` ${code}`}: ${reasonOf(error)}` : String(error);
   if (error instanceof ConnectTimeoutError) return { ...connectTimeout, cause };
   if (error instanceof BadAnswerError) return { ...notHttp, cause };
   return { ...(started ? closedEarly : unreachable), cause };
-}
-
-/** Of several addresses that were tried each has its error, and the whole says nothing. */
-function toMessage(error: Error): string {
-  if (!(error instanceof AggregateError) || error.message !== '') return error.message;
-  return error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join(', ');
 }

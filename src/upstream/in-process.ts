@@ -3,6 +3,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { MadeAnswer } from '../core/family.ts';
 import type { Answer, AnswerSink, Call, CallEnd, ClientWork, Failure, Outcome, Transport } from '../core/outcome.ts';
+import { traceOf } from '../lib/thrown.ts';
 
 export const inProcessTransport: Transport = async (call: Call): Promise<Outcome> => {
   const { make } = call.offer;
@@ -126,6 +127,6 @@ function toFailure(error: unknown): Failure {
   return {
     code: 'internal_error',
     message: 'The built-in upstream failed; tell the operator the request ID.',
-    cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    cause: traceOf(error),
   };
 }

@@ -8,6 +8,7 @@ import { NeedleSearch } from '../lib/needle-search.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import { spellingsInErrors } from '../lib/secret-spellings.ts';
 import { socketOf, toUrlOrigin } from '../lib/socket-origin.ts';
+import { codeOf, reasonOf } from '../lib/thrown.ts';
 import { layersOf } from '../lib/unescape.ts';
 import { ClientPool } from '../wire/client-pool.ts';
 import { exchange } from '../wire/exchange.ts';
@@ -263,7 +264,7 @@ class Visit {
 
   #problemOf(error: unknown): ProbeProblem {
     const isTimeout = error instanceof Error && (error.name === 'TimeoutError' || this.#signal.aborted);
-    const message = error instanceof Error ? error.message : String(error);
+    const message = reasonOf(error);
     if (message.startsWith('the token endpoint')) {
       return {
         message: `${message}.`,
@@ -272,7 +273,7 @@ class Visit {
       };
     }
     return problemOfError({
-      code: isTimeout ? 'timeout' : codeOf(error),
+      code: isTimeout ? 'timeout' : firstCodeOf(error),
       message,
       step: this.#stepReached(),
       host: this.#socket ?? this.#url.host,
@@ -372,7 +373,7 @@ function at(value: unknown, ...names: readonly string[]): string | undefined {
 }
 
 /** Of several addresses that were tried, the first one's. */
-function codeOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+function firstCodeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return firstCodeOf(error.errors[0]);
+  return codeOf(error) ?? '';
 }

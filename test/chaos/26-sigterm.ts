@@ -1,6 +1,7 @@
 /** The orderly end under load: nobody is turned away in mid-sentence, and what cannot end is cut at the deadline, visibly. */
 
 import { setTimeout as wait } from 'node:timers/promises';
+import { codeOf } from '../../src/lib/thrown.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/fake-upstream.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
 import { toRequestBytes } from '../support/raw-client.ts';
@@ -239,7 +240,7 @@ class KeptConnection {
     try {
       return new KeptConnection(await connect(port, { timeoutMs: 30_000 }));
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED') return undefined;
+      if (codeOf(error) === 'ECONNREFUSED') return undefined;
       throw error;
     }
   }

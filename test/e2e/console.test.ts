@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { codeOf } from '../../src/lib/thrown.ts';
 import { createDirectory } from '../support/configuration.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import { consoleUrl, readMetrics } from '../support/operators.ts';
@@ -26,7 +27,7 @@ async function take(t: TestContext, port: number): Promise<number> {
       const address = server.address();
       return typeof address === 'object' ? (address?.port ?? port) : port;
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+      if (codeOf(error) !== 'EADDRINUSE') throw error;
       await wait(50);
     }
   }

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reasonOf } from '../../src/lib/thrown.ts';
 import { isViolent, ranked, vectorOf } from '../families/wire.ts';
 import { patientMs } from '../support/patience.ts';
 import { testKey } from '../support/rig.ts';
@@ -107,9 +108,9 @@ export async function tryWay<T extends Task>(
     }
     const refusal = heard.find(({ status }) => status >= 400);
     if (error instanceof assert.AssertionError || refusal === undefined || !refusals.includes(refusal.status)) {
-      return { kind: 'wrong', fact: `${refusal?.error?.message ?? ''} ${messageOf(error)}`.trim() };
+      return { kind: 'wrong', fact: `${refusal?.error?.message ?? ''} ${reasonOf(error)}`.trim() };
     }
-    const { message = messageOf(error), code, param } = refusal.error ?? {};
+    const { message = reasonOf(error), code, param } = refusal.error ?? {};
     return { kind: 'refused', status: refusal.status, code, param, message };
   }
 }
@@ -135,8 +136,4 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
     over.abort();
     late.catch(() => undefined);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -10,6 +10,7 @@ import { after, before } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { codeOf } from '../../src/lib/thrown.ts';
 import { patientMs } from './patience.ts';
 
 /** A test's context, most of the time. */
@@ -244,7 +245,7 @@ function signalAll(server: ChildProcess, signal: NodeJS.Signals): void {
       process.kill(pid, signal);
     } catch (error) {
       // It ended meanwhile.
-      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+      if (codeOf(error) !== 'ESRCH') throw error;
     }
   }
 }

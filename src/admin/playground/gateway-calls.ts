@@ -3,6 +3,7 @@
 import { createSecureContext } from 'node:tls';
 import { headerValue } from '../../lib/raw-headers.ts';
 import { isSocketUrl, socketHost, socketOf, toSocketOrigin, toSocketUrl } from '../../lib/socket-origin.ts';
+import { codeOf } from '../../lib/thrown.ts';
 import { ClientPool } from '../../wire/client-pool.ts';
 import { createDirectConnector, TlsClient, toPlace } from '../../wire/connect.ts';
 import { Wheel } from '../../wire/wheel.ts';
@@ -78,7 +79,7 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
     } catch (error) {
       if (call.signal.aborted) throw error;
       throw new Problem('upstream_failed', {
-        detail: `The gateway's own listener for clients does not answer (${reasonOf(error)}); look whether it is there, and try again.`,
+        detail: `The gateway's own listener for clients does not answer (${codeOf(error) ?? 'no answer'}); look whether it is there, and try again.`,
       });
     }
   }
@@ -168,8 +169,4 @@ function toResponse({ status, headers, body }: GatewayAnswer, text?: string): Re
 
 function toPlainType(type = ''): string {
   return plainTypes.test(type) ? type : 'text/plain; charset=utf-8';
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
 }

@@ -6,6 +6,7 @@ import type { AlertSettings, AlertWebhook } from '../../core/snapshot.ts';
 import type { BudgetAccount } from '../../core/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { toDollars } from '../../lib/money.ts';
+import { codeOf } from '../../lib/thrown.ts';
 import type { BudgetLog } from './store-watch.ts';
 
 /** After each failure; one more try than there are pauses. */
@@ -175,7 +176,7 @@ function toAlert(
 /** Such as ECONNREFUSED. Messages name addresses, which may hold secrets. */
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return 'no error';
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return codeOf(error) ?? error.name;
 }
 
 function sleepFor(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,7 @@
 /** Whether the bank answers, for the log and for those who must know that they are heard. */
 
+import { reasonOf } from '../../lib/thrown.ts';
+
 export interface StoreWatch {
   /** The last that was heard of it was a failure. */
   isDoubtful(): boolean;
@@ -27,7 +29,7 @@ export function createStoreWatch(log: BudgetLog): StoreWatch {
     if (isDoubtful) return;
     isDoubtful = true;
     log.warn('budgets cannot be drawn from the store: what was drawn is spent, then requests are refused', {
-      error: error instanceof Error ? error.message : String(error),
+      error: reasonOf(error),
     });
   }
 

@@ -1,6 +1,7 @@
 /** The connection to Redis, and whether it may be asked: it is while it answers in time, and is tried again by itself otherwise. */
 
 import { setTimeout as wait } from 'node:timers/promises';
+import { reasonOf } from '../../lib/thrown.ts';
 import { ReadingTime, within } from './reading-time.ts';
 import { adjustScript, beatScript, placesScript, reserveScript, type Script } from './redis-scripts.ts';
 
@@ -303,10 +304,4 @@ export class RedisLink {
       nodes: this.nodes,
     });
   }
-}
-
-/** Never the URL, which may hold a password. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
 }

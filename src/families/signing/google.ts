@@ -3,6 +3,7 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import * as z from 'zod';
 import type { Signer, SigningTools } from '../../core/family.ts';
+import { reasonOf } from '../../lib/thrown.ts';
 
 interface Token {
   readonly value: string;
@@ -135,7 +136,7 @@ async function fetchToken(account: Account, tools: SigningTools): Promise<Token>
   });
   const headers = ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'];
   const { status, body } = await tools.post(account.tokenUrl, headers, form.toString()).catch((error: unknown) => {
-    throw new Error(`the token endpoint cannot be asked: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`the token endpoint cannot be asked: ${reasonOf(error)}`);
   });
   if (status !== 200) throw new Error(`the token endpoint answered ${status}${reasonIn(body)}`);
   const granted = grant.safeParse(parse(body));

@@ -8,6 +8,7 @@ import { createJournalReader } from '../../ledger/journal-reader.ts';
 import { createOrphanClaims } from '../../ledger/orphans.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { yieldToOthers } from '../../lib/thread-priority.ts';
+import { reasonOf } from '../../lib/thrown.ts';
 import { lockFile } from '../../store/file-lock.ts';
 import { openStore } from '../../store/open-store.ts';
 
@@ -133,7 +134,7 @@ async function openPatiently(
       return await openStore(url, { cwd });
     } catch (thrown) {
       if (pauseMs === openPause.firstMs) {
-        const reason = thrown instanceof Error ? thrown.message : String(thrown);
+        const reason = reasonOf(thrown);
         log.error('the store cannot be opened; rows stay in the journal until it can', { reason });
         report({ kind: 'state', state: { ...nothingImported, failure: reason } });
       }

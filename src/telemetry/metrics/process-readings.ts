@@ -2,6 +2,7 @@
 
 import { readdirSync } from 'node:fs';
 import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import { codeOf } from '../../lib/thrown.ts';
 import type { MetricName } from './definitions.ts';
 import type { Reading } from './reading.ts';
 import { toLabels } from './reading.ts';
@@ -88,7 +89,7 @@ function countOpenFiles(): number | undefined {
   try {
     return readdirSync('/proc/self/fd').length;
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return undefined; // no /proc, or no descriptor left to read it with
+    if (codeOf(error) !== undefined) return undefined; // no /proc, or no descriptor left to read it with
     throw error;
   }
 }

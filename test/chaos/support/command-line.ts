@@ -15,6 +15,7 @@ import { secrets } from '../../../src/cli/secrets.ts';
 import { usage } from '../../../src/cli/usage.ts';
 import { UserFault } from '../../../src/core/user-fault.ts';
 import { families } from '../../../src/families/index.ts';
+import { traceOf } from '../../../src/lib/thrown.ts';
 
 const commands: readonly Command[] = [
   ...[backup, check, init, keys, ledger, migrate, models, openapi, resources, secrets, usage],
@@ -51,7 +52,7 @@ export function createCommandLine({ cwd, env = {} }: CommandSurroundings): Comma
         });
       } catch (error) {
         const isTheirs = error instanceof UserFault || (error instanceof TypeError && 'code' in error);
-        errors.push(`postern: ${isTheirs ? error.message : error instanceof Error ? error.stack : String(error)}`);
+        errors.push(`postern: ${isTheirs ? error.message : traceOf(error)}`);
         return isTheirs ? 1 : 2;
       }
     };

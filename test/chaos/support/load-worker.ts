@@ -2,6 +2,7 @@
 
 import { connect, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
+import { reasonOf } from '../../../src/lib/thrown.ts';
 import {
   createMessageReader,
   type Framing,
@@ -101,7 +102,7 @@ class Client {
     try {
       this.#reader.push(bytes);
     } catch (error) {
-      this.#explain(`a malformed answer: ${error instanceof Error ? error.message : String(error)}`);
+      this.#explain(`a malformed answer: ${reasonOf(error)}`);
       this.#socket.destroy();
     }
   }

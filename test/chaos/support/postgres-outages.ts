@@ -2,6 +2,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
+import { codeOf } from '../../../src/lib/thrown.ts';
 import type { Postgres } from '../../support/postgres.ts';
 import type { ChaosProxy } from './chaos-proxy.ts';
 
@@ -88,7 +89,7 @@ class Hogs {
       await client.connect();
     } catch (error) {
       // Too many connections.
-      if (error instanceof Error && 'code' in error && error.code === '53300') return undefined;
+      if (codeOf(error) === '53300') return undefined;
       throw error;
     }
     this.#clients.add(client);

@@ -2,6 +2,7 @@
 
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { traceOf } from '../../../src/lib/thrown.ts';
 import type { PromiseUnderTest, Scale } from '../promise.ts';
 import type { PromiseMessage } from './promise-process.ts';
 
@@ -22,7 +23,7 @@ test('the promise', async (t) => {
     const figures = await promise.run({ t, scale, seed: Number(seedText), progress });
     say({ kind: 'measured', figures: figures.map((figure) => ({ broken: false, ...figure })) });
   } catch (error) {
-    say({ kind: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    say({ kind: 'failed', reason: traceOf(error) });
   }
 });
 

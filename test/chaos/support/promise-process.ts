@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { codeOf } from '../../../src/lib/thrown.ts';
 import type { Figure, Scale } from '../promise.ts';
 
 export interface PromiseFile {
@@ -150,6 +151,6 @@ function endGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error; // they have ended
+    if (codeOf(error) !== 'ESRCH') throw error; // they have ended
   }
 }

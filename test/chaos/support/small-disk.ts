@@ -5,6 +5,7 @@ import { closeSync, fstatSync, ftruncateSync, openSync, rmdirSync, rmSync, write
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { codeOf } from '../../../src/lib/thrown.ts';
 
 export interface SmallDisk {
   readonly path: string;
@@ -75,7 +76,7 @@ function takes(file: number, piece: Buffer): boolean {
   try {
     return writeSync(file, piece) > 0;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') return false;
+    if (codeOf(error) === 'ENOSPC') return false;
     throw error;
   }
 }
