@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openAdmin } from '../../test/support/admin.ts';
+import { isMapping } from '../lib/is-mapping.ts';
 import { endpoints } from './endpoints/index.ts';
 import { toAdminDocument } from './openapi.ts';
 import { problemTable } from './problem.ts';
 
 type Json = Record<string, unknown>;
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const document = JSON.parse(JSON.stringify(toAdminDocument(endpoints, '1.2.3')));
 const operations: [path: string, method: string, operation: Json][] = Object.entries<Json>(document.paths).flatMap(
@@ -17,7 +16,7 @@ const operations: [path: string, method: string, operation: Json][] = Object.ent
 
 function* walk(value: unknown): Generator<Json> {
   if (Array.isArray(value)) for (const one of value) yield* walk(one);
-  if (!isObject(value)) return;
+  if (!isMapping(value)) return;
   yield value;
   for (const one of Object.values(value)) yield* walk(one);
 }
@@ -27,7 +26,7 @@ function resolve(pointer: string): unknown {
     .slice(2)
     .split('/')
     .reduce<unknown>(
-      (at, step) => (isObject(at) ? at[step.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
+      (at, step) => (isMapping(at) ? at[step.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
       document,
     );
 }
@@ -72,7 +71,7 @@ test('every part of a path is declared once, required, and nothing else is said 
     assert.ok(inPath.every(({ required }) => required));
     for (const parameter of parameters) {
       assert.ok(['path', 'query', 'header', 'cookie'].includes(parameter.in));
-      assert.ok(isObject(parameter.schema), `${path} ${parameter.name}`);
+      assert.ok(isMapping(parameter.schema), `${path} ${parameter.name}`);
     }
     const names = parameters.map(({ name, in: where }) => `${where} ${name}`);
     assert.equal(new Set(names).size, names.length);
@@ -103,13 +102,13 @@ test('it has the form of OpenAPI 3.1: known fields, responses with descriptions,
     }
     for (const [status, response] of Object.entries(operation.responses as Json)) {
       assert.match(status, /^([1-5]\d\d|default)$/);
-      assert.ok(isObject(response) && ('$ref' in response || typeof response.description === 'string'));
+      assert.ok(isMapping(response) && ('$ref' in response || typeof response.description === 'string'));
     }
     assert.ok(!('requestBody' in operation) || method !== 'get', path);
   }
   for (const { type, schema } of walk(document)) {
     if (typeof type === 'string' && schema === undefined) continue;
-    if (schema !== undefined) assert.ok(isObject(schema));
+    if (schema !== undefined) assert.ok(isMapping(schema));
   }
 });
 

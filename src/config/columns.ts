@@ -1,7 +1,7 @@
 /** The values of a text with the place of each, in columns of numbers: small, looked up at once, and handed from thread to thread. */
 
+import { emptyMapping } from './empty-mapping.ts';
 import type { Path, Position } from './faults.ts';
-import { emptyMapping } from './is-mapping.ts';
 
 /** Of lists and mappings the children stand together in `children`; a scalar is at the same number in `scalars`. */
 export interface Columns {

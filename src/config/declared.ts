@@ -2,7 +2,7 @@
 
 import type { ResourceKind } from '../core/store.ts';
 import { resourceKinds } from '../core/store.ts';
-import { isMapping } from './is-mapping.ts';
+import { isMapping } from '../lib/is-mapping.ts';
 import { resourceLists } from './resource-schemas.ts';
 import { hideWritten, type ResourceDocument } from './sealed-fields.ts';
 import { settingIds, settingSections } from './setting-schema.ts';

@@ -2,10 +2,10 @@
 
 import type * as z from 'zod';
 import type { ResourceKind } from '../core/store.ts';
+import { isMapping } from '../lib/is-mapping.ts';
 import { createNearestName, type NearestName } from '../lib/nearest-name.ts';
 import { type FaultList, type Path, type Position, toPathText } from './faults.ts';
 import { foreignFileFault } from './foreign-files.ts';
-import { isMapping } from './is-mapping.ts';
 import { judge } from './judge.ts';
 import { checkLiteralVariables } from './literal-variables.ts';
 import { type ModelEntry, modelSchema } from './model-schema.ts';

@@ -1,6 +1,6 @@
 /** Recognises the configuration of another gateway, so that one sentence says so in place of a hundred unknown keys. */
 
-import { isMapping } from './is-mapping.ts';
+import { isMapping } from '../lib/is-mapping.ts';
 
 interface ForeignFormat {
   readonly name: string;

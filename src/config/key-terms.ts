@@ -4,6 +4,7 @@ import type * as z from 'zod';
 import type { Caps } from '../core/caps.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { KeyChange, NewKey } from '../core/store.ts';
+import { isMapping } from '../lib/is-mapping.ts';
 import { toDollars } from '../lib/money.ts';
 import { durationPattern, fromMilliseconds, toMilliseconds } from '../lib/quantities.ts';
 import { type FieldFault, toCaps } from './caps.ts';
@@ -28,8 +29,6 @@ const termsSchema = keySchema.omit({ id: true, secret: true }).extend({
 const changeSchema = termsSchema.partial();
 
 const nowhere = (): undefined => undefined;
-
-type Written = Readonly<Record<string, unknown>>;
 
 export function parseNewKeyTerms(document: unknown, nowMs: number): Parsed<NewKeyTerms> {
   const faults = createFaultList(nowhere);
@@ -133,9 +132,6 @@ function withoutNulls(document: unknown): unknown {
 function toFieldFaults(faults: FaultList): FieldFault[] {
   return faults.all().map(({ path, message }) => ({ field: path, message }));
 }
-
-const isMapping = (value: unknown): value is Written =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** In the file's words; null where nothing is said. */
 export function describeKeyTerms(key: Omit<KeyRecord, 'id' | 'managedBy' | 'expiresAtMs' | 'revokedAtMs'>) {

@@ -1,9 +1,9 @@
 /** A file of resources to be put into the store: lists of upstreams, models and projects, as in the configuration file. */
 
 import { resourceKinds } from '../core/store.ts';
+import { isMapping } from '../lib/is-mapping.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { type Fault, suggestion } from './faults.ts';
-import { isMapping } from './is-mapping.ts';
 import { resourceLists } from './resource-schemas.ts';
 import { type Element, toNewElement } from './resources.ts';
 import { parseSource } from './source.ts';

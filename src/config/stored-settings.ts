@@ -1,7 +1,7 @@
 /** The settings that the store holds, put where the file leaves them open: what the file says is the file's. */
 
+import { isMapping } from '../lib/is-mapping.ts';
 import type { FaultList, Path, Position } from './faults.ts';
-import { isMapping } from './is-mapping.ts';
 import { judge } from './judge.ts';
 import type { Element } from './resources.ts';
 import type { Settings } from './schema.ts';

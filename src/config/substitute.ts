@@ -1,8 +1,9 @@
 /** Puts the environment into a configuration: `${NAME}` and `${NAME:-default}` in values, never in keys. */
 
+import { isMapping } from '../lib/is-mapping.ts';
 import { atOnce } from '../lib/turns.ts';
+import { emptyMapping } from './empty-mapping.ts';
 import { type FaultList, type Path, toPathText } from './faults.ts';
-import { emptyMapping, isMapping } from './is-mapping.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -3,6 +3,7 @@
 import { bearer, defineFamily } from '../core/family.ts';
 import type { Operation } from '../core/operation.ts';
 import type { Asked } from '../core/translation.ts';
+import { isMapping } from '../lib/is-mapping.ts';
 import type { Json, JsonObject } from '../lib/json-text.ts';
 import type { ChatFacts } from './bridges/chat-parameters.ts';
 import { bridgesOver } from './bridges/index.ts';
@@ -11,7 +12,7 @@ import { asksForNothing, type CompletionDialect, translateCompletions } from './
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
 import { hints } from './dialects/hints.ts';
 import { flaggedBy, mistralModerations } from './dialects/mistral-moderations.ts';
-import { isEntry, listAt } from './dialects/model-lists.ts';
+import { listAt } from './dialects/model-lists.ts';
 import { readOpenaiEmbeddings } from './dialects/openai-embeddings.ts';
 import { itemsInACall } from './dialects/options.ts';
 
@@ -83,7 +84,7 @@ function isServedHere(name: string, value: Json): boolean {
 
 /** That a model embeds is none of what it says of it. */
 function operationsOf(capabilities: unknown): readonly Operation[] | undefined {
-  if (!isEntry(capabilities)) return undefined;
+  if (!isMapping(capabilities)) return undefined;
   const said: Operation[] = [];
   if (capabilities.completion_fim === true) said.push('completions');
   if (capabilities.moderation === true) said.push('moderations');

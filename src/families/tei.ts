@@ -1,9 +1,10 @@
 /** Hugging Face Text Embeddings Inference: OpenAI's embeddings, and rerank and classifiers in its own shape. */
 
 import { bearer, defineFamily, type ModelList, type Options } from '../core/family.ts';
+import { isMapping } from '../lib/is-mapping.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import { createLabelJudge, labelOptions } from './dialects/label-moderations.ts';
-import { isEntry, operationsFor } from './dialects/model-lists.ts';
+import { operationsFor } from './dialects/model-lists.ts';
 import { type ModerationDialect, translateModerations } from './dialects/moderations.ts';
 import { openaiEmbeddings } from './dialects/openai-embeddings.ts';
 import { itemsInACall } from './dialects/options.ts';
@@ -56,8 +57,8 @@ const modelList: ModelList = {
   path: '/info',
   takesAnyName: true,
   read(body) {
-    if (!isEntry(body) || typeof body.model_id !== 'string') return undefined;
-    const kinds = isEntry(body.model_type) ? Object.keys(body.model_type) : undefined;
+    if (!isMapping(body) || typeof body.model_id !== 'string') return undefined;
+    const kinds = isMapping(body.model_type) ? Object.keys(body.model_type) : undefined;
     const operations = operationsFor(kinds, {
       embedding: 'embeddings',
       reranker: 'rerank',

@@ -1,6 +1,7 @@
 /** The lines of a journal: those of exchanges, and those by which the journal speaks of itself. */
 
 import type { IntentRecord, SettlementRecord } from '../core/ledger-row.ts';
+import { isMapping } from '../lib/is-mapping.ts';
 
 /** Where a frame was written, or should have been. */
 export interface FramePlace {
@@ -70,11 +71,11 @@ export function parseLine(line: string): JournalLine | undefined {
 }
 
 function isLine(value: unknown): value is JournalLine {
-  if (!isObject(value)) return false;
+  if (!isMapping(value)) return false;
   switch (value.kind) {
     case 'intent':
     case 'settlement':
-      return isObject(value.row) && typeof value.row.id === 'string' && typeof value.row.node === 'string';
+      return isMapping(value.row) && typeof value.row.id === 'string' && typeof value.row.node === 'string';
     case 'start':
     case 'more':
     case 'end':
@@ -86,8 +87,4 @@ function isLine(value: unknown): value is JournalLine {
     default:
       return false;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -3,10 +3,11 @@
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import { type Resource, type ResourceKind, type ResourceStore, resourceKinds } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
+import { isMapping } from '../lib/is-mapping.ts';
 import type { Recorder } from './recording.ts';
 import type { Schema } from './schema.ts';
 import { StoreError } from './store-error.ts';
-import { isRecord, oneOf, readJson } from './stored-json.ts';
+import { oneOf, readJson } from './stored-json.ts';
 
 /** An index takes no more than about 2,700 bytes. */
 const longestIdBytes = 512;
@@ -117,7 +118,7 @@ function toResource(row: ResourceRow): Resource | undefined {
   const kind = oneOf(resourceKinds, row.kind);
   if (kind === undefined) return undefined;
   const document = readJson(row.document);
-  if (!isRecord(document)) {
+  if (!isMapping(document)) {
     throw new StoreError(`The ${kind} "${row.id}" in the store cannot be read; remove it and enter it anew.`);
   }
   const { id, version, created_at, updated_at } = row;

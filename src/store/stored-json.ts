@@ -1,6 +1,7 @@
 /** Reads what stands as JSON in a column. Another version of Postern may have written it: what is unknown is left out, and nothing breaks. */
 
 import { type Budget, budgetPeriods, type Caps, measures, noCaps, type Rate, rateWindows } from '../core/caps.ts';
+import { isMapping } from '../lib/is-mapping.ts';
 
 /** Undefined where it is no JSON. */
 export function readJson(text: string): unknown {
@@ -19,7 +20,7 @@ export function readTexts(text: string): string[] | undefined {
 
 export function readTextMap(text: string | null): Record<string, string> {
   const map = text === null ? undefined : readJson(text);
-  if (!isRecord(map)) return {};
+  if (!isMapping(map)) return {};
   return Object.fromEntries(
     Object.entries(map).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
@@ -29,7 +30,7 @@ export function readTextMap(text: string | null): Record<string, string> {
 export function readCaps(text: string | null): Caps | undefined {
   if (text === null) return noCaps;
   const caps = readJson(text);
-  if (!isRecord(caps)) return undefined;
+  if (!isMapping(caps)) return undefined;
   return {
     rates: toList(caps.rates).flatMap(toRates),
     concurrency: isCount(caps.concurrency) ? caps.concurrency : undefined,
@@ -43,7 +44,7 @@ export function oneOf<T extends string>(known: readonly T[], value: unknown): T 
 }
 
 function toRates(value: unknown): Rate[] {
-  if (!isRecord(value)) return [];
+  if (!isMapping(value)) return [];
   const measure = oneOf(measures, value.measure);
   const window = oneOf(rateWindows, value.window);
   return measure === undefined || window === undefined || !isCount(value.most)
@@ -52,7 +53,7 @@ function toRates(value: unknown): Rate[] {
 }
 
 function toBudgets(value: unknown): Budget[] {
-  if (!isRecord(value)) return [];
+  if (!isMapping(value)) return [];
   const period = oneOf(budgetPeriods, value.period);
   if (period === undefined || !isCount(value.nanos)) return [];
   return [{ period, nanos: value.nanos, alerts: toList(value.alerts).filter((alert) => typeof alert === 'number') }];
@@ -64,8 +65,4 @@ function toList(value: unknown): readonly unknown[] {
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

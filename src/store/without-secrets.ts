@@ -1,5 +1,7 @@
 /** What of a document may stand in the audit log: everything but secrets, sealed ones too. */
 
+import { isMapping } from '../lib/is-mapping.ts';
+
 const sealed = '(sealed)';
 
 /** Fields that hold a credential by their name, whatever is in them. */
@@ -17,7 +19,7 @@ export function withoutSecrets(value: unknown): unknown {
 function toShown(name: string, value: unknown): unknown {
   if (secretNames.test(name) && typeof value === 'string') return reference.test(value) ? value : sealed;
   // Static headers carry credentials under any name.
-  if (name === 'headers' && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+  if (name === 'headers' && isMapping(value)) {
     return Object.fromEntries(Object.keys(value).map((header) => [header, sealed]));
   }
   return withoutSecrets(value);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { isMapping } from '../../src/lib/is-mapping.ts';
 import { patientMs } from './patience.ts';
 
 const processKey = 'process-key-with-enough-characters';
@@ -142,7 +143,7 @@ export async function startGatewayProcess(options: ProcessOptions): Promise<Gate
 
 function toConfigText(config: ProcessConfig): string {
   if (typeof config === 'string') return config;
-  const server = isRecord(config.server) ? config.server : {};
+  const server = isMapping(config.server) ? config.server : {};
   return JSON.stringify({
     store: standardStore,
     keys: [{ id: 'test', secret: processKey }],
@@ -189,11 +190,8 @@ function parseLog(text: string): Record<string, unknown>[] {
   return lines
     .filter((line) => line.startsWith('{'))
     .map((line): unknown => JSON.parse(line))
-    .filter(isRecord);
+    .filter(isMapping);
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function collect(stream: NodeJS.ReadableStream): () => string {
   const pieces: Buffer[] = [];

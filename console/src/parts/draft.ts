@@ -1,11 +1,13 @@
 /** What was typed and not yet sent, kept for this tab: a reload, a redirect to a sign-in or a crash does not lose it. */
 
+import { isMapping } from './is-mapping.ts';
+
 const prefix = 'postern.draft.';
 
 export function readDraft(key: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(sessionStorage.getItem(prefix + key) ?? 'null');
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+    return isMapping(value) ? { ...value } : undefined;
   } catch {
     // Broken, or the browser keeps nothing: then there is no draft.
     return undefined;

@@ -2,6 +2,7 @@
 
 import type { ListedModel, ModelList } from '../../core/family.ts';
 import type { Operation } from '../../core/operation.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -17,9 +18,9 @@ export function listAt(
   return {
     path,
     read(body) {
-      const list = field === undefined || Array.isArray(body) ? body : isEntry(body) ? body[field] : undefined;
+      const list = field === undefined || Array.isArray(body) ? body : isMapping(body) ? body[field] : undefined;
       if (!Array.isArray(list)) return undefined;
-      return list.filter(isEntry).flatMap((entry): ListedModel[] => {
+      return list.filter(isMapping).flatMap((entry): ListedModel[] => {
         const { id, operations } = toModel(entry);
         if (typeof id !== 'string' || id === '') return [];
         return [operations === undefined ? { id } : { id, operations }];
@@ -38,8 +39,4 @@ export function operationsFor(
     typeof word === 'string' && Object.hasOwn(meaning, word) ? [meaning[word]] : [],
   );
   return [...new Set(known.filter((operation) => operation !== undefined))];
-}
-
-export function isEntry(value: unknown): value is Entry {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

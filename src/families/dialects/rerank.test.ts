@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayError } from '../../core/errors.ts';
 import { Asked, type Conversation, type Reply, type RerankShape, type Unsupported } from '../../core/translation.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
 import { isJsonObject, type Json, parseJson, writeJson } from '../../lib/json-text.ts';
 import { type RerankDialect, translateRerank } from './rerank.ts';
 import { readStandardRerank } from './standard-rerank.ts';
@@ -344,7 +345,7 @@ test('an answer has a name, a model, a meta and a count, whatever the upstream s
 test('meta is the upstream’s own, with a version, and has the units of several calls', async () => {
   const metaOf = async (answers: readonly string[], setting: Setting = {}) => {
     const made: unknown = JSON.parse(await answerTo(two, answers, setting));
-    return isRecord(made) && made.meta;
+    return isMapping(made) && made.meta;
   };
   const withMeta = (meta: string, list: string) => `{"meta":${meta},${list.slice(1)}`;
   const own = '{"tokens":{"input_tokens":3}}';
@@ -392,7 +393,3 @@ test('an upstream whose documents are objects without a text gives them back as 
     { index: 0, relevance_score: 0.5, document: { image: 'i' } },
   ]);
 });
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}

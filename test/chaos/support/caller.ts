@@ -2,6 +2,7 @@
 
 import { Agent, request as ask, type IncomingMessage } from 'node:http';
 import { measures } from '../../../src/core/caps.ts';
+import { isMapping } from '../../../src/lib/is-mapping.ts';
 import { patientMs } from '../../support/patience.ts';
 
 export interface Question {
@@ -90,12 +91,10 @@ function toNumber(text: string | readonly string[] | undefined, factor: number):
 
 function parseError(text: string): { code: string | undefined; message: string } {
   const value: unknown = JSON.parse(text);
-  const error = isRecord(value) && isRecord(value.error) ? value.error : {};
+  const error = isMapping(value) && isMapping(value.error) ? value.error : {};
   const code = typeof error.code === 'string' ? error.code : undefined;
   return { code, message: typeof error.message === 'string' ? error.message : text };
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 /** Such as `500 internal_error: ...`; for those that nobody expected. */
 export function inWords({ status, code, message }: Answer): string {

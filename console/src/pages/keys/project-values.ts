@@ -1,6 +1,7 @@
 /** A project as its form holds it, and as the API reads it. */
 
 import type { KeyDocument, Project } from '../../../../src/admin/contract.ts';
+import { isMapping } from '../../parts/is-mapping.ts';
 import { type CapsValues, toCapsDocument, toCapsValues } from './key-values.ts';
 
 export interface ProjectValues extends CapsValues {
@@ -25,9 +26,6 @@ export function toProjectCaps(document: Project['document']): CapsOf {
     })),
   };
 }
-
-const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function toProjectValues({ id, document }: Project): ProjectValues {
   const { name } = document;

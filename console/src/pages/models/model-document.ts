@@ -1,6 +1,7 @@
 /** A model as its form has it, and as the configuration's own words have it. What the form does not show stays as it is written. */
 
 import type { Model } from '../../../../src/admin/contract.ts';
+import { isMapping } from '../../parts/is-mapping.ts';
 import { type LimitName, limitNames } from '../../parts/limits.ts';
 
 export type Operation = Model['operations'][number];
@@ -225,7 +226,7 @@ function toAmount(value: unknown, standard: number | string): number | string {
 }
 
 function toMapping(value: unknown): Document {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+  return isMapping(value) ? { ...value } : {};
 }
 
 function toMappings(value: unknown): Document[] {

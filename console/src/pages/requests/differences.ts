@@ -1,5 +1,7 @@
 /** What is another after a change than before it: field by field, down to the ones that differ. */
 
+import { isMapping } from '../../parts/is-mapping.ts';
+
 export interface Difference {
   /** As documents write it: `targets[0].upstream`; empty where the whole thing is no document. */
   readonly path: string;
@@ -39,7 +41,7 @@ function stepsOf(before: unknown, after: unknown): Step[] | undefined {
   if (Array.isArray(before ?? after) && isListOrNothing(before) && isListOrNothing(after)) {
     const [one, other] = [before ?? [], after ?? []];
     // Names and numbers read better in one line.
-    if (![...one, ...other].some(isDocument)) return undefined;
+    if (![...one, ...other].some(isMapping)) return undefined;
     const length = Math.max(one.length, other.length);
     return Array.from({ length }, (_, index) => ({
       name: () => `[${index}]`,
@@ -47,7 +49,7 @@ function stepsOf(before: unknown, after: unknown): Step[] | undefined {
       inAfter: other[index],
     }));
   }
-  if (!isDocument(before ?? after) || !isDocumentOrNothing(before) || !isDocumentOrNothing(after)) return undefined;
+  if (!isMapping(before ?? after) || !isDocumentOrNothing(before) || !isDocumentOrNothing(after)) return undefined;
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   if (names.size === 0) return undefined;
   return [...names].map((key) => ({
@@ -59,9 +61,7 @@ function stepsOf(before: unknown, after: unknown): Step[] | undefined {
 
 type Document = Readonly<Record<string, unknown>>;
 
-const isDocument = (value: unknown): value is Document =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isDocumentOrNothing = (value: unknown): value is Document | undefined => value === undefined || isDocument(value);
+const isDocumentOrNothing = (value: unknown): value is Document | undefined => value === undefined || isMapping(value);
 const isListOrNothing = (value: unknown): value is readonly unknown[] | undefined =>
   value === undefined || Array.isArray(value);
 

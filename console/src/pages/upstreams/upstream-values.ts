@@ -1,6 +1,7 @@
 /** An upstream as its form has it, and as the configuration's own words have it. What the form does not show stays as it is written. */
 
 import type { FamilyFacts } from '../../../../src/admin/contract.ts';
+import { isMapping } from '../../parts/is-mapping.ts';
 
 export type Document = Readonly<Record<string, unknown>>;
 
@@ -226,5 +227,5 @@ const toTexts = (mapping: Document): Record<string, string> =>
   Object.fromEntries(Object.entries(mapping).map(([name, value]) => [name, toText(value)]));
 
 function toMapping(value: unknown): Document {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+  return isMapping(value) ? { ...value } : {};
 }

@@ -1,9 +1,4 @@
-/** Mappings of keys to values: what is one, and one with nothing in it. */
-
-/** Tells a mapping from all else that a document may hold. */
-export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+/** A mapping of keys to values with nothing in it. */
 
 /** Has no key but those that are put into it. The engine keeps its like in a third of the room that it takes for objects without a prototype. */
 class Mapping {
