@@ -20,8 +20,9 @@ export function createAddressCap(): AddressCap {
 
   function admit(socket: Socket): void {
     // Those that came while there was no limit are not counted: they end by themselves.
+    if (most === Number.POSITIVE_INFINITY) return;
     const { remoteAddress: address } = socket;
-    if (most === Number.POSITIVE_INFINITY || address === undefined || includesAddress(proxies, address)) return;
+    if (address === undefined || includesAddress(proxies, address)) return;
     const network = toNetwork(address);
     const count = open.get(network) ?? 0;
     if (count >= most) {
