@@ -72,6 +72,14 @@ module.exports = {
     },
     ...featureRules,
     {
+      name: 'serve-knows-no-commands',
+      comment:
+        'serve/ puts the process together from the features; whoever reads a command line calls it, and not the other way round.',
+      severity: 'error',
+      from: { path: '^src/serve/', pathNot: tests },
+      to: { path: '^src/(cli/|main\\.ts$)' },
+    },
+    {
       name: 'only-composers-import-indexes',
       comment: 'The lists of routes and families reach the rest as arguments, so that a test can bring its own.',
       severity: 'error',

@@ -1,10 +1,11 @@
 /** The composition root: reads the environment, finds the command, and turns its end into an exit code. */
 
 import { parseArgs } from 'node:util';
-import type { Command, CommandContext, ExitCode } from './cli/command.ts';
+import { type Command, type CommandContext, toConfigPath } from './cli/command.ts';
 import { toHelp, toOptionFault } from './cli/help.ts';
 import { commands } from './cli/index.ts';
 import { serve } from './cli/serve.ts';
+import type { ExitCode } from './core/exit-code.ts';
 import { UserFault } from './core/user-fault.ts';
 import { families } from './families/index.ts';
 import { nearestName } from './lib/nearest-name.ts';
@@ -59,7 +60,17 @@ async function run(command: Command, args: readonly string[]): Promise<ExitCode>
   }
   try {
     const { env, cwd } = process;
-    return await command.run({ ...parsed, env, cwd: cwd(), families, stdout, stderr, unread: unread.signal });
+    const configPath = toConfigPath(parsed.values);
+    return await command.run({
+      ...parsed,
+      configPath,
+      env,
+      cwd: cwd(),
+      families,
+      stdout,
+      stderr,
+      unread: unread.signal,
+    });
   } catch (error) {
     if (error instanceof UserFault) return fault(error.message);
     stderr(`postern: ${traceOf(error)}`);

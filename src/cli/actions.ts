@@ -2,12 +2,13 @@
 
 import type { Fault } from '../config/faults.ts';
 import type { FaultyConfiguration } from '../config/load.ts';
+import type { ExitCode } from '../core/exit-code.ts';
 import type { Store } from '../core/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { type OpenStore, openExisting } from '../serve/configuration.ts';
 import { StoreError } from '../store/store-error.ts';
-import type { CommandContext, ExitCode } from './command.ts';
+import type { CommandContext } from './command.ts';
 import { printFaults } from './faults.ts';
 
 export interface Action<Ground> {

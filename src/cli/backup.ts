@@ -1,10 +1,11 @@
 /** `postern backup`: copies the store into a file, also while a gateway runs on it. */
 
 import { loadConfiguration } from '../config/load.ts';
+import type { ExitCode } from '../core/exit-code.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { backupStore } from '../store/backup.ts';
 import { StoreError } from '../store/store-error.ts';
-import type { Command, CommandContext, ExitCode } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 import { printFaults } from './faults.ts';
 
 export const backup: Command = {
@@ -15,12 +16,11 @@ export const backup: Command = {
   run,
 };
 
-async function run({ values, positionals, env, cwd, families, stdout, stderr }: CommandContext): Promise<ExitCode> {
+async function run({ configPath, positionals, env, cwd, families, stdout, stderr }: CommandContext): Promise<ExitCode> {
   const [target, ...more] = positionals;
   if (target === undefined || target === '' || more.length > 0) {
     throw new UserFault(`write it as "postern ${backup.usage}"`);
   }
-  const configPath = typeof values.config === 'string' ? values.config : undefined;
   const loaded = await loadConfiguration({ configPath, env, cwd, families });
   if (!loaded.ok) {
     printFaults(loaded, stderr);

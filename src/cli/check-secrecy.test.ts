@@ -18,7 +18,16 @@ models:
     const cwd = await createDirectory(t, { 'postern.yaml': text });
     const lines: string[] = [];
     const stdout = (line: string): void => void lines.push(line);
-    const context = { values: { json }, positionals: [], env: {}, cwd, families, stdout, stderr: stdout };
+    const context = {
+      values: { json },
+      configPath: undefined,
+      positionals: [],
+      env: {},
+      cwd,
+      families,
+      stdout,
+      stderr: stdout,
+    };
     return { code: await check.run(context), lines };
   };
   for (const json of [false, true]) {

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { createDirectory, sampleFamilies } from '../../test/support/configuration.ts';
 import { localhostCertificate } from '../../test/support/localhost-certificate.ts';
 import { check } from './check.ts';
+import { toConfigPath } from './command.ts';
 
 async function run(
   t: TestContext,
@@ -14,7 +15,17 @@ async function run(
   const cwd = await createDirectory(t, text === undefined ? files : { ...files, 'postern.yaml': text });
   const lines: string[] = [];
   const stdout = (line: string): void => void lines.push(...line.split('\n'));
-  const context = { values, positionals: [], env: {}, cwd, families: sampleFamilies, stdout, stderr: stdout };
+  const configPath = toConfigPath(values);
+  const context = {
+    values,
+    configPath,
+    positionals: [],
+    env: {},
+    cwd,
+    families: sampleFamilies,
+    stdout,
+    stderr: stdout,
+  };
   return { code: await check.run(context), lines, cwd };
 }
 

@@ -12,8 +12,7 @@ export const check: Command = {
   summary: 'Validates the configuration and prints what it comes to.',
   usage: 'check [--config F] [--json]',
   options: { config: { type: 'string' }, json: { type: 'boolean' } },
-  async run({ values, env, cwd, families, stdout }) {
-    const configPath = typeof values.config === 'string' ? values.config : undefined;
+  async run({ values, configPath, env, cwd, families, stdout }) {
     const loaded = await loadConfiguration({ configPath, env, cwd, families });
     const file = loaded.file && fromHere(loaded.file, cwd);
     if (values.json === true) {

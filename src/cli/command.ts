@@ -1,25 +1,17 @@
 /** The shape of a command: what it is called, which options it takes, what it is given and what it gives back. */
 
 import type { ParseArgsConfig } from 'node:util';
-import type { Family } from '../core/family.ts';
+import type { ExitCode } from '../core/exit-code.ts';
+import type { Surroundings } from '../serve/surroundings.ts';
 
-export interface CommandContext {
+export interface CommandContext extends Surroundings {
   /** The options as `node:util` parsed them by the command's own table. */
   readonly values: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
   /** What stands after the command's name and is no option. */
   readonly positionals: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
-  readonly families: readonly Family[];
-  /** Each writes one line; the line end is added. */
-  readonly stdout: (line: string) => void;
-  readonly stderr: (line: string) => void;
   /** Aborted once nobody reads standard output any more, as behind `| head`: what would go on for ever ends. */
   readonly unread?: AbortSignal;
 }
-
-/** 0: fine. 1: the user's fault, said in one line. 2: ours. */
-export type ExitCode = 0 | 1 | 2;
 
 export interface Command {
   readonly name: string;
@@ -31,4 +23,9 @@ export interface Command {
   /** What it can be told to do, by name; with what follows the command's name. */
   readonly actions?: Readonly<Record<string, { readonly usage: string }>>;
   run(context: CommandContext): Promise<ExitCode>;
+}
+
+/** Every command that reads the configuration takes `--config F`. */
+export function toConfigPath({ config }: CommandContext['values']): string | undefined {
+  return typeof config === 'string' ? config : undefined;
 }

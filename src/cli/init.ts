@@ -13,8 +13,7 @@ export const init: Command = {
   summary: 'Writes a configuration to start from, for the provider keys found in the environment.',
   usage: 'init [--config F] [--force]',
   options: { config: { type: 'string' }, force: { type: 'boolean' } },
-  async run({ values, env, cwd, families, stdout, stderr }) {
-    const configPath = typeof values.config === 'string' ? values.config : undefined;
+  async run({ values, configPath, env, cwd, families, stdout, stderr }) {
     const named = configPath !== undefined || Boolean(env.POSTERN_CONFIG);
     const found = await findConfiguration({ configPath, env, cwd });
     const target = named && found.file !== undefined ? found.file : join(cwd, 'postern.yaml');

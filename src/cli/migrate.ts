@@ -1,10 +1,11 @@
 /** `postern migrate`: brings the store's tables up to date by hand; `serve` does the same at its start. */
 
 import { loadConfiguration } from '../config/load.ts';
+import type { ExitCode } from '../core/exit-code.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { migrateStore, readMissingMigrations } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
-import type { Command, CommandContext, ExitCode } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 import { printFaults } from './faults.ts';
 
 export const migrate: Command = {
@@ -15,9 +16,17 @@ export const migrate: Command = {
   run,
 };
 
-async function run({ values, positionals, env, cwd, families, stdout, stderr }: CommandContext): Promise<ExitCode> {
+async function run({
+  values,
+  configPath,
+  positionals,
+  env,
+  cwd,
+  families,
+  stdout,
+  stderr,
+}: CommandContext): Promise<ExitCode> {
   if (positionals.length > 0) throw new UserFault(`write it as "postern ${migrate.usage}"`);
-  const configPath = typeof values.config === 'string' ? values.config : undefined;
   const loaded = await loadConfiguration({ configPath, env, cwd, families });
   if (!loaded.ok) {
     printFaults(loaded, stderr);

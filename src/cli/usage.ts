@@ -1,13 +1,14 @@
 /** `postern usage`: who used what, and what it cost, from the sums of the ledger. */
 
 import { resolve } from 'node:path';
+import type { ExitCode } from '../core/exit-code.ts';
 import { type UsageGroup, usageGroups } from '../core/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { readWaiting } from '../ledger/waiting.ts';
 import { systemClock } from '../lib/clock.ts';
 import { openConfiguration, openExisting } from '../serve/configuration.ts';
 import { StoreError } from '../store/store-error.ts';
-import type { Command, CommandContext, ExitCode } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 import { printFaults } from './faults.ts';
 import { filterOptions, readFilter, readSpan, spanOptions, textOf, toOneOf } from './ledger-options.ts';
 import { toTotalJson, toUsageCsv, toUsageJson, toUsageTable } from './usage-words.ts';

@@ -1,6 +1,5 @@
 /** What commands start from: the file and what the store holds, as one configuration. */
 
-import type { CommandContext } from '../cli/command.ts';
 import type { RunningConfiguration } from '../config/live.ts';
 import { type FaultyConfiguration, type LoadedConfiguration, loadConfiguration } from '../config/load.ts';
 import type { Element } from '../config/resources.ts';
@@ -8,8 +7,9 @@ import type { Resource, Store } from '../core/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { openStore, parseStoreUrl, storeExists } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
+import type { Surroundings } from './surroundings.ts';
 
-type Surroundings = Pick<CommandContext, 'values' | 'env' | 'cwd' | 'families'>;
+type Sources = Pick<Surroundings, 'configPath' | 'env' | 'cwd' | 'families'>;
 
 export interface ReadConfiguration extends RunningConfiguration {
   readonly ok: true;
@@ -53,21 +53,21 @@ export function openExisting({ cwd }: Pick<Surroundings, 'cwd'>): OpenStore {
  * or read is a UserFault.
  */
 export async function openResources(
-  context: Surroundings,
-  open: OpenStore = (url) => openStore(url, { cwd: context.cwd }),
+  surroundings: Sources,
+  open: OpenStore = (url) => openStore(url, { cwd: surroundings.cwd }),
 ): Promise<OpenResources | FaultyConfiguration> {
-  const alone = await loadWith(context, []);
-  if (alone.ok) return joinStore(context, alone, alone.snapshot.store, open);
+  const alone = await loadWith(surroundings, []);
+  if (alone.ok) return joinStore(surroundings, alone, alone.snapshot.store, open);
   // The store may hold what the file lacks.
-  return isThere(alone.store, context) ? joinStore(context, alone, alone.store, open) : alone;
+  return isThere(alone.store, surroundings) ? joinStore(surroundings, alone, alone.store, open) : alone;
 }
 
 /** The same for those who need a configuration without faults. */
 export async function openConfiguration(
-  context: Surroundings,
+  surroundings: Sources,
   open?: OpenStore,
 ): Promise<OpenConfiguration | FaultyConfiguration> {
-  const found = await openResources(context, open);
+  const found = await openResources(surroundings, open);
   if (!found.ok) return found;
   const { store, whole, resources, revision } = found;
   if (whole.ok) return { ok: true, store, loaded: whole, resources, revision };
@@ -80,18 +80,18 @@ export async function openConfiguration(
  * secrets, the file alone has to do: whoever has to revoke a key is not kept from it.
  */
 export async function openLeniently(
-  context: Surroundings & Pick<CommandContext, 'stderr'>,
+  surroundings: Sources & Pick<Surroundings, 'stderr'>,
   open?: OpenStore,
 ): Promise<OpenConfiguration | FaultyConfiguration> {
-  const found = await openResources(context, open);
+  const found = await openResources(surroundings, open);
   if (!found.ok) return found;
   const { store, whole, resources, revision } = found;
   if (whole.ok) return { ok: true, store, loaded: whole, resources, revision };
-  const alone = await loadWith(context, []);
+  const alone = await loadWith(surroundings, []);
   if (alone.ok) {
     const [first] = whole.faults;
     const place = [first?.place, first?.path].filter((part) => part !== undefined && part !== '').join(' ');
-    context.stderr(
+    surroundings.stderr(
       `postern: what the store holds makes no whole with the file (${place}: ${first?.message}); going on without`,
     );
     return { ok: true, store, loaded: alone, resources, revision };
@@ -102,13 +102,13 @@ export async function openLeniently(
 
 /** The same, and the store is closed again; where none was made yet, none is made, and it holds nothing. */
 export async function readConfiguration(
-  context: Surroundings,
+  surroundings: Sources,
   open?: OpenStore,
 ): Promise<ReadConfiguration | FaultyConfiguration> {
-  const alone = await loadWith(context, []);
-  if (alone.ok && !isThere(alone.snapshot.store, context))
+  const alone = await loadWith(surroundings, []);
+  if (alone.ok && !isThere(alone.snapshot.store, surroundings))
     return { ok: true, loaded: alone, resources: [], revision: 0 };
-  const found = await openConfiguration(context, open);
+  const found = await openConfiguration(surroundings, open);
   if (!found.ok) return found;
   const { store, ...rest } = found;
   await store.close();
@@ -117,19 +117,19 @@ export async function readConfiguration(
 
 /** Reads the same file again, to be one configuration with these; where it is gone, that is a fault. */
 export function createReader(
-  context: Surroundings,
+  surroundings: Sources,
   { file }: Pick<LoadedConfiguration, 'file'>,
 ): (resources: readonly Resource[], added?: readonly Element[]) => Promise<LoadedConfiguration | FaultyConfiguration> {
-  return (resources, added) => loadWith(context, resources, file, added);
+  return (resources, added) => loadWith(surroundings, resources, file, added);
 }
 
 /** What the admin API needs to judge a change of what is in the store, as `postern resources` does. */
-export function toChanging(context: Surroundings, loaded: Pick<LoadedConfiguration, 'file'>) {
-  return { load: createReader(context, loaded), secrets: { env: context.env, cwd: context.cwd } };
+export function toChanging(surroundings: Sources, loaded: Pick<LoadedConfiguration, 'file'>) {
+  return { load: createReader(surroundings, loaded), secrets: { env: surroundings.env, cwd: surroundings.cwd } };
 }
 
 async function joinStore(
-  context: Surroundings,
+  surroundings: Sources,
   alone: LoadedConfiguration | FaultyConfiguration,
   url: string,
   open: OpenStore,
@@ -139,7 +139,7 @@ async function joinStore(
     // First the number, so that no change between the two is missed.
     const revision = await store.changes.latest();
     const resources = await store.resources.list();
-    const whole = resources.length === 0 ? alone : await loadWith(context, resources);
+    const whole = resources.length === 0 ? alone : await loadWith(surroundings, resources);
     return { ok: true, store, whole, resources, revision };
   } catch (error) {
     await store.close();
@@ -151,7 +151,7 @@ function toFault(error: unknown): never {
   throw error instanceof StoreError ? new UserFault(error.message) : error;
 }
 
-function isThere(url: string | undefined, { cwd }: Surroundings): url is string {
+function isThere(url: string | undefined, { cwd }: Pick<Surroundings, 'cwd'>): url is string {
   try {
     return url !== undefined && storeExists(url, { cwd });
   } catch (error) {
@@ -162,11 +162,10 @@ function isThere(url: string | undefined, { cwd }: Surroundings): url is string 
 }
 
 function loadWith(
-  { values, env, cwd, families }: Surroundings,
+  { configPath, env, cwd, families }: Sources,
   resources: readonly Resource[],
   file?: string,
   added?: readonly Element[],
 ): Promise<LoadedConfiguration | FaultyConfiguration> {
-  const named = typeof values.config === 'string' ? values.config : undefined;
-  return loadConfiguration({ configPath: file ?? named, env, cwd, families, resources, ...(added && { added }) });
+  return loadConfiguration({ configPath: file ?? configPath, env, cwd, families, resources, ...(added && { added }) });
 }

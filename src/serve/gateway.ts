@@ -1,7 +1,6 @@
 /** Opens what one serving process needs, and closes it again where something of it cannot be had. */
 
 import { countBuffersWithHeap, packMemory } from '../admission/memory.ts';
-import type { CommandContext } from '../cli/command.ts';
 import type { Store } from '../core/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import type { Listening } from '../http/listener.ts';
@@ -19,6 +18,7 @@ import { type Accounting, openAccounting } from './accounting.ts';
 import { type App, createApp } from './app.ts';
 import type { OpenConfiguration } from './configuration.ts';
 import { toListenFault } from './listen-fault.ts';
+import type { Surroundings } from './surroundings.ts';
 import { openHouseLine } from './workers/house-line.ts';
 
 export interface Gateway {
@@ -37,19 +37,19 @@ const mostUnpacked = 2_000;
 const storePatienceMs = 10_000;
 
 /** It does not keep the event loop waiting. */
-export function openStoreToServe(url: string, { cwd, stderr }: Pick<CommandContext, 'cwd' | 'stderr'>): Promise<Store> {
+export function openStoreToServe(url: string, { cwd, stderr }: Pick<Surroundings, 'cwd' | 'stderr'>): Promise<Store> {
   const onRetry = (sentence: string): void => stderr(`postern: ${sentence}`);
   return openStore(url, { cwd, inThread: true, patienceMs: storePatienceMs, onRetry });
 }
 
 /** Takes the store over: it is closed with the gateway, and where that cannot be opened. */
-export async function openGateway(found: OpenConfiguration, log: Log, context: CommandContext): Promise<Gateway> {
+export async function openGateway(found: OpenConfiguration, log: Log, surroundings: Surroundings): Promise<Gateway> {
   const closers: (() => Promise<void> | void)[] = [() => found.store.close()];
   const close = async (): Promise<void> => {
     for (const one of closers.splice(0)) await one();
   };
   try {
-    return { ...(await assemble(found, log, context, closers)), close };
+    return { ...(await assemble(found, log, surroundings, closers)), close };
   } catch (error) {
     await close();
     throw error instanceof JournalError ? new UserFault(error.message) : error;
@@ -60,14 +60,14 @@ export async function openGateway(found: OpenConfiguration, log: Log, context: C
 async function assemble(
   found: OpenConfiguration,
   log: Log,
-  context: CommandContext,
+  surroundings: Surroundings,
   closers: (() => Promise<void> | void)[],
 ): Promise<Omit<Gateway, 'close'>> {
   countBuffersWithHeap();
   const { store, loaded } = found;
   const { snapshot } = loaded;
   const clock = systemClock;
-  const proxyFor = readProxies(context.env);
+  const proxyFor = readProxies(surroundings.env);
   const installation = await store.settings.installation();
   const metrics = createMetrics({ routes, version });
   closers.unshift(() => metrics.close());
@@ -77,13 +77,13 @@ async function assemble(
     log,
     clock,
     random: Math.random,
-    cwd: context.cwd,
+    cwd: surroundings.cwd,
     hits: metrics,
     house: openHouseLine(),
   });
   closers.unshift(() => accounting.close());
   const { spending, ledger } = accounting;
-  const worker = context.env.POSTERN_WORKER;
+  const worker = surroundings.env.POSTERN_WORKER;
   const app = createApp({
     snapshot,
     store,
@@ -108,7 +108,7 @@ async function assemble(
   return { app, metrics, accounting, listening };
 }
 
-function readProxies(env: CommandContext['env']): ProxyRule {
+function readProxies(env: Surroundings['env']): ProxyRule {
   try {
     return createProxyRule(env);
   } catch (error) {

@@ -2,7 +2,6 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { type Console, type ConsoleDeps, createConsole, OpenConsoleError } from '../admin/listener/listener.ts';
-import type { CommandContext } from '../cli/command.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { ConsoleSettings } from '../core/snapshot.ts';
 import { UserFault } from '../core/user-fault.ts';
@@ -16,6 +15,7 @@ import { version } from '../version.ts';
 import { openAdministration } from './administration.ts';
 import { type OpenConfiguration, toChanging } from './configuration.ts';
 import { toListenFault } from './listen-fault.ts';
+import type { Surroundings } from './surroundings.ts';
 import { toUrl } from './to-url.ts';
 
 export interface Operators {
@@ -39,7 +39,7 @@ interface OperatorsDeps {
 export async function openForOperators(
   { configuration, current, read, clientUrl }: OperatorsDeps,
   log: Log,
-  context: CommandContext,
+  surroundings: Surroundings,
 ): Promise<Operators> {
   const { loaded, store } = configuration;
   const administration = openAdministration({
@@ -47,10 +47,10 @@ export async function openForOperators(
     clock: systemClock,
     log,
     version,
-    families: context.families,
+    families: surroundings.families,
     installation: await store.settings.installation(),
     current,
-    changing: toChanging(context, loaded),
+    changing: toChanging(surroundings, loaded),
     read,
     clientUrl,
   });

@@ -2,7 +2,6 @@
 
 import { createLinks } from '../admin/access/links.ts';
 import { ensureFirstKey, UnfitKeyError } from '../admission/first-key.ts';
-import type { CommandContext } from '../cli/command.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { Store } from '../core/store.ts';
 import { UserFault } from '../core/user-fault.ts';
@@ -10,6 +9,7 @@ import type { Listening } from '../http/listener.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Operators } from './operators.ts';
+import type { Surroundings } from './surroundings.ts';
 import { toClientUrl, toReachable } from './to-url.ts';
 import { firstKeyLines, setUpLines } from './welcome.ts';
 
@@ -26,7 +26,7 @@ interface Start {
 export async function sayReady(
   { loaded, store, listening, operators, workers }: Start,
   log: Log,
-  { env, stdout }: Pick<CommandContext, 'env' | 'stdout'>,
+  { env, stdout }: Pick<Surroundings, 'env' | 'stdout'>,
 ): Promise<void> {
   const { snapshot } = loaded;
   const firstKey = await ensureFirstKey({

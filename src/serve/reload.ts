@@ -1,6 +1,5 @@
 /** Puts a changed configuration in force while running, whole or not at all. */
 
-import type { CommandContext } from '../cli/command.ts';
 import { type ConfigurationFeed, createConfigurationFeed } from '../config/live.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { needsRestart } from '../config/restart.ts';
@@ -8,12 +7,13 @@ import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createReader, type OpenConfiguration } from './configuration.ts';
 import type { Gateway } from './gateway.ts';
+import type { Surroundings } from './surroundings.ts';
 
 export function startReloading(
   configuration: OpenConfiguration,
   { app, accounting, metrics }: Gateway,
   log: Log,
-  context: CommandContext,
+  surroundings: Surroundings,
   onSwap: (next: LoadedConfiguration) => void = () => undefined,
 ): ConfigurationFeed {
   const feed = createConfigurationFeed({
@@ -21,7 +21,7 @@ export function startReloading(
     clock: systemClock,
     log,
     running: configuration,
-    load: createReader(context, configuration.loaded),
+    load: createReader(surroundings, configuration.loaded),
     swap(next) {
       const reasons = app.swap(next.snapshot);
       if (reasons.length > 0) return reasons;
@@ -41,7 +41,7 @@ const silent = { info: () => undefined, warn: () => undefined, error: () => unde
 /** For a process that serves no clients, and has to know what those that do go by. */
 export function startFollowing(
   configuration: OpenConfiguration,
-  context: CommandContext,
+  surroundings: Surroundings,
   onSwap: (next: LoadedConfiguration) => void,
 ): ConfigurationFeed {
   let { snapshot } = configuration.loaded;
@@ -51,7 +51,7 @@ export function startFollowing(
     // The workers say what becomes of it.
     log: silent,
     running: configuration,
-    load: createReader(context, configuration.loaded),
+    load: createReader(surroundings, configuration.loaded),
     swap(next) {
       const reasons = needsRestart(snapshot, next.snapshot);
       if (reasons.length > 0) return reasons;

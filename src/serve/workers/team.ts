@@ -2,7 +2,7 @@
 
 import cluster, { type Worker } from 'node:cluster';
 import type { HouseDesk } from '../../admission/limits/house-desk.ts';
-import type { ExitCode } from '../../cli/command.ts';
+import type { ExitCode } from '../../core/exit-code.ts';
 import type { Listening } from '../../http/listener.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';

@@ -1,34 +1,35 @@
 /** One of several processes that serve: started, told and watched by the one in workers.ts. */
 
 import cluster from 'node:cluster';
-import type { CommandContext, ExitCode } from '../../cli/command.ts';
+import type { ExitCode } from '../../core/exit-code.ts';
 import { createLog } from '../../telemetry/log.ts';
 import type { OpenConfiguration } from '../configuration.ts';
 import { openGateway } from '../gateway.ts';
 import { startReloading } from '../reload.ts';
+import type { Surroundings } from '../surroundings.ts';
 import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts';
 
 export async function beWorker(
   open: () => Promise<OpenConfiguration | undefined>,
   number: number,
-  context: CommandContext,
+  surroundings: Surroundings,
 ): Promise<ExitCode> {
   // The terminal tells everybody; what it means for a worker comes from the process that watches over it.
   process.on('SIGINT', () => undefined);
   try {
     const configuration = await open();
-    return configuration === undefined ? 1 : await work(configuration, number, context);
+    return configuration === undefined ? 1 : await work(configuration, number, surroundings);
   } finally {
     // The channel would keep the process alive; to close it any other way counts as a crash.
     cluster.worker?.disconnect();
   }
 }
 
-async function work(configuration: OpenConfiguration, number: number, context: CommandContext): Promise<ExitCode> {
+async function work(configuration: OpenConfiguration, number: number, surroundings: Surroundings): Promise<ExitCode> {
   const log = createLog(1, { worker: number });
-  const gateway = await openGateway(configuration, log, context);
+  const gateway = await openGateway(configuration, log, surroundings);
   const { app, metrics, listening } = gateway;
-  const reloading = startReloading(configuration, gateway, log, context);
+  const reloading = startReloading(configuration, gateway, log, surroundings);
 
   const stopping = new Promise<void>((resolve) => {
     // More than one may come, one of them sent to everybody; whether a second one is meant is not for a worker to say.

@@ -1,7 +1,7 @@
 /** `postern serve` with several workers: starts them, watches over them, and speaks for all of them. */
 
 import { createHouseDesk } from '../../admission/limits/house-desk.ts';
-import type { CommandContext, ExitCode } from '../../cli/command.ts';
+import type { ExitCode } from '../../core/exit-code.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createLog, type Log } from '../../telemetry/log.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
@@ -13,13 +13,17 @@ import { openForOperators } from '../operators.ts';
 import { sayReady } from '../ready.ts';
 import { startFollowing } from '../reload.ts';
 import { endAtNextSignal, nextSignal } from '../stop.ts';
+import type { Surroundings } from '../surroundings.ts';
 import { toClientUrl } from '../to-url.ts';
 import { createTeam, type Team } from './team.ts';
 
 /** Beyond the time that draining may take, for what was written down to reach the store, before a worker is ended. */
 const graceMs = 15_000;
 
-export async function serveWithWorkers(configuration: OpenConfiguration, context: CommandContext): Promise<ExitCode> {
+export async function serveWithWorkers(
+  configuration: OpenConfiguration,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
   const { snapshot } = configuration.loaded;
   const log = createLog(1, { worker: undefined });
   const own = createProcessReadings();
@@ -28,7 +32,14 @@ export async function serveWithWorkers(configuration: OpenConfiguration, context
   const team = createTeam({ count: workers, log, desk });
   const closers: { close(): unknown }[] = [own];
   try {
-    const fault = await startAll(team, (only) => readAll(team, own.read, only), closers, configuration, log, context);
+    const fault = await startAll(
+      team,
+      (only) => readAll(team, own.read, only),
+      closers,
+      configuration,
+      log,
+      surroundings,
+    );
     return fault ?? (await watchOver(team, log, snapshot.server.drain));
   } finally {
     team.kill();
@@ -44,19 +55,19 @@ async function startAll(
   closers: { close(): unknown }[],
   configuration: OpenConfiguration,
   log: Log,
-  context: CommandContext,
+  surroundings: Surroundings,
 ): Promise<ExitCode | undefined> {
   const { loaded, store } = configuration;
   // Opened by this process first, so that it is made and brought up to date once, and one key is made for all.
   closers.unshift(store);
   let current = loaded;
-  const following = startFollowing(configuration, context, (next) => {
+  const following = startFollowing(configuration, surroundings, (next) => {
     current = next;
   });
   closers.unshift(following);
   let clientUrl = '';
   const followed = { configuration, current: () => current, read, clientUrl: () => clientUrl };
-  const operators = await openForOperators(followed, log, context);
+  const operators = await openForOperators(followed, log, surroundings);
   closers.unshift(operators);
   const { socket } = loaded.snapshot.server;
   // By this process alone: workers share the socket that is made for the first of them.
@@ -65,7 +76,7 @@ async function startAll(
   if (typeof started === 'number') return started;
   clientUrl = toClientUrl(loaded.snapshot, started);
   const { workers } = loaded.snapshot.server;
-  await sayReady({ loaded, store, listening: started, operators, workers }, log, context);
+  await sayReady({ loaded, store, listening: started, operators, workers }, log, surroundings);
   return undefined;
 }
 

@@ -1,0 +1,70 @@
+/** Serves until it is told to stop: alone, as one of several workers, or as the process that watches over those. */
+
+import type { ExitCode } from '../core/exit-code.ts';
+import { createLog } from '../telemetry/log.ts';
+import type { OpenConfiguration } from './configuration.ts';
+import { openGateway } from './gateway.ts';
+import { openForOperators } from './operators.ts';
+import { sayReady } from './ready.ts';
+import { startReloading } from './reload.ts';
+import { endAtNextSignal, nextSignal } from './stop.ts';
+import type { Surroundings } from './surroundings.ts';
+import { toClientUrl } from './to-url.ts';
+
+/** `open` gives nothing where there are faults, which it said. */
+export async function serveWith(
+  open: () => Promise<OpenConfiguration | undefined>,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  // Set by workers/team.ts for the processes that it starts.
+  const { POSTERN_WORKER: worker } = surroundings.env;
+  if (worker !== undefined && process.send !== undefined) {
+    const { beWorker } = await import('./workers/worker.ts');
+    return beWorker(open, Number(worker), surroundings);
+  }
+  const configuration = await open();
+  if (configuration === undefined) return 1;
+  if (configuration.loaded.snapshot.server.workers === 1) return serveAlone(configuration, surroundings);
+  const { serveWithWorkers } = await import('./workers/workers.ts');
+  return serveWithWorkers(configuration, surroundings);
+}
+
+async function serveAlone(configuration: OpenConfiguration, surroundings: Surroundings): Promise<ExitCode> {
+  const log = createLog(1);
+  const { loaded, store } = configuration;
+  const gateway = await openGateway(configuration, log, surroundings);
+  const { app, metrics, listening } = gateway;
+  const closers: { close(): Promise<void> }[] = [gateway];
+  let current = loaded;
+  try {
+    const operators = await openForOperators(
+      {
+        configuration,
+        current: () => current,
+        read: async (only) => metrics.read(only),
+        clientUrl: () => toClientUrl(loaded.snapshot, listening),
+      },
+      log,
+      surroundings,
+    );
+    closers.unshift(operators);
+    await sayReady({ loaded, store, listening, operators }, log, surroundings);
+  } catch (error) {
+    for (const one of closers) await one.close();
+    throw error;
+  }
+  const reloading = startReloading(configuration, gateway, log, surroundings, (next) => {
+    current = next;
+  });
+  process.on('SIGHUP', () => reloading.check());
+
+  const signal = await nextSignal();
+  log.info('draining', { signal });
+  endAtNextSignal(log);
+  await reloading.close();
+  const complete = await app.drain();
+  for (const one of closers) await one.close();
+  log.info('stopped', { complete });
+  log.flush();
+  return 0;
+}

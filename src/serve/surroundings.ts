@@ -1,0 +1,14 @@
+/** What the process was started with, and where it may speak: whoever reads the command line fills it. */
+
+import type { Family } from '../core/family.ts';
+
+export interface Surroundings {
+  /** The file that the command line names. */
+  readonly configPath: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly families: readonly Family[];
+  /** Each writes one line; the line end is added. */
+  readonly stdout: (line: string) => void;
+  readonly stderr: (line: string) => void;
+}
