@@ -9,7 +9,6 @@ import type {
   RemoveOutcome,
   ResourceDesk,
 } from './admin/desk.ts';
-import type { FieldFault } from './admin/problem.ts';
 import type { DeclaredElement } from './config/declared.ts';
 import type { Fault } from './config/faults.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from './config/load.ts';
@@ -17,6 +16,7 @@ import { isSame, newFaults, sealElement, toPlain } from './config/resource-chang
 import { type Element, toNewElement } from './config/resources.ts';
 import { hideSecrets } from './config/sealed-fields.ts';
 import { keyFileOf, makeKeyFile, readKeyRing, type SecretKeyPlace } from './config/secret-key.ts';
+import type { FieldFault } from './core/field-fault.ts';
 import type { Resource, ResourceKind, Store } from './core/store.ts';
 import { type KeyRing, SecretKeyError } from './lib/sealed.ts';
 

@@ -1,22 +1,17 @@
-/** Puts together what it takes to try an upstream from where the gateway runs: the proxies of the environment, and requests for tokens. */
+/** Tries an upstream from where the gateway runs, with what it takes for that: the proxies of the environment, and requests for tokens. */
 
-import type { UpstreamProbe } from './admin/upstreams/probe.ts';
 import type { Clock } from './lib/clock.ts';
-import { createProbe } from './upstream/probe.ts';
+import { createProbe, type Probe } from './upstream/probe.ts';
 import { createProxyRule, type ProxyRule } from './upstream/proxy-rule.ts';
 import { createSmallPost } from './upstream/small-post.ts';
 
-interface UpstreamProbeDeps {
+interface OwnProbeDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly installation: string;
 }
 
-export function createUpstreamProbe({
-  env,
-  clock,
-  installation,
-}: UpstreamProbeDeps): UpstreamProbe & { close(): Promise<void> } {
+export function createOwnProbe({ env, clock, installation }: OwnProbeDeps): Probe & { close(): Promise<void> } {
   // Those that cannot be used are a fault of the start, which says so; here they are one of the test.
   let rule: ProxyRule | undefined;
   const proxyFor: ProxyRule = (origin) => {

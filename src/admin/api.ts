@@ -2,6 +2,7 @@
 
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
+import type { FieldFault } from '../core/field-fault.ts';
 import { takeOutProtoKeys } from '../lib/proto-keys.ts';
 import type { Caller } from './caller.ts';
 import type { AdminContext } from './context.ts';
@@ -9,7 +10,7 @@ import type { AnyEndpoint, Call, Method } from './endpoint.ts';
 import { Reply } from './endpoint.ts';
 import { checkAccess } from './gate.ts';
 import { createOnce } from './once.ts';
-import { type FieldFault, Problem } from './problem.ts';
+import { Problem } from './problem.ts';
 import { readBody } from './request-body.ts';
 
 /** What the listener hands over beside the request. */

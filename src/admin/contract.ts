@@ -1,7 +1,8 @@
 /** What the console may import from the server: types of what goes over the wire, and nothing that runs. */
 
 import type * as z from 'zod';
-import type { FieldFault, ProblemCode } from './problem.ts';
+import type { FieldFault } from '../core/field-fault.ts';
+import type { ProblemCode } from './problem.ts';
 import type * as access from './shapes/access.ts';
 import type * as audits from './shapes/audit.ts';
 import type * as families from './shapes/families.ts';
@@ -19,7 +20,8 @@ import type * as states from './shapes/state.ts';
 import type * as upstreams from './shapes/upstreams.ts';
 import type * as usages from './shapes/usage.ts';
 
-export type { FieldFault, ProblemCode } from './problem.ts';
+export type { FieldFault } from '../core/field-fault.ts';
+export type { ProblemCode } from './problem.ts';
 export type { Role } from './roles.ts';
 
 export interface ProblemBody {

@@ -1,13 +1,13 @@
 /** What the endpoints ask of whoever knows what a key may be told: the same rules and words as the file and the command line. */
 
 import type { Budget, BudgetPeriod, Caps, Holder } from '../core/caps.ts';
+import type { FieldFault } from '../core/field-fault.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Operation } from '../core/operation.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { BudgetAccount, KeyChange, NewKey } from '../core/store.ts';
 import type { RerankShape } from '../core/translation.ts';
 import type { Place } from './desk.ts';
-import type { FieldFault } from './problem.ts';
 
 type NewKeyTerms = Omit<NewKey, 'digest' | 'hint'>;
 

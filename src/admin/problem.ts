@@ -1,5 +1,7 @@
 /** Why the admin API does not do as it was asked: RFC 9457 problem details that name the field and say what to do next. */
 
+import type { FieldFault } from '../core/field-fault.ts';
+
 interface Row {
   readonly status: number;
   readonly title: string;
@@ -34,12 +36,6 @@ export const problemTable = {
 } as const satisfies Record<string, Row>;
 
 export type ProblemCode = keyof typeof problemTable;
-
-/** What is wrong with one field: `path` as the document writes it, such as `targets[0].upstream`. */
-export interface FieldFault {
-  readonly path: string;
-  readonly message: string;
-}
 
 export interface ProblemFacts {
   /** What happened here, and what to do next. Never a secret. */

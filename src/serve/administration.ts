@@ -29,7 +29,7 @@ import { createResourceDesk, type ResourceDeskDeps } from '../resource-desk.ts';
 import type { Log } from '../telemetry/log.ts';
 import { definitions, type MetricName } from '../telemetry/metrics/definitions.ts';
 import type { Reading } from '../telemetry/metrics/reading.ts';
-import { createUpstreamProbe } from '../upstream-probe.ts';
+import { createOwnProbe } from '../upstream-probe.ts';
 
 export interface AdministrationDeps {
   readonly store: Store;
@@ -75,7 +75,7 @@ export function openAdministration(deps: AdministrationDeps): Administration {
     boundsOf: (name) => definitions[name].buckets,
     clock: deps.clock,
   });
-  const probe = createUpstreamProbe({
+  const probe = createOwnProbe({
     env: deps.changing.secrets.env,
     clock: deps.clock,
     installation: deps.installation,

@@ -50,7 +50,7 @@ type ModelsFound =
   | { readonly kind: 'no-list' }
   | { readonly kind: 'failed'; readonly problem: ProbeProblem };
 
-interface Probe {
+export interface Probe {
   test(upstream: Upstream, signal: AbortSignal): Promise<ProbeReport>;
   models(upstream: Upstream, signal: AbortSignal): Promise<ModelsFound>;
 }

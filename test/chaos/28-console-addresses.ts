@@ -13,7 +13,7 @@ import { families } from '../../src/families/index.ts';
 import { createAddressRule } from '../../src/lib/address-rule.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { isSocketUrl } from '../../src/lib/socket-origin.ts';
-import { createUpstreamProbe } from '../../src/upstream-probe.ts';
+import { createOwnProbe } from '../../src/upstream-probe.ts';
 import { toResource } from '../support/memory-resources.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 import { definePromise, type Figure } from './promise.ts';
@@ -334,7 +334,7 @@ async function askBeside(
   count: number,
 ): Promise<{ asked: number; succeeded: string[] }> {
   const succeeded: string[] = [];
-  const probe = createUpstreamProbe({ env: {}, clock: systemClock, installation: 'installation' });
+  const probe = createOwnProbe({ env: {}, clock: systemClock, installation: 'installation' });
   t.after(() => probe.close());
   const { signal } = new AbortController();
   for (let turn = 0; turn < count; turn += 1) {

@@ -27,7 +27,7 @@ import { routes } from '../../src/routes/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { definitions } from '../../src/telemetry/metrics/definitions.ts';
 import { createMetrics } from '../../src/telemetry/metrics/metrics.ts';
-import { createUpstreamProbe } from '../../src/upstream-probe.ts';
+import { createOwnProbe } from '../../src/upstream-probe.ts';
 
 const csrfToken = 'csrf-token-of-the-test';
 
@@ -83,7 +83,7 @@ export async function openAdmin(
     certificate: () => loaded.snapshot.server.tls?.cert,
   });
   t.after(() => gatewayCalls.close());
-  const probe = createUpstreamProbe({ env, clock: systemClock, installation: 'installation' });
+  const probe = createOwnProbe({ env, clock: systemClock, installation: 'installation' });
   t.after(() => probe.close());
   // Cheap passwords: what they cost is for their own test.
   const access = createAccess({

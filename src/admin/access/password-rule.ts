@@ -1,6 +1,7 @@
 /** What a password has to be: long, and none that whoever guesses tries first. */
 
-import { type FieldFault, Problem } from '../problem.ts';
+import type { FieldFault } from '../../core/field-fault.ts';
+import { Problem } from '../problem.ts';
 
 const fewest = 12;
 const most = 200;

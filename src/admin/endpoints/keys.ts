@@ -1,13 +1,14 @@
 /** Virtual keys: made, shown, changed, given another secret, and ended. */
 
 import type * as z from 'zod';
+import type { FieldFault } from '../../core/field-fault.ts';
 import type { StoredKey } from '../../core/store.ts';
 import { createSecret, digestOf, hintOf } from '../../lib/key-secret.ts';
 import { actorOf } from '../caller.ts';
 import type { AdminContext } from '../context.ts';
 import { defineEndpoint, replyWith } from '../endpoint.ts';
 import { type AnyKey, findKey, findStoredKey, isStored, listKeys, stateOf, toKey, unknownKey } from '../key-view.ts';
-import { type FieldFault, Problem } from '../problem.ts';
+import { Problem } from '../problem.ts';
 import { expectedVersion, faultsProblem, toTag } from '../resource-write.ts';
 import { idParam, toInstant } from '../shapes/common.ts';
 import { keyDetail, keyPage, keyQuery, keyWithSecret, rotation, writtenKey } from '../shapes/keys.ts';

@@ -1,9 +1,9 @@
 /** What an upstream that comes over the console has to keep to, beyond what the schema says: where its credentials may go, and what of this machine it may name. */
 
 import { isDeepStrictEqual } from 'node:util';
+import type { FieldFault } from '../../core/field-fault.ts';
 import type { Upstream } from '../../core/snapshot.ts';
 import type { ConfiguredElement, ElementDocument, ResourceDesk } from '../desk.ts';
-import type { FieldFault } from '../problem.ts';
 import { faultsProblem } from '../resource-write.ts';
 
 export interface JudgedUpstream {

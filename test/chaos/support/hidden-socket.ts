@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { createUpstreamProbe } from '../../../src/upstream-probe.ts';
+import { createOwnProbe } from '../../../src/upstream-probe.ts';
 import { startFakeUpstream } from '../../support/fake-upstream.ts';
 import { startRig } from '../../support/rig.ts';
 
@@ -51,7 +51,7 @@ export function socketSpellings(path: string): string[] {
 
 /** Tests of a connection and lists of models, of upstreams that are at a socket as if the configuration had not looked. */
 export async function askSocket(t: TestContext, { upstreams }: Snapshot): Promise<string[]> {
-  const probe = createUpstreamProbe({ env: {}, clock: systemClock, installation: 'installation' });
+  const probe = createOwnProbe({ env: {}, clock: systemClock, installation: 'installation' });
   t.after(() => probe.close());
   const { signal } = new AbortController();
   const succeeded: string[] = [];
