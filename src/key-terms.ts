@@ -1,7 +1,6 @@
 /** Puts together what the admin API has to know of keys, from the rooms that know it. */
 
 import type { KeyTerms, ParsedTerms } from './admin/key-terms.ts';
-import { toAccount } from './admission/budgets/periods.ts';
 import {
   describeCaps,
   describeKeyTerms,
@@ -12,6 +11,7 @@ import {
 } from './config/key-terms.ts';
 import { modelWarnings, unknownProject, unpricedWarnings } from './config/key-warnings.ts';
 import type { LoadedConfiguration } from './config/load.ts';
+import { toAccount } from './core/budget-account.ts';
 
 export function createKeyTerms(current: () => LoadedConfiguration): KeyTerms {
   return {

@@ -1,13 +1,13 @@
 /** What the endpoints work with. Whoever composes the house (`administration.ts`) fills it; a test brings its own. */
 
 import type { Family } from '../core/family.ts';
+import type { ResourceDesk } from '../core/resource-desk.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Access } from './access/access.ts';
 import type { OidcDesk } from './access/oidc-desk.ts';
 import type { Passkeys } from './access/passkeys.ts';
-import type { ResourceDesk } from './desk.ts';
 import type { EventStreams } from './event-stream.ts';
 import type { KeyTerms } from './key-terms.ts';
 import type { LedgerTail } from './ledger-tail.ts';

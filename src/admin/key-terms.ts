@@ -4,10 +4,10 @@ import type { Budget, BudgetPeriod, Caps, Holder } from '../core/caps.ts';
 import type { FieldFault } from '../core/field-fault.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Operation } from '../core/operation.ts';
+import type { Place } from '../core/resource-desk.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { BudgetAccount, KeyChange, NewKey } from '../core/store.ts';
 import type { RerankShape } from '../core/translation.ts';
-import type { Place } from './desk.ts';
 
 type NewKeyTerms = Omit<NewKey, 'digest' | 'hint'>;
 

@@ -18,6 +18,7 @@ import { createConsoleKey } from '../admin/playground/console-key.ts';
 import { createGatewayCalls } from '../admin/playground/gateway-calls.ts';
 import { createSite } from '../admin/site.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
+import { createResourceDesk, type ResourceDeskDeps } from '../config/store/resource-desk.ts';
 import type { Family } from '../core/family.ts';
 import type { Store } from '../core/store.ts';
 import { createHouseFacts } from '../house-facts.ts';
@@ -25,11 +26,10 @@ import { toClientAddress } from '../http/address.ts';
 import { createKeyTerms } from '../key-terms.ts';
 import type { Clock } from '../lib/clock.ts';
 import { traceOf } from '../lib/thrown.ts';
-import { createResourceDesk, type ResourceDeskDeps } from '../resource-desk.ts';
 import type { Log } from '../telemetry/log.ts';
 import { definitions, type MetricName } from '../telemetry/metrics/definitions.ts';
 import type { Reading } from '../telemetry/metrics/reading.ts';
-import { createOwnProbe } from '../upstream-probe.ts';
+import { createOwnProbe } from '../upstream/own-probe.ts';
 
 export interface AdministrationDeps {
   readonly store: Store;

@@ -13,7 +13,7 @@ import { families } from '../../src/families/index.ts';
 import { createAddressRule } from '../../src/lib/address-rule.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { isSocketUrl } from '../../src/lib/socket-origin.ts';
-import { createOwnProbe } from '../../src/upstream-probe.ts';
+import { createOwnProbe } from '../../src/upstream/own-probe.ts';
 import { toResource } from '../support/memory-resources.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 import { definePromise, type Figure } from './promise.ts';

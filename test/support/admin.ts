@@ -18,16 +18,16 @@ import { createConsoleKey } from '../../src/admin/playground/console-key.ts';
 import { createGatewayCalls } from '../../src/admin/playground/gateway-calls.ts';
 import type { Role } from '../../src/admin/roles.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
+import { createResourceDesk, type ResourceDeskDeps } from '../../src/config/store/resource-desk.ts';
 import { families } from '../../src/families/index.ts';
 import { createHouseFacts } from '../../src/house-facts.ts';
 import { createKeyTerms } from '../../src/key-terms.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { createResourceDesk, type ResourceDeskDeps } from '../../src/resource-desk.ts';
 import { routes } from '../../src/routes/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { definitions } from '../../src/telemetry/metrics/definitions.ts';
 import { createMetrics } from '../../src/telemetry/metrics/metrics.ts';
-import { createOwnProbe } from '../../src/upstream-probe.ts';
+import { createOwnProbe } from '../../src/upstream/own-probe.ts';
 
 const csrfToken = 'csrf-token-of-the-test';
 

@@ -1,7 +1,7 @@
 /** Models: shown, put in, changed, hidden, taken out, judged before they are written, and tried. */
 
 import { randomBytes } from 'node:crypto';
-import type { ElementDocument } from '../desk.ts';
+import type { ElementDocument } from '../../core/resource-desk.ts';
 import { type Call, defineEndpoint, replyWith } from '../endpoint.ts';
 import { toTryBody } from '../models/model-try.ts';
 import { healthMaxAgeMs, type ModelView, toModelView } from '../models/model-view.ts';

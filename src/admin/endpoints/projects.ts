@@ -1,8 +1,8 @@
 /** Projects: what several keys have in common. */
 
 import type * as z from 'zod';
+import type { ConfiguredElement } from '../../core/resource-desk.ts';
 import type { AdminContext } from '../context.ts';
-import type { ConfiguredElement } from '../desk.ts';
 import { defineEndpoint, replyWith } from '../endpoint.ts';
 import { Problem } from '../problem.ts';
 import { absentProblem, removeResource, toTag, writeResource } from '../resource-write.ts';

@@ -1,10 +1,10 @@
 /** A model as operators see it: what is written of it, what holds, and how its targets are. */
 
 import { type Operation, operations } from '../../core/operation.ts';
+import type { ConfiguredElement } from '../../core/resource-desk.ts';
 import { type ScoreScale, scoreScales } from '../../core/scores.ts';
 import type { Model, Snapshot } from '../../core/snapshot.ts';
 import { type HealthReport, type TargetState, targetStates } from '../../core/target-state.ts';
-import type { ConfiguredElement } from '../desk.ts';
 import { callsOf, shownState } from '../known-state.ts';
 import { toInstant } from '../shapes/common.ts';
 import { targetsIn, toPriceView } from './price-view.ts';

@@ -1,11 +1,11 @@
 /** What a target costs, and who says so. */
 
 import type { Price } from '../../core/price.ts';
+import type { ElementDocument } from '../../core/resource-desk.ts';
 import type { Target } from '../../core/snapshot.ts';
 import { toDollars } from '../../lib/money.ts';
 import { listOf } from '../../prices/listed.ts';
 import type { WrittenPrice } from '../../prices/table.ts';
-import type { ElementDocument } from '../desk.ts';
 
 type Source = 'target' | 'model' | 'table' | 'inside' | 'unknown';
 

@@ -1,7 +1,7 @@
 /** What is said of everything that is configured: who manages it, where it stands, and in which version. */
 
 import * as z from 'zod';
-import { managers } from '../desk.ts';
+import { managers } from '../../core/resource-desk.ts';
 import { instant } from './common.ts';
 
 const place = z.object({

@@ -2,8 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { FieldFault } from '../../core/field-fault.ts';
+import type { ConfiguredElement, ElementDocument, ResourceDesk } from '../../core/resource-desk.ts';
 import type { Upstream } from '../../core/snapshot.ts';
-import type { ConfiguredElement, ElementDocument, ResourceDesk } from '../desk.ts';
 import { faultsProblem } from '../resource-write.ts';
 
 export interface JudgedUpstream {

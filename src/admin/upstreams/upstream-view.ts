@@ -1,9 +1,9 @@
 /** An upstream as operators see it: what is written of it, what holds, and how its targets are on all nodes together. */
 
 import type { Family } from '../../core/family.ts';
+import type { ConfiguredElement, ElementDocument } from '../../core/resource-desk.ts';
 import type { Snapshot, Upstream } from '../../core/snapshot.ts';
 import { type HealthReport, type TargetState, targetStates } from '../../core/target-state.ts';
-import type { ConfiguredElement, ElementDocument } from '../desk.ts';
 import { callsOf, shownState } from '../known-state.ts';
 import { toManaged } from '../models/model-view.ts';
 

@@ -3,9 +3,9 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { budgetOf, holderOf } from '../../../test/support/budget-nodes.ts';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { toAccount } from '../../core/budget-account.ts';
 import type { AlertWebhook } from '../../core/snapshot.ts';
 import { createBudgetAlerts } from './alerts.ts';
-import { toAccount } from './periods.ts';
 
 const secret = 'a-secret-of-webhooks';
 const budget = budgetOf(10_000_000_000, 'month', [80, 100]);

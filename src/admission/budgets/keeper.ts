@@ -1,11 +1,11 @@
 /** Keeps budgets at a node: takes from every one that applies, all or nothing, mostly from what was drawn before. */
 
+import { toAccount } from '../../core/budget-account.ts';
 import type { Budget, BudgetPeriod, Holder, HolderKind } from '../../core/caps.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { BudgetAccount, BudgetBank } from '../../core/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { NodeLease } from './node-lease.ts';
-import { toAccount } from './periods.ts';
 import type { BudgetHold, BudgetKeeper } from './port.ts';
 import { Purse, type PurseDeps } from './purse.ts';
 import { type BudgetLog, createStoreWatch } from './store-watch.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { createOwnProbe } from '../../../src/upstream-probe.ts';
+import { createOwnProbe } from '../../../src/upstream/own-probe.ts';
 import { startFakeUpstream } from '../../support/fake-upstream.ts';
 import { startRig } from '../../support/rig.ts';
 

@@ -1,5 +1,6 @@
 /** Puts together what it takes to change upstreams, models and projects in the store: the file, what is there, the rules, and the key for secrets. */
 
+import type { FieldFault } from '../../core/field-fault.ts';
 import type {
   ConfiguredElement,
   Conflict,
@@ -8,17 +9,16 @@ import type {
   PutOutcome,
   RemoveOutcome,
   ResourceDesk,
-} from './admin/desk.ts';
-import type { DeclaredElement } from './config/declared.ts';
-import type { Fault } from './config/faults.ts';
-import type { FaultyConfiguration, LoadedConfiguration } from './config/load.ts';
-import { isSame, newFaults, sealElement, toPlain } from './config/resource-changes.ts';
-import { type Element, toNewElement } from './config/resources.ts';
-import { hideSecrets } from './config/sealed-fields.ts';
-import { keyFileOf, makeKeyFile, readKeyRing, type SecretKeyPlace } from './config/secret-key.ts';
-import type { FieldFault } from './core/field-fault.ts';
-import type { Resource, ResourceKind, Store } from './core/store.ts';
-import { type KeyRing, SecretKeyError } from './lib/sealed.ts';
+} from '../../core/resource-desk.ts';
+import type { Resource, ResourceKind, Store } from '../../core/store.ts';
+import { type KeyRing, SecretKeyError } from '../../lib/sealed.ts';
+import type { DeclaredElement } from '../declared.ts';
+import type { Fault } from '../faults.ts';
+import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
+import { isSame, newFaults, sealElement, toPlain } from '../resource-changes.ts';
+import { type Element, toNewElement } from '../resources.ts';
+import { hideSecrets } from '../sealed-fields.ts';
+import { keyFileOf, makeKeyFile, readKeyRing, type SecretKeyPlace } from '../secret-key.ts';
 
 type Whole = LoadedConfiguration | FaultyConfiguration;
 

@@ -1,8 +1,8 @@
 /** What the endpoints ask of whoever keeps upstreams, models and projects: to show them, to judge a change, and to write it down. */
 
-import type { FieldFault } from '../core/field-fault.ts';
-import type { Snapshot } from '../core/snapshot.ts';
-import type { ResourceKind } from '../core/store.ts';
+import type { FieldFault } from './field-fault.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { ResourceKind } from './store.ts';
 
 /**
  * `file`: the configuration file declares it; `store`: it is edited here; `embedded`: it is part of the configuration that holds
