@@ -1,6 +1,7 @@
 /** What the endpoints work with. Whoever composes the house (`administration.ts`) fills it; a test brings its own. */
 
 import type { Family } from '../core/family.ts';
+import type { Log } from '../core/log.ts';
 import type { ResourceDesk } from '../core/resource-desk.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store.ts';
@@ -18,7 +19,7 @@ import type { UpstreamProbe } from './upstreams/probe.ts';
 export interface AdminContext {
   readonly store: Store;
   readonly clock: Clock;
-  readonly log: AdminLog;
+  readonly log: Log;
   readonly version: string;
   readonly families: readonly Family[];
   readonly configuration: ConfigurationView;
@@ -52,12 +53,6 @@ export interface HouseFacts {
   canSeal(): Promise<boolean>;
   /** The key that was made beside the database: where it is, and which, which says nothing of it; undefined where there is none. */
   ownKey(): Promise<{ readonly file: string; readonly id: string } | undefined>;
-}
-
-interface AdminLog {
-  info(message: string, fields?: Record<string, unknown>): void;
-  warn(message: string, fields?: Record<string, unknown>): void;
-  error(message: string, fields?: Record<string, unknown>): void;
 }
 
 /** The configuration in force: another one after each reload. */

@@ -1,6 +1,7 @@
 /** Hands on the ledger's new rows as they are imported: one look at the store a second however many watch, and none while nobody does. */
 
 import type { LedgerRow } from '../core/ledger-row.ts';
+import type { Log } from '../core/log.ts';
 import type { LedgerFilter, LedgerStore } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
@@ -22,7 +23,7 @@ export interface LedgerTail {
 export interface LedgerTailDeps {
   readonly ledger: Pick<LedgerStore, 'page'>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly log: { warn(message: string, fields?: Record<string, unknown>): void };
+  readonly log: Pick<Log, 'warn'>;
   readonly everyMs?: number;
 }
 

@@ -1,5 +1,6 @@
 /** The running configuration: follows the file, what it names, and the store, and puts each change in force whole or not at all. */
 
+import type { Log } from '../core/log.ts';
 import type { Resource, Store } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
@@ -11,7 +12,7 @@ import { watchConfiguration } from './watch.ts';
 export interface ConfigurationFeedOptions {
   readonly store: Pick<Store, 'changes' | 'resources'>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly log: FeedLog;
+  readonly log: Log;
   readonly running: RunningConfiguration;
   /** Reads the file again, as one configuration with these. */
   readonly load: (resources: readonly Resource[]) => Promise<LoadedConfiguration | FaultyConfiguration>;
@@ -38,12 +39,6 @@ export interface RunningConfiguration {
 interface KeyListener {
   changed(ids?: Iterable<string>): void;
   confirmed(atMs: number): void;
-}
-
-interface FeedLog {
-  info(message: string, fields?: Record<string, unknown>): void;
-  warn(message: string, fields?: Record<string, unknown>): void;
-  error(message: string, fields?: Record<string, unknown>): void;
 }
 
 export interface ConfigurationFeed {

@@ -1,15 +1,10 @@
 /** Brings what stands in journals into the store: the own one as it grows, and those of processes that are gone. */
 
+import type { Log } from '../core/log.ts';
 import type { BudgetBank, JournalPosition, LedgerStore } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
 import type { JournalBatch, JournalReader } from './journal-reader.ts';
-
-export interface ImporterLog {
-  info(message: string, fields?: Record<string, unknown>): void;
-  warn(message: string, fields?: Record<string, unknown>): void;
-  error(message: string, fields?: Record<string, unknown>): void;
-}
 
 /** A journal that nobody writes any more, and that is ours until it is given back. */
 export interface OrphanJournal {
@@ -27,7 +22,7 @@ export interface ImporterDeps {
     readonly budgets: Pick<BudgetBank, 'release'>;
   };
   readonly clock: Clock;
-  readonly log: ImporterLog;
+  readonly log: Log;
   /** How long rows are kept. */
   readonly retentionMs: number;
   /** Rows at a time. */

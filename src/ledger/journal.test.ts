@@ -223,7 +223,8 @@ test('after a restart a reader goes on where the store is, and knows what was op
 test('new exchanges are refused when the disk is full, open ones end, and service comes back by itself', async () => {
   const disk = createFaultyFiles('ENOSPC');
   const told: string[] = [];
-  const log = { info: (message: string) => told.push(message), error: (message: string) => told.push(message) };
+  const note = (message: string): void => void told.push(message);
+  const log = { info: note, warn: note, error: note };
   const journal = await open({ files: disk.files, log, segmentBytes: 64 * 1024 });
   disk.judge((call) => (call === 'writeLater' ? 'fails' : undefined));
   const open_: string[] = [];

@@ -1,6 +1,7 @@
 /** The journal of one process: what is appended within one turn of the event loop is one frame, written at once. */
 
 import type { Durability } from '../core/ledger-row.ts';
+import type { Log } from '../core/log.ts';
 import type { Clock } from '../lib/clock.ts';
 import { EndRoom } from './end-room.ts';
 import { codeOrReasonOf, JournalError, journalUnavailable, toJournalError } from './journal-error.ts';
@@ -34,11 +35,6 @@ interface JournalState {
   readonly failing: boolean;
 }
 
-interface JournalLog {
-  info(message: string, fields?: Record<string, unknown>): void;
-  error(message: string, fields?: Record<string, unknown>): void;
-}
-
 export interface JournalOptions {
   /** Of the slot. */
   readonly directory: string;
@@ -46,7 +42,7 @@ export interface JournalOptions {
   readonly durability: Durability;
   readonly clock: Clock;
   readonly files?: JournalFiles;
-  readonly log?: JournalLog;
+  readonly log?: Log;
   readonly segmentBytes?: number;
   /** How long after a failure it is tried again. */
   readonly retryMs?: number;

@@ -1,5 +1,6 @@
 /** Keeps segments at hand: the one that is written, and enough made beforehand that a full disk shows before it hurts. */
 
+import type { Log } from '../core/log.ts';
 import { codeOrReasonOf } from './journal-error.ts';
 import type { JournalFiles } from './journal-files.ts';
 import { allocateSegment, type SegmentWriter } from './journal-segment.ts';
@@ -12,12 +13,7 @@ export interface SupplyOptions {
   /** What is made beforehand must be on the disk. */
   readonly isDurable: boolean;
   readonly retryMs: number;
-  readonly log:
-    | {
-        info(message: string, fields?: Record<string, unknown>): void;
-        error(message: string, fields?: Record<string, unknown>): void;
-      }
-    | undefined;
+  readonly log: Log | undefined;
   /** There is another segment, or there is none for now. */
   readonly onChange: () => void;
 }

@@ -28,7 +28,7 @@ import { inTurns } from '../lib/turns.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
 import { routes } from '../routes/index.ts';
 import { type HealthReporter, startHealthReports } from '../telemetry/health-report.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { ProcessLog } from '../telemetry/log.ts';
 import { createHttpTransport } from '../upstream/call.ts';
 import { createDispatcher } from '../upstream/dispatcher.ts';
 import { createHealthChecks } from '../upstream/health-checks.ts';
@@ -45,7 +45,7 @@ import type { ServerRequest } from '../wire/server-request.ts';
 export interface AppDeps {
   readonly snapshot: Snapshot;
   readonly store: Store;
-  readonly log: Log;
+  readonly log: ProcessLog;
   readonly clock: Clock;
   /** What our calls are known by, where they come back. */
   readonly installation: string;
@@ -295,7 +295,7 @@ function overloaded(reason: PressureReason): GatewayError {
   });
 }
 
-function logChange(log: Log, { upstream, model, credential, rests, alone, why, forMs }: Change): void {
+function logChange(log: ProcessLog, { upstream, model, credential, rests, alone, why, forMs }: Change): void {
   const fields = { upstream, model, credential, why, for_ms: rests && !alone ? Math.round(forMs) : undefined };
   if (rests && alone) log.warn('target fails, and is called all the same, as it has no alternative', fields);
   else if (rests) log.warn('target rests', fields);

@@ -10,7 +10,7 @@ import { systemClock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
 import { routes } from '../routes/index.ts';
 import { openStore } from '../store/open-store.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { ProcessLog } from '../telemetry/log.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics/metrics.ts';
 import { createProxyRule, type ProxyRule } from '../upstream/proxy-rule.ts';
 import { version } from '../version.ts';
@@ -43,7 +43,11 @@ export function openStoreToServe(url: string, { cwd, stderr }: Pick<Surroundings
 }
 
 /** Takes the store over: it is closed with the gateway, and where that cannot be opened. */
-export async function openGateway(found: OpenConfiguration, log: Log, surroundings: Surroundings): Promise<Gateway> {
+export async function openGateway(
+  found: OpenConfiguration,
+  log: ProcessLog,
+  surroundings: Surroundings,
+): Promise<Gateway> {
   const closers: (() => Promise<void> | void)[] = [() => found.store.close()];
   const close = async (): Promise<void> => {
     for (const one of closers.splice(0)) await one();
@@ -59,7 +63,7 @@ export async function openGateway(found: OpenConfiguration, log: Log, surroundin
 /** Whoever is opened later is closed before. */
 async function assemble(
   found: OpenConfiguration,
-  log: Log,
+  log: ProcessLog,
   surroundings: Surroundings,
   closers: (() => Promise<void> | void)[],
 ): Promise<Omit<Gateway, 'close'>> {

@@ -3,12 +3,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Console, type ConsoleDeps, createConsole, OpenConsoleError } from '../admin/listener/listener.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
+import type { Log } from '../core/log.ts';
 import type { ConsoleSettings } from '../core/snapshot.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { includesAddress } from '../lib/address-range.ts';
 import { systemClock } from '../lib/clock.ts';
 import { codeOf, traceOf } from '../lib/thrown.ts';
-import type { Log } from '../telemetry/log.ts';
 import type { MetricName } from '../telemetry/metrics/definitions.ts';
 import { expositionOf, expositionType, type Reading } from '../telemetry/metrics/reading.ts';
 import { version } from '../version.ts';

@@ -3,8 +3,8 @@
 import { type ConfigurationFeed, createConfigurationFeed } from '../config/live.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { needsRestart } from '../config/restart.ts';
+import type { Log } from '../core/log.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Log } from '../telemetry/log.ts';
 import { createReader, type OpenConfiguration } from './configuration.ts';
 import type { Gateway } from './gateway.ts';
 import type { Surroundings } from './surroundings.ts';

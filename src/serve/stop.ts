@@ -1,6 +1,6 @@
 /** The signals that end Postern: the first lets running work end, a second one does not. */
 
-import type { Log } from '../telemetry/log.ts';
+import type { ProcessLog } from '../telemetry/log.ts';
 
 export function nextSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
@@ -15,7 +15,7 @@ export function nextSignal(): Promise<NodeJS.Signals> {
 }
 
 /** From now on another signal ends the process at once, after `last`. */
-export function endAtNextSignal(log: Log, last: () => void = () => undefined): void {
+export function endAtNextSignal(log: ProcessLog, last: () => void = () => undefined): void {
   void nextSignal().then((signal) => {
     log.warn('stopping at once', { signal });
     log.flush();

@@ -1,8 +1,8 @@
 /** Tells the store from time to time how the targets are, and soon after one changed. */
 
+import type { Log } from '../core/log.ts';
 import type { HealthStore } from '../core/store.ts';
 import type { TargetState } from '../core/target-state.ts';
-import type { Log } from './log.ts';
 
 /** What is older was said by a node that is gone. */
 export const reportMaxAgeMs = 15_000;

@@ -2,12 +2,11 @@
 
 import { destination, type Logger, pino } from 'pino';
 import type { Exchange } from '../core/exchange.ts';
+import type { Log } from '../core/log.ts';
 import { AccessLines } from './access-line.ts';
 
-export interface Log {
-  info(message: string, fields?: Record<string, unknown>): void;
-  warn(message: string, fields?: Record<string, unknown>): void;
-  error(message: string, fields?: Record<string, unknown>): void;
+/** What a process that serves writes to. */
+export interface ProcessLog extends Log {
   /** The access line. Nothing of the request's text, headers, query or credential can be in it. */
   request(exchange: Exchange, method: string): void;
   /** Writes out what is still in memory. */
@@ -28,7 +27,7 @@ const heldLimitBytes = 32 * 1024 * 1024;
 const sharedWriteBytes = 4096;
 
 /** `shared`: other processes write to the same output; the worker's number stands in every line of its own. */
-export function createLog(fd: number, shared?: { readonly worker: number | undefined }): Log {
+export function createLog(fd: number, shared?: { readonly worker: number | undefined }): ProcessLog {
   const isShared = shared !== undefined;
   const worker = shared?.worker;
   const out = destination({

@@ -48,7 +48,7 @@ async function startNode(t: TestContext, url: string, options: NodeOptions = {})
     url,
     clock: { monotonicMs: () => performance.now() + aheadMs },
     node: unique('node'),
-    log: { info: log('info'), warn: log('warn') },
+    log: { info: log('info'), warn: log('warn'), error: log('error') },
     random: Math.random,
     deadlineMs,
   });

@@ -68,7 +68,7 @@ export function createNodesOver<Bank extends BudgetBank>(
       },
       node,
       clock,
-      log: { info: note, warn: note },
+      log: { info: note, warn: note, error: note },
       alerts: {
         reached: ({ id }, _budget, percent, spentNanos) => void reached.push(`${id} ${percent}% ${spentNanos}`),
       },

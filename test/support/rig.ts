@@ -13,7 +13,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { openAccounting } from '../../src/serve/accounting.ts';
 import { type App, type AppDeps, createApp } from '../../src/serve/app.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import type { Log } from '../../src/telemetry/log.ts';
+import type { ProcessLog } from '../../src/telemetry/log.ts';
 import { type RawRequest, type RawResponse, request } from './raw-client.ts';
 
 export const testKey = 'test-key-with-enough-characters';
@@ -75,7 +75,7 @@ export async function startRig(
   const settled: Exchange[] = [];
   const warnings: Warning[] = [];
   let wake = (): void => {};
-  const log: Log = {
+  const log: ProcessLog = {
     info: () => {},
     warn: (message, fields = {}) => void warnings.push({ message, fields }),
     error: () => {},

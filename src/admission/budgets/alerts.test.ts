@@ -47,7 +47,7 @@ function rig(
         return answer;
       },
       clock: createFakeClock(Date.UTC(2026, 10, 21, 12)),
-      log: { info: note, warn: note },
+      log: { info: note, warn: note, error: note },
       sleep: async (ms, signal) => {
         pauses.push(ms);
         if (signal.aborted) return;
@@ -193,7 +193,7 @@ test('a gateway that ends waits for no webhook that is away', async () => {
       return 503;
     },
     clock: createFakeClock(),
-    log: { info: () => undefined, warn: () => undefined },
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });
   alerts.reached(account, budget, 80, 1);
   await calm();

@@ -2,12 +2,12 @@
 
 import { createHmac } from 'node:crypto';
 import type { Budget } from '../../core/caps.ts';
+import type { Log } from '../../core/log.ts';
 import type { AlertSettings, AlertWebhook } from '../../core/snapshot.ts';
 import type { BudgetAccount } from '../../core/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { toDollars } from '../../lib/money.ts';
 import { codeOf } from '../../lib/thrown.ts';
-import type { BudgetLog } from './store-watch.ts';
 
 /** After each failure; one more try than there are pauses. */
 const pausesMs = [1_000, 5_000, 30_000, 120_000];
@@ -44,7 +44,7 @@ export interface BudgetAlertsDeps {
   /** Gives back the status of the answer. Follows no redirects, and ends by itself within seconds. */
   readonly post: (webhook: AlertWebhook, headers: Readonly<Record<string, string>>, body: string) => Promise<number>;
   readonly clock: Pick<Clock, 'nowMs'>;
-  readonly log: BudgetLog;
+  readonly log: Log;
   /** Tests do not wait. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }

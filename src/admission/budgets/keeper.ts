@@ -3,12 +3,13 @@
 import { toAccount } from '../../core/budget-account.ts';
 import type { Budget, BudgetPeriod, Holder, HolderKind } from '../../core/caps.ts';
 import { GatewayError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
 import type { BudgetAccount, BudgetBank } from '../../core/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { NodeLease } from './node-lease.ts';
 import type { BudgetHold, BudgetKeeper } from './port.ts';
 import { Purse, type PurseDeps } from './purse.ts';
-import { type BudgetLog, createStoreWatch } from './store-watch.ts';
+import { createStoreWatch } from './store-watch.ts';
 
 const lookIntervalMs = 50;
 /** How what is held here stands in the bank is asked so often, of so many accounts at a time. */
@@ -22,7 +23,7 @@ export interface BudgetKeeperDeps {
   /** The name of this process, as in the rows of the ledger. */
   readonly node: string;
   readonly clock: Clock;
-  readonly log: BudgetLog;
+  readonly log: Log;
   readonly alerts: BudgetAlerts;
   /** How long one call of the bank may take before it counts as failed. */
   readonly drawTimeoutMs?: number;

@@ -1,5 +1,6 @@
 /** Whether the bank answers, for the log and for those who must know that they are heard. */
 
+import type { Log } from '../../core/log.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 
 export interface StoreWatch {
@@ -9,15 +10,10 @@ export interface StoreWatch {
   ask<T>(call: Promise<T>, timeoutMs: number): Promise<T>;
 }
 
-export interface BudgetLog {
-  info(message: string, fields?: Record<string, unknown>): void;
-  warn(message: string, fields?: Record<string, unknown>): void;
-}
-
 /** No answer within the time; it may still come. */
 export class StoreTimeout extends Error {}
 
-export function createStoreWatch(log: BudgetLog): StoreWatch {
+export function createStoreWatch(log: Log): StoreWatch {
   let isDoubtful = false;
   function answered(): void {
     if (!isDoubtful) return;

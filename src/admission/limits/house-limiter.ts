@@ -1,6 +1,7 @@
 /** A worker's limits and places where there is no Redis: counted by the process that watches over the workers, for all of them together. */
 
 import type { Holder } from '../../core/caps.ts';
+import type { Log } from '../../core/log.ts';
 import type { PlaceArbiter, PlaceClaim, PlaceGrant } from '../../core/places.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Counters, type Plan } from './counters.ts';
@@ -26,7 +27,7 @@ export interface HouseLimiterDeps {
   readonly line: HouseLine;
   readonly workers: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly log: { warn(message: string, fields?: Record<string, unknown>): void };
+  readonly log: Pick<Log, 'warn'>;
 }
 
 export interface HouseLimiter extends Limiter, PlaceArbiter {}

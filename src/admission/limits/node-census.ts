@@ -1,5 +1,6 @@
 /** How many processes serve, by what they say of themselves in the store: for as long as Redis cannot tell. */
 
+import type { Log } from '../../core/log.ts';
 import type { HealthStore } from '../../core/store.ts';
 
 /** What is older was said by one that is gone; they speak every five seconds. */
@@ -18,7 +19,7 @@ export interface NodeCensusDeps {
   readonly health: Pick<HealthStore, 'latest'>;
   /** So many there are at least. */
   readonly workers: number;
-  readonly log: { warn(message: string, fields?: Record<string, unknown>): void };
+  readonly log: Pick<Log, 'warn'>;
 }
 
 /** Resolves when it has counted once, or could not. */

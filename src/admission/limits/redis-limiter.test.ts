@@ -22,7 +22,7 @@ async function startLimiter(url: string, otherwiseKnown = () => 1) {
     url,
     clock: { monotonicMs: () => performance.now() },
     node: 'node',
-    log: { info: note, warn: note },
+    log: { info: note, warn: note, error: note },
     random: () => 0,
     otherwiseKnown,
   });

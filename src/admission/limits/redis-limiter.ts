@@ -1,13 +1,14 @@
 /** Limits counted in Redis, for all nodes together; and here as well, so that each node can go on with its share when Redis is away. */
 
 import type { Holder } from '../../core/caps.ts';
+import type { Log } from '../../core/log.ts';
 import type { PlaceArbiter, PlaceClaim, PlaceGrant } from '../../core/places.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Counters, measureIndex, type Plan } from './counters.ts';
 import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
 import type { Amounts, Begun, Limiter, Refused, Taken } from './port.ts';
 import { Turns, within } from './reading-time.ts';
-import { type LinkLog, RedisLink } from './redis-link.ts';
+import { RedisLink } from './redis-link.ts';
 import { type Decider, Pending, SharedTaken } from './redis-pending.ts';
 import { adjustScript, placesScript } from './redis-scripts.ts';
 
@@ -25,7 +26,7 @@ export interface RedisLimiterDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Unique to this process, and to this start of it. */
   readonly node: string;
-  readonly log: LinkLog;
+  readonly log: Log;
   readonly random: () => number;
   /** How long a decision may wait for Redis; 30 ms where it does not say. */
   readonly deadlineMs?: number | undefined;
@@ -77,7 +78,7 @@ class SharedLimiter implements RedisLimiter, Decider {
   /** Something was being told when the link was lost: all of it is told anew, and may count twice. */
   #mustTellAll = false;
   readonly #turns: Turns<Pending>;
-  readonly #log: LinkLog;
+  readonly #log: Log;
   readonly #decided = { late: 0, away: 0 };
   #lateReported = 0;
   /** Questions that were decided here, and whose answers have not come. */

@@ -1,6 +1,7 @@
 /** The connection to Redis, and whether it may be asked: it is while it answers in time, and is tried again by itself otherwise. */
 
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Log } from '../../core/log.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 import { ReadingTime, within } from './reading-time.ts';
 import { adjustScript, beatScript, placesScript, reserveScript, type Script } from './redis-scripts.ts';
@@ -20,11 +21,6 @@ const mostOnTheWay = 20_000;
 /** As many beats as nodes are remembered over, lest one that had to come back first takes itself to be alone. */
 const beatsRemembered = 5;
 
-export interface LinkLog {
-  info(message: string, fields?: Record<string, unknown>): void;
-  warn(message: string, fields?: Record<string, unknown>): void;
-}
-
 interface LinkNews {
   readonly redisNowMs: number;
   /** What is counted there, by a name of its own: another one where what was counted before is lost, in whole or in part. */
@@ -40,7 +36,7 @@ export interface LinkDeps {
   /** Unique to this process, and to this start of it. */
   readonly node: string;
   readonly keys: { readonly nodes: string; readonly dataSet: string };
-  readonly log: LinkLog;
+  readonly log: Log;
   readonly random: () => number;
   /** 30 ms where it does not say. */
   readonly deadlineMs?: number | undefined;

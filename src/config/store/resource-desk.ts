@@ -1,6 +1,7 @@
 /** Puts together what it takes to change upstreams, models and projects in the store: the file, what is there, the rules, and the key for secrets. */
 
 import type { FieldFault } from '../../core/field-fault.ts';
+import type { Log } from '../../core/log.ts';
 import type {
   ConfiguredElement,
   Conflict,
@@ -30,7 +31,7 @@ export interface ResourceDeskDeps {
   load(resources: readonly Resource[], added?: readonly Element[]): Promise<Whole>;
   /** Where the key for secrets may come from. */
   readonly secrets: Omit<SecretKeyPlace, 'store'>;
-  readonly log: { warn(message: string, fields?: Record<string, unknown>): void };
+  readonly log: Pick<Log, 'warn'>;
 }
 
 /** What faults call a document that someone sent. */

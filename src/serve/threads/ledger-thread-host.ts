@@ -3,7 +3,8 @@
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { type Importer, type ImporterLog, type ImporterState, nothingImported } from '../../ledger/importer.ts';
+import type { Log } from '../../core/log.ts';
+import { type Importer, type ImporterState, nothingImported } from '../../ledger/importer.ts';
 import type { LedgerThreadData, LedgerThreadOrder, LedgerThreadReport } from './ledger-thread.ts';
 
 /** The same file beside this one, in the source and where it was built. */
@@ -15,7 +16,7 @@ const longestRestMs = 10_000;
 const closeWithinMs = 10_000;
 
 export interface LedgerThreadDeps extends LedgerThreadData {
-  readonly log: ImporterLog;
+  readonly log: Log;
   /** A test's own, which dies when it is told. */
   readonly startWorker?: (data: LedgerThreadData) => Worker;
 }

@@ -2,8 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { Log } from '../../core/log.ts';
 import type { Store } from '../../core/store.ts';
-import { createImporter, type ImporterLog, type ImporterState, nothingImported } from '../../ledger/importer.ts';
+import { createImporter, type ImporterState, nothingImported } from '../../ledger/importer.ts';
 import { createJournalReader } from '../../ledger/journal-reader.ts';
 import { createOrphanClaims } from '../../ledger/orphans.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -34,7 +35,7 @@ export type LedgerThreadReport =
   | { readonly kind: 'state'; readonly state: ImporterState }
   | {
       readonly kind: 'log';
-      readonly level: keyof ImporterLog;
+      readonly level: keyof Log;
       readonly message: string;
       readonly fields: Record<string, unknown>;
     };
@@ -88,9 +89,9 @@ async function run(port: MessagePort, data: LedgerThreadData): Promise<void> {
   port.close();
 }
 
-function toReports(report: (what: LedgerThreadReport) => void): ImporterLog {
+function toReports(report: (what: LedgerThreadReport) => void): Log {
   const at =
-    (level: keyof ImporterLog) =>
+    (level: keyof Log) =>
     (message: string, fields: Record<string, unknown> = {}): void =>
       report({ kind: 'log', level, message, fields });
   return { info: at('info'), warn: at('warn'), error: at('error') };
@@ -124,7 +125,7 @@ function listen(port: MessagePort): Orders {
 /** The store may be away for a while: the journal waits. Undefined where the thread was told to end. */
 async function openPatiently(
   { url, cwd }: LedgerThreadData,
-  log: ImporterLog,
+  log: Log,
   report: (what: LedgerThreadReport) => void,
   orders: Orders,
 ): Promise<Store | undefined> {

@@ -3,7 +3,7 @@
 import { createHouseDesk } from '../../admission/limits/house-desk.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createLog, type Log } from '../../telemetry/log.ts';
+import { createLog, type ProcessLog } from '../../telemetry/log.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import { createProcessReadings, type ProcessReadings } from '../../telemetry/metrics/process-readings.ts';
 import { addReadings, type Reading } from '../../telemetry/metrics/reading.ts';
@@ -54,7 +54,7 @@ async function startAll(
   read: (only?: ReadonlySet<MetricName>) => Promise<Reading>,
   closers: { close(): unknown }[],
   configuration: OpenConfiguration,
-  log: Log,
+  log: ProcessLog,
   surroundings: Surroundings,
 ): Promise<ExitCode | undefined> {
   const { loaded, store } = configuration;
@@ -82,7 +82,7 @@ async function startAll(
 
 async function watchOver(
   team: Team,
-  log: Log,
+  log: ProcessLog,
   { delayMs, deadlineMs }: { readonly delayMs: number; readonly deadlineMs: number },
 ): Promise<ExitCode> {
   process.on('SIGHUP', () => team.tell({ kind: 'reload' }));
