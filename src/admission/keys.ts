@@ -7,6 +7,7 @@ import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { KeyStore } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
+import { beforeDeadline } from '../lib/deadline.ts';
 
 export interface KeyDirectory {
   /** Synchronous when the answer is at hand (no promise on the hot path). */
@@ -54,6 +55,7 @@ export function createKeyDirectory({
   lookUpTimeoutMs = 1_000,
   maxEntries = 10_000,
 }: KeyDirectoryDeps): KeyDirectory {
+  const tooLate = (): Error => new Error(`The store did not answer within ${lookUpTimeoutMs} ms.`);
   // Both in the order of their last reading, the oldest first.
   const known = new Map<string, Known>();
   const unknownAtMs = new Map<string, number>();
@@ -129,7 +131,7 @@ export function createKeyDirectory({
     const changesBefore = changes;
     let record: KeyRecord | undefined;
     try {
-      record = await withinTime(store.find(digest), lookUpTimeoutMs);
+      record = await beforeDeadline(store.find(digest), lookUpTimeoutMs, tooLate);
     } catch (cause) {
       const entry = known.get(digest);
       if (entry !== undefined) entry.failedAtMs = clock.monotonicMs();
@@ -162,14 +164,4 @@ export function createKeyDirectory({
       confirmedAtMs = Math.max(confirmedAtMs, atMs);
     },
   };
-}
-
-async function withinTime<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
-  const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`The store did not answer within ${timeoutMs} ms.`)), timeoutMs);
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

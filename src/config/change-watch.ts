@@ -2,6 +2,7 @@
 
 import type { Change, ChangeFeed } from '../core/store.ts';
 import type { Clock } from '../lib/clock.ts';
+import { beforeDeadline } from '../lib/deadline.ts';
 
 export interface ChangeWatchOptions {
   readonly changes: ChangeFeed;
@@ -46,12 +47,13 @@ export function watchChanges({
   /** The look that counts: what comes of one that took too long is not heard any more. */
   let turn = 0;
   let timer: NodeJS.Timeout | undefined;
+  const tooLate = (): Error => new Error(`The store did not answer within ${timeoutMs} ms.`);
 
   async function look(): Promise<void> {
     const askedAtMs = clock.monotonicMs();
     turn += 1;
     try {
-      await withinTime(readOn(turn), timeoutMs);
+      await beforeDeadline(readOn(turn), timeoutMs, tooLate);
     } catch (cause) {
       turn += 1;
       if (!isOut && !stopped) onOutage('begins', cause);
@@ -115,14 +117,4 @@ export function watchChanges({
       await looking;
     },
   };
-}
-
-async function withinTime(promise: Promise<void>, timeoutMs: number): Promise<void> {
-  const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`The store did not answer within ${timeoutMs} ms.`)), timeoutMs);
-  try {
-    await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

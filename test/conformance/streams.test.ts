@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { beforeDeadline } from '../../src/lib/deadline.ts';
 import type { Reply } from '../support/fake-reply.ts';
 import { type HeaderField, nowMs } from '../support/http-message.ts';
 import { listen } from '../support/listen.ts';
@@ -272,18 +273,8 @@ for (const [when, { said, seen, status }] of Object.entries(departures)) {
   });
 }
 
-async function withinSeconds<T>(seconds: number, wanted: Promise<T>, otherwise: string): Promise<T> {
-  const deadline = new AbortController();
-  const late = wait(seconds * 1000, undefined, { signal: deadline.signal }).then(() => {
-    throw new Error(otherwise);
-  });
-  try {
-    return await Promise.race([wanted, late]);
-  } finally {
-    deadline.abort();
-    late.catch(() => undefined);
-  }
-}
+const withinSeconds = <T>(seconds: number, wanted: Promise<T>, otherwise: string): Promise<T> =>
+  beforeDeadline(wanted, seconds * 1000, () => new Error(otherwise));
 
 test('a client that leaves while its request is still being sent on ends that too', async (t) => {
   let receivedBytes = 0;

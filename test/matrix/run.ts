@@ -1,7 +1,7 @@
 /** Tries one client's call at a gateway before a pretended service, and says what came of it. */
 
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeDeadline } from '../../src/lib/deadline.ts';
 import { reasonOf } from '../../src/lib/thrown.ts';
 import { isViolent, ranked, vectorOf } from '../families/wire.ts';
 import { patientMs } from '../support/patience.ts';
@@ -125,15 +125,5 @@ export async function proveDeadEnds({ package: name, deadEnds = [] }: Client, li
   }
 }
 
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  const over = new AbortController();
-  const late = sleep(mostMs, undefined, { signal: over.signal }).then(() => {
-    throw new Error(`no end within ${mostMs / 1000} s`);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    over.abort();
-    late.catch(() => undefined);
-  }
-}
+const inTime = <T>(work: Promise<T>): Promise<T> =>
+  beforeDeadline(work, mostMs, () => new Error(`no end within ${mostMs / 1000} s`));

@@ -1,7 +1,7 @@
 /** A scriptable upstream on a raw socket: every byte both ways is exact, and its journal is the ground truth. */
 
 import { createServer, type Socket } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
+import { beforeDeadline } from '../../src/lib/deadline.ts';
 import { createReply, type Reply } from './fake-reply.ts';
 import {
   createMessageReader,
@@ -179,16 +179,10 @@ export async function startFakeUpstream(
     async nextRequest() {
       const ready = completed.shift();
       if (ready !== undefined) return ready;
-      const deadline = new AbortController();
-      const arrival = new Promise<UpstreamRequest>((resolve) => {
-        waiting.push(resolve);
-      });
-      const request = await Promise.race([
-        arrival,
-        wait(nextRequestTimeoutMs, undefined, { signal: deadline.signal, ref: false }),
-      ]).finally(() => deadline.abort());
-      if (request === undefined) throw new Error(`no request reached the upstream within ${nextRequestTimeoutMs} ms`);
-      return request;
+      const { promise: arrival, resolve } = Promise.withResolvers<UpstreamRequest>();
+      waiting.push(resolve);
+      const tooLate = (): Error => new Error(`no request reached the upstream within ${nextRequestTimeoutMs} ms`);
+      return beforeDeadline(arrival, nextRequestTimeoutMs, tooLate);
     },
     connections: () => ({ open: sockets.size, accepted }),
     async close() {

@@ -1,6 +1,7 @@
 /** Whether the bank answers, for the log and for those who must know that they are heard. */
 
 import type { Log } from '../../core/log.ts';
+import { beforeDeadline } from '../../lib/deadline.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 
 export interface StoreWatch {
@@ -33,19 +34,14 @@ export function createStoreWatch(log: Log): StoreWatch {
     isDoubtful: () => isDoubtful,
 
     async ask(call, timeoutMs) {
-      const { promise: timeout, reject } = Promise.withResolvers<never>();
-      const timer = setTimeout(() => {
-        reject(new StoreTimeout(`The store did not answer within ${Math.round(timeoutMs)} ms.`));
-      }, timeoutMs);
+      const tooLate = (): Error => new StoreTimeout(`The store did not answer within ${Math.round(timeoutMs)} ms.`);
       try {
-        const answer = await Promise.race([call, timeout]);
+        const answer = await beforeDeadline(call, timeoutMs, tooLate);
         answered();
         return answer;
       } catch (error) {
         failed(error);
         throw error;
-      } finally {
-        clearTimeout(timer);
       }
     },
   };
