@@ -1,6 +1,7 @@
-/** What the endpoints work with. Whoever composes the house (`administration.ts`) fills it; a test brings its own. */
+/** What the endpoints work with. Whoever composes the house (`serve/administration.ts`) fills it; a test brings its own. */
 
 import type { Family } from '../core/family.ts';
+import type { KeyTerms } from '../core/key-terms.ts';
 import type { Log } from '../core/log.ts';
 import type { ResourceDesk } from '../core/resource-desk.ts';
 import type { Snapshot } from '../core/snapshot.ts';
@@ -10,7 +11,6 @@ import type { Access } from './access/access.ts';
 import type { OidcDesk } from './access/oidc-desk.ts';
 import type { Passkeys } from './access/passkeys.ts';
 import type { EventStreams } from './event-stream.ts';
-import type { KeyTerms } from './key-terms.ts';
 import type { LedgerTail } from './ledger-tail.ts';
 import type { LiveSource } from './live/sampler.ts';
 import type { GatewayCalls } from './playground/gateway-calls.ts';

@@ -1,6 +1,7 @@
 /** How far the budgets of a key or a project have come, what was spent on each day, and where that leads. */
 
 import type * as z from 'zod';
+import { toAccount } from '../core/budget-account.ts';
 import type { Budget, Holder } from '../core/caps.ts';
 import type { LedgerFilter, UsageSums } from '../core/store.ts';
 import { addSums, noSums } from '../core/usage-sums.ts';
@@ -18,7 +19,7 @@ const mostDays = 366;
 /** By what was spent in this time it is judged how long a total lasts. */
 const paceMs = 30 * dayMs;
 
-type Spender = Pick<AdminContext, 'store' | 'keyTerms' | 'clock'>;
+type Spender = Pick<AdminContext, 'store' | 'clock'>;
 
 /** Whose usage it is. */
 const filterOf = ({ kind, id }: Holder): LedgerFilter => (kind === 'project' ? { project: id } : { key: id });
@@ -30,8 +31,8 @@ export function toBudgetStates(holder: Holder, context: Spender): Promise<Budget
   );
 }
 
-async function readState(holder: Holder, budget: Budget, nowMs: number, { store, keyTerms }: Spender) {
-  const account = keyTerms.account(holder, budget, nowMs);
+async function readState(holder: Holder, budget: Budget, nowMs: number, { store }: Spender) {
+  const account = toAccount(holder, budget, nowMs);
   // One that nobody drew from yet begins with what the sums say.
   const { spentNanos, outstandingNanos } = (await store.budgets.state(account.id)) ?? {
     spentNanos: await readSpent({ ...filterOf(holder), fromMs: account.startsAtMs }, store.ledger),

@@ -1,8 +1,9 @@
 /** Reads what `postern keys` is told about limits, budgets and notes: `--limit`, `--budget`, `--metadata` and `--capture`. */
 
-import { type FieldFault, parseCaps } from '../config/caps.ts';
+import { parseCaps } from '../config/caps.ts';
 import { parseKeyNotes } from '../config/key-fields.ts';
 import { budgetPeriods, type Caps, measures, noCaps, rateWindows } from '../core/caps.ts';
+import type { FieldFault } from '../core/field-fault.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import type { CommandContext } from './command.ts';
@@ -60,10 +61,10 @@ function toBudget(every: string, value: string): Record<string, unknown> {
 
 /** With the option and the name that the operator wrote. */
 function toSentence(fault: FieldFault | undefined, budgets: readonly (readonly [string, string])[]): string {
-  const { field = '', message = 'cannot be read' } = fault ?? {};
-  const limit = /^limits\.?(.*)$/.exec(field)?.[1];
+  const { path = '', message = 'cannot be read' } = fault ?? {};
+  const limit = /^limits\.?(.*)$/.exec(path)?.[1];
   if (limit !== undefined) return `--limit ${limit.replace(/^\["(.*)"\]$/, '$1')}: ${message}`;
-  const [, index, inside = ''] = /^budgets\[(\d+)\](?:\.(.*))?$/.exec(field) ?? [];
+  const [, index, inside = ''] = /^budgets\[(\d+)\](?:\.(.*))?$/.exec(path) ?? [];
   const period = budgets[Number(index)]?.[0];
   return `--budget ${period ?? ''}${inside.startsWith('alerts') ? ' alerts' : ''}: ${message}`;
 }
@@ -104,9 +105,9 @@ export function readNotes(values: Values, before: Readonly<Record<string, string
     ...(capture !== undefined && capture !== '' && { capture }),
   });
   if (parsed.faults !== undefined) {
-    const [{ field, message } = { field: '', message: '' }] = parsed.faults;
-    const name = field.replace(/^metadata\.?/, '').replace(/^\["(.*)"\]$/, '$1');
-    throw new UserFault(field === 'capture' ? `--capture: ${message}` : `--metadata ${name}: ${message}`);
+    const [{ path, message } = { path: '', message: '' }] = parsed.faults;
+    const name = path.replace(/^metadata\.?/, '').replace(/^\["(.*)"\]$/, '$1');
+    throw new UserFault(path === 'capture' ? `--capture: ${message}` : `--metadata ${name}: ${message}`);
   }
   const kept = Object.entries(drops ? {} : (before ?? {})).filter(([name]) => !pairs.has(name));
   const isDropped = values['no-capture'] === true || capture === '';

@@ -171,7 +171,7 @@ test('caps from elsewhere are judged with the same words', () => {
     budgets: [{ every: 'week', amount: '12 EUR' }],
   });
   assert.deepEqual(
-    faults?.map(({ field }) => field),
+    faults?.map(({ path }) => path),
     ['limits.requests_per_day', 'limits.more', 'budgets[0].amount'],
   );
   assert.match(String(faults?.[2]?.message), /without a currency, such as 12\.50; came: "12 EUR"/);

@@ -12,9 +12,10 @@ import {
   type RateWindow,
   rateWindows,
 } from '../core/caps.ts';
+import type { FieldFault } from '../core/field-fault.ts';
 import { mostNanos } from '../lib/money.ts';
 import { type CompileContext, placeOf } from './context.ts';
-import { createFaultList, type Path } from './faults.ts';
+import { createFaultList, type Path, toFieldFaults } from './faults.ts';
 import { dollars, is, list, mapping, oneOf, share, wholeNumber } from './fields.ts';
 import { judge } from './judge.ts';
 
@@ -116,12 +117,6 @@ function toBudgets(
   });
 }
 
-/** What is wrong with one field, such as `limits.requests_per_minute` or `budgets[0].amount`. */
-export interface FieldFault {
-  readonly field: string;
-  readonly message: string;
-}
-
 export type ParsedCaps =
   | { readonly caps: Caps; readonly faults?: undefined }
   | { readonly caps?: undefined; readonly faults: readonly FieldFault[] };
@@ -131,7 +126,7 @@ export function parseCaps(written: { readonly limits?: unknown; readonly budgets
   const faults = createFaultList(() => undefined);
   const value = judge(capsSchema, written, [], { faults, isSubstituted: () => false });
   const caps = value && toCaps(value, [], { faults, positionOf: () => undefined });
-  const found = faults.all();
+  const found = toFieldFaults(faults);
   if (caps !== undefined && found.length === 0) return { caps };
-  return { faults: found.map(({ path, message }) => ({ field: path, message })) };
+  return { faults: found };
 }

@@ -1,5 +1,7 @@
 /** What is wrong with a configuration: where it stands, and what to write instead. */
 
+import type { FieldFault } from '../core/field-fault.ts';
+
 /**
  * A first step with a colon and a space in it names something that does not stand in the file, such as
  * `store: upstream "openai" (version 3)`; the steps after it are inside of that.
@@ -68,4 +70,9 @@ export function createFaultList(positionOf: (path: Path) => Position | undefined
 /** `; did you mean visible?`, or nothing. */
 export function suggestion(near: string | undefined): string {
   return near === undefined ? '' : `; did you mean ${near}?`;
+}
+
+/** Of a document that stands in no file: where in it, and nothing more. */
+export function toFieldFaults(faults: FaultList): FieldFault[] {
+  return faults.all().map(({ path, message }) => ({ path, message }));
 }

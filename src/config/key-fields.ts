@@ -1,7 +1,7 @@
 /** What operators note about a key, as they write it on the command line and over the admin API. */
 
-import type { FieldFault } from './caps.ts';
-import { createFaultList } from './faults.ts';
+import type { FieldFault } from '../core/field-fault.ts';
+import { createFaultList, toFieldFaults } from './faults.ts';
 import { judge } from './judge.ts';
 import { keySchema } from './schema.ts';
 
@@ -19,7 +19,7 @@ export type ParsedKeyNotes =
 export function parseKeyNotes(written: { readonly metadata?: unknown; readonly capture?: unknown }): ParsedKeyNotes {
   const faults = createFaultList(() => undefined);
   const notes = judge(notesSchema, written, [], { faults, isSubstituted: () => false });
-  const found = faults.all();
+  const found = toFieldFaults(faults);
   if (notes !== undefined && found.length === 0) return { metadata: notes.metadata, captureMs: notes.capture };
-  return { faults: found.map(({ path, message }) => ({ field: path, message })) };
+  return { faults: found };
 }

@@ -13,7 +13,7 @@ test('a time from now, a date and a time with its zone are all an end', () => {
   for (const bad of ['0s', '9999999999d', '2026-11-21', '2027-02-30', 'never']) {
     const { faults } = parseNewKeyTerms({ name: 'a', expires: bad }, nowMs);
     assert.deepEqual(
-      faults?.map(({ field }) => field),
+      faults?.map(({ path }) => path),
       ['expires'],
       bad,
     );
@@ -29,7 +29,7 @@ test('null in a new key is as if it were not there', () => {
 test('what is no mapping is one fault about the whole', () => {
   for (const document of [null, [], 'text', 7]) {
     assert.deepEqual(
-      parseNewKeyTerms(document, nowMs).faults?.map(({ field }) => field),
+      parseNewKeyTerms(document, nowMs).faults?.map(({ path }) => path),
       [''],
     );
   }

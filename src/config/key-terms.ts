@@ -3,23 +3,38 @@
 import type * as z from 'zod';
 import type { Caps } from '../core/caps.ts';
 import type { KeyRecord } from '../core/key.ts';
-import type { KeyChange, NewKey } from '../core/store.ts';
+import type { KeyTerms, NewKeyTerms, ParsedTerms } from '../core/key-terms.ts';
+import type { KeyChange } from '../core/store.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import { toDollars } from '../lib/money.ts';
 import { durationPattern, fromMilliseconds, toMilliseconds } from '../lib/quantities.ts';
-import { type FieldFault, toCaps } from './caps.ts';
+import { toCaps } from './caps.ts';
 import { checkStars } from './context.ts';
-import { createFaultList, type FaultList } from './faults.ts';
+import { createFaultList, type FaultList, toFieldFaults } from './faults.ts';
 import { text } from './fields.ts';
 import { judge } from './judge.ts';
+import { modelWarnings, unknownProject, unpricedWarnings } from './key-warnings.ts';
+import type { LoadedConfiguration } from './load.ts';
 import { keySchema } from './schema.ts';
 import { checkAddresses } from './server-settings.ts';
 
-export type NewKeyTerms = Omit<NewKey, 'digest' | 'hint'>;
-
-export type Parsed<T> =
-  | { readonly terms: T; readonly faults?: undefined }
-  | { readonly terms?: undefined; readonly faults: readonly FieldFault[] };
+/** Of the configuration in force. */
+export function createKeyTerms(current: () => LoadedConfiguration): KeyTerms {
+  return {
+    parseNew: parseNewKeyTerms,
+    parseChange: parseKeyChange,
+    parseOverlap,
+    describe: describeKeyTerms,
+    describeCaps,
+    unknownProject,
+    warnings: (key, snapshot) => [...modelWarnings(key.models, snapshot.models), ...unpricedWarnings(key, snapshot)],
+    placeOf(id) {
+      const { file, keyLines } = current();
+      const line = keyLines.get(id);
+      return file === undefined || line === undefined ? undefined : { file, line };
+    },
+  };
+}
 
 const longestOverlapMs = 365 * 86_400_000;
 
@@ -30,7 +45,7 @@ const changeSchema = termsSchema.partial();
 
 const nowhere = (): undefined => undefined;
 
-export function parseNewKeyTerms(document: unknown, nowMs: number): Parsed<NewKeyTerms> {
+export function parseNewKeyTerms(document: unknown, nowMs: number): ParsedTerms<NewKeyTerms> {
   const faults = createFaultList(nowhere);
   const written = withoutNulls(fromNow(document, nowMs));
   const value = judge(termsSchema, written, [], { faults, isSubstituted: () => false });
@@ -55,7 +70,11 @@ export function parseNewKeyTerms(document: unknown, nowMs: number): Parsed<NewKe
 }
 
 /** Only what was given, each field as a whole; null takes away what is there. */
-export function parseKeyChange(document: unknown, before: Pick<KeyRecord, 'caps'>, nowMs: number): Parsed<KeyChange> {
+export function parseKeyChange(
+  document: unknown,
+  before: Pick<KeyRecord, 'caps'>,
+  nowMs: number,
+): ParsedTerms<KeyChange> {
   const faults = createFaultList(nowhere);
   const given = fromNow(document, nowMs);
   const has = (field: string): boolean => isMapping(given) && given[field] !== undefined;
@@ -127,10 +146,6 @@ function fromNow(document: unknown, nowMs: number): unknown {
 function withoutNulls(document: unknown): unknown {
   if (!isMapping(document)) return document;
   return Object.fromEntries(Object.entries(document).filter(([, value]) => value !== null));
-}
-
-function toFieldFaults(faults: FaultList): FieldFault[] {
-  return faults.all().map(({ path, message }) => ({ field: path, message }));
 }
 
 /** In the file's words; null where nothing is said. */

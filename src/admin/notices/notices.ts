@@ -1,6 +1,7 @@
 /** What an operator may want to look at, each with the place to act on it, the worst first. */
 
 import type * as z from 'zod';
+import { toAccount } from '../../core/budget-account.ts';
 import { type Holder, holderKinds } from '../../core/caps.ts';
 import type { UsageSums } from '../../core/store.ts';
 import type { AdminContext } from '../context.ts';
@@ -112,7 +113,7 @@ const rowsWait = (rows: number | undefined): string =>
 
 /** By the sums of the ledger, a question for each period and kind of holder, however many there are. */
 async function readBudgets(context: AdminContext): Promise<Notice[]> {
-  const { store, clock, keyTerms, configuration } = context;
+  const { store, clock, configuration } = context;
   const nowMs = clock.nowMs();
   const sums = new Map<string, Promise<ReadonlyMap<string, UsageSums>>>();
   const spentBy = (kind: Holder['kind'], fromMs: number): Promise<ReadonlyMap<string, UsageSums>> => {
@@ -126,7 +127,7 @@ async function readBudgets(context: AdminContext): Promise<Notice[]> {
   const notices = await Promise.all(
     holders.flatMap((holder) =>
       holder.caps.budgets.map(async (budget): Promise<Notice[]> => {
-        const { startsAtMs, endsAtMs } = keyTerms.account(holder, budget, nowMs);
+        const { startsAtMs, endsAtMs } = toAccount(holder, budget, nowMs);
         const spent = Number((await spentBy(holder.kind, startsAtMs)).get(holder.id)?.costNanos ?? 0n);
         const share = budget.nanos === 0 ? 1 : spent / budget.nanos;
         if (share < budgetShare) return [];

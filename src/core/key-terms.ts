@@ -1,15 +1,15 @@
-/** What the endpoints ask of whoever knows what a key may be told: the same rules and words as the file and the command line. */
+/** What whoever changes keys asks of the configuration: what a key may be told, by the rules and in the words of its file. */
 
-import type { Budget, BudgetPeriod, Caps, Holder } from '../core/caps.ts';
-import type { FieldFault } from '../core/field-fault.ts';
-import type { KeyRecord } from '../core/key.ts';
-import type { Operation } from '../core/operation.ts';
-import type { Place } from '../core/resource-desk.ts';
-import type { Snapshot } from '../core/snapshot.ts';
-import type { BudgetAccount, KeyChange, NewKey } from '../core/store.ts';
-import type { RerankShape } from '../core/translation.ts';
+import type { BudgetPeriod, Caps } from './caps.ts';
+import type { FieldFault } from './field-fault.ts';
+import type { KeyRecord } from './key.ts';
+import type { Operation } from './operation.ts';
+import type { Place } from './resource-desk.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { KeyChange, NewKey } from './store.ts';
+import type { RerankShape } from './translation.ts';
 
-type NewKeyTerms = Omit<NewKey, 'digest' | 'hint'>;
+export type NewKeyTerms = Omit<NewKey, 'digest' | 'hint'>;
 
 export type ParsedTerms<T> =
   | { readonly terms: T; readonly faults?: undefined }
@@ -42,8 +42,6 @@ export interface KeyTerms {
   unknownProject(id: string, known: ReadonlySet<string>, whatToDo: string): string | undefined;
   /** What is legal, and yet most often a slip. */
   warnings(key: Pick<KeyRecord, 'models' | 'caps' | 'project'>, snapshot: Snapshot): readonly string[];
-  /** The money of a budget within the period that a moment falls into. */
-  account(holder: Holder, budget: Budget, nowMs: number): BudgetAccount;
   /** Where the file declares the key. */
   placeOf(id: string): Place | undefined;
 }
