@@ -68,7 +68,7 @@ async function setUpFiles(t: TestContext) {
 }
 
 test('rows go into the store as they come, and ended nodes are released before the journal forgets them', async (t) => {
-  const { store, journal, reader, start } = await setUp(t);
+  const { store, journal, reader, told, start } = await setUp(t);
   const order: string[] = [];
   const watched: JournalReader = {
     ...reader,
@@ -88,6 +88,7 @@ test('rows go into the store as they come, and ended nodes are released before t
   await until(() => importer.state().importedRows === 3);
   assert.deepEqual(await idsIn(store), [id(1), id(2), id(3)]);
   await until(() => importer.state().bytesBehind === 0);
+  assert.deepEqual(told, [], 'nothing had failed that would go on again');
 });
 
 test('the more rows a look brought, the longer the pause until the next', async (t) => {
@@ -251,6 +252,7 @@ test('journals of killed processes are imported to the end, their open exchanges
   const account = { id: 'key/dev/total', holderKind: 'key', holderId: 'dev', nanos: 10_000 } as const;
   await store.budgets.draw({ ...account, startsAtMs: 0, endsAtMs: Number.POSITIVE_INFINITY }, 'node-1', 1, 5_000);
   // As long as it runs, nobody else reads it.
+  assert.deepEqual(claims(), []);
   const early = start({ own: undefined, claimOrphans: claims });
   await early.caughtUp();
   await early.close();

@@ -307,6 +307,34 @@ test('ends that cannot be written are rejected, and are in the journal as cut on
   assert.equal(rows[0]?.row.costNanos, 60);
 });
 
+test('ends that cannot be written are kept up to a bound, and what is lost beyond it is told', async () => {
+  const disk = createFaultyFiles();
+  const lost: unknown[] = [];
+  const error = (message: string, fields?: unknown): void => {
+    if (message.startsWith('ends of exchanges are lost')) lost.push(fields);
+  };
+  const journal = await open({ files: disk.files, log: { info: () => undefined, warn: () => undefined, error } });
+  const ids = ['a', 'b', 'c'];
+  for (const id of ids) await journal.open(id, intentLine(id));
+  disk.judge(() => 'fails');
+  const longEnd = (id: string): string => settlementLine(id).replace('small', 'x'.repeat(6 * 1024 * 1024));
+  for (const id of ids) assert.equal(await outcomeOf(journal.settle(id, longEnd(id))), 'store_unavailable');
+  assert.deepEqual(lost, [{ characters: longEnd('c').length }]);
+  disk.judge(undefined);
+  await until(() => !journal.state().failing);
+  await journal.close();
+  const { rows } = await readThrough(await read());
+  assert.deepEqual(outcomes(rows), ['a cut', 'b cut', 'c lost']);
+});
+
+test('a journal that is closed leaves no segment in which nothing stands', async () => {
+  const journal = await open();
+  await journal.note(settlementLine('a'));
+  await hasSpare();
+  await journal.close();
+  assert.equal(readdirSync(directory).filter((name) => name.endsWith('.journal')).length, 1);
+});
+
 /** A small story, in which everything that goes to the disk can fail once, or from then on. */
 async function live(
   disk: FaultyFiles,

@@ -150,6 +150,12 @@ test('a price that is not known is null, and no number that JSON does not have g
   );
 });
 
+test('where nobody said how it ended, what was never sent was refused, and what was sent failed', () => {
+  const outcomeAfter = (attempts: number): string =>
+    settlementOf(exchangeOf({ outcome: undefined, attempts })).row.outcome;
+  assert.deepEqual([outcomeAfter(0), outcomeAfter(1)], ['refused', 'error']);
+});
+
 test('a client that had left has the status 499', () => {
   const { row } = settlementOf(exchangeOf({ errorCode: 'client_closed', outcome: 'aborted', status: 200 }));
   assert.deepEqual([row.status, row.outcome, row.error], [499, 'aborted', 'client_closed']);
