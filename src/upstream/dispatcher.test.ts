@@ -24,6 +24,26 @@ test('no more than half of a tier rests for what it answered: one too many keeps
   assert.ok(pressed > 40 && pressed < 160, `${pressed} of 1000`);
 });
 
+test('however many of a tier rest for what they answered, one that nobody answers at gets no share', () => {
+  const { breakDown, shares, clock } = house(() => 0.99);
+  const targets = ['gone', 'a', 'b', 'c', 'd', 'good'].map((id) => target(upstream(id)));
+  const [gone, ...others] = targets;
+  assert.ok(gone !== undefined);
+  breakDown(gone, 'wire');
+  clock.advance(100);
+  for (const one of others.slice(0, 4)) breakDown(one, 'answer');
+  const seen = shares(course(targets));
+  assert.equal(seen.has('gone'), false);
+});
+
+test('where all rest, one that a check found down is asked last', () => {
+  const { breakDown, choose, dispatcher } = house();
+  const [a, b] = [upstream('a'), upstream('b')];
+  for (let n = 0; n < 2; n += 1) dispatcher.checked(a, false, 'answered 500');
+  breakDown(target(b), 'wire');
+  assert.equal(choose(course([target(a)], [target(b)])).candidate.target.upstream.id, 'b');
+});
+
 test('those that nobody answers at rest all the same', () => {
   const { breakDown, shares } = house();
   const targets = ['a', 'b', 'c', 'd'].map((id) => target(upstream(id)));
@@ -246,6 +266,16 @@ test('a name of a pattern is forgotten when nobody called it for ten minutes', (
   assert.deepEqual(states(), ['oa-* healthy']);
   // It begins anew, as one that was never called.
   choose(where, new Tried(), 'gone').served(1);
+  assert.deepEqual(states(), ['oa-* healthy']);
+});
+
+test('a name of a pattern that was called within ten minutes is known, however long the gateway runs', () => {
+  const { choose, where, clock, states } = patternHouse();
+  clock.advance(3_600_000);
+  for (let n = 0; n < 5; n += 1) choose(where, new Tried(), 'bad').failed('broken', 'wire');
+  clock.advance(590_000);
+  assert.notDeepEqual(states(), ['oa-* healthy']);
+  clock.advance(10_001);
   assert.deepEqual(states(), ['oa-* healthy']);
 });
 

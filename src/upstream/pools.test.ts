@@ -162,6 +162,18 @@ test('a pool that is wanted again before it is retired stays', (t) => {
   assert.equal(pools.of(toUpstream('https://a.test')), pool);
 });
 
+test('a pool that an exchange asks for which is older than the configuration is not kept', (t) => {
+  const pools = startPools(t);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const first = pools.of(toUpstream('https://first.test'));
+  pools.keep([toUpstream('https://first.test'), toUpstream('https://new.test')]);
+  const late = pools.of(toUpstream('https://old.test'));
+  t.mock.timers.tick(119_999);
+  assert.equal(late.closed, false);
+  t.mock.timers.tick(1);
+  assert.deepEqual([late.closed, first.closed], [true, false]);
+});
+
 // TLS
 
 const answerWithClient: RequestListener = (request, response) => {

@@ -212,6 +212,19 @@ test('looks at every credential that is used', async (t) => {
   assert.equal(report.models, 2);
 });
 
+test('where no credential is used yet, the models are asked for with the first', async (t) => {
+  const seen: (string | undefined)[] = [];
+  const port = await answering(t, (request, response) => {
+    seen.push(request.headers.authorization);
+    models(request, response);
+  });
+  const credential = (id: string) => ({ id, weight: 0, headers: ['authorization', `Bearer ${id}`], fingerprint: id });
+  const credentials = [credential('one'), credential('two')] as const;
+  const answer = await probe().models(upstreamAt(`http://127.0.0.1:${port}`, { credentials }), signal);
+  assert.equal(answer.kind, 'listed');
+  assert.deepEqual(seen, ['Bearer one']);
+});
+
 test('where a family has no list, an empty call tells whether the service and the credential are good', async (t) => {
   const listless = defineFamily({ id: 'x', title: 'X', offers: { openai: { rerank: { path: '/rerank/{model}' } } } });
   const offers = new Map([['openai rerank', { path: '/rerank/{model}' }]]);
