@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EventEnds } from './event-ends.ts';
+
+/** The events of a stream that comes in these pieces, and what is left of it. */
+function eventsOf(...pieces: string[]): string[] {
+  const ends = new EventEnds();
+  const events: string[] = [];
+  let event = '';
+  for (const piece of pieces) {
+    let from = 0;
+    for (const end of ends.in(Buffer.from(piece))) {
+      events.push(event + piece.slice(from, end));
+      event = '';
+      from = end;
+    }
+    event += piece.slice(from);
+  }
+  return [...events, event];
+}
+
+test('an event ends behind its empty line, however its lines end', () => {
+  assert.deepEqual(eventsOf('a\nb\n\nc\n\n'), ['a\nb\n\n', 'c\n\n', '']);
+  assert.deepEqual(eventsOf('a\r\nb\r\n\r\nc'), ['a\r\nb\r\n\r\n', 'c']);
+  assert.deepEqual(eventsOf('a\r\rb'), ['a\r\r', 'b']);
+});
+
+test('of two empty lines each ends something, and takes nothing of the other', () => {
+  assert.deepEqual(eventsOf('a\n\n\nb'), ['a\n\n', '\n', 'b']);
+});
+
+test('a line that ends in two pieces ends once', () => {
+  assert.deepEqual(eventsOf('a\r', '\nb\r', '\n\r', '\nc'), ['a\r\nb\r\n\r', '\nc']);
+  assert.deepEqual(eventsOf('a\n', '\nb'), ['a\n\n', 'b']);
+});
