@@ -32,6 +32,16 @@ test('a target that works again after its rest gets its share back', async (t) =
   assert.deepEqual(house.seen(), [9, 6]);
 });
 
+test('a target where nobody listens is left alone after five calls in a row, too', async (t) => {
+  const house = await startSeveral(t, [answering('a'), answering('b')]);
+  await house.upstreams[0]?.close();
+  await embedTimes(house, 8);
+  assert.deepEqual(house.seen(), [0, 8]);
+  await house.rig.exchange(8);
+  const triedFirst = house.rig.settled.filter(({ tries }) => tries.some(({ upstream }) => upstream === 'a'));
+  assert.equal(triedFirst.length, 5);
+});
+
 test('a target without an alternative never rests', async (t) => {
   const house = await startSeveral(t, [refusingWith(500)]);
   for (let i = 0; i < 12; i += 1) assert.equal((await house.embed()).status, 500);
