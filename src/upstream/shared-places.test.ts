@@ -5,11 +5,11 @@ import type { PlaceArbiter, PlaceClaim, PlaceGrant } from '../core/places.ts';
 import { Places } from './places.ts';
 import { SharedPlaces } from './shared-places.ts';
 
-const limits = { concurrency: 4, queue: 0, queueTimeoutMs: 60_000 };
+const limits = { concurrency: 4, queueTimeoutMs: 60_000 };
 const silent = () => ({ entered: () => undefined, timedOut: () => undefined });
 
 /** Whoever shares the places out answers as the test says, and keeps what it was asked. */
-function setUp(t: TestContext, answer: (claim: PlaceClaim) => PlaceGrant, nodes = 2) {
+function setUp(t: TestContext, answer: (claim: PlaceClaim) => PlaceGrant, queue = 0) {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const asked: PlaceClaim[] = [];
   const state = { isThere: true };
@@ -17,7 +17,7 @@ function setUp(t: TestContext, answer: (claim: PlaceClaim) => PlaceGrant, nodes 
     get isThere() {
       return state.isThere;
     },
-    nodes,
+    nodes: 2,
     claim(claims: readonly PlaceClaim[]): Promise<readonly PlaceGrant[]> {
       asked.push(...claims);
       return new Promise((resolve) => resolve(claims.map(answer)));
@@ -25,7 +25,7 @@ function setUp(t: TestContext, answer: (claim: PlaceClaim) => PlaceGrant, nodes 
   };
   const shared = new SharedPlaces(arbiter);
   t.after(() => shared.close());
-  const places = new Places(limits, undefined, () => shared.ask('a'));
+  const places = new Places({ ...limits, queue }, undefined, () => shared.ask('a'));
   shared.add('a', places);
   return { state, places, asked };
 }
@@ -66,17 +66,19 @@ test('where nobody can be asked each has its share, and who would need more is n
 
 test('where asking fails each has its share, and asks again', async (t) => {
   let failures = 0;
-  const { places } = setUp(t, () => {
+  const fail = (): never => {
     failures += 1;
     throw new Error('no answer');
-  });
-  for (let wanted = 1; wanted <= 2; wanted += 1) {
+  };
+  const { places } = setUp(t, fail, 1);
+  const enter = async (): Promise<void> => {
     places.enter(silent());
     await turn();
     await turn();
-    assert.deepEqual([failures, places.held, places.inFlight], [1, 2, wanted]);
-  }
-  t.mock.timers.tick(500);
-  await turn();
-  assert.equal(failures, 2);
+  };
+  await enter();
+  await enter();
+  assert.deepEqual([failures, places.held, places.inFlight], [1, 2, 2]);
+  await enter();
+  assert.deepEqual([failures, places.held, places.inFlight, places.waiting], [2, 2, 2, 1]);
 });
