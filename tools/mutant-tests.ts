@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Coverage } from './coverage.ts';
-import type { Mutant } from './mutant-hook.ts';
+import type { Candidate } from './mutants.ts';
 
 /** The file of the first test that failed; undefined where it did not come to that, or where it fell silent or ended before it could say. */
 type Ended = { readonly kind: 'passed' | 'overtime' | 'crashed' } | { readonly kind: 'failed'; readonly file: string };
@@ -25,9 +25,9 @@ interface Sound {
 const sound = new Map<string, Promise<Sound | undefined>>();
 
 /** Whether one of these test files fails with the change, fails with it again, and passes without it. */
-export async function isNoticed(mutant: Mutant, files: readonly string[]): Promise<boolean> {
+export async function isNoticed(mutant: Candidate, files: readonly string[]): Promise<boolean> {
   const known = await soundOf(files);
-  if (known === undefined || !known.coverage.reaches(mutant.file, mutant.start)) return false;
+  if (known === undefined || !known.coverage.reaches(mutant.file, mutant.from)) return false;
   const timeoutMs = Math.ceil(Math.max(patience.atLeastMs, patience.timesAsLong * known.tookMs));
   const changed = { POSTERN_MUTANT: JSON.stringify(mutant) };
   let left = files;

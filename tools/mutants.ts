@@ -7,6 +7,8 @@ export interface Candidate extends Mutant {
   readonly line: number;
   /** What stands there, on one line. */
   readonly was: string;
+  /** Whoever comes to it comes here first. */
+  readonly from: number;
 }
 
 const otherOperators = new Map<ts.SyntaxKind, string>([
@@ -29,11 +31,11 @@ export function mutantsOf(file: string, source: string): Candidate[] {
   const tree = ts.createSourceFile(file, source, ts.ScriptTarget.ESNext, true);
   const found: Candidate[] = [];
 
-  function add(node: ts.Node, text: string): void {
+  function add(node: ts.Node, text: string, first = node): void {
     const start = node.getStart(tree);
     const line = tree.getLineAndCharacterOfPosition(start).line + 1;
     const was = source.slice(start, node.end).replaceAll(/\s+/g, ' ').slice(0, 80);
-    found.push({ file, start, end: node.end, text, line, was });
+    found.push({ file, start, end: node.end, text, line, was, from: first.getStart(tree) });
   }
 
   function visit(node: ts.Node): void {
@@ -41,7 +43,7 @@ export function mutantsOf(file: string, source: string): Candidate[] {
     if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isImportDeclaration(node)) return;
     if (ts.isBinaryExpression(node)) {
       const other = otherOperators.get(node.operatorToken.kind);
-      if (other !== undefined) add(node.operatorToken, other);
+      if (other !== undefined) add(node.operatorToken, other, node);
     } else if (ts.isIfStatement(node)) {
       add(node.expression, 'true');
       add(node.expression, 'false');
