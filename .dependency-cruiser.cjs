@@ -119,6 +119,13 @@ module.exports = {
       to: { path: '^console/' },
     },
     {
+      name: 'the-root-begins',
+      comment: 'At the root of src/ stands where the process begins, and the version; all else has a room.',
+      severity: 'error',
+      from: { path: '^src/[^/]+$', pathNot: '^src/(main|version)\\.ts$' },
+      to: {},
+    },
+    {
       name: 'nobody-imports-main',
       comment: 'main.ts is where the process begins; what others need from it belongs to serve/ or below.',
       severity: 'error',

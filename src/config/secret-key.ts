@@ -1,7 +1,7 @@
 /** The key that seals what is secret in the store: from the environment, from a file that it names, or from one beside the database. */
 
-import { randomBytes } from 'node:crypto';
-import { link, open, stat, unlink } from 'node:fs/promises';
+import { hash, randomBytes } from 'node:crypto';
+import { link, open, readFile, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createKeyRing, type KeyRing, parseKeys, SecretKeyError } from '../lib/sealed.ts';
 import { codeOf, reasonOf } from '../lib/thrown.ts';
@@ -32,6 +32,26 @@ export function keyFileOf({ store, cwd }: Pick<SecretKeyPlace, 'store' | 'cwd'>)
   const path = store?.startsWith('sqlite:') ? store.slice('sqlite:'.length) : '';
   if (path === '' || path === ':memory:' || path.startsWith('//') || path.includes('\0')) return undefined;
   return join(dirname(resolve(cwd, path)), fileName);
+}
+
+/** Whether something can be sealed: there is a key for it, or one can be made when it is needed. */
+export async function canSeal(place: SecretKeyPlace): Promise<boolean> {
+  if (keyFileOf(place) !== undefined) return true;
+  try {
+    return (await readKeyRing(place)) !== undefined;
+  } catch (error) {
+    if (error instanceof SecretKeyError) return false;
+    throw error;
+  }
+}
+
+/** The key beside the database: where it is, and which, which says nothing of it; undefined where there is none. */
+export async function findOwnKey(place: SecretKeyPlace): Promise<{ file: string; id: string } | undefined> {
+  const file = keyFileOf(place);
+  if (file === undefined) return undefined;
+  const content = await readFile(file, 'utf8').catch(() => undefined);
+  if (content === undefined) return undefined;
+  return { file, id: hash('sha256', `secret key ${content.trim()}`).slice(0, 16) };
 }
 
 /** Undefined where it is safe from others, or not there. */

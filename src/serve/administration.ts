@@ -7,7 +7,7 @@ import { createAccess } from '../admin/access/access.ts';
 import { createOidcDesk } from '../admin/access/oidc-desk.ts';
 import { createPasskeys } from '../admin/access/passkeys.ts';
 import { createAdminApi } from '../admin/api.ts';
-import type { AdminContext, ConfigurationView } from '../admin/context.ts';
+import type { AdminContext, ConfigurationView, HouseFacts } from '../admin/context.ts';
 import { endpoints } from '../admin/endpoints/index.ts';
 import { createEventStreams } from '../admin/event-stream.ts';
 import { createFetchListener } from '../admin/fetch-listener.ts';
@@ -19,14 +19,15 @@ import { createGatewayCalls } from '../admin/playground/gateway-calls.ts';
 import { createSite } from '../admin/site.ts';
 import { createKeyTerms } from '../config/key-terms.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
+import { canSeal, findOwnKey, type SecretKeyPlace } from '../config/secret-key.ts';
 import { createResourceDesk, type ResourceDeskDeps } from '../config/store/resource-desk.ts';
 import type { Family } from '../core/family.ts';
 import type { Log } from '../core/log.ts';
 import type { Store } from '../core/store.ts';
-import { createHouseFacts } from '../house-facts.ts';
 import { toClientAddress } from '../http/address.ts';
 import type { Clock } from '../lib/clock.ts';
 import { traceOf } from '../lib/thrown.ts';
+import { parseStoreUrl, storeBytes } from '../store/open-store.ts';
 import { definitions, type MetricName } from '../telemetry/metrics/definitions.ts';
 import type { Reading } from '../telemetry/metrics/reading.ts';
 import { createOwnProbe } from '../upstream/own-probe.ts';
@@ -93,7 +94,7 @@ export function openAdministration(deps: AdministrationDeps): Administration {
     probe,
     streams,
     live,
-    house: createHouseFacts(() => deps.current().snapshot.store, deps.changing.secrets),
+    house: toHouseFacts(() => deps.current().snapshot.store, deps.changing.secrets),
     tail: createLedgerTail({ ledger: deps.store.ledger, clock: deps.clock, log: deps.log }),
     gatewayCalls,
     keyTerms: createKeyTerms(deps.current),
@@ -132,5 +133,17 @@ function viewOf(current: () => LoadedConfiguration): ConfigurationView {
     snapshot: () => current().snapshot,
     file: () => current().file,
     warnings: () => [...current().warnings, ...current().notices],
+  };
+}
+
+export function toHouseFacts(storeUrl: () => string, secrets: Omit<SecretKeyPlace, 'store'>): HouseFacts {
+  const place = (): SecretKeyPlace => ({ ...secrets, store: storeUrl() });
+  return {
+    startedAtMs: Math.round(performance.timeOrigin),
+    runtime: `Node.js ${process.versions.node}`,
+    storeKind: () => parseStoreUrl(storeUrl(), secrets.cwd).kind,
+    storeBytes: () => storeBytes(storeUrl(), secrets),
+    canSeal: () => canSeal(place()),
+    ownKey: () => findOwnKey(place()),
   };
 }

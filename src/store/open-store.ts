@@ -1,6 +1,7 @@
 /** Opens the store that a URL names. */
 
 import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Store } from '../core/store.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
@@ -31,6 +32,22 @@ export type StoreUrl =
 export function storeExists(url: string, { cwd }: StorePlace): boolean {
   const place = parseStoreUrl(url, cwd);
   return place.kind === 'postgres' || (place.kind === 'file' && existsSync(place.path));
+}
+
+/** What it takes of this machine's disk; undefined where it is elsewhere. */
+export async function storeBytes(url: string, { cwd }: StorePlace): Promise<number | undefined> {
+  const place = parseStoreUrl(url, cwd);
+  if (place.kind !== 'file') return undefined;
+  const sizes = await Promise.all([place.path, `${place.path}-wal`].map(sizeOf));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return 0; // the log beside the file is there only now and then
+  }
 }
 
 /**

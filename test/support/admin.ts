@@ -21,9 +21,9 @@ import { createKeyTerms } from '../../src/config/key-terms.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { createResourceDesk, type ResourceDeskDeps } from '../../src/config/store/resource-desk.ts';
 import { families } from '../../src/families/index.ts';
-import { createHouseFacts } from '../../src/house-facts.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { routes } from '../../src/routes/index.ts';
+import { toHouseFacts } from '../../src/serve/administration.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { definitions } from '../../src/telemetry/metrics/definitions.ts';
 import { createMetrics } from '../../src/telemetry/metrics/metrics.ts';
@@ -106,7 +106,7 @@ export async function openAdmin(
     probe,
     streams,
     live,
-    house: createHouseFacts(() => loaded.snapshot.store, { env, cwd }),
+    house: toHouseFacts(() => loaded.snapshot.store, { env, cwd }),
     tail: createLedgerTail({ ledger: store.ledger, clock: systemClock, log, everyMs: 50 }),
     gatewayCalls,
     keyTerms: createKeyTerms(() => loaded),
