@@ -252,7 +252,8 @@ class Attempts {
         this.#judgeSilence(turn, outcome.failure);
         break;
       case 'client-gone':
-        this.#endUnheard(turn, startedMs);
+        if (outcome.unsent) turn.withdraw();
+        else this.#endUnheard(turn, startedMs);
         throw new GatewayError('client_closed');
     }
     this.#note(turn, outcome.kind, outcome.failure.cause, startedMs);
