@@ -10,7 +10,7 @@ import {
   SqliteDriver,
   type SqliteStatement,
 } from 'kysely';
-import { keptStatements, listsOf, runEach, toBound, toRow } from './sqlite-statements.ts';
+import { keepPrepared, listsOf, runEach, toBound, toRow } from './sqlite-statements.ts';
 
 type RunLists = (sql: string, lists: readonly SQLInputValue[][]) => number[];
 
@@ -91,8 +91,6 @@ export function createSqliteDialect(database: DatabaseSync, toError: (thrown: un
   }
 
   function adapt(statement: StatementSync): Adapted {
-    // Else a number past 2^53 could be written and never read again.
-    statement.setReadBigInts(true);
     return {
       reader: statement.columns().length > 0,
       all: (parameters) => attempt(() => statement.all(...toBound(parameters)).map(toRow)),
@@ -109,18 +107,8 @@ export function createSqliteDialect(database: DatabaseSync, toError: (thrown: un
     };
   }
 
-  /** The oldest first. To prepare a long one takes as long as to run it. */
-  const prepared = new Map<string, Adapted>();
-
-  function prepare(sql: string): Adapted {
-    const known = prepared.get(sql);
-    if (known !== undefined) return known;
-    const statement = attempt(() => adapt(database.prepare(sql)));
-    prepared.set(sql, statement);
-    const [oldest] = prepared.keys();
-    if (prepared.size > keptStatements && oldest !== undefined) prepared.delete(oldest);
-    return statement;
-  }
+  const prepared = keepPrepared(database, adapt);
+  const prepare = (sql: string): Adapted => attempt(() => prepared(sql));
 
   return new ImmediateDialect(
     { database: { prepare, close: () => database.close() } },

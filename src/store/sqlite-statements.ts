@@ -29,37 +29,35 @@ export interface SqliteResult {
 }
 
 /** Prepared statements that a connection keeps. */
-export const keptStatements = 256;
+const keptStatements = 256;
 
-interface Prepared {
-  readonly statement: StatementSync;
-  readonly isReader: boolean;
+/** What is made of each prepared statement, once. To prepare a long one takes as long as to run it. */
+export function keepPrepared<T>(database: DatabaseSync, make: (statement: StatementSync) => T): (sql: string) => T {
+  // The least recently used first.
+  const kept = new Map<string, T>();
+  return (sql) => {
+    const known = kept.get(sql);
+    if (known !== undefined) {
+      kept.delete(sql);
+      kept.set(sql, known);
+      return known;
+    }
+    const statement = database.prepare(sql);
+    // Else a number past 2^53 could be written and never read again.
+    statement.setReadBigInts(true);
+    const made = make(statement);
+    kept.set(sql, made);
+    const [oldest] = kept.keys();
+    if (kept.size > keptStatements && oldest !== undefined) kept.delete(oldest);
+    return made;
+  };
 }
 
 /** Runs statements on the connection, each prepared once. */
 export function createStatements(
   database: DatabaseSync,
 ): (sql: string, parameters: SQLInputValue[], lists?: readonly SQLInputValue[][]) => SqliteResult {
-  // The least recently used first.
-  const prepared = new Map<string, Prepared>();
-
-  function prepare(sql: string): Prepared {
-    const known = prepared.get(sql);
-    if (known !== undefined) {
-      prepared.delete(sql);
-      prepared.set(sql, known);
-      return known;
-    }
-    const statement = database.prepare(sql);
-    // Else a number past 2^53 could be written and never read again.
-    statement.setReadBigInts(true);
-    const entry = { statement, isReader: statement.columns().length > 0 };
-    prepared.set(sql, entry);
-    const [oldest] = prepared.keys();
-    if (prepared.size > keptStatements && oldest !== undefined) prepared.delete(oldest);
-    return entry;
-  }
-
+  const prepare = keepPrepared(database, (statement) => ({ statement, isReader: statement.columns().length > 0 }));
   return (sql, parameters, lists) => {
     const { statement, isReader } = prepare(sql);
     if (lists !== undefined) return { rows: runEach(statement, lists), changes: undefined };
