@@ -104,18 +104,15 @@ export function createSqliteEngine({ writer, reader, answer }: SqliteEngineDeps)
     isPumping = false;
   }
 
-  /** All of them in one transaction, so that the disk is waited for once; one that fails takes no other with it. */
+  /** All of them in one transaction, so that the disk is waited for once; SQLite undoes one that fails, and no other. */
   async function commitTogether(group: readonly SqliteCall[]): Promise<SqliteAnswer[]> {
     const fault = await begin();
     if (fault !== undefined) return group.map(({ id }) => toFault(id, fault));
     const answers: SqliteAnswer[] = [];
     try {
       for (const call of group) {
-        write('savepoint one', []);
         const made = attempt(write, call);
         if (!writer.isTransaction) throw made.fault ?? ended();
-        if (made.fault !== undefined) write('rollback to one', []);
-        write('release one', []);
         answers.push(made);
       }
       write('commit', []);

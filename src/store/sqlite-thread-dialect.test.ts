@@ -69,6 +69,21 @@ test('a write that fails takes no other of its commit with it', async (t) => {
   assert.deepEqual(await values(), [1, 2, 3, 4, 5]);
 });
 
+test('of a write of several rows that fails none is written, and what shares its commit is', async (t) => {
+  const { db, add, values } = await open(t);
+  await add(3);
+  const several = db
+    .insertInto('things')
+    .values([1, 2, 3, 4].map((value) => ({ value, more: null })))
+    .execute();
+  const results = await Promise.allSettled([add(10), several, add(11)]);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  assert.deepEqual(await values(), [3, 10, 11]);
+});
+
 test('a transaction is alone: nobody sees half of it, and nobody writes in between', async (t) => {
   const { db, add, values } = await open(t);
   const order: string[] = [];
