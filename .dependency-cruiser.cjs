@@ -3,7 +3,6 @@
 const features = [
   'admin',
   'admission',
-  'batch',
   'config',
   'families',
   'http',
