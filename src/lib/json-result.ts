@@ -36,21 +36,21 @@ export interface FoundField extends JsonField {
 
 /** The watched fields of one body: so few that a chain of them is the quickest to make and to look through. */
 export class JsonFields {
-  private readonly last: FoundField | undefined;
+  readonly #last: FoundField | undefined;
 
   constructor(last: FoundField | undefined) {
-    this.last = last;
+    this.#last = last;
   }
 
   get(name: string): JsonField | undefined {
-    let field = this.last;
+    let field = this.#last;
     while (field !== undefined && field.name !== name) field = field.before;
     return field;
   }
 
   /** In whose value a byte stands. */
   nameAt(offset: number): string | undefined {
-    let field = this.last;
+    let field = this.#last;
     while (field !== undefined && (offset < field.start || offset >= field.end)) field = field.before;
     return field?.name;
   }

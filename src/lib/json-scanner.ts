@@ -66,7 +66,10 @@ const literalNull = Buffer.from('null');
 
 const noNames: readonly string[] = Object.freeze([]);
 
-/** One document being scanned. All state is explicit, so that it can stop anywhere and go on later. */
+/**
+ * One document being scanned. All state is explicit, so that it can stop anywhere and go on later. Its fields are `private`, not `#`:
+ * one is made for each body, and two dozen `#` fields take 10 ns longer to make, 4 to 9 % of the scan of a short text.
+ */
 export class JsonScanner {
   private readonly bytes: Buffer;
   private readonly words: DataView;

@@ -6,36 +6,36 @@ const headBytes = 4 * 1024;
 const tailBytes = 16 * 1024;
 
 export class Excerpt {
-  private totalBytes = 0;
-  private readonly first: Buffer[] = [];
-  private firstBytes = 0;
-  private readonly last: Buffer[] = [];
-  private lastBytes = 0;
+  #totalBytes = 0;
+  readonly #first: Buffer[] = [];
+  #firstBytes = 0;
+  readonly #last: Buffer[] = [];
+  #lastBytes = 0;
 
   push(chunk: Buffer): void {
     if (chunk.length === 0) return;
-    this.totalBytes += chunk.length;
-    this.last.push(chunk);
-    this.lastBytes += chunk.length;
-    for (let oldest = this.last[0]; oldest !== undefined; oldest = this.last[0]) {
-      if (this.lastBytes - oldest.length < tailBytes) break;
-      this.last.shift();
-      this.lastBytes -= oldest.length;
-      if (this.firstBytes >= headBytes) continue;
-      this.first.push(oldest);
-      this.firstBytes += oldest.length;
+    this.#totalBytes += chunk.length;
+    this.#last.push(chunk);
+    this.#lastBytes += chunk.length;
+    for (let oldest = this.#last[0]; oldest !== undefined; oldest = this.#last[0]) {
+      if (this.#lastBytes - oldest.length < tailBytes) break;
+      this.#last.shift();
+      this.#lastBytes -= oldest.length;
+      if (this.#firstBytes >= headBytes) continue;
+      this.#first.push(oldest);
+      this.#firstBytes += oldest.length;
     }
   }
 
   /** Whether the tail is all there was. */
   get tailIsWhole(): boolean {
-    return this.totalBytes <= tailBytes;
+    return this.#totalBytes <= tailBytes;
   }
 
   head(): Buffer {
     const parts: Buffer[] = [];
     let missing = headBytes;
-    for (const chunk of this.firstBytes < headBytes ? [...this.first, ...this.last] : this.first) {
+    for (const chunk of this.#firstBytes < headBytes ? [...this.#first, ...this.#last] : this.#first) {
       parts.push(chunk.subarray(0, missing));
       missing -= chunk.length;
       if (missing <= 0) break;
@@ -46,8 +46,8 @@ export class Excerpt {
   tail(): Buffer {
     const parts: Buffer[] = [];
     let missing = tailBytes;
-    for (let i = this.last.length - 1; i >= 0 && missing > 0; i--) {
-      const chunk = this.last[i];
+    for (let i = this.#last.length - 1; i >= 0 && missing > 0; i--) {
+      const chunk = this.#last[i];
       if (chunk === undefined) break;
       parts.unshift(chunk.subarray(Math.max(0, chunk.length - missing)));
       missing -= chunk.length;

@@ -66,22 +66,22 @@ function readerFor(contentType: string | undefined): Reader | undefined {
 }
 
 class PlainObserver implements UsageObserver {
-  private readonly read: Reader;
-  private readonly text: TextReader | undefined;
-  private readonly excerpt = new Excerpt();
+  readonly #read: Reader;
+  readonly #text: TextReader | undefined;
+  readonly #excerpt = new Excerpt();
 
   constructor(read: Reader, text: TextReader | undefined) {
-    this.read = read;
-    this.text = text;
+    this.#read = read;
+    this.#text = text;
   }
 
   push(chunk: Buffer): void {
-    this.excerpt.push(chunk);
-    this.text?.push(chunk);
+    this.#excerpt.push(chunk);
+    this.#text?.push(chunk);
   }
 
   finish(cut = false): Usage | null {
-    return this.read(this.excerpt, cut);
+    return this.#read(this.#excerpt, cut);
   }
 
   decodedLength(): undefined {
@@ -89,63 +89,63 @@ class PlainObserver implements UsageObserver {
   }
 
   written(): Written | undefined {
-    return this.text?.written();
+    return this.#text?.written();
   }
 }
 
 /** Reads a compressed answer beside the relay, off the main thread. Whatever goes wrong, the count is unknown then. */
 class DecodingObserver implements UsageObserver {
-  private readonly read: Reader;
-  private readonly createDecoder: CreateDecoder;
-  private readonly text: TextReader | undefined;
-  private readonly excerpt = new Excerpt();
-  private decoder: Transform | undefined;
-  private decodedBytes = 0;
-  private cut = false;
-  private readonly settled = Promise.withResolvers<Usage | null>();
+  readonly #read: Reader;
+  readonly #createDecoder: CreateDecoder;
+  readonly #text: TextReader | undefined;
+  readonly #excerpt = new Excerpt();
+  #decoder: Transform | undefined;
+  #decodedBytes = 0;
+  #cut = false;
+  readonly #settled = Promise.withResolvers<Usage | null>();
 
   constructor(read: Reader, createDecoder: CreateDecoder, text: TextReader | undefined) {
-    this.read = read;
-    this.createDecoder = createDecoder;
-    this.text = text;
+    this.#read = read;
+    this.#createDecoder = createDecoder;
+    this.#text = text;
   }
 
   push(chunk: Buffer): void {
     if (chunk.length === 0) return;
-    this.decoder ??= this.start(chunk);
-    if (this.decoder.destroyed) return;
-    this.decoder.write(chunk);
-    if (this.decoder.writableLength > mostPendingBytes) this.decoder.destroy();
+    this.#decoder ??= this.#start(chunk);
+    if (this.#decoder.destroyed) return;
+    this.#decoder.write(chunk);
+    if (this.#decoder.writableLength > mostPendingBytes) this.#decoder.destroy();
   }
 
   finish(cut = false): Usage | null | Promise<Usage | null> {
-    if (this.decoder === undefined) return null;
-    this.cut = cut;
-    this.decoder.end();
-    return this.settled.promise;
+    if (this.#decoder === undefined) return null;
+    this.#cut = cut;
+    this.#decoder.end();
+    return this.#settled.promise;
   }
 
   /** Of one that was too much to be read, what was read of it. */
   decodedLength(): number {
-    return this.decodedBytes;
+    return this.#decodedBytes;
   }
 
   written(): Written | undefined {
-    return this.text?.written();
+    return this.#text?.written();
   }
 
-  private start(firstChunk: Buffer): Transform {
-    const decoder = this.createDecoder(firstChunk);
+  #start(firstChunk: Buffer): Transform {
+    const decoder = this.#createDecoder(firstChunk);
     decoder.on('data', (chunk: Buffer) => {
-      this.excerpt.push(chunk);
-      this.text?.push(chunk);
-      this.decodedBytes += chunk.length;
-      if (this.decodedBytes > mostDecodedBytes) decoder.destroy();
+      this.#excerpt.push(chunk);
+      this.#text?.push(chunk);
+      this.#decodedBytes += chunk.length;
+      if (this.#decodedBytes > mostDecodedBytes) decoder.destroy();
     });
-    decoder.on('end', () => this.settled.resolve(this.read(this.excerpt, this.cut)));
+    decoder.on('end', () => this.#settled.resolve(this.#read(this.#excerpt, this.#cut)));
     // An answer that is not what its header says is the client's to judge; here it only means that nothing is known.
-    decoder.on('error', () => this.settled.resolve(null));
-    decoder.on('close', () => this.settled.resolve(null));
+    decoder.on('error', () => this.#settled.resolve(null));
+    decoder.on('close', () => this.#settled.resolve(null));
     return decoder;
   }
 }
