@@ -1,4 +1,4 @@
-/** Does what is asked for again with the same key once, and answers the same both times. In memory: for a caller that lost an answer. */
+/** Idempotency keys: a write that is asked for again with the same key is done once and answered the same both times. In memory. */
 
 import { hash } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';

@@ -1,4 +1,4 @@
-/** Keeps an answer for a few seconds, so that many who look at the same ask for it once. What failed is asked for again. */
+/** A cache of a few seconds, so that many who ask for the same wait for one answer. A failure is not kept. */
 
 import type { Clock } from '../lib/clock.ts';
 

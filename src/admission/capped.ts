@@ -1,4 +1,4 @@
-/** Who of those that an exchange belongs to has caps at all. Looked at once for each pair of key and model. */
+/** Which holders of an exchange (its key, project, model) have limits or budgets. Looked up once for each pair of key and model. */
 
 import type { Caps, Holder, HolderKind } from '../core/caps.ts';
 import { GatewayError } from '../core/errors.ts';

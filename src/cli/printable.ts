@@ -1,4 +1,4 @@
-/** Makes visible what a terminal would obey, or would turn around. */
+/** Writes control characters and marks of text direction as escapes, so that no output can steer the terminal. */
 
 /** Control characters, and those that change the direction of text or break lines. */
 const unseen = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;

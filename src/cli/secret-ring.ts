@@ -1,4 +1,4 @@
-/** The key for what is secret in the store, as commands need it. */
+/** Reads the key that seals secrets in the store, for commands. */
 
 import { readKeyRing } from '../config/secret-key.ts';
 import { UserFault } from '../core/user-fault.ts';

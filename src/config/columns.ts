@@ -1,4 +1,4 @@
-/** The values of a text with the place of each, in columns of numbers: small, looked up at once, and handed from thread to thread. */
+/** The values of a configuration text and their places, as columns of numbers: small in memory, and cheap to hand from thread to thread. */
 
 import { emptyMapping } from './empty-mapping.ts';
 import type { Path, Position } from './faults.ts';

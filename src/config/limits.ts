@@ -1,4 +1,4 @@
-/** How much is sent to an upstream at a time, and how long the rest may wait. */
+/** How many calls go to an upstream at a time, and how many may wait, for how long. */
 
 import type { UpstreamLimits } from '../core/snapshot.ts';
 import type { CompileContext } from './context.ts';

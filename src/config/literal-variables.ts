@@ -1,4 +1,4 @@
-/** Finds values that name a variable of the environment in another program's way, and would be taken as they stand. */
+/** Finds values that name a variable of the environment in another program's syntax, and would be taken literally. */
 
 import type { FaultList, Path } from './faults.ts';
 import type { Substitution } from './substitute.ts';

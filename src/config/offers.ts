@@ -1,4 +1,4 @@
-/** What is offered, by label and operation. */
+/** The operations that a target offers under each label, with the paths that they are called at. */
 
 import { type Offer, type Offers, type Options, withOptions } from '../core/family.ts';
 import { labels, operations } from '../core/operation.ts';

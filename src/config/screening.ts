@@ -1,4 +1,4 @@
-/** What of an upstream's entry no answer may repeat, and where it is looked for. */
+/** Which credentials of an upstream's entry no answer may repeat, and in which headers they stand. */
 
 import type { Upstream } from '../core/snapshot.ts';
 import { shortestSecretBytes, whyNotInSuccesses } from '../lib/secret-spellings.ts';

@@ -1,4 +1,4 @@
-/** Which counts of an upstream can be right. What is merely lower than our own estimate can; what is impossible counts for nothing. */
+/** Which of an upstream's counts are plausible, held against our own estimate: a lower one may be right, an impossible one is dropped. */
 
 import type { Exchange } from './exchange.ts';
 import type { Usage } from './usage.ts';

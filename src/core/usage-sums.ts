@@ -1,4 +1,4 @@
-/** Adds up what was used. */
+/** The sum of several usages. */
 
 import type { UsageSums } from './store.ts';
 

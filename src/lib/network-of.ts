@@ -1,4 +1,4 @@
-/** By what an address counts where many at once are held against it. */
+/** The network that an address belongs to where many addresses of one client count together: for IPv6 its /64. */
 
 /** Whoever has one IPv6 address has the rest of its /64 too. */
 export function toNetwork(address: string): string {

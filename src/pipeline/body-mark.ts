@@ -1,4 +1,4 @@
-/** Tells bodies apart without keeping them, for what is remembered of those that an upstream failed on. */
+/** A fingerprint of a request body, to tell apart the bodies that an upstream failed on without keeping them. */
 
 import { hash } from 'node:crypto';
 

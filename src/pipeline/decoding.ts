@@ -1,4 +1,4 @@
-/** What an encoded body says, for those who have to look into it. */
+/** Decompresses an upstream's body (gzip, deflate, br, zstd) for those who have to look into it. */
 
 import { promisify } from 'node:util';
 import {

@@ -1,4 +1,4 @@
-/** What no answer to a call may repeat, made ready to be looked for. */
+/** The search for credentials of an upstream in its answers, made ready once for each credential. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Turn } from '../core/dispatch.ts';

@@ -1,4 +1,4 @@
-/** Those who answered one request with an error that it may be to blame for. */
+/** The targets that failed on one request, until it is known whether they are to blame or the request is. */
 
 import type { Turn } from '../core/dispatch.ts';
 import type { Answer } from '../core/outcome.ts';

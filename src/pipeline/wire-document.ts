@@ -1,4 +1,4 @@
-/** Reads the document that an upstream answered with in its own format. */
+/** Parses an upstream's answer in its own wire format as one JSON document. */
 
 import { Unfit } from '../core/translation.ts';
 import { type Json, JsonTextError, parseJsonInTurns } from '../lib/json-text.ts';

@@ -1,4 +1,4 @@
-/** Who changed what. */
+/** The audit log in a database: who changed what. */
 
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { AuditEntry, AuditStore } from '../core/store.ts';

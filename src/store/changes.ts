@@ -1,4 +1,4 @@
-/** What changed, in order. */
+/** The feed of changes in a database: what changed, in order, for all nodes. */
 
 import type { Kysely } from 'kysely';
 import type { Change, ChangeFeed } from '../core/store.ts';

@@ -1,4 +1,4 @@
-/** Ends what a member gets in with beside the password: API tokens and passkeys, each with its entry in the audit log. */
+/** Ends a member's API tokens and passkeys, each with its entry in the audit log. */
 
 import type { Selectable, Transaction } from 'kysely';
 import { type MemberMeans, memberMeans } from '../core/member.ts';

@@ -1,4 +1,4 @@
-/** Whether a target fails, or one client sends what makes it fail: an answered failure counts once two different bodies have had one. */
+/** Tells a target that fails from a client whose requests make it fail: a failure counts once two different bodies have had one. */
 
 export class Suspicion {
   /** Of the first that failed since the target served anyone. */

@@ -1,4 +1,4 @@
-/** What happened in a stretch of time. */
+/** Sums of requests, errors, usage and cost over a span of time, for the overview page. */
 
 import type { AdminContext } from '../context.ts';
 import { defineEndpoint } from '../endpoint.ts';

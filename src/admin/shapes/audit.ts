@@ -1,4 +1,4 @@
-/** Who changed what. */
+/** The shape of an entry of the audit log: who changed what. */
 
 import * as z from 'zod';
 import { instant, pageOf } from './common.ts';

@@ -1,4 +1,4 @@
-/** What is seen of the gateway while one looks on: a sample a second. */
+/** The shape of the live stream: one sample of the gateway a second. */
 
 import * as z from 'zod';
 import { rowOutcomes } from '../../core/ledger-row.ts';

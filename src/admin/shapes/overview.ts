@@ -1,4 +1,4 @@
-/** What happened in a stretch of time: sums, over time and by what one likes, and how long requests took. */
+/** The shape of the overview: sums over time and by key, model or upstream, and how long requests took. */
 
 import * as z from 'zod';
 import { rowOutcomes } from '../../core/ledger-row.ts';

@@ -1,4 +1,4 @@
-/** Who used what: sums of the ledger. */
+/** The shape of usage reports: sums of the ledger. */
 
 import * as z from 'zod';
 import { type UsageGroup, usageGroups } from '../../core/store.ts';

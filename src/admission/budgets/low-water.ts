@@ -1,4 +1,4 @@
-/** How much of what is at hand nobody needed for a while, and what a request can cost at most. */
+/** How much money at hand was not needed over the last seconds, and so may go back; and what the dearest of the last requests can cost. */
 
 /** What was at hand all the while over such a span was not needed. */
 const windowMs = 2_000;

@@ -1,4 +1,4 @@
-/** The word of this node to the bank that it is there: for so long what it drew is its own. */
+/** This node's lease at the bank: while it is renewed, what the node drew is its own; once it ran out, others may get it. */
 
 import { type BudgetBank, spendsAloneMs } from '../../core/store.ts';
 import type { Clock } from '../../lib/clock.ts';

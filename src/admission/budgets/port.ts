@@ -1,4 +1,4 @@
-/** What spending asks of whoever keeps budgets. */
+/** The port between spending and whoever keeps budgets. */
 
 import type { Holder } from '../../core/caps.ts';
 

@@ -1,4 +1,4 @@
-/** What this process holds of one account: what it drew, who waits for more, and when what nobody needs goes back. */
+/** What this process holds of one account: the money it drew, who waits for more, and when money that is not needed goes back. */
 
 import { shareAheadNanos } from '../../core/budget-share.ts';
 import type { Budget, BudgetPeriod } from '../../core/caps.ts';

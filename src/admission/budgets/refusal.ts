@@ -1,4 +1,4 @@
-/** What a client is told where money is not to be had. */
+/** The error for a client whose budget is used up: which budget, how much is missing, and when to come back. */
 
 import type { BudgetPeriod, HolderKind } from '../../core/caps.ts';
 import { type ErrorDetails, GatewayError } from '../../core/errors.ts';

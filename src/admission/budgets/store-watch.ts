@@ -1,4 +1,4 @@
-/** Whether the bank answers, for the log and for those who must know that they are heard. */
+/** Whether the store answers when money is drawn from it: the time limit of each call, and the line in the log when that changes. */
 
 import type { Log } from '../../core/log.ts';
 import { beforeDeadline } from '../../lib/deadline.ts';

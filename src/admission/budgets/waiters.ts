@@ -1,4 +1,4 @@
-/** Who waits for money of one account: in the order in which they came; and those who were refused for what others hold, who ask again. */
+/** The requests that wait for money of one account, first come, first served; those refused for what others hold ask again. */
 
 import type { Clock } from '../../lib/clock.ts';
 

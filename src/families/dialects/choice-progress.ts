@@ -1,4 +1,4 @@
-/** How far the choices of a stream have come. */
+/** Which choices of a stream have begun and which have ended, to number new ones and to tell a whole stream from one that was cut. */
 
 import { Unfit } from '../../core/translation.ts';
 import type { Json } from '../../lib/json-text.ts';

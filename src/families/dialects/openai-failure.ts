@@ -1,4 +1,4 @@
-/** Errors that say 200, as services between us and a model wrap them. */
+/** Recognises an error that came with status 200, as services between us and a model send it, and the status that is meant. */
 
 const errorObject = '{"error":{';
 const statusInError = /"(?:code|status)"\s*:\s*"?([45]\d\d)\b/;

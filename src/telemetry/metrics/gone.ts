@@ -1,4 +1,4 @@
-/** Which names were there and are not any more, and which of them have been gone for so long that they may be forgotten. */
+/** Models and upstreams that are no longer configured, and which of them metrics forget: the longest gone, once there are too many. */
 
 export class Gone {
   readonly #kept: number;
