@@ -71,6 +71,14 @@ module.exports = {
     },
     ...featureRules,
     {
+      name: 'reading-knows-no-elements',
+      comment:
+        'config/read/ makes values with places of a text, whatever they mean; what they mean stands in elements/.',
+      severity: 'error',
+      from: { path: '^src/config/read/', pathNot: tests },
+      to: { path: '^src/config/', pathNot: '^src/config/read/' },
+    },
+    {
       name: 'serve-knows-no-commands',
       comment:
         'serve/ puts the process together from the features; whoever reads a command line calls it, and not the other way round.',

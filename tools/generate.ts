@@ -2,8 +2,8 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { endpoints } from '../src/admin/endpoints/index.ts';
-import { toJsonSchema } from '../src/config/json-schema.ts';
-import { renderReference } from '../src/config/reference.ts';
+import { toJsonSchema } from '../src/config/describe/json-schema.ts';
+import { renderReference } from '../src/config/describe/reference.ts';
 import { families } from '../src/families/index.ts';
 import { codeOf } from '../src/lib/thrown.ts';
 import { renderEndpoints } from './admin-table.ts';

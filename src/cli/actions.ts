@@ -1,7 +1,7 @@
 /** Commands that have several actions on the store: `postern keys list`, `postern resources apply`. */
 
-import type { Fault } from '../config/faults.ts';
 import type { FaultyConfiguration } from '../config/load.ts';
+import type { Fault } from '../config/read/faults.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import type { Store } from '../core/store.ts';
 import { UserFault } from '../core/user-fault.ts';

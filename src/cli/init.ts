@@ -2,7 +2,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import { findConfiguration } from '../config/find.ts';
+import { findConfiguration } from '../config/read/find.ts';
 import type { BuiltInModel, Family } from '../core/family.ts';
 import { codeOf } from '../lib/thrown.ts';
 import type { Command, CommandContext } from './command.ts';

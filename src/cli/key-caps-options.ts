@@ -1,7 +1,7 @@
 /** Reads what `postern keys` is told about limits, budgets and notes: `--limit`, `--budget`, `--metadata` and `--capture`. */
 
-import { parseCaps } from '../config/caps.ts';
-import { parseKeyNotes } from '../config/key-fields.ts';
+import { parseCaps } from '../config/elements/caps.ts';
+import { parseKeyNotes } from '../config/elements/key/key-fields.ts';
 import { budgetPeriods, type Caps, measures, noCaps, rateWindows } from '../core/caps.ts';
 import type { FieldFault } from '../core/field-fault.ts';
 import { UserFault } from '../core/user-fault.ts';

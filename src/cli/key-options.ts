@@ -1,7 +1,7 @@
 /** Reads what `postern keys` is told about a key, and says what is wrong with it. */
 
-import { parseOverlap } from '../config/key-terms.ts';
-import { unknownProject } from '../config/key-warnings.ts';
+import { parseOverlap } from '../config/elements/key/key-terms.ts';
+import { unknownProject } from '../config/elements/key/key-warnings.ts';
 import { type Operation, operations } from '../core/operation.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { KeyChange, NewKey, Resource, StoredKey } from '../core/store.ts';

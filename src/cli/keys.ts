@@ -1,6 +1,6 @@
 /** `postern keys`: makes, shows, changes, rotates and revokes the virtual keys of the store. */
 
-import { modelWarnings } from '../config/key-warnings.ts';
+import { modelWarnings } from '../config/elements/key/key-warnings.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store, StoredKey } from '../core/store.ts';
 import { UserFault } from '../core/user-fault.ts';

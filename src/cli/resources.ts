@@ -2,15 +2,15 @@
 
 import { resolve } from 'node:path';
 import { stringify } from 'yaml';
-import type { Fault } from '../config/faults.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../config/load.ts';
-import { isSame, newFaults, sealElement, toPlain, writingOrder } from '../config/resource-changes.ts';
-import { readResourceFile } from '../config/resource-file.ts';
-import { resourceLists } from '../config/resource-schemas.ts';
-import type { Element } from '../config/resources.ts';
-import { hideSecrets } from '../config/sealed-fields.ts';
-import { readText } from '../config/side-files.ts';
+import type { Fault } from '../config/read/faults.ts';
+import { readText } from '../config/read/side-files.ts';
+import { isSame, newFaults, sealElement, toPlain, writingOrder } from '../config/store/resource-changes.ts';
 import { keysIn } from '../config/store/resource-desk.ts';
+import { readResourceFile } from '../config/store/resource-file.ts';
+import { resourceLists } from '../config/store/resource-schemas.ts';
+import type { Element } from '../config/store/resources.ts';
+import { hideSecrets } from '../config/store/sealed-fields.ts';
 import { type Resource, type ResourceKind, resourceKinds } from '../core/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';

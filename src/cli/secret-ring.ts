@@ -1,6 +1,6 @@
 /** Reads the key that seals secrets in the store, for commands. */
 
-import { readKeyRing } from '../config/secret-key.ts';
+import { readKeyRing } from '../config/store/secret-key.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { type KeyRing, SecretKeyError } from '../lib/sealed.ts';
 import type { OpenResources } from '../serve/configuration.ts';

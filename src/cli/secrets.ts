@@ -1,7 +1,13 @@
 /** `postern secrets`: under which key the secrets in the store are sealed, and sealing them anew under another one. */
 
-import { toPathText } from '../config/faults.ts';
-import { howToSeal, openDocument, type ResourceDocument, sealDocument, sealsOf } from '../config/sealed-fields.ts';
+import { toPathText } from '../config/read/faults.ts';
+import {
+  howToSeal,
+  openDocument,
+  type ResourceDocument,
+  sealDocument,
+  sealsOf,
+} from '../config/store/sealed-fields.ts';
 import type { Resource } from '../core/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import type { KeyRing } from '../lib/sealed.ts';

@@ -7,21 +7,21 @@ import type { Snapshot } from '../core/snapshot.ts';
 import type { Resource } from '../core/store.ts';
 import { type KeyRing, SecretKeyError } from '../lib/sealed.ts';
 import { inTurns } from '../lib/turns.ts';
-import { availableMemory } from './available-memory.ts';
-import { compiling } from './compile.ts';
-import { type DeclaredElement, toDeclared, toKeyLines, withoutKeys } from './declared.ts';
-import { judgingDocument } from './document.ts';
-import { embeddedConfiguration } from './embedded.ts';
-import { createFaultList, type Fault, type FaultList } from './faults.ts';
-import { findConfiguration } from './find.ts';
-import { filesNamedIn } from './named-files.ts';
-import { type Element, openElements, toElements, withElements } from './resources.ts';
-import { standardStore } from './schema.ts';
-import { keyFileOf, readKeyRing, type SecretKeyPlace, warningOf } from './secret-key.ts';
-import { readSideFiles } from './side-files.ts';
-import { type Source, toSource } from './source.ts';
-import { readSourceFile } from './source-file.ts';
-import { type Environment, substituting } from './substitute.ts';
+import { compiling } from './elements/compile.ts';
+import { judgingDocument } from './elements/document.ts';
+import { filesNamedIn } from './elements/named-files.ts';
+import { standardStore } from './elements/schema.ts';
+import { availableMemory } from './elements/server/available-memory.ts';
+import { embeddedConfiguration } from './read/embedded.ts';
+import { createFaultList, type Fault, type FaultList } from './read/faults.ts';
+import { findConfiguration } from './read/find.ts';
+import { readSideFiles } from './read/side-files.ts';
+import { type Source, toSource } from './read/source.ts';
+import { readSourceFile } from './read/source-file.ts';
+import { type Environment, substituting } from './read/substitute.ts';
+import { type DeclaredElement, toDeclared, toKeyLines, withoutKeys } from './store/declared.ts';
+import { type Element, openElements, toElements, withElements } from './store/resources.ts';
+import { keyFileOf, readKeyRing, type SecretKeyPlace, warningOf } from './store/secret-key.ts';
 
 export interface LoadOptions {
   /** What `--config` names. To load again what was loaded before, give its `file`. */

@@ -9,7 +9,7 @@ import { createKeyDirectory, type KeyDirectory } from '../admission/keys.ts';
 import { createMemoryReader } from '../admission/memory.ts';
 import { findModel, listModels } from '../admission/model-list.ts';
 import { createPressure, type PressureReason } from '../admission/pressure.ts';
-import { needsRestart } from '../config/restart.ts';
+import { needsRestart } from '../config/live/restart.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';

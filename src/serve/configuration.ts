@@ -1,8 +1,8 @@
 /** What commands start from: the file and what the store holds, as one configuration. */
 
-import type { RunningConfiguration } from '../config/live.ts';
+import type { RunningConfiguration } from '../config/live/live.ts';
 import { type FaultyConfiguration, type LoadedConfiguration, loadConfiguration } from '../config/load.ts';
-import type { Element } from '../config/resources.ts';
+import type { Element } from '../config/store/resources.ts';
 import type { Resource, Store } from '../core/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { openStore, parseStoreUrl, storeExists } from '../store/open-store.ts';

@@ -1,8 +1,8 @@
 /** Puts a changed configuration in force while running, whole or not at all. */
 
-import { type ConfigurationFeed, createConfigurationFeed } from '../config/live.ts';
+import { type ConfigurationFeed, createConfigurationFeed } from '../config/live/live.ts';
+import { needsRestart } from '../config/live/restart.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
-import { needsRestart } from '../config/restart.ts';
 import type { Log } from '../core/log.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createReader, type OpenConfiguration } from './configuration.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { modelName } from '../../src/config/fields.ts';
+import { modelName } from '../../src/config/elements/fields.ts';
 import { mayBeMatched } from '../../src/core/model-name.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/fake-upstream.ts';

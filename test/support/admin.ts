@@ -17,7 +17,7 @@ import { createSampler } from '../../src/admin/live/sampler.ts';
 import { createConsoleKey } from '../../src/admin/playground/console-key.ts';
 import { createGatewayCalls } from '../../src/admin/playground/gateway-calls.ts';
 import type { Role } from '../../src/admin/roles.ts';
-import { createKeyTerms } from '../../src/config/key-terms.ts';
+import { createKeyTerms } from '../../src/config/elements/key/key-terms.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { createResourceDesk, type ResourceDeskDeps } from '../../src/config/store/resource-desk.ts';
 import { families } from '../../src/families/index.ts';

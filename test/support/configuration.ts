@@ -5,8 +5,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { Fault } from '../../src/config/faults.ts';
 import { type LoadedConfiguration, type LoadOptions, loadConfiguration } from '../../src/config/load.ts';
+import type { Fault } from '../../src/config/read/faults.ts';
 import { bearer, defineFamily, type Family } from '../../src/core/family.ts';
 
 const openai = defineFamily({

@@ -13,13 +13,13 @@ import type {
 } from '../../core/resource-desk.ts';
 import type { Resource, ResourceKind, Store } from '../../core/store.ts';
 import { type KeyRing, SecretKeyError } from '../../lib/sealed.ts';
-import type { DeclaredElement } from '../declared.ts';
-import type { Fault } from '../faults.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
-import { isSame, newFaults, sealElement, toPlain } from '../resource-changes.ts';
-import { type Element, toNewElement } from '../resources.ts';
-import { hideSecrets } from '../sealed-fields.ts';
-import { keyFileOf, makeKeyFile, readKeyRing, type SecretKeyPlace } from '../secret-key.ts';
+import type { Fault } from '../read/faults.ts';
+import type { DeclaredElement } from './declared.ts';
+import { isSame, newFaults, sealElement, toPlain } from './resource-changes.ts';
+import { type Element, toNewElement } from './resources.ts';
+import { hideSecrets } from './sealed-fields.ts';
+import { keyFileOf, makeKeyFile, readKeyRing, type SecretKeyPlace } from './secret-key.ts';
 
 type Whole = LoadedConfiguration | FaultyConfiguration;
 

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sampleFamilies } from '../../../test/support/configuration.ts';
+import { renderReference } from './reference.ts';
+
+const reference = renderReference(sampleFamilies);
+const rowOf = (key: string) => reference.split('\n').find((line) => line.startsWith(`| \`${key}\` |`));
+
+test('a row says what a key takes, its default, and what it means', () => {
+  assert.match(String(rowOf('server.port')), /\| whole number \| `4000` \| The port to listen on/);
+  assert.match(String(rowOf('server.body_limit')), /\| size \| `32MiB` \|/);
+  assert.match(String(rowOf('upstreams[].legacy_engines')), /\| `native` or `lift` \| `lift` \|/);
+  assert.match(String(rowOf('upstreams[].timeouts.first_byte')), /\| time \| `60s`; completions `600s` \|/);
+  assert.match(String(rowOf('models[].targets[].upstream')), /\| text \| required \|/);
+  assert.match(String(rowOf('models[].retry')), /\| `safe`, `always` or mapping \| `safe` \|/);
+  assert.match(String(rowOf('models[].retry.attempts')), /\| whole number \| `5` \|/);
+  assert.match(String(rowOf('keys[].models')), /\| list of IDs \| `\["\*"\]` \|/);
+});
+
+test('a key that is not in force is marked', () => {
+  assert.match(String(rowOf('models[].cache')), /\*\*Has no effect in this version\.\*\*/);
+  assert.doesNotMatch(String(rowOf('models[].space')), /no effect/);
+});
+
+test('the families stand at the end, with their addresses', () => {
+  assert.match(
+    String(rowOf('openai')),
+    /`https:\/\/api\.openai\.test\/v1` \| completions, edits, moderations, embeddings \| yes \|/,
+  );
+  assert.match(String(rowOf('local')), /\| none \|/);
+});

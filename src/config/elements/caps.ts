@@ -1,0 +1,132 @@
+/** Limits and budgets as operators write them, in the file, on the command line and over the admin API. */
+
+import type * as z from 'zod';
+import {
+  type Budget,
+  budgetPeriods,
+  type Caps,
+  type Measure,
+  measures,
+  noCaps,
+  type Rate,
+  type RateWindow,
+  rateWindows,
+} from '../../core/caps.ts';
+import type { FieldFault } from '../../core/field-fault.ts';
+import { mostNanos } from '../../lib/money.ts';
+import { createFaultList, type Path, toFieldFaults } from '../read/faults.ts';
+import { type CompileContext, placeOf } from './context.ts';
+import { dollars, is, list, mapping, oneOf, share, wholeNumber } from './fields.ts';
+import { judge } from './judge.ts';
+
+type RateName = `${Measure}_per_${RateWindow}`;
+
+/** Beyond any use, and far from where a sum of them would lose its last digit. */
+const mostCounted = 1_000_000_000_000;
+
+const most = (what: string) => wholeNumber(1, mostCounted).optional().meta(is(what));
+
+/** What the `limits` of everyone who has any may say of rates. */
+export const rateFields = {
+  requests_per_minute: most('Requests within any minute, at most.'),
+  requests_per_day: most('Requests within any 24 hours, at most.'),
+  tokens_per_minute: most('Tokens within any minute, in and out, at most.'),
+  tokens_per_day: most('Tokens within any 24 hours, in and out, at most.'),
+  items_per_minute: most('Inputs, prompts and documents within any minute, at most.'),
+  items_per_day: most('Inputs, prompts and documents within any 24 hours, at most.'),
+} satisfies Record<RateName, unknown>;
+
+const standardAlerts = ['80%', '100%'];
+
+const budget = mapping({
+  every: oneOf(budgetPeriods).meta(
+    is('When it begins anew, in UTC; weeks begin on Monday, and `total` never does. One for each period at most.'),
+  ),
+  amount: dollars(1, mostNanos).meta(is('US dollars, with at most nine decimals.', { kind: 'amount' })),
+  alerts: list(share(1), 'a list of percentages')
+    .prefault(standardAlerts)
+    .meta(
+      is('When operators are told: percentages of the amount.', {
+        kind: 'list of percentages',
+        defaultText: `\`${JSON.stringify(standardAlerts)}\``,
+      }),
+    ),
+});
+
+export const budgetsField = () =>
+  list(budget).default([]).meta(is('What may be spent in a period; a request that could cost more is refused.'));
+
+/** The fields of whoever can have caps, save upstreams, whose `limits` say more. */
+export const capsFields = {
+  limits: mapping({
+    ...rateFields,
+    concurrency: wholeNumber(1, 1_000_000).optional().meta(is('Requests at a time.')),
+  })
+    .prefault({})
+    .meta(is('What may be used within a minute, within a day, and at a time.')),
+  budgets: budgetsField(),
+};
+
+const capsSchema = mapping(capsFields);
+
+interface WrittenCaps {
+  readonly limits: Readonly<Partial<Record<RateName | 'concurrency', number | undefined>>>;
+  readonly budgets: readonly z.output<typeof budget>[];
+}
+
+export function toCaps(
+  { limits, budgets }: WrittenCaps,
+  at: Path,
+  context: Pick<CompileContext, 'faults' | 'positionOf'>,
+): Caps {
+  const rates = toRates(limits);
+  if (rates.length === 0 && budgets.length === 0 && limits.concurrency === undefined) return noCaps;
+  return Object.freeze({
+    rates: Object.freeze(rates),
+    concurrency: limits.concurrency,
+    budgets: Object.freeze(toBudgets(budgets, [...at, 'budgets'], context)),
+  });
+}
+
+function toRates(limits: WrittenCaps['limits']): Rate[] {
+  return measures.flatMap((measure) =>
+    rateWindows.flatMap((window) => {
+      const most = limits[`${measure}_per_${window}`];
+      return most === undefined ? [] : [Object.freeze({ measure, window, most })];
+    }),
+  );
+}
+
+function toBudgets(
+  written: WrittenCaps['budgets'],
+  at: Path,
+  context: Pick<CompileContext, 'faults' | 'positionOf'>,
+): Budget[] {
+  const places = new Map<string, Path>();
+  return written.flatMap(({ every: period, amount: nanos, alerts }, index) => {
+    const place = [...at, index];
+    const first = places.get(period);
+    if (first !== undefined) {
+      const both = `has the same period (${period}) as ${placeOf(first, context)}`;
+      context.faults.add([...place, 'every'], `${both}; there is one budget for each period, so keep one of the two`);
+      return [];
+    }
+    places.set(period, place);
+    const percentages = [...new Set(alerts.map(({ percent }) => percent))].sort((a, b) => a - b);
+    return [Object.freeze({ period, nanos, alerts: Object.freeze(percentages) })];
+  });
+}
+
+export type ParsedCaps =
+  | { readonly caps: Caps; readonly faults?: undefined }
+  | { readonly caps?: undefined; readonly faults: readonly FieldFault[] };
+
+/** From what came over the command line or the admin API, with the words that the file's own faults have. */
+export function parseCaps(written: { readonly limits?: unknown; readonly budgets?: unknown }): ParsedCaps {
+  const faults = createFaultList(() => undefined);
+  const value = judge(capsSchema, written, [], { faults, isSubstituted: () => false });
+  const caps = value && toCaps(value, [], { faults, positionOf: () => undefined });
+  const found = toFieldFaults(faults);
+  if (caps !== undefined && found.length === 0) return { caps };
+  return { faults: found };
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { faultsOf, loaded } from '../../../test/support/configuration.ts';
+
+const upstream = 'upstreams:\n  - id: a\n    family: openai\n';
+const target = '    targets: [{ upstream: a }]\n';
+
+test('what leans on something at fault is no further fault', async (t) => {
+  const text = `
+upstreams:
+  - { id: a, family: opnai }
+  - { id: b }
+models:
+  - { id: m, targets: [{ upstream: a }] }
+  - { id: n, targets: [{ upstream: b }] }
+default_model: { edits: m, completions: n }
+`;
+  const faults = await faultsOf(t, text);
+  assert.deepEqual(
+    faults.map(({ path }) => path),
+    ['upstreams[0].family', 'upstreams[1].family'],
+  );
+});
+
+test('faults within one element are all found, whatever their kind', async (t) => {
+  const text = `
+upstreams:
+  - id: a
+    family: openai
+    baseurl: https://h
+    headers: { host: h }
+    timeouts: { idle: soon }
+    forward_headers: [cookie]
+`;
+  const faults = await faultsOf(t, text);
+  assert.deepEqual(
+    faults.map(({ line }) => line),
+    [5, 6, 7, 8],
+  );
+});
+
+test('the snapshot cannot be changed', async (t) => {
+  const { snapshot } = await loaded(t, `${upstream}models:\n  - id: m\n    operations: [edits]\n${target}`);
+  const model = snapshot.models.resolve('m')?.model;
+  for (const part of [
+    snapshot,
+    snapshot.server,
+    snapshot.upstreams.get('a'),
+    snapshot.models,
+    snapshot.models.all,
+    model,
+    model?.targets,
+  ]) {
+    assert.ok(Object.isFrozen(part));
+  }
+});
+
+test('the settings of the server have their defaults', async (t) => {
+  const { snapshot } = await loaded(t, 'server: {}', { nowMs: () => 1_700_000_000_999, availableBytes: 1000 });
+  assert.equal(snapshot.createdAtS, 1_700_000_000);
+  assert.equal(snapshot.store, 'sqlite:data/postern.db');
+  assert.deepEqual(snapshot.server, {
+    host: '127.0.0.1',
+    port: 4000,
+    socket: undefined,
+    workers: 1,
+    basePath: '',
+    bodyLimitBytes: 32 * 1024 * 1024,
+    bodyMemoryBytes: 64 * 1024 * 1024,
+    bodyWaitMs: 5000,
+    diagnostics: true,
+    headersTimeoutMs: 10_000,
+    requestTimeoutMs: 60_000,
+    keepAliveTimeoutMs: 75_000,
+    maxConnections: 10_000,
+    maxConnectionsPerAddress: undefined,
+    maxHeaderBytes: 32 * 1024,
+    answersHalfClosed: false,
+    drain: { delayMs: 0, deadlineMs: 30_000 },
+    tls: undefined,
+    trustedProxies: undefined,
+    corsOrigins: [],
+    logClientAddress: false,
+    shedding: { loopDelayMs: 500, memoryBytes: 850 },
+  });
+});
+
+test('a base path has one slash before it and none behind', async (t) => {
+  for (const [written, path] of [
+    ['ai', '/ai'],
+    ['/ai/', '/ai'],
+    ['/', ''],
+    ['', ''],
+    ['/team/a.i-1', '/team/a.i-1'],
+  ] as const) {
+    const { snapshot } = await loaded(t, `server: { base_path: "${written}" }`);
+    assert.equal(snapshot.server.basePath, path);
+  }
+});
+
+test('origins are held as browsers send them', async (t) => {
+  const { snapshot } = await loaded(t, 'server: { cors: { origins: ["https://App.Example.com:443/", "*"] } }');
+  assert.deepEqual(snapshot.server.corsOrigins, ['https://app.example.com', '*']);
+});
+
+test('trusted proxies can be asked', async (t) => {
+  const { snapshot } = await loaded(t, 'server: { trusted_proxies: [10.0.0.0/8] }');
+  assert.equal(snapshot.server.trustedProxies?.check('10.1.2.3'), true);
+});
+
+test('a default model may be an alias, or a name that a pattern matches', async (t) => {
+  const text = `${upstream}models:
+  - { id: m, aliases: [n], operations: [edits], targets: [{ upstream: a }] }
+  - { id: gpt-*, operations: [completions], targets: [{ upstream: a }] }
+default_model: { edits: n, completions: gpt-4 }
+`;
+  const { snapshot } = await loaded(t, text);
+  assert.deepEqual(snapshot.defaultModels, { edits: 'n', completions: 'gpt-4' });
+});
+
+test('a file without upstreams is warned of', async (t) => {
+  const { warnings } = await loaded(t, 'server: {}');
+  assert.match(warnings.join(), /nothing is served/);
+});

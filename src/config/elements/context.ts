@@ -1,0 +1,73 @@
+/** What every step of the compilation is given: the families, what was read from files, where to put what it finds, and words for it. */
+
+import type { Family } from '../../core/family.ts';
+import { mayBeMatched } from '../../core/model-name.ts';
+import type { FaultList, Path, Position } from '../read/faults.ts';
+import { toPathText } from '../read/faults.ts';
+import type { SideFiles } from '../read/side-files.ts';
+import type { Substitution } from '../read/substitute.ts';
+
+export interface CompileContext {
+  readonly families: readonly Family[];
+  readonly sideFiles: SideFiles;
+  readonly nowMs: number;
+  /** The memory that the process may have. */
+  readonly availableBytes: number;
+  /** How much of the machine's processors, as whole ones. */
+  readonly availableCores: number;
+  readonly faults: FaultList;
+  readonly positionOf: (path: Path) => Position | undefined;
+  readonly isSubstituted: Substitution['isSubstituted'];
+  /** Legal, and perhaps not meant. */
+  readonly warnings: string[];
+  /** What is set and has no effect in this version. */
+  readonly notices: string[];
+}
+
+/** A name for a message; what came from the environment is not repeated. */
+export function quoted(context: CompileContext, path: Path, name: string): string {
+  return context.isSubstituted(path) ? 'this name' : JSON.stringify(name);
+}
+
+/** A pattern has one `*` at most. */
+export function checkStars(name: string, path: Path, { faults }: Pick<CompileContext, 'faults'>): void {
+  if (name.indexOf('*') !== name.lastIndexOf('*')) faults.add(path, 'holds more than one *; a pattern has one');
+}
+
+/** Of a model's or an upstream's pattern: whether any name can come of it. */
+export function checkPattern(name: string, path: Path, context: CompileContext): void {
+  checkStars(name, path, context);
+  if (!name.includes('*') || mayBeMatched(name.replaceAll('*', 'x'))) return;
+  context.warnings.push(
+    `${toPathText(path)}: no name can match it, as what a pattern stands for has no empty, . or .. segment between slashes and no ?, #, % or \\; write such a name out, as a model of its own`,
+  );
+}
+
+/** The text of a file that the configuration names, or a fault. */
+export function readSideFile(file: string, path: Path, { sideFiles, faults }: CompileContext): string | undefined {
+  const content = sideFiles.content(file);
+  if ('text' in content) return content.text;
+  faults.add(path, `the file cannot be used: ${content.reason}`);
+  return undefined;
+}
+
+/** `models[0].id (line 5)`. */
+export function placeOf(path: Path, { positionOf }: Pick<CompileContext, 'positionOf'>): string {
+  const line = positionOf(path)?.line;
+  return toPathText(path) + (line === undefined ? '' : ` (line ${line})`);
+}
+
+/** Hands out names once: the second claim is a fault that says where the first one stands. */
+export function createClaims(context: CompileContext): (name: string, path: Path) => boolean {
+  const claimed = new Map<string, Path>();
+  return (name, path) => {
+    const first = claimed.get(name);
+    if (first === undefined) {
+      claimed.set(name, path);
+      return true;
+    }
+    const taken = `${quoted(context, path, name)} is taken by ${placeOf(first, context)}`;
+    context.faults.add(path, `${taken}; each name stands for one thing`);
+    return false;
+  };
+}

@@ -1,0 +1,207 @@
+/** A configuration that fits the schema, or as much of it as does: the settings, and each list's elements with their places. */
+
+import type * as z from 'zod';
+import type { ResourceKind } from '../../core/store.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
+import { createNearestName, type NearestName } from '../../lib/nearest-name.ts';
+import { type FaultList, type Path, type Position, toPathText } from '../read/faults.ts';
+import { foreignFileFault } from '../read/foreign-files.ts';
+import { checkLiteralVariables } from '../read/literal-variables.ts';
+import type { Substitution } from '../read/substitute.ts';
+import { resourceLists } from '../store/resource-schemas.ts';
+import type { Element } from '../store/resources.ts';
+import { withStoredSettings } from '../store/stored-settings.ts';
+import { judge } from './judge.ts';
+import { type ModelEntry, modelSchema } from './model/schema.ts';
+import { type ProjectEntry, projectSchema } from './project/schema.ts';
+import { type KeyEntry, keySchema, type Settings, settingsSchema } from './schema.ts';
+import { type UpstreamEntry, upstreamSchema } from './upstream/schema.ts';
+
+export interface Entry<T> {
+  readonly path: Path;
+  readonly value: T;
+}
+
+/** From the file and from the store. Those of the store come last: of two that claim a name, the file has it. */
+export interface ConfigurationDocument {
+  /** In its lists, too, what is in the store stands behind what is in the file. */
+  readonly settings: Settings;
+  /** Whoever wrote their addresses may lead only where the file lets them. */
+  readonly areWebhooksStored: boolean;
+  readonly upstreams: readonly Entry<UpstreamEntry>[];
+  readonly models: readonly Entry<ModelEntry>[];
+  readonly projects: readonly Entry<ProjectEntry>[];
+  readonly keys: readonly Entry<KeyEntry>[];
+  /** Of all upstreams, those at fault included: to name one of them is no further fault. */
+  readonly upstreamIds: ReadonlySet<string>;
+  readonly nearestUpstream: NearestName;
+  /** IDs and aliases of all models, likewise. */
+  readonly modelNames: ReadonlySet<string>;
+  /** Of all projects, likewise. */
+  readonly projectIds: ReadonlySet<string>;
+  readonly nearestProject: NearestName;
+}
+
+interface JudgeOptions {
+  readonly faults: FaultList;
+  readonly positionOf: (path: Path) => Position | undefined;
+  /** Of the store, or on the way into it. */
+  readonly elements: readonly Element[];
+}
+
+/** Undefined where the file is no mapping at all. Every `yield` is a place to stop at. */
+export function* judgingDocument(
+  substitution: Substitution,
+  { faults, positionOf, elements }: JudgeOptions,
+): Generator<undefined, ConfigurationDocument | undefined, undefined> {
+  const { tree, isSubstituted } = substitution;
+  const foreign = foreignFileFault(tree);
+  if (foreign !== undefined || !isMapping(tree)) {
+    faults.add([], foreign ?? 'is not a mapping of keys to values');
+    return undefined;
+  }
+  const context = { faults, isSubstituted };
+  yield* checkAllForVariables(tree, elements, context);
+  const written = judgeSettings(tree, context);
+  if (written === undefined) return undefined;
+
+  const owned = withoutConflicts(elements, written, { faults, positionOf });
+  const stored = withStoredSettings(written, tree, owned, { ...context, positionOf });
+  const documentsOf = (kind: ResourceKind): unknown[] =>
+    owned.flatMap((element) => (element.kind === kind ? [element.document] : []));
+  const settings: Settings = {
+    ...stored.settings,
+    upstreams: [...written.upstreams, ...documentsOf('upstream')],
+    models: [...written.models, ...documentsOf('model')],
+    projects: [...written.projects, ...documentsOf('project')],
+  };
+
+  yield;
+
+  function judgeOne<T extends z.ZodType>(schema: T, element: unknown, path: Path): Entry<z.output<T>>[] {
+    const value = judge(schema, element, path, context);
+    return value === undefined ? [] : [{ path, value }];
+  }
+  const elementsOf: Pick<Settings, ElementList> = written;
+  function* judgeAll<T extends z.ZodType>(
+    schema: T,
+    list: ElementList,
+    kind?: ResourceKind,
+  ): Generator<undefined, Entry<z.output<T>>[], undefined> {
+    const entries: Entry<z.output<T>>[] = [];
+    for (const [index, element] of elementsOf[list].entries()) {
+      yield;
+      entries.push(...judgeOne(schema, element, [list, index]));
+    }
+    for (const one of owned) {
+      yield;
+      if (one.kind === kind) entries.push(...judgeOne(schema, one.document, [one.root]));
+    }
+    return entries;
+  }
+
+  const upstreamIds = yield* namesIn(settings.upstreams, ['id']);
+  const projectIds = yield* namesIn(settings.projects, ['id']);
+  return {
+    settings,
+    areWebhooksStored: stored.areWebhooksStored,
+    upstreams: yield* judgeAll(upstreamSchema, 'upstreams', 'upstream'),
+    models: yield* judgeAll(modelSchema, 'models', 'model'),
+    projects: yield* judgeAll(projectSchema, 'projects', 'project'),
+    keys: yield* judgeAll(keySchema, 'keys'),
+    upstreamIds,
+    nearestUpstream: createNearestName(upstreamIds),
+    modelNames: yield* namesIn(settings.models, ['id', 'aliases']),
+    projectIds,
+    nearestProject: createNearestName(projectIds),
+  };
+}
+
+const elementLists = ['upstreams', 'models', 'projects', 'keys'] as const;
+type ElementList = (typeof elementLists)[number];
+
+type VariableContext = Parameters<typeof checkLiteralVariables>[2];
+
+function* checkAllForVariables(
+  tree: Readonly<Record<string, unknown>>,
+  elements: readonly Element[],
+  context: VariableContext,
+): Generator<undefined, void, undefined> {
+  for (const [key, section] of Object.entries(tree)) {
+    if (!Array.isArray(section)) checkLiteralVariables(section, [key], context);
+    else {
+      for (const [index, element] of section.entries()) {
+        yield;
+        checkLiteralVariables(element, [key, index], context);
+      }
+    }
+  }
+  for (const { root, document } of elements) {
+    yield;
+    checkLiteralVariables(document, [root], context);
+  }
+}
+
+/** The elements of its lists are judged one by one, later. */
+function judgeSettings(tree: Readonly<Record<string, unknown>>, context: VariableContext): Settings | undefined {
+  const settings = { ...tree };
+  for (const list of elementLists) if (Array.isArray(settings[list])) settings[list] = [];
+  const written = judge(settingsSchema, settings, [], context);
+  if (written === undefined) return undefined;
+  const [upstreams, models, projects, keys] = elementLists.map((list) => elementsAt(tree, list));
+  return { ...written, upstreams: upstreams ?? [], models: models ?? [], projects: projects ?? [], keys: keys ?? [] };
+}
+
+function elementsAt(tree: Readonly<Record<string, unknown>>, list: ElementList): unknown[] {
+  const elements = tree[list];
+  return Array.isArray(elements) ? elements : [];
+}
+
+function* namesIn(elements: readonly unknown[], keys: readonly string[]): Generator<undefined, Set<string>, undefined> {
+  const names = new Set<string>();
+  for (const element of elements) {
+    yield;
+    for (const key of keys) for (const name of textsAt(element, key)) names.add(name);
+  }
+  return names;
+}
+
+/** What the file declares is the file's: whoever has the same ID in the store is at fault, and left out from here on. */
+function withoutConflicts(
+  elements: readonly Element[],
+  written: Settings,
+  { faults, positionOf }: Pick<JudgeOptions, 'faults' | 'positionOf'>,
+): Element[] {
+  const places = new Map<string, number>();
+  if (elements.length > 0) {
+    for (const list of elementLists) {
+      for (const [index, element] of written[list].entries()) {
+        const name = isMapping(element) ? `${list} ${element.id}` : '';
+        if (!places.has(name)) places.set(name, index);
+      }
+    }
+  }
+  return elements.filter(({ kind, id, root, document }) => {
+    if (document.id !== id) {
+      faults.add([root, 'id'], `is not the ID that it has in the store, which is ${JSON.stringify(id)}`);
+      return false;
+    }
+    // Its keys are looked at one by one.
+    if (kind === 'setting') return true;
+    const list = resourceLists[kind];
+    const index = places.get(`${list} ${id}`);
+    if (index === undefined) return true;
+    const place = [list, index, 'id'];
+    const line = positionOf(place)?.line;
+    faults.add(
+      [root, 'id'],
+      `${JSON.stringify(id)} is declared by the configuration file too: ${toPathText(place)}${line === undefined ? '' : ` (line ${line})`}; the file manages it, so change it there, or take it out of one of the two`,
+    );
+    return false;
+  });
+}
+
+function textsAt(value: unknown, key: string): string[] {
+  if (!isMapping(value)) return [];
+  return [value[key]].flat().filter((item) => typeof item === 'string');
+}

@@ -1,0 +1,178 @@
+/** The kinds of value that the configuration file holds. The error of each says what is wanted there. */
+
+import * as z from 'zod';
+import { operations } from '../../core/operation.ts';
+import { rerankShapes } from '../../core/translation.ts';
+import { parseDollars, toDollars } from '../../lib/money.ts';
+import {
+  durationPattern,
+  fromBytes,
+  fromMilliseconds,
+  sizePattern,
+  toBytes,
+  toMilliseconds,
+} from '../../lib/quantities.ts';
+
+/** What a key of the file says about itself, beyond its type. */
+interface FieldFacts {
+  readonly description: string;
+  /** False: accepted, and noticed as having no effect in this version. */
+  readonly inForce?: boolean;
+  /** Its value is never repeated in a message. */
+  readonly secret?: boolean;
+  /** How documents call the kind of value, where its JSON type does not say enough. */
+  readonly kind?: string;
+  /** How documents call the default, where it depends on something. */
+  readonly defaultText?: string;
+}
+
+export const is = (
+  description: string,
+  facts: Omit<FieldFacts, 'description'> = {},
+): FieldFacts & Record<string, unknown> => ({
+  description,
+  ...facts,
+});
+
+/** Which service clients were written for. */
+export function shapeField(description: string) {
+  return oneOf(rerankShapes)
+    .optional()
+    .meta(is(description, { defaultText: 'what the request says' }));
+}
+
+/** For keys whose inner shape belongs to a later version. */
+export const later = (description: string) =>
+  z
+    .unknown()
+    .optional()
+    .meta(is(description, { inForce: false, kind: 'any' }));
+
+export const fromEnvironment = `Best taken from the environment, as in \`\${NAME}\`.`;
+
+/** Timers fire at once when asked for more than 2^31 - 1 ms. */
+const longestMs = 24 * 86_400_000;
+
+export function duration(fromMs = 1, toMs = longestMs) {
+  const wants = 'a time with its unit, such as 500ms, 30s, 5m or 1h';
+  const between = `a time from ${fromMilliseconds(fromMs)} to ${fromMilliseconds(toMs)}`;
+  return z
+    .string({ error: wants })
+    .regex(durationPattern, { error: wants })
+    .transform((text) => toMilliseconds(text) ?? Number.NaN)
+    .pipe(z.number({ error: between }).min(fromMs, { error: between }).max(toMs, { error: between }));
+}
+
+export function size(fromByteCount: number, toByteCount: number) {
+  const wants = 'a size with its unit, such as 512B, 32KiB or 32MiB';
+  const between = `a size from ${fromBytes(fromByteCount)} to ${fromBytes(toByteCount)}`;
+  return z
+    .string({ error: wants })
+    .regex(sizePattern, { error: wants })
+    .transform((text) => toBytes(text) ?? Number.NaN)
+    .pipe(z.number({ error: between }).min(fromByteCount, { error: between }).max(toByteCount, { error: between }));
+}
+
+/** A part of something whose size is known only where the gateway runs. */
+export function share(fromPercent: number) {
+  const error = `a percentage from ${fromPercent}% to 100%`;
+  return z
+    .string({ error })
+    .regex(/^\d{1,3}%$/, { error })
+    .transform((written) => Number.parseInt(written, 10))
+    .pipe(z.number({ error }).min(fromPercent, { error }).max(100, { error }))
+    .transform((percent) => ({ percent }));
+}
+
+/** Money, as a number or as text; what it becomes is nano-dollars. */
+export function dollars(fromNanos: number, toNanos: number) {
+  const wants = 'an amount in US dollars, without a currency, such as 12.50';
+  const between = `an amount from ${toDollars(fromNanos)} to ${toDollars(toNanos)} in US dollars`;
+  return z.union([z.number(), z.string()], { error: wants }).transform((written, { addIssue }) => {
+    const text = typeof written === 'number' ? decimalOf(written) : written;
+    const [, sign, decimals = ''] = /^(-?)(?:0|[1-9]\d*)(?:\.(\d+))?$/.exec(text) ?? [];
+    const nanos = parseDollars(text);
+    if (nanos !== undefined && nanos >= fromNanos && nanos <= toNanos) return nanos;
+    const isPrecise = sign === '' && decimals.length > 9;
+    addIssue({ code: 'custom', message: sign === undefined ? wants : isPrecise ? 'at most nine decimals' : between });
+    return z.NEVER;
+  });
+}
+
+/** Small ones too without an exponent, as nobody writes amounts with one. */
+function decimalOf(number: number): string {
+  const text = String(number);
+  return text.includes('e-') ? number.toFixed(20).replace(/0+$/, '') : text;
+}
+
+export function wholeNumber(from: number, to: number) {
+  const error = `a whole number from ${from} to ${to}`;
+  return z.int({ error }).min(from, { error }).max(to, { error });
+}
+
+export function flag() {
+  return z.boolean({ error: 'true or false' });
+}
+
+export function oneOf<const T extends readonly [string, ...string[]]>(names: T) {
+  return z.enum(names, { error: names.length === 1 ? names[0] : `one of ${names.join(', ')}` });
+}
+
+export function text(wants: string, pattern = /^[^\x00-\x1f\x7f]+$/) {
+  return z.string({ error: wants }).regex(pattern, { error: wants });
+}
+
+/** Names of ours: they stand in headers, log lines and URLs of the console. */
+export function ownId() {
+  return text('up to 64 letters, digits, dots, underscores and dashes', /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
+}
+
+/** Names that clients and upstreams use, in any script. */
+export function modelName() {
+  return text(
+    '1 to 256 characters, no control characters, no space at either end',
+    /^(?!\s)[^\p{Cc}\p{Cs}]{1,256}(?<!\s)$/u,
+  );
+}
+
+export const wantedCredential = 'visible ASCII characters, without spaces and line breaks';
+
+/** So that it fits in a header. */
+export const isCredential = (written: string): boolean => /^[\x21-\x7e]+$/.test(written);
+
+export function urlPath() {
+  return text('a path that begins with /, such as /health', /^\/[\x21\x22\x24-\x7e]*$/);
+}
+
+export function filePath() {
+  return text('the path of a file', /^[^\x00]+$/);
+}
+
+/** A date is the beginning of its day in UTC; a time of day needs its zone. */
+export function instant() {
+  const wants = 'a date such as 2027-01-31, or a time with its zone such as 2027-01-31T12:00:00Z';
+  return z
+    .string({ error: wants })
+    .regex(/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/, { error: wants })
+    .transform(toEpochMs)
+    .pipe(z.number({ error: wants }));
+}
+
+function toEpochMs(written: string): number {
+  const day = written.slice(0, 10);
+  const startOfDay = new Date(`${day}T00:00:00Z`);
+  const exists = !Number.isNaN(startOfDay.getTime()) && startOfDay.toISOString().startsWith(day); // no 30 February
+  return exists ? Date.parse(written) : Number.NaN;
+}
+
+export function list<T extends z.ZodType>(element: T, wants = 'a list') {
+  return z.array(element, { error: wants });
+}
+
+export function mapping<T extends z.ZodRawShape>(shape: T) {
+  return z.strictObject(shape, { error: 'a mapping of keys to values' });
+}
+
+export function operationList() {
+  return list(oneOf(operations), `a list of ${operations.join(', ')}`).min(1, { error: 'at least one' });
+}

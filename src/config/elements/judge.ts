@@ -1,0 +1,194 @@
+/** Holds one part of the file against its schema: says everything that is wrong, and still gives what is right. */
+
+import * as z from 'zod';
+import { nearestName } from '../../lib/nearest-name.ts';
+import { holdsProtoKey, takeOutProtoKeys } from '../../lib/proto-keys.ts';
+import { type FaultList, type Path, suggestion } from '../read/faults.ts';
+import type { Substitution } from '../read/substitute.ts';
+import { isSecretAt, keysAt, schemaAt, wantsScalar } from './schema-lookup.ts';
+
+interface JudgeContext {
+  readonly faults: FaultList;
+  readonly isSubstituted: Substitution['isSubstituted'];
+}
+
+/**
+ * Undefined where nothing sensible is left. What is at fault is taken out and the rest judged again, so that later
+ * checks find their faults in the same run.
+ */
+export function judge<T extends z.ZodType>(
+  schema: T,
+  input: unknown,
+  at: Path,
+  context: JudgeContext,
+): z.output<T> | undefined {
+  if (!holdsProtoKey(input)) {
+    const fitting = schema.safeParse(input);
+    if (fitting.success) return fitting.data;
+  }
+  const value: unknown = structuredClone(input);
+  for (const path of takeOutProtoKeys(value)) context.faults.add([...at, ...path], 'unknown key');
+  const part: Part = { value };
+  let first = true;
+  for (;;) {
+    const result = schema.safeParse(part.value);
+    if (result.success) return result.data;
+    const issues = result.error.issues.flatMap(unfold);
+    if (settle(issues, part, at, context)) continue;
+    if (first) for (const issue of issues) report(schema, issue, part.value, at, context);
+    first = false;
+    if (!prune(issues, part)) return undefined;
+  }
+}
+
+interface Part {
+  value: unknown;
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** Where a value may be of several kinds, the one whose shape it has judges it, so that what is wrong inside is said there. */
+function unfold(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const fitting = issue.errors.filter((issues) => issues.every(isInside));
+  const [inside, ...others] = fitting;
+  if (inside === undefined || others.length > 0) return [issue];
+  return inside.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })).flatMap(unfold);
+}
+
+function isInside({ path, code }: Issue): boolean {
+  return path.length > 0 || code === 'unrecognized_keys';
+}
+
+/** Text from the environment becomes the number or truth value that is wanted; an empty section is one left out. */
+function settle(issues: readonly Issue[], part: Part, at: Path, context: JudgeContext): boolean {
+  let changed = false;
+  for (const issue of issues) {
+    const path = toPath(issue.path);
+    const value = valueAt(part.value, path);
+    if (value === null && expectedKinds(issue).some((kind) => ['object', 'array', 'record'].includes(kind))) {
+      changed = remove(part.value, path) || changed;
+    } else if (typeof value === 'string' && context.isSubstituted([...at, ...path])) {
+      const spelled = spelledAs(value, expectedKinds(issue));
+      changed = (spelled !== undefined && replace(part.value, path, spelled)) || changed;
+    }
+  }
+  return changed;
+}
+
+function expectedKinds(issue: Issue): string[] {
+  if (issue.code === 'invalid_type') return [issue.expected];
+  return issue.code === 'invalid_union' ? issue.errors.flat().flatMap(expectedKinds) : [];
+}
+
+function spelledAs(text: string, kinds: readonly string[]): number | boolean | undefined {
+  if (kinds.includes('boolean') && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
+  const number = kinds.includes('number') || kinds.includes('int');
+  return number && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
+}
+
+function report(
+  schema: z.ZodType,
+  issue: Issue,
+  input: unknown,
+  at: Path,
+  { faults, isSubstituted }: JudgeContext,
+): void {
+  const path = toPath(issue.path);
+  if (issue.code === 'unrecognized_keys') {
+    const known = keysAt(schema, path);
+    for (const key of issue.keys) {
+      const near = nearestName(key, known);
+      const hint = near === undefined && known.length > 0 ? `; known here: ${known.join(', ')}` : suggestion(near);
+      faults.add([...at, ...path, key], `unknown key${hint}`);
+    }
+    return;
+  }
+  const value = valueAt(input, path);
+  if (value === undefined) {
+    faults.add([...at, ...path], `is missing; wanted: ${wanted(issue)}`);
+    return;
+  }
+  const mayShow = wantsScalar(schema, path) && !isSecretAt(schema, path) && !isSubstituted([...at, ...path]);
+  const near = mayShow && typeof value === 'string' ? nearestName(value, namesWanted(issue)) : undefined;
+  const place = [...at, ...path];
+  faults.add(
+    place,
+    `wanted: ${wanted(issue)}; came: ${came(value, mayShow)}${quoteHint(schemaAt(schema, path), value)}${suggestion(near)}`,
+  );
+  // It is left out from here on, and is not missing all the same.
+  faults.hush(place);
+}
+
+function namesWanted(issue: Issue): string[] {
+  if (issue.code === 'invalid_value') return issue.values.map(String);
+  return issue.code === 'invalid_union' ? issue.errors.flat().flatMap(namesWanted) : [];
+}
+
+/** The schema's errors are worded as what is wanted. */
+function wanted(issue: Issue): string {
+  if (!issue.message.startsWith('Invalid input')) return issue.message;
+  return issue.code === 'invalid_type' && issue.expected === 'array' ? 'a list' : 'a mapping of keys to values';
+}
+
+/** For a number or a truth value where the same in quotes would do, as in `id: 4`. */
+function quoteHint(schema: z.core.$ZodType | undefined, value: unknown): string {
+  if (schema === undefined || (typeof value !== 'number' && typeof value !== 'boolean')) return '';
+  return z.safeParse(schema, String(value)).success ? '; put it in quotes to make it text' : '';
+}
+
+const longestShown = 60;
+
+function came(value: unknown, mayShow: boolean): string {
+  if (value === null) return 'nothing';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  if (typeof value === 'object') return 'a mapping';
+  if (value === '') return 'an empty text';
+  if (!mayShow || String(value).length > longestShown)
+    return typeof value === 'string' ? `other text, of ${value.length} characters` : `a ${typeof value}`;
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
+}
+
+/** Takes out what the issues point at: the keys themselves, or the mappings that lack something. */
+function prune(issues: readonly Issue[], part: Part): boolean {
+  let pruned = false;
+  for (const issue of issues) {
+    const path = toPath(issue.path);
+    if (issue.code === 'unrecognized_keys') {
+      for (const key of issue.keys) pruned = remove(part.value, [...path, key]) || pruned;
+    } else {
+      let length = path.length;
+      while (length > 0 && !remove(part.value, path.slice(0, length))) length--;
+      pruned ||= length > 0;
+    }
+  }
+  return pruned;
+}
+
+function toPath(path: readonly PropertyKey[]): Path {
+  return path.filter((step) => typeof step !== 'symbol');
+}
+
+function valueAt(root: unknown, path: Path): unknown {
+  let value = root;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = Reflect.get(value, step);
+  }
+  return value;
+}
+
+function replace(root: unknown, path: Path, value: unknown): boolean {
+  const step = path.at(-1);
+  const parent = valueAt(root, path.slice(0, -1));
+  return step !== undefined && typeof parent === 'object' && parent !== null && Reflect.set(parent, step, value);
+}
+
+/** Only keys of mappings: without an element, those after it would change their place. */
+function remove(root: unknown, path: Path): boolean {
+  const step = path.at(-1);
+  const parent = valueAt(root, path.slice(0, -1));
+  if (typeof step !== 'string' || typeof parent !== 'object' || parent === null || !Object.hasOwn(parent, step))
+    return false;
+  return Reflect.deleteProperty(parent, step);
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import { faultsOf, loaded, loadText } from '../../../../test/support/configuration.ts';
+import { families } from '../../../families/index.ts';
+import { routes } from '../../../routes/index.ts';
+
+const upstreams = `upstreams:
+  - { id: a, family: openai }
+  - { id: b, family: openai, timeouts: { first_byte: 10s } }
+  - { id: r, family: ranker }
+  - { id: keys, family: openai, credentials: [{ api_key: x }, { api_key: y }] }
+`;
+
+const textOf = (fields: string) => `${upstreams}models:\n  - id: m\n    ${fields.replaceAll('\n', '\n    ')}\n`;
+const firstLine = 8;
+
+async function policyOf(t: TestContext, fields: string) {
+  const { snapshot, warnings } = await loaded(t, textOf(fields));
+  const model = snapshot.models.resolve('m')?.model;
+  assert.ok(model);
+  const { balance, retry, hedge } = model;
+  return { balance, retry, hedge, warnings };
+}
+
+const one = 'operations: [embeddings]\ntargets: [{ upstream: a }]';
+const two = 'operations: [embeddings]\ntargets: [{ upstream: a }, { upstream: b }]';
+const ranked = 'operations: [embeddings]\ntargets: [{ upstream: a }, { upstream: b, priority: 1 }]';
+
+test('calls are shared by weight, repeated where it is safe, and not hedged, unless the file says otherwise', async (t) => {
+  const standard = {
+    balance: 'weighted',
+    retry: { scope: 'safe', attempts: 5 },
+    hedge: undefined,
+    warnings: [],
+  };
+  assert.deepEqual(await policyOf(t, one), standard);
+  assert.deepEqual(await policyOf(t, `${one}\nbalance: weighted\nretry: safe`), standard);
+  const { snapshot } = await loaded(t, 'upstreams: [{ id: l, family: local }]');
+  assert.deepEqual(snapshot.models.all[0]?.retry, standard.retry);
+});
+
+test('retry is a scope alone, or a mapping', async (t) => {
+  const edits = two.replace('embeddings', 'edits');
+  for (const [written, scope, attempts] of [
+    ['always', 'always', 5],
+    ['{ scope: always }', 'always', 5],
+    ['{ attempts: 1 }', 'safe', 1],
+    ['{ scope: always, attempts: 10 }', 'always', 10],
+    ['{}', 'safe', 5],
+  ] as const) {
+    const { retry, warnings } = await policyOf(t, `${edits}\nretry: ${written}`);
+    assert.deepEqual([retry, warnings], [{ scope, attempts }, []], written);
+  }
+});
+
+test('a blank retry is one left out, and numbers may come from the environment', async (t) => {
+  assert.deepEqual((await policyOf(t, `${two}\nretry:`)).retry, { scope: 'safe', attempts: 5 });
+  const { snapshot } = await loaded(t, textOf(`${two}\nretry: { attempts: "\${N}" }`), { env: { N: '3' } });
+  assert.equal(snapshot.models.resolve('m')?.model.retry.attempts, 3);
+});
+
+test('a hedge waits for a time, or for that of the slowest twentieth', async (t) => {
+  assert.deepEqual((await policyOf(t, `${two}\nhedge: { after: 200ms }`)).hedge, { afterMs: 200 });
+  assert.deepEqual((await policyOf(t, `${two}\nhedge: { after: p95 }`)).hedge, { afterMs: 'p95' });
+});
+
+test('what has no effect is warned of', async (t) => {
+  const keys = one.replace('upstream: a', 'upstream: keys');
+  const idle = two.replace('upstream: b', 'upstream: b, weight: 0');
+  const single = 'as there is a single target to call';
+  const singleCredential = 'as there is a single target to call, with a single credential';
+  for (const [fields, ...expected] of [
+    [`${one}\nbalance: fastest`, `balance has no effect, ${single}`],
+    [`${idle}\nbalance: least_busy`, `balance has no effect, ${single}`],
+    [`${ranked}\nbalance: least_busy`, 'balance has no effect, as no two targets have the same priority'],
+    [`${one}\nretry: always`, `retry has no effect, ${singleCredential}`],
+    [`${one}\nretry: { attempts: 2 }`, `retry has no effect, ${singleCredential}`],
+    [`${keys}\nretry: { attempts: 2 }`],
+    [`${two}\nretry: always`, 'retry: always has no effect, as the model serves neither completions nor edits'],
+    [`${two}\nbalance: fastest`],
+    [`${ranked}\nretry: { attempts: 2 }`],
+  ] as const) {
+    const { warnings } = await policyOf(t, fields);
+    assert.deepEqual(
+      warnings,
+      expected.map((warning) => `models[0].${warning}`),
+      fields,
+    );
+  }
+});
+
+for (const [fields, line, path, says] of [
+  [`${two}\nbalance: least-busy`, 3, 'balance', /one of weighted, least_busy, fastest; .* did you mean least_busy\?/],
+  [`${two}\nretry: allways`, 3, 'retry', /wanted: safe, always, or a mapping .*; did you mean always\?/],
+  [`${two}\nretry: 3`, 3, 'retry', /wanted: safe, always, or a mapping of scope and attempts; came: 3$/],
+  [`${two}\nretry: [safe]`, 3, 'retry', /came: a list/],
+  [`${two}\nretry:\n  attempts: 11`, 4, 'retry.attempts', /a whole number from 1 to 10; came: 11/],
+  [`${two}\nretry:\n  attempt: 2`, 4, 'retry.attempt', /unknown key; did you mean attempts\?/],
+  [`${two}\nretry:\n  scope: save`, 4, 'retry.scope', /one of safe, always; came: "save"; did you mean safe\?/],
+  [`${two}\nhedge: true`, 3, 'hedge', /wanted: a mapping/],
+  [`${two}\nhedge: {}`, 3, 'hedge.after', /is missing; wanted: a time with its unit, such as 200ms, or p95/],
+  [`${two}\nhedge: { after: p99 }`, 3, 'hedge.after', /such as 200ms, or p95; came: "p99"; did you mean p95\?/],
+  [`${two}\nhedge: { after: 0s }`, 3, 'hedge.after', /a time from 1ms/],
+  [`${one}\nhedge: { after: p95 }`, 3, 'hedge', /needs two targets with a weight above 0 .*; add one/],
+  [`${two.replace(': b', ': b, weight: 0')}\nhedge: { after: p95 }`, 3, 'hedge', /needs two targets/],
+  [
+    'operations: [moderations, rerank]\ntargets: [{ upstream: a }, { upstream: r }]\nhedge: { after: p95 }',
+    3,
+    'hedge',
+    /that offer the same operation/,
+  ],
+  [
+    `${two.replace('embeddings', 'embeddings, edits')}\nhedge: { after: p95 }`,
+    3,
+    'hedge',
+    /which is done with edits only where retry is always; set that, or give it a model without a hedge/,
+  ],
+  [`${two}\nhedge: { after: 10s }`, 3, 'hedge.after', /10s is not shorter than the first_byte .* targets\[1\] \(10s\)/],
+  [`${two.replace(': b', ': nowhere')}\nhedge: { after: 1s }`, 2, 'targets[1].upstream', /unknown upstream/],
+] as const) {
+  test(`${path} is refused: ${says.source}`, async (t) => {
+    const faults = await faultsOf(t, textOf(fields));
+    assert.deepEqual(
+      faults.map((fault) => [fault.line, fault.path]),
+      [[firstLine + line - 1, `models[0].${path}`]],
+      JSON.stringify(faults),
+    );
+    assert.match(String(faults[0]?.message), says);
+  });
+}
+
+test('a hedge is refused for exactly the operations whose routes are not replayable, unless retry is always', async (t) => {
+  for (const { operation, replayable } of routes) {
+    const text = (retry: string) => `upstreams: [{ id: a, family: openai }, { id: b, family: openai }]
+models:
+  - id: m
+    operations: [${operation}]
+    targets: [{ upstream: a }, { upstream: b }]
+    hedge: { after: p95 }
+    retry: ${retry}
+`;
+    const safe = await loadText(t, text('safe'), { families });
+    assert.equal(safe.ok, replayable, operation);
+    const always = await loadText(t, text('always'), { families });
+    assert.equal(always.ok, true, operation);
+  }
+});

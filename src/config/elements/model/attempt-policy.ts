@@ -1,0 +1,116 @@
+/** How the calls for a model are shared among its targets, repeated, and hedged. */
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Operation } from '../../../core/operation.ts';
+import type { Hedge, Model } from '../../../core/snapshot.ts';
+import { fromMilliseconds } from '../../../lib/quantities.ts';
+import { type Path, toPathText } from '../../read/faults.ts';
+import type { CompileContext } from '../context.ts';
+import type { Entry } from '../document.ts';
+import { type ModelEntry, standardRetry } from './schema.ts';
+import { nameOf, type PlacedTargets, serves } from './targets.ts';
+
+type AttemptPolicy = Pick<Model, 'balance' | 'retry' | 'hedge'>;
+
+export const standardPolicy: AttemptPolicy = Object.freeze({
+  balance: 'weighted',
+  retry: standardRetry,
+  hedge: undefined,
+});
+
+/** The operations of the routes that are not replayable: answering them twice may give two answers, and costs twice. */
+const sentOnce: readonly Operation[] = ['completions', 'edits'];
+
+export function toAttemptPolicy(
+  { path, value }: Entry<ModelEntry>,
+  served: readonly Operation[],
+  called: PlacedTargets,
+  isComplete: boolean,
+  context: CompileContext,
+): AttemptPolicy {
+  warnOfIdleBalance({ path, value }, called, context);
+  warnOfIdleRetry({ path, value }, served, called, context);
+  const { balance, retry, hedge } = value;
+  if (hedge !== undefined) {
+    checkHedge({ path, value }, served, called, isComplete, context);
+    checkHedgeTime(hedge.after, [...path, 'hedge', 'after'], served, called, context);
+  }
+  return {
+    balance,
+    retry: Object.freeze({ ...retry }),
+    hedge: hedge && Object.freeze({ afterMs: hedge.after }),
+  };
+}
+
+function warnOfIdleBalance(
+  { path, value }: Entry<ModelEntry>,
+  called: PlacedTargets,
+  { warnings }: CompileContext,
+): void {
+  if (value.balance === standardPolicy.balance) return;
+  const place = toPathText([...path, 'balance']);
+  const priorities = new Set(called.map(({ target }) => target.priority));
+  if (called.length === 1) warnings.push(`${place} has no effect, as there is a single target to call`);
+  else if (priorities.size === called.length) {
+    warnings.push(`${place} has no effect, as no two targets have the same priority`);
+  }
+}
+
+function warnOfIdleRetry(
+  { path, value }: Entry<ModelEntry>,
+  served: readonly Operation[],
+  called: PlacedTargets,
+  { warnings }: CompileContext,
+): void {
+  if (isDeepStrictEqual(value.retry, standardRetry)) return;
+  const place = toPathText([...path, 'retry']);
+  const credentials = called.flatMap(({ target }) => target.upstream.credentials).filter(({ weight }) => weight > 0);
+  if (credentials.length === 1) {
+    warnings.push(`${place} has no effect, as there is a single target to call, with a single credential`);
+  } else if (value.retry.scope === 'always' && !served.some((operation) => sentOnce.includes(operation))) {
+    warnings.push(`${place}: always has no effect, as the model serves neither completions nor edits`);
+  }
+}
+
+function checkHedge(
+  { path, value }: Entry<ModelEntry>,
+  served: readonly Operation[],
+  called: PlacedTargets,
+  isComplete: boolean,
+  { faults }: CompileContext,
+): void {
+  const at = [...path, 'hedge'];
+  const once = served.filter((operation) => sentOnce.includes(operation));
+  if (once.length > 0 && value.retry.scope !== 'always') {
+    faults.add(
+      at,
+      `sends a call twice, which is done with ${once.join(' and ')} only where retry is always; set that, or give ${once.length === 1 ? 'it' : 'them'} a model without a hedge`,
+    );
+  }
+  const hasTwo = served.some((operation) => called.filter((target) => serves(target, operation)).length > 1);
+  if (isComplete && !hasTwo) {
+    faults.add(at, 'needs two targets with a weight above 0 that offer the same operation; add one, or leave this out');
+  }
+}
+
+/** A `total` is never shorter than the `first_byte` beside it. */
+function checkHedgeTime(
+  afterMs: Hedge['afterMs'],
+  path: Path,
+  served: readonly Operation[],
+  called: PlacedTargets,
+  { faults }: CompileContext,
+): void {
+  if (afterMs === 'p95') return;
+  for (const placed of called) {
+    const { timeouts } = placed.target.upstream;
+    const offered = served.filter((operation) => serves(placed, operation));
+    const firstByteMs = Math.min(...offered.map((operation) => timeouts[operation].firstByteMs));
+    if (afterMs < firstByteMs) continue;
+    faults.add(
+      path,
+      `${fromMilliseconds(afterMs)} is not shorter than the first_byte timeout of ${nameOf(placed)} (${fromMilliseconds(firstByteMs)}), at which its call ends; lower this, or raise that`,
+    );
+    return;
+  }
+}

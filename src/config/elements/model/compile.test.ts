@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertFaults, type FaultRow, loaded } from '../../../../test/support/configuration.ts';
+
+const upstreams = `upstreams:
+  - { id: a, family: openai }
+  - { id: r, family: ranker }
+`;
+
+test('a target goes by the model’s own name unless it has another', async (t) => {
+  const text = `${upstreams}models:
+  - { id: m, operations: [edits], targets: [{ upstream: a }] }
+  - { id: n, operations: [edits], targets: [{ upstream: a, model: x/y }] }
+  - { id: p-*, operations: [edits], targets: [{ upstream: a }] }
+`;
+  const { snapshot } = await loaded(t, text);
+  assert.deepEqual(
+    snapshot.models.all.map(({ id, targets }) => [id, targets[0].model]),
+    [
+      ['m', 'm'],
+      ['n', 'x/y'],
+      ['p-*', 'p-*'],
+    ],
+  );
+});
+
+test('a target keeps its place in the file, its priority and its weight', async (t) => {
+  const text = `${upstreams}models:
+  - id: m
+    operations: [embeddings]
+    targets: [{ upstream: a, priority: 2, weight: 0 }, { upstream: r, weight: 5 }, { upstream: r, model: m-eu, weight: 0 }]
+`;
+  const { snapshot } = await loaded(t, text);
+  assert.deepEqual(
+    snapshot.models.resolve('m')?.model.targets.map((target) => [target.upstream.id, target.priority, target.weight]),
+    [
+      ['a', 2, 0],
+      ['r', 0, 5],
+      ['r', 0, 0],
+    ],
+  );
+});
+
+test('a family brings its own models, served by the first upstream of it', async (t) => {
+  const { snapshot } = await loaded(t, 'upstreams: [{ id: one, family: local }, { id: two, family: local }]');
+  assert.deepEqual(
+    snapshot.models.all.map(({ id, operations, space, targets: [{ upstream, model }] }) => [
+      id,
+      operations,
+      space,
+      upstream.id,
+      model,
+    ]),
+    [
+      ['local/hash-embed', ['embeddings'], 'local/hash-embed', 'one', 'local/hash-embed'],
+      ['local/echo', ['completions', 'edits'], undefined, 'one', 'local/echo'],
+    ],
+  );
+});
+
+test('without an upstream of the family its models are not there', async (t) => {
+  const { snapshot } = await loaded(t, upstreams);
+  assert.deepEqual(snapshot.models.all, []);
+});
+
+test('a name that the file uses is not taken by a model that comes with a family', async (t) => {
+  const text = `upstreams: [{ id: one, family: local }]
+models:
+  - { id: local/echo, operations: [edits], visible: false, targets: [{ upstream: one }] }
+  - { id: m, aliases: [local/hash-embed], operations: [edits], targets: [{ upstream: one, model: local/echo }] }
+`;
+  const { snapshot } = await loaded(t, text);
+  assert.equal(snapshot.models.resolve('local/echo')?.model.visible, false);
+  assert.equal(snapshot.models.resolve('local/hash-embed')?.id, 'm');
+  assert.equal(snapshot.models.all.length, 2);
+});
+
+test('a hidden model that only serves routes for visible ones is warned of', async (t) => {
+  const text = `${upstreams}models:
+  - { id: m, visible: false, operations: [embeddings], targets: [{ upstream: a }] }
+  - { id: n, visible: false, operations: [embeddings, edits], targets: [{ upstream: a }] }
+`;
+  const { warnings } = await loaded(t, text);
+  assert.deepEqual(warnings, [
+    'models[0]: nothing reaches it, as a hidden model does not answer on the embeddings routes',
+  ]);
+});
+
+const upstream = 'upstreams:\n  - id: a\n    family: openai\n';
+const target = '    targets: [{ upstream: a }]\n';
+
+const faultRows: readonly FaultRow[] = [
+  {
+    text: `${upstream}models:\n  - id: m\n    operations: [edits]\n    targets: [{ upstream: b }]`,
+    line: 7,
+    path: 'models[0].targets[0].upstream',
+    says: /unknown upstream "b"/,
+  },
+  {
+    text: `${upstream}models:\n  - id: m\n    operations: [edits]\n    targets: []`,
+    line: 7,
+    path: 'models[0].targets',
+    says: /at least one/,
+  },
+  {
+    text: `${upstream}models:\n  - id: m\n    operations: [embeding]\n${target}`,
+    line: 6,
+    path: 'models[0].operations[0]',
+    says: /did you mean embeddings\?/,
+  },
+  {
+    text: `${upstream}models:\n  - id: m*\n    operations: [edits]\n${target}  - id: "*m*"\n    operations: [edits]\n    targets: [{ upstream: a, model: x }]`,
+    line: 8,
+    path: 'models[1].id',
+    says: /more than one \*/,
+  },
+  {
+    text: `${upstream}models:\n  - id: m\n    operations: [edits]\n    targets: [{ upstream: a, model: "x*" }]`,
+    line: 7,
+    path: 'models[0].targets[0].model',
+    says: /its ID has none/,
+  },
+  {
+    text: `${upstream}models:\n  - id: m\n    operations: [edits]\n${target}  - id: m\n    operations: [edits]\n${target}`,
+    line: 8,
+    path: 'models[1].id',
+    says: /"m" is taken by models\[0\]\.id \(line 5\)/,
+  },
+  {
+    text: `${upstream}models:\n  - id: m\n    operations: [edits]\n${target}  - id: n\n    aliases: [m]\n    operations: [edits]\n${target}`,
+    line: 9,
+    path: 'models[1].aliases[0]',
+    says: /taken by models\[0\]\.id/,
+  },
+  {
+    text: `${upstream}models:\n  - id: m\n    aliases: [n]\n    operations: [edits]\n${target}  - id: n\n    operations: [edits]\n${target}`,
+    line: 9,
+    path: 'models[1].id',
+    says: /taken by models\[0\]\.aliases\[0\] \(line 6\)/,
+  },
+  {
+    text: `${upstream}models:\n  - id: m\n    aliases: ["n*"]\n    operations: [edits]\n${target}`,
+    line: 6,
+    path: 'models[0].aliases[0]',
+    says: /exact name/,
+  },
+  {
+    text: `${upstream}models:\n  - id: m\n    operations: [edits]\n    targets:\n      - { upstream: a, weight: 0 }\n      - { upstream: a, model: n, weight: 0 }`,
+    line: 7,
+    path: 'models[0].targets',
+    says: /every weight is 0, .*; give one of them a weight of 1 or more/,
+  },
+  {
+    text: `${upstream}models:\n  - id: m\n    operations: [edits]\n    targets:\n      - { upstream: a, model: m }\n      - { upstream: a, priority: 1 }`,
+    line: 9,
+    path: 'models[0].targets[1]',
+    says: /the same upstream and model as models\[0\]\.targets\[0\] \(line 8\); keep one/,
+  },
+  { text: 'default_model: { edits: m }', line: 1, path: 'default_model.edits', says: /unknown model "m"/ },
+  {
+    text: `${upstream}models:\n  - id: gpt\n    operations: [edits]\n${target}default_model:\n  edits: gtp`,
+    line: 9,
+    path: 'default_model.edits',
+    says: /did you mean gpt\?/,
+  },
+  {
+    text: `${upstream}models:\n  - id: m\n    operations: [edits]\n${target}default_model:\n  completions: m`,
+    line: 9,
+    path: 'default_model.completions',
+    says: /does not serve completions; it serves edits/,
+  },
+  {
+    text: `${upstream}models:\n  - id: m*\n    operations: [edits]\n${target}default_model:\n  edits: m*`,
+    line: 9,
+    path: 'default_model.edits',
+    says: /unknown model/,
+  },
+  {
+    text: 'default_model: { embedding: m }',
+    line: 1,
+    path: 'default_model.embedding',
+    says: /did you mean embeddings\?/,
+  },
+];
+
+test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));

@@ -1,0 +1,156 @@
+/** The `models` section as the pipeline uses it, and the models that come with a family. */
+
+import { noCaps } from '../../../core/caps.ts';
+import type { Operation } from '../../../core/operation.ts';
+import type { Model, Target, Upstream } from '../../../core/snapshot.ts';
+import { type Path, toPathText } from '../../read/faults.ts';
+import { toCaps } from '../caps.ts';
+import { type CompileContext, checkPattern, createClaims } from '../context.ts';
+import type { ConfigurationDocument, Entry } from '../document.ts';
+import { standardPolicy, toAttemptPolicy } from './attempt-policy.ts';
+import { toOperations } from './model-operations.ts';
+import { toPrice } from './prices.ts';
+import type { ModelEntry } from './schema.ts';
+import { toScores } from './score-scale.ts';
+import { familyScores } from './target-scores.ts';
+import { calledOf, type PlacedTargets, toTargets } from './targets.ts';
+import { toSpace } from './vector-space.ts';
+
+/** On the routes of these, a hidden model answers as an unknown one does. */
+const visibleOnly: readonly Operation[] = ['rerank', 'embeddings'];
+
+export function* compileModels(
+  document: ConfigurationDocument,
+  upstreams: ReadonlyMap<string, Upstream>,
+  context: CompileContext,
+): Generator<undefined, Model[], undefined> {
+  const claim = createClaims(context);
+  const models: Model[] = [];
+  for (const { path, value } of document.models) {
+    yield;
+    const named = claimNames(value, path, claim, context);
+    const [first, ...others] = toTargets({ path, value }, document, upstreams, context);
+    if (first === undefined) continue;
+    const isComplete = others.length + 1 === value.targets.length;
+    const model = compileModel({ path, value }, [first, ...others], isComplete, context);
+    if (named) models.push(model);
+  }
+  for (const warning of yield* ambiguities(models)) context.warnings.push(warning);
+  return [...models, ...builtInModels(upstreams, document.modelNames)];
+}
+
+/** Patterns of one length that a name can match both: which one holds is for the file's order to say, and nobody sees it there. */
+function* ambiguities(models: readonly Model[]): Generator<undefined, string[], undefined> {
+  const found: string[] = [];
+  const patterns = models.flatMap(({ id }) => (id.includes('*') ? [id] : []));
+  for (const sameLength of Map.groupBy(patterns, ({ length }) => length).values()) {
+    for (const [index, id] of sameLength.entries()) {
+      yield;
+      for (const other of sameLength.slice(index + 1)) {
+        if (overlap(id, other)) found.push(ambiguity(id, other));
+      }
+    }
+  }
+  return found;
+}
+
+function ambiguity(id: string, other: string): string {
+  return `models: the patterns "${id}" and "${other}" are equally long, and a name can match both; "${id}" holds, as it comes first: make one of them longer, or name such models`;
+}
+
+function overlap(one: string, other: string): boolean {
+  const [start = '', end = ''] = one.split('*');
+  const [otherStart = '', otherEnd = ''] = other.split('*');
+  const startsFit = start.startsWith(otherStart) || otherStart.startsWith(start);
+  return startsFit && (end.endsWith(otherEnd) || otherEnd.endsWith(end));
+}
+
+function claimNames(
+  { id, aliases }: ModelEntry,
+  path: Path,
+  claim: (name: string, path: Path) => boolean,
+  context: CompileContext,
+): boolean {
+  checkPattern(id, [...path, 'id'], context);
+  let free = claim(id, [...path, 'id']);
+  for (const [index, alias] of aliases.entries()) {
+    const at = [...path, 'aliases', index];
+    if (alias.includes('*')) context.faults.add(at, 'an alias is an exact name; give the pattern a model of its own');
+    else free = claim(alias, at) && free;
+  }
+  return free;
+}
+
+function compileModel(
+  { path, value }: Entry<ModelEntry>,
+  targets: PlacedTargets,
+  isComplete: boolean,
+  context: CompileContext,
+): Model {
+  const called = calledOf(targets);
+  const served = toOperations({ path, value }, called, isComplete, context);
+  if (!value.visible && served.every((operation) => visibleOnly.includes(operation))) {
+    context.warnings.push(
+      `${toPathText(path)}: nothing reaches it, as a hidden model does not answer on the ${served.join(' and ')} routes`,
+    );
+  }
+  if (value.usage === 'ask' && !served.includes('completions')) {
+    context.warnings.push(`${toPathText([...path, 'usage'])} has no effect, as it serves no completions`);
+  }
+  const [first, ...others] = targets;
+  return Object.freeze({
+    id: value.id,
+    aliases: Object.freeze([...value.aliases]),
+    operations: Object.freeze(served),
+    visible: value.visible,
+    space: toSpace({ path, value }, served, called, context),
+    scores: toScores({ path, value }, served, called, context),
+    acceptsMessages: value.accepts_messages,
+    asksUsage: value.usage === 'ask',
+    shape: value.shape,
+    ...toAttemptPolicy({ path, value }, served, called, isComplete, context),
+    caps: toCaps(value, path, context),
+    targets: Object.freeze<[Target, ...Target[]]>([first.target, ...others.map(({ target }) => target)]),
+  });
+}
+
+/** Those of each family that the file has an upstream of, save where the file itself uses the name. */
+function builtInModels(upstreams: ReadonlyMap<string, Upstream>, taken: ReadonlySet<string>): Model[] {
+  const models = new Map<string, Model>();
+  for (const upstream of upstreams.values()) {
+    for (const { id, operations: served } of upstream.family.builtIn ?? []) {
+      if (taken.has(id) || models.has(id)) continue;
+      const scores = served.includes('rerank') ? familyScores(upstream.offers, id) : undefined;
+      const target: Target = Object.freeze({
+        upstream,
+        model: id,
+        priority: 0,
+        weight: 1,
+        price: toPrice(undefined, upstream, id, true),
+        offers: upstream.offers,
+        unsupported: undefined,
+        bridge: undefined,
+        tokenIds: 'decode',
+        scores,
+        defaults: {},
+      });
+      models.set(
+        id,
+        Object.freeze({
+          id,
+          aliases: Object.freeze([]),
+          operations: Object.freeze([...served]),
+          visible: true,
+          space: served.includes('embeddings') ? id : undefined,
+          scores: scores?.scale,
+          acceptsMessages: false,
+          asksUsage: false,
+          ...standardPolicy,
+          caps: noCaps,
+          targets: Object.freeze<[Target]>([target]),
+        }),
+      );
+    }
+  }
+  return [...models.values()];
+}

@@ -1,0 +1,48 @@
+/** Finds the model that a client means: an exact ID or alias, else the longest matching pattern. */
+
+import { mayBeMatched, upstreamNameOf } from '../../../core/model-name.ts';
+import type { Model, ModelIndex, ResolvedModel } from '../../../core/snapshot.ts';
+
+interface Pattern {
+  readonly model: Model;
+  readonly prefix: string;
+  readonly suffix: string;
+  /** The upstreams' names for it that are made of what the pattern matched. */
+  readonly made: readonly string[];
+}
+
+export function createModelIndex(models: readonly Model[]): ModelIndex {
+  const exact = new Map<string, ResolvedModel>();
+  const patterns: Pattern[] = [];
+  for (const model of models) {
+    const resolved = Object.freeze({ model, id: model.id, matched: '' });
+    for (const alias of model.aliases) exact.set(alias, resolved);
+    const [prefix = '', suffix] = model.id.split('*');
+    if (suffix === undefined) exact.set(model.id, resolved);
+    else patterns.push({ model, prefix, suffix, made: namesMadeBy(model) });
+  }
+  patterns.sort((a, b) => b.model.id.length - a.model.id.length);
+
+  return Object.freeze({
+    all: Object.freeze([...models]),
+    resolve(name: string) {
+      const found = exact.get(name);
+      // A pattern stands for names, not for itself.
+      if (found !== undefined || patterns.length === 0 || name.includes('*') || !mayBeMatched(name)) return found;
+      for (const { model, prefix, suffix, made } of patterns) {
+        if (name.length < prefix.length + suffix.length) continue;
+        if (!name.startsWith(prefix) || !name.endsWith(suffix)) continue;
+        const matched = name.slice(prefix.length, name.length - suffix.length);
+        // With `x*`, `x../y` is a harmless name, and `../y` behind it is none.
+        return made.every((one) => mayBeMatched(upstreamNameOf(one, matched)))
+          ? { model, id: name, matched }
+          : undefined;
+      }
+      return undefined;
+    },
+  });
+}
+
+function namesMadeBy({ targets }: Model): string[] {
+  return [...new Set(targets.map(({ model }) => model).filter((name) => name.includes('*')))];
+}

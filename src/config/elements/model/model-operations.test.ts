@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import { assertFaults, type FaultRow, loaded } from '../../../../test/support/configuration.ts';
+
+const upstreams = `upstreams:
+  - { id: a, family: openai }
+  - { id: r, family: ranker }
+  - { id: s, family: ranker }
+`;
+
+async function served(t: TestContext, model: string) {
+  const { snapshot, warnings } = await loaded(t, `${upstreams}models:\n  - { id: m, ${model} }\n`);
+  return { operations: snapshot.models.resolve('m')?.model.operations, warnings };
+}
+
+test('operations are what the family offers where they are left out, with a warning if that is more than one', async (t) => {
+  const { operations, warnings } = await served(t, 'targets: [{ upstream: r }, { upstream: s }]');
+  assert.deepEqual(operations, ['rerank', 'embeddings']);
+  assert.deepEqual(warnings, [
+    'models[0].operations is left to family ranker, which offers rerank, embeddings; name those that the model serves',
+  ]);
+});
+
+test('left to targets of several families, they are what any of them offers', async (t) => {
+  const { operations, warnings } = await served(t, 'targets: [{ upstream: r }, { upstream: a }]');
+  assert.deepEqual(operations, ['completions', 'edits', 'rerank', 'moderations', 'embeddings']);
+  assert.deepEqual(warnings, [
+    'models[0].operations is left to families ranker and openai, which offer completions, edits, rerank, moderations, embeddings; name those that the model serves',
+  ]);
+});
+
+test('a target that is never called offers nothing', async (t) => {
+  const { operations } = await served(t, 'targets: [{ upstream: r }, { upstream: a, weight: 0 }]');
+  assert.deepEqual(operations, ['rerank', 'embeddings']);
+});
+
+test('one target that offers a named operation is enough, and the others are warned of', async (t) => {
+  const targets = 'targets: [{ upstream: a }, { upstream: r, priority: 1 }, { upstream: s, weight: 0 }]';
+  const { operations, warnings } = await served(t, `operations: [embeddings, rerank, edits, edits], ${targets}`);
+  assert.deepEqual(operations, ['embeddings', 'rerank', 'edits']);
+  assert.deepEqual(warnings, [
+    'models[0].targets[0]: family openai does not offer rerank, so this target is passed over for it',
+    'models[0].targets[1]: family ranker does not offer edits, so this target is passed over for it',
+  ]);
+});
+
+const modelOf = (fields: string) => `${upstreams}models:\n  - id: m\n${fields}`;
+
+const faultRows: readonly FaultRow[] = [
+  {
+    text: modelOf('    operations: [edits, rerank]\n    targets: [{ upstream: a }]'),
+    line: 7,
+    path: 'models[0].operations[1]',
+    says: /^rerank is not offered by targets\[0\] \(family openai\), which offers completions, edits, moderations, embeddings$/,
+  },
+  {
+    text: modelOf(
+      '    operations: [edits]\n    targets: [{ upstream: r }, { upstream: s }, { upstream: a, weight: 0 }]',
+    ),
+    line: 7,
+    path: 'models[0].operations[0]',
+    says: /by targets\[0\] \(family ranker\), which offers rerank, embeddings, nor by targets\[1\] \(family ranker\)/,
+  },
+  {
+    text: modelOf('    operations: [edits]\n    targets:\n      - { upstream: r }\n      - { upstream: nowhere }'),
+    line: 10,
+    path: 'models[0].targets[1].upstream',
+    says: /unknown upstream "nowhere"/,
+  },
+];
+
+test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));

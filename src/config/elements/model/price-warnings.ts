@@ -1,0 +1,158 @@
+/** Warns of prices that would let money go uncounted: those that nobody knows where there are budgets, and those that name no unit that is billed. */
+
+import { type Caps, noCaps } from '../../../core/caps.ts';
+import type { Operation } from '../../../core/operation.ts';
+import type { Model, Snapshot, Target } from '../../../core/snapshot.ts';
+import { toPathText } from '../../read/faults.ts';
+import type { ConfigurationDocument, Entry } from '../document.ts';
+import type { ModelEntry, TargetEntry } from './schema.ts';
+import { serves } from './targets.ts';
+
+type Written = Exclude<TargetEntry['price'], 'free' | 'unknown' | undefined>;
+type Unit = keyof Written;
+
+const inputUnits: readonly Unit[] = ['input', 'request', 'item'];
+
+/** By any of these, each is billed for what it mostly is. */
+const unitsOf: Readonly<Record<Operation, readonly Unit[]>> = {
+  completions: ['input', 'output', 'request', 'item'],
+  edits: ['input', 'output', 'request', 'item'],
+  rerank: ['search_unit', ...inputUnits],
+  moderations: [...inputUnits, 'image'],
+  embeddings: inputUnits,
+};
+
+/** Who may have budgets, compiled. */
+type Holders = Pick<Snapshot, 'keys' | 'projects'>;
+
+interface CalledTarget {
+  readonly entry: TargetEntry;
+  readonly target: Target;
+  /** `targets[1]`. */
+  readonly name: string;
+}
+
+export function* priceWarnings(
+  { models }: Pick<ConfigurationDocument, 'models'>,
+  compiled: readonly Model[],
+  holders: Holders,
+): Generator<undefined, string[], undefined> {
+  const byId = new Map(compiled.map((model) => [model.id, model]));
+  const isCounted = createCounted(holders);
+  const warnings: string[] = [];
+  for (const { path, value } of models) {
+    yield;
+    const model = byId.get(value.id);
+    if (model === undefined) continue;
+    const called = calledTargets(value, model);
+    warnings.push(
+      ...unknownPrices({ path, value }, called, isCounted(model)),
+      ...missingUnits({ path, value }, model, called),
+      ...perTokenPrices({ path, value }),
+    );
+  }
+  return warnings;
+}
+
+/** A target that has no weight costs nothing; one whose upstream is not there has a fault already. */
+function calledTargets(value: ModelEntry, model: Model): CalledTarget[] {
+  const byCall = new Map(model.targets.map((target) => [`${target.upstream.id} ${target.model}`, target]));
+  return value.targets.flatMap((entry, index) => {
+    const target = byCall.get(`${entry.upstream} ${entry.model ?? value.id}`);
+    return target === undefined || target.weight === 0 ? [] : [{ entry, target, name: `targets[${index}]` }];
+  });
+}
+
+/** Not where the operator wrote that it is unknown. `isCounted`: whoever calls the model may have a budget. */
+function unknownPrices(
+  { path, value }: Entry<ModelEntry>,
+  called: readonly CalledTarget[],
+  isCounted: boolean,
+): string[] {
+  const unknown = called.filter(
+    ({ entry, target }) =>
+      target.price === undefined &&
+      (entry.price ?? value.price) === undefined &&
+      (isCounted || hasBudgets(target.upstream.caps)),
+  );
+  if (unknown.length === 0) return [];
+  const whose = unknown.length === value.targets.length ? 'its price' : `the price of ${inWords(unknown)}`;
+  return [
+    `${toPathText(path)}: ${whose} is not known, so budgets do not count it; set price (or price: unknown, if that is meant)`,
+  ];
+}
+
+/** Whether what a model costs may count towards a budget, its upstreams' aside. */
+function createCounted({ keys, projects }: Holders): (model: Model) => boolean {
+  // Which keys of the store belong to a project is not known here.
+  if (projects.values().some(({ caps }) => hasBudgets(caps))) return () => true;
+  const named = new Set<string>();
+  for (const { caps, models } of keys.values()) if (hasBudgets(caps)) for (const name of models) named.add(name);
+  const patterns = [...named].filter((name) => name.includes('*'));
+  return ({ id, caps }) => {
+    if (hasBudgets(caps) || named.has(id)) return true;
+    return id.includes('*') ? named.size > 0 : patterns.some((pattern) => reaches(pattern, id));
+  };
+}
+
+const hasBudgets = ({ budgets }: Caps = noCaps): boolean => budgets.length > 0;
+
+/** A model that is a pattern itself may come to anything. */
+export function reaches(pattern: string, id: string): boolean {
+  const [before = '', after] = pattern.split('*');
+  if (id.includes('*')) return true;
+  if (after === undefined) return pattern === id;
+  return id.length >= before.length + after.length && id.startsWith(before) && id.endsWith(after);
+}
+
+/** The cheapest tokens that anybody sells cost several times as much a million, the dearest less than that each. */
+const suspectNanos = 1_000_000;
+const ofAMillion = ['input', 'cached_input', 'output'] as const satisfies readonly Unit[];
+
+/** Other gateways have prices by the token: taken for those of a million, nothing would ever be spent. */
+function perTokenPrices({ path, value }: Entry<ModelEntry>): string[] {
+  const written = [
+    { at: [...path, 'price'], price: value.price },
+    ...value.targets.map(({ price }, index) => ({ at: [...path, 'targets', index, 'price'], price })),
+  ];
+  return written.flatMap(({ at, price }) => {
+    if (price === undefined || typeof price === 'string') return [];
+    const units = ofAMillion.filter((unit) => {
+      const nanos = price[unit];
+      return nanos !== undefined && nanos > 0 && nanos < suspectNanos;
+    });
+    if (units.length === 0) return [];
+    return [
+      `${toPathText(at)}: ${units.join(' and ')} looks like the price of one token; prices here are for a million: write it a million times as high`,
+    ];
+  });
+}
+
+/** Once for each price that is written, though several targets may go by it. */
+function missingUnits({ path, value }: Entry<ModelEntry>, model: Model, called: readonly CalledTarget[]): string[] {
+  const warnings = new Set<string>();
+  for (const { entry, target, name } of called) {
+    const written = entry.price ?? value.price;
+    if (written === undefined || written === 'free' || written === 'unknown') continue;
+    const place = entry.price === undefined ? `${toPathText(path)}.price` : `${toPathText(path)}.${name}.price`;
+    for (const operation of model.operations) {
+      if (!serves({ path, target }, operation)) continue;
+      const warning = unitWarning(operation, written, target.bridge !== undefined);
+      if (warning !== undefined) warnings.add(`${place} ${warning}`);
+    }
+  }
+  return [...warnings];
+}
+
+function unitWarning(operation: Operation, written: Written, isBridged: boolean): string | undefined {
+  const units = unitsOf[operation];
+  const has = (unit: Unit): boolean => written[unit] !== undefined;
+  if (!units.some(has) && !(isBridged && has('output'))) {
+    return `names nothing that ${operation} is billed by, so it costs nothing; set one of ${units.join(', ')}`;
+  }
+  const isOfText = operation === 'completions' || operation === 'edits';
+  if (!isOfText || !has('input') || has('output') || has('request') || has('item')) return undefined;
+  return `has input without output, so the text that ${operation} makes costs nothing; set output (0, if that is meant)`;
+}
+
+const inWords = (targets: readonly CalledTarget[]): string => targets.map(({ name }) => name).join(', ');

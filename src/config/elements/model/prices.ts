@@ -1,0 +1,77 @@
+/** Prices as operators write them, and which one holds for a target: its own, its model's, the table's, or none. */
+
+import * as z from 'zod';
+import type { Price } from '../../../core/price.ts';
+import type { Upstream } from '../../../core/snapshot.ts';
+import { nanosPerDollar } from '../../../lib/money.ts';
+import { listedPrice } from '../../../prices/listed.ts';
+import { dollars, is, mapping, oneOf } from '../fields.ts';
+
+/** In dollars; above it, someone mistook the unit. */
+const highestPrice = 100_000;
+
+const rate = (what: string) =>
+  dollars(0, highestPrice * nanosPerDollar)
+    .optional()
+    .meta(is(what, { kind: 'amount' }));
+
+const priceMapping = mapping({
+  input: rate('US dollars for a million input tokens.'),
+  cached_input: rate('The same for those that the upstream had in its cache; without it, they cost what `input` says.'),
+  output: rate('US dollars for a million output tokens.'),
+  search_unit: rate('US dollars for a search unit, as rerankers count them.'),
+  request: rate('US dollars for a request.'),
+  item: rate('US dollars for an input, a prompt or a document.'),
+  image: rate('US dollars for an image.'),
+}).refine((written) => Object.values(written).some((amount) => amount !== undefined), {
+  error: 'at least one price; or free, or unknown',
+  when: ({ issues }) => issues.length === 0,
+});
+
+export const priceField = (whose: string, defaultText: string) =>
+  z
+    .union([priceMapping, oneOf(['free', 'unknown'])], { error: 'a mapping of prices, free or unknown' })
+    .optional()
+    .meta(
+      is(`${whose} \`unknown\` is not nothing: it is counted without a cost, and stops no one.`, {
+        kind: 'mapping, `free` or `unknown`',
+        defaultText,
+      }),
+    );
+
+type WrittenPrice = z.output<typeof priceMapping> | 'free' | 'unknown';
+
+const free: Price = Object.freeze({
+  input: 0,
+  cachedInput: 0,
+  output: 0,
+  searchUnit: 0,
+  request: 0,
+  item: 0,
+  image: 0,
+});
+
+/** `isMadeHere`: no one else sends a bill for it. */
+export function toPrice(
+  written: WrittenPrice | undefined,
+  upstream: Pick<Upstream, 'family' | 'origin'>,
+  model: string,
+  isMadeHere: boolean,
+): Price | undefined {
+  if (written === 'unknown') return undefined;
+  if (written === 'free') return free;
+  if (written !== undefined) return fromMapping(written);
+  return isMadeHere ? free : listedPrice(upstream.family.id, upstream.origin, model);
+}
+
+function fromMapping(written: z.output<typeof priceMapping>): Price {
+  return Object.freeze({
+    input: written.input,
+    cachedInput: written.cached_input,
+    output: written.output,
+    searchUnit: written.search_unit,
+    request: written.request,
+    item: written.item,
+    image: written.image,
+  });
+}

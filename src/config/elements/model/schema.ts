@@ -1,0 +1,177 @@
+/** An element of `models`, key by key. */
+
+import * as z from 'zod';
+import { scoreScales } from '../../../core/scores.ts';
+import { balances, type Retry, retryScopes } from '../../../core/snapshot.ts';
+import { tokenIdKinds } from '../../../core/translation.ts';
+import { capsFields } from '../caps.ts';
+import {
+  duration,
+  flag,
+  is,
+  later,
+  list,
+  mapping,
+  modelName,
+  oneOf,
+  operationList,
+  ownId,
+  shapeField,
+  text,
+  wholeNumber,
+} from '../fields.ts';
+import { priceField } from './prices.ts';
+
+export const standardRetry: Retry = Object.freeze({ scope: 'safe', attempts: 5 });
+
+const targetSchema = mapping({
+  upstream: ownId().meta(is('The ID of the upstream.')),
+  model: modelName()
+    .optional()
+    .meta(
+      is("The upstream's name for the model; `*` in it stands for what the pattern matched.", {
+        defaultText: "the model's ID",
+      }),
+    ),
+  priority: wholeNumber(0, 1_000_000)
+    .default(0)
+    .meta(is('Lower is tried first; the others are there for when those fail.')),
+  weight: wholeNumber(0, 1_000_000)
+    .default(1)
+    .meta(is('Its share of the calls among targets of the same priority. One with 0 is never called.')),
+  unsupported: oneOf(['refuse', 'drop'])
+    .optional()
+    .meta(
+      is('What becomes of a parameter that the upstream has no name for, where requests are translated for it.', {
+        defaultText: '`refuse`, save for what can be done without, such as `dimensions` and `user`',
+      }),
+    ),
+  defaults: z
+    .record(z.string(), z.unknown(), { error: 'a mapping of parameters to values' })
+    .default({})
+    .meta(
+      is(
+        'Parameters that a request gains where the client sent none. With any, each request is translated that can be.',
+        { kind: 'parameters to values' },
+      ),
+    ),
+  token_ids: oneOf(tokenIdKinds)
+    .default('decode')
+    .meta(
+      is(
+        "What lists of token IDs are taken for, by upstreams that have a vocabulary of their own: text in the vocabulary that goes with the model's name (`decode`), in the one named, or the upstream's own IDs (`pass`).",
+      ),
+    ),
+  scores: oneOf(scoreScales)
+    .optional()
+    .meta(
+      is('What its scores are when it reranks: logits without bounds (`raw`), or between 0 and 1 (`sigmoid`).', {
+        defaultText: 'what the family says, else unknown',
+      }),
+    ),
+  bridge: text('the name of a bridge')
+    .optional()
+    .meta(
+      is('Serves other operations by way of chat: `chat` completions and edits, `guard` moderations.', {
+        kind: '`chat` or `guard`',
+      }),
+    ),
+  price: priceField('What this target costs.', "the model's `price`"),
+});
+
+const scope = () => oneOf(retryScopes);
+
+const retry = z
+  .union(
+    [
+      scope().transform((written): Retry => ({ ...standardRetry, scope: written })),
+      mapping({
+        scope: scope()
+          .default(standardRetry.scope)
+          .meta(
+            is(
+              'What may be sent again though it may have arrived: embeddings, rerank and moderations (`safe`), or completions and edits too (`always`).',
+            ),
+          ),
+        attempts: wholeNumber(1, 10)
+          .default(standardRetry.attempts)
+          .meta(is('Calls for one request, at most. A call of which no byte left does not count.')),
+      }),
+    ],
+    { error: 'safe, always, or a mapping of scope and attempts' },
+  )
+  .prefault(standardRetry.scope)
+  .meta(
+    is('What happens after a failed call: whether another target is tried. `safe` and `always` alone set `scope`.', {
+      kind: '`safe`, `always` or mapping',
+    }),
+  );
+
+const hedge = mapping({
+  after: z.union([duration(), z.literal('p95')], { error: 'a time with its unit, such as 200ms, or p95' }).meta(
+    is('How long the first call may be without an answer; `p95`: as long as the slowest twentieth of calls takes.', {
+      kind: 'time or `p95`',
+    }),
+  ),
+})
+  .optional()
+  .meta(is('Sends a call that is slow to a second target; the first answer counts. Off by default.'));
+
+export const modelSchema = mapping({
+  id: modelName().meta(is('The name that clients use. One `*` makes it a pattern: `gpt-*`.')),
+  aliases: list(modelName(), 'a list of names')
+    .default([])
+    .meta(is('Further names for the same model.', { kind: 'list of names' })),
+  operations: operationList()
+    .optional()
+    .meta(is('What the model serves.', { kind: 'list of operations', defaultText: 'what the families offer' })),
+  visible: flag()
+    .default(true)
+    .meta(is('Whether lists show it. A hidden model does not answer on the rerank and embeddings routes.')),
+  space: modelName()
+    .optional()
+    .meta(is('The vector space of its embeddings, the same for every target.', { defaultText: "the target's model" })),
+  scores: oneOf(scoreScales)
+    .optional()
+    .meta(
+      is(
+        'What the scores of every target are brought to when it reranks: logits (`raw`), or between 0 and 1 (`sigmoid`).',
+        {
+          defaultText: 'as they come, which must be one scale for all targets of which it is known',
+        },
+      ),
+    ),
+  accepts_messages: flag()
+    .default(false)
+    .meta(is("Whether vLLM's `messages` may stand in for `input` on the embeddings route.")),
+  usage: oneOf(['pass', 'ask'])
+    .default('pass')
+    .meta(
+      is(
+        '`ask`: a stream of completions whose client does not have it counted goes out with `stream_options.include_usage`, and the event with the count is kept from the client.',
+      ),
+    ),
+  shape: shapeField(
+    'The service that its clients were written for, whose rerank answers and errors they read, where neither the request nor the key says.',
+  ),
+  targets: list(targetSchema).min(1, { error: 'at least one' }).meta(is('Who serves it.')),
+  balance: oneOf(balances)
+    .default('weighted')
+    .meta(
+      is(
+        'How calls are shared among targets of the same priority: by weight, to the one with the fewest calls under way, or to the one that answers fastest.',
+      ),
+    ),
+  retry,
+  hedge,
+  price: priceField(
+    'What each target costs that says nothing itself.',
+    'what the [table of prices](prices.md) says of it, else `unknown`',
+  ),
+  ...capsFields,
+  cache: later('Answering repeated items without a call.'),
+  coalesce: later('Joining small calls into one.'),
+});
+
+export type TargetEntry = z.output<typeof modelSchema>['targets'][number];
+export type ModelEntry = z.output<typeof modelSchema>;

@@ -1,0 +1,207 @@
+/** Who serves a model: targets with their upstreams, and where each stands in the file. */
+
+import type { Offer } from '../../../core/family.ts';
+import { labels, type Operation, operations } from '../../../core/operation.ts';
+import { offerKey, type Target, type Upstream } from '../../../core/snapshot.ts';
+import type { TokenIds } from '../../../core/translation.ts';
+import { fromPlain, type Json } from '../../../lib/json-text.ts';
+import { nearestName } from '../../../lib/nearest-name.ts';
+import { type Path, suggestion, toPathText } from '../../read/faults.ts';
+import { type CompileContext, checkPattern, placeOf, quoted } from '../context.ts';
+import type { ConfigurationDocument, Entry } from '../document.ts';
+import { toOfferMap } from '../upstream/offers.ts';
+import { toPrice } from './prices.ts';
+import type { ModelEntry, TargetEntry } from './schema.ts';
+import { toTargetScores, withoutScores } from './target-scores.ts';
+
+export interface PlacedTarget {
+  readonly path: Path;
+  readonly target: Target;
+}
+
+export type PlacedTargets = readonly [PlacedTarget, ...PlacedTarget[]];
+
+/** Fewer than the file has where an upstream is not there. */
+export function toTargets(
+  { path, value }: Entry<ModelEntry>,
+  document: ConfigurationDocument,
+  upstreams: ReadonlyMap<string, Upstream>,
+  context: CompileContext,
+): PlacedTarget[] {
+  if (value.targets.every(({ weight }) => weight === 0)) {
+    context.faults.add(
+      [...path, 'targets'],
+      'every weight is 0, so nothing would be called; give one of them a weight of 1 or more',
+    );
+  }
+  const places = new Map<string, Path>();
+  return value.targets.flatMap((entry, index) => {
+    const at = [...path, 'targets', index];
+    const name = entry.model ?? value.id;
+    checkName(name, value.id, [...at, 'model'], context);
+    const same = `${entry.upstream} ${name}`;
+    const first = places.get(same);
+    if (first === undefined) places.set(same, at);
+    else {
+      context.faults.add(
+        at,
+        `is the same upstream and model as ${placeOf(first, context)}; keep one, with the weight of both`,
+      );
+    }
+    const upstream = upstreams.get(entry.upstream);
+    if (upstream === undefined) {
+      reportUnknown(entry, at, document, context);
+      return [];
+    }
+    return [{ path: at, target: toTarget(entry, upstream, name, value, at, context) }];
+  });
+}
+
+function toTarget(
+  entry: TargetEntry,
+  upstream: Upstream,
+  model: string,
+  owner: ModelEntry,
+  path: Path,
+  context: CompileContext,
+): Target {
+  const { priority, weight, bridge, unsupported, token_ids: tokenIds } = entry;
+  const offers = toBridgeOffers(entry, upstream, path, context) ?? upstream.offers;
+  warnOfTokenIds(tokenIds, offers, path, context);
+  const scores = toTargetScores(entry, owner, model, offers, path, context);
+  const defaults = toDefaults(entry, offers, owner.operations ?? operations, path, context);
+  return Object.freeze({
+    upstream: bridge === undefined ? upstream : asBridged(upstream),
+    model,
+    priority,
+    weight,
+    price: toPrice(entry.price ?? owner.price, upstream, model, isMadeInside(upstream)),
+    bridge,
+    offers,
+    unsupported,
+    tokenIds,
+    scores,
+    defaults: withoutScores(defaults, scores),
+  });
+}
+
+/** Its answers are made in this process, and nobody sends a bill for them. */
+function isMadeInside({ offers }: Upstream): boolean {
+  return offers.values().some(({ make }) => make !== undefined);
+}
+
+/** The same upstream, with its keys as its chat takes them. */
+function asBridged(upstream: Upstream): Upstream {
+  const { chatCredentials: credentials } = upstream;
+  return credentials === undefined ? upstream : Object.freeze({ ...upstream, credentials });
+}
+
+/** What a bridge serves, and nothing else: the model behind it speaks chat. */
+function toBridgeOffers(
+  { bridge }: TargetEntry,
+  { family, options }: Upstream,
+  path: Path,
+  context: CompileContext,
+): ReadonlyMap<string, Offer> | undefined {
+  if (bridge === undefined) return undefined;
+  const bridges = family.bridges?.(options) ?? {};
+  const offers = Object.hasOwn(bridges, bridge) ? bridges[bridge] : undefined;
+  if (offers !== undefined) return toOfferMap(offers, options, () => true);
+  const at = [...path, 'bridge'];
+  const known = Object.keys(bridges);
+  if (known.length === 0) {
+    context.faults.add(at, `family ${family.id} speaks no chat, so there is nothing to bridge to; leave this out`);
+  } else {
+    const hint = suggestion(nearestName(bridge, known)) || `; known are ${known.join(', ')}`;
+    context.faults.add(at, `unknown bridge ${quoted(context, at, bridge)}${hint}`);
+  }
+  return undefined;
+}
+
+function toDefaults(
+  { defaults }: TargetEntry,
+  offers: ReadonlyMap<string, Offer>,
+  served: readonly Operation[],
+  path: Path,
+  { faults, warnings }: CompileContext,
+): Readonly<Record<string, Json>> {
+  // What is null is not there.
+  const entries = Object.entries(defaults).filter(([, value]) => value !== null);
+  for (const [name] of entries) {
+    const mend = mendOf(name.toLowerCase());
+    if (mend !== undefined) faults.add([...path, 'defaults', name], `can have no default: ${mend}`);
+  }
+  if (entries.length > 0 && !isTranslated(offers, served)) {
+    warnings.push(`${toPathText([...path, 'defaults'])} has no effect, as the bytes of a request pass as they came`);
+  }
+  return Object.freeze(Object.fromEntries(entries.map(([name, value]) => [name, fromPlain(value)])));
+}
+
+function warnOfTokenIds(
+  tokenIds: TokenIds,
+  offers: ReadonlyMap<string, Offer>,
+  path: Path,
+  { warnings }: CompileContext,
+): void {
+  if (tokenIds !== 'pass') return;
+  for (const peril of new Set([...offers.values()].map(({ perilOfTokenIds }) => perilOfTokenIds))) {
+    if (peril === undefined) continue;
+    warnings.push(
+      `${toPathText([...path, 'token_ids'])}: pass lets clients send any number for a token ID, and ${peril}; leave it out, unless every client knows the model's own vocabulary`,
+    );
+  }
+}
+
+const questions = new Set(['prompt', 'input', 'instruction', 'query', 'documents', 'messages']);
+
+/** What to do in place of a default that every request would break on, or that would answer another question. */
+function mendOf(parameter: string): string | undefined {
+  if (parameter === 'model') return "leave it out, and write the upstream's name for the model in the target's model";
+  if (parameter === 'stream') return 'leave it out; the client says whether it wants a stream';
+  if (questions.has(parameter)) return 'leave it out; it is what the client asks';
+  return undefined;
+}
+
+function isTranslated(offers: ReadonlyMap<string, Offer>, served: readonly Operation[]): boolean {
+  return labels.some((label) =>
+    served.some((operation) => offers.get(offerKey(label, operation))?.translation !== undefined),
+  );
+}
+
+function checkName(name: string, modelId: string, path: Path, context: CompileContext): void {
+  checkPattern(name, path, context);
+  if (name.includes('*') && !modelId.includes('*')) {
+    context.faults.add(path, "holds a *, which stands for what the model's own pattern matched, but its ID has none");
+  }
+}
+
+function reportUnknown(
+  { upstream }: TargetEntry,
+  path: Path,
+  { upstreamIds, nearestUpstream }: ConfigurationDocument,
+  context: CompileContext,
+): void {
+  if (upstreamIds.has(upstream)) return; // it is in the file, with a fault of its own
+  const at = [...path, 'upstream'];
+  const hint = suggestion(nearestUpstream(upstream)) || '; declare it under upstreams';
+  context.faults.add(at, `unknown upstream ${quoted(context, at, upstream)}${hint}`);
+}
+
+/** Those with a weight; where none has one, which is a fault, all of them. */
+export function calledOf(targets: PlacedTargets): PlacedTargets {
+  const [first, ...others] = targets.filter(({ target }) => target.weight > 0);
+  return first === undefined ? targets : [first, ...others];
+}
+
+/** `targets[1]`: within its model, a place says more than a name, and gives nothing away. */
+export function nameOf({ path }: PlacedTarget): string {
+  return toPathText(path.slice(-2));
+}
+
+export function serves({ target }: PlacedTarget, operation: Operation): boolean {
+  return labels.some((label) => target.offers.has(offerKey(label, operation)));
+}
+
+export function servedBy(target: PlacedTarget): Operation[] {
+  return operations.filter((operation) => serves(target, operation));
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { assertFaults, faultsOf, loaded } from '../../../../test/support/configuration.ts';
+import { defineFamily, type Family } from '../../../core/family.ts';
+import { isJsonObject, writeJson } from '../../../lib/json-text.ts';
+import { routes } from '../../../routes/index.ts';
+
+const translation = {
+  ask() {
+    throw new TypeError('nobody asks');
+  },
+};
+
+const talker = defineFamily({
+  id: 'talker',
+  title: 'A service that speaks chat, and one operation in its own way',
+  baseUrl: 'https://h.test',
+  chat: '/chat',
+  bridges: ({ tone = 'calm' }) => ({
+    chat: { openai: { completions: { path: `/chat/${tone}/{tone}`, translation, translatedBy: 'chat' } } },
+    guard: { openai: { moderations: { path: '/chat', translation } } },
+  }),
+  options: { tone: { description: 'How it speaks.', default: 'loud' } },
+  offers: { openai: { rerank: { path: '/rerank', translation }, embeddings: { path: '/embed' } } },
+});
+
+const mute = defineFamily({
+  id: 'mute',
+  title: 'A service of bytes',
+  baseUrl: 'https://h.test',
+  offers: { openai: { embeddings: { path: '/embed', perilOfTokenIds: 'it falls silent' } } },
+});
+const families: readonly Family[] = [talker, mute];
+
+const textOf = (target: string, model = '', upstream = 'family: talker'): string =>
+  `upstreams: [{ id: a, ${upstream} }]\nmodels: [{ id: m, targets: [{ upstream: a${target} }]${model} }]`;
+
+async function targetOf(t: TestContext, ...texts: Parameters<typeof textOf>) {
+  const { snapshot, warnings } = await loaded(t, textOf(...texts), { families });
+  const [model] = snapshot.models.all;
+  assert.ok(model);
+  return { target: model.targets[0], model, warnings };
+}
+
+test('a target offers what its upstream does, takes parameters as the family will, and adds none', async (t) => {
+  const { target, model, warnings } = await targetOf(t, '');
+  assert.equal(target.offers, target.upstream.offers);
+  assert.deepEqual([target.unsupported, target.tokenIds, Object.keys(target.defaults)], [undefined, 'decode', []]);
+  assert.deepEqual(model.operations, ['rerank', 'embeddings']);
+  assert.equal(target.upstream.answerLimitBytes, 64 * 1024 * 1024);
+  assert.equal(
+    warnings.some((warning) => warning.includes('defaults')),
+    false,
+  );
+});
+
+test('token IDs that pass are warned of where more than an error may come of them', async (t) => {
+  const warningsOf = async (family: string, tokenIds: string) =>
+    (await targetOf(t, `, token_ids: ${tokenIds}`, '', `family: ${family}`)).warnings.filter((text) =>
+      text.includes('token_ids'),
+    );
+  assert.deepEqual(await warningsOf('mute', 'pass'), [
+    "models[0].targets[0].token_ids: pass lets clients send any number for a token ID, and it falls silent; leave it out, unless every client knows the model's own vocabulary",
+  ]);
+  assert.deepEqual(await warningsOf('mute', 'decode'), []);
+  assert.deepEqual(await warningsOf('talker', 'pass'), []);
+});
+
+test('a bridge stands in place of what the family offers, with the options in its paths', async (t) => {
+  const { target, model } = await targetOf(t, ', bridge: chat');
+  assert.deepEqual([...target.offers.keys()], ['openai completions']);
+  assert.equal(target.offers.get('openai completions')?.path, '/chat/loud/loud');
+  assert.deepEqual(model.operations, ['completions']);
+  const guard = await targetOf(t, ', bridge: guard', '', 'family: talker, options: { tone: soft }');
+  assert.deepEqual(guard.model.operations, ['moderations']);
+});
+
+test('a bridge that is not there is at fault, by its name', async (t) => {
+  for (const [bridge, family, says] of [
+    ['chta', 'talker', /unknown bridge "chta"; did you mean chat\?/],
+    ['zzz', 'talker', /unknown bridge "zzz"; known are chat, guard/],
+    ['__proto__', 'talker', /unknown bridge "__proto__"; known are/],
+    ['constructor', 'talker', /unknown bridge "constructor"; known are/],
+    ['chat', 'mute', /family mute speaks no chat, so there is nothing to bridge to; leave this out/],
+  ] as const) {
+    const [fault, ...others] = await faultsOf(t, textOf(`, bridge: "${bridge}"`, '', `family: ${family}`), {
+      families,
+    });
+    assert.deepEqual([fault?.path, others], ['models[0].targets[0].bridge', []]);
+    assert.match(String(fault?.message), says);
+  }
+});
+
+test('defaults are kept as they are sent; what is null is not there', async (t) => {
+  const { target } = await targetOf(t, ', defaults: { a: 1.5, b: [x, null], c: { d: true }, e: null, constructor: 2 }');
+  assert.ok(isJsonObject(target.defaults));
+  assert.equal(writeJson(target.defaults).toString(), '{"a":1.5,"b":["x",null],"c":{"d":true},"constructor":2}');
+  assert.ok(Object.isFrozen(target.defaults));
+});
+
+/** What the routes want of every request. */
+const required = new Set(routes.flatMap((route) => Object.keys(route.required)));
+
+test('what every request asks has no default: the place is named, and what to do instead', async (t) => {
+  for (const [name, says] of [
+    ['model', /can have no default: leave it out, and write the upstream's name for the model in the target's model/],
+    ['stream', /can have no default: leave it out; the client says whether/],
+    ...['Input', 'messages', ...required].map(
+      (one) => [one, /can have no default: leave it out; it is what the client asks/] as const,
+    ),
+  ] as const) {
+    const faults = await faultsOf(t, textOf(`, defaults: { a: 1, ${name}: x }`), { families });
+    assert.deepEqual(
+      faults.map(({ path, line }) => [path, line]),
+      [[`models[0].targets[0].defaults.${name}`, 2]],
+    );
+    assert.match(String(faults[0]?.message), says);
+  }
+  const { target } = await targetOf(t, ', defaults: { model: null, input_type: x }');
+  assert.deepEqual(Object.keys(target.defaults), ['input_type']);
+});
+
+test('defaults that no request can gain are warned of', async (t) => {
+  const about = async (...texts: Parameters<typeof textOf>) =>
+    (await targetOf(t, ...texts)).warnings.filter((warning) => warning.includes('defaults'));
+  const warned = ['models[0].targets[0].defaults has no effect, as the bytes of a request pass as they came'];
+  assert.deepEqual(await about(', defaults: { a: 1 }'), []);
+  assert.deepEqual(await about(', defaults: { a: 1 }', ', operations: [rerank]'), []);
+  assert.deepEqual(await about(', defaults: { a: 1 }', ', operations: [embeddings]'), warned);
+  assert.deepEqual(await about(', defaults: { a: 1 }', '', 'family: mute'), warned);
+  assert.deepEqual(await about(', defaults: {}', '', 'family: mute'), []);
+  assert.deepEqual(await about(', defaults: { a: null }', '', 'family: mute'), []);
+  assert.deepEqual(await about(', defaults: { a: 1 }, bridge: chat'), []);
+});
+
+test('sizes, choices and kinds are checked as everywhere', async (t) => {
+  const { target } = await targetOf(
+    t,
+    ', token_ids: o200k_base, unsupported: drop',
+    '',
+    'family: talker, answer_limit: 1KiB',
+  );
+  assert.deepEqual(
+    [target.tokenIds, target.unsupported, target.upstream.answerLimitBytes],
+    ['o200k_base', 'drop', 1024],
+  );
+  const row = (target: string, path: string, says: RegExp) => ({
+    text: textOf(target, '', 'family: openai'),
+    line: 2,
+    path,
+    says,
+  });
+  await assertFaults(t, [
+    row(', unsupported: ignore', 'models[0].targets[0].unsupported', /wanted: one of refuse, drop/),
+    row(', token_ids: gpt2', 'models[0].targets[0].token_ids', /wanted: .*decode.*pass/),
+    row(', defaults: [a]', 'models[0].targets[0].defaults', /wanted: a mapping of parameters to values/),
+    row(', bridge: 1', 'models[0].targets[0].bridge', /wanted: the name of a bridge/),
+    ...['1023', '2GiB', '"much"', '-1'].map((limit) => ({
+      text: `upstreams: [{ id: a, family: openai, answer_limit: ${limit} }]`,
+      line: 1,
+      path: 'upstreams[0].answer_limit',
+      says: /wanted: /,
+    })),
+  ]);
+});

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertFaults, type FaultRow, loaded } from '../../../test/support/configuration.ts';
+
+test('console, ledger and alerts have their defaults', async (t) => {
+  const { snapshot } = await loaded(t, 'server: {}');
+  assert.deepEqual(snapshot.console, {
+    host: '127.0.0.1',
+    port: 4001,
+    isPortGiven: false,
+    token: undefined,
+    url: undefined,
+    oidc: undefined,
+  });
+  assert.deepEqual(snapshot.ledger, {
+    directory: 'data/journal',
+    durability: 'fast',
+    retentionMs: 90 * 86_400_000,
+    hiddenFields: [],
+  });
+  assert.deepEqual(snapshot.alerts, { webhooks: [] });
+  assert.equal(snapshot.redis, undefined);
+});
+
+test('what is written holds, and that a port was written is known', async (t) => {
+  const { snapshot, notices } = await loaded(
+    t,
+    `console: { host: 0.0.0.0, port: 4001, token: a-token-of-24-characters, url: https://Postern.example/ }
+ledger: { journal: /var/journal, durability: strict, retention: 1d }
+alerts: { webhooks: [{ url: https://hooks.example/x, secret: a-secret-of-16-c }, { url: "http://127.0.0.1:9" }] }
+redis: rediss://u:p@host:6380/1
+store: postgresql://u:p@host/db`,
+  );
+  const token = 'a-token-of-24-characters';
+  assert.deepEqual(snapshot.console, {
+    host: '0.0.0.0',
+    port: 4001,
+    isPortGiven: true,
+    token,
+    url: 'https://postern.example',
+    oidc: undefined,
+  });
+  assert.deepEqual(snapshot.ledger, {
+    directory: '/var/journal',
+    durability: 'strict',
+    retentionMs: 86_400_000,
+    hiddenFields: [],
+  });
+  assert.deepEqual(snapshot.alerts.webhooks, [
+    { url: 'https://hooks.example/x', secret: 'a-secret-of-16-c', addresses: undefined },
+    { url: 'http://127.0.0.1:9', secret: undefined, addresses: undefined },
+  ]);
+  assert.equal(snapshot.redis, 'rediss://u:p@host:6380/1');
+  assert.equal(snapshot.store, 'postgresql://u:p@host/db');
+  assert.deepEqual(notices, []);
+});
+
+test('only a console that no other machine reaches needs no token', async (t) => {
+  for (const host of ['127.0.0.1', '127.8.0.1', '"::1"', 'localhost']) await loaded(t, `console: { host: ${host} }`);
+});
+
+const faultRows: readonly FaultRow[] = [
+  ...['0.0.0.0', '"::"', '10.0.0.1', 'console.internal', '"::ffff:10.0.0.1"'].map((host) => ({
+    text: `console:\n  host: ${host}`,
+    line: 1,
+    path: 'console.token',
+    says: /other machines reach console\.host, so set a token of at least 24 characters/,
+  })),
+  {
+    text: 'console: { token: short }',
+    line: 1,
+    path: 'console.token',
+    says: /at least 24 visible ASCII.*; came: other text/,
+  },
+  {
+    text: 'console: { host: "[::1]", token: a-token-of-24-characters }',
+    line: 1,
+    path: 'console.host',
+    says: /without brackets/,
+  },
+  ...['postern.example', 'https://x/path', 'https://u:p@x', 'ftp://x'].map((url) => ({
+    text: `console: { url: "${url}" }`,
+    line: 1,
+    path: 'console.url',
+    says: /an http:\/\/ or https:\/\/ URL without a path/,
+  })),
+  { text: 'console: { port: 70000 }', line: 1, path: 'console.port', says: /from 0 to 65535/ },
+  { text: 'ledger: { durability: slow }', line: 1, path: 'ledger.durability', says: /one of fast, strict/ },
+  { text: 'ledger: { retention: 1h }', line: 1, path: 'ledger.retention', says: /from 1d to 3650d/ },
+  {
+    text: 'alerts: { webhooks: [{ url: "ftp://x" }] }',
+    line: 1,
+    path: 'alerts.webhooks[0].url',
+    says: /an http:\/\/ or https:\/\/ URL; came: other text/,
+  },
+  {
+    text: 'alerts: { webhooks: [{ url: "https://u:p@x/" }] }',
+    line: 1,
+    path: 'alerts.webhooks[0].url',
+    says: /without a user name and a password/,
+  },
+  {
+    text: 'redis: "redis://u:p@host:99999"',
+    line: 1,
+    path: 'redis',
+    says: /redis:\/\/user:password@host:6379\/2; this one cannot/,
+  },
+  { text: 'redis: "redis://u:p@[::1"', line: 1, path: 'redis', says: /this one cannot be read/ },
+  { text: 'redis: "redis://host/two"', line: 1, path: 'redis', says: /this one cannot be read/ },
+  { text: 'redis: "redis://host/1/2"', line: 1, path: 'redis', says: /this one cannot be read/ },
+  { text: 'redis: "redis://?db=2"', line: 1, path: 'redis', says: /this one cannot be read/ },
+  { text: 'redis: "http://x"', line: 1, path: 'redis', says: /a redis:\/\/ or rediss:\/\/ URL/ },
+];
+
+test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));

@@ -1,0 +1,70 @@
+/** Asks the schema what it says about a place in the file. */
+
+import * as z from 'zod';
+import type { Path } from '../read/faults.ts';
+
+type Schema = z.core.$ZodType;
+
+/** The schema without what makes it optional or gives it a default. */
+export function bare(schema: Schema): Schema {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
+    return bare(schema.def.innerType);
+  }
+  if (schema instanceof z.ZodPipe) return bare(schema.def.in);
+  return schema;
+}
+
+function childOf(schema: Schema, step: string | number): Schema | undefined {
+  const inner = bare(schema);
+  if (inner instanceof z.ZodObject) {
+    return typeof step === 'string' && Object.hasOwn(inner.def.shape, step) ? inner.def.shape[step] : undefined;
+  }
+  if (inner instanceof z.ZodArray) return inner.def.element;
+  if (inner instanceof z.ZodRecord) return inner.def.valueType;
+  if (inner instanceof z.ZodUnion) return firstDefined(inner.def.options, (option) => childOf(option, step));
+  return undefined;
+}
+
+function firstDefined<T, R>(items: readonly T[], read: (item: T) => R | undefined): R | undefined {
+  for (const item of items) {
+    const found = read(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+export function schemaAt(root: Schema, path: Path): Schema | undefined {
+  let schema: Schema | undefined = root;
+  for (const step of path) {
+    schema = schema && childOf(schema, step);
+  }
+  return schema;
+}
+
+/** Whether the value there is one that no message may repeat. */
+export function isSecretAt(root: Schema, path: Path): boolean {
+  const schema = schemaAt(root, path);
+  return schema instanceof z.ZodType && schema.meta()?.secret === true;
+}
+
+/** The keys that may stand in the mapping there. */
+export function keysAt(root: Schema, path: Path): string[] {
+  const schema = schemaAt(root, path);
+  return schema === undefined ? [] : keysOf(schema);
+}
+
+function keysOf(schema: Schema): string[] {
+  const inner = bare(schema);
+  if (inner instanceof z.ZodUnion) return inner.def.options.flatMap(keysOf);
+  return inner instanceof z.ZodObject ? Object.keys(inner.def.shape) : [];
+}
+
+/** Whether a single value may stand there, and not just a list or a mapping. */
+export function wantsScalar(root: Schema, path: Path): boolean {
+  const schema = schemaAt(root, path);
+  const inner = schema && bare(schema);
+  return (
+    inner !== undefined &&
+    !(inner instanceof z.ZodObject || inner instanceof z.ZodArray || inner instanceof z.ZodRecord)
+  );
+}

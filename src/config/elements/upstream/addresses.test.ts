@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createDirectory, faultsOf, loaded, sampleFamilies } from '../../../../test/support/configuration.ts';
+import { toResource } from '../../../../test/support/memory-resources.ts';
+import { loadConfiguration } from '../../load.ts';
+
+async function load(t: TestContext, text: string, baseUrl: string) {
+  const cwd = await createDirectory(t, { 'postern.yaml': text });
+  const resources = [toResource('upstream', { id: 'a', family: 'homemade', base_url: baseUrl })];
+  return loadConfiguration({ env: {}, families: sampleFamilies, resources, cwd });
+}
+
+test('upstreams of the store may be where the rule says, and those of the file anywhere', async (t) => {
+  const found = await load(
+    t,
+    'upstreams: [{ id: f, family: homemade, base_url: "http://169.254.169.254" }]\n',
+    'http://127.0.0.1:7',
+  );
+  assert.ok(found.ok, JSON.stringify(found));
+  assert.equal(found.snapshot.upstreams.get('f')?.addresses, undefined);
+  const rule = found.snapshot.upstreams.get('a')?.addresses;
+  assert.equal(rule, found.snapshot.upstreamAddresses);
+  assert.deepEqual([rule?.permits('10.0.0.1'), rule?.permits('169.254.169.254')], [true, false]);
+});
+
+test('a literal address that is refused is a fault of base_url, in every spelling', async (t) => {
+  for (const host of [
+    '169.254.169.254',
+    '2852039166',
+    '0xa9fea9fe',
+    '0251.0376.0251.0376',
+    '[::ffff:a9fe:a9fe]',
+    '0',
+  ]) {
+    const found = await load(t, 'server: {}\n', `http://${host}/v1`);
+    assert.ok(!found.ok, host);
+    assert.match(
+      found.faults[0]?.message ?? '',
+      /^leads to \S+, which is not allowed for upstreams of the store/,
+      host,
+    );
+    assert.equal(found.faults[0]?.path, 'base_url');
+  }
+});
+
+test('a socket of this machine is for upstreams of the file alone, whatever the rule admits', async (t) => {
+  const inFile = 'upstreams: [{ id: f, family: homemade, base_url: "unix:/run/x.sock:/v1" }]\n';
+  const found = await load(t, inFile, 'http://127.0.0.1:7');
+  assert.ok(found.ok, JSON.stringify(found));
+  assert.equal(found.snapshot.upstreams.get('f')?.origin, 'unix:/run/x.sock:');
+  const spellings = [
+    'unix:/run/x.sock:/v1',
+    'unix:/run/x.sock',
+    'unix:run',
+    'unix:',
+    'UNIX:/run/x.sock',
+    'unix://h/v1',
+  ];
+  for (const text of ['server: {}\n', 'upstream_addresses: { allow: [0.0.0.0/0, "::/0"] }\n']) {
+    for (const written of spellings) {
+      const refused = await load(t, text, written);
+      assert.ok(!refused.ok, written);
+      assert.equal(refused.faults[0]?.path, 'base_url');
+      const says = written.startsWith('unix:') ? /names a socket of the machine/ : /begins with http/;
+      assert.match(refused.faults[0]?.message ?? '', says, written);
+    }
+  }
+});
+
+test('the file widens and narrows the rule', async (t) => {
+  const wide = await load(t, 'upstream_addresses: { allow: [100.64.0.0/10] }\n', 'http://100.64.0.1');
+  assert.ok(wide.ok, JSON.stringify(wide));
+  const narrow = await load(t, 'upstream_addresses: { deny: [127.0.0.0/8] }\n', 'http://127.0.0.1');
+  assert.ok(!narrow.ok);
+});
+
+test('what is no address and no range is a fault', async (t) => {
+  const faults = await faultsOf(t, 'upstream_addresses: { allow: [10.0.0.0/33], deny: [localhost] }\n');
+  assert.deepEqual(
+    faults.map(({ path }) => path),
+    ['upstream_addresses.allow[0]', 'upstream_addresses.deny[0]'],
+  );
+});
+
+test('nothing is set where nothing is said', async (t) => {
+  const { snapshot } = await loaded(t, 'server: {}\n');
+  assert.equal(snapshot.upstreamAddresses.permits('100.64.0.1'), false);
+});

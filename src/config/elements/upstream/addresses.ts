@@ -1,0 +1,27 @@
+/** The section `upstream_addresses`, and what of an address can be judged before anyone connects to it. */
+
+import { isIP } from 'node:net';
+import { type AddressRule, createAddressRule } from '../../../lib/address-rule.ts';
+import type { Path } from '../../read/faults.ts';
+import { managerOf } from '../../store/resources.ts';
+import type { CompileContext } from '../context.ts';
+import type { Settings } from '../schema.ts';
+import { checkAddresses } from '../server/compile.ts';
+
+export function toAddressRule({ allow, deny }: Settings['upstream_addresses'], context: CompileContext): AddressRule {
+  checkAddresses(allow, ['upstream_addresses', 'allow'], context);
+  checkAddresses(deny, ['upstream_addresses', 'deny'], context);
+  return createAddressRule({ allow, deny });
+}
+
+/** What the file declares is the operator's, and goes anywhere. */
+export function addressRuleFor(path: Path, rule: AddressRule): AddressRule | undefined {
+  return managerOf(path) === 'store' ? rule : undefined;
+}
+
+/** What is wrong with an address that needs no look-up; where a name leads is seen when it is connected to. */
+export function literalFault(rule: AddressRule | undefined, { hostname }: URL): string | undefined {
+  const address = hostname.replace(/^\[(.*)\]$/, '$1');
+  if (rule === undefined || isIP(address) === 0 || rule.permits(address)) return undefined;
+  return `leads to ${address}, which is not allowed for upstreams of the store; write another address, or have the operator admit it with upstream_addresses.allow in the configuration file`;
+}

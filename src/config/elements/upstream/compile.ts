@@ -1,0 +1,283 @@
+/** The `upstreams` section as the pipeline uses it: addresses resolved, credentials read, headers ready to send. */
+
+import {
+  type Auth,
+  type Family,
+  isMadeHere,
+  type Offer,
+  type Offers,
+  type Options,
+  offersOf,
+  type Signer,
+  withOptions,
+} from '../../../core/family.ts';
+import type { Upstream } from '../../../core/snapshot.ts';
+import type { AddressRule } from '../../../lib/address-rule.ts';
+import { nearestName } from '../../../lib/nearest-name.ts';
+import {
+  isSocketPath,
+  isSocketUrl,
+  longestSocketPath,
+  toSocketOrigin,
+  toSocketUrl,
+} from '../../../lib/socket-origin.ts';
+import { type Path, suggestion, toPathText } from '../../read/faults.ts';
+import { toCaps } from '../caps.ts';
+import { type CompileContext, createClaims, quoted } from '../context.ts';
+import type { Entry } from '../document.ts';
+import { addressWarnings, lacksCredential } from './address-warnings.ts';
+import { addressRuleFor, literalFault } from './addresses.ts';
+import { type Key, readKeys, toCredentials } from './credentials.ts';
+import { toFamilyOptions } from './family-options.ts';
+import { toForwardHeaders, toResponseHeaders, toStaticHeaders } from './header-rules.ts';
+import { toHealthCheck } from './health-check.ts';
+import { toLimits } from './limits.ts';
+import { toOfferMap } from './offers.ts';
+import type { UpstreamEntry } from './schema.ts';
+import { toScreening } from './screening.ts';
+import { toTimeouts } from './timeouts.ts';
+import { toUpstreamTls } from './tls.ts';
+
+export interface CompiledUpstreams {
+  readonly byId: ReadonlyMap<string, Upstream>;
+  /** How many credentials each upstream has, by its ID. */
+  readonly credentialCounts: ReadonlyMap<string, number>;
+}
+
+/** `rule`: where those of the store may be. */
+export function* compileUpstreams(
+  entries: readonly Entry<UpstreamEntry>[],
+  rule: AddressRule,
+  context: CompileContext,
+): Generator<undefined, CompiledUpstreams, undefined> {
+  const claim = createClaims(context);
+  const byId = new Map<string, Upstream>();
+  const credentialCounts = new Map<string, number>();
+  for (const { path, value } of entries) {
+    yield;
+    const isFirst = claim(value.id, [...path, 'id']);
+    const family = findFamily(value.family, [...path, 'family'], context);
+    const keys = readKeys(value, family?.credential, path, context);
+    if (family === undefined) continue;
+    const upstream = compileUpstream(value, family, keys, addressRuleFor(path, rule), path, context);
+    if (!isFirst) continue;
+    byId.set(value.id, upstream);
+    credentialCounts.set(value.id, keys.length);
+  }
+  return { byId, credentialCounts };
+}
+
+function findFamily(id: string, path: Path, context: CompileContext): Family | undefined {
+  const { families, faults } = context;
+  const family = families.find((one) => one.id === id);
+  if (family === undefined) {
+    const known = families.map((one) => one.id);
+    const near = nearestName(id, known);
+    const hint = near === undefined ? `; known are ${known.join(', ')}` : suggestion(near);
+    faults.add(path, `unknown family ${quoted(context, path, id)}${hint}`);
+  }
+  return family;
+}
+
+function compileUpstream(
+  entry: UpstreamEntry,
+  family: Family,
+  keys: readonly Key[],
+  addresses: AddressRule | undefined,
+  path: Path,
+  context: CompileContext,
+): Upstream {
+  const options = toFamilyOptions(entry, family, [...path, 'options'], context);
+  const auth = typeof family.auth === 'function' ? family.auth(options) : family.auth;
+  const offers = offersOf(family, options);
+  const address = toAddress(entry, family, offers, options, addresses, path, context);
+  checkNetworkSections(entry, family, offers, address, path, context);
+  const staticHeaders = new Map([
+    ...Object.entries(family.headers ?? {}),
+    ...toStaticHeaders(entry.headers, [...path, 'headers'], context),
+  ]);
+  const toSigner = toSignerMaker(family, options, context);
+  const credentialsFor = (header: Auth | undefined): Upstream['credentials'] =>
+    Object.freeze(toCredentials(entry.id, keys, header, staticHeaders, toSigner));
+  const standard = family.addressFor?.(options) ?? (family.baseUrl && withOptions(family.baseUrl, options));
+  const found = { family, offers, standard, written: entry.base_url };
+  context.warnings.push(...addressWarnings(found).map((text) => `${toPathText([...path, 'base_url'])} ${text}`));
+  if (lacksCredential(found, auth, keys.length, staticHeaders)) {
+    context.warnings.push(
+      `${toPathText(path)} has no credential, and ${family.title} serves nobody without one; set api_key`,
+    );
+  }
+  if (keys.length > 0) warnOfIdleKeys(keys.length, family, auth, staticHeaders, path, context);
+  return Object.freeze({
+    id: entry.id,
+    family,
+    origin: address?.origin,
+    pathPrefix: address?.pathPrefix ?? '',
+    credentials: credentialsFor(auth),
+    ...(family.chatAuth && { chatCredentials: credentialsFor(family.chatAuth) }),
+    forwardHeaders: Object.freeze(
+      toForwardHeaders(entry.forward_headers, staticHeaders, auth, [...path, 'forward_headers'], context),
+    ),
+    responseHeaders:
+      entry.response_headers && toResponseHeaders(entry.response_headers, [...path, 'response_headers'], context),
+    ...toScreening(entry, keys, staticHeaders, path),
+    timeouts: toTimeouts(entry.timeouts, [...path, 'timeouts'], context),
+    limits: toLimits(entry, [...path, 'limits'], context),
+    caps: toUpstreamCaps(entry, path, context),
+    tls: entry.tls && toUpstreamTls(entry.tls, [...path, 'tls'], context),
+    addresses,
+    readsModelList: entry.model_list === 'read',
+    healthCheck: entry.health_check && toHealthCheck(entry.health_check, [...path, 'health_check'], context),
+    options,
+    answerLimitBytes: entry.answer_limit,
+    offers: toOffers(entry, family, offers, options, path, context),
+  });
+}
+
+/** How much is under way at a time is bounded where the connections are. */
+function toUpstreamCaps({ limits, budgets }: UpstreamEntry, path: Path, context: CompileContext): Upstream['caps'] {
+  return toCaps({ limits: { ...limits, concurrency: undefined }, budgets }, path, context);
+}
+
+function warnOfIdleKeys(
+  keyCount: number,
+  { id, signer }: Family,
+  auth: Auth | undefined,
+  staticHeaders: ReadonlyMap<string, string>,
+  path: Path,
+  { warnings }: CompileContext,
+): void {
+  const subject = keyCount === 1 ? 'its key has' : 'its keys have';
+  const header = auth?.header ?? (signer && 'authorization');
+  if (header === undefined) warnings.push(`${toPathText(path)}: ${subject} no effect, as family ${id} takes none`);
+  else if (staticHeaders.has(header)) {
+    warnings.push(`${toPathText(path)}: ${subject} no effect, as headers sets ${header}`);
+  }
+}
+
+/** What is set for connections, where there are none, or none of the kind. */
+function checkNetworkSections(
+  entry: UpstreamEntry,
+  family: Family,
+  offers: Offers,
+  address: Address | undefined,
+  path: Path,
+  { faults }: CompileContext,
+): void {
+  if (isMadeHere(offers)) {
+    for (const section of ['tls', 'health_check'] as const) {
+      if (entry[section] !== undefined)
+        faults.add([...path, section], `family ${family.id} needs no network; leave this out`);
+    }
+  } else if (entry.tls !== undefined && address?.origin.startsWith('http:')) {
+    faults.add(
+      [...path, 'tls'],
+      'base_url begins with http://, so no TLS is spoken; write https://, or leave this out',
+    );
+  } else if (entry.tls !== undefined && address !== undefined && isSocketUrl(address.origin)) {
+    faults.add([...path, 'tls'], 'base_url names a socket, where no TLS is spoken; leave this out');
+  }
+}
+
+interface Address {
+  readonly origin: string;
+  readonly pathPrefix: string;
+}
+
+function toAddress(
+  entry: UpstreamEntry,
+  family: Family,
+  offers: Offers,
+  options: Options,
+  addresses: AddressRule | undefined,
+  path: Path,
+  context: CompileContext,
+): Address | undefined {
+  const at = [...path, 'base_url'];
+  const standard = family.addressFor?.(options) ?? (family.baseUrl && withOptions(family.baseUrl, options));
+  const written = entry.base_url ?? standard;
+  if (written === undefined) {
+    if (!isMadeHere(offers)) context.faults.add(at, `is missing; family ${family.id} has no address of its own`);
+    return undefined;
+  }
+  // The family's own is good, save where an option in it is at fault.
+  const report = (problem: string): void => {
+    if (entry.base_url !== undefined) context.faults.add(at, problem);
+  };
+  if (isSocketUrl(written)) return toSocketAddress(written, family, addresses, report);
+  if (!/^https?:\/\/[^/\\\s][^\\\s]*$/i.test(written)) {
+    report('wanted: a URL that begins with http:// or https:// and a host, or unix: and the path of a socket');
+    return undefined;
+  }
+  const url = URL.parse(written);
+  if (url === null) {
+    report('is not a valid URL');
+    return undefined;
+  }
+  if (url.username !== '' || url.password !== '') report('holds a user name or a password; put the key in api_key');
+  if (/[?#]/.test(written)) report('holds a query or a fragment; end it with the path');
+  const refusal = literalFault(addresses, url);
+  if (refusal !== undefined) report(refusal);
+  return { origin: url.origin, pathPrefix: withoutVersion(url.pathname.replace(/\/+$/, ''), family) };
+}
+
+function toSocketAddress(
+  written: string,
+  family: Family,
+  addresses: AddressRule | undefined,
+  report: (problem: string) => void,
+): Address | undefined {
+  if (addresses !== undefined) {
+    report('names a socket of the machine that the gateway runs on; that is for upstreams of the configuration file');
+    return undefined;
+  }
+  const { socket, path } = toSocketUrl(written);
+  if (!isSocketPath(socket)) {
+    report(
+      `wanted: unix:, the whole path of a socket (${longestSocketPath} bytes at most), and the path of the API behind a colon, such as unix:/run/vllm.sock:/v1`,
+    );
+    return undefined;
+  }
+  if (/[?#\\\s]/.test(path)) report('holds a query, a fragment or a space behind the socket; end it with the path');
+  return { origin: toSocketOrigin(socket), pathPrefix: withoutVersion(path.replace(/\/+$/, ''), family) };
+}
+
+/** What the offers' paths bring themselves may stand at the end of a base URL, as it does on many a provider's page. */
+function withoutVersion(prefix: string, { versions = [] }: Family): string {
+  for (const version of versions) {
+    const ends = version.split('{model}').map((text) => RegExp.escape(text));
+    const at = prefix.search(new RegExp(`${ends.join('[^/]+')}$`));
+    if (at !== -1) return prefix.slice(0, at);
+  }
+  return prefix;
+}
+
+function toOffers(
+  entry: UpstreamEntry,
+  family: Family,
+  offers: Offers,
+  options: Options,
+  path: Path,
+  { faults }: CompileContext,
+): ReadonlyMap<string, Offer> {
+  const native = entry.legacy_engines === 'native';
+  if (native && offers.engines === undefined) {
+    faults.add([...path, 'legacy_engines'], `family ${family.id} does not speak the legacy path; leave this out`);
+  }
+  return toOfferMap(offers, options, ({ onlyWhen }) => onlyWhen !== 'legacy_engines' || native);
+}
+
+/** For families that sign: from a key to its signer, or to a fault that does not repeat it. */
+function toSignerMaker(
+  { signer }: Family,
+  options: Options,
+  { faults }: CompileContext,
+): ((key: Key) => Signer | undefined) | undefined {
+  if (signer === undefined) return undefined;
+  return ({ secret, path }) => {
+    const made = signer(secret, options);
+    if (typeof made !== 'string') return made;
+    faults.add(path, made);
+    return undefined;
+  };
+}

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import {
+  assertFaults,
+  createDirectory,
+  type FaultRow,
+  faultsOf,
+  loaded,
+} from '../../../../test/support/configuration.ts';
+import { defineFamily } from '../../../core/family.ts';
+import { loadConfiguration } from '../../load.ts';
+
+async function upstreamOf(t: TestContext, fields: string, surroundings?: Parameters<typeof loaded>[2]) {
+  const { snapshot } = await loaded(t, `upstreams: [{ id: a, ${fields} }]`, surroundings);
+  const upstream = snapshot.upstreams.get('a');
+  assert.ok(upstream);
+  return upstream;
+}
+
+test('the credential goes into the header that the family names, if there is one', async (t) => {
+  assert.deepEqual((await upstreamOf(t, 'family: openai, api_key: sk-1')).credentials[0].headers, [
+    'authorization',
+    'Bearer sk-1',
+  ]);
+  assert.deepEqual((await upstreamOf(t, 'family: ranker, api_key: rk-1')).credentials[0].headers, [
+    'x-ranker-key',
+    'rk-1',
+  ]);
+  assert.deepEqual((await upstreamOf(t, 'family: openai')).credentials[0].headers, []);
+});
+
+test('a key file holds the key, white space around it aside', async (t) => {
+  const upstream = await upstreamOf(t, 'family: openai, api_key_file: k', { files: { k: '\nsk-1\n' } });
+  assert.deepEqual(upstream.credentials[0].headers, ['authorization', 'Bearer sk-1']);
+});
+
+test('of several credentials each is ready to send, with its weight and a name, and all are secrets', async (t) => {
+  const keys = '[{ api_key: first-key }, { api_key: second-key, weight: 3 }, { api_key_file: k, weight: 0 }]';
+  const fields = `family: openai, headers: { x-team: red }, credentials: ${keys}`;
+  const upstream = await upstreamOf(t, fields, { files: { k: 'third-key' } });
+  assert.deepEqual(
+    upstream.credentials.map(({ id, weight, headers }) => [id, weight, headers]),
+    [
+      ['key 1', 1, ['x-team', 'red', 'authorization', 'Bearer first-key']],
+      ['key 2', 3, ['x-team', 'red', 'authorization', 'Bearer second-key']],
+      ['key 3', 0, ['x-team', 'red', 'authorization', 'Bearer third-key']],
+    ],
+  );
+  assert.deepEqual(upstream.secrets, ['first-key', 'second-key', 'third-key']);
+});
+
+test('a list of one credential is as good as a key alone', async (t) => {
+  const listed = await upstreamOf(t, 'family: openai, credentials: [{ api_key: sk-1 }]');
+  const alone = await upstreamOf(t, 'family: openai, api_key: sk-1');
+  assert.deepEqual(listed.credentials, alone.credentials);
+  assert.deepEqual([alone.credentials[0].id, alone.credentials[0].weight], ['key', 1]);
+});
+
+test('a fingerprint is of the upstream and the key, and of nothing else', async (t) => {
+  const fingerprintOf = async (fields: string) => (await upstreamOf(t, fields)).credentials[0].fingerprint;
+  const fingerprint = await fingerprintOf('family: openai, api_key: sk-1');
+  assert.equal(fingerprint, createHash('sha256').update('a\0sk-1').digest('hex').slice(0, 16));
+  assert.equal(await fingerprintOf('family: ranker, credentials: [{ api_key: sk-1, weight: 7 }]'), fingerprint);
+  assert.notEqual(await fingerprintOf('family: openai, api_key: sk-2'), fingerprint);
+
+  const inHeader = await fingerprintOf('family: openai, headers: { authorization: one }');
+  assert.notEqual(await fingerprintOf('family: openai, headers: { authorization: two }'), inHeader);
+});
+
+test('how many keys each upstream has is known, though one without a key has a credential too', async (t) => {
+  const { credentialCounts } = await loaded(
+    t,
+    'upstreams: [{ id: a, family: openai }, { id: b, family: openai, credentials: [{ api_key: x }, { api_key: y }] }]',
+  );
+  assert.deepEqual(
+    [...credentialCounts],
+    [
+      ['a', 0],
+      ['b', 2],
+    ],
+  );
+});
+
+test('where a header stands in for the keys there is one credential, and a warning', async (t) => {
+  const { snapshot, warnings } = await loaded(
+    t,
+    'upstreams: [{ id: a, family: openai, headers: { Authorization: mine }, credentials: [{ api_key: x }, { api_key: y }] }]',
+  );
+  assert.deepEqual(
+    snapshot.upstreams.get('a')?.credentials.map(({ id, headers }) => [id, headers]),
+    [['key', ['authorization', 'mine']]],
+  );
+  assert.deepEqual(warnings, ['upstreams[0]: its keys have no effect, as headers sets authorization']);
+});
+
+test("static headers are sent in lower case, and one with the credential header's name replaces it", async (t) => {
+  const upstream = await upstreamOf(
+    t,
+    'family: openai, api_key: sk-1, headers: { X-Team: "red team", Authorization: Basic abcdefgh }',
+  );
+  assert.deepEqual(upstream.credentials[0].headers, ['x-team', 'red team', 'authorization', 'Basic abcdefgh']);
+});
+
+test('a key for a family that takes none is warned of', async (t) => {
+  const { warnings } = await loaded(t, 'upstreams: [{ id: a, family: local, api_key: sk-1 }]');
+  assert.deepEqual(warnings, ['upstreams[0]: its key has no effect, as family local takes none']);
+});
+
+const upstream = 'upstreams:\n  - id: a\n    family: openai\n';
+
+const faultRows: readonly FaultRow[] = [
+  { text: `${upstream}    api_key_file: nowhere`, line: 4, path: 'upstreams[0].api_key_file', says: /no such file/ },
+  {
+    text: `${upstream}    api_key_file: k`,
+    line: 4,
+    path: 'upstreams[0].api_key_file',
+    says: /is empty/,
+    files: { k: ' \n' },
+  },
+  {
+    text: `${upstream}    api_key_file: k`,
+    line: 4,
+    path: 'upstreams[0].api_key_file',
+    says: /other than one key/,
+    files: { k: 'a\nb' },
+  },
+  { text: `${upstream}    api_key: ""`, line: 4, path: 'upstreams[0].api_key', says: /came: an empty text/ },
+  {
+    text: `${upstream}    api_key: x\n    api_key_file: k`,
+    line: 5,
+    path: 'upstreams[0].api_key_file',
+    says: /beside api_key/,
+    files: { k: 'x' },
+  },
+  {
+    text: `${upstream}    api_key: x\n    credentials: [{ api_key: y }]`,
+    line: 5,
+    path: 'upstreams[0].credentials',
+    says: /keep one/,
+  },
+  {
+    text: `${upstream}    credentials:\n      - weight: 1`,
+    line: 5,
+    path: 'upstreams[0].credentials[0]',
+    says: /has no key/,
+  },
+  { text: `${upstream}    credentials: []`, line: 4, path: 'upstreams[0].credentials', says: /at least one/ },
+  {
+    text: `${upstream}    credentials:\n      - { api_key: x, weight: 0 }\n      - { api_key: y, weight: 0 }`,
+    line: 4,
+    path: 'upstreams[0].credentials',
+    says: /every weight is 0, .*; give one of them a weight/,
+  },
+  {
+    text: `${upstream}    credentials:\n      - { api_key: x, weight: -1 }`,
+    line: 5,
+    path: 'upstreams[0].credentials[0].weight',
+    says: /a whole number from 0 to 1000000; came: -1/,
+  },
+  {
+    text: `${upstream}    credentials:\n      - api_key: same\n      - api_key: other\n      - api_key_file: k`,
+    line: 7,
+    path: 'upstreams[0].credentials[2].api_key_file',
+    says: /the same key as that of upstreams\[0\]\.credentials\[0\] \(line 5\); keep one/,
+    files: { k: 'same\n' },
+  },
+];
+
+test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));
+
+test('where a family wants a document, it may stand in api_key itself; elsewhere a key is one word', async (t) => {
+  const account = JSON.stringify({ type: 'service_account', note: 'with spaces\nand lines' });
+  const family = defineFamily({
+    id: 'documented',
+    title: 'Takes documents',
+    baseUrl: 'https://documented.test',
+    credential: 'document',
+    signer: () => () => [],
+    offers: { openai: { embeddings: { path: '/embed' } } },
+  });
+  const cwd = await createDirectory(t, {
+    'postern.yaml': `upstreams: [{ id: a, family: documented, api_key: ${JSON.stringify(account)} }]`,
+  });
+  const found = await loadConfiguration({ env: {}, families: [family], cwd });
+  assert.ok(found.ok, JSON.stringify(found));
+  const [fault] = await faultsOf(t, 'upstreams: [{ id: a, family: openai, api_key: "two words" }]');
+  assert.equal(fault?.path, 'upstreams[0].api_key');
+  assert.match(fault?.message ?? '', /wanted: visible ASCII characters/);
+  assert.doesNotMatch(fault?.message ?? '', /two words/);
+});

@@ -1,0 +1,90 @@
+import { test } from 'node:test';
+import { assertFaults, type FaultRow } from '../../../../test/support/configuration.ts';
+
+const upstream = 'upstreams:\n  - id: a\n    family: openai\n';
+
+const faultRows: readonly FaultRow[] = [
+  { text: `${upstream}    headers: { "x a": b }`, line: 4, path: 'upstreams[0].headers["x a"]', says: /no name/ },
+  { text: `${upstream}    headers: { "x-a": "b\\nc" }`, line: 4, path: 'upstreams[0].headers.x-a', says: /line break/ },
+  {
+    text: `${upstream}    headers: { "x-a": "b\\u20ac" }`,
+    line: 4,
+    path: 'upstreams[0].headers.x-a',
+    says: /no HTTP header can carry/,
+  },
+  {
+    text: `${upstream}    headers: { Content-Length: "1" }`,
+    line: 4,
+    path: 'upstreams[0].headers.Content-Length',
+    says: /writes this header itself/,
+  },
+  {
+    text: `${upstream}    headers: { HOST: h }`,
+    line: 4,
+    path: 'upstreams[0].headers.HOST',
+    says: /writes this header itself/,
+  },
+  { text: `${upstream}    headers: { x-a: b, X-A: c }`, line: 4, path: 'upstreams[0].headers.X-A', says: /twice/ },
+  {
+    text: `${upstream}    headers: { x-a: 1 }`,
+    line: 4,
+    path: 'upstreams[0].headers.x-a',
+    says: /wanted: text; came: a number; put it in quotes/,
+  },
+  ...[
+    'Authorization',
+    'x-api-key',
+    'api-key',
+    'x-goog-api-key',
+    'cookie',
+    'proxy-authorization',
+    'x-forwarded-for',
+    'forwarded',
+    'openai-organization',
+    'x-goog-user-project',
+  ].map((name) => ({
+    text: `${upstream}    forward_headers: [x-a, ${name}]`,
+    line: 4,
+    path: 'upstreams[0].forward_headers[1]',
+    says: /never forwarded/,
+  })),
+  {
+    text: 'upstreams:\n  - id: a\n    family: ranker\n    forward_headers: [x-ranker-key]',
+    line: 4,
+    path: 'upstreams[0].forward_headers[0]',
+    says: /credential/,
+  },
+  {
+    text: `${upstream}    forward_headers: [transfer-encoding]`,
+    line: 4,
+    path: 'upstreams[0].forward_headers[0]',
+    says: /one connection/,
+  },
+  {
+    text: `${upstream}    headers: { x-a: b }\n    forward_headers: [X-A]`,
+    line: 5,
+    path: 'upstreams[0].forward_headers[0]',
+    says: /must not change/,
+  },
+  ...[
+    ['X-Accel-Redirect', /proxy in front/],
+    ['set-cookie', /browser/],
+    ['openai-project', /account/],
+    ['x-postern-upstream', /Postern's own/],
+    ['x a', /no name/],
+    ['x-*-ms', /no name/],
+  ].map(([name, says]) => ({
+    text: `${upstream}    response_headers: [date, "${name}"]`,
+    line: 4,
+    path: 'upstreams[0].response_headers[1]',
+    says: says instanceof RegExp ? says : /./,
+  })),
+  {
+    text: `${upstream}    response_headers: []`,
+    line: 4,
+    path: 'upstreams[0].response_headers',
+    says: /at least one; content-type alone/,
+  },
+];
+
+test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import { assertFaults, type FaultRow, loaded } from '../../../../test/support/configuration.ts';
+
+async function healthCheckOf(t: TestContext, fields: string) {
+  const { snapshot } = await loaded(t, `upstreams: [{ id: a, family: openai${fields} }]`);
+  return snapshot.upstreams.get('a')?.healthCheck;
+}
+
+test('it is off unless there is a path to ask for', async (t) => {
+  assert.equal(await healthCheckOf(t, ''), undefined);
+  assert.deepEqual(await healthCheckOf(t, ', health_check: { path: "/health?ready=1" }'), {
+    path: '/health?ready=1',
+    intervalMs: 10_000,
+    timeoutMs: 2000,
+  });
+});
+
+test('the default timeout gives way to a short interval', async (t) => {
+  const check = await healthCheckOf(t, ', health_check: { path: /, interval: 1s }');
+  assert.deepEqual(check, { path: '/', intervalMs: 1000, timeoutMs: 1000 });
+});
+
+const upstream = 'upstreams:\n  - id: a\n    family: openai\n';
+
+const faultRows: readonly FaultRow[] = [
+  {
+    text: `${upstream}    health_check: { path: health }`,
+    line: 4,
+    path: 'upstreams[0].health_check.path',
+    says: /begins with \/, such as \/health; came: other text/,
+  },
+  {
+    text: `${upstream}    health_check: { path: "/a b" }`,
+    line: 4,
+    path: 'upstreams[0].health_check.path',
+    says: /begins with \//,
+  },
+  {
+    text: `${upstream}    health_check: { path: "/a#b" }`,
+    line: 4,
+    path: 'upstreams[0].health_check.path',
+    says: /begins with \//,
+  },
+  {
+    text: `${upstream}    health_check: { interval: 1s }`,
+    line: 4,
+    path: 'upstreams[0].health_check.path',
+    says: /is missing/,
+  },
+  {
+    text: `${upstream}    health_check:\n      path: /\n      timeout: 11s`,
+    line: 6,
+    path: 'upstreams[0].health_check.timeout',
+    says: /11s is longer than interval \(10s\), .*; raise interval, or lower this/,
+  },
+  {
+    text: `${upstream}    health_check: { path: /, interval: 50ms }`,
+    line: 4,
+    path: 'upstreams[0].health_check.interval',
+    says: /from 100ms to 24d/,
+  },
+  {
+    text: 'upstreams:\n  - id: a\n    family: local\n    health_check: { path: / }',
+    line: 4,
+    path: 'upstreams[0].health_check',
+    says: /family local needs no network; leave this out/,
+  },
+];
+
+test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import { assertFaults, type FaultRow, loaded } from '../../../../test/support/configuration.ts';
+
+async function limitsOf(t: TestContext, fields: string) {
+  const { snapshot } = await loaded(t, `upstreams: [{ id: a, family: openai${fields} }]`);
+  return snapshot.upstreams.get('a')?.limits;
+}
+
+test('what is not set has its default, and so has the whole section', async (t) => {
+  assert.deepEqual(await limitsOf(t, ''), { concurrency: 256, queue: 256, queueTimeoutMs: 5000 });
+  assert.deepEqual(await limitsOf(t, ', limits: { concurrency: 8 }'), {
+    concurrency: 8,
+    queue: 256,
+    queueTimeoutMs: 5000,
+  });
+  assert.deepEqual(await limitsOf(t, ', limits: { concurrency: 1, queue: 0, queue_timeout: 250ms }'), {
+    concurrency: 1,
+    queue: 0,
+    queueTimeoutMs: 250,
+  });
+});
+
+test('the default wait gives way to a short total', async (t) => {
+  const limits = await limitsOf(t, ', timeouts: { total: 1s }');
+  assert.equal(limits?.queueTimeoutMs, 1000);
+});
+
+const upstream = 'upstreams:\n  - id: a\n    family: openai\n';
+
+const faultRows: readonly FaultRow[] = [
+  {
+    text: `${upstream}    timeouts: { total: 10s }\n    limits:\n      queue_timeout: 11s`,
+    line: 6,
+    path: 'upstreams[0].limits.queue_timeout',
+    says: /11s is longer than total \(10s\); raise total, or lower this/,
+  },
+  {
+    text: `${upstream}    limits: { queue_timeout: 6m }`,
+    line: 4,
+    path: 'upstreams[0].limits.queue_timeout',
+    says: /longer than total \(5m, the default\)/,
+  },
+  {
+    text: `${upstream}    limits: { concurrency: 0 }`,
+    line: 4,
+    path: 'upstreams[0].limits.concurrency',
+    says: /from 1 to 1000000; came: 0/,
+  },
+  {
+    text: `${upstream}    limits: { concurency: 1 }`,
+    line: 4,
+    path: 'upstreams[0].limits.concurency',
+    says: /did you mean concurrency\?/,
+  },
+];
+
+test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));

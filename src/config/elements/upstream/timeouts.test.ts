@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import { assertFaults, type FaultRow, loaded } from '../../../../test/support/configuration.ts';
+
+async function timeoutsOf(t: TestContext, section = '{}') {
+  const { snapshot } = await loaded(t, `upstreams: [{ id: a, family: openai, timeouts: ${section} }]`);
+  const upstream = snapshot.upstreams.get('a');
+  assert.ok(upstream);
+  return upstream.timeouts;
+}
+
+test('completions have more patience by default', async (t) => {
+  const timeouts = await timeoutsOf(t);
+  assert.deepEqual(timeouts.completions, { connectMs: 2000, firstByteMs: 600_000, idleMs: 60_000, totalMs: 900_000 });
+  for (const operation of ['edits', 'rerank', 'moderations', 'embeddings'] as const) {
+    assert.deepEqual(timeouts[operation], { connectMs: 2000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 300_000 });
+  }
+});
+
+test('a timeout that is set holds for every operation', async (t) => {
+  const timeouts = await timeoutsOf(t, '{ connect: 1s, first_byte: 2s, idle: 3s, total: 4s }');
+  for (const one of Object.values(timeouts)) {
+    assert.deepEqual(one, { connectMs: 1000, firstByteMs: 2000, idleMs: 3000, totalMs: 4000 });
+  }
+});
+
+test('what stands by default gives way to a short total', async (t) => {
+  const timeouts = await timeoutsOf(t, '{ total: 1s }');
+  const short = { connectMs: 1000, firstByteMs: 1000, idleMs: 1000, totalMs: 1000 };
+  assert.deepEqual([timeouts.completions, timeouts.embeddings], [short, short]);
+});
+
+test('a patience between bytes beyond the default total is nobody’s fault', async (t) => {
+  const timeouts = await timeoutsOf(t, '{ idle: 10m }');
+  assert.equal(timeouts.embeddings.idleMs, 600_000);
+});
+
+const upstream = 'upstreams:\n  - id: a\n    family: openai\n';
+
+const faultRows: readonly FaultRow[] = [
+  {
+    text: `${upstream}    timeouts: { first_byte: 2m, total: 1m }`,
+    line: 4,
+    path: 'upstreams[0].timeouts.first_byte',
+    says: /2m is longer than total \(1m\)/,
+  },
+  {
+    text: `${upstream}    timeouts: { first_byte: 10m }`,
+    line: 4,
+    path: 'upstreams[0].timeouts.first_byte',
+    says: /longer than total \(5m, the default\)/,
+  },
+  {
+    text: `${upstream}    timeouts: { connect: 2s, total: 1s }`,
+    line: 4,
+    path: 'upstreams[0].timeouts.connect',
+    says: /2s is longer than total \(1s\); raise total, or lower this/,
+  },
+  {
+    text: `${upstream}    timeouts:\n      connect: 6m`,
+    line: 5,
+    path: 'upstreams[0].timeouts.connect',
+    says: /6m is longer than total \(5m, the default\)/,
+  },
+];
+
+test('each fault is told once, with its path, its line and what is wanted', (t) => assertFaults(t, faultRows));

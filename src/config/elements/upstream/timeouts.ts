@@ -1,0 +1,71 @@
+/** How patient Postern is with an upstream, by operation. */
+
+import { type Operation, operations } from '../../../core/operation.ts';
+import type { Timeouts } from '../../../core/snapshot.ts';
+import { fromMilliseconds } from '../../../lib/quantities.ts';
+import { type Path, toPathText } from '../../read/faults.ts';
+import type { CompileContext } from '../context.ts';
+import type { UpstreamEntry } from './schema.ts';
+
+type Section = UpstreamEntry['timeouts'];
+
+const standard: Timeouts = Object.freeze({ connectMs: 2000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 300_000 });
+
+/** Completions may think for as long as the official clients wait. */
+const byOperation: Readonly<Partial<Record<Operation, Partial<Timeouts>>>> = {
+  completions: { firstByteMs: 600_000, totalMs: 900_000 },
+};
+
+/** A value that the operator sets holds for every operation. */
+export function toTimeouts(section: Section, at: Path, context: CompileContext): Readonly<Record<Operation, Timeouts>> {
+  const shortest = shortestTotal(section);
+  checkWithinTotal(section.connect, [...at, 'connect'], shortest, context);
+  checkWithinTotal(section.first_byte, [...at, 'first_byte'], shortest, context);
+  if (section.idle !== undefined && section.idle > shortest.ms) {
+    const idle = fromMilliseconds(section.idle);
+    context.warnings.push(
+      `${toPathText([...at, 'idle'])}: ${idle} has no effect, as total (${shortest.spelled}) ends first`,
+    );
+  }
+  return Object.freeze({
+    completions: timeoutsOf('completions', section),
+    edits: timeoutsOf('edits', section),
+    rerank: timeoutsOf('rerank', section),
+    moderations: timeoutsOf('moderations', section),
+    embeddings: timeoutsOf('embeddings', section),
+  });
+}
+
+/** What stands by default gives way to a short total; what is set does not, and is a fault. */
+function timeoutsOf(operation: Operation, section: Section): Timeouts {
+  const defaults = { ...standard, ...byOperation[operation] };
+  const totalMs = section.total ?? defaults.totalMs;
+  return Object.freeze({
+    connectMs: section.connect ?? Math.min(defaults.connectMs, totalMs),
+    firstByteMs: section.first_byte ?? Math.min(defaults.firstByteMs, totalMs),
+    idleMs: section.idle ?? Math.min(defaults.idleMs, totalMs),
+    totalMs,
+  });
+}
+
+export interface ShortestTotal {
+  readonly ms: number;
+  /** For messages: `5m, the default`. */
+  readonly spelled: string;
+}
+
+/** Of the calls to an upstream, the time that the least patient may take in all. */
+export function shortestTotal(section: Section): ShortestTotal {
+  const ms = Math.min(...operations.map((operation) => timeoutsOf(operation, section).totalMs));
+  return { ms, spelled: `${fromMilliseconds(ms)}${section.total === undefined ? ', the default' : ''}` };
+}
+
+export function checkWithinTotal(
+  ms: number | undefined,
+  path: Path,
+  total: ShortestTotal,
+  { faults }: CompileContext,
+): void {
+  if (ms === undefined || ms <= total.ms) return;
+  faults.add(path, `${fromMilliseconds(ms)} is longer than total (${total.spelled}); raise total, or lower this`);
+}

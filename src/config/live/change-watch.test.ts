@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { createMemoryResources, type MemoryResources } from '../../../test/support/memory-resources.ts';
+import type { Change } from '../../core/store.ts';
+import { type ChangeWatchOptions, watchChanges } from './change-watch.ts';
+
+/** What a watch says, in order, with a clock that stands still. */
+function startWatch(t: TestContext, memory: MemoryResources, more: Partial<ChangeWatchOptions> = {}) {
+  const said: string[] = [];
+  const clock = createFakeClock();
+  const watch = watchChanges({
+    changes: memory.changes,
+    clock,
+    from: 0,
+    intervalMs: 2,
+    timeoutMs: 20,
+    onChanges: (changes) => said.push(changes === undefined ? 'anything' : inWords(changes)),
+    onConfirmed: (atMs) => said.push(`confirmed ${atMs}`),
+    onOutage: (state) => said.push(`outage ${state}`),
+    ...more,
+  });
+  t.after(() => watch.close());
+  /** Waits until something was said that was not said before. */
+  const until = async (words: string) => {
+    while (!said.includes(words)) await new Promise((resolve) => setTimeout(resolve, 1));
+  };
+  return { watch, said, clock, until };
+}
+
+const inWords = (changes: readonly Change[]): string =>
+  changes.map(({ sequence, id }) => `${sequence} ${id}`).join(', ');
+
+test('changes are told in order and once, and confirmed after that', async (t) => {
+  const memory = createMemoryResources();
+  memory.note('key', 'a');
+  memory.note('resource', 'upstream/b');
+  const { said, clock, until } = startWatch(t, memory);
+  await until('confirmed 0');
+  assert.deepEqual(said, ['1 a, 2 upstream/b', 'confirmed 0']);
+  clock.advance(1);
+  memory.note('key', 'c');
+  await until('3 c');
+  await until('confirmed 1');
+  assert.equal(said.filter((words) => !words.startsWith('confirmed')).length, 2);
+});
+
+test('what is known already is not told', async (t) => {
+  const memory = createMemoryResources();
+  memory.note('key', 'a');
+  const { said, until } = startWatch(t, memory, { from: 1 });
+  await until('confirmed 0');
+  assert.deepEqual(said.slice(0, 1), ['confirmed 0']);
+});
+
+test('more changes than one answer holds are all told', async (t) => {
+  const memory = createMemoryResources();
+  for (let count = 0; count < 2_500; count++) memory.note('key', 'k');
+  const told: number[] = [];
+  const { until } = startWatch(t, memory, { onChanges: (changes) => told.push(changes?.length ?? -1) });
+  await until('confirmed 0');
+  assert.deepEqual(told, [1_000, 1_000, 500]);
+});
+
+test('where changes were forgotten meanwhile, anything may have changed', async (t) => {
+  const memory = createMemoryResources();
+  for (let count = 0; count < 10; count++) memory.note('key', 'k');
+  memory.forget(5);
+  const { said, until } = startWatch(t, memory, { from: 3 });
+  await until('confirmed 0');
+  assert.deepEqual(said.slice(0, 2), ['anything', 'confirmed 0']);
+
+  memory.forget(100);
+  const other = startWatch(t, memory, { from: 3 });
+  await other.until('confirmed 0');
+  assert.deepEqual(other.said.slice(0, 2), ['anything', 'confirmed 0']);
+});
+
+test('a database that was put back to an earlier day may hold anything, and is followed from there', async (t) => {
+  const memory = createMemoryResources();
+  for (let count = 0; count < 5; count++) memory.note('key', 'k');
+  const { said, until } = startWatch(t, memory, { from: 5 });
+  await until('confirmed 0');
+  memory.putBack();
+  await until('anything');
+  memory.note('key', 'a');
+  await until('1 a');
+  assert.equal(said.filter((words) => words === 'anything').length, 1);
+});
+
+test('the store says that something changed, and is asked at once', async (t) => {
+  const memory = createMemoryResources();
+  const { until, watch } = startWatch(t, memory, { intervalMs: 3_600_000 });
+  await until('confirmed 0');
+  memory.note('key', 'a');
+  memory.notify();
+  await until('1 a');
+  await watch.close();
+  assert.equal(memory.listeners(), 0);
+});
+
+test('an outage is told once, nothing is confirmed in it, and what happened meanwhile is told after it', async (t) => {
+  const memory = createMemoryResources();
+  const { said, clock, until } = startWatch(t, memory);
+  await until('confirmed 0');
+  memory.mode = 'down';
+  await until('outage begins');
+  clock.advance(1);
+  const { asked } = memory;
+  while (memory.asked < asked + 3) await new Promise((resolve) => setTimeout(resolve, 1));
+  memory.note('key', 'a');
+  memory.mode = 'up';
+  await until('confirmed 1');
+  assert.deepEqual(said.slice(said.indexOf('outage begins')).slice(0, 4), [
+    'outage begins',
+    '1 a',
+    'outage ends',
+    'confirmed 1',
+  ]);
+});
+
+test('a store that hangs counts as out, and its late answers are not heard', async (t) => {
+  const memory = createMemoryResources();
+  const late = Promise.withResolvers<number>();
+  let isLate = true;
+  const changes = { ...memory.changes, latest: () => (isLate ? late.promise : memory.changes.latest()) };
+  const { said, until } = startWatch(t, memory, { changes });
+  await until('outage begins');
+  memory.note('key', 'a');
+  isLate = false;
+  await until('1 a');
+  await until('outage ends');
+  late.resolve(7);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal(said.includes('anything'), false);
+});
+
+test('after the end nothing is asked and nothing is said', async (t) => {
+  const memory = createMemoryResources();
+  const { said, until, watch } = startWatch(t, memory);
+  await until('confirmed 0');
+  await watch.close();
+  const { asked } = memory;
+  const { length } = said;
+  memory.note('key', 'a');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(memory.asked, asked);
+  assert.equal(said.length, length);
+});

@@ -1,0 +1,120 @@
+/** Hears of every change in the store, in order and none left out, by asking from time to time and whenever the store says so. */
+
+import type { Change, ChangeFeed } from '../../core/store.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { beforeDeadline } from '../../lib/deadline.ts';
+
+export interface ChangeWatchOptions {
+  readonly changes: ChangeFeed;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** The last change that is known already. */
+  readonly from: number;
+  readonly intervalMs?: number;
+  /** How long one question may take before the store counts as out. */
+  readonly timeoutMs?: number;
+  /** Undefined where changes were lost, so that anything may have changed. */
+  readonly onChanges: (changes: readonly Change[] | undefined) => void;
+  /** Everything up to this moment of the monotonic clock was told. */
+  readonly onConfirmed: (atMs: number) => void;
+  /** At the beginning and the end of each outage. */
+  readonly onOutage: (state: 'begins' | 'ends', cause?: unknown) => void;
+}
+
+export interface ChangeWatch {
+  /** Resolves when nothing of it is running any more. */
+  close(): Promise<void>;
+}
+
+const standardIntervalMs = 500;
+const standardTimeoutMs = 2_000;
+
+export function watchChanges({
+  changes,
+  clock,
+  from,
+  intervalMs = standardIntervalMs,
+  timeoutMs = standardTimeoutMs,
+  onChanges,
+  onConfirmed,
+  onOutage,
+}: ChangeWatchOptions): ChangeWatch {
+  let last = from;
+  let isOut = false;
+  let stopped = false;
+  let isLooking = false;
+  let isAskedAgain = false;
+  let looking = Promise.resolve();
+  /** The look that counts: what comes of one that took too long is not heard any more. */
+  let turn = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = (): Error => new Error(`The store did not answer within ${timeoutMs} ms.`);
+
+  async function look(): Promise<void> {
+    const askedAtMs = clock.monotonicMs();
+    turn += 1;
+    try {
+      await beforeDeadline(readOn(turn), timeoutMs, tooLate);
+    } catch (cause) {
+      turn += 1;
+      if (!isOut && !stopped) onOutage('begins', cause);
+      isOut = true;
+      return;
+    }
+    if (stopped) return;
+    if (isOut) onOutage('ends');
+    isOut = false;
+    onConfirmed(askedAtMs);
+  }
+
+  async function readOn(mine: number): Promise<void> {
+    const latest = await changes.latest();
+    if (stopped || mine !== turn || latest === last) return;
+    // Another database, or one that was put back to an earlier day.
+    if (latest < last) return tellAll(latest);
+    while (last < latest) {
+      const found = await changes.since(last);
+      if (stopped || mine !== turn) return;
+      const [first] = found;
+      const newest = found.at(-1);
+      // Between the last one and these some were forgotten: the node was away for too long.
+      if (first === undefined || newest === undefined || first.sequence !== last + 1) {
+        return tellAll(Math.max(latest, newest?.sequence ?? 0));
+      }
+      last = newest.sequence;
+      onChanges(found);
+    }
+  }
+
+  function tellAll(latest: number): void {
+    last = latest;
+    onChanges(undefined);
+  }
+
+  function begin(): void {
+    if (stopped) return;
+    if (isLooking) {
+      isAskedAgain = true;
+      return;
+    }
+    clearTimeout(timer);
+    isLooking = true;
+    looking = look().finally(() => {
+      isLooking = false;
+      const again = isAskedAgain;
+      isAskedAgain = false;
+      if (again) begin();
+      else if (!stopped) timer = setTimeout(begin, intervalMs).unref();
+    });
+  }
+
+  const listening = changes.listen(begin);
+  begin();
+  return {
+    async close() {
+      stopped = true;
+      clearTimeout(timer);
+      await listening.close();
+      await looking;
+    },
+  };
+}

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { createDirectory, sampleFamilies } from '../../../test/support/configuration.ts';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { createMemoryResources } from '../../../test/support/memory-resources.ts';
+import type { Resource, ResourceStore } from '../../core/store.ts';
+import { openStore } from '../../store/open-store.ts';
+import { loadConfiguration } from '../load.ts';
+import { type ConfigurationFeedOptions, createConfigurationFeed } from './live.ts';
+
+const upstream = { id: 'openai', family: 'openai' };
+const model = { id: 'm', operations: ['embeddings'], targets: [{ upstream: 'openai' }] };
+const file = 'upstreams:\n  - { id: near, family: openai }\n';
+
+/** A feed over a file and a store, and everything that comes of it. */
+async function startFeed(
+  t: TestContext,
+  store: ConfigurationFeedOptions['store'],
+  more: Partial<ConfigurationFeedOptions> = {},
+) {
+  const cwd = await createDirectory(t, { 'postern.yaml': file });
+  const load = (resources: readonly Resource[]) =>
+    loadConfiguration({ env: {}, families: sampleFamilies, cwd, resources });
+  const loaded = await load([]);
+  assert.ok(loaded.ok);
+  const lines: string[] = [];
+  const faults: unknown[] = [];
+  const swapped: string[][] = [];
+  const keys: string[] = [];
+  const reloads: boolean[] = [];
+  const say = (message: string, fields: Record<string, unknown> = {}) => {
+    lines.push(message);
+    if (fields.faults !== undefined) faults.push(fields.faults);
+  };
+  const feed = createConfigurationFeed({
+    store,
+    clock: createFakeClock(),
+    log: { info: say, warn: say, error: say },
+    running: { loaded, resources: [], revision: await store.changes.latest() },
+    load,
+    swap({ snapshot }) {
+      swapped.push([...snapshot.upstreams.keys(), ...snapshot.models.all.map(({ id }) => id)]);
+      return [];
+    },
+    keys: { changed: (ids = ['all']) => keys.push(...ids), confirmed: () => keys.push('confirmed') },
+    onReload: (inForce) => reloads.push(inForce),
+    fileIntervalMs: 2,
+    storeIntervalMs: 2,
+    ...more,
+  });
+  t.after(() => feed.close());
+  return { feed, cwd, lines, faults, swapped, keys, reloads };
+}
+
+async function until(done: () => boolean): Promise<void> {
+  while (!done()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+const actor = 'test';
+
+test('what is put into the store is in force soon after, and what is taken out is not any more', async (t) => {
+  const { resources, changes } = createMemoryResources();
+  const { swapped } = await startFeed(t, { resources, changes });
+  await resources.put('upstream', 'openai', upstream, { actor });
+  await until(() => swapped.length === 1);
+  await resources.put('model', 'm', model, { actor });
+  await until(() => swapped.length === 2);
+  await resources.remove('model', 'm', { actor });
+  await until(() => swapped.length === 3);
+  assert.deepEqual(swapped, [
+    ['near', 'openai'],
+    ['near', 'openai', 'm'],
+    ['near', 'openai'],
+  ]);
+});
+
+test('the same over a real store, with its keys told too', async (t) => {
+  const cwd = await createDirectory(t);
+  const store = await openStore('sqlite:postern.db', { cwd });
+  t.after(() => store.close());
+  const { swapped, keys } = await startFeed(t, store);
+  await store.resources.put('upstream', 'openai', upstream, { actor });
+  await until(() => swapped.length === 1);
+  const key = await store.keys.create({ name: 'k', digest: '0'.repeat(64), hint: 'pst_0000…', models: ['*'] });
+  await until(() => keys.includes(key.id));
+  const told = keys.length;
+  await store.keys.revoke(key.id);
+  await until(() => keys.slice(told).includes(key.id));
+  assert.deepEqual(swapped, [['near', 'openai']]);
+});
+
+test('a change of keys reloads nothing, and is told before it is confirmed', async (t) => {
+  const memory = createMemoryResources();
+  const { swapped, keys } = await startFeed(t, memory);
+  await until(() => keys.includes('confirmed'));
+  const told = keys.length;
+  memory.note('key', 'key_a');
+  memory.note('setting', 's');
+  memory.note('key', 'key_b');
+  await until(() => keys.includes('key_b'));
+  await until(() => keys.at(-1) === 'confirmed');
+  assert.deepEqual(
+    keys.slice(told).filter((word) => word !== 'confirmed'),
+    ['key_a', 'key_b'],
+  );
+  assert.equal(swapped.length, 0);
+});
+
+test('a store that makes no whole with the file leaves the running configuration, and the reason is logged', async (t) => {
+  const { resources, changes } = createMemoryResources();
+  const { swapped, faults, lines, reloads } = await startFeed(t, { resources, changes });
+  await resources.put('upstream', 'near', { id: 'near', family: 'openai' }, { actor });
+  await until(() => reloads.length === 1);
+  assert.equal(swapped.length, 0);
+  assert.deepEqual(lines, ['configuration not reloaded: the running one stays in force']);
+  assert.match(JSON.stringify(faults), /store: upstream \\"near\\" \(version 1\).*upstreams\[0\]\.id \(line 2\)/);
+  await resources.remove('upstream', 'near', { actor });
+  await until(() => reloads.length === 2);
+  assert.deepEqual(reloads, [false, true]);
+});
+
+test('a change of the file is put together with what is in the store, also while that is out', async (t) => {
+  const memory = createMemoryResources();
+  const { cwd, swapped, lines } = await startFeed(t, memory);
+  await memory.resources.put('upstream', 'openai', upstream, { actor });
+  await until(() => swapped.length === 1);
+  memory.mode = 'down';
+  await until(() => lines.some((line) => line.startsWith('the store does not answer')));
+  await writeFile(join(cwd, 'next'), 'upstreams:\n  - { id: other, family: openai }\n');
+  await rename(join(cwd, 'next'), join(cwd, 'postern.yaml'));
+  await until(() => swapped.length === 2);
+  assert.deepEqual(swapped[1], ['other', 'openai']);
+});
+
+test('what could not be read is read again as soon as the store answers, and said to be missing once', async (t) => {
+  const memory = createMemoryResources();
+  let isReadable = false;
+  const resources: ResourceStore = {
+    ...memory.resources,
+    list: async () => {
+      if (!isReadable) throw new Error('connection refused');
+      return memory.resources.list();
+    },
+  };
+  const { swapped, lines, keys } = await startFeed(t, { resources, changes: memory.changes });
+  await memory.resources.put('upstream', 'openai', upstream, { actor });
+  await until(() => lines.length > 0);
+  const told = keys.length;
+  await until(() => keys.length > told + 5);
+  assert.deepEqual(lines, ['what is configured in the store cannot be read: the running configuration stays in force']);
+  isReadable = true;
+  await until(() => swapped.length === 1);
+  assert.deepEqual(swapped, [['near', 'openai']]);
+});
+
+test('a setting that needs a restart is named', async (t) => {
+  const { resources, changes } = createMemoryResources();
+  const swap = () => ['store'];
+  const { lines, reloads } = await startFeed(t, { resources, changes }, { swap });
+  await resources.put('upstream', 'openai', upstream, { actor });
+  await until(() => reloads.length === 1);
+  assert.deepEqual(lines, ['configuration not reloaded: restart to change these settings']);
+});
+
+test('check reads the file again, changed or not', async (t) => {
+  const { resources, changes } = createMemoryResources();
+  const { feed, swapped } = await startFeed(t, { resources, changes });
+  feed.check();
+  await until(() => swapped.length === 1);
+  await feed.close();
+  feed.check();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal(swapped.length, 1);
+});

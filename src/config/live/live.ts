@@ -1,0 +1,172 @@
+/** The running configuration: follows the file, what it names, and the store, and puts each change in force whole or not at all. */
+
+import type { Log } from '../../core/log.ts';
+import type { Resource, Store } from '../../core/store.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { reasonOf } from '../../lib/thrown.ts';
+import { turnIfOver } from '../../lib/turns.ts';
+import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
+import { watchChanges } from './change-watch.ts';
+import { watchConfiguration } from './watch.ts';
+
+export interface ConfigurationFeedOptions {
+  readonly store: Pick<Store, 'changes' | 'resources'>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly log: Log;
+  readonly running: RunningConfiguration;
+  /** Reads the file again, as one configuration with these. */
+  readonly load: (resources: readonly Resource[]) => Promise<LoadedConfiguration | FaultyConfiguration>;
+  /** Puts it in force, or says what speaks against it. */
+  readonly swap: (next: LoadedConfiguration) => readonly string[];
+  readonly keys: KeyListener;
+  /** Told of each reload: whether it is in force. */
+  readonly onReload?: (inForce: boolean) => void;
+  /** How often files are looked at. */
+  readonly fileIntervalMs?: number;
+  /** How often the store is asked. */
+  readonly storeIntervalMs?: number;
+}
+
+/** What the gateway was started with. */
+export interface RunningConfiguration {
+  readonly loaded: LoadedConfiguration;
+  readonly resources: readonly Resource[];
+  /** The last change of the store when they were read, or one before it. */
+  readonly revision: number;
+}
+
+/** Whoever remembers keys of the store. */
+interface KeyListener {
+  changed(ids?: Iterable<string>): void;
+  confirmed(atMs: number): void;
+}
+
+export interface ConfigurationFeed {
+  /** Reads the file again at once, changed or not: what SIGHUP asks for. */
+  check(): void;
+  /** The number of the last change of the store that was read. */
+  readonly revision: number;
+  /** Resolves when nothing of it is running any more. */
+  close(): Promise<void>;
+}
+
+const standardIntervalMs = 500;
+
+export function createConfigurationFeed({
+  store,
+  clock,
+  log,
+  running,
+  load,
+  swap,
+  keys,
+  onReload = () => undefined,
+  fileIntervalMs = standardIntervalMs,
+  storeIntervalMs = standardIntervalMs,
+}: ConfigurationFeedOptions): ConfigurationFeed {
+  let { files } = running.loaded;
+  let { resources, revision } = running;
+  /** What is in the store has changed and was not read since. */
+  let isBehind = false;
+  /** It was said already that it cannot be read. */
+  let isReadFailing = false;
+  let isQueued = false;
+  let isClosed = false;
+  // One after another: the one that was asked for last is the one in force.
+  let reloading = Promise.resolve();
+
+  function reload(): void {
+    if (isQueued) return;
+    isQueued = true;
+    reloading = reloading.then(reloadNow).catch((error: unknown) => {
+      log.error('configuration not reloaded: the running one stays in force', { why: reasonOf(error) });
+      onReload(false);
+    });
+  }
+
+  async function reloadNow(): Promise<void> {
+    isQueued = false;
+    if (isClosed || !(await catchUp())) return;
+    const next = await load(resources);
+    if (isClosed) return;
+    if (!next.ok) {
+      log.error('configuration not reloaded: the running one stays in force', { faults: next.faults });
+      onReload(false);
+      return;
+    }
+    const reasons = swap(next);
+    if (reasons.length > 0) {
+      log.error('configuration not reloaded: restart to change these settings', { settings: reasons });
+      onReload(false);
+      return;
+    }
+    files = next.files;
+    log.info('configuration reloaded', { models: next.snapshot.models.all.length, revision });
+    for (const notice of [...next.warnings, ...next.notices]) {
+      log.warn(notice);
+      await turnIfOver();
+    }
+    onReload(true);
+  }
+
+  /** False where the store is out: once it answers again, all of this is done again. */
+  async function catchUp(): Promise<boolean> {
+    if (!isBehind) return true;
+    isBehind = false;
+    try {
+      const readAt = await store.changes.latest();
+      resources = await store.resources.list();
+      revision = readAt;
+      isReadFailing = false;
+      return true;
+    } catch (error) {
+      isBehind = true;
+      if (!isReadFailing) {
+        log.error('what is configured in the store cannot be read: the running configuration stays in force', {
+          why: reasonOf(error),
+        });
+      }
+      isReadFailing = true;
+      return false;
+    }
+  }
+
+  const fileWatch = watchConfiguration({ files: () => files, intervalMs: fileIntervalMs, onChange: reload });
+  const changeWatch = watchChanges({
+    changes: store.changes,
+    clock,
+    from: revision,
+    intervalMs: storeIntervalMs,
+    onChanges(changes) {
+      if (changes === undefined) keys.changed();
+      else {
+        const changed = changes.flatMap(({ kind, id }) => (kind === 'key' ? [id] : []));
+        if (changed.length > 0) keys.changed(changed);
+      }
+      if (changes?.every(({ kind }) => kind !== 'resource')) return;
+      isBehind = true;
+      reload();
+    },
+    onConfirmed(atMs) {
+      keys.confirmed(atMs);
+      if (isBehind) reload();
+    },
+    onOutage(state, cause) {
+      if (state === 'ends') log.info('the store answers again');
+      else log.warn('the store does not answer: what changes in it is in force once it does', { why: reasonOf(cause) });
+    },
+  });
+
+  return {
+    check: () => fileWatch.check(),
+    get revision() {
+      return revision;
+    },
+    async close() {
+      isClosed = true;
+      fileWatch.stop();
+      await changeWatch.close();
+      await reloading;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** Notices changes of files by looking at them from time to time, which survives renames, links and network mounts. */
+
+import { stat } from 'node:fs/promises';
+import { codeOf } from '../../lib/thrown.ts';
+
+export interface WatchOptions {
+  /** Asked at every look: a reload may name other files. */
+  readonly files: () => readonly string[];
+  readonly intervalMs: number;
+  readonly onChange: () => void;
+}
+
+export interface Watch {
+  /** Reports at once, changed or not: what SIGHUP asks for. */
+  check(): void;
+  stop(): void;
+}
+
+interface Sight {
+  reported: string;
+  last: string;
+}
+
+/** A change is reported once two looks in a row agree on it, so that no file is read half-written. */
+export function watchConfiguration({ files, intervalMs, onChange }: WatchOptions): Watch {
+  const sights = new Map<string, Sight>();
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function look(): Promise<void> {
+    const paths = new Set(files());
+    const stamps = await Promise.all([...paths].map(async (path) => [path, await stampOf(path)] as const));
+    if (stopped) return;
+    for (const path of sights.keys()) if (!paths.has(path)) sights.delete(path);
+    let changed = false;
+    let settled = true;
+    for (const [path, stamp] of stamps) {
+      const sight = sights.get(path);
+      if (sight === undefined) {
+        sights.set(path, { reported: stamp, last: stamp });
+        continue;
+      }
+      changed ||= stamp !== sight.reported;
+      settled &&= stamp === sight.last;
+      sight.last = stamp;
+    }
+    if (changed && settled) report();
+  }
+
+  function report(): void {
+    for (const sight of sights.values()) sight.reported = sight.last;
+    onChange();
+  }
+
+  function schedule(): void {
+    if (stopped) return;
+    timer = setTimeout(() => void look().finally(schedule), intervalMs).unref();
+  }
+
+  void look().finally(schedule);
+  return {
+    check: report,
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** A file that is not there has a stamp too: its going is a change. */
+async function stampOf(path: string): Promise<string> {
+  try {
+    const { mtimeMs, size, ino } = await stat(path);
+    return `${mtimeMs} ${size} ${ino}`;
+  } catch (error) {
+    return codeOf(error) ?? 'unreadable';
+  }
+}

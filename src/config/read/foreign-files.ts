@@ -1,0 +1,64 @@
+/** Recognises the configuration of another gateway, so that one sentence says so in place of a hundred unknown keys. */
+
+import { isMapping } from '../../lib/is-mapping.ts';
+
+interface ForeignFormat {
+  readonly name: string;
+  /** What becomes what. */
+  readonly becomes: string;
+  fits(tree: unknown): boolean;
+}
+
+const formats: readonly ForeignFormat[] = [
+  {
+    name: 'LiteLLM',
+    becomes:
+      'each model_name of model_list becomes a model, its litellm_params a target, and each api_base with its api_key an upstream',
+    fits: (tree) =>
+      isMapping(tree) &&
+      (Array.isArray(tree.model_list) || isMapping(tree.litellm_settings) || isMapping(tree.router_settings)),
+  },
+  {
+    name: 'Portkey',
+    becomes: 'each provider with its key becomes an upstream, and the targets of a strategy become those of a model',
+    fits: (tree) =>
+      isMapping(tree) &&
+      ((Array.isArray(tree.targets) && tree.targets.some(isPortkeyTarget)) ||
+        (isMapping(tree.strategy) && typeof tree.strategy.mode === 'string') ||
+        typeof tree.virtual_key === 'string' ||
+        typeof tree.provider === 'string'),
+  },
+  {
+    name: 'new-api',
+    becomes: 'each channel becomes an upstream, and each of its models a model with a target there',
+    fits: (tree) => channelLists(tree).some((list) => list.some(isChannel)) || runsNewApi(tree),
+  },
+];
+
+const isPortkeyTarget = (value: unknown): boolean =>
+  isMapping(value) && ['provider', 'virtual_key', 'override_params'].some((name) => value[name] !== undefined);
+
+/** As its admin API exports them, bare or in an envelope. */
+function channelLists(tree: unknown): (readonly unknown[])[] {
+  if (!isMapping(tree)) return Array.isArray(tree) ? [tree] : [];
+  const { data, channels } = tree;
+  const items = isMapping(data) ? data.items : data;
+  return [channels, items].filter((list) => Array.isArray(list));
+}
+
+const isChannel = (value: unknown): boolean =>
+  isMapping(value) && typeof value.type === 'number' && typeof value.models === 'string';
+
+function runsNewApi(tree: unknown): boolean {
+  if (!isMapping(tree) || !isMapping(tree.services)) return false;
+  return Object.values(tree.services).some(
+    (service) => isMapping(service) && typeof service.image === 'string' && /\b(?:new|one)-api\b/.test(service.image),
+  );
+}
+
+/** What to say of a file that is another gateway's; undefined where it is not. */
+export function foreignFileFault(tree: unknown): string | undefined {
+  const format = formats.find(({ fits }) => fits(tree));
+  if (format === undefined) return undefined;
+  return `is a file of ${format.name}'s, and Postern has words of its own: ${format.becomes} (docs/configuration.md, "Coming from another gateway"); postern init writes a file to start from`;
+}

@@ -1,0 +1,60 @@
+/** The files that a configuration names: key files and certificates. They are read before it is compiled. */
+
+import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { codeOf } from '../../lib/thrown.ts';
+
+export type FileContent = { readonly text: string } | { readonly reason: string };
+
+export interface SideFiles {
+  /** By the path as the configuration spells it. */
+  content(path: string): FileContent;
+  /** Their absolute paths. */
+  readonly paths: readonly string[];
+}
+
+const largestSideFileBytes = 1024 * 1024;
+
+/** Relative paths start at the directory of the configuration file. */
+export async function readSideFiles(named: readonly string[], directory: string): Promise<SideFiles> {
+  const contents = new Map<string, FileContent>();
+  for (const path of named) {
+    if (!contents.has(path)) contents.set(path, await readText(resolve(directory, path), largestSideFileBytes));
+  }
+  return {
+    content: (path) => contents.get(path) ?? { reason: 'it was not read' },
+    paths: [...new Set([...contents.keys()].map((path) => resolve(directory, path)))],
+  };
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EACCES: 'it may not be read by this user',
+  EPERM: 'it may not be read by this user',
+  EISDIR: 'it is a directory',
+  ELOOP: 'its symbolic links go round in circles',
+};
+
+/** Reads no more than it may, so that a device or a log file named by mistake does no harm. */
+export async function readText(path: string, largestBytes: number): Promise<FileContent> {
+  try {
+    await using file = await open(path, 'r');
+    const buffer = Buffer.alloc(64 * 1024);
+    const chunks: Buffer[] = [];
+    for (let bytes = 0; ; ) {
+      const { bytesRead } = await file.read(buffer);
+      if (bytesRead === 0) break;
+      bytes += bytesRead;
+      if (bytes > largestBytes) return { reason: `it is larger than ${largestBytes / 1024} KiB` };
+      chunks.push(Buffer.from(buffer.subarray(0, bytesRead)));
+    }
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)) };
+  } catch (error) {
+    if (codeOf(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
+      return { reason: 'it is not UTF-8 text' };
+    }
+    const code = codeOf(error) ?? '';
+    return { reason: reasons[code] ?? `it cannot be read${code === '' ? '' : ` (${code})`}` };
+  }
+}

@@ -1,0 +1,64 @@
+/** Reads a configuration file: a small one at once, a large one beside the event loop, which requests need. */
+
+import { stat } from 'node:fs/promises';
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { nextTurn, turnIfOver } from '../../lib/turns.ts';
+import type { Scalar } from './columns.ts';
+import { readText } from './side-files.ts';
+import { readSourceText, type SourceText } from './source-text.ts';
+import type { SourceThreadData, SourceThreadReport } from './source-thread.ts';
+
+const largestFileBytes = 4 * 1024 * 1024;
+/** Up to here reading takes a few milliseconds, and a thread would take more. */
+const largestHereBytes = 64 * 1024;
+
+/** The same file beside this one, in the source and where it was built. */
+const entry = new URL(import.meta.url.endsWith('.ts') ? './source-thread.ts' : './source-thread.js', import.meta.url);
+
+export async function readSourceFile(file: string): Promise<SourceText> {
+  const { size } = await stat(file).catch(() => ({ size: 0 })); // whatever is wrong with it shows when it is read
+  if (size > largestHereBytes) return readBeside(file);
+  const content = await readText(file, largestFileBytes);
+  return 'text' in content ? readSourceText(content.text) : unusable(content.reason);
+}
+
+function unusable(reason: string): SourceText {
+  return { columns: undefined, faults: [{ path: [], message: `the configuration file cannot be used: ${reason}` }] };
+}
+
+async function readBeside(file: string): Promise<SourceText> {
+  const { port1: own, port2: port } = new MessageChannel();
+  // Of the environment it needs nothing but where compiled code is kept: what a file takes from it is put in later.
+  const compiled = getCompileCacheDir();
+  const env = compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
+  const data: SourceThreadData = { file, largestBytes: largestFileBytes, port };
+  const thread = new Worker(entry, { workerData: data, transferList: [port], name: 'configuration', env });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      thread.once('error', reject);
+      thread.once('exit', () => resolve());
+    });
+    return await unpack(own);
+  } finally {
+    own.close();
+  }
+}
+
+/** No message is unpacked before its turn. */
+async function unpack(port: MessagePort): Promise<SourceText> {
+  const report: SourceThreadReport | undefined = receiveMessageOnPort(port)?.message;
+  if (report === undefined) throw new Error('the thread that reads the configuration file ended without a word');
+  if (report.reason !== undefined) return unusable(report.reason);
+  const { columns, faults, pieces } = report;
+  if (columns === undefined) return { columns, faults };
+  const scalars: Scalar[] = [];
+  for (let piece = 0; piece < pieces; piece++) {
+    await turnIfOver();
+    const more: readonly Scalar[] = receiveMessageOnPort(port)?.message ?? [];
+    for (const scalar of more) scalars.push(scalar);
+  }
+  await nextTurn();
+  return { columns: { ...columns, scalars }, faults };
+}

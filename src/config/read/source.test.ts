@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { faultsOf, loaded } from '../../../test/support/configuration.ts';
+import { parseSource } from './source.ts';
+
+const faultIn = (text: string) => {
+  const [fault] = parseSource(text).faults.all();
+  return fault && [fault.line, fault.message];
+};
+
+test('each value knows its place, and what is missing the place around it', () => {
+  const { positionOf } = parseSource(
+    'models:\n  - id: a\n    targets:\n      - upstream: b\n      - { upstream: c }\n',
+  );
+  assert.deepEqual(positionOf(['models', 0, 'id']), { line: 2, column: 5 });
+  assert.deepEqual(positionOf(['models', 0, 'targets', 0, 'upstream']), { line: 4, column: 9 });
+  assert.deepEqual(positionOf(['models', 0, 'targets', 1, 'upstream']), { line: 5, column: 11 });
+  assert.deepEqual(positionOf(['models', 0, 'targets', 0, 'model']), { line: 4, column: 9 });
+  assert.deepEqual(positionOf(['keys', 3]), { line: 1, column: 1 });
+});
+
+test('text that is no YAML is told by its line', () => {
+  for (const [text, line, message] of [
+    ['a: 1\nb: "x', 2, /a quote, a bracket/],
+    ['a: 1\n\tb: 2', 2, /spaces, not with tabs/],
+    ['a:\n  b: 1\n c: 2', 3, /indentation/],
+    ['a: b: c', 1, /indentation|quotes/],
+    ['a: @b', 1, /put it in quotes/],
+    [`a: 1\nb: { c: \${D} }`, 2, /between brackets a value with \$\{NAME\} needs quotes/],
+    ['a: 1\n---\nb: 2', 2, /second document/],
+    ['a: *b', 1, /anchor/],
+    ['? [a]\n: 1', 1, /key must be plain text/],
+  ] as const) {
+    const [foundLine, found] = faultIn(text) ?? [];
+    assert.equal(foundLine, line, text);
+    assert.match(String(found), message, text);
+  }
+});
+
+test('a key that stands twice is a fault at its second place, beside all others', async (t) => {
+  const faults = await faultsOf(t, 'server:\n  port: 1\n  port: 2\n  prot: 3\n');
+  assert.deepEqual(
+    faults.map(({ line, path, message }) => [line, path, message]),
+    [
+      [3, 'server.port', 'stands twice; the first is on line 2'],
+      [4, 'server.prot', 'unknown key; did you mean port?'],
+    ],
+  );
+});
+
+test('aliases stand for what they name', async (t) => {
+  const text = `
+upstreams:
+  - { id: a, family: openai, timeouts: &patient { connect: 9s } }
+  - { id: b, family: openai, timeouts: *patient }
+`;
+  const { snapshot } = await loaded(t, text);
+  assert.equal(snapshot.upstreams.get('b')?.timeouts.edits.connectMs, 9000);
+});
+
+test('aliases cannot make much of little', () => {
+  const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
+  for (let i = 1; i < 12; i++)
+    lines.push(
+      `a${i}: &a${i} [${Array(10)
+        .fill(`*a${i - 1}`)
+        .join(', ')}]`,
+    );
+  assert.match(String(faultIn(lines.join('\n'))), /unfolds to more than/);
+});
+
+test('an alias of what it stands in ends', () => {
+  assert.match(String(faultIn('a: &a [*a]')), /levels deep/);
+});
+
+test('depth is bounded, in brackets too', () => {
+  for (const text of [
+    `a: ${'['.repeat(40)}${']'.repeat(40)}`,
+    '['.repeat(100_000),
+    `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`,
+  ]) {
+    assert.match(String(faultIn(text)), /levels deep/);
+  }
+});
+
+test('keys mean no more than themselves', () => {
+  const { tree, faults } = parseSource('constructor: 1\ntoString: 2\n');
+  assert.deepEqual(Object.keys(Object(tree)), ['constructor', 'toString']);
+  assert.deepEqual(faults.all(), []);
+  assert.deepEqual(faultIn('a: 1\n__proto__: { server: {} }'), [2, 'unknown key']);
+});
+
+test('a byte order mark is no part of the first key', async (t) => {
+  const { snapshot } = await loaded(t, '\ufeffserver: { port: 7 }');
+  assert.equal(snapshot.server.port, 7);
+});

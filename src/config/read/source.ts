@@ -1,0 +1,31 @@
+/** The text of a configuration file as plain values, each with its place: YAML or JSON, bounded in depth and in size. */
+
+import { atOnce } from '../../lib/turns.ts';
+import { type Columns, type Places, positionIn, toTree } from './columns.ts';
+import { createFaultList, type FaultList, type Path, type Position } from './faults.ts';
+import { readSourceText, type SourceText } from './source-text.ts';
+
+export interface Source {
+  /** Undefined where the text cannot be read. Mappings inherit nothing, so that no key means more than itself. */
+  readonly tree: unknown;
+  /** Of the value, or of what is nearest around it. */
+  positionOf(path: Path): Position | undefined;
+  /** Holds what is wrong so far, and takes what is found later. */
+  readonly faults: FaultList;
+}
+
+export const parseSource = (text: string): Source => atOnce(toSource(readSourceText(text)));
+
+/** Every `yield` is a place to stop at. */
+export function* toSource({ columns, faults }: SourceText): Generator<undefined, Source, undefined> {
+  const places = columns && withoutScalars(columns);
+  const positionOf = (path: Path): Position | undefined => places && positionIn(places, path);
+  const list = createFaultList(positionOf);
+  for (const { path, message, position } of faults) list.add(path, message, position);
+  return { tree: columns && (yield* toTree(columns)), positionOf, faults: list };
+}
+
+/** Places outlive what was read: the secrets in it need not. */
+function withoutScalars({ scalars: _, ...places }: Columns): Places {
+  return places;
+}

@@ -1,0 +1,61 @@
+/** A change of what is in the store, before it is written: sealed, held against the whole, and compared with what is there. */
+
+import { isDeepStrictEqual } from 'node:util';
+import type { ResourceKind } from '../../core/store.ts';
+import type { KeyRing } from '../../lib/sealed.ts';
+import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
+import { type Fault, toPathText } from '../read/faults.ts';
+import type { Element } from './resources.ts';
+import { openDocument, type ResourceDocument, type ResourceName, sealDocument } from './sealed-fields.ts';
+
+type Whole = LoadedConfiguration | FaultyConfiguration;
+
+/** What others refer to comes first, so that a gateway that looks in between finds a whole. */
+export const writingOrder: readonly ResourceKind[] = ['setting', 'project', 'upstream', 'model'];
+
+export interface SealedElement {
+  readonly element: Element;
+  /** Empty where it is sealed. */
+  readonly faults: readonly Fault[];
+}
+
+/** `previous` is the sealed document that is there now. */
+export function sealElement(
+  element: Element,
+  ring: KeyRing | undefined,
+  previous: ResourceDocument | undefined,
+): SealedElement {
+  const { file } = element;
+  const sealing = sealDocument(element, element.document, ring, previous);
+  if ('document' in sealing) return { element: { ...element, document: sealing.document }, faults: [] };
+  const faults = sealing.faults.map(({ path, message }): Fault => {
+    const at = [...(file?.at ?? []), ...path];
+    return { place: file?.name ?? element.root, path: toPathText(at), ...file?.positionOf(at), message };
+  });
+  return { element, faults };
+}
+
+/** Faults that were there before do not stand in the way of someone who mends others. */
+export function newFaults(before: Whole, next: Whole): Fault[] {
+  if (next.ok) return [];
+  const known = new Set(before.ok ? [] : before.faults.map(toKey));
+  return next.faults.filter((fault) => !known.has(toKey(fault)));
+}
+
+const toKey = ({ place, path, message }: Fault): string => JSON.stringify([place, path, message]);
+
+/** Whether two sealed documents say the same. */
+export function isSame(
+  name: ResourceName,
+  one: ResourceDocument,
+  other: ResourceDocument,
+  ring: KeyRing | undefined,
+): boolean {
+  const open = (document: ResourceDocument) => toPlain(openDocument(name, document, ring, () => undefined));
+  return isDeepStrictEqual(open(one), open(other));
+}
+
+/** Copies made here have no prototype; what is compared and written has the usual one. */
+export function toPlain(document: ResourceDocument): ResourceDocument {
+  return JSON.parse(JSON.stringify(document));
+}

@@ -1,0 +1,23 @@
+/** What the store holds is of the same shape as the elements of the file's lists. */
+
+import type * as z from 'zod';
+import type { ResourceKind } from '../../core/store.ts';
+import { modelSchema } from '../elements/model/schema.ts';
+import { projectSchema } from '../elements/project/schema.ts';
+import { upstreamSchema } from '../elements/upstream/schema.ts';
+import { settingSchema } from './setting-schema.ts';
+
+export const resourceSchemas: Readonly<Record<ResourceKind, z.ZodType>> = {
+  upstream: upstreamSchema,
+  model: modelSchema,
+  project: projectSchema,
+  setting: settingSchema,
+};
+
+/** The list of the file whose elements they are. */
+export const resourceLists = {
+  upstream: 'upstreams',
+  model: 'models',
+  project: 'projects',
+  setting: 'settings',
+} as const satisfies Record<ResourceKind, string>;

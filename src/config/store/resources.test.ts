@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import { createDirectory, sampleFamilies } from '../../../test/support/configuration.ts';
+import { toResource } from '../../../test/support/memory-resources.ts';
+import type { Resource } from '../../core/store.ts';
+import { parseKeyRing } from '../../lib/sealed.ts';
+import { type LoadOptions, loadConfiguration } from '../load.ts';
+import { sealDocument } from './sealed-fields.ts';
+
+const upstream = { id: 'openai', family: 'openai', base_url: 'http://127.0.0.1:9/v1' };
+const model = { id: 'm', operations: ['embeddings'], targets: [{ upstream: 'openai' }] };
+
+async function load(
+  t: TestContext,
+  text: string,
+  resources: readonly Resource[],
+  more: Partial<LoadOptions> = {},
+): ReturnType<typeof loadConfiguration> {
+  const cwd = await createDirectory(t, { 'postern.yaml': text });
+  return loadConfiguration({ env: {}, families: sampleFamilies, resources, ...more, cwd });
+}
+
+async function faultsOf(...args: Parameters<typeof load>) {
+  const result = await load(...args);
+  assert.ok(!result.ok, 'the configuration is accepted');
+  return result.faults;
+}
+
+async function loaded(...args: Parameters<typeof load>) {
+  const result = await load(...args);
+  assert.ok(result.ok, JSON.stringify(result));
+  return result;
+}
+
+test('file and store are one configuration, and each may build on the other', async (t) => {
+  const file =
+    'upstreams:\n  - { id: near, family: homemade, base_url: "http://127.0.0.1:8" }\nmodels:\n  - { id: far-model, space: s, targets: [{ upstream: far }] }\n';
+  const { snapshot, warnings } = await loaded(t, file, [
+    toResource('upstream', { id: 'far', family: 'homemade', base_url: 'http://127.0.0.1:7' }),
+    toResource('model', { id: 'near-model', space: 's', targets: [{ upstream: 'near' }] }),
+    toResource('project', { id: 'search', name: 'Search' }),
+  ]);
+  assert.deepEqual([...snapshot.upstreams.keys()], ['near', 'far']);
+  assert.equal(snapshot.models.resolve('far-model')?.model.targets[0].upstream.id, 'far');
+  assert.equal(snapshot.models.resolve('near-model')?.model.targets[0].upstream.id, 'near');
+  assert.equal(snapshot.projects.get('search')?.managedBy, 'store');
+  assert.deepEqual(warnings, []);
+});
+
+test('a file without anything is not said to serve nothing where the store has upstreams', async (t) => {
+  const { warnings } = await loaded(t, 'server: {}\n', [toResource('upstream', upstream)]);
+  assert.deepEqual(warnings, []);
+});
+
+test('without a file, the store stands beside the built-in configuration', async (t) => {
+  const cwd = await createDirectory(t);
+  const options = { env: {}, families: sampleFamilies, cwd };
+  const found = await loadConfiguration({ ...options, resources: [toResource('upstream', upstream)] });
+  assert.ok(found.ok);
+  assert.deepEqual([...found.snapshot.upstreams.keys()], ['local', 'openai']);
+});
+
+test("what the file declares is the file's, and a fault names both places", async (t) => {
+  const file = [
+    'upstreams:',
+    '  - { id: near, family: openai }',
+    '  - { id: openai, family: openai }',
+    'models:',
+    '  - { id: m, operations: [embeddings], targets: [{ upstream: near }] }',
+    'projects:',
+    '  - { id: search }',
+    '',
+  ].join('\n');
+  const faults = await faultsOf(t, file, [
+    toResource('upstream', upstream, 3),
+    toResource('model', model),
+    toResource('project', { id: 'search' }),
+  ]);
+  assert.deepEqual(
+    faults.map(({ place, path, line, message }) => [place, path, line, message.split(';')[0]]),
+    [
+      [
+        'store: upstream "openai" (version 3)',
+        'id',
+        undefined,
+        '"openai" is declared by the configuration file too: upstreams[1].id (line 3)',
+      ],
+      [
+        'store: model "m" (version 1)',
+        'id',
+        undefined,
+        '"m" is declared by the configuration file too: models[0].id (line 5)',
+      ],
+      [
+        'store: project "search" (version 1)',
+        'id',
+        undefined,
+        '"search" is declared by the configuration file too: projects[0].id (line 7)',
+      ],
+    ],
+  );
+});
+
+test('an alias that the store and the file both have is a fault that names both places', async (t) => {
+  const file =
+    'upstreams:\n  - { id: openai, family: openai }\nmodels:\n  - { id: a, aliases: [x], operations: [embeddings], targets: [{ upstream: openai }] }\n';
+  const [fault, ...others] = await faultsOf(t, file, [toResource('model', { ...model, id: 'b', aliases: ['x'] })]);
+  assert.equal(fault?.place, 'store: model "b" (version 1)');
+  assert.equal(fault?.path, 'aliases[0]');
+  assert.equal(fault?.message, '"x" is taken by models[0].aliases[0] (line 4); each name stands for one thing');
+  assert.deepEqual(others, []);
+});
+
+test('elements of the store are judged as those of the file are, all at once, and each at its own place', async (t) => {
+  const file = 'server:\n  prot: 1\nupstreams:\n  - { id: near, family: openai }\n';
+  const faults = await faultsOf(t, file, [
+    toResource('upstream', { ...upstream, famly: 'x', limits: { concurrency: 0 } }, 2),
+    toResource('model', { ...model, targets: [{ upstream: 'opnai' }] }),
+    toResource('project', { id: 'p', limits: { requests_per_minute: -1 } }),
+  ]);
+  assert.deepEqual(
+    faults.map(({ place, path, line }) => [place, path, line]),
+    [
+      [undefined, 'server.prot', 2],
+      ['store: upstream "openai" (version 2)', 'limits.concurrency', undefined],
+      ['store: upstream "openai" (version 2)', 'famly', undefined],
+      ['store: model "m" (version 1)', 'targets[0].upstream', undefined],
+      ['store: project "p" (version 1)', 'limits.requests_per_minute', undefined],
+    ],
+  );
+  assert.match(faults[3]?.message ?? '', /did you mean openai\?/);
+});
+
+test('the environment is not put into what the store holds', async (t) => {
+  const env = { NAME: 'http://127.0.0.1:1' };
+  const faults = await faultsOf(t, 'server: {}\n', [toResource('upstream', { ...upstream, base_url: `\${NAME}` })], {
+    env,
+  });
+  assert.deepEqual(
+    faults.map(({ path, message }) => [path, message]),
+    [['base_url', 'wanted: a URL that begins with http:// or https:// and a host, or unix: and the path of a socket']],
+  );
+});
+
+test('a document under another ID than its own, and one that is no honest document, are faults', async (t) => {
+  const hostile: Resource = {
+    ...toResource('upstream', upstream),
+    document: JSON.parse('{"id":"openai","family":"openai","__proto__":{"api_key":"x"}}'),
+  };
+  assert.deepEqual(
+    (await faultsOf(t, 'server: {}\n', [hostile])).map(({ path, message }) => [path, message.split(';')[0]]),
+    [['__proto__', 'unknown key']],
+  );
+  const moved = { ...toResource('upstream', upstream), id: 'other' };
+  const [fault] = await faultsOf(t, 'server: {}\n', [moved]);
+  assert.equal(fault?.path, 'id');
+  assert.match(fault?.message ?? '', /is not the ID that it has in the store, which is "other"/);
+});
+
+const secretKey = randomBytes(32).toString('hex');
+const sealedUpstream = (key = secretKey, version = 1): Resource => {
+  const sealing = sealDocument(
+    { kind: 'upstream', id: 'openai' },
+    { ...upstream, api_key: 'sk-canary-0123456789' },
+    parseKeyRing(key),
+    undefined,
+  );
+  assert.ok('document' in sealing);
+  return toResource('upstream', sealing.document, version);
+};
+
+test('what is sealed is opened when it is compiled', async (t) => {
+  const { snapshot } = await loaded(t, 'server: {}\n', [sealedUpstream()], { env: { POSTERN_SECRET_KEY: secretKey } });
+  assert.deepEqual(snapshot.upstreams.get('openai')?.credentials[0].headers, [
+    'authorization',
+    'Bearer sk-canary-0123456789',
+  ]);
+});
+
+test('the key may stand in a file, and behind the one that seals now', async (t) => {
+  const other = randomBytes(32).toString('base64');
+  const cwd = await createDirectory(t, { 'postern.yaml': 'server: {}\n', 'secret.key': `${other},${secretKey}\n` });
+  const env = { POSTERN_SECRET_KEY_FILE: 'secret.key' };
+  const found = await loadConfiguration({ env, families: sampleFamilies, cwd, resources: [sealedUpstream()] });
+  assert.ok(found.ok);
+});
+
+test('without the key, under another one, and changed, what is sealed is a fault that says what to do', async (t) => {
+  const other = randomBytes(32).toString('hex');
+  const keyId = parseKeyRing(secretKey).sealingKeyId;
+  const rows: readonly (readonly [
+    env: Record<string, string>,
+    place: string | undefined,
+    path: string,
+    says: RegExp,
+  ])[] = [
+    [{}, 'store: upstream "openai" (version 4)', 'api_key', new RegExp(`sealed under the key ${keyId}.*not set`)],
+    [
+      { POSTERN_SECRET_KEY: other },
+      'store: upstream "openai" (version 4)',
+      'api_key',
+      new RegExp(`sealed under the key ${keyId}, and POSTERN_SECRET_KEY holds [0-9a-f]{8};`),
+    ],
+    [{ POSTERN_SECRET_KEY: 'short' }, undefined, '', /^POSTERN_SECRET_KEY: key 1 is not 32 bytes/],
+    [{ POSTERN_SECRET_KEY_FILE: 'nowhere' }, undefined, '', /^POSTERN_SECRET_KEY_FILE: .*no such file/],
+    [{ POSTERN_SECRET_KEY: other, POSTERN_SECRET_KEY_FILE: 'x' }, undefined, '', /are both set/],
+  ];
+  for (const [env, place, path, says] of rows) {
+    const faults = await faultsOf(t, 'server: {}\n', [sealedUpstream(secretKey, 4)], { env });
+    assert.deepEqual(
+      faults.map((fault) => [fault.place, fault.path]),
+      [[place, path]],
+    );
+    assert.match(faults[0]?.message ?? '', says);
+  }
+});
+
+test('a sealed text that was moved to another upstream does not open there', async (t) => {
+  const { document } = sealedUpstream();
+  const moved = toResource('upstream', { ...document, id: 'mine', base_url: 'http://127.0.0.1:6/v1' });
+  const faults = await faultsOf(t, 'server: {}\n', [moved], { env: { POSTERN_SECRET_KEY: secretKey } });
+  assert.match(faults[0]?.message ?? '', /does not open: it was changed, or sealed for another place/);
+});

@@ -1,0 +1,171 @@
+/** The secrets in a document for the store: which values they are, how they are sealed, opened and hidden. */
+
+import * as z from 'zod';
+import type { ResourceKind } from '../../core/store.ts';
+import { type KeyRing, sealedUnder } from '../../lib/sealed.ts';
+import { schemaAt } from '../elements/schema-lookup.ts';
+import type { Path } from '../read/faults.ts';
+import { toPathText } from '../read/faults.ts';
+import { resourceSchemas } from './resource-schemas.ts';
+
+export type ResourceDocument = Readonly<Record<string, unknown>>;
+
+/** Which resource a document is of. */
+export interface ResourceName {
+  readonly kind: ResourceKind;
+  readonly id: string;
+}
+
+/** What people see in place of a secret. */
+const hiddenSecret = '(sealed)';
+
+export const howToSeal =
+  'set POSTERN_SECRET_KEY (or POSTERN_SECRET_KEY_FILE) to a key such as "openssl rand -hex 32" makes, the same on every node';
+
+/** A text that the schema calls secret; of an address, only one that may hold more than an address. Of a webhook its path does: who knows it, posts. */
+function isSecret(kind: ResourceKind, path: Path, text: string): boolean {
+  const schema = schemaAt(resourceSchemas[kind], path);
+  const facts = schema instanceof z.ZodType ? schema.meta() : undefined;
+  if (facts?.secret !== true) return false;
+  if (sealedUnder(text) !== undefined || isShownSecret(text)) return true;
+  const isAddress = facts.kind === 'URL' || facts.kind === 'path';
+  return isAddress && kind !== 'setting' ? /[@?#]/.test(text) : text !== '';
+}
+
+/** A copy in which each secret is what `change` makes of it. */
+function mapSecrets(
+  kind: ResourceKind,
+  document: ResourceDocument,
+  change: (text: string, path: Path) => string,
+): ResourceDocument {
+  function copy(value: unknown, path: Path): unknown {
+    if (typeof value === 'string') return isSecret(kind, path, value) ? change(value, path) : value;
+    if (Array.isArray(value)) return value.map((item, index) => copy(item, [...path, index]));
+    return typeof value === 'object' && value !== null ? copyMapping(value, path) : value;
+  }
+  function copyMapping(value: object, path: Path): Record<string, unknown> {
+    const mapping: Record<string, unknown> = Object.create(null);
+    for (const [key, item] of Object.entries(value)) mapping[key] = copy(item, [...path, key]);
+    return mapping;
+  }
+  return copyMapping(document, []);
+}
+
+/** What a sealed text is bound to, so that it opens nowhere else. */
+function placeOf({ kind, id }: ResourceName, path: Path): string {
+  return `${kind}/${encodeURIComponent(id)}/${toPathText(path)}`;
+}
+
+export type Sealing =
+  | { readonly document: ResourceDocument }
+  | { readonly faults: readonly { readonly path: Path; readonly message: string }[] };
+
+/** Within lists it says which one is meant, as one could be taken for another: `(sealed credentials[1].api_key)`. */
+const shownSecret = /^\(sealed(?: (api_key|(credentials|webhooks)\[(\d{1,4})\]\.(api_key|url|secret)))?\)$/;
+
+/** Whether a text stands for a secret that is not shown. */
+const isShownSecret = (text: string): boolean => shownSecret.test(text);
+
+function toShownSecret(path: Path): string {
+  return path.some((step) => typeof step === 'number') ? `(sealed ${toPathText(path)})` : hiddenSecret;
+}
+
+/** Where the secret stands that such a text stands for; undefined where the text does not say enough. */
+function placeMeant(text: string, path: Path): Path | undefined {
+  const [, place, list, index, field = 'api_key'] = shownSecret.exec(text) ?? [];
+  if (place === undefined) return path.some((step) => typeof step === 'number') ? undefined : path;
+  // Of elements of a list: they may change their place among each other, and become no other field.
+  if (path.at(-1) !== field) return undefined;
+  return list === undefined ? [field] : [list, Number(index), field];
+}
+
+/**
+ * Everything secret sealed. What says `(sealed)`, as it was shown, stays what it is in `previous`, the sealed document that is
+ * there now. A sealed text is bound to its place: one that moves is opened, and sealed for its new one.
+ */
+export function sealDocument(
+  name: ResourceName,
+  document: ResourceDocument,
+  ring: KeyRing | undefined,
+  previous: ResourceDocument | undefined,
+): Sealing {
+  const faults: { path: Path; message: string }[] = [];
+  function keptSecret(text: string, path: Path): string | undefined {
+    const from = placeMeant(text, path);
+    const kept = from && textAt(previous, from);
+    if (from === undefined || kept === undefined || toPathText(from) === toPathText(path)) return kept;
+    const opened = ring?.unseal(kept, placeOf(name, from));
+    return opened?.kind === 'opened' ? ring?.seal(opened.plain, placeOf(name, path)) : undefined;
+  }
+  const sealed = mapSecrets(name.kind, document, (text, path) => {
+    if (isShownSecret(text)) {
+      const kept = keptSecret(text, path);
+      if (kept !== undefined) return kept;
+      faults.push({ path, message: `stands for a secret that is not known here; write the secret itself` });
+    } else if (ring === undefined) {
+      faults.push({ path, message: `is a secret, and there is no key to seal it with: ${howToSeal}` });
+    } else {
+      return ring.seal(text, placeOf(name, path));
+    }
+    return text;
+  });
+  return faults.length > 0 ? { faults } : { document: sealed };
+}
+
+function textAt(document: unknown, path: Path): string | undefined {
+  let value = document;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = Reflect.get(value, step);
+  }
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Everything that is sealed opened; what does not open is reported, and stays as it is. */
+export function openDocument(
+  name: ResourceName,
+  document: ResourceDocument,
+  ring: KeyRing | undefined,
+  report: (path: Path, message: string) => void,
+): ResourceDocument {
+  return mapSecrets(name.kind, document, (text, path) => {
+    const keyId = sealedUnder(text);
+    if (keyId === undefined) return text;
+    if (ring === undefined) {
+      report(path, `is sealed under the key ${keyId}, and POSTERN_SECRET_KEY is not set; set it to that key`);
+      return text;
+    }
+    const opened = ring.unseal(text, placeOf(name, path));
+    if (opened.kind === 'opened') return opened.plain;
+    report(
+      path,
+      opened.kind === 'unknown-key'
+        ? `is sealed under the key ${keyId}, and POSTERN_SECRET_KEY holds ${ring.keyIds.join(', ')}; write it as "<key ${[...ring.keyIds, keyId].join('>,<key ')}>": the first seals, the others open`
+        : 'is sealed, and does not open: it was changed, or sealed for another place; write the secret anew',
+    );
+    return text;
+  });
+}
+
+/** As people see it. */
+export function hideSecrets(kind: ResourceKind, document: ResourceDocument): ResourceDocument {
+  return mapSecrets(kind, document, (_text, path) => toShownSecret(path));
+}
+
+/** A value that is all from the environment gives nothing away; a default in it would. */
+const fromEnvironment = /^(?:[A-Za-z][A-Za-z0-9-]* )?\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
+
+/** The same for what stands in a file, where a secret may be no more than the name of one. */
+export function hideWritten(kind: ResourceKind, document: ResourceDocument): ResourceDocument {
+  return mapSecrets(kind, document, (text) => (fromEnvironment.test(text) ? text : hiddenSecret));
+}
+
+/** By which key each of its secrets is sealed; undefined for one that is not. */
+export function sealsOf(kind: ResourceKind, document: ResourceDocument): (string | undefined)[] {
+  const seals: (string | undefined)[] = [];
+  mapSecrets(kind, document, (text) => {
+    seals.push(sealedUnder(text));
+    return text;
+  });
+  return seals;
+}

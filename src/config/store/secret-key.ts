@@ -1,0 +1,125 @@
+/** The key that seals what is secret in the store: from the environment, from a file that it names, or from one beside the database. */
+
+import { hash, randomBytes } from 'node:crypto';
+import { link, open, readFile, stat, unlink } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { createKeyRing, type KeyRing, parseKeys, SecretKeyError } from '../../lib/sealed.ts';
+import { codeOf, reasonOf } from '../../lib/thrown.ts';
+import { readText } from '../read/side-files.ts';
+import type { Environment } from '../read/substitute.ts';
+
+const largestFileBytes = 64 * 1024;
+const fileName = 'secret.key';
+
+/** Where keys may come from; the store is what the configuration says of it, as far as that is known. */
+export interface SecretKeyPlace {
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly store: string | undefined;
+}
+
+/**
+ * Undefined where there is none. The environment's keys come first, so that the first of them seals; the one beside the database
+ * still opens what was sealed under it. Throws a SecretKeyError, in words for the operator.
+ */
+export async function readKeyRing(place: SecretKeyPlace): Promise<KeyRing | undefined> {
+  const keys = [...(await readGiven(place)), ...(await readBeside(keyFileOf(place)))];
+  return keys.length === 0 ? undefined : createKeyRing(keys);
+}
+
+/** Beside the database where that is a file on this machine: never in it, and never for one that several machines share. */
+export function keyFileOf({ store, cwd }: Pick<SecretKeyPlace, 'store' | 'cwd'>): string | undefined {
+  const path = store?.startsWith('sqlite:') ? store.slice('sqlite:'.length) : '';
+  if (path === '' || path === ':memory:' || path.startsWith('//') || path.includes('\0')) return undefined;
+  return join(dirname(resolve(cwd, path)), fileName);
+}
+
+/** Whether something can be sealed: there is a key for it, or one can be made when it is needed. */
+export async function canSeal(place: SecretKeyPlace): Promise<boolean> {
+  if (keyFileOf(place) !== undefined) return true;
+  try {
+    return (await readKeyRing(place)) !== undefined;
+  } catch (error) {
+    if (error instanceof SecretKeyError) return false;
+    throw error;
+  }
+}
+
+/** The key beside the database: where it is, and which, which says nothing of it; undefined where there is none. */
+export async function findOwnKey(place: SecretKeyPlace): Promise<{ file: string; id: string } | undefined> {
+  const file = keyFileOf(place);
+  if (file === undefined) return undefined;
+  const content = await readFile(file, 'utf8').catch(() => undefined);
+  if (content === undefined) return undefined;
+  return { file, id: hash('sha256', `secret key ${content.trim()}`).slice(0, 16) };
+}
+
+/** Undefined where it is safe from others, or not there. */
+export async function warningOf(file: string): Promise<string | undefined> {
+  const mode = await stat(file).then(
+    (found) => found.mode,
+    () => 0,
+  );
+  if (process.platform === 'win32' || (mode & 0o077) === 0) return undefined;
+  return `${file} opens the secrets in the store, and others on this machine may read it; run: chmod 600 ${file}`;
+}
+
+/** A new key in a file that only this user reads; of several who make one at once, all get the same. Throws a SecretKeyError. */
+export async function makeKeyFile(file: string): Promise<KeyRing> {
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    await writeWhole(draft, `${randomBytes(32).toString('hex')}\n`);
+    try {
+      await link(draft, file);
+    } catch (error) {
+      // Someone was quicker: theirs it is.
+      if (codeOf(error) !== 'EEXIST') throw error;
+    } finally {
+      await unlink(draft);
+    }
+  } catch (error) {
+    throw new SecretKeyError(`no key could be made at ${file}: ${reasonOf(error)}`);
+  }
+  const keys = await readBeside(file);
+  if (keys.length === 0) throw new SecretKeyError(`${file} holds no key`);
+  return createKeyRing(keys);
+}
+
+/** On the disk before anything is sealed under it. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  await using file = await open(path, 'wx', 0o600);
+  await file.writeFile(text);
+  await file.sync();
+}
+
+async function readGiven({ env, cwd }: SecretKeyPlace): Promise<Buffer[]> {
+  const { POSTERN_SECRET_KEY: text = '', POSTERN_SECRET_KEY_FILE: file = '' } = env;
+  if (file === '') return text.trim() === '' ? [] : parse('POSTERN_SECRET_KEY', text);
+  if (text.trim() !== '') {
+    throw new SecretKeyError('POSTERN_SECRET_KEY and POSTERN_SECRET_KEY_FILE are both set; keep one of them');
+  }
+  const content = await readText(resolve(cwd, file), largestFileBytes);
+  if ('text' in content) return parse('POSTERN_SECRET_KEY_FILE', content.text);
+  throw new SecretKeyError(`POSTERN_SECRET_KEY_FILE: the file cannot be used: ${content.reason}`);
+}
+
+async function readBeside(file: string | undefined): Promise<Buffer[]> {
+  if (file === undefined || !(await exists(file))) return [];
+  const content = await readText(file, largestFileBytes);
+  if ('text' in content) return parse(file, content.text);
+  throw new SecretKeyError(`${file}: the file cannot be used: ${content.reason}`);
+}
+
+const exists = (file: string): Promise<boolean> =>
+  stat(file).then(
+    () => true,
+    () => false,
+  );
+
+function parse(name: string, text: string): Buffer[] {
+  try {
+    return parseKeys(text);
+  } catch (error) {
+    throw error instanceof SecretKeyError ? new SecretKeyError(`${name}: ${error.message}`) : error;
+  }
+}

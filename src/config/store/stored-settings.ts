@@ -1,0 +1,69 @@
+/** The settings that the store holds, put where the file leaves them open: what the file says is the file's. */
+
+import { isMapping } from '../../lib/is-mapping.ts';
+import { judge } from '../elements/judge.ts';
+import type { Settings } from '../elements/schema.ts';
+import type { FaultList, Path, Position } from '../read/faults.ts';
+import type { Substitution } from '../read/substitute.ts';
+import type { Element } from './resources.ts';
+import { type SettingEntry, settingSchema, settingSections } from './setting-schema.ts';
+
+interface StoredSettingsContext {
+  readonly faults: FaultList;
+  readonly isSubstituted: Substitution['isSubstituted'];
+  readonly positionOf: (path: Path) => Position | undefined;
+}
+
+export interface StoredSettings {
+  readonly settings: Settings;
+  /** Whoever wrote the webhooks' addresses may lead only where the file lets them. */
+  readonly areWebhooksStored: boolean;
+}
+
+/** `tree` is what the file says, before anything was put in for what it leaves out. */
+export function withStoredSettings(
+  settings: Settings,
+  tree: Readonly<Record<string, unknown>>,
+  elements: readonly Element[],
+  context: StoredSettingsContext,
+): StoredSettings {
+  let { alerts, ledger } = settings;
+  let areWebhooksStored = false;
+  for (const { kind, id, root, document } of elements) {
+    if (kind !== 'setting' || isDeclared(id, document, root, tree, context)) continue;
+    const entry = judge(settingSchema, document, [root], context);
+    if (entry === undefined || !holdsItsOwn(entry, root, context.faults)) continue;
+    const { webhooks, retention, redact } = entry;
+    areWebhooksStored ||= webhooks !== undefined;
+    alerts = { ...alerts, ...(webhooks !== undefined && { webhooks }) };
+    ledger = { ...ledger, ...(retention !== undefined && { retention }), ...(redact !== undefined && { redact }) };
+  }
+  return { settings: { ...settings, alerts, ledger }, areWebhooksStored };
+}
+
+/** What the file says is the file's: the store is at fault where it says it too. */
+function isDeclared(
+  id: string,
+  document: Element['document'],
+  root: string,
+  tree: Readonly<Record<string, unknown>>,
+  { faults, positionOf }: StoredSettingsContext,
+): boolean {
+  const section = tree[id];
+  const both = Object.keys(document).filter((key) => key !== 'id' && isMapping(section) && section[key] !== undefined);
+  for (const key of both) {
+    const line = positionOf([id, key])?.line;
+    faults.add(
+      [root, key],
+      `is declared by the configuration file too: ${id}.${key}${line === undefined ? '' : ` (line ${line})`}; the file manages it, so change it there, or take it out of one of the two`,
+    );
+  }
+  return both.length > 0;
+}
+
+function holdsItsOwn(entry: SettingEntry, root: string, faults: FaultList): boolean {
+  const own: readonly string[] = settingSections[entry.id];
+  const foreign = Object.keys(entry).filter((key) => key !== 'id' && !own.includes(key));
+  for (const key of foreign) faults.add([root, key], `is no setting of ${entry.id}, which has ${own.join(', ')}`);
+  return foreign.length === 0;
+}
