@@ -1,7 +1,7 @@
 /** The table of docs/admin-api.md, from the endpoints themselves. */
 
+import { toTemplate } from '../src/admin/api/openapi.ts';
 import type { AnyEndpoint } from '../src/admin/endpoint.ts';
-import { toTemplate } from '../src/admin/openapi.ts';
 
 export function renderEndpoints(endpoints: readonly AnyEndpoint[]): string {
   const tags = [...new Set(endpoints.map(({ tag }) => tag))];

@@ -1,7 +1,7 @@
 /** `npm run generate`: writes what derives from the code. With `--check`: fails where the files differ from it. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { endpoints } from '../src/admin/endpoints/index.ts';
+import { endpoints } from '../src/admin/endpoints.ts';
 import { toJsonSchema } from '../src/config/describe/json-schema.ts';
 import { renderReference } from '../src/config/describe/reference.ts';
 import { families } from '../src/families/index.ts';

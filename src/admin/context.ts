@@ -10,9 +10,9 @@ import type { Clock } from '../lib/clock.ts';
 import type { Access } from './access/access.ts';
 import type { OidcDesk } from './access/oidc-desk.ts';
 import type { Passkeys } from './access/passkeys.ts';
-import type { EventStreams } from './event-stream.ts';
-import type { LedgerTail } from './ledger-tail.ts';
-import type { LiveSource } from './live/sampler.ts';
+import type { EventStreams } from './api/event-stream.ts';
+import type { LedgerTail } from './ledger/tail.ts';
+import type { LiveSource } from './overview/live/sampler.ts';
 import type { GatewayCalls } from './playground/gateway-calls.ts';
 import type { UpstreamProbe } from './upstreams/probe.ts';
 

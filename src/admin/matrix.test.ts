@@ -7,9 +7,9 @@ import { type TestContext, test } from 'node:test';
 import { openAdmin } from '../../test/support/admin.ts';
 import type { StoredMember } from '../core/member.ts';
 import { createSecretWith, digestOf, hintOf } from '../lib/key-secret.ts';
-import { createAdminApi } from './api.ts';
+import { createAdminApi } from './api/api.ts';
 import type { Method } from './endpoint.ts';
-import { endpoints } from './endpoints/index.ts';
+import { endpoints } from './endpoints.ts';
 import { type Needed, type Role, reaches, roleFacts, roles } from './roles.ts';
 
 /** With `+ proof` it gives lasting power: for no token, whatever its role, and for a session only with fresh proof. */

@@ -1,7 +1,7 @@
 /** `postern openapi`: the OpenAPI 3.1 document of the gateway, drawn from the route table and the table of errors; or that of the admin API. */
 
-import { endpoints } from '../admin/endpoints/index.ts';
-import { toAdminDocument } from '../admin/openapi.ts';
+import { toAdminDocument } from '../admin/api/openapi.ts';
+import { endpoints } from '../admin/endpoints.ts';
 import { errorMember } from '../core/error-shape.ts';
 import { type ErrorCode, errorTable, upstreamCodes } from '../core/errors.ts';
 import type { Route } from '../core/route.ts';

@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import type { StoredMember } from '../../core/member.ts';
 import type { AdminContext } from '../context.ts';
 import { toInstant } from '../shapes/common.ts';
-import type * as shapes from '../shapes/session.ts';
+import type * as shapes from './contract/session.ts';
 import type { LiveSession } from './sessions.ts';
 
 export function toMemberView(member: StoredMember): z.input<typeof shapes.member> {

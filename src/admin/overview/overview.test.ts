@@ -6,8 +6,8 @@ import { openAdmin } from '../../../test/support/admin.ts';
 import { imported } from '../../../test/support/ledger-rows.ts';
 import type { ImportedRow, Store } from '../../core/store.ts';
 import { toDollars } from '../../lib/money.ts';
-import { createRecently } from '../recently.ts';
 import { readOverview } from './overview.ts';
+import { createRecently } from './recently.ts';
 import { toStretch } from './stretch.ts';
 
 const minuteMs = 60_000;

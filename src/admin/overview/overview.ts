@@ -6,7 +6,7 @@ import type { LedgerFilter, LedgerStore, UsageSums } from '../../core/store.ts';
 import { addSums, noSums } from '../../core/usage-sums.ts';
 import { toDollars } from '../../lib/money.ts';
 import { toInstant } from '../shapes/common.ts';
-import type { overview, overviewBucket, overviewQuery, overviewSums } from '../shapes/overview.ts';
+import type { overview, overviewBucket, overviewQuery, overviewSums } from './contract/overview.ts';
 import { idOf, type Line, toSumsOfRow } from './row-lines.ts';
 import { bucketsOf, dayMs, hourMs, minuteMs, type Stretch, toStretch } from './stretch.ts';
 

@@ -2,7 +2,7 @@
 
 import type { LedgerRow, RowOutcome } from '../../core/ledger-row.ts';
 import type { UsageSums } from '../../core/store.ts';
-import type { Breakdown } from '../shapes/overview.ts';
+import type { Breakdown } from './contract/overview.ts';
 
 /** What a chart and a list are made of, wherever it comes from. */
 export interface Line {

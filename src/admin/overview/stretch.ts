@@ -1,6 +1,6 @@
 /** The stretches of time that the overview knows, in whole hours: that is how sums are kept. */
 
-import type { Range } from '../shapes/overview.ts';
+import type { Range } from './contract/overview.ts';
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;

@@ -1,0 +1,40 @@
+/** Who is signed in, and by which ways one can be. */
+
+import * as z from 'zod';
+import { roles } from '../../roles.ts';
+import { instant } from '../../shapes/common.ts';
+
+export const role = z.enum(roles);
+
+export const member = z.object({
+  id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role,
+  createdAt: instant,
+  lastSeenAt: instant.nullable(),
+  /** Ways in which this member can sign in. */
+  hasPassword: z.boolean(),
+  passkeys: z.number().int(),
+  /** Was let in by the identity provider once. */
+  hasIdentityProvider: z.boolean(),
+  /** Cannot sign in until an owner says otherwise. */
+  disabled: z.boolean(),
+});
+
+/** What the console asks first. */
+export const session = z.object({
+  /** Null: nobody is signed in. */
+  member: member.nullable(),
+  /** To be sent as `x-postern-csrf` with every write; null where nobody is signed in. */
+  csrfToken: z.string().nullable(),
+  /** True until the first owner is made with the set-up link. */
+  needsSetUp: z.boolean(),
+  signIn: z.object({
+    password: z.boolean(),
+    passkey: z.boolean(),
+    /** What to show on the button; null where there is none. */
+    oidc: z.object({ title: z.string() }).nullable(),
+  }),
+  version: z.string(),
+});

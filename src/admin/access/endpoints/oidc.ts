@@ -1,0 +1,185 @@
+/** Signing in through the identity provider: there, and back. A browser is led, so what goes wrong ends on the console's own page. */
+
+import * as z from 'zod';
+import type { Caller } from '../../caller.ts';
+import type { AdminContext } from '../../context.ts';
+import { type Call, defineEndpoint } from '../../endpoint.ts';
+import { Problem } from '../../problem.ts';
+import { admitPerson, isPerson } from '../admit-person.ts';
+import { readOnlyCookie } from '../cookie.ts';
+import type { OidcMemo, OidcProver } from '../oidc.ts';
+import { checkAuthentication, tellProof } from '../proof.ts';
+import { type OpenedSession, signedOut } from '../sessions.ts';
+import { tellSignIn } from '../sign-in.ts';
+
+const path = '/api/session/oidc';
+const memoSeconds = 600;
+
+/** Over https no page of a neighbouring host can put one there, by which somebody else's sign-in would end here. */
+const memoCookieOf = (isSecure: boolean): string => (isSecure ? '__Host-postern_oidc' : 'postern_oidc');
+/** What a name with that prefix asks for. */
+const memoAttributesOf = (isSecure: boolean): string =>
+  `Path=${isSecure ? '/' : path}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+const memo = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  page: z.string(),
+  proves: z.object({ memberId: z.string(), sessionId: z.string() }).optional(),
+});
+
+export const beginOidc = defineEndpoint({
+  method: 'GET',
+  path,
+  summary: 'Go to the identity provider to sign in',
+  tag: 'Access',
+  needs: 'anyone',
+  streams: 'text/html',
+  query: z.object({
+    page: z.string().max(2_000).optional().meta({ description: 'The page to come back to.' }),
+    proof: z
+      .literal('fresh')
+      .optional()
+      .meta({ description: 'Who is signed in proves to be there: the provider has to ask anew (`max_age=0`).' }),
+  }),
+  run: ({ query, context, headers, caller }) =>
+    leading(query.proof === undefined ? '/' : toPage(query.page), async () => {
+      const url = `${context.access.consoleUrl(headers)}${path}/callback`;
+      const prover = query.proof === undefined ? undefined : toProver(caller);
+      const begun = await providerOf(context).flow.begin(url, toPage(query.page), prover);
+      return leadTo(begun.url, [toMemoCookie(begun.memo, context.access.consoleUrl(headers))]);
+    }),
+});
+
+export const endOidc = defineEndpoint({
+  method: 'GET',
+  path: `${path}/callback`,
+  summary: 'Come back from the identity provider',
+  tag: 'Access',
+  needs: 'anyone',
+  streams: 'text/html',
+  // The provider's own, which the library reads from the address.
+  query: z.looseObject({ code: z.string().optional(), state: z.string().optional(), error: z.string().optional() }),
+  async run(call) {
+    const isSecure = isSecureAt(call.context.access.consoleUrl(call.headers));
+    const kept = readMemo(call.headers, isSecure);
+    return leading(kept?.proves === undefined ? '/' : toPage(kept.page), async () => {
+      if (kept === undefined) throw tookTooLong();
+      const opened = await (kept.proves === undefined ? signIn(kept, call) : prove(kept, kept.proves, call));
+      const forget = `${memoCookieOf(isSecure)}=; Max-Age=0; ${memoAttributesOf(isSecure)}`;
+      return leadTo(toPage(kept.page), [opened.cookie, forget]);
+    });
+  },
+});
+
+type Callback = Call<undefined, z.ZodType<Readonly<Record<string, unknown>>>>;
+
+async function signIn(kept: OidcMemo, call: Callback): Promise<OpenedSession> {
+  const { context, address } = call;
+  const { settings, flow } = providerOf(context);
+  const member = await context.access.failures.watch({ method: 'oidc', address }, async () =>
+    admitPerson(await flow.end(urlOf(call), kept), settings, context.store),
+  );
+  const opened = await context.access.sessions.open(member, 'oidc', call);
+  await tellSignIn(context.store.audit, opened);
+  return opened;
+}
+
+/** The browser does not send the session's cookie along when it comes from another site: the former one is ended by its ID. */
+async function prove(kept: OidcMemo, { memberId, sessionId }: OidcProver, call: Callback): Promise<OpenedSession> {
+  const { context, address } = call;
+  const { settings, flow } = providerOf(context);
+  const { sessions, failures } = context.access;
+  const attempt = { action: 'console.proof_failed', method: 'oidc', address } as const;
+  const { member, provedAtMs } = await failures.watch(attempt, async () => {
+    const person = await flow.end(urlOf(call), kept);
+    const atMs = checkAuthentication(person.authenticatedAtMs, context.clock.nowMs());
+    if (!(await isPerson(person, memberId, context.store))) throw notTheSame();
+    return { member: await admitPerson(person, settings, context.store), provedAtMs: atMs };
+  });
+  await context.store.sessions.end(sessionId, member.id);
+  const opened = await sessions.open(member, 'oidc', call, provedAtMs);
+  await tellProof(opened, context.store.audit);
+  return opened;
+}
+
+function notTheSame(): Problem {
+  return new Problem('sign_in_failed', {
+    detail: 'This was somebody else at the identity provider; sign in there as the member who is signed in here.',
+  });
+}
+
+/** The gate lets anybody through here, as signing in does. */
+function toProver(caller: Caller): OidcProver {
+  if (caller.kind !== 'member') throw signedOut();
+  const { memberId, sessionId } = caller;
+  return { memberId, sessionId };
+}
+
+function providerOf({ oidc }: AdminContext) {
+  const found = oidc.current();
+  if (found !== undefined) return found;
+  throw new Problem('not_found', { detail: 'No identity provider is configured (console.oidc); sign in another way.' });
+}
+
+/** As the provider was told, whatever a proxy in between made of it. */
+function urlOf({ context, headers, query }: Callback): URL {
+  const url = new URL(`${context.access.consoleUrl(headers)}${path}/callback`);
+  for (const [name, value] of Object.entries(query)) if (typeof value === 'string') url.searchParams.set(name, value);
+  return url;
+}
+
+/** `page` shows what goes wrong. */
+async function leading(page: string, lead: () => Promise<Response>): Promise<Response> {
+  try {
+    return await lead();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    // Behind the `#`, so that no log sees it.
+    return leadTo(`${page}#problem=${encodeURIComponent(error.message)}`, []);
+  }
+}
+
+function leadTo(location: string, cookies: readonly string[]): Response {
+  const headers = new Headers({ location });
+  for (const cookie of cookies) headers.append('set-cookie', cookie);
+  return new Response(null, { status: 303, headers });
+}
+
+/** Of this console, and no other site that a link named. */
+function toPage(written = '/'): string {
+  const here = 'http://console.invalid';
+  const url = URL.parse(written, here);
+  if (url?.origin !== here || !written.startsWith('/')) return '/';
+  // `/.//elsewhere` is of this origin, and what is left of it leads elsewhere.
+  return `${url.pathname.replace(/^\/{2,}/, '/')}${url.search}`;
+}
+
+/** Lax: the browser comes back from another site. Nobody but this browser gets to see it. */
+function toMemoCookie(kept: OidcMemo, consoleUrl: string): string {
+  const value = Buffer.from(JSON.stringify(kept)).toString('base64url');
+  const isSecure = isSecureAt(consoleUrl);
+  return `${memoCookieOf(isSecure)}=${value}; Max-Age=${memoSeconds}; ${memoAttributesOf(isSecure)}`;
+}
+
+const isSecureAt = (consoleUrl: string): boolean => consoleUrl.startsWith('https:');
+
+/** Undefined where it is too old, or another browser has it. */
+function readMemo(headers: Headers, isSecure: boolean): OidcMemo | undefined {
+  const value = readOnlyCookie(headers, memoCookieOf(isSecure)) ?? '';
+  return memo.safeParse(toJson(Buffer.from(value, 'base64url').toString('utf8'))).data;
+}
+
+function tookTooLong(): Problem {
+  return new Problem('sign_in_failed', {
+    detail: 'The sign-in took too long, or began in another browser; begin again.',
+  });
+}
+
+function toJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

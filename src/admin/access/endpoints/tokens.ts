@@ -1,0 +1,101 @@
+/** API tokens: members make them for their programs, and owners see all of them. */
+
+import type { StoredToken } from '../../../core/member.ts';
+import { createSecretWith, digestOf, hintOf } from '../../../lib/key-secret.ts';
+import { actorOf, type Caller } from '../../caller.ts';
+import { defineEndpoint } from '../../endpoint.ts';
+import { Problem } from '../../problem.ts';
+import { reaches } from '../../roles.ts';
+import { idParam, toInstant } from '../../shapes/common.ts';
+import { apiTokens, madeApiToken, newApiToken } from '../contract/access.ts';
+
+const listTokens = defineEndpoint({
+  method: 'GET',
+  path: '/api/tokens',
+  summary: "List your API tokens, or everybody's where you are an owner",
+  tag: 'Tokens',
+  needs: 'member',
+  answer: apiTokens,
+  async run({ context: { store }, caller }) {
+    const [tokens, members] = await Promise.all([store.tokens.list(scopeOf(caller)), store.members.list()]);
+    const names = new Map(members.map(({ id, name }) => [id, name]));
+    return { items: tokens.map((token) => toView(token, names.get(token.memberId) ?? '')) };
+  },
+});
+
+const createToken = defineEndpoint({
+  method: 'POST',
+  path: '/api/tokens',
+  summary: 'Make an API token: its secret is shown only in the answer',
+  tag: 'Tokens',
+  // No program makes itself another token that outlives its own.
+  needs: 'member',
+  proof: true,
+  body: newApiToken,
+  answer: madeApiToken,
+  status: 201,
+  once: true,
+  async run({ context: { store, clock }, body: { name, role, expiresAt }, caller }) {
+    if (caller.kind !== 'member') throw noSuchToken();
+    if (!reaches(caller.role, role)) {
+      throw wrongField('role', `A token may not more than its member, and you have ${caller.role}.`);
+    }
+    const expiresAtMs = expiresAt === undefined || expiresAt === null ? undefined : Date.parse(expiresAt);
+    if (expiresAtMs !== undefined && expiresAtMs <= clock.nowMs())
+      throw wrongField('expiresAt', 'This is over already.');
+    const secret = createSecretWith('psa_');
+    const { memberId } = caller;
+    const facts = { digest: digestOf(secret), hint: hintOf(secret), memberId, name, role, expiresAtMs };
+    const token = await store.tokens.create(facts, actorOf(caller));
+    const member = await store.members.get(memberId);
+    if (token === undefined || member === undefined) throw noSuchToken();
+    return { token: toView(token, member.name), secret };
+  },
+});
+
+const revokeToken = defineEndpoint({
+  method: 'DELETE',
+  path: '/api/tokens/:id',
+  summary: 'Revoke an API token, for good',
+  tag: 'Tokens',
+  needs: 'member',
+  params: idParam,
+  async run({ context: { store }, params, caller }) {
+    const token = await store.tokens.get(params.id);
+    const scope = scopeOf(caller);
+    if (token === undefined || (scope !== undefined && token.memberId !== scope)) throw noSuchToken();
+    await store.tokens.revoke(token.id, actorOf(caller));
+    return undefined;
+  },
+});
+
+export const tokenEndpoints = [listTokens, createToken, revokeToken];
+
+/** Whose tokens the caller may see; undefined for everybody's. */
+function scopeOf(caller: Caller): string | undefined {
+  if (caller.kind === 'nobody') return '';
+  return caller.role === 'owner' ? undefined : caller.memberId;
+}
+
+function toView(token: StoredToken, memberName: string) {
+  const { id, name, hint, role, memberId, createdAtMs, expiresAtMs, lastUsedAtMs, revokedAtMs } = token;
+  const toTime = (ms: number | undefined) => (ms === undefined ? null : toInstant(ms));
+  return {
+    id,
+    name,
+    hint,
+    role,
+    memberId,
+    memberName,
+    createdAt: toInstant(createdAtMs),
+    expiresAt: toTime(expiresAtMs),
+    lastUsedAt: toTime(lastUsedAtMs),
+    revokedAt: toTime(revokedAtMs),
+  };
+}
+
+function wrongField(path: string, message: string): Problem {
+  return new Problem('invalid_fields', { detail: message, fields: [{ path, message }] });
+}
+
+const noSuchToken = () => new Problem('not_found', { detail: 'You have no such token; reload the list.' });

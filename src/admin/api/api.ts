@@ -1,0 +1,181 @@
+/** Serves the endpoints over Hono: who asks, what came, what goes back. Everything that goes wrong ends as problem details. */
+
+import { type Context, Hono } from 'hono';
+import * as z from 'zod';
+import type { FieldFault } from '../../core/field-fault.ts';
+import { takeOutProtoKeys } from '../../lib/proto-keys.ts';
+import type { Caller } from '../caller.ts';
+import type { AdminContext } from '../context.ts';
+import type { AnyEndpoint, Call, Method } from '../endpoint.ts';
+import { Reply } from '../endpoint.ts';
+import { Problem } from '../problem.ts';
+import { checkAccess } from './gate.ts';
+import { createOnce } from './once.ts';
+import { readBody } from './request-body.ts';
+
+/** What the listener hands over beside the request. */
+interface Surroundings {
+  /** Of the peer, as the socket has it. */
+  readonly address: string;
+}
+
+type Env = { Bindings: Surroundings };
+type Runnable = AnyEndpoint & { run(call: Call): unknown };
+
+export interface AdminApi {
+  fetch(request: Request, surroundings: Surroundings): Promise<Response>;
+}
+
+const standardBodyBytes = 1024 * 1024;
+
+export function createAdminApi(endpoints: readonly AnyEndpoint[], context: AdminContext): AdminApi {
+  const app = new Hono<Env>();
+  const once = createOnce(context.clock);
+  for (const endpoint of endpoints) {
+    app.on(endpoint.method, endpoint.path, (c) => answer(endpoint as Runnable, c));
+  }
+  for (const [path, methods] of methodsByPath(endpoints)) {
+    app.all(path, () => {
+      throw new Problem('method_not_allowed', {
+        detail: `Use ${methods.join(' or ')} here.`,
+        headers: { allow: methods.join(', ') },
+      });
+    });
+  }
+  app.notFound(() =>
+    toResponse(new Problem('not_found', { detail: 'There is no such path; /api/openapi.json lists those there are.' })),
+  );
+  app.onError((error) => {
+    if (error instanceof Problem) return toResponse(error);
+    if (isStoreAway(error)) {
+      return toResponse(
+        new Problem('store_unavailable', { detail: 'The store does not answer just now; try again in a moment.' }),
+      );
+    }
+    context.log.error('the admin API could not answer', { why: error.stack ?? error.message });
+    return toResponse(
+      new Problem('internal_error', { detail: 'The log says what; try again, and tell your operator if it stays.' }),
+    );
+  });
+
+  async function answer(endpoint: Runnable, c: Context<Env>): Promise<Response> {
+    const caller = await context.access.identify(c.req.raw.headers);
+    const consoleUrl = context.configuration.snapshot().console.url;
+    checkAccess(endpoint, caller, c.req.raw, { consoleUrl, nowMs: context.clock.nowMs() });
+    refuseHeadOfStream(endpoint, c.req.raw);
+    const work = async (): Promise<Response> =>
+      toAnswer(endpoint, await endpoint.run(await readCall(endpoint, caller, c)));
+    const key = endpoint.once === true ? c.req.header('idempotency-key') : undefined;
+    if (key === undefined) return work();
+    const body = await readBody(c.req.raw.clone(), endpoint.bodyLimitBytes ?? standardBodyBytes);
+    return once({ caller, request: c.req.raw, body, key }, work);
+  }
+
+  async function readCall(endpoint: Runnable, caller: Caller, c: Context<Env>): Promise<Call> {
+    const limit = endpoint.bodyLimitBytes ?? standardBodyBytes;
+    const params = parse(endpoint.params, c.req.param());
+    const query = parse(endpoint.query, readQuery(c.req.url));
+    const body = isLeftOut(endpoint, c.req.raw) ? undefined : parse(endpoint.body, await readJson(c.req.raw, limit));
+    return {
+      params,
+      query,
+      body,
+      caller,
+      context,
+      headers: c.req.raw.headers,
+      address: c.env.address,
+      signal: c.req.raw.signal,
+      raw: (otherLimit = limit) => readBody(c.req.raw, otherLimit),
+    };
+  }
+
+  return { fetch: async (request, surroundings) => app.fetch(request, surroundings) };
+}
+
+/** Hono answers HEAD by what GET does, without the body: nobody would read a stream then, nor ever end it. */
+function refuseHeadOfStream({ streams }: AnyEndpoint, { method }: Request): void {
+  if (streams === undefined || method !== 'HEAD') return;
+  throw new Problem('method_not_allowed', { detail: 'Use GET here.', headers: { allow: 'GET' } });
+}
+
+function methodsByPath(endpoints: readonly AnyEndpoint[]): Map<string, Method[]> {
+  const methods = new Map<string, Method[]>();
+  for (const { path, method } of endpoints) methods.set(path, [...(methods.get(path) ?? []), method]);
+  return methods;
+}
+
+/** A name that stands twice would be read differently by others: it is refused. */
+function readQuery(url: string): Record<string, string> {
+  const query: Record<string, string> = Object.create(null);
+  for (const [name, value] of new URL(url).searchParams) {
+    if (name in query) throw new Problem('malformed_request', { detail: `The query has ${name} twice; send it once.` });
+    if (value !== '') query[name] = value;
+  }
+  return query;
+}
+
+/** Where there is none to be sent, or none has to be and none was. */
+const isLeftOut = ({ body }: Runnable, { headers }: Request): boolean =>
+  body === undefined || (body.isOptional() && !headers.has('content-type'));
+
+async function readJson(request: Request, limit: number): Promise<unknown> {
+  const type = request.headers.get('content-type') ?? '';
+  if (!/^application\/json\b/i.test(type)) {
+    throw new Problem('unsupported_media_type', { detail: 'Send the body as application/json.' });
+  }
+  const text = (await readBody(request, limit)).toString('utf8');
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Problem('malformed_request', { detail: 'The body is not JSON.' });
+  }
+}
+
+function parse(shape: z.ZodType | undefined, value: unknown): unknown {
+  if (shape === undefined) return undefined;
+  const stray = takeOutProtoKeys(value).map((path) => ({ path: toPath(path), message: noSuchField }));
+  const result = shape.safeParse(value);
+  if (result.success && stray.length === 0) return result.data;
+  const fields = [...stray, ...(result.success ? [] : toFields(result.error))];
+  const names = fields.map(({ path }) => path || 'the body').join(', ');
+  throw new Problem('invalid_fields', { detail: `Look at ${names}.`, fields });
+}
+
+const noSuchField = 'There is no such field here; look for a slip of the pen.';
+
+function toFields(error: z.ZodError): FieldFault[] {
+  return error.issues.flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') return [{ path: toPath(issue.path), message: issue.message }];
+    return issue.keys.map((key) => ({ path: toPath([...issue.path, key]), message: noSuchField }));
+  });
+}
+
+function toPath(path: readonly PropertyKey[]): string {
+  let text = '';
+  for (const step of path) {
+    text += typeof step === 'number' ? `[${step}]` : `${text === '' ? '' : '.'}${String(step)}`;
+  }
+  return text;
+}
+
+/** What an endpoint gives is checked against its own shape, so that nothing goes out that the document does not know. */
+function toAnswer(endpoint: Runnable, result: unknown): Response {
+  if (result instanceof Response) return result;
+  const reply = result instanceof Reply ? result : new Reply(result, {});
+  const headers = new Headers();
+  for (const [name, value] of reply.headers) headers.append(name, value);
+  if (endpoint.answer === undefined) {
+    return new Response(null, { status: reply.status ?? endpoint.status ?? 204, headers });
+  }
+  headers.set('content-type', 'application/json');
+  const body = JSON.stringify(z.parse(endpoint.answer, reply.body));
+  return new Response(body, { status: reply.status ?? endpoint.status ?? 200, headers });
+}
+
+function toResponse(problem: Problem): Response {
+  const headers = { 'content-type': 'application/problem+json', ...problem.headers };
+  return new Response(JSON.stringify(problem.body()), { status: problem.status, headers });
+}
+
+/** The store's own kind of error is not ours to import. */
+const isStoreAway = (error: Error): boolean => error.name === 'StoreError';

@@ -1,0 +1,218 @@
+/** Streams server-sent events to those who look on: with a heart-beat, at the reader's own pace, and no longer than the session lasts. */
+
+import { type Caller, isSameCaller } from '../caller.ts';
+import { Problem } from '../problem.ts';
+import { type Needed, reaches } from '../roles.ts';
+
+export interface ServerEvent {
+  /** `message` where it is left out. */
+  readonly name?: string;
+  /** What a reader gives back as `Last-Event-ID` when it comes again. */
+  readonly id?: string;
+  /** Goes out as JSON. */
+  readonly data: unknown;
+}
+
+/** Who looks on, and how one can find out whether they still may. */
+interface Onlooker {
+  readonly caller: Caller;
+  readonly headers: Headers;
+  /** Fires when the reader is gone. */
+  readonly signal: AbortSignal;
+  readonly context: { readonly access: { identify(headers: Headers): Promise<Caller> } };
+}
+
+export interface EventStreams {
+  /**
+   * Answers with whatever `events` gives, one after another as the reader takes them. It has to end soon after its signal
+   * fires: the reader is gone, may not look on any more, or the listener closes. Throws a Problem where too many are open.
+   */
+  open(onlooker: Onlooker, needs: Needed, events: (signal: AbortSignal) => AsyncIterable<ServerEvent>): Response;
+  /** How many are open. */
+  readonly size: number;
+  /** Ends all of them. */
+  close(): void;
+}
+
+export interface EventStreamLimits {
+  /** For one session, or one API token. */
+  readonly each: number;
+  readonly all: number;
+}
+
+interface OpenStream {
+  readonly onlooker: Onlooker;
+  readonly needs: Needed;
+  readonly who: string;
+  beat(): void;
+  end(): void;
+}
+
+const standardLimits: EventStreamLimits = { each: 8, all: 64 };
+const lookEveryMs = 1_000;
+/** Well below what proxies take for silence. */
+const looksPerBeat = 15;
+/** A reader that lost its connection comes again after so long. */
+const comeAgainMs = 2_000;
+
+export function createEventStreams(limits: EventStreamLimits = standardLimits): EventStreams {
+  const streams = new Set<OpenStream>();
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let looks = 0;
+  let isLooking = false;
+
+  function add(stream: OpenStream): void {
+    streams.add(stream);
+    timer ??= setInterval(() => void look(), lookEveryMs).unref();
+  }
+
+  function remove(stream: OpenStream): void {
+    streams.delete(stream);
+    if (streams.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  async function look(): Promise<void> {
+    looks += 1;
+    if (looks % looksPerBeat === 0) for (const stream of streams) stream.beat();
+    if (isLooking) return;
+    isLooking = true;
+    const groups = Map.groupBy(streams, ({ who }) => who);
+    await Promise.all([...groups.values()].map(endThoseWhoMayNot));
+    isLooking = false;
+  }
+
+  return {
+    open(onlooker, needs, events) {
+      const who = nameOf(onlooker.caller);
+      const own = [...streams].filter((stream) => stream.who === who).length;
+      if (own >= limits.each || streams.size >= limits.all) {
+        throw new Problem('too_many_streams', {
+          detail: 'Close a window of the console, or end another stream, and try again.',
+          headers: { 'retry-after': '5' },
+        });
+      }
+      const over = new AbortController();
+      const body = toBody(events, over, {
+        begin: (controls) => {
+          const stream: OpenStream = { onlooker, needs, who, ...controls };
+          add(stream);
+          over.signal.addEventListener('abort', () => remove(stream), { once: true });
+          onlooker.signal.addEventListener('abort', () => stream.end(), { once: true });
+          // Gone while it was found out who they are: the signal says so only once.
+          if (onlooker.signal.aborted) stream.end();
+        },
+      });
+      return new Response(body, {
+        headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
+      });
+    },
+    get size() {
+      return streams.size;
+    },
+    close() {
+      for (const stream of streams) stream.end();
+    },
+  };
+}
+
+interface Controls {
+  beat(): void;
+  end(): void;
+}
+
+function toBody(
+  events: (signal: AbortSignal) => AsyncIterable<ServerEvent>,
+  over: AbortController,
+  { begin }: { begin(controls: Controls): void },
+): ReadableStream<Uint8Array> {
+  let goOn: () => void = () => undefined;
+  const encoder = new TextEncoder();
+
+  async function write(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      for await (const event of events(over.signal)) {
+        // The reader is behind: nothing more is asked of whoever makes the events.
+        if ((controller.desiredSize ?? 0) <= 0) {
+          await new Promise<void>((resolve) => {
+            goOn = resolve;
+          });
+        }
+        if (over.signal.aborted) return;
+        controller.enqueue(encoder.encode(toText(event)));
+      }
+      if (!over.signal.aborted) controller.close();
+    } catch (error) {
+      // Broken off, so that the reader comes again, and does not take it for an end.
+      if (!over.signal.aborted) controller.error(error);
+    } finally {
+      over.abort();
+    }
+  }
+
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        // Something at once, so that the head goes out, and a reader knows that it is connected.
+        controller.enqueue(encoder.encode(`retry: ${comeAgainMs}\n\n`));
+        begin({
+          beat: () => {
+            if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(':\n\n'));
+          },
+          end: () => {
+            if (over.signal.aborted) return;
+            over.abort();
+            goOn();
+            controller.close();
+          },
+        });
+        void write(controller);
+      },
+      pull: () => goOn(),
+      cancel: () => {
+        over.abort();
+        goOn();
+      },
+    },
+    new CountQueuingStrategy({ highWaterMark: 16 }),
+  );
+}
+
+/** They came with the same proof: if it does not hold for one, it does for none. */
+async function endThoseWhoMayNot(streams: readonly OpenStream[]): Promise<void> {
+  const [first] = streams;
+  if (first === undefined) return;
+  const { context, headers, caller } = first.onlooker;
+  try {
+    const now = await context.access.identify(headers);
+    for (const stream of streams) if (!isSameCaller(caller, now) || !mayStill(now, stream.needs)) stream.end();
+  } catch {
+    // Nobody can say just now. The store is away then, and there is nothing new to see either.
+  }
+}
+
+function mayStill(caller: Caller, needs: Needed): boolean {
+  if (needs === 'anyone') return true;
+  if (caller.kind === 'nobody') return false;
+  return needs === 'member' ? caller.kind === 'member' : reaches(caller.role, needs);
+}
+
+function nameOf(caller: Caller): string {
+  switch (caller.kind) {
+    case 'nobody':
+      return 'nobody';
+    case 'member':
+      return `session ${caller.sessionId}`;
+    case 'token':
+      return `token ${caller.tokenId}`;
+  }
+}
+
+/** JSON has no line breaks of its own, so one line of data is enough. */
+function toText({ name, id, data }: ServerEvent): string {
+  const lines = [`data: ${JSON.stringify(data)}`];
+  if (id !== undefined) lines.unshift(`id: ${id}`);
+  if (name !== undefined) lines.unshift(`event: ${name}`);
+  return `${lines.join('\n')}\n\n`;
+}

@@ -1,0 +1,61 @@
+/** Lets through who may: the role that an endpoint asks for, the fresh proof, and for writes that it is the console itself that asks. */
+
+import { timingSafeEqual } from 'node:crypto';
+import { checkProof } from '../access/proof.ts';
+import type { Caller } from '../caller.ts';
+import type { AnyEndpoint } from '../endpoint.ts';
+import { Problem } from '../problem.ts';
+import { reaches } from '../roles.ts';
+
+export const csrfHeader = 'x-postern-csrf';
+
+interface Circumstances {
+  /** Where people reach the console by way of a proxy, which may ask us by another name. */
+  readonly consoleUrl: string | undefined;
+  readonly nowMs: number;
+}
+
+export function checkAccess(
+  { needs, proof, method }: AnyEndpoint,
+  caller: Caller,
+  request: Request,
+  { consoleUrl, nowMs }: Circumstances,
+): void {
+  if (method !== 'GET') checkOrigin(caller, request, consoleUrl);
+  if (needs === 'anyone') return;
+  if (caller.kind === 'nobody') {
+    throw new Problem('sign_in_needed', {
+      detail: 'Sign in, or send an API token as "Authorization: Bearer <token>".',
+      headers: { 'www-authenticate': 'Bearer' },
+    });
+  }
+  if (needs === 'member') {
+    if (caller.kind !== 'member') {
+      throw new Problem('not_allowed', { detail: 'This is about a member; an API token is none. Sign in to do it.' });
+    }
+  } else if (!reaches(caller.role, needs)) {
+    throw new Problem('not_allowed', {
+      detail: `This takes the role ${needs}, and you have ${caller.role}; ask an owner for it.`,
+    });
+  }
+  if (proof === true) checkProof(caller, nowMs);
+}
+
+/** A cookie goes along with whatever a browser sends: what another page made it send is told by what only our page knows. */
+function checkOrigin(caller: Caller, request: Request, consoleUrl: string | undefined): void {
+  const site = request.headers.get('sec-fetch-site');
+  const forged = new Problem('forged_request', { detail: 'Reload the console, and do it again from there.' });
+  if (site !== null && site !== 'same-origin' && site !== 'none') throw forged;
+  const origin = request.headers.get('origin');
+  const isOurs =
+    origin === null || origin === consoleUrl || hostOf(origin) === request.headers.get('host')?.toLowerCase();
+  if (!isOurs) throw forged;
+  if (caller.kind === 'member' && !isSame(request.headers.get(csrfHeader) ?? '', caller.csrfToken)) throw forged;
+}
+
+const hostOf = (origin: string): string | undefined => URL.parse(origin)?.host;
+
+function isSame(given: string, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

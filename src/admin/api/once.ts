@@ -1,0 +1,76 @@
+/** Idempotency keys: a write that is asked for again with the same key is done once and answered the same both times. In memory. */
+
+import { hash } from 'node:crypto';
+import type { Clock } from '../../lib/clock.ts';
+import type { Caller } from '../caller.ts';
+import { Problem } from '../problem.ts';
+
+const keptMs = 10 * 60_000;
+const mostKept = 1_000;
+const form = /^[\x21-\x7e]{1,200}$/;
+
+interface Done {
+  readonly atMs: number;
+  /** Of the body: what is asked for again is the same to the byte. */
+  readonly digest: string;
+  readonly response: Promise<Response>;
+}
+
+export interface Asked {
+  readonly caller: Caller;
+  readonly request: Request;
+  readonly body: Buffer;
+  /** The `Idempotency-Key`. */
+  readonly key: string;
+}
+
+export function createOnce(clock: Pick<Clock, 'monotonicMs'>) {
+  const done = new Map<string, Done>();
+
+  function forgetOld(nowMs: number): void {
+    for (const [name, { atMs }] of done) {
+      if (nowMs - atMs < keptMs && done.size < mostKept) return;
+      done.delete(name);
+    }
+  }
+
+  return async (asked: Asked, work: () => Promise<Response>): Promise<Response> => {
+    if (!form.test(asked.key)) {
+      throw new Problem('malformed_request', {
+        detail: 'Idempotency-Key holds 1 to 200 visible ASCII characters; a UUID will do.',
+      });
+    }
+    const nowMs = clock.monotonicMs();
+    forgetOld(nowMs);
+    const name = nameOf(asked);
+    const digest = hash('sha256', asked.body, 'hex');
+    const found = done.get(name);
+    if (found !== undefined && found.digest !== digest) {
+      throw new Problem('key_used_before', {
+        detail: 'This Idempotency-Key came with another body before; take a new one for each thing that you ask for.',
+      });
+    }
+    if (found !== undefined) return (await found.response).clone();
+    const response = work();
+    done.set(name, { atMs: nowMs, digest, response });
+    // What failed may be tried again.
+    response.catch(() => done.delete(name));
+    return (await response).clone();
+  };
+}
+
+/** Everyone has keys of their own, and each path too: what one was answered is nobody else's. */
+function nameOf({ caller, request: { method, url }, key }: Asked): string {
+  return JSON.stringify([...identityOf(caller), method, new URL(url).pathname, key]);
+}
+
+function identityOf(caller: Caller): string[] {
+  switch (caller.kind) {
+    case 'nobody':
+      return ['nobody'];
+    case 'member':
+      return ['member', caller.memberId];
+    case 'token':
+      return ['token', caller.tokenId];
+  }
+}

@@ -1,0 +1,217 @@
+/** The OpenAPI 3.1 document of the admin API, drawn from the endpoints' own shapes. */
+
+import * as z from 'zod';
+import type { AnyEndpoint } from '../endpoint.ts';
+import { type ProblemCode, problemTable } from '../problem.ts';
+import { type Needed, roleFacts, roles } from '../roles.ts';
+import { csrfHeader } from './gate.ts';
+
+type Json = Record<string, unknown>;
+
+/** Parts of a path that an endpoint has beside its parameters: `/api/models/:id` to `/api/models/{id}`. */
+export const toTemplate = (path: string): string => path.replace(/:(\w+)(\{[^}]*\})?/g, '{$1}');
+
+export function toAdminDocument(endpoints: readonly AnyEndpoint[], version: string): Json {
+  const paths: Record<string, Json> = {};
+  for (const endpoint of endpoints) {
+    const template = toTemplate(endpoint.path);
+    paths[template] = { ...paths[template], [endpoint.method.toLowerCase()]: toOperation(endpoint) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Postern admin API',
+      version,
+      description: about(),
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(endpoints.map(({ tag }) => tag))].map((name) => ({ name })),
+    security: signedIn,
+    paths,
+    components: {
+      securitySchemes: {
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'postern_session',
+          description: 'Set by signing in; over https it is called `__Host-postern`.',
+        },
+        csrf: {
+          type: 'apiKey',
+          in: 'header',
+          name: csrfHeader,
+          description: 'With the session cookie, every write bears the `csrfToken` of `GET /api/session`.',
+        },
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API token, made in the settings of the console.' },
+      },
+      schemas: { Problem: problemSchema },
+      responses: {
+        Problem: { description: 'Why not.', content: { 'application/problem+json': { schema: problemReference } } },
+      },
+    },
+  };
+}
+
+function about(): string {
+  return [
+    'What the console works with, for scripts as well. Errors are problem details (RFC 9457).',
+    ...roles.map((role) => `${role}: ${roleFacts[role]}`),
+  ].join('\n\n');
+}
+
+const signedIn = [{ session: [] }, { bearer: [] }];
+const signedInToWrite = [{ session: [], csrf: [] }, { bearer: [] }];
+
+function toOperation(endpoint: AnyEndpoint): Json {
+  const { summary, tag, needs } = endpoint;
+  const parameters = [...toParameters(endpoint), ...toHeaderParameters(endpoint)];
+  return {
+    operationId: toOperationId(endpoint),
+    summary,
+    description: whoMay(endpoint),
+    tags: [tag],
+    'x-required-role': needs,
+    ...(endpoint.proof === true && { 'x-fresh-proof': true }),
+    ...securityOf(endpoint),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...toRequestBody(endpoint),
+    responses: { ...toSuccess(endpoint), default: { $ref: '#/components/responses/Problem' } },
+  };
+}
+
+/** What takes fresh proof is for no token. */
+function securityOf({ method, needs, proof }: AnyEndpoint): Json {
+  if (needs === 'anyone') return { security: [] };
+  if (method === 'GET') return {};
+  return { security: proof === true ? signedInToWrite.slice(0, 1) : signedInToWrite };
+}
+
+function whoMay({ needs, proof }: AnyEndpoint): string {
+  const who = whoReaches(needs);
+  return proof === true ? `${who} Takes fresh proof, and no API token.` : who;
+}
+
+function whoReaches(needs: Needed): string {
+  if (needs === 'anyone') return 'For everyone, before signing in as well.';
+  if (needs === 'member') return 'For members who are signed in, whatever their role; not for API tokens.';
+  return `Needs the role ${needs}${needs === 'owner' ? '' : ' or a higher one'}.`;
+}
+
+/** `GET /api/ledger/:id/capture` is `getLedgerByIdCapture`: unique, as method and path together are. */
+function toOperationId({ method, path }: Pick<AnyEndpoint, 'method' | 'path'>): string {
+  const words = toTemplate(path)
+    .split('/')
+    .filter((part) => part !== '' && part !== 'api')
+    .flatMap((part) => (part.startsWith('{') ? ['by', part.slice(1, -1)] : part.split(/[^A-Za-z0-9]+/)));
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
+
+function toParameters({ path, params, query }: AnyEndpoint): Json[] {
+  const named = properties(params);
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: named.properties[name] ?? { type: 'string' },
+  }));
+  const asked = properties(query);
+  const inQuery = Object.entries(asked.properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: asked.required.includes(name),
+    ...(typeof schema.description === 'string' ? { description: schema.description } : {}),
+    schema,
+  }));
+  return [...inPath, ...inQuery];
+}
+
+const header = (name: string, description: string): Json => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema: { type: 'string' },
+});
+
+function toHeaderParameters({ method, once, streams }: AnyEndpoint): Json[] {
+  const headers: Json[] = [];
+  if (method === 'PUT') {
+    headers.push(header('If-Match', 'The version that you saw, as its ETag; a change needs it.'));
+    headers.push(header('If-None-Match', '`*`: make it, where there is none.'));
+  }
+  if (once === true) headers.push(header('Idempotency-Key', 'Sent again with the same, it is done once.'));
+  if (streams === 'text/event-stream') headers.push(header('Last-Event-ID', 'Goes on behind this event.'));
+  return headers;
+}
+
+function toRequestBody({ method, body, streams }: AnyEndpoint): Json {
+  if (body !== undefined) {
+    const content = { 'application/json': { schema: toSchema(body, 'input') } };
+    return { requestBody: { required: !body.isOptional(), content } };
+  }
+  // What is taken as it comes.
+  if (streams !== undefined && method === 'POST') {
+    return { requestBody: { required: true, content: { 'application/json': { schema: {} } } } };
+  }
+  return {};
+}
+
+function toSuccess({ status, answer, streams }: AnyEndpoint): Json {
+  const types = {
+    ...(answer === undefined ? {} : { 'application/json': { schema: toSchema(answer, 'output') } }),
+    ...(streams === undefined ? {} : { [streams]: { schema: { type: 'string' } } }),
+  };
+  if (Object.keys(types).length === 0) return { [status ?? 204]: { description: 'Done.' } };
+  return { [status ?? 200]: { description: 'Done.', content: types } };
+}
+
+interface Properties {
+  readonly properties: Readonly<Record<string, Json>>;
+  readonly required: readonly string[];
+}
+
+function properties(shape: z.ZodType | undefined): Properties {
+  if (shape === undefined) return { properties: {}, required: [] };
+  const schema = toSchema(shape, 'input');
+  return {
+    properties: (schema.properties ?? {}) as Properties['properties'],
+    required: (schema.required ?? []) as string[],
+  };
+}
+
+/** Schemas stand where they are used: the document has no names of its own for them. */
+function toSchema(shape: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _, ...schema } = z.toJSONSchema(shape, {
+    io,
+    target: 'draft-2020-12',
+    unrepresentable: 'any',
+    cycles: 'throw',
+  });
+  return schema;
+}
+
+const problemReference = { $ref: '#/components/schemas/Problem' };
+
+const problemSchema = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'code', 'fields'],
+  properties: {
+    type: { const: 'about:blank' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string', description: 'What happened, and what to do next.' },
+    code: { type: 'string', enum: Object.keys(problemTable) satisfies string[] as ProblemCode[] },
+    fields: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['path', 'message'],
+        properties: {
+          path: { type: 'string', description: 'As the document writes it, such as `targets[0].upstream`.' },
+          message: { type: 'string' },
+        },
+      },
+    },
+  },
+};

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openAdmin } from '../../../test/support/admin.ts';
+import { endpoints } from '../endpoints.ts';
+
+test('a field called __proto__ is refused by every endpoint that takes a body, like any that it does not know', async (t) => {
+  const { ask } = await openAdmin(t, { role: 'owner' });
+  const body = JSON.parse('{"id":"x","name":"x","list":[{"__proto__":{"admin":true}}],"__proto__":{"role":"owner"}}');
+  const taking = endpoints.filter((endpoint) => endpoint.body !== undefined);
+  assert.ok(taking.length > 15);
+  for (const { method, path } of taking) {
+    const place = path.replace('/settings/:id', '/settings/ledger').replaceAll(/:\w+/g, 'x');
+    const { status, json } = await ask(method, place, body, { 'if-match': '*' });
+    const paths: string[] = (json.fields ?? []).map((field: { path: string }) => field.path);
+    assert.equal(status, 422, `${method} ${path}: ${JSON.stringify(json)}`);
+    assert.ok(paths.includes('__proto__') && paths.includes('list[0].__proto__'), `${method} ${path}: ${paths}`);
+  }
+});

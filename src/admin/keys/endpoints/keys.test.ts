@@ -1,0 +1,340 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openAdmin } from '../../../../test/support/admin.ts';
+import { ledgerRow } from '../../../../test/support/ledger-rows.ts';
+import { digestOf, hasValidChecksum } from '../../../lib/key-secret.ts';
+
+const fileKey = {
+  id: 'dev',
+  secret: 'a-secret-of-the-file-1234',
+  models: ['*'],
+  budgets: [{ every: 'day', amount: 5 }],
+};
+
+const configuration = {
+  upstreams: [{ id: 'up', family: 'openai', api_key: 'sk-upstream-0123456789', base_url: 'http://127.0.0.1:9/v1' }],
+  models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'up' }] }],
+  keys: [fileKey],
+  projects: [{ id: 'search', name: 'Search', budgets: [{ every: 'total', amount: '100' }] }],
+};
+
+const dayMs = 86_400_000;
+
+test('a key is made in the words of the file, and its secret is in that one answer only', async (t) => {
+  const { ask, store } = await openAdmin(t, { role: 'admin', configuration });
+  const made = await ask('POST', '/api/keys', {
+    name: ' Search, production ',
+    project: 'search',
+    models: ['m'],
+    operations: ['embeddings'],
+    addresses: ['10.0.0.0/8'],
+    expires: '30d',
+    limits: { requests_per_minute: 60, concurrency: 4 },
+    budgets: [{ every: 'month', amount: '50', alerts: ['80%'] }],
+    metadata: { team: 'search' },
+    capture: '7d',
+  });
+  assert.equal(made.status, 201);
+  const { secret, ...key } = made.json;
+  assert.ok(hasValidChecksum(secret));
+  assert.equal(made.headers.get('cache-control'), 'no-store');
+  assert.equal(made.headers.get('etag'), '"1"');
+  assert.equal((await store.keys.find(digestOf(secret)))?.id, key.id);
+  const { expires, ...document } = key.document;
+  assert.deepEqual(document, {
+    name: 'Search, production',
+    project: 'search',
+    models: ['m'],
+    operations: ['embeddings'],
+    addresses: ['10.0.0.0/8'],
+    limits: { requests_per_minute: 60, concurrency: 4 },
+    budgets: [{ every: 'month', amount: '50', alerts: ['80%'] }],
+    metadata: { team: 'search' },
+    capture: '7d',
+  });
+  assert.ok(Math.abs(Date.parse(expires) - Date.now() - 30 * dayMs) < 60_000);
+  assert.equal(key.state, 'active');
+  assert.match(key.warnings[0], /the price of m is not known/);
+
+  const everywhere = JSON.stringify([
+    await ask('GET', '/api/keys'),
+    await ask('GET', `/api/keys/${key.id}`),
+    await ask('GET', '/api/audit'),
+    await store.audit.page({ limit: 100 }),
+  ]);
+  assert.ok(everywhere.includes(key.id));
+  assert.ok(!everywhere.includes(secret) && !everywhere.includes(digestOf(secret)));
+});
+
+test('an Idempotency-Key makes one key, and is one caller’s with one body', async (t) => {
+  const { ask, become, store } = await openAdmin(t, { role: 'admin', configuration });
+  const headers = { 'idempotency-key': 'once-1' };
+  const [one, two] = await Promise.all([
+    ask('POST', '/api/keys', { name: 'a' }, headers),
+    ask('POST', '/api/keys', { name: 'a' }, headers),
+  ]);
+  assert.deepEqual([one.status, one.json], [two.status, two.json]);
+  const other = await ask('POST', '/api/keys', { name: 'b' }, headers);
+  assert.deepEqual([other.status, other.json.code], [422, 'key_used_before']);
+  assert.equal((await store.keys.list()).length, 1);
+  become('owner');
+  const owners = await ask('POST', '/api/keys', { name: 'a' }, headers);
+  assert.equal(owners.status, 201);
+  assert.notEqual(owners.json.secret, one.json.secret);
+  const rotated = await ask('POST', `/api/keys/${one.json.id}/rotate`, {}, headers);
+  const rotatedToo = await ask('POST', `/api/keys/${owners.json.id}/rotate`, {}, headers);
+  assert.deepEqual([rotated.json.id, rotatedToo.json.id], [one.json.id, owners.json.id]);
+});
+
+test('what is wrong with a key is said at its field, in the words that the file’s faults have', async (t) => {
+  const { ask, store } = await openAdmin(t, { role: 'admin', configuration });
+  const faultsOf = async (document: unknown) => {
+    const { status, json } = await ask('POST', '/api/keys', document);
+    assert.equal(status, 422, JSON.stringify(json));
+    return Object.fromEntries(json.fields.map(({ path, message }: Record<string, string>) => [path, message]));
+  };
+  assert.match((await faultsOf({})).name, /is missing/);
+  assert.match((await faultsOf({ name: '  ' })).name, /1 to 100 characters/);
+  assert.match((await faultsOf({ name: 'a', modles: [] })).modles, /did you mean models\?/);
+  assert.match((await faultsOf({ name: 'a', models: [] })).models, /at least one/);
+  assert.match((await faultsOf({ name: 'a', models: ['m', 'a*b*'] }))['models[1]'], /more than one \*/);
+  assert.match((await faultsOf({ name: 'a', operations: ['rerank', 'embedings'] }))['operations[1]'], /embeddings/);
+  assert.match((await faultsOf({ name: 'a', addresses: ['10.0.0.0/99'] }))['addresses[0]'], /CIDR/);
+  assert.match((await faultsOf({ name: 'a', expires: 'soon' })).expires, /a date/);
+  assert.match((await faultsOf({ name: 'a', expires: '2020-01-01' })).expires, /not in the future/);
+  assert.match((await faultsOf({ name: 'a', limits: { requests: 1 } }))['limits.requests'], /unknown key/);
+  assert.match((await faultsOf({ name: 'a', limits: { concurrency: 0 } }))['limits.concurrency'], /whole number/);
+  const twice = [
+    { every: 'day', amount: 1 },
+    { every: 'day', amount: 2 },
+  ];
+  assert.match((await faultsOf({ name: 'a', budgets: twice }))['budgets[1].every'], /same period/);
+  assert.match(
+    (await faultsOf({ name: 'a', budgets: [{ every: 'day', amount: '-1' }] }))['budgets[0].amount'],
+    /amount/,
+  );
+  assert.match((await faultsOf({ name: 'a', project: 'serch' })).project, /did you mean search\?/);
+  assert.match((await faultsOf({ name: 'a', metadata: { 'a b': 'x' } }))['metadata["a b"]'], /names of/);
+  assert.match((await faultsOf({ name: 'a', capture: '7' })).capture, /a time with its unit/);
+  const many = await faultsOf({ models: [], expires: '2020-01-01', project: 'nowhere' });
+  assert.deepEqual(Object.keys(many).toSorted(), ['name', 'project']);
+  assert.deepEqual(await store.keys.list(), []);
+});
+
+test('of two who change a key, the second is told who was quicker', async (t) => {
+  const { ask, become } = await openAdmin(t, { role: 'admin', configuration });
+  const { json: made, headers } = await ask('POST', '/api/keys', { name: 'a', limits: { concurrency: 3 } });
+  const path = `/api/keys/${made.id}`;
+  const seen = { 'if-match': headers.get('etag') ?? '' };
+  const first = await ask('PATCH', path, { name: 'b', budgets: [{ every: 'day', amount: 1 }] }, seen);
+  assert.deepEqual([first.status, first.headers.get('etag')], [200, '"2"']);
+  // What was not sent stays.
+  assert.deepEqual(first.json.document.limits, { concurrency: 3 });
+  become('owner');
+  const second = await ask('PATCH', path, { name: 'c' }, seen);
+  assert.deepEqual([second.status, second.json.code], [412, 'changed_meanwhile']);
+  assert.match(second.json.detail, /^console: admin@example\.com changed the key/);
+  assert.equal(second.headers.get('etag'), '"2"');
+  assert.equal((await ask('GET', path)).json.document.name, 'b');
+  assert.equal((await ask('PATCH', path, { name: 'c' })).json.document.name, 'c');
+});
+
+test('null takes away what a key has, and what cannot be taken away says so', async (t) => {
+  const { ask } = await openAdmin(t, { role: 'admin', configuration });
+  const { json: made } = await ask('POST', '/api/keys', {
+    name: 'a',
+    project: 'search',
+    operations: ['rerank'],
+    addresses: ['::1'],
+    expires: '30d',
+    limits: { concurrency: 3 },
+    budgets: [{ every: 'day', amount: 1 }],
+    metadata: { a: 'b' },
+    capture: '1h',
+  });
+  const path = `/api/keys/${made.id}`;
+  const fields = ['project', 'operations', 'addresses', 'expires', 'limits', 'budgets', 'metadata', 'capture'];
+  const freed = await ask('PATCH', path, Object.fromEntries(fields.map((field) => [field, null])));
+  assert.deepEqual(freed.json.document, { name: 'a', models: ['*'], limits: {}, budgets: [], metadata: {} });
+  const refused = await ask('PATCH', path, { name: null, models: null });
+  assert.deepEqual(
+    refused.json.fields.map((fault: { path: string }) => fault.path),
+    ['name', 'models'],
+  );
+});
+
+test('a rotated key has a new secret, and the former one works for as long as was said', async (t) => {
+  const { ask, store } = await openAdmin(t, { role: 'admin', configuration });
+  const { json: made } = await ask('POST', '/api/keys', { name: 'a' });
+  const rotated = await ask('POST', `/api/keys/${made.id}/rotate`, { overlap: '1h' });
+  assert.equal(rotated.status, 200);
+  assert.notEqual(rotated.json.secret, made.secret);
+  assert.ok(Math.abs(Date.parse(rotated.json.oldSecretUntil) - Date.now() - 3_600_000) < 60_000);
+  assert.equal((await store.keys.find(digestOf(made.secret)))?.id, made.id);
+  const now = await ask('POST', `/api/keys/${made.id}/rotate`, { overlap: '0s' });
+  assert.equal(now.json.oldSecretUntil, null);
+  assert.equal(await store.keys.find(digestOf(rotated.json.secret)), undefined);
+  assert.match((await ask('POST', `/api/keys/${made.id}/rotate`, { overlap: 'a day' })).json.fields[0].message, /24h/);
+});
+
+test('a revoked key stays so, and gets no new secret', async (t) => {
+  const { ask, store } = await openAdmin(t, { role: 'admin', configuration });
+  const { json: made } = await ask('POST', '/api/keys', { name: 'a' });
+  const revoked = await ask('POST', `/api/keys/${made.id}/revoke`);
+  assert.deepEqual([revoked.status, revoked.json.state], [200, 'revoked']);
+  assert.equal((await ask('POST', `/api/keys/${made.id}/revoke`)).json.revokedAt, revoked.json.revokedAt);
+  const rotated = await ask('POST', `/api/keys/${made.id}/rotate`, {});
+  assert.deepEqual([rotated.status, rotated.json.code], [409, 'has_ended']);
+  assert.equal((await store.audit.page({ action: 'key.revoke', limit: 9 })).length, 1);
+});
+
+test('keys of the file are shown with their place, and are not changed here', async (t) => {
+  const { ask, cwd } = await openAdmin(t, { role: 'admin', configuration });
+  const { json } = await ask('GET', '/api/keys/dev');
+  assert.deepEqual([json.managedBy, json.version, json.hint], ['file', null, null]);
+  assert.deepEqual([json.place.file.startsWith(cwd), json.place.line], [true, 1]);
+  assert.ok(!JSON.stringify(json).includes(fileKey.secret));
+  const asked = [
+    await ask('PATCH', '/api/keys/dev', { name: 'x' }),
+    await ask('POST', '/api/keys/dev/rotate', {}),
+    await ask('POST', '/api/keys/dev/revoke'),
+  ];
+  for (const { status, json: problem } of asked) {
+    assert.deepEqual([status, problem.code], [409, 'managed_by_file']);
+    assert.match(problem.detail, /postern\.yaml, line 1/);
+  }
+});
+
+test('an ID that is not there is not repeated: it may be a secret', async (t) => {
+  const { ask } = await openAdmin(t, { role: 'admin', configuration });
+  const secret = 'pst_0123456789';
+  const answers = [
+    await ask('GET', `/api/keys/${secret}`),
+    await ask('PATCH', `/api/keys/${secret}`, { name: 'x' }),
+    await ask('POST', `/api/keys/${secret}/revoke`),
+    await ask('GET', `/api/keys/${secret}/usage`),
+  ];
+  for (const { status, json } of answers) {
+    assert.equal(status, 404);
+    assert.ok(!JSON.stringify(json).includes(secret));
+  }
+});
+
+test('the list is paged without gaps, and searched by name, note, project and state', async (t) => {
+  const { ask } = await openAdmin(t, { role: 'admin', configuration });
+  const made = [];
+  for (const name of ['one', 'two', 'three', 'four', 'five']) {
+    const parts = name === 'two' ? { project: 'search', metadata: { team: 'Rankers' } } : {};
+    made.push((await ask('POST', '/api/keys', { name, ...parts })).json.id);
+  }
+  await ask('POST', `/api/keys/${made[4]}/revoke`);
+  const seen: string[] = [];
+  let before: string | null = null;
+  do {
+    const page = await ask('GET', `/api/keys?limit=2${before === null ? '' : `&before=${before}`}`);
+    seen.push(...page.json.items.map(({ id }: { id: string }) => id));
+    before = page.json.next;
+    // One that is made meanwhile moves nothing.
+    if (before !== null) await ask('POST', '/api/keys', { name: 'late' });
+  } while (before !== null);
+  assert.equal(seen[0], 'dev');
+  assert.deepEqual(new Set(seen), new Set(['dev', ...made]));
+  assert.equal(seen.length, 6);
+  const idsOf = async (query: string) =>
+    (await ask('GET', `/api/keys?${query}`)).json.items.map(({ id }: { id: string }) => id);
+  assert.deepEqual(await idsOf('q=TWO'), [made[1]]);
+  assert.deepEqual(await idsOf('q=rankers'), [made[1]]);
+  assert.deepEqual(await idsOf('project=search'), [made[1]]);
+  assert.deepEqual(await idsOf('state=revoked'), [made[4]]);
+  assert.deepEqual(await idsOf('managedBy=file'), ['dev']);
+  assert.equal((await ask('GET', '/api/keys?before=nothing')).status, 422);
+  assert.equal((await ask('GET', '/api/keys?state=gone')).status, 422);
+});
+
+test('what was spent is shown against the budget, day by day and to its end', async (t) => {
+  const { ask, store } = await openAdmin(t, { role: 'viewer', configuration });
+  const nowMs = Date.now();
+  const cost = (daysAgo: number, dollars: number) => ({
+    row: ledgerRow({
+      key: 'dev',
+      project: 'search',
+      startedAtMs: nowMs - daysAgo * dayMs,
+      costNanos: dollars * 1_000_000_000,
+    }),
+    accounts: [],
+  });
+  await store.ledger.import('j', [cost(0, 2), cost(0, 1), cost(1, 4)], { segment: 1, offset: 1 });
+
+  const { json: key } = await ask('GET', '/api/keys/dev');
+  assert.deepEqual(
+    key.budgets.map(({ every, amount, spent, outstanding, left }: Record<string, string>) => [
+      every,
+      amount,
+      spent,
+      outstanding,
+      left,
+    ]),
+    [['day', '5', '3', '0', '2']],
+  );
+  assert.equal(key.lastUsedAt, new Date(nowMs).toISOString());
+
+  const { json: usage } = await ask('GET', '/api/keys/dev/usage?days=3');
+  assert.deepEqual(
+    usage.days.map(({ requests, cost: dollars }: { requests: number; cost: string }) => [requests, dollars]),
+    [
+      [0, '0'],
+      [1, '4'],
+      [2, '3'],
+    ],
+  );
+  assert.deepEqual([usage.total.requests, usage.total.cost], [3, '7']);
+
+  const { json: burn } = await ask('GET', '/api/keys/dev/burn-down?period=day');
+  assert.equal(burn.step, 'hour');
+  assert.equal(burn.points[0].spent, '0');
+  assert.equal(burn.points.at(-1).spent, '3');
+  assert.ok(Number(burn.projected.atEnd) >= 3);
+
+  const { json: total } = await ask('GET', '/api/projects/search/burn-down');
+  assert.deepEqual([total.budget.spent, total.budget.endsAt, total.projected.atEnd], ['7', null, null]);
+  assert.equal(total.points[0].spent, '0');
+  assert.equal(total.points.at(-1).spent, '7');
+  assert.equal((await ask('GET', '/api/keys/dev/burn-down?period=month')).status, 404);
+  assert.equal((await ask('GET', '/api/keys/dev/usage?days=0')).status, 422);
+});
+
+test('projects are shown with their keys, and one that keys belong to is not removed', async (t) => {
+  const { ask } = await openAdmin(t, { role: 'admin', configuration });
+  const made = await ask('PUT', '/api/projects/rank', { name: 'Ranking' }, { 'if-none-match': '*' });
+  assert.equal(made.status, 201, JSON.stringify(made.json));
+  const key = (await ask('POST', '/api/keys', { name: 'a', project: 'rank' })).json;
+  assert.equal((await ask('GET', '/api/projects/rank')).json.keys, 1);
+  const refused = await ask('DELETE', '/api/projects/rank');
+  assert.deepEqual([refused.status, refused.json.code], [409, 'in_use']);
+  await ask('POST', `/api/keys/${key.id}/revoke`);
+  assert.equal((await ask('DELETE', '/api/projects/rank')).status, 204);
+  const { json } = await ask('GET', '/api/projects');
+  assert.deepEqual(
+    json.items.map(({ id, managedBy, keys }: Record<string, unknown>) => [id, managedBy, keys]),
+    [['search', 'file', 0]],
+  );
+});
+
+test('a viewer and an editor see keys and change none', async (t) => {
+  const { ask, become } = await openAdmin(t, { role: 'admin', configuration });
+  const { json: key } = await ask('POST', '/api/keys', { name: 'a' });
+  for (const role of ['viewer', 'editor'] as const) {
+    become(role);
+    assert.equal((await ask('GET', '/api/keys')).status, 200);
+    assert.equal((await ask('GET', `/api/keys/${key.id}/usage`)).status, 200);
+    const asked = [
+      await ask('POST', '/api/keys', { name: 'b' }),
+      await ask('PATCH', `/api/keys/${key.id}`, { name: 'b' }),
+      await ask('POST', `/api/keys/${key.id}/rotate`, {}),
+      await ask('POST', `/api/keys/${key.id}/revoke`),
+      await ask('PUT', '/api/projects/p', {}, { 'if-none-match': '*' }),
+      await ask('DELETE', '/api/projects/p'),
+    ];
+    assert.deepEqual(new Set(asked.map(({ status }) => status)), new Set([403]));
+  }
+});

@@ -1,0 +1,206 @@
+/** Virtual keys: made, shown, changed, given another secret, and ended. */
+
+import type * as z from 'zod';
+import type { FieldFault } from '../../../core/field-fault.ts';
+import type { StoredKey } from '../../../core/store.ts';
+import { createSecret, digestOf, hintOf } from '../../../lib/key-secret.ts';
+import { actorOf } from '../../caller.ts';
+import type { AdminContext } from '../../context.ts';
+import { defineEndpoint, replyWith } from '../../endpoint.ts';
+import { Problem } from '../../problem.ts';
+import { expectedVersion, faultsProblem, toTag } from '../../resource-write.ts';
+import { idParam, toInstant } from '../../shapes/common.ts';
+import { keyDetail, keyPage, keyQuery, keyWithSecret, rotation, writtenKey } from '../contract/keys.ts';
+import { type AnyKey, findKey, findStoredKey, isStored, listKeys, stateOf, toKey, unknownKey } from '../key-view.ts';
+
+const tag = 'Keys and projects';
+
+/** What holds a secret is kept by nobody on the way. */
+const unkept = { 'cache-control': 'no-store' };
+
+const listKeysEndpoint = defineEndpoint({
+  method: 'GET',
+  path: '/api/keys',
+  summary: 'List the keys: those of the configuration file first, then those of the store, the newest first',
+  tag,
+  needs: 'viewer',
+  query: keyQuery,
+  answer: keyPage,
+  async run({ query: { before, limit, ...filter }, context }) {
+    const nowMs = context.clock.nowMs();
+    const all = await listKeys(context);
+    const found = all.slice(startAfter(all, before)).filter((key) => fits(key, filter, nowMs));
+    const page = found.slice(0, limit);
+    const items = await Promise.all(page.map((key) => toKey(key, context)));
+    return { items, next: found.length > limit ? (page.at(-1)?.id ?? null) : null };
+  },
+});
+
+/** Keys stay where they are in the list: new ones come before all others, and none is ever taken out of the store. */
+function startAfter(keys: readonly AnyKey[], id: string | undefined): number {
+  if (id === undefined) return 0;
+  const index = keys.findIndex((key) => key.id === id);
+  if (index !== -1) return index + 1;
+  throw new Problem('invalid_fields', {
+    detail: 'The page before is not there any more; begin with the first page again.',
+    fields: [{ path: 'before', message: 'is no `next` of a page of keys' }],
+  });
+}
+
+function fits(
+  key: AnyKey,
+  { q, project, state, managedBy }: Omit<z.output<typeof keyQuery>, 'before' | 'limit'>,
+  nowMs: number,
+): boolean {
+  if (project !== undefined && key.project !== project) return false;
+  if (state !== undefined && stateOf(key, nowMs) !== state) return false;
+  if (managedBy !== undefined && key.managedBy !== managedBy) return false;
+  if (q === undefined) return true;
+  const own = isStored(key) ? [key.name, key.hint] : [];
+  const texts = [key.id, ...own, ...Object.entries(key.metadata).flat()];
+  const wanted = q.trim().toLowerCase();
+  return texts.some((text) => text.toLowerCase().includes(wanted));
+}
+
+const createKey = defineEndpoint({
+  method: 'POST',
+  path: '/api/keys',
+  summary: 'Make a key; its secret is in the answer, and never shown again',
+  tag,
+  needs: 'admin',
+  body: writtenKey,
+  answer: keyWithSecret,
+  status: 201,
+  once: true,
+  async run({ body, caller, context }) {
+    const { store, keyTerms, clock } = context;
+    const { terms, faults = [] } = keyTerms.parseNew(body, clock.nowMs());
+    const known = await projectFaults(terms === undefined ? textOf(body.project) : terms.project, context);
+    if (terms === undefined || known.length > 0) throw faultsProblem([...faults, ...known]);
+    const secret = createSecret();
+    const key = await store.keys.create({ ...terms, digest: digestOf(secret), hint: hintOf(secret) }, actorOf(caller));
+    const headers = { ...unkept, etag: toTag(key.version), location: `/api/keys/${key.id}` };
+    return replyWith({ ...(await toDetail(key, context)), secret }, { headers });
+  },
+});
+
+const getKey = defineEndpoint({
+  method: 'GET',
+  path: '/api/keys/:id',
+  summary: 'Show one key, with how far its budgets have come',
+  tag,
+  needs: 'viewer',
+  params: idParam,
+  answer: keyDetail,
+  run: async ({ params: { id }, context }) => replyWithDetail(await findKey(id, context), context),
+});
+
+const changeKey = defineEndpoint({
+  method: 'PATCH',
+  path: '/api/keys/:id',
+  summary: 'Change what a key may do: only the fields that are sent, each as a whole; null takes away what is there',
+  tag,
+  needs: 'admin',
+  params: idParam,
+  body: writtenKey,
+  answer: keyDetail,
+  async run({ params: { id }, body, caller, context, headers }) {
+    const { store, keyTerms, clock } = context;
+    const before = await findStoredKey(id, context);
+    const expected = expectedVersion(headers);
+    if (expected !== undefined && expected !== before.version) throw await changedProblem(before, context);
+    const { terms, faults = [] } = keyTerms.parseChange(body, before, clock.nowMs());
+    const named = terms === undefined ? textOf(body.project) : (terms.project ?? undefined);
+    const known = await projectFaults(named, context);
+    if (terms === undefined || known.length > 0) throw faultsProblem([...faults, ...known]);
+    const actor = actorOf(caller);
+    const after =
+      expected === undefined
+        ? await store.keys.change(id, terms, actor)
+        : await store.keys.changeVersion(id, expected, terms, actor);
+    if (after === undefined) throw unknownKey();
+    if (after === 'conflict') throw await changedProblem(before, context);
+    return replyWithDetail(after, context);
+  },
+});
+
+const rotateKey = defineEndpoint({
+  method: 'POST',
+  path: '/api/keys/:id/rotate',
+  summary: 'Give a key another secret; the former one goes on working for a while',
+  tag,
+  needs: 'admin',
+  params: idParam,
+  body: rotation,
+  answer: keyWithSecret,
+  once: true,
+  async run({ params: { id }, body, caller, context }) {
+    const { store, keyTerms, clock } = context;
+    const overlap = keyTerms.parseOverlap(body.overlap.trim());
+    if (typeof overlap !== 'number') throw faultsProblem([{ path: 'overlap', message: overlap.fault }]);
+    await findStoredKey(id, context);
+    const secret = createSecret();
+    const fresh = { digest: digestOf(secret), hint: hintOf(secret) };
+    const key = await store.keys.rotate(id, fresh, clock.nowMs() + overlap, actorOf(caller));
+    if (key === undefined) {
+      throw new Problem('has_ended', { detail: 'This key was revoked, and stays so; make another one.' });
+    }
+    return replyWith(
+      { ...(await toDetail(key, context)), secret },
+      { headers: { ...unkept, etag: toTag(key.version) } },
+    );
+  },
+});
+
+const revokeKey = defineEndpoint({
+  method: 'POST',
+  path: '/api/keys/:id/revoke',
+  summary: 'End a key for good: every gateway refuses it within two seconds',
+  tag,
+  needs: 'admin',
+  params: idParam,
+  answer: keyDetail,
+  async run({ params: { id }, caller, context }) {
+    await findStoredKey(id, context);
+    if (!(await context.store.keys.revoke(id, actorOf(caller)))) throw unknownKey();
+    return replyWithDetail(await findKey(id, context), context);
+  },
+});
+
+export const keyEndpoints = [listKeysEndpoint, createKey, getKey, changeKey, rotateKey, revokeKey];
+
+async function replyWithDetail(key: AnyKey, context: AdminContext) {
+  const headers = isStored(key) ? { etag: toTag(key.version) } : {};
+  return replyWith(await toDetail(key, context), { headers });
+}
+
+async function toDetail(key: AnyKey, context: AdminContext): Promise<z.input<typeof keyDetail>> {
+  const { rows } = await context.store.ledger.page({ key: key.id }, { limit: 1 });
+  const [newest] = rows;
+  return {
+    ...(await toKey(key, context)),
+    lastUsedAt: newest === undefined ? null : toInstant(newest.startedAtMs),
+    warnings: [...context.keyTerms.warnings(key, context.configuration.snapshot())],
+  };
+}
+
+/** A project that is not there would cap nothing. One that was just put into the store is there, in force or not. */
+async function projectFaults(id: string | undefined, context: AdminContext): Promise<FieldFault[]> {
+  if (id === undefined) return [];
+  const known = new Set((await context.desk.list('project')).map((project) => project.id));
+  const message = context.keyTerms.unknownProject(id, known, 'make it first, under "Projects"');
+  return message === undefined ? [] : [{ path: 'project', message }];
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+async function changedProblem({ id }: StoredKey, context: AdminContext): Promise<Problem> {
+  const [last] = await context.store.audit.page({ action: 'key.', subject: id, limit: 1 });
+  const now = await context.store.keys.get(id);
+  const who = last === undefined ? 'Someone else' : last.actor;
+  const when = last === undefined ? '' : ` at ${toInstant(last.atMs)}`;
+  return new Problem('changed_meanwhile', {
+    detail: `${who} changed the key ${id}${when}; look at what is there now, and save again.`,
+    headers: { etag: toTag(now?.version) },
+  });
+}

@@ -1,0 +1,91 @@
+/** Keys as the admin API shows them: those of the store and those of the file alike. */
+
+import type * as z from 'zod';
+import type { KeyRecord } from '../../core/key.ts';
+import type { StoredKey } from '../../core/store.ts';
+import type { AdminContext } from '../context.ts';
+import { Problem } from '../problem.ts';
+import { toInstant } from '../shapes/common.ts';
+import type { key as keyShape } from './contract/keys.ts';
+import { toBudgetStates } from './spending.ts';
+
+export type AnyKey = StoredKey | KeyRecord;
+
+export const isStored = (key: AnyKey): key is StoredKey => key.managedBy === 'store';
+
+/** Those of the file in its order, then those of the store, the newest first. */
+export async function listKeys({ store, configuration }: AdminContext): Promise<AnyKey[]> {
+  const stored = await store.keys.list();
+  stored.sort((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1));
+  return [...configuration.snapshot().keys.values(), ...stored];
+}
+
+export async function findKey(id: string, { store, configuration }: AdminContext): Promise<AnyKey> {
+  const key =
+    (await store.keys.get(id)) ??
+    configuration
+      .snapshot()
+      .keys.values()
+      .find((one) => one.id === id);
+  if (key === undefined) throw unknownKey();
+  return key;
+}
+
+/** One that can be changed here. */
+export async function findStoredKey(id: string, context: AdminContext): Promise<StoredKey> {
+  const key = await findKey(id, context);
+  if (isStored(key)) return key;
+  const place = context.keyTerms.placeOf(id);
+  const where = place === undefined ? 'the configuration file' : `${place.file}, line ${place.line}`;
+  throw new Problem('managed_by_file', {
+    detail: `The key ${id} is declared in ${where}; change it there, and it is in force at once.`,
+  });
+}
+
+/** Never what was asked for: it may be a secret. */
+export function unknownKey(): Problem {
+  return new Problem('not_found', { detail: 'There is no key with this ID; look at the list of keys.' });
+}
+
+export function stateOf({ revokedAtMs, expiresAtMs }: KeyRecord, nowMs: number): 'active' | 'expired' | 'revoked' {
+  if (revokedAtMs !== undefined) return 'revoked';
+  return expiresAtMs !== undefined && expiresAtMs <= nowMs ? 'expired' : 'active';
+}
+
+export async function toKey(key: AnyKey, context: AdminContext): Promise<z.input<typeof keyShape>> {
+  const nowMs = context.clock.nowMs();
+  const stored = isStored(key) ? key : undefined;
+  const oldUntilMs = stored?.oldSecretUntilMs;
+  const isOldOver = oldUntilMs === undefined || oldUntilMs <= nowMs;
+  const place = context.keyTerms.placeOf(key.id);
+  return {
+    id: key.id,
+    managedBy: key.managedBy,
+    place: stored === undefined ? (place ?? null) : null,
+    hint: stored?.hint ?? null,
+    state: stateOf(key, nowMs),
+    createdAt: stored === undefined ? null : toInstant(stored.createdAtMs),
+    revokedAt: key.revokedAtMs === undefined ? null : toInstant(key.revokedAtMs),
+    oldSecretUntil: isOldOver || key.revokedAtMs !== undefined ? null : toInstant(oldUntilMs),
+    version: stored?.version ?? null,
+    document: toDocument(key, context),
+    budgets: await toBudgetStates({ kind: 'key', id: key.id, caps: key.caps }, context),
+  };
+}
+
+/** As it could stand in the file: what is not said is not there. */
+function toDocument(key: AnyKey, { keyTerms }: AdminContext): z.input<typeof keyShape>['document'] {
+  const { project, models, operations, addresses, metadata, capture, shape, ...caps } = keyTerms.describe(key);
+  return {
+    ...(isStored(key) && key.name !== '' && { name: key.name }),
+    ...(project !== null && { project }),
+    models: [...models],
+    ...(operations !== null && { operations: [...operations] }),
+    ...(addresses !== null && { addresses: [...addresses] }),
+    ...(key.expiresAtMs !== undefined && { expires: toInstant(key.expiresAtMs) }),
+    ...caps,
+    metadata: { ...metadata },
+    ...(capture !== null && { capture }),
+    ...(shape !== null && { shape }),
+  };
+}

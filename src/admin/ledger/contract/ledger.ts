@@ -1,0 +1,135 @@
+/** What the ledger says of a request, and by what one can look for some. */
+
+import * as z from 'zod';
+import { rowOutcomes } from '../../../core/ledger-row.ts';
+import { labels, operations } from '../../../core/operation.ts';
+import { dollars, instant, pageOf } from '../../shapes/common.ts';
+import { checkSpan, fromTime, toTimeOf } from './span.ts';
+
+const name = z.string().min(1).max(256).optional();
+
+/** What sums know as well. */
+export const usageFilters = {
+  from: fromTime,
+  to: toTimeOf,
+  key: name.meta({ description: 'The ID of a key.' }),
+  project: name,
+  model: name,
+  upstream: name,
+  operation: z.enum(operations).optional(),
+  outcome: z.enum(rowOutcomes).optional(),
+};
+
+const rowFilters = {
+  ...usageFilters,
+  status: z
+    .string()
+    .regex(/^\d{1,3}$/, 'A status is a whole number from 0 to 599.')
+    .transform(Number)
+    .refine((status) => status <= 599, 'A status is a whole number from 0 to 599.')
+    .optional(),
+  clientRequestId: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .meta({ description: "The client's own `x-request-id`, whole." }),
+};
+
+const idFilter = {
+  id: z
+    .string()
+    .regex(/^[0-9a-fA-F]{4,32}$/, 'Give 4 to 32 hex digits: the ID of a row, or how it begins.')
+    .transform((id) => id.toLowerCase())
+    .optional()
+    .meta({ description: 'The ID of a row, or how it begins.' }),
+};
+
+export const tailQuery = z.strictObject(rowFilters).superRefine(checkSpan);
+
+export const ledgerQuery = z
+  .strictObject({
+    ...rowFilters,
+    ...idFilter,
+    before: z
+      .string()
+      .regex(/^[0-9a-f]{32}$/, 'This is no cursor of the ledger; give the `next` of the page before as it came.')
+      .optional()
+      .meta({ description: 'The `next` of the page before.' }),
+    limit: z.coerce.number().int().min(1).max(200).default(50),
+  })
+  .superRefine(checkSpan);
+
+export const exportQuery = z
+  .strictObject({ ...rowFilters, ...idFilter, format: z.enum(['csv', 'ndjson']).default('csv') })
+  .superRefine(checkSpan);
+
+export const ledgerId = z.object({
+  id: z.string().regex(/^[0-9a-f]{32}$/, 'The ID of a row is 32 hex digits in lower case.'),
+});
+
+const count = z.number().nullable();
+const text = z.string().nullable();
+
+const ledgerTry = z.object({
+  upstream: z.string(),
+  model: z.string(),
+  credential: text.meta({ description: 'Where the upstream has several.' }),
+  outcome: z.string(),
+  detail: z.union([z.number(), z.string()]).nullable().meta({ description: 'A status, or what went wrong.' }),
+  durationMs: z.number(),
+});
+
+export const ledgerRow = z.object({
+  id: z.string(),
+  clientRequestId: text,
+  startedAt: instant,
+  node: z.string(),
+  key: z.string(),
+  project: text,
+  route: z.string(),
+  operation: z.enum(operations),
+  label: z.enum(labels),
+  model: text,
+  upstream: text,
+  upstreamModel: text,
+  attempts: z.number(),
+  outcome: z.enum(rowOutcomes),
+  status: z.number().meta({ description: '499 where the client had left, 0 where nobody knows.' }),
+  error: text,
+  promptTokens: count,
+  completionTokens: count,
+  totalTokens: count,
+  searchUnits: count,
+  cachedTokens: count,
+  billedInputTokens: count,
+  billedOutputTokens: count,
+  billedSearchUnits: count,
+  isEstimated: z.boolean(),
+  items: z.number(),
+  cost: dollars.nullable().meta({ description: 'US dollars, decimal and exact; null where the price is not known.' }),
+  requestBytes: z.number(),
+  responseBytes: z.number(),
+  durationMs: z.number(),
+  firstByteMs: count,
+  upstreamMs: count,
+  cache: text,
+  clientAddress: text,
+});
+
+export const ledgerPage = pageOf(ledgerRow);
+
+export const ledgerDetail = ledgerRow.extend({
+  tries: z.array(ledgerTry).meta({ description: 'Each call, where it took more than one that was answered well.' }),
+  hasCapture: z.boolean().meta({ description: 'Whether what was asked and answered is kept.' }),
+});
+
+export const capture = z.object({ request: z.string(), response: z.string(), expiresAt: instant });
+
+/** What there is to choose from; whatever else was used in the past can be asked for as well. */
+export const ledgerChoices = z.object({
+  keys: z.array(z.object({ id: z.string(), name: z.string() })),
+  projects: z.array(z.object({ id: z.string(), name: z.string() })),
+  models: z.array(z.string()),
+  upstreams: z.array(z.string()),
+});

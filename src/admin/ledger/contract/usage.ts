@@ -1,0 +1,55 @@
+/** The shape of usage reports: sums of the ledger. */
+
+import * as z from 'zod';
+import { type UsageGroup, usageGroups } from '../../../core/store.ts';
+import { dollars, instant } from '../../shapes/common.ts';
+import { usageFilters } from './ledger.ts';
+import { checkSpan } from './span.ts';
+
+const groups = z
+  .string()
+  .max(100)
+  .default('day')
+  .transform((text, issues): UsageGroup[] => {
+    const names = new Set(text.split(',').map((name) => name.trim()));
+    const known = usageGroups.filter((group) => names.has(group));
+    if (known.length === names.size) return [...names].flatMap((name) => usageGroups.filter((group) => group === name));
+    issues.addIssue(`Give one or more of ${usageGroups.join(', ')}, separated by commas.`);
+    return z.NEVER;
+  })
+  .meta({ description: `One or more of ${usageGroups.join(', ')}, separated by commas.` });
+
+export const usageQuery = z
+  .strictObject({ by: groups, ...usageFilters, format: z.enum(['json', 'csv']).default('json') })
+  .superRefine(checkSpan);
+
+const sums = {
+  requests: z.number(),
+  errors: z.number().meta({ description: 'Of them, those that ended otherwise than well.' }),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  searchUnits: z.number(),
+  items: z.number(),
+  cost: dollars,
+  unpriced: z.number().meta({ description: 'Requests whose cost is not known, and is not in the sum.' }),
+  estimated: z.number().meta({ description: 'Requests whose usage is an estimate, at least in part.' }),
+  requestBytes: z.number(),
+  responseBytes: z.number(),
+  durationMs: z.number(),
+};
+
+export const usageSums = z.object(sums);
+
+export const usageLine = z.object({
+  by: z
+    .partialRecord(z.enum(usageGroups), z.string().nullable())
+    .meta({ description: 'A value for each group that was asked for; null where a request had none.' }),
+  ...sums,
+});
+
+export const usage = z.object({
+  from: instant.nullable().meta({ description: 'What is added up is whole hours.' }),
+  to: instant.nullable(),
+  lines: z.array(usageLine),
+  total: usageSums,
+});

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openAdmin } from '../../../../test/support/admin.ts';
+import { imported } from '../../../../test/support/ledger-rows.ts';
+
+const dayMs = 86_400_000;
+const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
+
+async function open(t: Parameters<typeof openAdmin>[0]) {
+  const admin = await openAdmin(t, { role: 'viewer' });
+  await admin.store.ledger.import(
+    'j',
+    [
+      imported({ startedAtMs: todayMs, key: 'a', costNanos: 500_000_000 }),
+      imported({ startedAtMs: todayMs, key: 'b', costNanos: null, project: 'p' }),
+      imported({ startedAtMs: todayMs - dayMs, key: 'a', costNanos: 250_000_001, outcome: 'error', status: 502 }),
+    ],
+    { segment: 1, offset: 1 },
+  );
+  return admin;
+}
+
+test('usage is added up by what is asked for, with the sum of all, and unknown prices told apart', async (t) => {
+  const { ask } = await open(t);
+  const { status, json } = await ask('GET', '/api/usage?by=key');
+  assert.equal(status, 200);
+  assert.deepEqual(
+    json.lines.map(({ by, requests, errors, cost, unpriced }: Record<string, unknown>) => [
+      by,
+      requests,
+      errors,
+      cost,
+      unpriced,
+    ]),
+    [
+      [{ key: 'a' }, 2, 1, '0.750000001', 0],
+      [{ key: 'b' }, 1, 0, '0', 1],
+    ],
+  );
+  assert.deepEqual([json.total.requests, json.total.cost, json.total.unpriced], [3, '0.750000001', 1]);
+  const byDay = await ask('GET', '/api/usage');
+  assert.equal(byDay.json.lines.length, 2);
+  const byTwo = await ask('GET', '/api/usage?by=day,project&key=b');
+  assert.deepEqual(byTwo.json.lines[0].by, { day: new Date(todayMs).toISOString().slice(0, 10), project: 'p' });
+});
+
+test('where there was no project, it is null and not empty', async (t) => {
+  const { ask } = await open(t);
+  const { json } = await ask('GET', '/api/usage?by=project');
+  assert.deepEqual(
+    json.lines.map(({ by }: { by: { project: unknown } }) => by.project),
+    [null, 'p'],
+  );
+});
+
+test('as CSV it has one line a group', async (t) => {
+  const { context } = await open(t);
+  const { getUsage } = await import('./usage.ts');
+  const query = { by: ['key'], format: 'csv' } as const;
+  const answer = await getUsage.run({ query: { ...query, by: ['key'] }, context } as never);
+  assert.ok(answer instanceof Response);
+  assert.match(await answer.text(), /^key,requests,errors,.*\r\na,2,1,/);
+});
+
+test('what cannot be added up is refused with the field named', async (t) => {
+  const { ask } = await open(t);
+  const rows: [query: string, field: string][] = [
+    ['by=colour', 'by'],
+    ['by=key,,day', 'by'],
+    ['by=hour&from=2020-01-01', 'by'],
+    ['from=2026-11-21&to=2026-11-01', 'from'],
+    ['status=200', 'status'],
+    ['format=xml', 'format'],
+  ];
+  for (const [query, field] of rows) {
+    const { status, json } = await ask('GET', `/api/usage?${query}`);
+    assert.deepEqual([status, json.fields?.[0]?.path], [422, field], query);
+  }
+});

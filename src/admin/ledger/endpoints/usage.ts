@@ -1,0 +1,73 @@
+/** Who used what, and what it cost, from the sums of the ledger. */
+
+import type * as z from 'zod';
+import type { UsageGroup, UsageLine, UsageSums } from '../../../core/store.ts';
+import { addSums, noSums } from '../../../core/usage-sums.ts';
+import { toCsvText } from '../../../lib/csv.ts';
+import { toDollars } from '../../../lib/money.ts';
+import { defineEndpoint } from '../../endpoint.ts';
+import { Problem } from '../../problem.ts';
+import { toInstant } from '../../shapes/common.ts';
+import { usage, usageQuery, usageSums } from '../contract/usage.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const standardSpanMs = 30 * dayMs;
+const longestByHourMs = 62 * dayMs;
+const mostLines = 20_000;
+
+export const getUsage = defineEndpoint({
+  method: 'GET',
+  path: '/api/usage',
+  summary:
+    'Add up who used what and what it cost, by key, project, model, upstream, route, operation, outcome, hour or day',
+  tag: 'Ledger',
+  needs: 'viewer',
+  query: usageQuery,
+  answer: usage,
+  async run({ query: { by, from, to, format, ...filter }, context: { store, clock } }) {
+    const endMs = to ?? clock.nowMs();
+    const fromMs = from ?? Math.max(endMs - standardSpanMs, 0);
+    if (by.includes('hour') && endMs - fromMs > longestByHourMs) {
+      throw invalid('by', 'By hour, ask for 62 days at most; or add up by day.');
+    }
+    const lines = await store.ledger.usage({ ...filter, fromMs, toMs: to }, by);
+    if (lines.length > mostLines) {
+      throw invalid('by', `These are ${lines.length} lines; ask for a shorter time, or for fewer groups at once.`);
+    }
+    if (format === 'csv') return toCsv(lines, by);
+    return {
+      from: toInstant(Math.floor(fromMs / hourMs) * hourMs),
+      to: to === undefined ? null : toInstant(Math.ceil(to / hourMs) * hourMs),
+      lines: lines.map(({ by: names, sums }) => ({ by: toNames(names, by), ...toSums(sums) })),
+      total: toSums(lines.reduce((total, { sums }) => addSums(total, sums), noSums)),
+    };
+  },
+});
+
+function invalid(path: string, message: string): Problem {
+  return new Problem('invalid_fields', { detail: `Look at ${path}.`, fields: [{ path, message }] });
+}
+
+function toNames(names: UsageLine['by'], groups: readonly UsageGroup[]): Partial<Record<UsageGroup, string | null>> {
+  return Object.fromEntries(groups.map((group) => [group, names[group] || null]));
+}
+
+function toSums({ costNanos, durationMs, ...sums }: UsageSums): z.input<typeof usageSums> {
+  return { ...sums, cost: toDollars(costNanos), durationMs: Math.round(durationMs) };
+}
+
+function toCsv(lines: readonly UsageLine[], groups: readonly UsageGroup[]): Response {
+  const columns = usageSums.keyof().options;
+  const rows = lines.map(({ by, sums }) => {
+    const figures = toSums(sums);
+    return [...groups.map((group) => toCsvText(by[group] ?? '')), ...columns.map((column) => String(figures[column]))];
+  });
+  const text = [[...groups, ...columns], ...rows].map((row) => `${row.join(',')}\r\n`).join('');
+  return new Response(text, {
+    headers: {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="postern-usage.csv"',
+    },
+  });
+}

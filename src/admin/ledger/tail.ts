@@ -1,0 +1,200 @@
+/** Hands on the ledger's new rows as they are imported: one look at the store a second however many watch, and none while nobody does. */
+
+import type { LedgerRow } from '../../core/ledger-row.ts';
+import type { Log } from '../../core/log.ts';
+import type { LedgerFilter, LedgerStore } from '../../core/store.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { reasonOf } from '../../lib/thrown.ts';
+
+export type TailEvent =
+  | { readonly kind: 'row'; readonly row: LedgerRow }
+  /** From here on nothing is missed. */
+  | { readonly kind: 'ready' }
+  /** More came than is handed on. How many is not known where they were never read. */
+  | { readonly kind: 'skipped' }
+  /** The store does not answer; what came meanwhile follows when it does. */
+  | { readonly kind: 'waiting' };
+
+export interface LedgerTail {
+  /** Rows that fit, from now on, or from behind the row with this ID, until the signal fires. */
+  watch(filter: LedgerFilter, lastId: string | undefined, signal: AbortSignal): AsyncIterable<TailEvent>;
+}
+
+export interface LedgerTailDeps {
+  readonly ledger: Pick<LedgerStore, 'page'>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly log: Pick<Log, 'warn'>;
+  readonly everyMs?: number;
+}
+
+interface Watcher {
+  readonly filter: LedgerFilter;
+  readonly queue: TailEvent[];
+  wake(): void;
+}
+
+const rowsPerLook = 100;
+/** Where all of those are new, so many are looked at; who needs more than that each second wants an export. */
+const mostRowsPerLook = 500;
+/** A row comes when its exchange is over: one that ran for long may stand below many that are known. */
+const rowsPerDeepLook = 1_000;
+const looksPerDeepLook = 5;
+/** More than any look can hold. */
+const mostKnown = 4_000;
+/** For readers that lost their connection, rows that came last are kept for a while when nobody watches. */
+const rememberMs = 30_000;
+/** What waits for a reader that is behind. */
+const mostQueued = 1_000;
+
+export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: LedgerTailDeps): LedgerTail {
+  const watchers = new Set<Watcher>();
+  /** In the order in which they were seen: the first were there before. */
+  const known = new Map<string, LedgerRow>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let looks = 0;
+  let isAway = false;
+  /** Those that were there before anyone watched are told from those that come. */
+  let hasBegun = false;
+  let lastLookMs = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
+
+  /** Several who begin at once share a look. */
+  function look(): Promise<void> {
+    looking ??= lookOnce().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  }
+
+  async function lookOnce(): Promise<void> {
+    try {
+      if (watchers.size === 0 && clock.monotonicMs() - lastLookMs > rememberMs) forgetAll();
+      const isFirst = !hasBegun;
+      const isDeep = isFirst || looks % looksPerDeepLook === 0;
+      looks += 1;
+      const rows = await readNewest(isDeep);
+      const fresh = rows.filter(({ id }) => !known.has(id)).reverse();
+      for (const row of fresh) known.set(row.id, row);
+      lastLookMs = clock.monotonicMs();
+      isAway = false;
+      hasBegun = true;
+      if (!isFirst) handOn(fresh, fresh.length >= mostRowsPerLook);
+      forgetOld();
+    } catch (error) {
+      if (!isAway) {
+        log.warn('the ledger cannot be followed just now', {
+          why: reasonOf(error),
+        });
+        for (const watcher of watchers) put(watcher, { kind: 'waiting' });
+      }
+      isAway = true;
+    }
+  }
+
+  async function readNewest(isDeep: boolean): Promise<readonly LedgerRow[]> {
+    if (isDeep) return (await ledger.page({}, { limit: rowsPerDeepLook })).rows;
+    const page = await ledger.page({}, { limit: rowsPerLook });
+    if (page.next === undefined || page.rows.some(({ id }) => known.has(id))) return page.rows;
+    return (await ledger.page({}, { limit: mostRowsPerLook })).rows;
+  }
+
+  function handOn(rows: readonly LedgerRow[], isMissing: boolean): void {
+    for (const watcher of watchers) {
+      if (isMissing) put(watcher, { kind: 'skipped' });
+      for (const row of rows) if (fits(row, watcher.filter)) put(watcher, { kind: 'row', row });
+    }
+  }
+
+  function forgetAll(): void {
+    known.clear();
+    hasBegun = false;
+  }
+
+  function forgetOld(): void {
+    for (const id of known.keys()) {
+      if (known.size <= mostKnown) return;
+      known.delete(id);
+    }
+  }
+
+  function schedule(): void {
+    if (timer !== undefined || watchers.size === 0) return;
+    timer = setTimeout(async () => {
+      await look();
+      timer = undefined;
+      schedule();
+    }, everyMs).unref();
+  }
+
+  /** What came behind a row: out of memory where the row is in it, else what began later by its ID. */
+  async function readMissed(filter: LedgerFilter, lastId: string): Promise<LedgerRow[]> {
+    if (known.has(lastId)) {
+      const seen = [...known];
+      const from = seen.findIndex(([id]) => id === lastId) + 1;
+      return seen.slice(from).flatMap(([, row]) => (fits(row, filter) ? [row] : []));
+    }
+    const fromMs = Math.max(filter.fromMs ?? 0, Number.parseInt(lastId.slice(0, 12), 16));
+    const { rows } = await ledger.page({ ...filter, fromMs }, { limit: mostRowsPerLook });
+    return rows.filter(({ id }) => id > lastId).reverse();
+  }
+
+  return {
+    async *watch(filter, lastId, signal) {
+      const watcher = createWatcher(filter);
+      const wake = (): void => watcher.wake();
+      signal.addEventListener('abort', wake, { once: true });
+      try {
+        await look();
+        watchers.add(watcher);
+        schedule();
+        // What comes in the meantime waits in the queue; what is both there and here is given once.
+        const missed = lastId === undefined ? [] : await readMissed(filter, lastId);
+        const given = new Set(missed.map(({ id }) => id));
+        for (const row of missed) yield { kind: 'row', row };
+        yield { kind: 'ready' };
+        while (!signal.aborted) {
+          const event = watcher.queue.shift();
+          if (event === undefined) await watcher.asleep();
+          else if (event.kind !== 'row' || !given.delete(event.row.id)) yield event;
+        }
+      } finally {
+        watchers.delete(watcher);
+        signal.removeEventListener('abort', wake);
+        if (watchers.size === 0) {
+          clearTimeout(timer);
+          timer = undefined;
+        }
+      }
+    },
+  };
+}
+
+function createWatcher(filter: LedgerFilter): Watcher & { asleep(): Promise<void> } {
+  let wake: () => void = () => undefined;
+  return {
+    filter,
+    queue: [],
+    wake: () => wake(),
+    asleep: () =>
+      new Promise((resolve) => {
+        wake = resolve;
+      }),
+  };
+}
+
+function put({ queue, wake }: Watcher, event: TailEvent): void {
+  if (queue.length >= mostQueued) queue.splice(0, queue.length, { kind: 'skipped' });
+  queue.push(event);
+  wake();
+}
+
+/** As the store judges it. */
+export function fits(row: LedgerRow, filter: LedgerFilter): boolean {
+  const { fromMs = 0, toMs = Number.POSITIVE_INFINITY, status, clientRequestId } = filter;
+  if (row.startedAtMs < fromMs || row.startedAtMs >= toMs) return false;
+  if (status !== undefined && row.status !== status) return false;
+  if (clientRequestId !== undefined && row.clientRequestId !== clientRequestId) return false;
+  return names.every((name) => filter[name] === undefined || (row[name] ?? '') === filter[name]);
+}
+
+const names = ['key', 'project', 'model', 'upstream', 'operation', 'outcome'] as const;

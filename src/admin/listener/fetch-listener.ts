@@ -1,0 +1,81 @@
+/** Between Node's HTTP and what is asked and answered as `Request` and `Response`: bodies stream both ways, and who leaves ends the work. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import { codeOf } from '../../lib/thrown.ts';
+
+type Fetch = (request: Request, incoming: IncomingMessage) => Promise<Response>;
+
+export type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+
+/** What goes wrong once an answer has begun can only be told to `onFault`: the connection is broken, so that it shows. */
+export function createFetchListener(fetch: Fetch, onFault: (error: unknown) => void): RequestListener {
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const left = new AbortController();
+    outgoing.once('close', () => left.abort());
+    try {
+      const request = toRequest(incoming, left.signal);
+      if (request === undefined) {
+        outgoing.writeHead(400, { 'content-length': '0' }).end();
+        return;
+      }
+      // Its signal fires only as long as the request itself is there: it stays as long as the connection.
+      outgoing.once('close', () => void request.signal);
+      const response = await fetch(request, incoming);
+      if (left.signal.aborted) {
+        await response.body?.cancel();
+        return;
+      }
+      await write(response, incoming, outgoing);
+      // What was refused unread is let by, within the time that a request may take: else the next on the connection would wait behind it.
+      if (!incoming.complete) incoming.removeAllListeners('data').resume();
+    } catch (error) {
+      const hasLeft = outgoing.headersSent ? codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE' : left.signal.aborted;
+      if (hasLeft) return;
+      onFault(error);
+      if (outgoing.headersSent) outgoing.destroy();
+      else outgoing.writeHead(500, { 'content-length': '0' }).end();
+    }
+  }
+  return (incoming, outgoing) => void answer(incoming, outgoing);
+}
+
+/** No `Request` may have them. */
+const noMethods: readonly string[] = ['CONNECT', 'TRACE', 'TRACK'];
+
+/** Undefined where it is none, such as one with the method TRACE or a port beyond all: anybody can send that, and no log is told of it. */
+function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
+  const { method = 'GET', url = '/', headersDistinct } = incoming;
+  const headers = new Headers();
+  for (const [name, values = []] of Object.entries(headersDistinct)) {
+    for (const value of values) headers.append(name, value);
+  }
+  // Which names are answered to was judged before.
+  const base = `http://${headers.get('host') ?? 'localhost'}`;
+  const address = URL.parse(url.startsWith('/') ? base + url : url);
+  if (address === null || noMethods.includes(method)) return undefined;
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  return new Request(address, {
+    method,
+    headers,
+    signal,
+    ...(hasBody && { body: Readable.toWeb(incoming) as ReadableStream, duplex: 'half' }),
+  });
+}
+
+async function write(response: Response, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const headers: Record<string, string | string[]> = Object.fromEntries(response.headers);
+  const cookies = response.headers.getSetCookie();
+  if (cookies.length > 0) headers['set-cookie'] = cookies;
+  outgoing.writeHead(response.status, headers);
+  const { body } = response;
+  if (body === null || incoming.method === 'HEAD') {
+    await body?.cancel();
+    outgoing.end();
+    return;
+  }
+  outgoing.flushHeaders();
+  await pipeline(Readable.fromWeb(body as NodeReadableStream), outgoing);
+}

@@ -1,0 +1,176 @@
+/** The console's own files, as they were built: compressed beforehand, cached for good where their name says what is in them. */
+
+import { randomBytes } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { codeOf } from '../../lib/thrown.ts';
+import { type BuiltFile, type Coding, readBuild } from './site-files.ts';
+
+export interface Site {
+  /** Undefined: there is no such file, and it is no page either. */
+  find(request: Request): Promise<Response | undefined>;
+}
+
+export interface SiteDeps {
+  /** Absolute; what `npm run build:console` wrote. */
+  readonly directory: string;
+  /** Different each time, and not to be guessed. */
+  readonly nonce?: () => string;
+}
+
+/** What stands in index.html where the nonce goes. */
+const noncePlace = '__NONCE__';
+
+const noFiles: ReadonlyMap<string, BuiltFile> = new Map();
+
+/** On everything. */
+const standing = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+};
+
+export function createSite({ directory, nonce = () => randomBytes(18).toString('base64') }: SiteDeps): Site {
+  let builtAtMs: number | undefined;
+  let files = noFiles;
+  // A tab that was opened before a new build still asks for the files of the one before.
+  let before = noFiles;
+  let reading: Promise<void> | undefined;
+
+  /** Looks whether there is another build, at most once at a time. */
+  function refresh(): Promise<void> {
+    reading ??= readIfNew()
+      .catch((error: unknown) => {
+        // Just then it is being put in place: the next page finds it.
+        if (codeOf(error) !== 'ENOENT') throw error;
+      })
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  }
+
+  async function readIfNew(): Promise<void> {
+    const changedAtMs = await changedAt(`${directory}/index.html`);
+    if (changedAtMs === builtAtMs) return;
+    const read = changedAtMs === undefined ? noFiles : await readBuild(directory);
+    before = files;
+    files = read;
+    builtAtMs = changedAtMs;
+  }
+
+  function page(method: string): Response {
+    const index = files.get('/index.html');
+    const own = nonce();
+    const html =
+      index === undefined ? notBuilt(own) : index.bytes.identity.toString('utf8').replaceAll(noncePlace, () => own);
+    const body = Buffer.from(html);
+    return new Response(method === 'HEAD' ? null : body, {
+      status: index === undefined ? 503 : 200,
+      headers: {
+        ...standing,
+        'content-type': 'text/html; charset=utf-8',
+        'content-length': String(body.length),
+        'cache-control': 'no-store',
+        'content-security-policy': policyWith(own),
+      },
+    });
+  }
+
+  return {
+    async find(request) {
+      const { method, headers } = request;
+      if (method !== 'GET' && method !== 'HEAD') return undefined;
+      const { pathname } = new URL(request.url);
+      if (pathname === '/api' || pathname.startsWith('/api/')) return undefined;
+      if (pathname !== '/index.html') {
+        if (files.size === 0) await refresh();
+        const file = files.get(pathname) ?? before.get(pathname);
+        if (file !== undefined) return send(file, request);
+      }
+      if (!isPage(pathname, headers.get('accept') ?? '*/*')) return undefined;
+      await refresh();
+      return page(method);
+    },
+  };
+}
+
+function send(file: BuiltFile, { method, headers: asked }: Request): Response {
+  const coding = chooseCoding(file, asked.get('accept-encoding') ?? '');
+  const bytes = file.bytes[coding] ?? file.bytes.identity;
+  const etag = `"${file.digest}${coding === 'identity' ? '' : `-${coding}`}"`;
+  const headers: Record<string, string> = {
+    ...standing,
+    'content-type': file.type,
+    'cache-control': file.isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    vary: 'accept-encoding',
+    etag,
+  };
+  if (isKnown(asked.get('if-none-match'), etag)) return new Response(null, { status: 304, headers });
+  headers['content-length'] = String(bytes.length);
+  if (coding !== 'identity') headers['content-encoding'] = coding;
+  return new Response(method === 'HEAD' ? null : new Uint8Array(bytes), { headers });
+}
+
+const isKnown = (given: string | null, etag: string): boolean =>
+  (given ?? '').split(',').some((one) => one.trim().replace(/^W\//, '') === etag);
+
+function chooseCoding({ bytes }: BuiltFile, accepted: string): Coding {
+  const taken = new Set<string>();
+  for (const part of accepted.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim());
+    if (!parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) taken.add(name);
+  }
+  if (bytes.br !== undefined && taken.has('br')) return 'br';
+  if (bytes.gzip !== undefined && taken.has('gzip')) return 'gzip';
+  return 'identity';
+}
+
+/**
+ * A page's path may hold a model's name, dots and all: what tells it from a file that is missing, and a browser from a client that
+ * took this listener for the gateway's, is what is asked for.
+ */
+function isPage(pathname: string, accept: string): boolean {
+  return pathname === '/' || (accept.includes('text/html') && !/^\/(assets|v1|v2)\//.test(pathname));
+}
+
+function policyWith(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+async function changedAt(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+const notBuilt = (nonce: string): string => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Postern: the console is not built</title>
+<style nonce="${nonce}">body { font: 16px/1.6 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem }</style>
+<h1>The console is not built</h1>
+<p>The gateway runs; what is missing here are the console's own pages. In the directory of this checkout:</p>
+<pre>npm ci
+npm run build:console</pre>
+<p>Then reload this page. <code>npm start</code> does it by itself, and the published package brings them along.</p>
+</html>
+`;

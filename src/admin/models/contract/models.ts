@@ -1,0 +1,136 @@
+/** Models as operators see them: who serves them, at which price, in which health. */
+
+import * as z from 'zod';
+import { operations } from '../../../core/operation.ts';
+import { scoreScales } from '../../../core/scores.ts';
+import { targetStates } from '../../../core/target-state.ts';
+import { dollars, idParam, pageOf, pageQuery } from '../../shapes/common.ts';
+import { elementDocument, managed } from '../../shapes/resources.ts';
+
+const truth = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+export const modelQuery = pageQuery.extend({
+  q: z.string().max(200).optional().meta({ description: 'A part of the ID, of an alias, or of a target.' }),
+  operation: z.enum(operations).optional(),
+  upstream: z.string().max(256).optional(),
+  visible: truth.optional(),
+  managedBy: z.enum(['file', 'store', 'embedded', 'built-in']).optional(),
+});
+
+/** What is not set is not billed by. */
+const amounts = z.object({
+  input: dollars.optional().meta({ description: 'For a million input tokens.' }),
+  cachedInput: dollars.optional(),
+  output: dollars.optional().meta({ description: 'For a million output tokens.' }),
+  searchUnit: dollars.optional(),
+  request: dollars.optional(),
+  item: dollars.optional(),
+  image: dollars.optional(),
+});
+
+const price = z.object({
+  source: z.enum(['target', 'model', 'table', 'inside', 'unknown']).meta({
+    description:
+      'Who says so: the target itself, its model, the table that comes with Postern, nobody as it answers inside the gateway (and is free), or nobody at all.',
+  }),
+  /** Null: it is not known. */
+  amounts: amounts.nullable(),
+  isFree: z.boolean(),
+  /** Of the table alone. */
+  listed: z.object({ source: z.string(), asOf: z.string(), verified: z.boolean() }).nullable(),
+});
+
+const nodeHealth = z.object({
+  node: z.string(),
+  state: z.enum([...targetStates, 'unknown']),
+  why: z.string().nullable(),
+  restsForMs: z.number(),
+  latencyMs: z.number(),
+  calls: z.number().int().meta({ description: 'Of the last five minutes.' }),
+  failedCalls: z.number().int().meta({ description: 'So many of them failed.' }),
+  inFlight: z.number().int(),
+  waiting: z.number().int(),
+  restingCredentials: z.array(z.string()),
+});
+
+const target = z.object({
+  upstream: z.string(),
+  /** The upstream's name for the model. */
+  model: z.string(),
+  priority: z.number().int(),
+  weight: z.number().int(),
+  bridge: z.string().nullable(),
+  /** Null until a gateway goes by it. */
+  price: price.nullable(),
+  /** The worst of what the nodes say; unknown where none has said anything yet. */
+  health: z.enum([...targetStates, 'unknown']),
+  isListed: z
+    .boolean()
+    .meta({ description: "False where the upstream's own list of models was read and does not have it." }),
+  nodes: z.array(nodeHealth),
+});
+
+export const model = z.object({
+  id: z.string(),
+  aliases: z.array(z.string()),
+  operations: z.array(z.enum(operations)),
+  visible: z.boolean().meta({
+    description:
+      'Whether lists show it. Hidden, it answers on rerank and both embeddings routes as an unknown model does; on the others its exact ID still answers.',
+  }),
+  space: z.string().nullable(),
+  /** The scale of its scores; null where it has none, or nobody knows. */
+  scores: z.enum(scoreScales).nullable(),
+  targets: z.array(target),
+  ...managed,
+});
+
+export const modelPage = pageOf(model).extend({
+  total: z.number().int().meta({ description: 'How many fit the filter.' }),
+});
+
+export const modelDetail = model.extend({
+  document: elementDocument,
+  /** Who would be left without it. */
+  needs: z.object({
+    /** Keys that name it in their list. */
+    keys: z.array(z.string()),
+    /** Operations for which it is the default. */
+    defaultFor: z.array(z.enum(operations)),
+  }),
+});
+
+export const modelParams = idParam;
+export const modelDocument = elementDocument;
+export const visibility = z.object({ visible: z.boolean() });
+export const modelCheck = z.object({
+  id: z.string().min(1).max(256),
+  document: elementDocument,
+});
+
+export const modelTest = z.object({ operation: z.enum(operations) });
+
+export const modelTestAnswer = z.object({
+  ok: z.boolean(),
+  status: z.number().int(),
+  durationMs: z.number(),
+  /** The beginning of what came back. */
+  excerpt: z.string(),
+  upstream: z.string().nullable(),
+  attempts: z.number().int().nullable(),
+  requestId: z.string(),
+});
+
+export const priceQuery = pageQuery.extend({ q: z.string().max(200).optional() });
+
+const listedPrice = z.object({
+  family: z.string(),
+  model: z.string(),
+  amounts,
+  source: z.string(),
+  asOf: z.string(),
+  verified: z.boolean(),
+  note: z.string().nullable(),
+});
+
+export const pricePage = pageOf(listedPrice).extend({ total: z.number().int() });

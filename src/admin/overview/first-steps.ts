@@ -1,0 +1,50 @@
+/** How far a new gateway has come: a key, a first request, a first try in the Playground. */
+
+import type * as z from 'zod';
+import type { Operation } from '../../core/operation.ts';
+import type { AdminContext } from '../context.ts';
+import { isConsoleKey } from '../playground/console-key.ts';
+import type { firstSteps } from './contract/state.ts';
+
+const spanMs = 30 * 86_400_000;
+
+/** In the order in which they are offered. */
+const samples: readonly { readonly operation: Operation; readonly path: string; readonly body: object }[] = [
+  {
+    operation: 'rerank',
+    path: '/v1/rerank',
+    body: { query: 'small gate', documents: ['a large hall', 'a small gate', 'a gate'] },
+  },
+  { operation: 'embeddings', path: '/v1/embeddings', body: { input: 'the small gate' } },
+  { operation: 'moderations', path: '/v1/moderations', body: { input: 'I will hurt you' } },
+  { operation: 'completions', path: '/v1/completions', body: { prompt: 'The postern is the small gate' } },
+  { operation: 'edits', path: '/v1/edits', body: { input: 'the small gate', instruction: 'Make it upper case' } },
+];
+
+export async function readFirstSteps(context: AdminContext): Promise<z.input<typeof firstSteps>> {
+  const { store, clock, configuration } = context;
+  const snapshot = configuration.snapshot();
+  const [keys, lines] = await Promise.all([
+    store.keys.list(),
+    store.ledger.usage({ fromMs: clock.nowMs() - spanMs }, ['key']),
+  ]);
+  const own = new Set(keys.filter(isConsoleKey).map(({ id }) => id));
+  const works = keys.filter(({ id, revokedAtMs }) => !own.has(id) && revokedAtMs === undefined);
+  const count = (isOwn: boolean): number =>
+    lines.reduce((sum, { by, sums }) => (own.has(by.key ?? '') === isOwn ? sum + sums.requests : sum), 0);
+  return {
+    hasKey: works.length > 0 || snapshot.keys.size > 0,
+    requests: count(false),
+    tries: count(true),
+    sample: toSample(context),
+  };
+}
+
+function toSample({ configuration }: AdminContext): z.input<typeof firstSteps>['sample'] {
+  const models = configuration.snapshot().models.all.filter(({ id, visible }) => visible && !id.includes('*'));
+  for (const { operation, path, body } of samples) {
+    const model = models.find(({ operations }) => operations.includes(operation));
+    if (model !== undefined) return { path, body: JSON.stringify({ model: model.id, ...body }) };
+  }
+  return null;
+}

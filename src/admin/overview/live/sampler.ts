@@ -1,0 +1,203 @@
+/**
+ * Looks at the metrics once a second while somebody watches, and keeps the last five minutes for all of them. What it costs does
+ * not depend on how many watch, and it costs nothing while nobody does.
+ */
+
+import type * as z from 'zod';
+import type { Clock } from '../../../lib/clock.ts';
+import { nanosPerDollar, toDollars } from '../../../lib/money.ts';
+import type { liveSample, liveUpstream } from '../contract/live.ts';
+import { type Digest, type DigestDeps, digest } from './digest.ts';
+import { addBuckets, type Buckets, toPercentiles } from './histogram.ts';
+import { type ProcessState, toProcessState } from './process-state.ts';
+import { createLabelReader, type Reading } from './reading.ts';
+
+export type LiveSample = z.output<typeof liveSample>;
+export type LiveUpstream = z.output<typeof liveUpstream>;
+
+export interface LiveFrame {
+  /** Undefined where no reading could be had. */
+  readonly sample: LiveSample | undefined;
+  readonly upstreams: readonly LiveUpstream[];
+}
+
+interface LiveWatch {
+  /** The oldest first. */
+  readonly history: readonly LiveSample[];
+  readonly upstreams: readonly LiveUpstream[];
+  close(): void;
+}
+
+export interface LiveSource {
+  watch(listener: (frame: LiveFrame) => void): LiveWatch;
+  /** As of this second where somebody watches, else read for it. */
+  state(): Promise<ProcessState>;
+  close(): void;
+}
+
+export interface SamplerDeps {
+  /** Asks the process for its metrics, or all of them. */
+  read(): Promise<Reading>;
+  boundsOf: DigestDeps['boundsOf'];
+  readonly clock: Clock;
+  /** Calls once, after so long; gives back how to take that back. */
+  readonly later?: (work: () => void, ms: number) => () => void;
+}
+
+const everyMs = 1_000;
+export const keptMs = 5 * 60_000;
+/** So that whoever loads the page again finds no gap. */
+export const lingerMs = 60_000;
+/** What percentiles and means are of. */
+const windowMs = 10_000;
+
+interface Recent {
+  readonly atMs: number;
+  readonly digest: Digest;
+}
+
+export function createSampler({ read, boundsOf, clock, later = laterByTimer }: SamplerDeps): LiveSource {
+  const listeners = new Set<(frame: LiveFrame) => void>();
+  const deps: DigestDeps = { labelsOf: createLabelReader(), boundsOf };
+  let history: { readonly atMs: number; readonly sample: LiveSample }[] = [];
+  let recent: Recent[] = [];
+  let upstreams: readonly LiveUpstream[] = [];
+  let before: { readonly atMs: number; readonly reading: Reading } | undefined;
+  let cancelNext: (() => void) | undefined;
+  let isRunning = false;
+  let isClosed = false;
+  let lastWatchedMs = 0;
+  let latest: { readonly atMs: number; readonly state: ProcessState } | undefined;
+
+  function start(): void {
+    if (isRunning || isClosed) return;
+    isRunning = true;
+    void tick();
+  }
+
+  function stop(): void {
+    isRunning = false;
+    before = undefined;
+    recent = [];
+    upstreams = [];
+  }
+
+  async function tick(): Promise<void> {
+    const startedMs = clock.monotonicMs();
+    const reading = await read().catch(() => undefined);
+    if (isClosed) return;
+    const frame = reading === undefined ? { sample: undefined, upstreams } : take(reading);
+    if (frame !== undefined) for (const listener of listeners) listener(frame);
+    if (listeners.size === 0 && clock.monotonicMs() - lastWatchedMs >= lingerMs) return stop();
+    const tookMs = clock.monotonicMs() - startedMs;
+    cancelNext = later(() => void tick(), Math.max(0, everyMs - tookMs));
+  }
+
+  /** Undefined for the first reading: there is nothing yet to compare it with. */
+  function take(reading: Reading): LiveFrame | undefined {
+    const atMs = clock.monotonicMs();
+    const state = toProcessState(reading);
+    latest = { atMs, state };
+    const earlier = before;
+    before = { atMs, reading };
+    if (earlier === undefined) return undefined;
+    const spanMs = atMs - earlier.atMs;
+    const current = digest(reading, earlier.reading, deps);
+    recent = [...recent.filter((one) => atMs - one.atMs < windowMs), { atMs, digest: current }];
+    const sample = toSample(current, { atMs: clock.nowMs(), spanMs, state, recent, boundsOf });
+    upstreams = toUpstreams(recent);
+    history = [...history.filter((one) => atMs - one.atMs < keptMs), { atMs, sample }];
+    return { sample, upstreams };
+  }
+
+  return {
+    watch(listener) {
+      listeners.add(listener);
+      start();
+      const nowMs = clock.monotonicMs();
+      return {
+        history: history.filter(({ atMs }) => nowMs - atMs < keptMs).map(({ sample }) => sample),
+        upstreams,
+        close() {
+          if (listeners.delete(listener)) lastWatchedMs = clock.monotonicMs();
+        },
+      };
+    },
+    async state() {
+      if (latest !== undefined && clock.monotonicMs() - latest.atMs < 2 * everyMs) return latest.state;
+      const state = toProcessState(await read());
+      latest = { atMs: clock.monotonicMs(), state };
+      return state;
+    },
+    close() {
+      isClosed = true;
+      cancelNext?.();
+      listeners.clear();
+    },
+  };
+}
+
+interface SampleFacts {
+  readonly atMs: number;
+  readonly spanMs: number;
+  readonly state: ProcessState;
+  readonly recent: readonly Recent[];
+  boundsOf: DigestDeps['boundsOf'];
+}
+
+function toSample(current: Digest, { atMs, spanMs, state, recent, boundsOf }: SampleFacts): LiveSample {
+  const window = (of: (digest: Digest) => Buckets): Buckets => addBuckets(recent.map((one) => of(one.digest)));
+  const { duration, firstByte, costDollars, cpuSeconds, upstreams: _, ...counts } = current;
+  return {
+    at: new Date(atMs).toISOString(),
+    spanMs: Math.round(spanMs),
+    ...counts,
+    latency:
+      toPercentiles(
+        window((one) => one.duration),
+        boundsOf('postern_request_duration_seconds'),
+      ) ?? null,
+    firstByte:
+      toPercentiles(
+        window((one) => one.firstByte),
+        boundsOf('postern_first_byte_seconds'),
+      ) ?? null,
+    cost: toDollars(Math.round(costDollars * nanosPerDollar)),
+    loopDelayMs: state.loopDelayMs ?? null,
+    cpuShare: cpuSeconds === undefined || spanMs <= 0 ? null : (cpuSeconds * 1000) / spanMs,
+    memoryBytes: state.memoryBytes ?? null,
+    journalBytes: state.journalBytes ?? null,
+    journalOldestMs: state.journalOldestMs ?? null,
+  };
+}
+
+function toUpstreams(recent: readonly Recent[]): LiveUpstream[] {
+  const last = recent.at(-1)?.digest.upstreams ?? new Map<string, never>();
+  return [...last]
+    .map(([id, { answered, otherwise, inFlight, waiting, targets }]) => ({
+      id,
+      answered,
+      otherwise,
+      firstByteMs: meanOf(recent, id),
+      inFlight,
+      waiting,
+      targets,
+    }))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+function meanOf(recent: readonly Recent[], id: string): number | null {
+  let count = 0;
+  let sumMs = 0;
+  for (const { digest: one } of recent) {
+    const parts = one.upstreams.get(id)?.firstByte;
+    count += parts?.count ?? 0;
+    sumMs += parts?.sumMs ?? 0;
+  }
+  return count === 0 ? null : sumMs / count;
+}
+
+function laterByTimer(work: () => void, ms: number): () => void {
+  const timer = setTimeout(work, ms).unref();
+  return () => clearTimeout(timer);
+}

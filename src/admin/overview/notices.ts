@@ -1,0 +1,335 @@
+/** What an operator may want to look at, each with the place to act on it, the worst first. */
+
+import type * as z from 'zod';
+import { toAccount } from '../../core/budget-account.ts';
+import { type Holder, holderKinds } from '../../core/caps.ts';
+import type { UsageSums } from '../../core/store.ts';
+import type { AdminContext } from '../context.ts';
+import { toInstant } from '../shapes/common.ts';
+import type { notice } from './contract/state.ts';
+import { shownForMs, toTargets } from './node-reports.ts';
+
+export type Notice = z.input<typeof notice>;
+
+const dayMs = 86_400_000;
+const expiresSoonMs = 7 * dayMs;
+/** Of a budget: from here on one wants to know. */
+const budgetShare = 0.8;
+/** Rows reach the store within a second where all is well. */
+const journalBehindMs = 10_000;
+const mostOfAKind = 20;
+
+const rank: Readonly<Record<Notice['severity'], number>> = { bad: 0, warning: 1, hint: 2 };
+
+export async function readNotices(context: AdminContext): Promise<Notice[]> {
+  const found = await Promise.all([
+    readTargets(context),
+    readProcess(context),
+    readBudgets(context),
+    readUnpriced(context),
+    readExpiring(context),
+    readSecretKey(context),
+    toWarnings(context),
+    proposeDefaultModel(context),
+  ]);
+  return found.flatMap((items) => items.slice(0, mostOfAKind)).sort((a, b) => rank[a.severity] - rank[b.severity]);
+}
+
+async function readTargets({ store, clock, configuration }: AdminContext): Promise<Notice[]> {
+  const nowMs = clock.nowMs();
+  const targets = toTargets(configuration.snapshot(), await store.health.latest(shownForMs), nowMs);
+  const bad = targets.filter(({ state }) => state === 'resting' || state === 'failing');
+  // What one upstream does to many models is one thing to look at.
+  const groups = Map.groupBy(bad, ({ upstream, state }) => `${state} ${upstream}`);
+  return [...groups].map(([name, [first, ...others]]): Notice => {
+    const { upstream = '', model = '', state, why = null } = first ?? {};
+    const what = others.length === 0 ? model : `${others.length + 1} models`;
+    return {
+      id: `target ${name}`,
+      kind: 'target',
+      severity: 'bad',
+      title: state === 'resting' ? `${upstream} is not called for ${what} just now` : `${upstream} fails for ${what}`,
+      detail: why,
+      about: { kind: 'upstream', id: upstream },
+      at: null,
+    };
+  });
+}
+
+async function readProcess({ live }: AdminContext): Promise<Notice[]> {
+  const state = await live.state();
+  const about = { kind: 'settings', id: null } as const;
+  const notices: Notice[] = [];
+  if (state.isJournalFailing) {
+    notices.push({
+      id: 'journal failing',
+      kind: 'journal',
+      severity: 'bad',
+      title: 'The journal cannot be written, so no request is taken',
+      detail: 'See whether the disk of ledger.directory is full or gone; the log says what failed.',
+      about,
+      at: null,
+    });
+  }
+  if (state.isStoreUp === false) {
+    notices.push({
+      id: 'store down',
+      kind: 'store',
+      severity: 'bad',
+      title: `Rows cannot go into the store${rowsWait(state.journalRows)}`,
+      detail:
+        'Requests are still served, and written to the journal until they can; the log says why. Figures and budgets lack what waits.',
+      about,
+      at: null,
+    });
+  }
+  if ((state.journalOldestMs ?? 0) > journalBehindMs && !state.isJournalFailing) {
+    notices.push({
+      id: 'journal behind',
+      kind: 'journal',
+      severity: 'warning',
+      title: `The ledger is behind${rowsWait(state.journalRows)}`,
+      detail: 'Requests wait in the journal to reach the store: figures of the last minutes are too low.',
+      about,
+      at: null,
+    });
+  }
+  if (state.isRedisUp === false) {
+    notices.push({
+      id: 'redis down',
+      kind: 'redis',
+      severity: 'bad',
+      title: 'Redis does not answer',
+      detail: 'Each process counts limits on its own until it is back.',
+      about,
+      at: null,
+    });
+  }
+  return notices;
+}
+
+const rowsWait = (rows: number | undefined): string =>
+  rows === undefined || rows === 0 ? '' : `: ${rows.toLocaleString('en')} ${rows === 1 ? 'row waits' : 'rows wait'}`;
+
+/** By the sums of the ledger, a question for each period and kind of holder, however many there are. */
+async function readBudgets(context: AdminContext): Promise<Notice[]> {
+  const { store, clock, configuration } = context;
+  const nowMs = clock.nowMs();
+  const sums = new Map<string, Promise<ReadonlyMap<string, UsageSums>>>();
+  const spentBy = (kind: Holder['kind'], fromMs: number): Promise<ReadonlyMap<string, UsageSums>> => {
+    const name = `${kind} ${fromMs}`;
+    const known = sums.get(name) ?? store.ledger.usage({ fromMs }, [kind]).then((lines) => toMap(lines, kind));
+    sums.set(name, known);
+    return known;
+  };
+  const holders = [...toHolders(configuration.snapshot()), ...(await storedHolders(context))];
+  const nameOf = ({ kind, id, name = '' }: NamedHolder): string => `${kind} ${name || id}`;
+  const notices = await Promise.all(
+    holders.flatMap((holder) =>
+      holder.caps.budgets.map(async (budget): Promise<Notice[]> => {
+        const { startsAtMs, endsAtMs } = toAccount(holder, budget, nowMs);
+        const spent = Number((await spentBy(holder.kind, startsAtMs)).get(holder.id)?.costNanos ?? 0n);
+        const share = budget.nanos === 0 ? 1 : spent / budget.nanos;
+        if (share < budgetShare) return [];
+        return [
+          {
+            id: `budget ${holder.kind} ${holder.id} ${budget.period}`,
+            kind: 'budget',
+            severity: share >= 1 ? 'bad' : 'warning',
+            title:
+              share >= 1
+                ? `The budget of ${nameOf(holder)} is used up`
+                : `The budget of ${nameOf(holder)} is ${Math.floor(share * 100)} % used`,
+            detail: `Its ${periodWords[budget.period]}; what goes beyond is refused.`,
+            about: { kind: holder.kind, id: holder.id },
+            at: Number.isFinite(endsAtMs) ? toInstant(endsAtMs) : null,
+          },
+        ];
+      }),
+    ),
+  );
+  return notices.flat();
+}
+
+const periodWords = {
+  day: 'budget of a day',
+  week: 'budget of a week',
+  month: 'budget of a month',
+  total: 'budget in total',
+} as const;
+
+function toMap(
+  lines: readonly { readonly by: Readonly<Partial<Record<string, string>>>; readonly sums: UsageSums }[],
+  kind: Holder['kind'],
+): ReadonlyMap<string, UsageSums> {
+  return new Map(lines.map(({ by, sums }) => [by[kind] ?? '', sums]));
+}
+
+/** Keys have a name beside their ID, by which people know them. */
+type NamedHolder = Holder & { readonly name?: string };
+
+function toHolders(snapshot: ReturnType<AdminContext['configuration']['snapshot']>): NamedHolder[] {
+  const lists = {
+    key: [...snapshot.keys.values()],
+    project: [...snapshot.projects.values()],
+    model: snapshot.models.all,
+    upstream: [...snapshot.upstreams.values()],
+  };
+  return holderKinds.flatMap((kind) => lists[kind].map(({ id, caps }) => ({ kind, id, caps })));
+}
+
+async function storedHolders({ store }: AdminContext): Promise<NamedHolder[]> {
+  const keys = await store.keys.list();
+  return keys
+    .filter(({ revokedAtMs }) => revokedAtMs === undefined)
+    .map(({ id, name, caps }) => ({ kind: 'key', id, name, caps }));
+}
+
+/** Models that were called in the last day, and whose cost nobody knows. */
+async function readUnpriced({ store, clock }: AdminContext): Promise<Notice[]> {
+  const lines = await store.ledger.usage({ fromMs: clock.nowMs() - dayMs }, ['model', 'upstream']);
+  const unpriced = lines.filter(({ sums }) => sums.unpriced > 0).sort((a, b) => b.sums.unpriced - a.sums.unpriced);
+  const models = [...Map.groupBy(unpriced, ({ by }) => by.model ?? '')];
+  const [[model, own] = ['', []]] = models;
+  if (models.length === 0) return [];
+  if (models.length > 1) {
+    return [
+      {
+        id: 'price',
+        kind: 'price',
+        severity: 'hint',
+        title: `Nobody knows what ${models.length} models cost`,
+        detail: `Give them a price, or their targets: ${inShort(models.map(([id]) => id || 'requests without a model'))}. Until then their requests count nothing in costs and budgets.`,
+        about: { kind: 'model', id: null },
+        at: null,
+      },
+    ];
+  }
+  const upstreams = own.flatMap(({ by }) => by.upstream || []);
+  const targets = upstreams.length === 0 ? 'its targets' : `its targets (${upstreams.join(', ')})`;
+  return [
+    {
+      id: `price ${model}`,
+      kind: 'price',
+      severity: 'hint',
+      title: `Nobody knows what ${model || 'some requests'} cost`,
+      detail: `Give ${model || 'the model'} a price, or ${targets}: until then its requests count nothing in costs and budgets.`,
+      about: { kind: 'model', id: model || null },
+      at: null,
+    },
+  ];
+}
+
+const mostNamed = 3;
+
+/** The first few, and how many more there are. */
+function inShort(names: readonly string[]): string {
+  const more = names.length - mostNamed;
+  return `${names.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+async function readExpiring({ store, clock, configuration }: AdminContext): Promise<Notice[]> {
+  const nowMs = clock.nowMs();
+  const stored = (await store.keys.list()).map(({ id, name, expiresAtMs, revokedAtMs }) => ({
+    id,
+    name,
+    expiresAtMs,
+    revokedAtMs,
+  }));
+  const declared = [...configuration.snapshot().keys.values()].map((key) => ({ ...key, name: '' }));
+  return [...declared, ...stored]
+    .flatMap(({ id, name, expiresAtMs, revokedAtMs }): (Notice & { readonly atMs: number })[] => {
+      if (expiresAtMs === undefined || revokedAtMs !== undefined) return [];
+      if (expiresAtMs <= nowMs || expiresAtMs - nowMs > expiresSoonMs) return [];
+      return [
+        {
+          id: `expiry ${id}`,
+          kind: 'key-expiry',
+          severity: 'warning',
+          title: `The key ${name || id} ends soon`,
+          detail: 'Whoever uses it is refused from then on; give it more time, or make another one.',
+          about: { kind: 'key', id },
+          at: toInstant(expiresAtMs),
+          atMs: expiresAtMs,
+        },
+      ];
+    })
+    .sort((a, b) => a.atMs - b.atMs)
+    .map(({ atMs: _, ...one }) => one);
+}
+
+/** For owners, until one of them says that it is done: with the machine the key is gone, and what it sealed. */
+export async function readBackup({ store, house }: AdminContext): Promise<Notice[]> {
+  const key = await house.ownKey();
+  if (key === undefined || (await store.settings.get(backedUpKey)) === key.id) return [];
+  return [
+    {
+      id: 'secret key backup',
+      kind: 'secret-key-backup',
+      severity: 'warning',
+      title: 'Keep a copy of the secret key',
+      detail: `It is in ${key.file}. Without it nobody can open the credentials in the store again: copy it to where your other secrets are, apart from copies of the store.`,
+      about: { kind: 'settings', id: null },
+      at: null,
+    },
+  ];
+}
+
+/** The name of the setting: which key an owner has a copy of. */
+export const backedUpKey = 'secret_key_backed_up';
+
+async function readSecretKey({ house }: AdminContext): Promise<Notice[]> {
+  if (await house.canSeal()) return [];
+  return [
+    {
+      id: 'secret key',
+      kind: 'secret-key',
+      severity: 'warning',
+      title: 'Credentials cannot be kept in the store yet',
+      detail:
+        'Set POSTERN_SECRET_KEY for every process, such as the output of "openssl rand -hex 32", and start again.',
+      about: { kind: 'settings', id: null },
+      at: null,
+    },
+  ];
+}
+
+/** OpenAI's clients may name no model on moderations. */
+function proposeDefaultModel({ configuration }: AdminContext): Notice[] {
+  const { models, defaultModels } = configuration.snapshot();
+  if (defaultModels.moderations !== undefined) return [];
+  const moderator = models.all.find(
+    ({ id, visible, operations }) => visible && !id.includes('*') && operations.includes('moderations'),
+  );
+  if (moderator === undefined) return [];
+  return [
+    {
+      id: 'default model of moderations',
+      kind: 'configuration',
+      severity: 'hint',
+      title: 'Moderations without a model are refused',
+      detail: `OpenAI's clients may name none there. To serve them, set default_model in the configuration file: { moderations: ${JSON.stringify(moderator.id)} }.`,
+      about: { kind: 'settings', id: null },
+      at: null,
+    },
+  ];
+}
+
+function toWarnings({ configuration }: AdminContext): Notice[] {
+  const warnings = configuration.warnings();
+  const [first, ...others] = warnings;
+  if (first === undefined) return [];
+  const more = others.length === 0 ? '' : ` And ${others.length} more, under Settings, About this gateway.`;
+  return [
+    {
+      id: `configuration ${warnings.length} ${first}`,
+      kind: 'configuration',
+      severity: 'hint',
+      title:
+        others.length === 0 ? 'The configuration has a warning' : `The configuration has ${warnings.length} warnings`,
+      detail: `${first}${more === '' || /[.!?]$/.test(first) ? '' : '.'}${more}`,
+      about: { kind: 'settings', id: 'about' },
+      at: null,
+    },
+  ];
+}

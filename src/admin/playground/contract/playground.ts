@@ -1,0 +1,60 @@
+/** What can be tried in the playground, and what the ledger says of a try. */
+
+import * as z from 'zod';
+import { operations } from '../../../core/operation.ts';
+import { dollars } from '../../shapes/common.ts';
+import { gatewayRoutes } from '../routes.ts';
+
+export const playgroundRoute = z.object({ route: z.enum(gatewayRoutes) });
+
+export const playgroundCallQuery = z.object({
+  model: z
+    .string()
+    .min(1)
+    .max(512)
+    .optional()
+    .meta({ description: 'On the legacy path, where it stands in the path.' }),
+});
+
+export const playgroundModelsQuery = z.object({ operation: z.enum(operations).optional() });
+
+export const playgroundModel = z.object({
+  id: z.string().meta({ description: 'With a `*` it is a pattern: send a name that fits it.' }),
+  aliases: z.array(z.string()),
+  operations: z.array(z.enum(operations)),
+  /** A hidden model answers on rerank and embeddings as an unknown one does. */
+  visible: z.boolean(),
+  /** The vector space; vectors of two spaces are never compared. */
+  space: z.string().nullable(),
+  /** Answers inside the gateway itself, without a network. */
+  builtIn: z.boolean(),
+  upstreams: z.array(z.string()),
+});
+
+export const playgroundModels = z.object({
+  items: z.array(playgroundModel),
+  clientUrl: z.string().meta({ description: 'What clients put before `/v1/...`, as this machine reaches it.' }),
+});
+
+export const playgroundTryParams = z.object({ requestId: z.string().regex(/^[A-Za-z0-9._-]{1,128}$/) });
+
+/** Null until the ledger has it, which takes a moment. */
+export const playgroundTry = z.object({
+  item: z
+    .object({
+      id: z.string().meta({ description: "The ledger's ID of the exchange." }),
+      outcome: z.string(),
+      status: z.number().int(),
+      cost: dollars.nullable(),
+      inputTokens: z.number().nullable(),
+      outputTokens: z.number().nullable(),
+      searchUnits: z.number().nullable(),
+      isEstimated: z.boolean(),
+      attempts: z.number().int(),
+      upstream: z.string().nullable(),
+      durationMs: z.number(),
+      firstByteMs: z.number().nullable(),
+      upstreamMs: z.number().nullable(),
+    })
+    .nullable(),
+});

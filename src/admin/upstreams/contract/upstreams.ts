@@ -1,0 +1,132 @@
+/** Upstreams as operators see them: where they are, how they are, who uses them. Never a credential. */
+
+import * as z from 'zod';
+import { operations } from '../../../core/operation.ts';
+import { targetStates } from '../../../core/target-state.ts';
+import { idParam, pageOf, pageQuery } from '../../shapes/common.ts';
+import { elementDocument, judged, managed } from '../../shapes/resources.ts';
+
+export const upstreamParams = idParam;
+
+export const upstreamQuery = pageQuery.extend({
+  q: z.string().max(200).optional().meta({ description: 'A part of the ID, of the family, or of the address.' }),
+  family: z.string().max(64).optional(),
+});
+
+const state = z.enum([...targetStates, 'unknown']).meta({
+  description:
+    'Healthy; about to be tried again; loading its model; resting after failures; failing and called all the same, as it has no alternative; or nothing known.',
+});
+
+const recentCalls = {
+  calls: z.number().int().meta({ description: 'Of the last five minutes.' }),
+  failedCalls: z.number().int().meta({ description: 'So many of them failed.' }),
+};
+
+const nodeState = z.object({
+  node: z.string(),
+  state,
+  why: z.string().nullable(),
+  restsForMs: z.number(),
+  inFlight: z.number().int(),
+  waiting: z.number().int(),
+  latencyMs: z.number(),
+  ...recentCalls,
+});
+
+const target = z.object({
+  /** The upstream's own name for the model. */
+  model: z.string(),
+  /** Public IDs that lead there. */
+  models: z.array(z.string()),
+  isListed: z
+    .boolean()
+    .meta({ description: "False where the upstream's own list of models was read and does not have it." }),
+  state,
+  why: z.string().nullable(),
+  restsForMs: z.number(),
+  inFlight: z.number().int(),
+  latencyMs: z.number(),
+  ...recentCalls,
+});
+
+const credential = z.object({
+  /** As logs call it. */
+  id: z.string(),
+  from: z.enum(['store', 'file', 'environment', 'path']).meta({
+    description: 'Sealed in the store, in the configuration file, in the environment, or in a file of its own.',
+  }),
+  hint: z.string().nullable().meta({ description: 'The name of the variable or of the file; nothing of the secret.' }),
+  weight: z.number().int(),
+  /** It was refused, or had called too often. */
+  resting: z.boolean(),
+});
+
+export const upstream = z.object({
+  id: z.string(),
+  family: z.object({ id: z.string(), title: z.string(), listsModels: z.boolean() }),
+  /** Null where it needs none. */
+  address: z.string().nullable(),
+  credentials: z.array(credential),
+  limits: z.object({ concurrency: z.number().int(), queue: z.number().int() }),
+  healthCheck: z.boolean(),
+  state,
+  why: z.string().nullable(),
+  restsForMs: z.number(),
+  inFlight: z.number().int(),
+  waiting: z.number().int(),
+  latencyMs: z.number().meta({
+    description: 'The moving time to the first byte, as measured; 0 where nothing was called in the last five minutes.',
+  }),
+  ...recentCalls,
+  nodes: z.array(nodeState),
+  targets: z.array(target),
+  models: z.array(z.string()).meta({ description: 'Public IDs of the models that use it.' }),
+  ...managed,
+});
+
+export const upstreamPage = pageOf(upstream).extend({ total: z.number().int() });
+export const upstreamDetail = upstream.extend({ document: elementDocument });
+export const upstreamDocument = elementDocument;
+
+export const upstreamCheck = z.object({ id: z.string().min(1).max(256), document: elementDocument });
+
+export const judgedUpstream = judged.extend({
+  address: z.string().nullable().meta({ description: 'Where calls would go; null where none go anywhere.' }),
+});
+
+const problem = z.object({
+  message: z.string(),
+  advice: z.string(),
+  field: z.string().nullable().meta({ description: 'Of the document.' }),
+});
+
+export const testAnswer = z.object({
+  ok: z.boolean(),
+  address: z.string().nullable(),
+  steps: z.array(
+    z.object({
+      name: z.enum(['look-up', 'connect', 'secure', 'ask']),
+      state: z.enum(['passed', 'failed', 'skipped']),
+      ms: z.number().nullable(),
+      detail: z.string(),
+    }),
+  ),
+  credentials: z.array(
+    z.object({ id: z.string(), status: z.number().int().meta({ description: '0: no answer.' }), ok: z.boolean() }),
+  ),
+  problem: problem.nullable(),
+  models: z.number().int().nullable().meta({ description: 'How many it lists.' }),
+});
+
+export const upstreamModels = z.object({
+  listed: z.boolean().meta({ description: 'False: its family has no list, and names have to be written.' }),
+  note: z.string().nullable(),
+  items: z.array(
+    z.object({
+      id: z.string(),
+      operations: z.array(z.enum(operations)).nullable().meta({ description: 'Null where its list does not say.' }),
+      models: z.array(z.string()).meta({ description: 'Public IDs that lead to it already.' }),
+    }),
+  ),
+});
