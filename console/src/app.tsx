@@ -3,18 +3,18 @@
 import { Button, Center, Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Route, Switch, useLocation } from 'wouter';
-import { sessionQuery } from './api/session.ts';
+import { Entrance } from './pages/entrance/entrance.tsx';
+import { Invitation } from './pages/entrance/invitation.tsx';
+import { Proved } from './pages/entrance/proved.tsx';
+import { SetUp } from './pages/entrance/set-up.tsx';
+import { SignIn } from './pages/entrance/sign-in.tsx';
 import { pages } from './pages/index.ts';
-import { Icon } from './parts/icon.tsx';
-import { toMessage } from './parts/state.tsx';
-import { Entrance } from './shell/entrance.tsx';
-import { Invitation } from './shell/invitation.tsx';
-import { NotFound } from './shell/not-found.tsx';
-import { provedPage } from './shell/proof-channel.ts';
-import { Proved } from './shell/proved.tsx';
-import { SetUp } from './shell/set-up.tsx';
-import { Shell } from './shell/shell.tsx';
-import { SignIn } from './shell/sign-in.tsx';
+import { sessionQuery } from './parts/api/session.ts';
+import { toMessage } from './parts/layout/state.tsx';
+import { Icon } from './parts/marks/icon.tsx';
+import { provedPage } from './parts/session/proof-channel.ts';
+import { NotFound } from './parts/shell/not-found.tsx';
+import { Shell } from './parts/shell/shell.tsx';
 
 export function App() {
   const [location] = useLocation();

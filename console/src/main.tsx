@@ -9,8 +9,8 @@ import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createQueries } from './api/queries.ts';
 import { App } from './app.tsx';
+import { createQueries } from './parts/api/queries.ts';
 import { theme } from './theme.ts';
 
 const root = document.getElementById('root');

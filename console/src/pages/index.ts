@@ -1,7 +1,7 @@
 /** Every page: where it is, what it is called, and its code, which is loaded when it is first looked at. */
 
 import { type ComponentType, lazy } from 'react';
-import type { IconName } from '../parts/icon.tsx';
+import type { IconName } from '../parts/marks/icon.tsx';
 
 export interface PageEntry {
   readonly path: string;

@@ -2,8 +2,8 @@
 
 import { Group, Progress, Stack, Text } from '@mantine/core';
 import type { BudgetState } from '../../../../src/admin/contract.ts';
-import { formatMoney } from '../../parts/format.ts';
-import { When } from '../../parts/numbers.tsx';
+import { formatMoney } from '../../parts/words/format.ts';
+import { When } from '../../parts/words/numbers.tsx';
 import { periodWords } from './words.ts';
 
 interface BudgetBarProps {

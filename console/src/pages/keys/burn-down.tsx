@@ -2,9 +2,9 @@
 
 import { Stack, Text } from '@mantine/core';
 import type { BurnDown as BurnDownFacts } from '../../../../src/admin/contract.ts';
-import { LineChart } from '../../parts/charts.tsx';
-import { formatDay, formatHour, formatMoney } from '../../parts/format.ts';
-import { Failed, Loading } from '../../parts/state.tsx';
+import { LineChart } from '../../parts/charts/charts.tsx';
+import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { formatDay, formatHour, formatMoney } from '../../parts/words/format.ts';
 import { type Spender, useBurnDown } from './data.ts';
 
 const height = 220;

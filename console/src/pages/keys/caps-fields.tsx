@@ -14,8 +14,8 @@ import {
   TextInput,
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { Icon } from '../../parts/icon.tsx';
-import { limitLabels, limitNames } from '../../parts/limits.ts';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { limitLabels, limitNames } from '../../parts/words/limits.ts';
 import { type CapsValues, standardAlerts } from './key-values.ts';
 import type { Period } from './words.ts';
 

@@ -12,7 +12,7 @@ import type {
   Spend,
   Usage,
 } from '../../../../src/admin/contract.ts';
-import { ask, askVersioned } from '../../api/client.ts';
+import { ask, askVersioned } from '../../parts/api/client.ts';
 
 export interface KeyFilter {
   readonly q: string;

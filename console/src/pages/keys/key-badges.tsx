@@ -2,10 +2,10 @@
 
 import { Group } from '@mantine/core';
 import type { Key } from '../../../../src/admin/contract.ts';
-import { formatRelative, formatTime } from '../../parts/format.ts';
-import { ManagedBy } from '../../parts/managed-by.tsx';
-import { useNow } from '../../parts/now.ts';
-import { StatusBadge } from '../../parts/status.tsx';
+import { ManagedBy } from '../../parts/marks/managed-by.tsx';
+import { StatusBadge } from '../../parts/marks/status.tsx';
+import { formatRelative, formatTime } from '../../parts/words/format.ts';
+import { useNow } from '../../parts/words/now.ts';
 import { isPlaygroundKey } from './words.ts';
 
 /** Who uses it needs time to get another one. */

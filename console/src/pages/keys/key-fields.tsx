@@ -16,8 +16,8 @@ import {
   TextInput,
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { Icon } from '../../parts/icon.tsx';
-import { ShapeField } from '../../parts/shape-field.tsx';
+import { ShapeField } from '../../parts/forms/shape-field.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
 import { CapsFields } from './caps-fields.tsx';
 import { useModels, useProjects } from './data.ts';
 import type { KeyValues } from './key-values.ts';

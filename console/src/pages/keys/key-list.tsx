@@ -3,8 +3,8 @@
 import { Button, Card, Center, Stack, Table, Text, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { Key } from '../../../../src/admin/contract.ts';
-import { formatCount } from '../../parts/format.ts';
-import { Nothing } from '../../parts/numbers.tsx';
+import { formatCount } from '../../parts/words/format.ts';
+import { Nothing } from '../../parts/words/numbers.tsx';
 import { BudgetBar } from './budget-bar.tsx';
 import { KeyBadges } from './key-badges.tsx';
 import { Trend } from './trend.tsx';

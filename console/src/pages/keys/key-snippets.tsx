@@ -4,9 +4,9 @@ import { Alert, Anchor, Select, Stack, Tabs, Text } from '@mantine/core';
 import { type MouseEvent, useState } from 'react';
 import { Link } from 'wouter';
 import type { KeyDocument } from '../../../../src/admin/contract.ts';
-import { Snippet } from '../../parts/copy.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { toSnippets } from '../../parts/snippets.ts';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { Snippet } from '../../parts/snippets/copy.tsx';
+import { toSnippets } from '../../parts/snippets/snippets.ts';
 import { useModels } from './data.ts';
 import { toUsable, type Usable } from './usable-models.ts';
 

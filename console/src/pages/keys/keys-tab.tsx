@@ -2,9 +2,9 @@
 
 import { Button } from '@mantine/core';
 import { useSearchParams } from 'wouter';
-import { Icon } from '../../parts/icon.tsx';
-import { Needs } from '../../parts/role.tsx';
-import { Empty, Failed, Loading } from '../../parts/state.tsx';
+import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { Needs } from '../../parts/session/role.tsx';
 import { type KeyFilter, useKeys, useTrends } from './data.ts';
 import { KeyFilters } from './key-filters.tsx';
 import { KeyList } from './key-list.tsx';

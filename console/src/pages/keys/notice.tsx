@@ -2,7 +2,7 @@
 
 import { Alert } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { Icon, type IconName } from '../../parts/icon.tsx';
+import { Icon, type IconName } from '../../parts/marks/icon.tsx';
 
 interface NoticeProps {
   readonly title: string;

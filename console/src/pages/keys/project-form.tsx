@@ -3,9 +3,9 @@
 import { TextInput } from '@mantine/core';
 import { useRef } from 'react';
 import type { Project, ProjectWritten } from '../../../../src/admin/contract.ts';
-import { ask, askVersioned, type Versioned } from '../../api/client.ts';
-import { notifyDone } from '../../parts/undo.tsx';
-import { useApiForm } from '../../parts/use-api-form.ts';
+import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
+import { notifyDone } from '../../parts/dialogs/undo.tsx';
+import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { CapsFields } from './caps-fields.tsx';
 import { pathOf, useRefresh } from './data.ts';
 import { Conflict, FormBody, FormDialog } from './key-form.tsx';

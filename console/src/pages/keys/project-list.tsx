@@ -2,7 +2,7 @@
 
 import { Card, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
 import type { Project } from '../../../../src/admin/contract.ts';
-import { formatCount } from '../../parts/format.ts';
+import { formatCount } from '../../parts/words/format.ts';
 import { BudgetBar } from './budget-bar.tsx';
 import { ProjectPlace } from './project-place.tsx';
 import { toProjectCaps } from './project-values.ts';

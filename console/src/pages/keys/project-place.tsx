@@ -2,8 +2,8 @@
 
 import { Group } from '@mantine/core';
 import type { Project } from '../../../../src/admin/contract.ts';
-import { ManagedBy } from '../../parts/managed-by.tsx';
-import { StatusBadge } from '../../parts/status.tsx';
+import { ManagedBy } from '../../parts/marks/managed-by.tsx';
+import { StatusBadge } from '../../parts/marks/status.tsx';
 
 export function ProjectPlace({ project: { managedBy, place, inForce } }: { readonly project: Project }) {
   if (managedBy === 'store' && inForce) return null;

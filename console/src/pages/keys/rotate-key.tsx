@@ -3,8 +3,8 @@
 import { Radio, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { KeyDetail, KeyWithSecret } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
-import { useApiForm } from '../../parts/use-api-form.ts';
+import { ask } from '../../parts/api/client.ts';
+import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { pathOf, useRefresh } from './data.ts';
 import { FormBody, FormDialog } from './key-form.tsx';
 import { createRequestKeys } from './request-keys.ts';

@@ -2,9 +2,9 @@
 
 import { Group, Stack, Text, Title } from '@mantine/core';
 import type { BudgetState } from '../../../../src/admin/contract.ts';
-import { formatCount } from '../../parts/format.ts';
-import { Count, Money } from '../../parts/numbers.tsx';
-import { Failed, Loading } from '../../parts/state.tsx';
+import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { formatCount } from '../../parts/words/format.ts';
+import { Count, Money } from '../../parts/words/numbers.tsx';
 import { BudgetBar } from './budget-bar.tsx';
 import { BurnDown } from './burn-down.tsx';
 import { type Spender, useSpend } from './data.ts';

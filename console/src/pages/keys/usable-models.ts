@@ -1,7 +1,7 @@
 /** Which models a key may use, and for what: by the rules of the gateway. */
 
 import type { KeyDocument, PlaygroundModel } from '../../../../src/admin/contract.ts';
-import type { SnippetOperation } from '../../parts/snippets.ts';
+import type { SnippetOperation } from '../../parts/snippets/snippets.ts';
 
 export interface Usable {
   readonly model: string;

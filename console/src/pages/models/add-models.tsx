@@ -4,10 +4,10 @@ import { Anchor, Button, Group, Modal, Select, Stack, Switch } from '@mantine/co
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { ApiError } from '../../api/client.ts';
-import { Empty, Failed, Loading, toMessage } from '../../parts/state.tsx';
-import { notifyDone } from '../../parts/undo.tsx';
-import { toWords } from '../../parts/use-api-form.ts';
+import { ApiError } from '../../parts/api/client.ts';
+import { notifyDone } from '../../parts/dialogs/undo.tsx';
+import { toWords } from '../../parts/forms/use-api-form.ts';
+import { Empty, Failed, Loading, toMessage } from '../../parts/layout/state.tsx';
 import { type Chosen, ChosenModels } from './chosen-models.tsx';
 import { operationsByName } from './known-names.ts';
 import { ListedModels } from './listed-models.tsx';

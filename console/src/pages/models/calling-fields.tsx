@@ -2,7 +2,7 @@
 
 import { Checkbox, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { ShapeField } from '../../parts/shape-field.tsx';
+import { ShapeField } from '../../parts/forms/shape-field.tsx';
 import type { ModelValues } from './model-document.ts';
 
 const balances = [

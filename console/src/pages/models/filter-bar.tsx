@@ -5,8 +5,8 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { ModelPage } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
-import { Icon } from '../../parts/icon.tsx';
+import { ask } from '../../parts/api/client.ts';
+import { Icon } from '../../parts/marks/icon.tsx';
 import type { FilterState } from './filters.ts';
 import { operationChoices } from './words.ts';
 

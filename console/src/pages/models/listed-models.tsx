@@ -3,8 +3,8 @@
 import { Badge, Button, Checkbox, Group, ScrollArea, Stack, TagsInput, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { UpstreamModels } from '../../../../src/admin/contract.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { Loading, toMessage } from '../../parts/state.tsx';
+import { Loading, toMessage } from '../../parts/layout/state.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
 import type { useUpstreamModels } from './upstream-data.ts';
 import { operationWords } from './words.ts';
 

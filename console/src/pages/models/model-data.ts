@@ -10,8 +10,8 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import type { Model, ModelDetail, ModelPage, ModelTestAnswer, Written } from '../../../../src/admin/contract.ts';
-import { ask, askVersioned, type Versioned } from '../../api/client.ts';
-import { notifyFailed, notifyWithUndo } from '../../parts/undo.tsx';
+import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
+import { notifyFailed, notifyWithUndo } from '../../parts/dialogs/undo.tsx';
 import { type Filters, toQuery } from './filters.ts';
 import type { Document, Operation } from './model-document.ts';
 

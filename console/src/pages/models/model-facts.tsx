@@ -3,10 +3,10 @@
 import { Badge, Card, Group, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { ModelDetail, ModelTarget } from '../../../../src/admin/contract.ts';
-import { formatDuration } from '../../parts/format.ts';
-import { When } from '../../parts/numbers.tsx';
-import { StatusBadge } from '../../parts/status.tsx';
-import { Success } from '../../parts/success.tsx';
+import { StatusBadge } from '../../parts/marks/status.tsx';
+import { Success } from '../../parts/marks/success.tsx';
+import { formatDuration } from '../../parts/words/format.ts';
+import { When } from '../../parts/words/numbers.tsx';
 import { useVisibility } from './model-data.ts';
 import { priceInWords, sourceInWords } from './price-words.ts';
 import { VisibleSwitch } from './visible-switch.tsx';

@@ -2,8 +2,8 @@
 
 import { Accordion, Button, Checkbox, Group, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { FormFault } from '../../parts/form-fault.tsx';
-import type { ApiForm } from '../../parts/use-api-form.ts';
+import { FormFault } from '../../parts/forms/form-fault.tsx';
+import type { ApiForm } from '../../parts/forms/use-api-form.ts';
 import { CallingFields } from './calling-fields.tsx';
 import { CapsFields } from './caps-fields.tsx';
 import type { ModelValues } from './model-document.ts';

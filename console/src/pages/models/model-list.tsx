@@ -4,10 +4,10 @@ import { Anchor, Badge, Button, Card, Center, Group, Stack, Table, Text } from '
 import { useMediaQuery } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import type { Model } from '../../../../src/admin/contract.ts';
-import { ManagedBy } from '../../parts/managed-by.tsx';
-import { Empty, Failed, Loading } from '../../parts/state.tsx';
-import { StatusBadge } from '../../parts/status.tsx';
-import { Success } from '../../parts/success.tsx';
+import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
+import { ManagedBy } from '../../parts/marks/managed-by.tsx';
+import { StatusBadge } from '../../parts/marks/status.tsx';
+import { Success } from '../../parts/marks/success.tsx';
 import type { FilterState } from './filters.ts';
 import { useModels, useVisibility } from './model-data.ts';
 import { PriceText } from './price-text.tsx';

@@ -2,10 +2,10 @@
 
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { SideDrawer } from '../../parts/drawer.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { PageHead } from '../../parts/page-head.tsx';
-import { Needs } from '../../parts/role.tsx';
+import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
+import { PageHead } from '../../parts/layout/page-head.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { Needs } from '../../parts/session/role.tsx';
 import { AddModels } from './add-models.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { useFilters } from './filters.ts';

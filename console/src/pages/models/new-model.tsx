@@ -1,7 +1,7 @@
 /** A model written by hand, with everything that it may have. */
 
 import { useQueryClient } from '@tanstack/react-query';
-import { useApiForm } from '../../parts/use-api-form.ts';
+import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { say } from './edit-model.tsx';
 import { refreshModels, saveModel } from './model-data.ts';
 import { emptyTarget, toDocument, toValues } from './model-document.ts';

@@ -1,7 +1,7 @@
 /** What a target costs, in words. */
 
 import type { ModelTarget } from '../../../../src/admin/contract.ts';
-import { formatDay, formatMoney } from '../../parts/format.ts';
+import { formatDay, formatMoney } from '../../parts/words/format.ts';
 
 type Price = NonNullable<ModelTarget['price']>;
 type Amounts = NonNullable<Price['amounts']>;

@@ -17,7 +17,7 @@ import {
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
 import { emptyTarget, type ModelValues, type TargetValues } from './model-document.ts';
 import { PriceFields } from './price-fields.tsx';
 import { useUpstreams } from './upstream-data.ts';

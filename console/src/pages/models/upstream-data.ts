@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { UpstreamModels, UpstreamPage } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
+import { ask } from '../../parts/api/client.ts';
 
 export function useUpstreams() {
   return useQuery({

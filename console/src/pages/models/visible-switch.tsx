@@ -2,8 +2,8 @@
 
 import { Box, Switch, Tooltip } from '@mantine/core';
 import type { Model } from '../../../../src/admin/contract.ts';
-import { useMay } from '../../parts/role.tsx';
-import { StatusBadge } from '../../parts/status.tsx';
+import { StatusBadge } from '../../parts/marks/status.tsx';
+import { useMay } from '../../parts/session/role.tsx';
 import { hiddenInWords } from './words.ts';
 
 interface VisibleSwitchProps {

@@ -3,7 +3,7 @@
 import { Box, Group, NativeSelect, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Overview, OverviewSums } from '../../../../src/admin/contract.ts';
-import { formatCompact, formatMoney, formatPercent } from '../../parts/format.ts';
+import { formatCompact, formatMoney, formatPercent } from '../../parts/words/format.ts';
 import {
   type Grouping,
   groupings,

@@ -2,7 +2,7 @@
 
 import { ActionIcon, Box, Group, Paper, ScrollArea, Table, Text, Title, Tooltip } from '@mantine/core';
 import { memo, type ReactNode, useCallback, useRef, useState } from 'react';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
 
 export const chartHeight = 190;
 

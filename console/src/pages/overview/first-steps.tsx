@@ -5,10 +5,10 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { About, FirstSteps as Steps } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
-import { Snippet } from '../../parts/copy.tsx';
-import { toCurlLine } from '../../parts/curl-line.ts';
-import { Icon } from '../../parts/icon.tsx';
+import { ask } from '../../parts/api/client.ts';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { Snippet } from '../../parts/snippets/copy.tsx';
+import { toCurlLine } from '../../parts/snippets/curl-line.ts';
 import { isNew, useFirstSteps } from './queries.ts';
 
 const hiddenName = 'postern.first-steps.hidden';

@@ -1,7 +1,7 @@
 /** What the live view says of itself: whether it follows, stands still or lost its connection; and the button to hold it. */
 
 import { Button, Text } from '@mantine/core';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
 import { pauseLive, useLivePart } from './use-live.ts';
 
 export function LiveBar() {

@@ -1,7 +1,7 @@
 /** The last five minutes, drawn: who was answered how, how long it took, tokens and cost. */
 
 import { SimpleGrid } from '@mantine/core';
-import { formatDuration, formatMoney } from '../../parts/format.ts';
+import { formatDuration, formatMoney } from '../../parts/words/format.ts';
 import { dollarsOf, type LivePoint, outcomes, rateAt, toPoints } from './live-figures.ts';
 import { formatRate } from './rate.ts';
 import { type ChartRow, costSeries, latencySeries, outcomeSeries, tokenSeries } from './series.ts';

@@ -4,11 +4,11 @@ import { Box, Button, Group, Paper, Skeleton, Text, ThemeIcon, Title } from '@ma
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Notice } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
-import { Icon, type IconName } from '../../parts/icon.tsx';
-import { When } from '../../parts/numbers.tsx';
-import { Failed } from '../../parts/state.tsx';
-import { notifyFailed } from '../../parts/undo.tsx';
+import { ask } from '../../parts/api/client.ts';
+import { notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { Failed } from '../../parts/layout/state.tsx';
+import { Icon, type IconName } from '../../parts/marks/icon.tsx';
+import { When } from '../../parts/words/numbers.tsx';
 import { useNotices } from './queries.ts';
 
 const looks: Readonly<Record<Notice['severity'], { icon: IconName; color: string; word: string }>> = {

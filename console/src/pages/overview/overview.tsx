@@ -2,8 +2,8 @@
 
 import './overview.css';
 import { Grid, SegmentedControl, Stack } from '@mantine/core';
-import { PageHead } from '../../parts/page-head.tsx';
-import { Failed } from '../../parts/state.tsx';
+import { PageHead } from '../../parts/layout/page-head.tsx';
+import { Failed } from '../../parts/layout/state.tsx';
 import { Breakdown } from './breakdown.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { LiveHeadline, RangeHeadline } from './headline.tsx';

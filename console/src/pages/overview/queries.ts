@@ -2,7 +2,7 @@
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { FirstSteps, Health, Notice, Overview } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
+import { ask } from '../../parts/api/client.ts';
 import { rangeOf, type Sight } from './range.ts';
 
 const soonMs = 10_000;

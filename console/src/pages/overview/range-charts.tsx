@@ -2,7 +2,7 @@
 
 import { SimpleGrid } from '@mantine/core';
 import type { Overview } from '../../../../src/admin/contract.ts';
-import { formatCompact, formatDuration, formatMoney } from '../../parts/format.ts';
+import { formatCompact, formatDuration, formatMoney } from '../../parts/words/format.ts';
 import { outcomes } from './live-figures.ts';
 import { type Range, toBucketWords } from './range.ts';
 import { type ChartRow, costSeries, meanSeries, outcomeSeries, tokenSeries } from './series.ts';

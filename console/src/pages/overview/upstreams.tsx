@@ -3,10 +3,10 @@
 import { Box, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Health, HealthTarget, LiveUpstream } from '../../../../src/admin/contract.ts';
-import { formatCount, formatDuration } from '../../parts/format.ts';
-import { Failed } from '../../parts/state.tsx';
-import { StatusBadge } from '../../parts/status.tsx';
-import { Success } from '../../parts/success.tsx';
+import { Failed } from '../../parts/layout/state.tsx';
+import { StatusBadge } from '../../parts/marks/status.tsx';
+import { Success } from '../../parts/marks/success.tsx';
+import { formatCount, formatDuration } from '../../parts/words/format.ts';
 import { useHealth } from './queries.ts';
 import { formatRate } from './rate.ts';
 import { useLive } from './use-live.ts';

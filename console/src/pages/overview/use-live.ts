@@ -1,8 +1,8 @@
 /** The one live feed of the console, as the parts of the page see it. */
 
 import { useSyncExternalStore } from 'react';
-import { send } from '../../api/client.ts';
-import { expired } from '../../api/flag.ts';
+import { send } from '../../parts/api/client.ts';
+import { expired } from '../../parts/api/flag.ts';
 import { createLiveFeed, type LiveState } from './live-feed.ts';
 
 const feed = createLiveFeed({

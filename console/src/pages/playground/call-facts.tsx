@@ -4,10 +4,10 @@ import { Anchor, Badge, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { PlaygroundTry } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
-import { formatCount, formatDuration } from '../../parts/format.ts';
-import { Money } from '../../parts/numbers.tsx';
-import { StatusBadge } from '../../parts/status.tsx';
+import { ask } from '../../parts/api/client.ts';
+import { StatusBadge } from '../../parts/marks/status.tsx';
+import { formatCount, formatDuration } from '../../parts/words/format.ts';
+import { Money } from '../../parts/words/numbers.tsx';
 import { type Answer, read } from './call.ts';
 import { TimingBar } from './timing-bar.tsx';
 

@@ -2,8 +2,8 @@
 
 import { Alert, Anchor, Code, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import { Icon } from '../../parts/icon.tsx';
-import { toMessage } from '../../parts/state.tsx';
+import { toMessage } from '../../parts/layout/state.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
 import { type Answer, wasSignedOut } from './call.ts';
 import { Caution } from './caution.tsx';
 import { adviceFor } from './fault-words.ts';

@@ -2,8 +2,8 @@
 
 import { Group, Paper, Tabs, Text } from '@mantine/core';
 import { useMemo } from 'react';
-import { CopyButton, Snippet } from '../../parts/copy.tsx';
-import { formatBytes } from '../../parts/format.ts';
+import { CopyButton, Snippet } from '../../parts/snippets/copy.tsx';
+import { formatBytes } from '../../parts/words/format.ts';
 import type { Answer, Call } from './call.ts';
 import { toCurl, toPath } from './curl.ts';
 import type { Operation } from './models.ts';

@@ -1,7 +1,7 @@
 /** One call of the gateway from this page: what was sent, what came back and when, whether it ended well, was cut, or was stopped. */
 
 import type { GatewayRoute } from '../../../../src/admin/contract.ts';
-import { ApiError, send } from '../../api/client.ts';
+import { ApiError, send } from '../../parts/api/client.ts';
 import { createSseReader } from './sse.ts';
 
 export interface Call {

@@ -2,7 +2,7 @@
 
 import { Alert } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
 
 interface CautionProps {
   readonly title: string;

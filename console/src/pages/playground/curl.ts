@@ -1,7 +1,7 @@
 /** The command line that does the same: the secret stands in a variable, never in the text. */
 
 import type { GatewayRoute } from '../../../../src/admin/contract.ts';
-import { toBodyText, toCurlLine } from '../../parts/curl-line.ts';
+import { toBodyText, toCurlLine } from '../../parts/snippets/curl-line.ts';
 
 export interface CurlFacts {
   /** What clients put before `/v1/...`. */

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { PlaygroundModel, PlaygroundModels } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
+import { ask } from '../../parts/api/client.ts';
 
 export type Operation = PlaygroundModel['operations'][number];
 

@@ -3,7 +3,7 @@
 import { NumberInput, SimpleGrid, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type ReactNode, useId } from 'react';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
 
 interface MoreOptionsProps {
   /** How many of them are set. */

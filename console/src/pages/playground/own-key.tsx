@@ -2,7 +2,7 @@
 
 import { Button, Group, PasswordInput, Popover, Stack, Text } from '@mantine/core';
 import { createContext, useContext } from 'react';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
 
 /** Undefined: the playground's own key. In memory only, so that a reload forgets it. */
 export const OwnKey = createContext<string | undefined>(undefined);

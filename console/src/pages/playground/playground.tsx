@@ -4,8 +4,8 @@ import './playground.css';
 import { Group, Skeleton, Tabs, Text } from '@mantine/core';
 import { Suspense, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import { PageHead } from '../../parts/page-head.tsx';
-import { TabRow } from '../../parts/tab-row.tsx';
+import { PageHead } from '../../parts/layout/page-head.tsx';
+import { TabRow } from '../../parts/layout/tab-row.tsx';
 import { KeyChoice, OwnKey } from './own-key.tsx';
 import { tabs } from './tabs.ts';
 

@@ -2,8 +2,8 @@
 
 import { Button, Group, Kbd, Text, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { Icon } from '../../parts/icon.tsx';
-import { Needs } from '../../parts/role.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { Needs } from '../../parts/session/role.tsx';
 
 interface RunBarProps {
   readonly label: string;

@@ -2,7 +2,7 @@
 
 import { Grid, Paper, Stack, Text } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { Icon, type IconName } from '../../parts/icon.tsx';
+import { Icon, type IconName } from '../../parts/marks/icon.tsx';
 import type { Answer } from './call.ts';
 
 /** A share of the window's height. */

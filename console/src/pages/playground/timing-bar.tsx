@@ -1,7 +1,7 @@
 /** Where the time went, as a bar with its parts named below it. */
 
 import { Group, Text } from '@mantine/core';
-import { formatDuration } from '../../parts/format.ts';
+import { formatDuration } from '../../parts/words/format.ts';
 import type { Answer } from './call.ts';
 import { toSpans } from './timing.ts';
 

@@ -1,7 +1,7 @@
 /** What was typed into a tab: it is still there after a reload, and after signing in again. */
 
 import { useCallback, useState } from 'react';
-import { readDraft, writeDraft } from '../../parts/draft.ts';
+import { readDraft, writeDraft } from '../../parts/forms/draft.ts';
 
 export type Put<T> = (change: Partial<T>) => void;
 

@@ -4,8 +4,8 @@ import { Collapse, Group, Table, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useId } from 'react';
 import type { AuditEntry } from '../../../../src/admin/contract.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { When } from '../../parts/numbers.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { When } from '../../parts/words/numbers.tsx';
 import { type Difference, mostDifferences, toDifferences } from './differences.ts';
 
 export function AuditRow({ entry }: { readonly entry: AuditEntry }) {

@@ -5,9 +5,9 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { AuditEntry, Page } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { Empty, Failed, Loading } from '../../parts/state.tsx';
+import { ask } from '../../parts/api/client.ts';
+import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
 import { AuditRow } from './audit-row.tsx';
 
 const entriesPerPage = 50;

@@ -1,6 +1,6 @@
 /** What is another after a change than before it: field by field, down to the ones that differ. */
 
-import { isMapping } from '../../parts/is-mapping.ts';
+import { isMapping } from '../../parts/forms/is-mapping.ts';
 
 export interface Difference {
   /** As documents write it: `targets[0].upstream`; empty where the whole thing is no document. */

@@ -2,8 +2,8 @@
 
 import { Autocomplete, Badge, Button, Group, Pill, Popover, Select, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
-import { formatTime } from '../../parts/format.ts';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { formatTime } from '../../parts/words/format.ts';
 import { type Field, type Filters, fields, fieldWords, noFilters, type Range, ranges } from './filters.ts';
 import type { Names } from './ledger-data.ts';
 import { operationWords, outcomeLooks, outcomes } from './words.ts';

@@ -4,12 +4,12 @@ import { Button, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { LedgerCapture, LedgerDetail } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
-import { Snippet } from '../../parts/copy.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { When } from '../../parts/numbers.tsx';
-import { Needs } from '../../parts/role.tsx';
-import { Failed, Loading } from '../../parts/state.tsx';
+import { ask } from '../../parts/api/client.ts';
+import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { Needs } from '../../parts/session/role.tsx';
+import { Snippet } from '../../parts/snippets/copy.tsx';
+import { When } from '../../parts/words/numbers.tsx';
 
 export function Kept({ row: { id, hasCapture } }: { readonly row: LedgerDetail }) {
   if (!hasCapture) {

@@ -2,7 +2,7 @@
 
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import type { LedgerChoices, LedgerDetail, LedgerRow, Page } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
+import { ask } from '../../parts/api/client.ts';
 import { type Filters, mayBeOwnId, toQuery, writeFilters } from './filters.ts';
 
 export const rowsPerPage = 50;

@@ -4,9 +4,9 @@ import './requests.css';
 import { Tabs } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import { useSearchParams } from 'wouter';
-import { PageHead } from '../../parts/page-head.tsx';
-import { useMay } from '../../parts/role.tsx';
-import { Loading } from '../../parts/state.tsx';
+import { PageHead } from '../../parts/layout/page-head.tsx';
+import { Loading } from '../../parts/layout/state.tsx';
+import { useMay } from '../../parts/session/role.tsx';
 import { ListTab } from './list-tab.tsx';
 
 const UsageTab = lazy(() => import('./usage-tab.tsx'));

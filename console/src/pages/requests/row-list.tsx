@@ -5,9 +5,9 @@ import { useMediaQuery } from '@mantine/hooks';
 import type { MouseEvent } from 'react';
 import { Link, useSearch } from 'wouter';
 import type { LedgerRow } from '../../../../src/admin/contract.ts';
-import { formatCount, formatTime } from '../../parts/format.ts';
-import { Duration, Money, Nothing } from '../../parts/numbers.tsx';
-import { StatusBadge } from '../../parts/status.tsx';
+import { StatusBadge } from '../../parts/marks/status.tsx';
+import { formatCount, formatTime } from '../../parts/words/format.ts';
+import { Duration, Money, Nothing } from '../../parts/words/numbers.tsx';
 import type { Names } from './ledger-data.ts';
 import { operationWords, outcomeLooks } from './words.ts';
 

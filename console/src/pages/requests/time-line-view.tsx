@@ -2,7 +2,7 @@
 
 import { Group, Text, VisuallyHidden } from '@mantine/core';
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
-import { formatDuration } from '../../parts/format.ts';
+import { formatDuration } from '../../parts/words/format.ts';
 import { type Lane, toPlace, toTimeLine } from './time-line.ts';
 
 export function TimeLineView({ row }: { readonly row: LedgerDetail }) {

@@ -1,8 +1,8 @@
 /** Usage as bars. */
 
 import type { Usage } from '../../../../src/admin/contract.ts';
-import { BarChart } from '../../parts/charts.tsx';
-import { formatCompact, formatCount, formatMoney } from '../../parts/format.ts';
+import { BarChart } from '../../parts/charts/charts.tsx';
+import { formatCompact, formatCount, formatMoney } from '../../parts/words/format.ts';
 import { type Group, groupWords, type Measure, measureOf, measureWords, toBars } from './usage-words.ts';
 
 interface UsageChartProps {

@@ -2,7 +2,7 @@
 
 import { Stack, Table, Text } from '@mantine/core';
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
-import { Count, Money } from '../../parts/numbers.tsx';
+import { Count, Money } from '../../parts/words/numbers.tsx';
 
 export function UsageFacts({ row }: { readonly row: LedgerDetail }) {
   const lines: [name: string, seen: number | null, billed: number | null | undefined][] = [

@@ -3,8 +3,8 @@
 import { Group, Pagination, Stack, Table, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import type { Usage, UsageSums } from '../../../../src/admin/contract.ts';
-import { formatCount } from '../../parts/format.ts';
-import { Count, Money } from '../../parts/numbers.tsx';
+import { formatCount } from '../../parts/words/format.ts';
+import { Count, Money } from '../../parts/words/numbers.tsx';
 import { type Group as By, groupWords, inOrder, isTime } from './usage-words.ts';
 
 interface UsageTableProps {

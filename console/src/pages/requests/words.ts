@@ -1,7 +1,7 @@
 /** What came of a request and of each of its calls, in words. */
 
 import type { LedgerDetail, LedgerRow } from '../../../../src/admin/contract.ts';
-import { formatDuration } from '../../parts/format.ts';
+import { formatDuration } from '../../parts/words/format.ts';
 
 type Outcome = LedgerRow['outcome'];
 type Try = LedgerDetail['tries'][number];

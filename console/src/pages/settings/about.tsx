@@ -4,10 +4,10 @@ import { Alert, List, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { About as Facts } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { Bytes, Count, When } from '../../parts/numbers.tsx';
-import { Failed, Loading } from '../../parts/state.tsx';
+import { ask } from '../../parts/api/client.ts';
+import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { Bytes, Count, When } from '../../parts/words/numbers.tsx';
 import { Section } from './section.tsx';
 
 const stores: Readonly<Record<Facts['store']['kind'], string>> = {

@@ -2,10 +2,10 @@
 
 import { Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import type { Setting } from '../../../../src/admin/contract.ts';
-import { FormFault } from '../../parts/form-fault.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { notifyDone } from '../../parts/undo.tsx';
-import { useApiForm } from '../../parts/use-api-form.ts';
+import { notifyDone } from '../../parts/dialogs/undo.tsx';
+import { FormFault } from '../../parts/forms/form-fault.tsx';
+import { useApiForm } from '../../parts/forms/use-api-form.ts';
+import { Icon } from '../../parts/marks/icon.tsx';
 import { Section } from './section.tsx';
 import { useSettingWriter } from './setting-data.ts';
 import { SettingFrame } from './setting-frame.tsx';

@@ -2,9 +2,9 @@
 
 import { Button, Group, Modal, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { FormFault } from '../../parts/form-fault.tsx';
-import type { ApiForm } from '../../parts/use-api-form.ts';
-import { useFocusReturn } from '../../parts/use-focus-return.ts';
+import { FormFault } from '../../parts/forms/form-fault.tsx';
+import type { ApiForm } from '../../parts/forms/use-api-form.ts';
+import { useFocusReturn } from '../../parts/forms/use-focus-return.ts';
 
 interface FormDialogProps extends Pick<ApiForm<never>, 'fault' | 'busy' | 'onSubmit'> {
   readonly title: string;

@@ -3,9 +3,9 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Invitation } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
-import { When } from '../../parts/numbers.tsx';
-import { notifyDone, notifyFailed } from '../../parts/undo.tsx';
+import { ask } from '../../parts/api/client.ts';
+import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { When } from '../../parts/words/numbers.tsx';
 import { membersKey } from './members-key.ts';
 import { Section } from './section.tsx';
 

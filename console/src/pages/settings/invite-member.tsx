@@ -3,9 +3,9 @@
 import { Radio, Stack, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { MadeLink, Role } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
-import { roleWords } from '../../parts/role.tsx';
-import { useApiForm } from '../../parts/use-api-form.ts';
+import { ask } from '../../parts/api/client.ts';
+import { useApiForm } from '../../parts/forms/use-api-form.ts';
+import { roleWords } from '../../parts/session/role.tsx';
 import { FormDialog } from './form-dialog.tsx';
 import { membersKey } from './members-key.ts';
 

@@ -2,9 +2,9 @@
 
 import { Button, Group, NumberInput, Stack, TagsInput, Text } from '@mantine/core';
 import type { Setting } from '../../../../src/admin/contract.ts';
-import { FormFault } from '../../parts/form-fault.tsx';
-import { notifyDone } from '../../parts/undo.tsx';
-import { useApiForm } from '../../parts/use-api-form.ts';
+import { notifyDone } from '../../parts/dialogs/undo.tsx';
+import { FormFault } from '../../parts/forms/form-fault.tsx';
+import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Section } from './section.tsx';
 import { useSettingWriter } from './setting-data.ts';
 import { SettingFrame } from './setting-frame.tsx';

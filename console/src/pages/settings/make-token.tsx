@@ -4,9 +4,9 @@ import { Select, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import type { MadeApiToken, Role } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
-import { roleWords, useRole } from '../../parts/role.tsx';
-import { useApiForm } from '../../parts/use-api-form.ts';
+import { ask } from '../../parts/api/client.ts';
+import { useApiForm } from '../../parts/forms/use-api-form.ts';
+import { roleWords, useRole } from '../../parts/session/role.tsx';
 import { FormDialog } from './form-dialog.tsx';
 import { tokensKey } from './tokens-key.ts';
 

@@ -3,10 +3,10 @@
 import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { OwnSession } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
-import { When } from '../../parts/numbers.tsx';
-import { Failed, Loading } from '../../parts/state.tsx';
-import { notifyDone, notifyFailed } from '../../parts/undo.tsx';
+import { ask } from '../../parts/api/client.ts';
+import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { When } from '../../parts/words/numbers.tsx';
 import { Section } from './section.tsx';
 
 const queryKey = ['me', 'sessions'];

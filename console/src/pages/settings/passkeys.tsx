@@ -5,13 +5,13 @@ import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/bro
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Passkey } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
-import { useConfirm } from '../../parts/confirm.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { When } from '../../parts/numbers.tsx';
-import { Failed, Loading } from '../../parts/state.tsx';
-import { notifyDone, notifyFailed } from '../../parts/undo.tsx';
-import { useApiForm } from '../../parts/use-api-form.ts';
+import { ask } from '../../parts/api/client.ts';
+import { useConfirm } from '../../parts/dialogs/confirm.tsx';
+import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { useApiForm } from '../../parts/forms/use-api-form.ts';
+import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { When } from '../../parts/words/numbers.tsx';
 import { FormDialog } from './form-dialog.tsx';
 import { Section } from './section.tsx';
 

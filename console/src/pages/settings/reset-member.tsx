@@ -4,8 +4,8 @@ import { Checkbox, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import type { MadeLink, Member } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
-import { useApiForm } from '../../parts/use-api-form.ts';
+import { ask } from '../../parts/api/client.ts';
+import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { FormDialog } from './form-dialog.tsx';
 import { membersKey } from './members-key.ts';
 

@@ -2,7 +2,7 @@
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Setting } from '../../../../src/admin/contract.ts';
-import { ask } from '../../api/client.ts';
+import { ask } from '../../parts/api/client.ts';
 
 const queryKey = ['settings'];
 

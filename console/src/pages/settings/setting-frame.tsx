@@ -3,9 +3,9 @@
 import { Alert, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Setting } from '../../../../src/admin/contract.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { Needs } from '../../parts/role.tsx';
-import { Failed, Loading } from '../../parts/state.tsx';
+import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { Needs } from '../../parts/session/role.tsx';
 import { useSettings } from './setting-data.ts';
 
 interface SettingFrameProps {

@@ -3,8 +3,8 @@
 import './settings.css';
 import { Tabs } from '@mantine/core';
 import { useLocation } from 'wouter';
-import { PageHead } from '../../parts/page-head.tsx';
-import { TabRow } from '../../parts/tab-row.tsx';
+import { PageHead } from '../../parts/layout/page-head.tsx';
+import { TabRow } from '../../parts/layout/tab-row.tsx';
 import { About } from './about.tsx';
 import { Account } from './account.tsx';
 import { Alerts } from './alerts.tsx';

@@ -2,9 +2,9 @@
 
 import { Box, Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { CopyButton } from '../../parts/copy.tsx';
-import { useCopied } from '../../parts/use-copied.ts';
-import { useFocusReturn } from '../../parts/use-focus-return.ts';
+import { useFocusReturn } from '../../parts/forms/use-focus-return.ts';
+import { CopyButton } from '../../parts/snippets/copy.tsx';
+import { useCopied } from '../../parts/snippets/use-copied.ts';
 
 interface ShownOnceProps {
   readonly title: string;

@@ -3,10 +3,10 @@
 import { Alert, Loader, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import type { UpstreamTest } from '../../../../src/admin/contract.ts';
-import { ApiError } from '../../api/client.ts';
-import { formatDuration } from '../../parts/format.ts';
-import { Icon, type IconName } from '../../parts/icon.tsx';
-import { toMessage } from '../../parts/state.tsx';
+import { ApiError } from '../../parts/api/client.ts';
+import { toMessage } from '../../parts/layout/state.tsx';
+import { Icon, type IconName } from '../../parts/marks/icon.tsx';
+import { formatDuration } from '../../parts/words/format.ts';
 import { stepWords } from './words.ts';
 
 interface ConnectionTestProps {

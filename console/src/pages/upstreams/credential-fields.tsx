@@ -3,7 +3,7 @@
 import { Button, Fieldset, Group, NumberInput, PasswordInput, Stack, Text, Textarea } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { FamilyFacts } from '../../../../src/admin/contract.ts';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
 import { emptyKey, type KeyValues, type UpstreamValues } from './upstream-values.ts';
 
 interface CredentialFieldsProps {

@@ -3,8 +3,8 @@
 import { SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { FamilyFacts } from '../../../../src/admin/contract.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { Failed, Loading } from '../../parts/state.tsx';
+import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
 import { useFamilies } from './upstream-data.ts';
 import { kinds, kindWords } from './words.ts';
 

@@ -4,7 +4,7 @@ import { Accordion, Button, Group, SimpleGrid, Stack, Switch, TagsInput, Text, T
 import type { UseFormReturnType } from '@mantine/form';
 import { useState } from 'react';
 import type { FamilyFacts } from '../../../../src/admin/contract.ts';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
 import { emptyHeader, limitNames, timeoutNames, type UpstreamValues } from './upstream-values.ts';
 import { limitWords, timeoutWords } from './words.ts';
 

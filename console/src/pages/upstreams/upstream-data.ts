@@ -9,7 +9,7 @@ import type {
   UpstreamTest,
   Written,
 } from '../../../../src/admin/contract.ts';
-import { ask, askVersioned, type Versioned } from '../../api/client.ts';
+import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
 import type { Document } from './upstream-values.ts';
 
 const stateEveryMs = 3_000;

@@ -4,10 +4,10 @@ import { Anchor, Group, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { UpstreamDetail } from '../../../../src/admin/contract.ts';
-import { ManagedBy } from '../../parts/managed-by.tsx';
-import { Count, Duration, When } from '../../parts/numbers.tsx';
-import { StatusBadge } from '../../parts/status.tsx';
-import { Success } from '../../parts/success.tsx';
+import { ManagedBy } from '../../parts/marks/managed-by.tsx';
+import { StatusBadge } from '../../parts/marks/status.tsx';
+import { Success } from '../../parts/marks/success.tsx';
+import { Count, Duration, When } from '../../parts/words/numbers.tsx';
 import { UnderWay } from './upstream-card.tsx';
 import { stateWords } from './words.ts';
 

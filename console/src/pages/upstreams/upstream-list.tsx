@@ -3,8 +3,8 @@
 import { Paper, SimpleGrid, Skeleton, TextInput, VisuallyHidden } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import type { Upstream } from '../../../../src/admin/contract.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { Empty, Failed } from '../../parts/state.tsx';
+import { Empty, Failed } from '../../parts/layout/state.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
 import { UpstreamCard } from './upstream-card.tsx';
 import { useUpstreams } from './upstream-data.ts';
 import { useLatencies } from './use-latencies.ts';

@@ -1,7 +1,7 @@
 /** An upstream as its form has it, and as the configuration's own words have it. What the form does not show stays as it is written. */
 
 import type { FamilyFacts } from '../../../../src/admin/contract.ts';
-import { isMapping } from '../../parts/is-mapping.ts';
+import { isMapping } from '../../parts/forms/is-mapping.ts';
 
 export type Document = Readonly<Record<string, unknown>>;
 

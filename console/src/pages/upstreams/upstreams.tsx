@@ -2,10 +2,10 @@
 
 import { Button } from '@mantine/core';
 import { useSearchParams } from 'wouter';
-import { SideDrawer } from '../../parts/drawer.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { PageHead } from '../../parts/page-head.tsx';
-import { Needs } from '../../parts/role.tsx';
+import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
+import { PageHead } from '../../parts/layout/page-head.tsx';
+import { Icon } from '../../parts/marks/icon.tsx';
+import { Needs } from '../../parts/session/role.tsx';
 import { NewUpstream } from './new-upstream.tsx';
 import { UpstreamDetails } from './upstream-details.tsx';
 import { UpstreamList } from './upstream-list.tsx';

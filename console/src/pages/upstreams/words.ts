@@ -1,8 +1,8 @@
 /** How the page calls things. */
 
 import type { FamilyFacts, Upstream, UpstreamTest } from '../../../../src/admin/contract.ts';
-import { formatDuration } from '../../parts/format.ts';
-import type { Status } from '../../parts/status.tsx';
+import type { Status } from '../../parts/marks/status.tsx';
+import { formatDuration } from '../../parts/words/format.ts';
 import type { LimitName, TimeoutName } from './upstream-values.ts';
 
 export const kindWords: Readonly<Record<FamilyFacts['kind'], { readonly title: string; readonly about: string }>> = {

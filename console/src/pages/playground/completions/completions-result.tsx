@@ -1,8 +1,8 @@
 /** What completions wrote, as it is written. */
 
 import { Group, Paper, Stack, Text, VisuallyHidden } from '@mantine/core';
-import { CopyButton } from '../../../parts/copy.tsx';
-import { formatCount } from '../../../parts/format.ts';
+import { CopyButton } from '../../../parts/snippets/copy.tsx';
+import { formatCount } from '../../../parts/words/format.ts';
 import { type Answer, type Call, read } from '../call.ts';
 import { CallFacts } from '../call-facts.tsx';
 import { CallFault } from '../call-fault.tsx';

@@ -2,7 +2,7 @@
 
 import { Group, Paper, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import { CopyButton } from '../../../parts/copy.tsx';
+import { CopyButton } from '../../../parts/snippets/copy.tsx';
 import { countWords, type DiffPart, diffWords } from './word-diff.ts';
 
 interface DiffViewProps {

@@ -1,7 +1,7 @@
 /** The texts as points on a plane: what stands close is alike. */
 
 import { Text } from '@mantine/core';
-import { formatPercent } from '../../../parts/format.ts';
+import { formatPercent } from '../../../parts/words/format.ts';
 import type { Pair } from './heat-map.tsx';
 import type { Projection } from './pca.ts';
 import { toPlaces } from './places.ts';

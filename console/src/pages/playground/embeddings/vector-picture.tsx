@@ -2,7 +2,7 @@
 
 import { Badge, Group, Paper, SimpleGrid, Skeleton, Text, Title } from '@mantine/core';
 import { useMemo } from 'react';
-import { formatCount } from '../../../parts/format.ts';
+import { formatCount } from '../../../parts/words/format.ts';
 import type { Embedded } from './embedded.ts';
 import { HeatMap, type Pair } from './heat-map.tsx';
 import { alignTo, project } from './pca.ts';

@@ -2,8 +2,8 @@
 
 import { Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { Icon } from '../../../parts/icon.tsx';
-import { StatusBadge } from '../../../parts/status.tsx';
+import { Icon } from '../../../parts/marks/icon.tsx';
+import { StatusBadge } from '../../../parts/marks/status.tsx';
 import { type Category, toTitle, type Verdict } from './verdicts.ts';
 
 const fewest = 5;

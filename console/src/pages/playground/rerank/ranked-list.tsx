@@ -2,7 +2,7 @@
 
 import { Text, VisuallyHidden } from '@mantine/core';
 import { useRef } from 'react';
-import { Icon } from '../../../parts/icon.tsx';
+import { Icon } from '../../../parts/marks/icon.tsx';
 import { markWords } from './mark-words.ts';
 import type { RankedDocument, Ranking } from './ranking.ts';
 import { useMoves } from './use-moves.ts';

@@ -1,0 +1,120 @@
+/** Where a link leads that was handed to somebody: an invitation is taken up there, or another password chosen. */
+
+import { Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { LookedUpLink, Session } from '../../../../src/admin/contract.ts';
+import { ask } from '../../parts/api/client.ts';
+import { FormFault } from '../../parts/forms/form-fault.tsx';
+import { NewPassword } from '../../parts/forms/new-password.tsx';
+import { useApiForm } from '../../parts/forms/use-api-form.ts';
+import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { roleWords } from '../../parts/session/role.tsx';
+import { Entrance } from './entrance.tsx';
+import { goHome, useLinkToken } from './link-token.ts';
+
+export function Invitation() {
+  const token = useLinkToken();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: ({ signal }) => ask<LookedUpLink>('/api/invitations/look', { method: 'POST', body: { token }, signal }),
+    enabled: token !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (token === undefined) {
+    return (
+      <Entrance title="This link is not whole">
+        <Text size="sm">
+          Copy it once more from where you got it: it ends in <code>#token=</code> and some letters.
+        </Text>
+      </Entrance>
+    );
+  }
+  if (data?.kind === 'reset') return <OtherPassword token={token} email={data.email ?? ''} />;
+  if (data !== undefined) return <Join token={token} invited={data} />;
+  return (
+    <Entrance title="Your link">
+      {error === null ? <Loading rows={4} rowHeight={36} /> : <Failed error={error} onRetry={() => void refetch()} />}
+    </Entrance>
+  );
+}
+
+interface JoinProps {
+  readonly token: string;
+  readonly invited: LookedUpLink;
+}
+
+function Join({ token, invited }: JoinProps) {
+  const { form, fault, busy, onSubmit } = useApiForm({
+    initialValues: { name: '', password: '' },
+    draftKey: 'invitation',
+    secrets: ['password'],
+    submit: (values) => ask<Session>('/api/invitations/accept', { method: 'POST', body: { token, ...values } }),
+    onDone: goHome,
+  });
+  return (
+    <Entrance title="You are invited">
+      <Group gap="xs">
+        <Badge variant="default" className="plain-badge">
+          {invited.role}
+        </Badge>
+        <Text size="sm" c="dimmed">
+          {roleWords[invited.role]}
+        </Text>
+      </Group>
+      <form onSubmit={onSubmit} noValidate>
+        <Stack gap="md">
+          <FormFault fault={fault} />
+          <Email value={invited.email ?? ''} />
+          <TextInput
+            label="Your name"
+            autoComplete="name"
+            required
+            withAsterisk={false}
+            autoFocus
+            {...form.getInputProps('name')}
+          />
+          <NewPassword withAsterisk={false} {...form.getInputProps('password')} value={form.values.password} />
+          <Button type="submit" loading={busy} fullWidth>
+            Join
+          </Button>
+        </Stack>
+      </form>
+    </Entrance>
+  );
+}
+
+function OtherPassword({ token, email }: { readonly token: string; readonly email: string }) {
+  const { form, fault, busy, onSubmit } = useApiForm({
+    initialValues: { password: '' },
+    submit: (values) => ask<Session>('/api/invitations/accept', { method: 'POST', body: { token, ...values } }),
+    onDone: goHome,
+  });
+  return (
+    <Entrance
+      title="Choose another password"
+      about="You are signed in with it at once, and signed out everywhere else."
+    >
+      <form onSubmit={onSubmit} noValidate>
+        <Stack gap="md">
+          <FormFault fault={fault} />
+          <Email value={email} />
+          <NewPassword
+            label="New password"
+            withAsterisk={false}
+            autoFocus
+            {...form.getInputProps('password')}
+            value={form.values.password}
+          />
+          <Button type="submit" loading={busy} fullWidth>
+            Use this password
+          </Button>
+        </Stack>
+      </form>
+    </Entrance>
+  );
+}
+
+/** Not to be changed here; it is there so that the browser keeps the password under the right name. */
+function Email({ value }: { readonly value: string }) {
+  return <TextInput label="Email" type="email" autoComplete="username" value={value} readOnly />;
+}

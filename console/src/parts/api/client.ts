@@ -1,0 +1,119 @@
+/** Asks the admin API: JSON in, JSON out, and what goes wrong as one kind of error that knows its fields. */
+
+import type { FieldFault, ProblemBody, ProblemCode } from '../../../../src/admin/contract.ts';
+import { unreachable } from './flag.ts';
+
+/** What the server said against it, or why it could not be reached. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: ProblemCode | 'unreachable';
+  readonly fields: readonly FieldFault[];
+
+  constructor(message: string, status: number, code: ProblemCode | 'unreachable', fields: readonly FieldFault[] = []) {
+    super(message);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = code;
+    this.fields = fields;
+  }
+}
+
+/** A document with the version that it had when it was read: what a write sends back as `If-Match`. */
+export interface Versioned<T> {
+  readonly data: T;
+  readonly etag: string | undefined;
+}
+
+export interface AskOptions {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  /** Answers that are no success, and yet are for the caller to read. */
+  readonly accepts?: (response: Response) => boolean;
+}
+
+let csrfToken = '';
+
+/** Every answer about the session brings the one that holds from then on. */
+export function setCsrfToken(token: string | null): void {
+  csrfToken = token ?? '';
+}
+
+/** Told when the session has ended, so that the shell can ask for it again above what is being typed. */
+let onSignedOut: () => void = () => undefined;
+export function whenSignedOut(listener: () => void): void {
+  onSignedOut = listener;
+}
+
+/** Told when the proof that came along does not hold; true: it was fetched anew, and the same may be sent again. */
+let onForged: () => Promise<boolean> = async () => false;
+export function whenForged(listener: () => Promise<boolean>): void {
+  onForged = listener;
+}
+
+/** Told when what was asked for takes fresh proof; true: it was given, and the same may be sent again. */
+let onProofNeeded: () => Promise<boolean> = async () => false;
+export function whenProofNeeded(listener: () => Promise<boolean>): void {
+  onProofNeeded = listener;
+}
+
+export async function ask<T>(path: string, options: AskOptions = {}): Promise<T> {
+  return (await askVersioned<T>(path, options)).data;
+}
+
+export async function askVersioned<T>(path: string, options: AskOptions = {}): Promise<Versioned<T>> {
+  const response = await send(path, options);
+  const text = await response.text();
+  return { data: (text === '' ? undefined : JSON.parse(text)) as T, etag: response.headers.get('etag') ?? undefined };
+}
+
+/** The answer itself, for those who read it as it comes. */
+export async function send(path: string, options: AskOptions = {}): Promise<Response> {
+  const wanted = (response: Response): boolean => response.ok || options.accepts?.(response) === true;
+  const response = await dispatch(path, options);
+  if (wanted(response)) return response;
+  const error = await toError(response);
+  if (!(await isMended(error))) throw error;
+  const again = await dispatch(path, options);
+  if (wanted(again)) return again;
+  throw await toError(again);
+}
+
+async function isMended({ code }: ApiError): Promise<boolean> {
+  if (code === 'forged_request') return onForged();
+  return code === 'proof_needed' && onProofNeeded();
+}
+
+async function dispatch(path: string, { method = 'GET', body, headers = {}, signal }: AskOptions): Promise<Response> {
+  try {
+    const response = await fetch(path, {
+      method,
+      credentials: 'same-origin',
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(method === 'GET' ? {} : { 'x-postern-csrf': csrfToken }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    unreachable.set(false);
+    return response;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    unreachable.set(true);
+    throw new ApiError('The gateway cannot be reached; what you typed is still here. Try again.', 0, 'unreachable');
+  }
+}
+
+async function toError(response: Response): Promise<ApiError> {
+  const problem = (await response.json().catch(() => undefined)) as ProblemBody | undefined;
+  if (problem?.code === 'sign_in_needed') {
+    onSignedOut();
+    return new ApiError('Your session has ended. Sign in, and do it again.', response.status, problem.code);
+  }
+  if (problem === undefined)
+    return new ApiError(`The gateway answered ${response.status}.`, response.status, 'internal_error');
+  return new ApiError(problem.detail, problem.status, problem.code, problem.fields);
+}

@@ -1,0 +1,154 @@
+/** A form whose faults come from the server: each at its field, the rest above, and a draft of what was typed. */
+
+import { type UseFormReturnType, useForm } from '@mantine/form';
+import { useRef, useState } from 'react';
+import { ApiError } from '../api/client.ts';
+import { toMessage } from '../layout/state.tsx';
+import { dropDraft, readDraft, writeDraft } from './draft.ts';
+import { useUnsaved } from './unsaved.ts';
+
+interface ApiFormOptions<Values extends object, Result> {
+  readonly initialValues: Values;
+  /** Under which the draft is kept; none is kept without it. */
+  readonly draftKey?: string;
+  /** Fields that no draft keeps: passwords and credentials. */
+  readonly secrets?: readonly (keyof Values & string)[];
+  /** What is sent; its faults are shown. */
+  submit(values: Values): Promise<Result>;
+  onDone?(result: Result, values: Values): void;
+  /** Where the form calls a field otherwise than the API: `targets[0].upstream` to `upstream`. */
+  toField?(path: string): string;
+}
+
+export interface ApiForm<Values extends object> {
+  readonly form: UseFormReturnType<Values>;
+  /** What is wrong beside the fields; to be shown with FormFault. */
+  readonly fault: string | undefined;
+  /** The error itself, for those who act on its code. */
+  readonly error: unknown;
+  readonly busy: boolean;
+  /** For the `<form>`. */
+  readonly onSubmit: (event?: React.SyntheticEvent<HTMLFormElement>) => void;
+  /** What was typed before is shown again. */
+  readonly fromDraft: boolean;
+  discardDraft(): void;
+}
+
+export function useApiForm<Values extends object, Result = unknown>({
+  initialValues,
+  draftKey,
+  secrets = [],
+  submit,
+  onDone,
+  toField = (path) => path,
+}: ApiFormOptions<Values, Result>): ApiForm<Values> {
+  const [draft] = useState(() => (draftKey === undefined ? undefined : readDraft(draftKey)));
+  const [fromDraft, setFromDraft] = useState(draft !== undefined);
+  const [error, setError] = useState<unknown>();
+  const [fault, setFault] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  // A second click comes before the first one has rendered.
+  const sending = useRef(false);
+
+  const form: UseFormReturnType<Values> = useForm<Values>({
+    mode: 'controlled',
+    initialValues: { ...initialValues, ...draft },
+    onValuesChange: (values) => {
+      if (draftKey !== undefined) writeDraft(draftKey, without(values, secrets));
+    },
+  });
+
+  // A form that keeps a draft is one that somebody works at.
+  const isEdited = draftKey !== undefined && (fromDraft || form.isDirty());
+  const forgetEdits = useUnsaved(isEdited);
+
+  function discardDraft(): void {
+    forgetEdits();
+    if (draftKey !== undefined) dropDraft(draftKey);
+    setFromDraft(false);
+    form.setValues(initialValues);
+    if (draftKey !== undefined) dropDraft(draftKey);
+  }
+
+  async function send(values: Values): Promise<void> {
+    if (sending.current) return;
+    sending.current = true;
+    setBusy(true);
+    setFault(undefined);
+    setError(undefined);
+    form.clearErrors();
+    try {
+      const result = await submit(values);
+      if (draftKey !== undefined) dropDraft(draftKey);
+      setFromDraft(false);
+      forgetEdits();
+      onDone?.(result, values);
+    } catch (thrown) {
+      setError(thrown);
+      const { errors, rest } = toFormErrors(thrown, values, toField);
+      form.setErrors(errors);
+      setFault(rest);
+      focusFirst(form, errors);
+    } finally {
+      sending.current = false;
+      setBusy(false);
+    }
+  }
+
+  return { form, fault, error, busy, onSubmit: form.onSubmit((values) => void send(values)), fromDraft, discardDraft };
+}
+
+interface FormErrors {
+  readonly errors: Record<string, string>;
+  /** What stands at no field of this form. */
+  readonly rest: string | undefined;
+}
+
+function toFormErrors(thrown: unknown, values: object, toField: (path: string) => string): FormErrors {
+  const errors: Record<string, string> = {};
+  if (!(thrown instanceof ApiError) || thrown.fields.length === 0) return { errors, rest: toMessage(thrown) };
+  const rest: string[] = [];
+  for (const { path, message } of thrown.fields) {
+    const field = toField(path).replaceAll(/\[(\d+)\]/g, '.$1');
+    const known = field !== '' && nearestIn(values, field);
+    if (known) errors[known] ??= message;
+    else rest.push(path === '' ? message : `${toWords(path)}: ${message}`);
+  }
+  return { errors, rest: rest.length === 0 ? undefined : rest.join(' ') };
+}
+
+/** `targets[0].base_url` is "target 1, base url": for what has no field of its own here. */
+export function toWords(path: string): string {
+  const words = path
+    .replaceAll(/(\w+?)s?\[(\d+)\]/g, (_, name: string, at: string) => `${name} ${Number(at) + 1}`)
+    .replaceAll('.', ', ')
+    .replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The field itself, or the one that it stands in: `models.3` is shown at `models` where that is one input. */
+function nearestIn(values: object, field: string): string | undefined {
+  const steps = field.split('.');
+  let value: unknown = values;
+  const walked: string[] = [];
+  for (const step of steps) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) break;
+    if (Array.isArray(value) && typeof Reflect.get(value, step) !== 'object') break;
+    value = Reflect.get(value, step);
+    walked.push(step);
+  }
+  return walked.length === 0 ? undefined : walked.join('.');
+}
+
+function focusFirst<Values extends object>(form: UseFormReturnType<Values>, errors: Record<string, string>): void {
+  const [first] = Object.keys(errors);
+  if (first === undefined) return;
+  requestAnimationFrame(() => {
+    const node: unknown = form.getInputNode(first as Parameters<typeof form.getInputNode>[0]);
+    if (node instanceof HTMLElement) node.focus();
+  });
+}
+
+function without<Values extends object>(values: Values, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
+}

@@ -1,0 +1,81 @@
+/** What stands where data will be: while it loads, where it could not be had, and where there is none yet. */
+
+import { Alert, Button, Center, Group, Skeleton, Stack, Text, ThemeIcon, Title, VisuallyHidden } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Icon, type IconName } from '../marks/icon.tsx';
+
+interface LoadingProps {
+  /** As many as will be there, so that nothing jumps. */
+  readonly rows?: number;
+  /** In pixels, of one row. */
+  readonly rowHeight?: number;
+}
+
+export function Loading({ rows = 6, rowHeight = 40 }: LoadingProps) {
+  const keys = Array.from({ length: rows }, (_, row) => `row ${row}`);
+  return (
+    <Stack gap="xs" role="status" aria-busy="true">
+      <VisuallyHidden>Loading</VisuallyHidden>
+      {keys.map((key) => (
+        <Skeleton key={key} height={rowHeight} radius="md" />
+      ))}
+    </Stack>
+  );
+}
+
+interface FailedProps {
+  readonly error: unknown;
+  readonly onRetry?: () => void;
+}
+
+export function Failed({ error, onRetry }: FailedProps) {
+  return (
+    <Alert variant="light" color="red" title="This could not be loaded" icon={<Icon name="warning" />} role="alert">
+      <Stack gap="sm" align="flex-start">
+        <Text size="sm">{toMessage(error)}</Text>
+        {onRetry !== undefined && (
+          <Button size="xs" variant="default" leftSection={<Icon name="refresh" size={14} />} onClick={onRetry}>
+            Try again
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+export function toMessage(error: unknown): string {
+  return error instanceof Error ? error.message : 'Something went wrong; try again.';
+}
+
+interface EmptyProps {
+  readonly icon: IconName;
+  readonly title: string;
+  /** The next step, in a sentence or two. */
+  readonly children?: ReactNode;
+  readonly action?: ReactNode;
+}
+
+export function Empty({ icon, title, children, action }: EmptyProps) {
+  return (
+    <Center py={48} px="md">
+      <Stack align="center" gap="sm" maw={460}>
+        <ThemeIcon size={52} radius="xl" variant="light" aria-hidden>
+          <Icon name={icon} size={26} />
+        </ThemeIcon>
+        <Title order={2} size="h4" ta="center">
+          {title}
+        </Title>
+        {children !== undefined && (
+          <Text c="dimmed" ta="center" component="div" size="sm">
+            {children}
+          </Text>
+        )}
+        {action !== undefined && (
+          <Group mt={4} justify="center">
+            {action}
+          </Group>
+        )}
+      </Stack>
+    </Center>
+  );
+}

@@ -1,0 +1,52 @@
+/** What the signed-in member may do, and what stands where that is not enough. */
+
+import { Box, Tooltip } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { Role } from '../../../../src/admin/contract.ts';
+import { useMember } from '../api/session.ts';
+
+/** In rising order, as the server has them. */
+const rising: readonly Role[] = ['viewer', 'editor', 'admin', 'owner'];
+
+/** What each may do, in a sentence. */
+export const roleWords: Readonly<Record<Role, string>> = {
+  viewer: 'Sees everything but secrets, captured bodies and the audit log.',
+  editor: 'Changes models, tests them and their upstreams, and uses the playground.',
+  admin:
+    'Changes upstreams, credentials, keys, projects and settings as well; reads captured bodies and the audit log.',
+  owner: 'May do everything, and says who else may.',
+};
+
+/** Undefined where nobody is signed in. */
+export function useRole(): Role | undefined {
+  return useMember()?.role;
+}
+
+/** Whether the member may do what takes that role. */
+export function useMay(role: Role): boolean {
+  const own = useRole();
+  return own !== undefined && rising.indexOf(own) >= rising.indexOf(role);
+}
+
+interface NeedsProps {
+  readonly role: Role;
+  readonly children: ReactNode;
+  /** Shows nothing to others, rather than what they cannot use. */
+  readonly hide?: boolean;
+}
+
+/** Its children work for those who have the role; others see why they do not. */
+export function Needs({ role, children, hide = false }: NeedsProps) {
+  const own = useRole();
+  const may = useMay(role);
+  if (may) return children;
+  if (hide) return null;
+  const why = `This takes the role ${role}; yours is ${own ?? 'none'}. An owner can give it to you.`;
+  return (
+    <Tooltip label={why} withinPortal multiline maw={280}>
+      <Box component="fieldset" disabled className="not-allowed" aria-label={why}>
+        {children}
+      </Box>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,76 @@
+/** The ways to sign in: by password, by passkey, through the team's own identity provider. */
+
+import { Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import type { Session } from '../../../../src/admin/contract.ts';
+import { ask } from '../api/client.ts';
+import { putSession } from '../api/session.ts';
+import { FormFault } from '../forms/form-fault.tsx';
+import { useApiForm } from '../forms/use-api-form.ts';
+import { Icon } from '../marks/icon.tsx';
+import { canHavePasskeys, PasskeyButton } from './passkey-button.tsx';
+
+interface SignInFormProps {
+  readonly ways: Session['signIn'];
+  /** Who was signed in, where a session has ended. */
+  readonly email?: string;
+}
+
+export function SignInForm({ ways, email }: SignInFormProps) {
+  const queries = useQueryClient();
+  const { form, fault, busy, onSubmit } = useApiForm({
+    initialValues: { email: email ?? '', password: '' },
+    submit: (values) => ask<Session>('/api/session', { method: 'POST', body: values }),
+    onDone: (session) => putSession(queries, session),
+  });
+  const withPasskey = ways.passkey && canHavePasskeys();
+  const others = withPasskey || ways.oidc !== null;
+  return (
+    <Stack gap="md">
+      {ways.password && (
+        <form onSubmit={onSubmit} noValidate>
+          <Stack gap="md">
+            <FormFault fault={fault} />
+            <TextInput
+              label="Email"
+              type="email"
+              autoComplete="username webauthn"
+              readOnly={email !== undefined}
+              required
+              withAsterisk={false}
+              {...(email === undefined ? { autoFocus: true } : {})}
+              {...form.getInputProps('email')}
+            />
+            <PasswordInput
+              label="Password"
+              autoComplete="current-password"
+              required
+              withAsterisk={false}
+              {...(email === undefined ? {} : { 'data-autofocus': true })}
+              {...form.getInputProps('password')}
+            />
+            <Button type="submit" loading={busy} fullWidth>
+              Sign in
+            </Button>
+          </Stack>
+        </form>
+      )}
+      {ways.password && others && <Divider label="or" />}
+      {withPasskey && <PasskeyButton path="/api/session/passkey" onDone={(session) => putSession(queries, session)} />}
+      {ways.oidc !== null && (
+        <Button
+          component="a"
+          href={oidcPath()}
+          variant="default"
+          leftSection={<Icon name="shield" size={16} />}
+          fullWidth
+        >
+          Sign in with {ways.oidc.title}
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+/** Back to this page afterwards: what was typed there is kept as a draft. */
+const oidcPath = (): string => `/api/session/oidc?page=${encodeURIComponent(location.pathname + location.search)}`;

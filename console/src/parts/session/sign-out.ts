@@ -1,0 +1,22 @@
+/** Ends the session, here and on the server, and takes everything of it out of this tab. */
+
+import { ask } from '../api/client.ts';
+import { notifyFailed } from '../dialogs/undo.tsx';
+import { dropAllDrafts } from '../forms/draft.ts';
+
+export async function signOut(): Promise<void> {
+  try {
+    await ask('/api/session', { method: 'DELETE' });
+  } catch (error) {
+    // Still signed in: whoever walks away has to know.
+    notifyFailed(error);
+    return;
+  }
+  leaveConsole();
+}
+
+/** A page loaded anew holds nothing of what was seen. */
+export function leaveConsole(): void {
+  dropAllDrafts();
+  location.assign('/');
+}

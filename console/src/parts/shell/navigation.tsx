@@ -1,0 +1,33 @@
+/** The ways to each page. */
+
+import { NavLink } from '@mantine/core';
+import { Link, useLocation } from 'wouter';
+import { pages } from '../../pages/index.ts';
+import { Icon } from '../marks/icon.tsx';
+
+export function Navigation({ onChoose }: { onChoose?(): void }) {
+  const [location] = useLocation();
+  return (
+    <nav aria-label="Pages">
+      {pages.map(({ path, title, icon }) => {
+        const isHere = isUnder(path, location);
+        return (
+          <NavLink
+            key={path}
+            component={Link}
+            href={path}
+            label={title}
+            leftSection={<Icon name={icon} />}
+            active={isHere}
+            className="nav-link"
+            {...(isHere ? { 'aria-current': 'page' } : {})}
+            {...(onChoose === undefined ? {} : { onClick: onChoose })}
+          />
+        );
+      })}
+    </nav>
+  );
+}
+
+const isUnder = (path: string, location: string): boolean =>
+  path === '/' ? location === '/' : location === path || location.startsWith(`${path}/`);

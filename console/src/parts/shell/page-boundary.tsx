@@ -1,0 +1,74 @@
+/** Catches a page that breaks, so that the rest of the console goes on. */
+
+import { Button, Group } from '@mantine/core';
+import { Component, type ReactNode } from 'react';
+import { PageHead } from '../layout/page-head.tsx';
+import { Empty } from '../layout/state.tsx';
+import { Snippet } from '../snippets/copy.tsx';
+
+interface BoundaryProps {
+  /** Another page is another try. */
+  readonly at: string;
+  readonly children: ReactNode;
+}
+
+interface BoundaryState {
+  readonly error: Error | undefined;
+  readonly at: string;
+}
+
+export class PageBoundary extends Component<BoundaryProps, BoundaryState> {
+  override state: BoundaryState = { error: undefined, at: this.props.at };
+
+  static getDerivedStateFromError(error: unknown): Partial<BoundaryState> {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+
+  static getDerivedStateFromProps({ at }: BoundaryProps, state: BoundaryState): BoundaryState | null {
+    return at === state.at ? null : { at, error: undefined };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    if (error === undefined) return this.props.children;
+    if (isMissingChunk(error)) return <Outdated />;
+    return <Broken error={error} onRetry={() => this.setState({ error: undefined })} />;
+  }
+}
+
+/** After an upgrade, the pages of the build that this tab was opened with are gone. Each browser has words of its own. */
+function isMissingChunk({ message }: Error): boolean {
+  return /dynamically imported module|importing a module script failed|error loading|unable to preload/i.test(message);
+}
+
+const reload = (): void => location.reload();
+
+function Outdated() {
+  return (
+    <Empty
+      icon="refresh"
+      title="This part of the console could not be loaded"
+      action={<Button onClick={reload}>Reload</Button>}
+    >
+      The gateway was probably upgraded since you opened this tab. Reload to get the new console.
+    </Empty>
+  );
+}
+
+function Broken({ error, onRetry }: { readonly error: Error; onRetry(): void }) {
+  return (
+    <>
+      <PageHead
+        title="This page broke"
+        about="The rest of the console still works. If it happens again, this is what to report:"
+      />
+      <Snippet code={`${error.name}: ${error.message}`} label="Copy what went wrong" />
+      <Group mt="md">
+        <Button onClick={onRetry}>Try again</Button>
+        <Button variant="default" onClick={reload}>
+          Reload
+        </Button>
+      </Group>
+    </>
+  );
+}

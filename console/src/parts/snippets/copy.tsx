@@ -1,0 +1,105 @@
+/** Copying: a button, and a snippet with one. */
+
+import { ActionIcon, Box, Button, Group, Text, Tooltip, VisuallyHidden } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { Icon } from '../marks/icon.tsx';
+
+const saidForMs = 1_600;
+
+/** False where the browser does not let us. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    // Not there on a page that came over plain HTTP from another machine.
+    if (navigator.clipboard !== undefined) {
+      await navigator.clipboard.writeText(text);
+      return true;
+    }
+  } catch {
+    // Refused: the old way may still work.
+  }
+  return copyBySelection(text);
+}
+
+function copyBySelection(text: string): boolean {
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.setAttribute('readonly', '');
+  area.className = 'off-screen';
+  // Inside an open dialog, which would take the focus back from the page.
+  const place = document.activeElement?.closest('[role="dialog"]') ?? document.body;
+  const focused = document.activeElement;
+  place.append(area);
+  area.select();
+  const copied = document.execCommand('copy');
+  area.remove();
+  if (focused instanceof HTMLElement) focused.focus();
+  return copied;
+}
+
+type Outcome = 'copied' | 'refused' | undefined;
+
+function useCopy(text: string): { readonly outcome: Outcome; readonly said: string; copy(): void } {
+  const [outcome, setOutcome] = useState<Outcome>();
+  useEffect(() => {
+    if (outcome === undefined) return;
+    const timer = setTimeout(() => setOutcome(undefined), saidForMs);
+    return () => clearTimeout(timer);
+  }, [outcome]);
+  const copy = (): void => void copyText(text).then((copied) => setOutcome(copied ? 'copied' : 'refused'));
+  const said = outcome === 'copied' ? 'Copied' : outcome === 'refused' ? 'Select the text and copy it by hand' : '';
+  return { outcome, said, copy };
+}
+
+interface CopyButtonProps {
+  readonly text: string;
+  /** What it copies: "Copy the secret". */
+  readonly label: string;
+  /** With the label written on it, rather than as an icon. */
+  readonly wide?: boolean;
+}
+
+export function CopyButton({ text, label, wide = false }: CopyButtonProps) {
+  const { outcome, said, copy } = useCopy(text);
+  const icon = <Icon name={outcome === 'copied' ? 'check' : 'copy'} size={16} />;
+  return (
+    <>
+      {wide ? (
+        <Button variant="default" size="xs" leftSection={icon} onClick={copy}>
+          {said || label}
+        </Button>
+      ) : (
+        <Tooltip label={said || label} {...(said === '' ? {} : { opened: true })} withinPortal>
+          <ActionIcon variant="subtle" color="gray" onClick={copy} aria-label={label}>
+            {icon}
+          </ActionIcon>
+        </Tooltip>
+      )}
+      <VisuallyHidden role="status">{said}</VisuallyHidden>
+    </>
+  );
+}
+
+interface SnippetProps {
+  readonly code: string;
+  /** As people call it: "curl", "Python". */
+  readonly language?: string;
+  /** What the copy button says; default: "Copy". */
+  readonly label?: string;
+}
+
+export function Snippet({ code, language, label = 'Copy' }: SnippetProps) {
+  return (
+    <Box className="snippet">
+      <Group justify="space-between" className="snippet-head" wrap="nowrap">
+        <Text size="xs" c="dimmed">
+          {language}
+        </Text>
+        <CopyButton text={code} label={label} />
+      </Group>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
+      <pre className="snippet-code" tabIndex={0}>
+        <code>{code}</code>
+      </pre>
+    </Box>
+  );
+}
