@@ -6,8 +6,8 @@ import type { FieldFault } from '../../core/field-fault.ts';
 import { takeOutProtoKeys } from '../../lib/proto-keys.ts';
 import type { Caller } from '../caller.ts';
 import type { AdminContext } from '../context.ts';
-import type { AnyEndpoint, Call, Method } from '../endpoint.ts';
-import { Reply } from '../endpoint.ts';
+import type { Endpoint, Method } from '../endpoint.ts';
+import { type Call, type Implemented, Reply } from '../implement.ts';
 import { Problem } from '../problem.ts';
 import { checkAccess } from './gate.ts';
 import { createOnce } from './once.ts';
@@ -20,7 +20,7 @@ interface Surroundings {
 }
 
 type Env = { Bindings: Surroundings };
-type Runnable = AnyEndpoint & { run(call: Call): unknown };
+type Runnable = Endpoint & { run(call: Call): unknown };
 
 export interface AdminApi {
   fetch(request: Request, surroundings: Surroundings): Promise<Response>;
@@ -28,7 +28,7 @@ export interface AdminApi {
 
 const standardBodyBytes = 1024 * 1024;
 
-export function createAdminApi(endpoints: readonly AnyEndpoint[], context: AdminContext): AdminApi {
+export function createAdminApi(endpoints: readonly Implemented[], context: AdminContext): AdminApi {
   const app = new Hono<Env>();
   const once = createOnce(context.clock);
   for (const endpoint of endpoints) {
@@ -93,12 +93,12 @@ export function createAdminApi(endpoints: readonly AnyEndpoint[], context: Admin
 }
 
 /** Hono answers HEAD by what GET does, without the body: nobody would read a stream then, nor ever end it. */
-function refuseHeadOfStream({ streams }: AnyEndpoint, { method }: Request): void {
+function refuseHeadOfStream({ streams }: Endpoint, { method }: Request): void {
   if (streams === undefined || method !== 'HEAD') return;
   throw new Problem('method_not_allowed', { detail: 'Use GET here.', headers: { allow: 'GET' } });
 }
 
-function methodsByPath(endpoints: readonly AnyEndpoint[]): Map<string, Method[]> {
+function methodsByPath(endpoints: readonly Endpoint[]): Map<string, Method[]> {
   const methods = new Map<string, Method[]>();
   for (const { path, method } of endpoints) methods.set(path, [...(methods.get(path) ?? []), method]);
   return methods;

@@ -1,18 +1,24 @@
-/** The description of the API itself. */
+/** The description of the API itself, beside the endpoints that it describes. */
 
 import * as z from 'zod';
-import { type AnyEndpoint, defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { type Implemented, implement } from '../implement.ts';
 import { toAdminDocument } from './openapi.ts';
 
-/** It describes itself as well, and so it is told of all when they are known. */
-export function describing(all: () => readonly AnyEndpoint[]): AnyEndpoint {
-  return defineEndpoint({
-    method: 'GET',
-    path: '/api/openapi.json',
-    summary: 'Describe this API as OpenAPI 3.1',
-    tag: 'About',
-    needs: 'viewer',
-    answer: z.record(z.string(), z.unknown()),
-    run: ({ context }) => toAdminDocument(all(), context.version),
-  });
+const describe = defineEndpoint({
+  method: 'GET',
+  path: '/api/openapi.json',
+  summary: 'Describe this API as OpenAPI 3.1',
+  tag: 'About',
+  needs: 'viewer',
+  answer: z.record(z.string(), z.unknown()),
+});
+
+/** It stands in the description as well. */
+export function withDescription(others: readonly Implemented[]): readonly Implemented[] {
+  const all: readonly Implemented[] = [
+    ...others,
+    implement(describe, ({ context }) => toAdminDocument(all, context.version)),
+  ];
+  return all;
 }

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { managers } from '../../core/resource-desk.ts';
 import { instant } from './common.ts';
 
-const place = z.object({
+export const place = z.object({
   file: z.string(),
   line: z.number().int(),
 });

@@ -1,7 +1,9 @@
 /** Passkeys as members see them, and what browsers and devices say of them. */
 
 import * as z from 'zod';
-import { instant } from '../../shapes/common.ts';
+import { defineEndpoint } from '../../endpoint.ts';
+import { idParam, instant } from '../../shapes/common.ts';
+import { session } from './session.ts';
 
 export const passkey = z.object({
   id: z.string(),
@@ -10,7 +12,7 @@ export const passkey = z.object({
   lastUsedAt: instant.nullable(),
 });
 
-export const passkeyName = z
+const passkeyName = z
   .string()
   .trim()
   .min(1, { error: 'Give it a name by which you know the device, such as "Laptop".' })
@@ -18,3 +20,72 @@ export const passkeyName = z
 
 /** As the browser's own API has it, in JSON. */
 export const browserJson = z.record(z.string(), z.unknown());
+
+export const beginSignIn = defineEndpoint({
+  method: 'POST',
+  path: '/api/session/passkey/options',
+  summary: 'Begin to sign in with a passkey',
+  tag: 'Access',
+  needs: 'anyone',
+  answer: browserJson,
+});
+
+export const signIn = defineEndpoint({
+  method: 'POST',
+  path: '/api/session/passkey',
+  summary: 'Sign in with a passkey',
+  tag: 'Access',
+  needs: 'anyone',
+  body: browserJson,
+  answer: session,
+});
+
+export const listPasskeys = defineEndpoint({
+  method: 'GET',
+  path: '/api/me/passkeys',
+  summary: 'List your own passkeys',
+  tag: 'Access',
+  needs: 'member',
+  answer: z.object({ items: z.array(passkey), possible: z.boolean() }),
+});
+
+export const beginAdding = defineEndpoint({
+  method: 'POST',
+  path: '/api/me/passkeys/options',
+  summary: 'Begin to add a passkey',
+  tag: 'Access',
+  needs: 'member',
+  proof: true,
+  answer: browserJson,
+});
+
+export const addPasskey = defineEndpoint({
+  method: 'POST',
+  path: '/api/me/passkeys',
+  summary: 'Add a passkey',
+  tag: 'Access',
+  needs: 'member',
+  proof: true,
+  body: z.object({ name: passkeyName, answer: browserJson }),
+  status: 201,
+});
+
+export const renamePasskey = defineEndpoint({
+  method: 'PATCH',
+  path: '/api/me/passkeys/:id',
+  summary: 'Give one of your passkeys another name',
+  tag: 'Access',
+  needs: 'member',
+  params: idParam,
+  body: z.object({ name: passkeyName }),
+});
+
+export const removePasskey = defineEndpoint({
+  method: 'DELETE',
+  path: '/api/me/passkeys/:id',
+  summary: 'Remove one of your passkeys',
+  tag: 'Access',
+  needs: 'member',
+  proof: true,
+  params: idParam,
+});

@@ -1,8 +1,10 @@
 /** Who is signed in, and by which ways one can be. */
 
 import * as z from 'zod';
+import { defineEndpoint } from '../../endpoint.ts';
 import { roles } from '../../roles.ts';
 import { instant } from '../../shapes/common.ts';
+import { password } from './fields.ts';
 
 export const role = z.enum(roles);
 
@@ -37,4 +39,34 @@ export const session = z.object({
     oidc: z.object({ title: z.string() }).nullable(),
   }),
   version: z.string(),
+});
+
+const signIn = z.strictObject({ email: z.string().max(254), password });
+
+export const getSession = defineEndpoint({
+  method: 'GET',
+  path: '/api/session',
+  summary: 'Say who is signed in, and how one can sign in',
+  tag: 'Access',
+  needs: 'anyone',
+  answer: session,
+});
+
+export const openSession = defineEndpoint({
+  method: 'POST',
+  path: '/api/session',
+  summary: 'Sign in by e-mail address and password',
+  tag: 'Access',
+  needs: 'anyone',
+  body: signIn,
+  answer: session,
+});
+
+export const endSession = defineEndpoint({
+  method: 'DELETE',
+  path: '/api/session',
+  summary: 'Sign out',
+  tag: 'Access',
+  // Whose session is over by now wants to be signed out too.
+  needs: 'anyone',
 });

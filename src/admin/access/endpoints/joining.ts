@@ -1,56 +1,27 @@
 /** What links are for: the first owner, a new member, another password. */
 
 import { digestOf } from '../../../lib/key-secret.ts';
-import type { Call } from '../../endpoint.ts';
-import { defineEndpoint, replyWith } from '../../endpoint.ts';
+import { type Call, implement, replyWith } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
-import { acceptance, lookedUp, lookUp, setUp } from '../contract/access.ts';
-import { session } from '../contract/session.ts';
+import * as contract from '../contract/joining.ts';
 import { checkPassword } from '../password-rule.ts';
 import { tellSignIn } from '../sign-in.ts';
 import { toSessionView } from '../views.ts';
 
-const setUpFirst = defineEndpoint({
-  method: 'POST',
-  path: '/api/setup',
-  summary: 'Become the first owner, with the link that the first start prints',
-  tag: 'Access',
-  needs: 'anyone',
-  body: setUp,
-  answer: session,
-  run: async (call) => accept('set-up', call.body, call),
+const setUpFirst = implement(contract.setUpFirst, async (call) => accept('set-up', call.body, call));
+
+const look = implement(contract.look, async ({ context, body }) => {
+  const found = await context.store.invitations.find(digestOf(body.token));
+  if (found === undefined) throw linkIsOver();
+  const { kind, email, role, expiresAtMs, memberId } = found;
+  const member = memberId === undefined ? undefined : await context.store.members.get(memberId);
+  return { kind, email: email ?? null, name: member?.name ?? null, role, expiresAt: toInstant(expiresAtMs) };
 });
 
-const look = defineEndpoint({
-  method: 'POST',
-  path: '/api/invitations/look',
-  summary: 'Say what a link is good for',
-  tag: 'Access',
-  needs: 'anyone',
-  body: lookUp,
-  answer: lookedUp,
-  async run({ context, body }) {
-    const found = await context.store.invitations.find(digestOf(body.token));
-    if (found === undefined) throw linkIsOver();
-    const { kind, email, role, expiresAtMs, memberId } = found;
-    const member = memberId === undefined ? undefined : await context.store.members.get(memberId);
-    return { kind, email: email ?? null, name: member?.name ?? null, role, expiresAt: toInstant(expiresAtMs) };
-  },
-});
+const acceptInvitation = implement(contract.acceptInvitation, async (call) => accept('invited', call.body, call));
 
-const acceptInvitation = defineEndpoint({
-  method: 'POST',
-  path: '/api/invitations/accept',
-  summary: 'Become a member with an invitation, or set another password with a link for that',
-  tag: 'Access',
-  needs: 'anyone',
-  body: acceptance,
-  answer: session,
-  run: async (call) => accept('invited', call.body, call),
-});
-
-export const joiningEndpoints = [setUpFirst, look, acceptInvitation];
+export default [setUpFirst, look, acceptInvitation];
 
 interface Person {
   readonly token: string;

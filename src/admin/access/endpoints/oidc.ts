@@ -3,16 +3,17 @@
 import * as z from 'zod';
 import type { Caller } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
-import { type Call, defineEndpoint } from '../../endpoint.ts';
+import { type Call, implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { admitPerson, isPerson } from '../admit-person.ts';
+import * as contract from '../contract/oidc.ts';
 import { readOnlyCookie } from '../cookie.ts';
 import type { OidcMemo, OidcProver } from '../oidc.ts';
 import { checkAuthentication, tellProof } from '../proof.ts';
 import { type OpenedSession, signedOut } from '../sessions.ts';
 import { tellSignIn } from '../sign-in.ts';
 
-const path = '/api/session/oidc';
+const { path } = contract.beginOidc;
 const memoSeconds = 600;
 
 /** Over https no page of a neighbouring host can put one there, by which somebody else's sign-in would end here. */
@@ -28,48 +29,24 @@ const memo = z.object({
   proves: z.object({ memberId: z.string(), sessionId: z.string() }).optional(),
 });
 
-export const beginOidc = defineEndpoint({
-  method: 'GET',
-  path,
-  summary: 'Go to the identity provider to sign in',
-  tag: 'Access',
-  needs: 'anyone',
-  streams: 'text/html',
-  query: z.object({
-    page: z.string().max(2_000).optional().meta({ description: 'The page to come back to.' }),
-    proof: z
-      .literal('fresh')
-      .optional()
-      .meta({ description: 'Who is signed in proves to be there: the provider has to ask anew (`max_age=0`).' }),
+const beginOidc = implement(contract.beginOidc, ({ query, context, headers, caller }) =>
+  leading(query.proof === undefined ? '/' : toPage(query.page), async () => {
+    const url = `${context.access.consoleUrl(headers)}${path}/callback`;
+    const prover = query.proof === undefined ? undefined : toProver(caller);
+    const begun = await providerOf(context).flow.begin(url, toPage(query.page), prover);
+    return leadTo(begun.url, [toMemoCookie(begun.memo, context.access.consoleUrl(headers))]);
   }),
-  run: ({ query, context, headers, caller }) =>
-    leading(query.proof === undefined ? '/' : toPage(query.page), async () => {
-      const url = `${context.access.consoleUrl(headers)}${path}/callback`;
-      const prover = query.proof === undefined ? undefined : toProver(caller);
-      const begun = await providerOf(context).flow.begin(url, toPage(query.page), prover);
-      return leadTo(begun.url, [toMemoCookie(begun.memo, context.access.consoleUrl(headers))]);
-    }),
-});
+);
 
-export const endOidc = defineEndpoint({
-  method: 'GET',
-  path: `${path}/callback`,
-  summary: 'Come back from the identity provider',
-  tag: 'Access',
-  needs: 'anyone',
-  streams: 'text/html',
-  // The provider's own, which the library reads from the address.
-  query: z.looseObject({ code: z.string().optional(), state: z.string().optional(), error: z.string().optional() }),
-  async run(call) {
-    const isSecure = isSecureAt(call.context.access.consoleUrl(call.headers));
-    const kept = readMemo(call.headers, isSecure);
-    return leading(kept?.proves === undefined ? '/' : toPage(kept.page), async () => {
-      if (kept === undefined) throw tookTooLong();
-      const opened = await (kept.proves === undefined ? signIn(kept, call) : prove(kept, kept.proves, call));
-      const forget = `${memoCookieOf(isSecure)}=; Max-Age=0; ${memoAttributesOf(isSecure)}`;
-      return leadTo(toPage(kept.page), [opened.cookie, forget]);
-    });
-  },
+const endOidc = implement(contract.endOidc, async (call) => {
+  const isSecure = isSecureAt(call.context.access.consoleUrl(call.headers));
+  const kept = readMemo(call.headers, isSecure);
+  return leading(kept?.proves === undefined ? '/' : toPage(kept.page), async () => {
+    if (kept === undefined) throw tookTooLong();
+    const opened = await (kept.proves === undefined ? signIn(kept, call) : prove(kept, kept.proves, call));
+    const forget = `${memoCookieOf(isSecure)}=; Max-Age=0; ${memoAttributesOf(isSecure)}`;
+    return leadTo(toPage(kept.page), [opened.cookie, forget]);
+  });
 });
 
 type Callback = Call<undefined, z.ZodType<Readonly<Record<string, unknown>>>>;
@@ -183,3 +160,5 @@ function toJson(text: string): unknown {
     return undefined;
   }
 }
+
+export default [beginOidc, endOidc];

@@ -3,39 +3,21 @@
 import type { StoredToken } from '../../../core/member.ts';
 import { createSecretWith, digestOf, hintOf } from '../../../lib/key-secret.ts';
 import { actorOf, type Caller } from '../../caller.ts';
-import { defineEndpoint } from '../../endpoint.ts';
+import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { reaches } from '../../roles.ts';
-import { idParam, toInstant } from '../../shapes/common.ts';
-import { apiTokens, madeApiToken, newApiToken } from '../contract/access.ts';
+import { toInstant } from '../../shapes/common.ts';
+import * as contract from '../contract/tokens.ts';
 
-const listTokens = defineEndpoint({
-  method: 'GET',
-  path: '/api/tokens',
-  summary: "List your API tokens, or everybody's where you are an owner",
-  tag: 'Tokens',
-  needs: 'member',
-  answer: apiTokens,
-  async run({ context: { store }, caller }) {
-    const [tokens, members] = await Promise.all([store.tokens.list(scopeOf(caller)), store.members.list()]);
-    const names = new Map(members.map(({ id, name }) => [id, name]));
-    return { items: tokens.map((token) => toView(token, names.get(token.memberId) ?? '')) };
-  },
+const listTokens = implement(contract.listTokens, async ({ context: { store }, caller }) => {
+  const [tokens, members] = await Promise.all([store.tokens.list(scopeOf(caller)), store.members.list()]);
+  const names = new Map(members.map(({ id, name }) => [id, name]));
+  return { items: tokens.map((token) => toView(token, names.get(token.memberId) ?? '')) };
 });
 
-const createToken = defineEndpoint({
-  method: 'POST',
-  path: '/api/tokens',
-  summary: 'Make an API token: its secret is shown only in the answer',
-  tag: 'Tokens',
-  // No program makes itself another token that outlives its own.
-  needs: 'member',
-  proof: true,
-  body: newApiToken,
-  answer: madeApiToken,
-  status: 201,
-  once: true,
-  async run({ context: { store, clock }, body: { name, role, expiresAt }, caller }) {
+const createToken = implement(
+  contract.createToken,
+  async ({ context: { store, clock }, body: { name, role, expiresAt }, caller }) => {
     if (caller.kind !== 'member') throw noSuchToken();
     if (!reaches(caller.role, role)) {
       throw wrongField('role', `A token may not more than its member, and you have ${caller.role}.`);
@@ -51,25 +33,17 @@ const createToken = defineEndpoint({
     if (token === undefined || member === undefined) throw noSuchToken();
     return { token: toView(token, member.name), secret };
   },
+);
+
+const revokeToken = implement(contract.revokeToken, async ({ context: { store }, params, caller }) => {
+  const token = await store.tokens.get(params.id);
+  const scope = scopeOf(caller);
+  if (token === undefined || (scope !== undefined && token.memberId !== scope)) throw noSuchToken();
+  await store.tokens.revoke(token.id, actorOf(caller));
+  return undefined;
 });
 
-const revokeToken = defineEndpoint({
-  method: 'DELETE',
-  path: '/api/tokens/:id',
-  summary: 'Revoke an API token, for good',
-  tag: 'Tokens',
-  needs: 'member',
-  params: idParam,
-  async run({ context: { store }, params, caller }) {
-    const token = await store.tokens.get(params.id);
-    const scope = scopeOf(caller);
-    if (token === undefined || (scope !== undefined && token.memberId !== scope)) throw noSuchToken();
-    await store.tokens.revoke(token.id, actorOf(caller));
-    return undefined;
-  },
-});
-
-export const tokenEndpoints = [listTokens, createToken, revokeToken];
+export default [listTokens, createToken, revokeToken];
 
 /** Whose tokens the caller may see; undefined for everybody's. */
 function scopeOf(caller: Caller): string | undefined {

@@ -1,14 +1,14 @@
-/** Virtual keys and projects: what they may do, in the words of the file, and how far they have come. */
+/** Virtual keys: what they may do, in the words of the file, and how far they have come. */
 
 import * as z from 'zod';
 import { budgetPeriods } from '../../../core/caps.ts';
 import { operations } from '../../../core/operation.ts';
 import { rerankShapes } from '../../../core/translation.ts';
-import { dollars, instant, pageOf, pageQuery } from '../../shapes/common.ts';
+import { defineEndpoint } from '../../endpoint.ts';
+import { dollars, idParam, instant, pageOf, pageQuery } from '../../shapes/common.ts';
+import { place } from '../../shapes/resources.ts';
 
 const managedBy = z.enum(['file', 'store']);
-
-const place = z.object({ file: z.string(), line: z.number().int() });
 
 const budgetDocument = z.object({ every: z.enum(budgetPeriods), amount: dollars, alerts: z.array(z.string()) });
 
@@ -37,7 +37,7 @@ export const keyDocument = z.object({
 });
 
 /** Judged by the schema of the configuration file, whose words the faults have. */
-export const writtenKey = z.record(z.string(), z.unknown()).meta({
+const writtenKey = z.record(z.string(), z.unknown()).meta({
   description:
     'The fields of `document`, in the words of the configuration file: name, project, models, operations, addresses, expires (a date, a time, or from now such as `30d`), limits, budgets, metadata, capture, shape.',
   examples: [
@@ -84,7 +84,7 @@ export const keyWithSecret = keyDetail.extend({
   secret: z.string().meta({ description: 'Here and now, and never again.' }),
 });
 
-export const keyPage = pageOf(key);
+const keyPage = pageOf(key);
 
 export const keyQuery = pageQuery.extend({
   q: z.string().max(200).optional().meta({ description: 'Part of the name, the ID, the hint or a note.' }),
@@ -93,7 +93,7 @@ export const keyQuery = pageQuery.extend({
   managedBy: managedBy.optional(),
 });
 
-export const rotation = z.strictObject({
+const rotation = z.strictObject({
   overlap: z
     .string()
     .max(40)
@@ -101,59 +101,67 @@ export const rotation = z.strictObject({
     .meta({ description: 'For how long the former secret goes on working: `24h`, or `0s` for not at all.' }),
 });
 
-export const spendQuery = z.object({ days: z.coerce.number().int().min(1).max(366).default(30) });
-
-const spending = {
-  requests: z.number(),
-  errors: z.number(),
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  cost: dollars,
-  unpriced: z.number().meta({ description: 'Requests whose cost is not known, and is not in the sum.' }),
-};
-
-export const spend = z.object({
-  days: z
-    .array(z.object({ day: z.iso.date(), ...spending }))
-    .meta({ description: 'Every day in UTC, the oldest first.' }),
-  total: z.object(spending),
+export const listKeys = defineEndpoint({
+  method: 'GET',
+  path: '/api/keys',
+  summary: 'List the keys: those of the configuration file first, then those of the store, the newest first',
+  tag: 'Keys and projects',
+  needs: 'viewer',
+  query: keyQuery,
+  answer: keyPage,
 });
 
-export const burnDownQuery = z.object({
-  period: z.enum(budgetPeriods).optional().meta({ description: 'Whose budget; the first one where none is named.' }),
+export const createKey = defineEndpoint({
+  method: 'POST',
+  path: '/api/keys',
+  summary: 'Make a key; its secret is in the answer, and never shown again',
+  tag: 'Keys and projects',
+  needs: 'admin',
+  body: writtenKey,
+  answer: keyWithSecret,
+  status: 201,
+  once: true,
 });
 
-export const burnDown = z.object({
-  budget: budgetState,
-  step: z.enum(['hour', 'day']),
-  points: z
-    .array(z.object({ at: instant, spent: dollars.meta({ description: 'Since the beginning of the period.' }) }))
-    .meta({ description: 'What was spent by the end of each step, up to now.' }),
-  projected: z.object({
-    atEnd: dollars
-      .nullable()
-      .meta({ description: 'What will be spent by the end at the pace so far; null for a total.' }),
-    runsOutAt: instant.nullable().meta({ description: 'Null where it lasts.' }),
-  }),
+export const getKey = defineEndpoint({
+  method: 'GET',
+  path: '/api/keys/:id',
+  summary: 'Show one key, with how far its budgets have come',
+  tag: 'Keys and projects',
+  needs: 'viewer',
+  params: idParam,
+  answer: keyDetail,
 });
 
-export const project = z.object({
-  id: z.string(),
-  managedBy: z.enum(['file', 'store', 'embedded', 'built-in']),
-  place: place.nullable(),
-  version: z.number().int().nullable(),
-  updatedAt: instant.nullable(),
-  inForce: z.boolean().meta({ description: 'What was just written takes a moment.' }),
-  document: z.record(z.string(), z.unknown()).meta({ description: 'As an element of `projects` in the file.' }),
-  keys: z.number().int().meta({ description: 'Keys that belong to it, and are not revoked.' }),
-  budgets: z.array(budgetState),
+export const changeKey = defineEndpoint({
+  method: 'PATCH',
+  path: '/api/keys/:id',
+  summary: 'Change what a key may do: only the fields that are sent, each as a whole; null takes away what is there',
+  tag: 'Keys and projects',
+  needs: 'admin',
+  params: idParam,
+  body: writtenKey,
+  answer: keyDetail,
 });
 
-export const projectPage = pageOf(project);
+export const rotateKey = defineEndpoint({
+  method: 'POST',
+  path: '/api/keys/:id/rotate',
+  summary: 'Give a key another secret; the former one goes on working for a while',
+  tag: 'Keys and projects',
+  needs: 'admin',
+  params: idParam,
+  body: rotation,
+  answer: keyWithSecret,
+  once: true,
+});
 
-export const projectWritten = project.extend({ warnings: z.array(z.string()) });
-
-export const writtenProject = z.record(z.string(), z.unknown()).meta({
-  description: 'As an element of `projects` in the configuration file; without `id`, or with the one of the path.',
-  examples: [{ name: 'Search', limits: { requests_per_minute: 6000 }, budgets: [{ every: 'month', amount: '500' }] }],
+export const revokeKey = defineEndpoint({
+  method: 'POST',
+  path: '/api/keys/:id/revoke',
+  summary: 'End a key for good: every gateway refuses it within two seconds',
+  tag: 'Keys and projects',
+  needs: 'admin',
+  params: idParam,
+  answer: keyDetail,
 });

@@ -6,34 +6,24 @@ import type { StoredKey } from '../../../core/store.ts';
 import { createSecret, digestOf, hintOf } from '../../../lib/key-secret.ts';
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
-import { defineEndpoint, replyWith } from '../../endpoint.ts';
+import { implement, replyWith } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { expectedVersion, faultsProblem, toTag } from '../../resource-write.ts';
-import { idParam, toInstant } from '../../shapes/common.ts';
-import { keyDetail, keyPage, keyQuery, keyWithSecret, rotation, writtenKey } from '../contract/keys.ts';
+import { toInstant } from '../../shapes/common.ts';
+import type { keyDetail, keyQuery } from '../contract/keys.ts';
+import * as contract from '../contract/keys.ts';
 import { type AnyKey, findKey, findStoredKey, isStored, listKeys, stateOf, toKey, unknownKey } from '../key-view.ts';
-
-const tag = 'Keys and projects';
 
 /** What holds a secret is kept by nobody on the way. */
 const unkept = { 'cache-control': 'no-store' };
 
-const listKeysEndpoint = defineEndpoint({
-  method: 'GET',
-  path: '/api/keys',
-  summary: 'List the keys: those of the configuration file first, then those of the store, the newest first',
-  tag,
-  needs: 'viewer',
-  query: keyQuery,
-  answer: keyPage,
-  async run({ query: { before, limit, ...filter }, context }) {
-    const nowMs = context.clock.nowMs();
-    const all = await listKeys(context);
-    const found = all.slice(startAfter(all, before)).filter((key) => fits(key, filter, nowMs));
-    const page = found.slice(0, limit);
-    const items = await Promise.all(page.map((key) => toKey(key, context)));
-    return { items, next: found.length > limit ? (page.at(-1)?.id ?? null) : null };
-  },
+const listKeysEndpoint = implement(contract.listKeys, async ({ query: { before, limit, ...filter }, context }) => {
+  const nowMs = context.clock.nowMs();
+  const all = await listKeys(context);
+  const found = all.slice(startAfter(all, before)).filter((key) => fits(key, filter, nowMs));
+  const page = found.slice(0, limit);
+  const items = await Promise.all(page.map((key) => toKey(key, context)));
+  return { items, next: found.length > limit ? (page.at(-1)?.id ?? null) : null };
 });
 
 /** Keys stay where they are in the list: new ones come before all others, and none is ever taken out of the store. */
@@ -62,112 +52,61 @@ function fits(
   return texts.some((text) => text.toLowerCase().includes(wanted));
 }
 
-const createKey = defineEndpoint({
-  method: 'POST',
-  path: '/api/keys',
-  summary: 'Make a key; its secret is in the answer, and never shown again',
-  tag,
-  needs: 'admin',
-  body: writtenKey,
-  answer: keyWithSecret,
-  status: 201,
-  once: true,
-  async run({ body, caller, context }) {
-    const { store, keyTerms, clock } = context;
-    const { terms, faults = [] } = keyTerms.parseNew(body, clock.nowMs());
-    const known = await projectFaults(terms === undefined ? textOf(body.project) : terms.project, context);
-    if (terms === undefined || known.length > 0) throw faultsProblem([...faults, ...known]);
-    const secret = createSecret();
-    const key = await store.keys.create({ ...terms, digest: digestOf(secret), hint: hintOf(secret) }, actorOf(caller));
-    const headers = { ...unkept, etag: toTag(key.version), location: `/api/keys/${key.id}` };
-    return replyWith({ ...(await toDetail(key, context)), secret }, { headers });
-  },
+const createKey = implement(contract.createKey, async ({ body, caller, context }) => {
+  const { store, keyTerms, clock } = context;
+  const { terms, faults = [] } = keyTerms.parseNew(body, clock.nowMs());
+  const known = await projectFaults(terms === undefined ? textOf(body.project) : terms.project, context);
+  if (terms === undefined || known.length > 0) throw faultsProblem([...faults, ...known]);
+  const secret = createSecret();
+  const key = await store.keys.create({ ...terms, digest: digestOf(secret), hint: hintOf(secret) }, actorOf(caller));
+  const headers = { ...unkept, etag: toTag(key.version), location: `/api/keys/${key.id}` };
+  return replyWith({ ...(await toDetail(key, context)), secret }, { headers });
 });
 
-const getKey = defineEndpoint({
-  method: 'GET',
-  path: '/api/keys/:id',
-  summary: 'Show one key, with how far its budgets have come',
-  tag,
-  needs: 'viewer',
-  params: idParam,
-  answer: keyDetail,
-  run: async ({ params: { id }, context }) => replyWithDetail(await findKey(id, context), context),
+const getKey = implement(contract.getKey, async ({ params: { id }, context }) =>
+  replyWithDetail(await findKey(id, context), context),
+);
+
+const changeKey = implement(contract.changeKey, async ({ params: { id }, body, caller, context, headers }) => {
+  const { store, keyTerms, clock } = context;
+  const before = await findStoredKey(id, context);
+  const expected = expectedVersion(headers);
+  if (expected !== undefined && expected !== before.version) throw await changedProblem(before, context);
+  const { terms, faults = [] } = keyTerms.parseChange(body, before, clock.nowMs());
+  const named = terms === undefined ? textOf(body.project) : (terms.project ?? undefined);
+  const known = await projectFaults(named, context);
+  if (terms === undefined || known.length > 0) throw faultsProblem([...faults, ...known]);
+  const actor = actorOf(caller);
+  const after =
+    expected === undefined
+      ? await store.keys.change(id, terms, actor)
+      : await store.keys.changeVersion(id, expected, terms, actor);
+  if (after === undefined) throw unknownKey();
+  if (after === 'conflict') throw await changedProblem(before, context);
+  return replyWithDetail(after, context);
 });
 
-const changeKey = defineEndpoint({
-  method: 'PATCH',
-  path: '/api/keys/:id',
-  summary: 'Change what a key may do: only the fields that are sent, each as a whole; null takes away what is there',
-  tag,
-  needs: 'admin',
-  params: idParam,
-  body: writtenKey,
-  answer: keyDetail,
-  async run({ params: { id }, body, caller, context, headers }) {
-    const { store, keyTerms, clock } = context;
-    const before = await findStoredKey(id, context);
-    const expected = expectedVersion(headers);
-    if (expected !== undefined && expected !== before.version) throw await changedProblem(before, context);
-    const { terms, faults = [] } = keyTerms.parseChange(body, before, clock.nowMs());
-    const named = terms === undefined ? textOf(body.project) : (terms.project ?? undefined);
-    const known = await projectFaults(named, context);
-    if (terms === undefined || known.length > 0) throw faultsProblem([...faults, ...known]);
-    const actor = actorOf(caller);
-    const after =
-      expected === undefined
-        ? await store.keys.change(id, terms, actor)
-        : await store.keys.changeVersion(id, expected, terms, actor);
-    if (after === undefined) throw unknownKey();
-    if (after === 'conflict') throw await changedProblem(before, context);
-    return replyWithDetail(after, context);
-  },
+const rotateKey = implement(contract.rotateKey, async ({ params: { id }, body, caller, context }) => {
+  const { store, keyTerms, clock } = context;
+  const overlap = keyTerms.parseOverlap(body.overlap.trim());
+  if (typeof overlap !== 'number') throw faultsProblem([{ path: 'overlap', message: overlap.fault }]);
+  await findStoredKey(id, context);
+  const secret = createSecret();
+  const fresh = { digest: digestOf(secret), hint: hintOf(secret) };
+  const key = await store.keys.rotate(id, fresh, clock.nowMs() + overlap, actorOf(caller));
+  if (key === undefined) {
+    throw new Problem('has_ended', { detail: 'This key was revoked, and stays so; make another one.' });
+  }
+  return replyWith({ ...(await toDetail(key, context)), secret }, { headers: { ...unkept, etag: toTag(key.version) } });
 });
 
-const rotateKey = defineEndpoint({
-  method: 'POST',
-  path: '/api/keys/:id/rotate',
-  summary: 'Give a key another secret; the former one goes on working for a while',
-  tag,
-  needs: 'admin',
-  params: idParam,
-  body: rotation,
-  answer: keyWithSecret,
-  once: true,
-  async run({ params: { id }, body, caller, context }) {
-    const { store, keyTerms, clock } = context;
-    const overlap = keyTerms.parseOverlap(body.overlap.trim());
-    if (typeof overlap !== 'number') throw faultsProblem([{ path: 'overlap', message: overlap.fault }]);
-    await findStoredKey(id, context);
-    const secret = createSecret();
-    const fresh = { digest: digestOf(secret), hint: hintOf(secret) };
-    const key = await store.keys.rotate(id, fresh, clock.nowMs() + overlap, actorOf(caller));
-    if (key === undefined) {
-      throw new Problem('has_ended', { detail: 'This key was revoked, and stays so; make another one.' });
-    }
-    return replyWith(
-      { ...(await toDetail(key, context)), secret },
-      { headers: { ...unkept, etag: toTag(key.version) } },
-    );
-  },
+const revokeKey = implement(contract.revokeKey, async ({ params: { id }, caller, context }) => {
+  await findStoredKey(id, context);
+  if (!(await context.store.keys.revoke(id, actorOf(caller)))) throw unknownKey();
+  return replyWithDetail(await findKey(id, context), context);
 });
 
-const revokeKey = defineEndpoint({
-  method: 'POST',
-  path: '/api/keys/:id/revoke',
-  summary: 'End a key for good: every gateway refuses it within two seconds',
-  tag,
-  needs: 'admin',
-  params: idParam,
-  answer: keyDetail,
-  async run({ params: { id }, caller, context }) {
-    await findStoredKey(id, context);
-    if (!(await context.store.keys.revoke(id, actorOf(caller)))) throw unknownKey();
-    return replyWithDetail(await findKey(id, context), context);
-  },
-});
-
-export const keyEndpoints = [listKeysEndpoint, createKey, getKey, changeKey, rotateKey, revokeKey];
+export default [listKeysEndpoint, createKey, getKey, changeKey, rotateKey, revokeKey];
 
 async function replyWithDetail(key: AnyKey, context: AdminContext) {
   const headers = isStored(key) ? { etag: toTag(key.version) } : {};

@@ -3,83 +3,47 @@
 import type * as z from 'zod';
 import type { ConfiguredElement } from '../../../core/resource-desk.ts';
 import type { AdminContext } from '../../context.ts';
-import { defineEndpoint, replyWith } from '../../endpoint.ts';
+import { implement, replyWith } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { absentProblem, removeResource, toTag, writeResource } from '../../resource-write.ts';
-import { idParam, toInstant } from '../../shapes/common.ts';
-import { project, projectPage, projectWritten, writtenProject } from '../contract/keys.ts';
+import { toInstant } from '../../shapes/common.ts';
+import type { project } from '../contract/projects.ts';
+import * as contract from '../contract/projects.ts';
 import { toBudgetStates } from '../spending.ts';
 
-const tag = 'Keys and projects';
-
-const listProjects = defineEndpoint({
-  method: 'GET',
-  path: '/api/projects',
-  summary: 'List the projects, with how far their budgets have come',
-  tag,
-  needs: 'viewer',
-  answer: projectPage,
-  async run({ context }) {
-    const elements = await context.desk.list('project');
-    const counts = await countKeys(context);
-    return { items: await Promise.all(elements.map((one) => toProject(one, counts, context))), next: null };
-  },
+const listProjects = implement(contract.listProjects, async ({ context }) => {
+  const elements = await context.desk.list('project');
+  const counts = await countKeys(context);
+  return { items: await Promise.all(elements.map((one) => toProject(one, counts, context))), next: null };
 });
 
-const getProject = defineEndpoint({
-  method: 'GET',
-  path: '/api/projects/:id',
-  summary: 'Show one project',
-  tag,
-  needs: 'viewer',
-  params: idParam,
-  answer: project,
-  async run({ params: { id }, context }) {
-    const element = await context.desk.get('project', id);
-    if (element === undefined) throw absentProblem('project', id);
-    const headers = element.version === undefined ? {} : { etag: toTag(element.version) };
-    return replyWith(await toProject(element, await countKeys(context), context), { headers });
-  },
+const getProject = implement(contract.getProject, async ({ params: { id }, context }) => {
+  const element = await context.desk.get('project', id);
+  if (element === undefined) throw absentProblem('project', id);
+  const headers = element.version === undefined ? {} : { etag: toTag(element.version) };
+  return replyWith(await toProject(element, await countKeys(context), context), { headers });
 });
 
-const putProject = defineEndpoint({
-  method: 'PUT',
-  path: '/api/projects/:id',
-  summary: 'Make a project, or change one',
-  tag,
-  needs: 'admin',
-  params: idParam,
-  body: writtenProject,
-  answer: projectWritten,
-  async run({ params: { id }, body, caller, context, headers }) {
-    const { outcome, version, warnings } = await writeResource('project', id, body, { caller, context, headers });
-    const element = await context.desk.get('project', id);
-    if (element === undefined) throw absentProblem('project', id);
-    const status = outcome === 'created' ? 201 : 200;
-    const written = { ...(await toProject(element, await countKeys(context), context)), warnings: [...warnings] };
-    return replyWith(written, { status, headers: { etag: toTag(version) } });
-  },
+const putProject = implement(contract.putProject, async ({ params: { id }, body, caller, context, headers }) => {
+  const { outcome, version, warnings } = await writeResource('project', id, body, { caller, context, headers });
+  const element = await context.desk.get('project', id);
+  if (element === undefined) throw absentProblem('project', id);
+  const status = outcome === 'created' ? 201 : 200;
+  const written = { ...(await toProject(element, await countKeys(context), context)), warnings: [...warnings] };
+  return replyWith(written, { status, headers: { etag: toTag(version) } });
 });
 
-const deleteProject = defineEndpoint({
-  method: 'DELETE',
-  path: '/api/projects/:id',
-  summary: 'Remove a project to which no key belongs',
-  tag,
-  needs: 'admin',
-  params: idParam,
-  async run({ params: { id }, caller, context, headers }) {
-    const keys = (await countKeys(context)).get(id) ?? 0;
-    if (keys > 0) {
-      const some = keys === 1 ? 'One key belongs' : `${keys} keys belong`;
-      throw new Problem('in_use', { detail: `${some} to the project ${id}; move or revoke them first.` });
-    }
-    await removeResource('project', id, { caller, context, headers });
-    return undefined;
-  },
+const deleteProject = implement(contract.deleteProject, async ({ params: { id }, caller, context, headers }) => {
+  const keys = (await countKeys(context)).get(id) ?? 0;
+  if (keys > 0) {
+    const some = keys === 1 ? 'One key belongs' : `${keys} keys belong`;
+    throw new Problem('in_use', { detail: `${some} to the project ${id}; move or revoke them first.` });
+  }
+  await removeResource('project', id, { caller, context, headers });
+  return undefined;
 });
 
-export const projectEndpoints = [listProjects, getProject, putProject, deleteProject];
+export default [listProjects, getProject, putProject, deleteProject];
 
 /** How many keys that are not revoked belong to each project. */
 async function countKeys({ store, configuration }: AdminContext): Promise<ReadonlyMap<string, number>> {

@@ -1,69 +1,45 @@
 /** What a key or a project used day by day, and where its budgets lead. */
 
-import type { Holder } from '../../../core/caps.ts';
+import type { BudgetPeriod, Holder } from '../../../core/caps.ts';
 import type { AdminContext } from '../../context.ts';
-import { defineEndpoint } from '../../endpoint.ts';
+import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { absentProblem } from '../../resource-write.ts';
-import { idParam } from '../../shapes/common.ts';
-import { burnDown, burnDownQuery, spend, spendQuery } from '../contract/keys.ts';
+import * as contract from '../contract/spending.ts';
 import { findKey } from '../key-view.ts';
 import { readBurnDown, readSpend } from '../spending.ts';
 
-const tag = 'Keys and projects';
-
-type FindHolder = (id: string, context: AdminContext) => Promise<Holder> | Holder;
-
-const toKeyHolder: FindHolder = async (id, context) => ({
+const findKeyHolder = async (id: string, context: AdminContext): Promise<Holder> => ({
   kind: 'key',
   id,
   caps: (await findKey(id, context)).caps,
 });
 
-const toProjectHolder: FindHolder = (id, { configuration }) => {
+function findProjectHolder(id: string, { configuration }: AdminContext): Holder {
   const project = configuration.snapshot().projects.get(id);
   if (project === undefined) throw absentProblem('project', id);
   return { kind: 'project', id, caps: project.caps };
-};
-
-function defineUsage(path: string, what: string, find: FindHolder) {
-  return defineEndpoint({
-    method: 'GET',
-    path: `${path}/usage`,
-    summary: `Show what a ${what} used on each of the last days`,
-    tag,
-    needs: 'viewer',
-    params: idParam,
-    query: spendQuery,
-    answer: spend,
-    run: async ({ params: { id }, query: { days }, context }) => readSpend(await find(id, context), days, context),
-  });
 }
 
-function defineBurnDown(path: string, what: string, find: FindHolder) {
-  return defineEndpoint({
-    method: 'GET',
-    path: `${path}/burn-down`,
-    summary: `Show how a budget of a ${what} is spent within its period, and whether it lasts at this pace`,
-    tag,
-    needs: 'viewer',
-    params: idParam,
-    query: burnDownQuery,
-    answer: burnDown,
-    async run({ params: { id }, query: { period }, context }) {
-      const holder = await find(id, context);
-      const { budgets } = holder.caps;
-      const budget = period === undefined ? budgets[0] : budgets.find((one) => one.period === period);
-      if (budget !== undefined) return readBurnDown(holder, budget, context);
-      const which = period === undefined ? 'a budget' : `a budget by ${period}`;
-      throw new Problem('not_found', { detail: `This ${what} has not got ${which}; set one first.` });
-    },
-  });
+function showBurnDown({ kind, id, caps }: Holder, period: BudgetPeriod | undefined, context: AdminContext) {
+  const { budgets } = caps;
+  const budget = period === undefined ? budgets[0] : budgets.find((one) => one.period === period);
+  if (budget !== undefined) return readBurnDown({ kind, id, caps }, budget, context);
+  const which = period === undefined ? 'a budget' : `a budget by ${period}`;
+  throw new Problem('not_found', { detail: `This ${kind} has not got ${which}; set one first.` });
 }
 
-export const spendingEndpoints = [
-  defineUsage('/api/keys/:id', 'key', toKeyHolder),
-  defineBurnDown('/api/keys/:id', 'key', toKeyHolder),
-  defineUsage('/api/projects/:id', 'project', toProjectHolder),
-  defineBurnDown('/api/projects/:id', 'project', toProjectHolder),
+export default [
+  implement(contract.showKeyUsage, async ({ params: { id }, query: { days }, context }) =>
+    readSpend(await findKeyHolder(id, context), days, context),
+  ),
+  implement(contract.showKeyBurnDown, async ({ params: { id }, query: { period }, context }) =>
+    showBurnDown(await findKeyHolder(id, context), period, context),
+  ),
+  implement(contract.showProjectUsage, ({ params: { id }, query: { days }, context }) =>
+    readSpend(findProjectHolder(id, context), days, context),
+  ),
+  implement(contract.showProjectBurnDown, async ({ params: { id }, query: { period }, context }) =>
+    showBurnDown(findProjectHolder(id, context), period, context),
+  ),
 ];

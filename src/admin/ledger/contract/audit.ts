@@ -1,7 +1,8 @@
 /** The shape of an entry of the audit log: who changed what. */
 
 import * as z from 'zod';
-import { instant, pageOf } from '../../shapes/common.ts';
+import { defineEndpoint } from '../../endpoint.ts';
+import { idParam, instant, pageOf } from '../../shapes/common.ts';
 import { checkSpan, fromTime, toTimeOf } from './span.ts';
 
 export const auditEntry = z.object({
@@ -14,11 +15,11 @@ export const auditEntry = z.object({
   after: z.unknown().meta({ description: 'As it is since, without secrets; null where there is nothing.' }),
 });
 
-export const auditPage = pageOf(auditEntry);
+const auditPage = pageOf(auditEntry);
 
 const name = z.string().min(1).max(256).optional();
 
-export const auditQuery = z
+const auditQuery = z
   .strictObject({
     from: fromTime,
     to: toTimeOf,
@@ -33,3 +34,23 @@ export const auditQuery = z
     limit: z.coerce.number().int().min(1).max(200).default(50),
   })
   .superRefine(checkSpan);
+
+export const listAudit = defineEndpoint({
+  method: 'GET',
+  path: '/api/audit',
+  summary: 'List who changed what, the newest first, with before and after',
+  tag: 'Audit',
+  needs: 'admin',
+  query: auditQuery,
+  answer: auditPage,
+});
+
+export const getAuditEntry = defineEndpoint({
+  method: 'GET',
+  path: '/api/audit/:id',
+  summary: 'Show one change',
+  tag: 'Audit',
+  needs: 'admin',
+  params: idParam,
+  answer: auditEntry,
+});

@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/ledger-row.ts';
 import { labels, operations } from '../../../core/operation.ts';
+import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, instant, pageOf } from '../../shapes/common.ts';
 import { checkSpan, fromTime, toTimeOf } from './span.ts';
 
@@ -47,7 +48,7 @@ const idFilter = {
 
 export const tailQuery = z.strictObject(rowFilters).superRefine(checkSpan);
 
-export const ledgerQuery = z
+const ledgerQuery = z
   .strictObject({
     ...rowFilters,
     ...idFilter,
@@ -60,11 +61,11 @@ export const ledgerQuery = z
   })
   .superRefine(checkSpan);
 
-export const exportQuery = z
+const exportQuery = z
   .strictObject({ ...rowFilters, ...idFilter, format: z.enum(['csv', 'ndjson']).default('csv') })
   .superRefine(checkSpan);
 
-export const ledgerId = z.object({
+const ledgerId = z.object({
   id: z.string().regex(/^[0-9a-f]{32}$/, 'The ID of a row is 32 hex digits in lower case.'),
 });
 
@@ -117,7 +118,7 @@ export const ledgerRow = z.object({
   clientAddress: text,
 });
 
-export const ledgerPage = pageOf(ledgerRow);
+const ledgerPage = pageOf(ledgerRow);
 
 export const ledgerDetail = ledgerRow.extend({
   tries: z.array(ledgerTry).meta({ description: 'Each call, where it took more than one that was answered well.' }),
@@ -132,4 +133,63 @@ export const ledgerChoices = z.object({
   projects: z.array(z.object({ id: z.string(), name: z.string() })),
   models: z.array(z.string()),
   upstreams: z.array(z.string()),
+});
+
+export const listLedger = defineEndpoint({
+  method: 'GET',
+  path: '/api/ledger',
+  summary: 'List requests, the newest first',
+  tag: 'Ledger',
+  needs: 'viewer',
+  query: ledgerQuery,
+  answer: ledgerPage,
+});
+
+export const exportLedger = defineEndpoint({
+  method: 'GET',
+  path: '/api/ledger/export',
+  summary: 'Download requests as CSV or as lines of JSON, 100,000 at most',
+  tag: 'Ledger',
+  needs: 'viewer',
+  query: exportQuery,
+  streams: 'text/csv',
+});
+
+export const tailLedger = defineEndpoint({
+  method: 'GET',
+  path: '/api/ledger/tail',
+  summary: 'Follow requests as they end, as server-sent events',
+  tag: 'Ledger',
+  needs: 'viewer',
+  query: tailQuery,
+  streams: 'text/event-stream',
+});
+
+export const listLedgerChoices = defineEndpoint({
+  method: 'GET',
+  path: '/api/ledger/choices',
+  summary: 'List what requests can be filtered by: keys, projects, models and upstreams as they are now',
+  tag: 'Ledger',
+  needs: 'viewer',
+  answer: ledgerChoices,
+});
+
+export const getLedgerRow = defineEndpoint({
+  method: 'GET',
+  path: '/api/ledger/:id',
+  summary: 'Show one request with its calls to upstreams',
+  tag: 'Ledger',
+  needs: 'viewer',
+  params: ledgerId,
+  answer: ledgerDetail,
+});
+
+export const getCapture = defineEndpoint({
+  method: 'GET',
+  path: '/api/ledger/:id/capture',
+  summary: 'Read what was asked and answered, where it is kept; each look is in the audit log',
+  tag: 'Ledger',
+  needs: 'admin',
+  params: ledgerId,
+  answer: capture,
 });

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { type UsageGroup, usageGroups } from '../../../core/store.ts';
+import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, instant } from '../../shapes/common.ts';
 import { usageFilters } from './ledger.ts';
 import { checkSpan } from './span.ts';
@@ -19,7 +20,7 @@ const groups = z
   })
   .meta({ description: `One or more of ${usageGroups.join(', ')}, separated by commas.` });
 
-export const usageQuery = z
+const usageQuery = z
   .strictObject({ by: groups, ...usageFilters, format: z.enum(['json', 'csv']).default('json') })
   .superRefine(checkSpan);
 
@@ -52,4 +53,15 @@ export const usage = z.object({
   to: instant.nullable(),
   lines: z.array(usageLine),
   total: usageSums,
+});
+
+export const getUsage = defineEndpoint({
+  method: 'GET',
+  path: '/api/usage',
+  summary:
+    'Add up who used what and what it cost, by key, project, model, upstream, route, operation, outcome, hour or day',
+  tag: 'Ledger',
+  needs: 'viewer',
+  query: usageQuery,
+  answer: usage,
 });

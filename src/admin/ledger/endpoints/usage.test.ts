@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openAdmin } from '../../../../test/support/admin.ts';
 import { imported } from '../../../../test/support/ledger-rows.ts';
+import usageEndpoints from './usage.ts';
 
 const dayMs = 86_400_000;
 const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
@@ -55,7 +56,8 @@ test('where there was no project, it is null and not empty', async (t) => {
 
 test('as CSV it has one line a group', async (t) => {
   const { context } = await open(t);
-  const { getUsage } = await import('./usage.ts');
+  const [getUsage] = usageEndpoints;
+  assert.ok(getUsage);
   const query = { by: ['key'], format: 'csv' } as const;
   const answer = await getUsage.run({ query: { ...query, by: ['key'] }, context } as never);
   assert.ok(answer instanceof Response);

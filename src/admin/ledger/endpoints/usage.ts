@@ -5,10 +5,11 @@ import type { UsageGroup, UsageLine, UsageSums } from '../../../core/store.ts';
 import { addSums, noSums } from '../../../core/usage-sums.ts';
 import { toCsvText } from '../../../lib/csv.ts';
 import { toDollars } from '../../../lib/money.ts';
-import { defineEndpoint } from '../../endpoint.ts';
+import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
-import { usage, usageQuery, usageSums } from '../contract/usage.ts';
+import * as contract from '../contract/usage.ts';
+import { usageSums } from '../contract/usage.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -16,16 +17,9 @@ const standardSpanMs = 30 * dayMs;
 const longestByHourMs = 62 * dayMs;
 const mostLines = 20_000;
 
-export const getUsage = defineEndpoint({
-  method: 'GET',
-  path: '/api/usage',
-  summary:
-    'Add up who used what and what it cost, by key, project, model, upstream, route, operation, outcome, hour or day',
-  tag: 'Ledger',
-  needs: 'viewer',
-  query: usageQuery,
-  answer: usage,
-  async run({ query: { by, from, to, format, ...filter }, context: { store, clock } }) {
+const getUsage = implement(
+  contract.getUsage,
+  async ({ query: { by, from, to, format, ...filter }, context: { store, clock } }) => {
     const endMs = to ?? clock.nowMs();
     const fromMs = from ?? Math.max(endMs - standardSpanMs, 0);
     if (by.includes('hour') && endMs - fromMs > longestByHourMs) {
@@ -43,7 +37,7 @@ export const getUsage = defineEndpoint({
       total: toSums(lines.reduce((total, { sums }) => addSums(total, sums), noSums)),
     };
   },
-});
+);
 
 function invalid(path: string, message: string): Problem {
   return new Problem('invalid_fields', { detail: `Look at ${path}.`, fields: [{ path, message }] });
@@ -71,3 +65,5 @@ function toCsv(lines: readonly UsageLine[], groups: readonly UsageGroup[]): Resp
     },
   });
 }
+
+export default [getUsage];

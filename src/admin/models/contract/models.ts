@@ -4,8 +4,9 @@ import * as z from 'zod';
 import { operations } from '../../../core/operation.ts';
 import { scoreScales } from '../../../core/scores.ts';
 import { targetStates } from '../../../core/target-state.ts';
+import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, idParam, pageOf, pageQuery } from '../../shapes/common.ts';
-import { elementDocument, managed } from '../../shapes/resources.ts';
+import { elementDocument, judged, managed, written } from '../../shapes/resources.ts';
 
 const truth = z.enum(['true', 'false']).transform((text) => text === 'true');
 
@@ -101,14 +102,14 @@ export const modelDetail = model.extend({
 });
 
 export const modelParams = idParam;
-export const modelDocument = elementDocument;
+const modelDocument = elementDocument;
 export const visibility = z.object({ visible: z.boolean() });
-export const modelCheck = z.object({
+const modelCheck = z.object({
   id: z.string().min(1).max(256),
   document: elementDocument,
 });
 
-export const modelTest = z.object({ operation: z.enum(operations) });
+const modelTest = z.object({ operation: z.enum(operations) });
 
 export const modelTestAnswer = z.object({
   ok: z.boolean(),
@@ -134,3 +135,75 @@ const listedPrice = z.object({
 });
 
 export const pricePage = pageOf(listedPrice).extend({ total: z.number().int() });
+
+export const listModels = defineEndpoint({
+  method: 'GET',
+  path: '/api/models',
+  summary: 'List the models, wherever they are declared',
+  tag: 'Models',
+  needs: 'viewer',
+  query: modelQuery,
+  answer: modelPage,
+});
+
+export const getModel = defineEndpoint({
+  method: 'GET',
+  path: '/api/models/:id',
+  summary: 'Show a model with its document',
+  tag: 'Models',
+  needs: 'viewer',
+  params: modelParams,
+  answer: modelDetail,
+});
+
+export const putModel = defineEndpoint({
+  method: 'PUT',
+  path: '/api/models/:id',
+  summary: 'Put a model in, or change it; the document is an element of the file’s list `models`',
+  tag: 'Models',
+  needs: 'editor',
+  params: modelParams,
+  body: modelDocument,
+  answer: written,
+});
+
+export const deleteModel = defineEndpoint({
+  method: 'DELETE',
+  path: '/api/models/:id',
+  summary: 'Take a model out',
+  tag: 'Models',
+  needs: 'editor',
+  params: modelParams,
+});
+
+export const patchModel = defineEndpoint({
+  method: 'PATCH',
+  path: '/api/models/:id',
+  summary: 'Show a model to clients, or hide it from them',
+  tag: 'Models',
+  needs: 'editor',
+  params: modelParams,
+  body: visibility,
+  answer: written,
+});
+
+export const validateModel = defineEndpoint({
+  method: 'POST',
+  path: '/api/models/validate',
+  summary: 'Judge a model as `PUT` would, and write nothing',
+  tag: 'Models',
+  needs: 'editor',
+  body: modelCheck,
+  answer: judged,
+});
+
+export const testModel = defineEndpoint({
+  method: 'POST',
+  path: '/api/models/:id/test',
+  summary: 'Send a small request to a model through the gateway, and say what came back',
+  tag: 'Models',
+  needs: 'editor',
+  params: modelParams,
+  body: modelTest,
+  answer: modelTestAnswer,
+});

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { ElementDocument } from '../../../core/resource-desk.ts';
-import { type Call, defineEndpoint, replyWith } from '../../endpoint.ts';
+import { type Call, implement, replyWith } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import {
   absentProblem,
@@ -13,50 +13,30 @@ import {
   toTag,
   writeResource,
 } from '../../resource-write.ts';
-import { judged, written } from '../../shapes/resources.ts';
-import {
-  modelCheck,
-  modelDetail,
-  modelDocument,
-  modelPage,
-  modelParams,
-  modelQuery,
-  modelTest,
-  modelTestAnswer,
-  visibility,
-} from '../contract/models.ts';
+import type { modelParams, modelQuery, visibility } from '../contract/models.ts';
+import * as contract from '../contract/models.ts';
 import { toTryBody } from '../model-try.ts';
 import { healthMaxAgeMs, type ModelView, toModelView } from '../model-view.ts';
 
-const tag = 'Models';
 /** Of those who change another thing of the same model, some are quicker now and then. */
 const mostAttempts = 5;
 const longestExcerpt = 600;
 const longestTryMs = 60_000;
 
-const listModels = defineEndpoint({
-  method: 'GET',
-  path: '/api/models',
-  summary: 'List the models, wherever they are declared',
-  tag,
-  needs: 'viewer',
-  query: modelQuery,
-  answer: modelPage,
-  async run({ query, context }) {
-    const snapshot = context.configuration.snapshot();
-    const [elements, reports] = await Promise.all([
-      context.desk.list('model'),
-      context.store.health.latest(healthMaxAgeMs),
-    ]);
-    const fitting = elements
-      .map((element) => toModelView(element, snapshot, reports))
-      .filter((model) => fits(model, query))
-      .toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    const { before, limit } = query;
-    const rest = before === undefined ? fitting : fitting.filter(({ id }) => id > before);
-    const items = rest.slice(0, limit);
-    return { items, next: rest.length > limit ? (items.at(-1)?.id ?? null) : null, total: fitting.length };
-  },
+const listModels = implement(contract.listModels, async ({ query, context }) => {
+  const snapshot = context.configuration.snapshot();
+  const [elements, reports] = await Promise.all([
+    context.desk.list('model'),
+    context.store.health.latest(healthMaxAgeMs),
+  ]);
+  const fitting = elements
+    .map((element) => toModelView(element, snapshot, reports))
+    .filter((model) => fits(model, query))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const { before, limit } = query;
+  const rest = before === undefined ? fitting : fitting.filter(({ id }) => id > before);
+  const items = rest.slice(0, limit);
+  return { items, next: rest.length > limit ? (items.at(-1)?.id ?? null) : null, total: fitting.length };
 });
 
 type Filter = Call<undefined, typeof modelQuery>['query'];
@@ -72,89 +52,49 @@ function fits(model: ModelView, { q, operation, upstream, visible, managedBy }: 
   return names.some((name) => name.toLowerCase().includes(wanted));
 }
 
-const getModel = defineEndpoint({
-  method: 'GET',
-  path: '/api/models/:id',
-  summary: 'Show a model with its document',
-  tag,
-  needs: 'viewer',
-  params: modelParams,
-  answer: modelDetail,
-  async run({ params: { id }, context }) {
-    const element = await context.desk.get('model', id);
-    if (element === undefined) throw absentProblem('model', id);
-    const snapshot = context.configuration.snapshot();
-    const [reports, stored] = await Promise.all([
-      context.store.health.latest(healthMaxAgeMs),
-      context.store.keys.list(),
-    ]);
-    const view = toModelView(element, snapshot, reports);
-    const names = [id, ...view.aliases];
-    const keys = [...snapshot.keys.values(), ...stored]
-      .filter((key) => key.revokedAtMs === undefined && key.models.some((name) => names.includes(name)))
-      .map((key) => key.id);
-    const defaultFor = view.operations.filter((operation) => {
-      const name = snapshot.defaultModels[operation];
-      return name !== undefined && names.includes(name);
-    });
-    const detail = { ...view, document: element.document, needs: { keys, defaultFor } };
-    return replyWith(detail, { headers: { etag: toTag(element.version) } });
-  },
+const getModel = implement(contract.getModel, async ({ params: { id }, context }) => {
+  const element = await context.desk.get('model', id);
+  if (element === undefined) throw absentProblem('model', id);
+  const snapshot = context.configuration.snapshot();
+  const [reports, stored] = await Promise.all([context.store.health.latest(healthMaxAgeMs), context.store.keys.list()]);
+  const view = toModelView(element, snapshot, reports);
+  const names = [id, ...view.aliases];
+  const keys = [...snapshot.keys.values(), ...stored]
+    .filter((key) => key.revokedAtMs === undefined && key.models.some((name) => names.includes(name)))
+    .map((key) => key.id);
+  const defaultFor = view.operations.filter((operation) => {
+    const name = snapshot.defaultModels[operation];
+    return name !== undefined && names.includes(name);
+  });
+  const detail = { ...view, document: element.document, needs: { keys, defaultFor } };
+  return replyWith(detail, { headers: { etag: toTag(element.version) } });
 });
 
-const putModel = defineEndpoint({
-  method: 'PUT',
-  path: '/api/models/:id',
-  summary: 'Put a model in, or change it; the document is an element of the file’s list `models`',
-  tag,
-  needs: 'editor',
-  params: modelParams,
-  body: modelDocument,
-  answer: written,
-  async run(call) {
-    const put = await writeResource('model', call.params.id, call.body, call);
-    return replyWith(put, {
-      status: put.outcome === 'created' ? 201 : 200,
-      headers: { etag: toTag(put.version) },
-    });
-  },
+const putModel = implement(contract.putModel, async (call) => {
+  const put = await writeResource('model', call.params.id, call.body, call);
+  return replyWith(put, {
+    status: put.outcome === 'created' ? 201 : 200,
+    headers: { etag: toTag(put.version) },
+  });
 });
 
-const deleteModel = defineEndpoint({
-  method: 'DELETE',
-  path: '/api/models/:id',
-  summary: 'Take a model out',
-  tag,
-  needs: 'editor',
-  params: modelParams,
-  async run(call) {
-    await removeResource('model', call.params.id, call);
-    return undefined;
-  },
+const deleteModel = implement(contract.deleteModel, async (call) => {
+  await removeResource('model', call.params.id, call);
+  return undefined;
 });
 
-const patchModel = defineEndpoint({
-  method: 'PATCH',
-  path: '/api/models/:id',
-  summary: 'Show a model to clients, or hide it from them',
-  tag,
-  needs: 'editor',
-  params: modelParams,
-  body: visibility,
-  answer: written,
-  async run(call) {
-    const expected = expectedVersion(call.headers);
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const put = await setVisible(call, expected);
-        return replyWith(put, { headers: { etag: toTag(put.version) } });
-      } catch (error) {
-        const isBeaten =
-          error instanceof Problem && (error.code === 'changed_meanwhile' || error.code === 'already_there');
-        if (!isBeaten || expected !== undefined || attempt === mostAttempts) throw error;
-      }
+const patchModel = implement(contract.patchModel, async (call) => {
+  const expected = expectedVersion(call.headers);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const put = await setVisible(call, expected);
+      return replyWith(put, { headers: { etag: toTag(put.version) } });
+    } catch (error) {
+      const isBeaten =
+        error instanceof Problem && (error.code === 'changed_meanwhile' || error.code === 'already_there');
+      if (!isBeaten || expected !== undefined || attempt === mostAttempts) throw error;
     }
-  },
+  }
 });
 
 /** A model that comes with its upstream gets an entry in the store, which takes its place. */
@@ -168,51 +108,32 @@ async function setVisible(call: Call<typeof modelParams, undefined, typeof visib
   return writeResource('model', id, next, call, expected ?? element.version ?? 0);
 }
 
-const validateModel = defineEndpoint({
-  method: 'POST',
-  path: '/api/models/validate',
-  summary: 'Judge a model as `PUT` would, and write nothing',
-  tag,
-  needs: 'editor',
-  body: modelCheck,
-  answer: judged,
-  async run({ body: { id, document }, context }) {
-    const preview = await context.desk.preview('model', id, document);
-    if (preview.outcome === 'faulty') throw faultsProblem(preview.faults);
-    return { warnings: [...preview.warnings] };
-  },
+const validateModel = implement(contract.validateModel, async ({ body: { id, document }, context }) => {
+  const preview = await context.desk.preview('model', id, document);
+  if (preview.outcome === 'faulty') throw faultsProblem(preview.faults);
+  return { warnings: [...preview.warnings] };
 });
 
-const testModel = defineEndpoint({
-  method: 'POST',
-  path: '/api/models/:id/test',
-  summary: 'Send a small request to a model through the gateway, and say what came back',
-  tag,
-  needs: 'editor',
-  params: modelParams,
-  body: modelTest,
-  answer: modelTestAnswer,
-  async run({ params: { id }, body: { operation }, context, signal }) {
-    const requestId = `test.${randomBytes(6).toString('hex')}`;
-    const startedMs = context.clock.monotonicMs();
-    const response = await context.gatewayCalls.send({
-      route: operation,
-      body: Buffer.from(JSON.stringify(toTryBody(operation, id))),
-      requestId,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(longestTryMs)]),
-    });
-    const text = await readBeginning(response);
-    const attempts = Number(response.headers.get('x-postern-attempts') ?? Number.NaN);
-    return {
-      ok: response.ok,
-      status: response.status,
-      durationMs: Math.round(context.clock.monotonicMs() - startedMs),
-      excerpt: text,
-      upstream: response.headers.get('x-postern-upstream'),
-      attempts: Number.isInteger(attempts) ? attempts : null,
-      requestId,
-    };
-  },
+const testModel = implement(contract.testModel, async ({ params: { id }, body: { operation }, context, signal }) => {
+  const requestId = `test.${randomBytes(6).toString('hex')}`;
+  const startedMs = context.clock.monotonicMs();
+  const response = await context.gatewayCalls.send({
+    route: operation,
+    body: Buffer.from(JSON.stringify(toTryBody(operation, id))),
+    requestId,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(longestTryMs)]),
+  });
+  const text = await readBeginning(response);
+  const attempts = Number(response.headers.get('x-postern-attempts') ?? Number.NaN);
+  return {
+    ok: response.ok,
+    status: response.status,
+    durationMs: Math.round(context.clock.monotonicMs() - startedMs),
+    excerpt: text,
+    upstream: response.headers.get('x-postern-upstream'),
+    attempts: Number.isInteger(attempts) ? attempts : null,
+    requestId,
+  };
 });
 
 /** No more than is shown: an answer may be long, and whoever looks wants its beginning. */
@@ -227,4 +148,4 @@ async function readBeginning(response: Response): Promise<string> {
   return text;
 }
 
-export const modelEndpoints = [listModels, getModel, putModel, deleteModel, patchModel, validateModel, testModel];
+export default [listModels, getModel, putModel, deleteModel, patchModel, validateModel, testModel];

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/ledger-row.ts';
+import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, instant } from '../../shapes/common.ts';
 
 const count = z.number();
@@ -60,4 +61,13 @@ export const liveEvent = z.object({
   samples: z.array(liveSample).meta({ description: 'The oldest first.' }),
   upstreams: z.array(liveUpstream),
   isBehind: z.boolean().meta({ description: 'True while no reading can be had.' }),
+});
+
+export const getLive = defineEndpoint({
+  method: 'GET',
+  path: '/api/live',
+  summary: 'Follow rates, latency, tokens and cost as they are: five minutes of history, then a sample a second',
+  tag: 'Overview',
+  needs: 'viewer',
+  streams: 'text/event-stream',
 });

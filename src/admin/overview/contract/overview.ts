@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/ledger-row.ts';
 import { operations } from '../../../core/operation.ts';
+import { defineEndpoint } from '../../endpoint.ts';
 import { usageSums } from '../../ledger/contract/usage.ts';
 import { instant } from '../../shapes/common.ts';
 import { percentiles } from './live.ts';
@@ -71,4 +72,14 @@ export const overview = z.object({
   today: z
     .object({ from: instant, total: overviewSums, hours: z.array(z.object({ at: instant, cost: z.string() })) })
     .meta({ description: 'Since midnight, UTC; whatever the filters.' }),
+});
+
+export const getOverview = defineEndpoint({
+  method: 'GET',
+  path: '/api/overview',
+  summary: 'Say what happened in the last hour, day, week or month: sums over time, the top ten, and latency',
+  tag: 'Overview',
+  needs: 'viewer',
+  query: overviewQuery,
+  answer: overview,
 });

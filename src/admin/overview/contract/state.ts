@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { targetStates } from '../../../core/target-state.ts';
+import { defineEndpoint } from '../../endpoint.ts';
 import { instant } from '../../shapes/common.ts';
 
 export const healthTarget = z.object({
@@ -92,7 +93,7 @@ export const notice = z.object({
   at: instant.nullable().meta({ description: 'When it happens, where it is yet to come.' }),
 });
 
-export const notices = z.object({ items: z.array(notice) });
+const notices = z.object({ items: z.array(notice) });
 
 export const firstSteps = z.object({
   hasKey: z.boolean().meta({ description: "There is a key that works, beside the console's own." }),
@@ -102,4 +103,48 @@ export const firstSteps = z.object({
     .object({ path: z.string(), body: z.string() })
     .nullable()
     .meta({ description: 'A request that works here; null where no model can be seen by clients.' }),
+});
+
+export const getHealth = defineEndpoint({
+  method: 'GET',
+  path: '/api/health',
+  summary: 'Say how every target is, over all nodes, and how store, journal and Redis are',
+  tag: 'Overview',
+  needs: 'viewer',
+  answer: health,
+});
+
+export const getAbout = defineEndpoint({
+  method: 'GET',
+  path: '/api/about',
+  summary: 'Say which version runs, since when, on what, and by which configuration',
+  tag: 'Overview',
+  needs: 'viewer',
+  answer: about,
+});
+
+export const getNotices = defineEndpoint({
+  method: 'GET',
+  path: '/api/notices',
+  summary: 'List what an operator may want to look at, the worst first',
+  tag: 'Overview',
+  needs: 'viewer',
+  answer: notices,
+});
+
+export const confirmBackup = defineEndpoint({
+  method: 'POST',
+  path: '/api/notices/secret-key-backup',
+  summary: 'Say that there is a copy of the secret key elsewhere, so that nobody is reminded of it',
+  tag: 'Overview',
+  needs: 'owner',
+});
+
+export const getFirstSteps = defineEndpoint({
+  method: 'GET',
+  path: '/api/first-steps',
+  summary: 'Say how far a new gateway has come: a key, a first request, a first try in the Playground',
+  tag: 'Overview',
+  needs: 'viewer',
+  answer: firstSteps,
 });

@@ -2,22 +2,16 @@
 
 import type { ServerEvent } from '../../api/event-stream.ts';
 import type { AdminContext } from '../../context.ts';
-import { defineEndpoint } from '../../endpoint.ts';
+import { implement } from '../../implement.ts';
+import * as contract from '../contract/live.ts';
 import type { LiveFrame, LiveSample, LiveUpstream } from '../live/sampler.ts';
 
 /** For a reader that is behind: older ones are of no use any more. */
 const mostWaiting = 30;
 
-export const getLive = defineEndpoint({
-  method: 'GET',
-  path: '/api/live',
-  summary: 'Follow rates, latency, tokens and cost as they are: five minutes of history, then a sample a second',
-  tag: 'Overview',
-  needs: 'viewer',
-  streams: 'text/event-stream',
-  run: ({ context, caller, headers, signal }) =>
-    context.streams.open({ caller, headers, signal, context }, 'viewer', (over) => follow(context.live, over)),
-});
+const getLive = implement(contract.getLive, ({ context, caller, headers, signal }) =>
+  context.streams.open({ caller, headers, signal, context }, 'viewer', (over) => follow(context.live, over)),
+);
 
 interface LiveEvent {
   readonly isHistory: boolean;
@@ -55,3 +49,5 @@ async function* follow(live: AdminContext['live'], signal: AbortSignal): AsyncGe
     watch.close();
   }
 }
+
+export default [getLive];

@@ -2,10 +2,10 @@
 
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
-import { defineEndpoint } from '../../endpoint.ts';
+import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
-import { about, firstSteps, health, notices } from '../contract/state.ts';
+import * as contract from '../contract/state.ts';
 import { readFirstSteps } from '../first-steps.ts';
 import { isSilent, shownForMs, toTargets } from '../node-reports.ts';
 import { backedUpKey, readBackup, readNotices } from '../notices.ts';
@@ -34,15 +34,9 @@ const docs = [
 
 const storeKinds = { memory: 'memory', file: 'sqlite', postgres: 'postgres' } as const;
 
-export const getHealth = defineEndpoint({
-  method: 'GET',
-  path: '/api/health',
-  summary: 'Say how every target is, over all nodes, and how store, journal and Redis are',
-  tag: 'Overview',
-  needs: 'viewer',
-  answer: health,
-  run: ({ context }) => recentlyOf(context)('health', () => readHealth(context)),
-});
+const getHealth = implement(contract.getHealth, ({ context }) =>
+  recentlyOf(context)('health', () => readHealth(context)),
+);
 
 async function readHealth({ store, live, clock, configuration }: AdminContext) {
   const [reports, state] = await Promise.all([store.health.latest(shownForMs), live.state()]);
@@ -70,14 +64,9 @@ async function readHealth({ store, live, clock, configuration }: AdminContext) {
   };
 }
 
-export const getAbout = defineEndpoint({
-  method: 'GET',
-  path: '/api/about',
-  summary: 'Say which version runs, since when, on what, and by which configuration',
-  tag: 'Overview',
-  needs: 'viewer',
-  answer: about,
-  async run({ context: { store, live, clock, house, configuration, version, clientUrl } }) {
+const getAbout = implement(
+  contract.getAbout,
+  async ({ context: { store, live, clock, house, configuration, version, clientUrl } }) => {
     const [state, bytes, keys] = await Promise.all([live.state(), house.storeBytes(), store.keys.list()]);
     const snapshot = configuration.snapshot();
     const stored = keys.filter(({ revokedAtMs }) => revokedAtMs === undefined).length;
@@ -105,42 +94,23 @@ export const getAbout = defineEndpoint({
       docs: [...docs],
     };
   },
+);
+
+const getNotices = implement(contract.getNotices, async ({ context, caller }) => {
+  const items = await recentlyOf(context)('notices', () => readNotices(context));
+  const isOwner = caller.kind !== 'nobody' && caller.role === 'owner';
+  return { items: isOwner ? [...(await readBackup(context)), ...items] : items };
 });
 
-export const getNotices = defineEndpoint({
-  method: 'GET',
-  path: '/api/notices',
-  summary: 'List what an operator may want to look at, the worst first',
-  tag: 'Overview',
-  needs: 'viewer',
-  answer: notices,
-  async run({ context, caller }) {
-    const items = await recentlyOf(context)('notices', () => readNotices(context));
-    const isOwner = caller.kind !== 'nobody' && caller.role === 'owner';
-    return { items: isOwner ? [...(await readBackup(context)), ...items] : items };
-  },
+const confirmBackup = implement(contract.confirmBackup, async ({ context: { store, house }, caller }) => {
+  const key = await house.ownKey();
+  if (key === undefined) throw new Problem('not_found', { detail: 'There is no secret key beside the database.' });
+  await store.settings.set(backedUpKey, key.id, actorOf(caller));
+  return undefined;
 });
 
-export const confirmBackup = defineEndpoint({
-  method: 'POST',
-  path: '/api/notices/secret-key-backup',
-  summary: 'Say that there is a copy of the secret key elsewhere, so that nobody is reminded of it',
-  tag: 'Overview',
-  needs: 'owner',
-  async run({ context: { store, house }, caller }) {
-    const key = await house.ownKey();
-    if (key === undefined) throw new Problem('not_found', { detail: 'There is no secret key beside the database.' });
-    await store.settings.set(backedUpKey, key.id, actorOf(caller));
-    return undefined;
-  },
-});
+const getFirstSteps = implement(contract.getFirstSteps, ({ context }) =>
+  recentlyOf(context)('first steps', () => readFirstSteps(context)),
+);
 
-export const getFirstSteps = defineEndpoint({
-  method: 'GET',
-  path: '/api/first-steps',
-  summary: 'Say how far a new gateway has come: a key, a first request, a first try in the Playground',
-  tag: 'Overview',
-  needs: 'viewer',
-  answer: firstSteps,
-  run: ({ context }) => recentlyOf(context)('first steps', () => readFirstSteps(context)),
-});
+export default [getHealth, getAbout, getNotices, confirmBackup, getFirstSteps];

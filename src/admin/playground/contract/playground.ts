@@ -2,12 +2,13 @@
 
 import * as z from 'zod';
 import { operations } from '../../../core/operation.ts';
+import { defineEndpoint } from '../../endpoint.ts';
 import { dollars } from '../../shapes/common.ts';
 import { gatewayRoutes } from '../routes.ts';
 
-export const playgroundRoute = z.object({ route: z.enum(gatewayRoutes) });
+const playgroundRoute = z.object({ route: z.enum(gatewayRoutes) });
 
-export const playgroundCallQuery = z.object({
+const playgroundCallQuery = z.object({
   model: z
     .string()
     .min(1)
@@ -16,7 +17,7 @@ export const playgroundCallQuery = z.object({
     .meta({ description: 'On the legacy path, where it stands in the path.' }),
 });
 
-export const playgroundModelsQuery = z.object({ operation: z.enum(operations).optional() });
+const playgroundModelsQuery = z.object({ operation: z.enum(operations).optional() });
 
 export const playgroundModel = z.object({
   id: z.string().meta({ description: 'With a `*` it is a pattern: send a name that fits it.' }),
@@ -36,7 +37,7 @@ export const playgroundModels = z.object({
   clientUrl: z.string().meta({ description: 'What clients put before `/v1/...`, as this machine reaches it.' }),
 });
 
-export const playgroundTryParams = z.object({ requestId: z.string().regex(/^[A-Za-z0-9._-]{1,128}$/) });
+const playgroundTryParams = z.object({ requestId: z.string().regex(/^[A-Za-z0-9._-]{1,128}$/) });
 
 /** Null until the ledger has it, which takes a moment. */
 export const playgroundTry = z.object({
@@ -57,4 +58,35 @@ export const playgroundTry = z.object({
       upstreamMs: z.number().nullable(),
     })
     .nullable(),
+});
+
+export const listPlaygroundModels = defineEndpoint({
+  method: 'GET',
+  path: '/api/playground/models',
+  summary: 'List the models that can be tried, hidden ones too',
+  tag: 'Playground',
+  needs: 'viewer',
+  query: playgroundModelsQuery,
+  answer: playgroundModels,
+});
+
+export const callPlayground = defineEndpoint({
+  method: 'POST',
+  path: '/api/playground/:route',
+  summary: 'Send a body to a route of the gateway, through what its clients go through',
+  tag: 'Playground',
+  needs: 'editor',
+  params: playgroundRoute,
+  query: playgroundCallQuery,
+  streams: 'application/json',
+});
+
+export const getPlaygroundTry = defineEndpoint({
+  method: 'GET',
+  path: '/api/playground/tries/:requestId',
+  summary: 'Say what the ledger has of a try, by the x-request-id that came back',
+  tag: 'Playground',
+  needs: 'viewer',
+  params: playgroundTryParams,
+  answer: playgroundTry,
 });

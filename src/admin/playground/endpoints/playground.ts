@@ -4,37 +4,19 @@ import { randomBytes } from 'node:crypto';
 import type { Model } from '../../../core/snapshot.ts';
 import { toDollars } from '../../../lib/money.ts';
 import { actorOf, type Caller } from '../../caller.ts';
-import { defineEndpoint } from '../../endpoint.ts';
+import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
-import {
-  playgroundCallQuery,
-  playgroundModels,
-  playgroundModelsQuery,
-  playgroundRoute,
-  playgroundTry,
-  playgroundTryParams,
-} from '../contract/playground.ts';
+import * as contract from '../contract/playground.ts';
 import { toReachable } from '../gateway-calls.ts';
 
-const tag = 'Playground';
 const keyHeader = 'x-postern-key';
 const keyForm = /^[\x21-\x7e]{1,512}$/;
 const longestName = 64;
 
-const listPlaygroundModels = defineEndpoint({
-  method: 'GET',
-  path: '/api/playground/models',
-  summary: 'List the models that can be tried, hidden ones too',
-  tag,
-  needs: 'viewer',
-  query: playgroundModelsQuery,
-  answer: playgroundModels,
-  run({ query: { operation }, context }) {
-    const models = context.configuration.snapshot().models.all;
-    const fitting =
-      operation === undefined ? models : models.filter(({ operations }) => operations.includes(operation));
-    return { items: fitting.map(toPlaygroundModel), clientUrl: toReachable(context.clientUrl()) };
-  },
+const listPlaygroundModels = implement(contract.listPlaygroundModels, ({ query: { operation }, context }) => {
+  const models = context.configuration.snapshot().models.all;
+  const fitting = operation === undefined ? models : models.filter(({ operations }) => operations.includes(operation));
+  return { items: fitting.map(toPlaygroundModel), clientUrl: toReachable(context.clientUrl()) };
 });
 
 function toPlaygroundModel({ id, aliases, operations, visible, space, targets }: Model) {
@@ -49,16 +31,9 @@ function toPlaygroundModel({ id, aliases, operations, visible, space, targets }:
   };
 }
 
-const callPlayground = defineEndpoint({
-  method: 'POST',
-  path: '/api/playground/:route',
-  summary: 'Send a body to a route of the gateway, through what its clients go through',
-  tag,
-  needs: 'editor',
-  params: playgroundRoute,
-  query: playgroundCallQuery,
-  streams: 'application/json',
-  async run({ params: { route }, query: { model }, context, caller, headers, signal, raw }) {
+const callPlayground = implement(
+  contract.callPlayground,
+  async ({ params: { route }, query: { model }, context, caller, headers, signal, raw }) => {
     if (route === 'engines-embeddings' && model === undefined) {
       const message = 'Name the model; on this route it stands in the path.';
       throw new Problem('invalid_fields', { detail: message, fields: [{ path: 'model', message }] });
@@ -67,7 +42,7 @@ const callPlayground = defineEndpoint({
     const requestId = `playground.${toSlug(caller)}.${randomBytes(6).toString('hex')}`;
     return context.gatewayCalls.send({ route, model, body, key: readKey(headers), requestId, signal });
   },
-});
+);
 
 /** So that the ledger tells who tried. */
 function toSlug(caller: Caller): string {
@@ -84,36 +59,27 @@ function readKey(headers: Headers): string | undefined {
   throw new Problem('invalid_fields', { detail: message, fields: [{ path: keyHeader, message }] });
 }
 
-const getPlaygroundTry = defineEndpoint({
-  method: 'GET',
-  path: '/api/playground/tries/:requestId',
-  summary: 'Say what the ledger has of a try, by the x-request-id that came back',
-  tag,
-  needs: 'viewer',
-  params: playgroundTryParams,
-  answer: playgroundTry,
-  async run({ params: { requestId }, context }) {
-    const { rows } = await context.store.ledger.page({ clientRequestId: requestId }, { limit: 1 });
-    const [row] = rows;
-    if (row === undefined) return { item: null };
-    return {
-      item: {
-        id: row.id,
-        outcome: row.outcome,
-        status: row.status,
-        cost: row.costNanos === null ? null : toDollars(row.costNanos),
-        inputTokens: row.billedInputTokens,
-        outputTokens: row.billedOutputTokens,
-        searchUnits: row.billedSearchUnits,
-        isEstimated: row.isEstimated,
-        attempts: row.attempts,
-        upstream: row.upstream,
-        durationMs: row.durationMs,
-        firstByteMs: row.firstByteMs,
-        upstreamMs: row.upstreamMs,
-      },
-    };
-  },
+const getPlaygroundTry = implement(contract.getPlaygroundTry, async ({ params: { requestId }, context }) => {
+  const { rows } = await context.store.ledger.page({ clientRequestId: requestId }, { limit: 1 });
+  const [row] = rows;
+  if (row === undefined) return { item: null };
+  return {
+    item: {
+      id: row.id,
+      outcome: row.outcome,
+      status: row.status,
+      cost: row.costNanos === null ? null : toDollars(row.costNanos),
+      inputTokens: row.billedInputTokens,
+      outputTokens: row.billedOutputTokens,
+      searchUnits: row.billedSearchUnits,
+      isEstimated: row.isEstimated,
+      attempts: row.attempts,
+      upstream: row.upstream,
+      durationMs: row.durationMs,
+      firstByteMs: row.firstByteMs,
+      upstreamMs: row.upstreamMs,
+    },
+  };
 });
 
-export const playgroundEndpoints = [listPlaygroundModels, callPlayground, getPlaygroundTry];
+export default [listPlaygroundModels, callPlayground, getPlaygroundTry];

@@ -2,14 +2,15 @@
 
 import * as z from 'zod';
 import { managers } from '../../../core/resource-desk.ts';
+import { defineEndpoint } from '../../endpoint.ts';
 import { instant } from '../../shapes/common.ts';
 
 export const settingIds = ['alerts', 'ledger'] as const;
 
-export const settingParam = z.object({ id: z.enum(settingIds) });
+const settingParam = z.object({ id: z.enum(settingIds) });
 
 /** In the words of the configuration file; what is judged, and how, is the file's own schema. */
-export const settingDocument = z.record(z.string(), z.unknown());
+const settingDocument = z.record(z.string(), z.unknown());
 
 export const setting = z.object({
   id: z.enum(settingIds),
@@ -27,6 +28,35 @@ export const setting = z.object({
   }),
 });
 
-export const settingList = z.object({ items: z.array(setting) });
+const settingList = z.object({ items: z.array(setting) });
 
-export const writtenSetting = z.object({ version: z.int(), warnings: z.array(z.string()) });
+const writtenSetting = z.object({ version: z.int(), warnings: z.array(z.string()) });
+
+export const listSettings = defineEndpoint({
+  method: 'GET',
+  path: '/api/settings',
+  summary: 'List the settings that can be changed here, and what holds',
+  tag: 'Settings',
+  needs: 'viewer',
+  answer: settingList,
+});
+
+export const putSetting = defineEndpoint({
+  method: 'PUT',
+  path: '/api/settings/:id',
+  summary: 'Change a setting that the file leaves open',
+  tag: 'Settings',
+  needs: 'admin',
+  params: settingParam,
+  body: settingDocument,
+  answer: writtenSetting,
+});
+
+export const deleteSetting = defineEndpoint({
+  method: 'DELETE',
+  path: '/api/settings/:id',
+  summary: 'Go back to what holds where nobody says anything',
+  tag: 'Settings',
+  needs: 'admin',
+  params: settingParam,
+});

@@ -3,66 +3,35 @@
 import type * as z from 'zod';
 import type { Snapshot } from '../../../core/snapshot.ts';
 import type { AdminContext } from '../../context.ts';
-import { type AnyEndpoint, defineEndpoint, replyWith } from '../../endpoint.ts';
+import { implement, replyWith } from '../../implement.ts';
 import { neededVersion, removeResource, toTag, writeResource } from '../../resource-write.ts';
 import { toInstant } from '../../shapes/common.ts';
-import {
-  type setting,
-  settingDocument,
-  settingIds,
-  settingList,
-  settingParam,
-  writtenSetting,
-} from '../contract/settings.ts';
+import * as contract from '../contract/settings.ts';
+import { type setting, settingIds } from '../contract/settings.ts';
 
-const tag = 'Settings';
 const dayMs = 86_400_000;
 
-const listSettings = defineEndpoint({
-  method: 'GET',
-  path: '/api/settings',
-  summary: 'List the settings that can be changed here, and what holds',
-  tag,
-  needs: 'viewer',
-  answer: settingList,
-  run: async ({ context }) => ({ items: await Promise.all(settingIds.map((id) => toSetting(id, context))) }),
+const listSettings = implement(contract.listSettings, async ({ context }) => ({
+  items: await Promise.all(settingIds.map((id) => toSetting(id, context))),
+}));
+
+const putSetting = implement(contract.putSetting, async ({ params: { id }, body, caller, context, headers }) => {
+  const { version, warnings } = await writeResource(
+    'setting',
+    id,
+    body,
+    { caller, context, headers },
+    neededVersion(headers),
+  );
+  return replyWith({ version, warnings: [...warnings] }, { headers: { etag: toTag(version) } });
 });
 
-const putSetting = defineEndpoint({
-  method: 'PUT',
-  path: '/api/settings/:id',
-  summary: 'Change a setting that the file leaves open',
-  tag,
-  needs: 'admin',
-  params: settingParam,
-  body: settingDocument,
-  answer: writtenSetting,
-  async run({ params: { id }, body, caller, context, headers }) {
-    const { version, warnings } = await writeResource(
-      'setting',
-      id,
-      body,
-      { caller, context, headers },
-      neededVersion(headers),
-    );
-    return replyWith({ version, warnings: [...warnings] }, { headers: { etag: toTag(version) } });
-  },
+const deleteSetting = implement(contract.deleteSetting, async ({ params: { id }, caller, context, headers }) => {
+  await removeResource('setting', id, { caller, context, headers });
+  return undefined;
 });
 
-const deleteSetting = defineEndpoint({
-  method: 'DELETE',
-  path: '/api/settings/:id',
-  summary: 'Go back to what holds where nobody says anything',
-  tag,
-  needs: 'admin',
-  params: settingParam,
-  async run({ params: { id }, caller, context, headers }) {
-    await removeResource('setting', id, { caller, context, headers });
-    return undefined;
-  },
-});
-
-export const settingEndpoints: readonly AnyEndpoint[] = [listSettings, putSetting, deleteSetting];
+export default [listSettings, putSetting, deleteSetting];
 
 async function toSetting(id: (typeof settingIds)[number], context: AdminContext): Promise<z.input<typeof setting>> {
   const found = await context.desk.get('setting', id);

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { labels, operations } from '../../../core/operation.ts';
+import { defineEndpoint } from '../../endpoint.ts';
 
 const option = z.object({
   name: z.string(),
@@ -52,4 +53,13 @@ export const family = z.object({
   starter: z.object({ apiKeyEnv: z.string(), models: z.array(startingModel) }).nullable(),
 });
 
-export const familyList = z.object({ items: z.array(family) });
+const familyList = z.object({ items: z.array(family) });
+
+export const listFamilies = defineEndpoint({
+  method: 'GET',
+  path: '/api/families',
+  summary: 'List the families of upstreams, with what each needs and offers',
+  tag: 'Upstreams',
+  needs: 'viewer',
+  answer: familyList,
+});

@@ -3,12 +3,13 @@
 import * as z from 'zod';
 import { operations } from '../../../core/operation.ts';
 import { targetStates } from '../../../core/target-state.ts';
+import { defineEndpoint } from '../../endpoint.ts';
 import { idParam, pageOf, pageQuery } from '../../shapes/common.ts';
-import { elementDocument, judged, managed } from '../../shapes/resources.ts';
+import { elementDocument, judged, managed, written } from '../../shapes/resources.ts';
 
-export const upstreamParams = idParam;
+const upstreamParams = idParam;
 
-export const upstreamQuery = pageQuery.extend({
+const upstreamQuery = pageQuery.extend({
   q: z.string().max(200).optional().meta({ description: 'A part of the ID, of the family, or of the address.' }),
   family: z.string().max(64).optional(),
 });
@@ -87,11 +88,11 @@ export const upstream = z.object({
 
 export const upstreamPage = pageOf(upstream).extend({ total: z.number().int() });
 export const upstreamDetail = upstream.extend({ document: elementDocument });
-export const upstreamDocument = elementDocument;
+const upstreamDocument = elementDocument;
 
-export const upstreamCheck = z.object({ id: z.string().min(1).max(256), document: elementDocument });
+const upstreamCheck = z.object({ id: z.string().min(1).max(256), document: elementDocument });
 
-export const judgedUpstream = judged.extend({
+const judgedUpstream = judged.extend({
   address: z.string().nullable().meta({ description: 'Where calls would go; null where none go anywhere.' }),
 });
 
@@ -129,4 +130,84 @@ export const upstreamModels = z.object({
       models: z.array(z.string()).meta({ description: 'Public IDs that lead to it already.' }),
     }),
   ),
+});
+
+export const listUpstreams = defineEndpoint({
+  method: 'GET',
+  path: '/api/upstreams',
+  summary: 'List the upstreams, wherever they are declared, and how they are',
+  tag: 'Upstreams',
+  needs: 'viewer',
+  query: upstreamQuery,
+  answer: upstreamPage,
+});
+
+export const getUpstream = defineEndpoint({
+  method: 'GET',
+  path: '/api/upstreams/:id',
+  summary: 'Show an upstream with its document; its secrets say (sealed)',
+  tag: 'Upstreams',
+  needs: 'viewer',
+  params: upstreamParams,
+  answer: upstreamDetail,
+});
+
+export const putUpstream = defineEndpoint({
+  method: 'PUT',
+  path: '/api/upstreams/:id',
+  summary: 'Put an upstream in, or change it; the document is an element of the file’s list `upstreams`',
+  tag: 'Upstreams',
+  needs: 'admin',
+  params: upstreamParams,
+  body: upstreamDocument,
+  answer: written,
+});
+
+export const deleteUpstream = defineEndpoint({
+  method: 'DELETE',
+  path: '/api/upstreams/:id',
+  summary: 'Take an upstream out; it stays where models still use it',
+  tag: 'Upstreams',
+  needs: 'admin',
+  params: upstreamParams,
+});
+
+export const validateUpstream = defineEndpoint({
+  method: 'POST',
+  path: '/api/upstreams/validate',
+  summary: 'Judge an upstream as `PUT` would, and write nothing',
+  tag: 'Upstreams',
+  needs: 'admin',
+  body: upstreamCheck,
+  answer: judgedUpstream,
+});
+
+export const testDraft = defineEndpoint({
+  method: 'POST',
+  path: '/api/upstreams/test',
+  summary: 'Connect to an upstream as it would be, and write nothing',
+  tag: 'Upstreams',
+  needs: 'admin',
+  body: upstreamCheck,
+  answer: testAnswer,
+});
+
+export const testUpstream = defineEndpoint({
+  method: 'POST',
+  path: '/api/upstreams/:id/test',
+  summary: 'Connect to an upstream, and say how far that came',
+  tag: 'Upstreams',
+  needs: 'editor',
+  params: upstreamParams,
+  answer: testAnswer,
+});
+
+export const listUpstreamModels = defineEndpoint({
+  method: 'GET',
+  path: '/api/upstreams/:id/models',
+  summary: 'Ask an upstream which models it has',
+  tag: 'Upstreams',
+  needs: 'editor',
+  params: upstreamParams,
+  answer: upstreamModels,
 });

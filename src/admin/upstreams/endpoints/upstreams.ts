@@ -2,7 +2,7 @@
 
 import type { Upstream } from '../../../core/snapshot.ts';
 import type { AdminContext } from '../../context.ts';
-import { defineEndpoint, replyWith } from '../../endpoint.ts';
+import { implement, replyWith } from '../../implement.ts';
 import { healthMaxAgeMs } from '../../models/model-view.ts';
 import { Problem } from '../../problem.ts';
 import {
@@ -14,41 +14,19 @@ import {
   toTag,
   writeResource,
 } from '../../resource-write.ts';
-import { written } from '../../shapes/resources.ts';
-import {
-  judgedUpstream,
-  testAnswer,
-  upstreamCheck,
-  upstreamDetail,
-  upstreamDocument,
-  upstreamModels,
-  upstreamPage,
-  upstreamParams,
-  upstreamQuery,
-} from '../contract/upstreams.ts';
+import * as contract from '../contract/upstreams.ts';
 import { judgeUpstream } from '../upstream-judge.ts';
 import { addressOf, toUpstreamView, type UpstreamView } from '../upstream-view.ts';
 
-const tag = 'Upstreams';
-
-const listUpstreams = defineEndpoint({
-  method: 'GET',
-  path: '/api/upstreams',
-  summary: 'List the upstreams, wherever they are declared, and how they are',
-  tag,
-  needs: 'viewer',
-  query: upstreamQuery,
-  answer: upstreamPage,
-  async run({ query: { before, limit, ...filter }, context }) {
-    const [elements, surroundings] = await Promise.all([context.desk.list('upstream'), lookAround(context)]);
-    const fitting = elements
-      .map((element) => toUpstreamView(element, surroundings))
-      .filter((upstream) => fits(upstream, filter))
-      .toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    const rest = before === undefined ? fitting : fitting.filter(({ id }) => id > before);
-    const items = rest.slice(0, limit);
-    return { items, next: rest.length > limit ? (items.at(-1)?.id ?? null) : null, total: fitting.length };
-  },
+const listUpstreams = implement(contract.listUpstreams, async ({ query: { before, limit, ...filter }, context }) => {
+  const [elements, surroundings] = await Promise.all([context.desk.list('upstream'), lookAround(context)]);
+  const fitting = elements
+    .map((element) => toUpstreamView(element, surroundings))
+    .filter((upstream) => fits(upstream, filter))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const rest = before === undefined ? fitting : fitting.filter(({ id }) => id > before);
+  const items = rest.slice(0, limit);
+  return { items, next: rest.length > limit ? (items.at(-1)?.id ?? null) : null, total: fitting.length };
 });
 
 async function lookAround({ configuration, families, store }: AdminContext) {
@@ -63,135 +41,72 @@ function fits({ id, family, address }: UpstreamView, filter: { q?: string | unde
   return [id, family.id, family.title, address ?? ''].some((text) => text.toLowerCase().includes(wanted));
 }
 
-const getUpstream = defineEndpoint({
-  method: 'GET',
-  path: '/api/upstreams/:id',
-  summary: 'Show an upstream with its document; its secrets say (sealed)',
-  tag,
-  needs: 'viewer',
-  params: upstreamParams,
-  answer: upstreamDetail,
-  async run({ params: { id }, context }) {
-    const element = await context.desk.get('upstream', id);
-    if (element === undefined) throw absentProblem('upstream', id);
-    const view = toUpstreamView(element, await lookAround(context));
-    return replyWith({ ...view, document: element.document }, { headers: { etag: toTag(element.version) } });
-  },
+const getUpstream = implement(contract.getUpstream, async ({ params: { id }, context }) => {
+  const element = await context.desk.get('upstream', id);
+  if (element === undefined) throw absentProblem('upstream', id);
+  const view = toUpstreamView(element, await lookAround(context));
+  return replyWith({ ...view, document: element.document }, { headers: { etag: toTag(element.version) } });
 });
 
-const putUpstream = defineEndpoint({
-  method: 'PUT',
-  path: '/api/upstreams/:id',
-  summary: 'Put an upstream in, or change it; the document is an element of the file’s list `upstreams`',
-  tag,
-  needs: 'admin',
-  params: upstreamParams,
-  body: upstreamDocument,
-  answer: written,
-  async run(call) {
-    const { params, body, context, headers } = call;
-    // Without the version that was seen, another credential might be there than the one that is judged here.
-    const expected = neededVersion(headers);
-    const element = await context.desk.get('upstream', params.id);
-    if (element !== undefined && element.managedBy !== 'store') throw managedProblem(element);
-    await checkVersion(element ?? { kind: 'upstream', id: params.id, version: undefined }, expected, context);
-    await judgeUpstream(context.desk, params.id, body);
-    const put = await writeResource('upstream', params.id, body, call, expected);
-    return replyWith(put, { status: put.outcome === 'created' ? 201 : 200, headers: { etag: toTag(put.version) } });
-  },
+const putUpstream = implement(contract.putUpstream, async (call) => {
+  const { params, body, context, headers } = call;
+  // Without the version that was seen, another credential might be there than the one that is judged here.
+  const expected = neededVersion(headers);
+  const element = await context.desk.get('upstream', params.id);
+  if (element !== undefined && element.managedBy !== 'store') throw managedProblem(element);
+  await checkVersion(element ?? { kind: 'upstream', id: params.id, version: undefined }, expected, context);
+  await judgeUpstream(context.desk, params.id, body);
+  const put = await writeResource('upstream', params.id, body, call, expected);
+  return replyWith(put, { status: put.outcome === 'created' ? 201 : 200, headers: { etag: toTag(put.version) } });
 });
 
-const deleteUpstream = defineEndpoint({
-  method: 'DELETE',
-  path: '/api/upstreams/:id',
-  summary: 'Take an upstream out; it stays where models still use it',
-  tag,
-  needs: 'admin',
-  params: upstreamParams,
-  async run(call) {
-    await removeResource('upstream', call.params.id, call);
-    return undefined;
-  },
+const deleteUpstream = implement(contract.deleteUpstream, async (call) => {
+  await removeResource('upstream', call.params.id, call);
+  return undefined;
 });
 
-const validateUpstream = defineEndpoint({
-  method: 'POST',
-  path: '/api/upstreams/validate',
-  summary: 'Judge an upstream as `PUT` would, and write nothing',
-  tag,
-  needs: 'admin',
-  body: upstreamCheck,
-  answer: judgedUpstream,
-  async run({ body: { id, document }, context }) {
-    const { warnings, upstream } = await judgeUpstream(context.desk, id, document);
-    return { warnings: [...warnings], address: addressOf(upstream) };
-  },
+const validateUpstream = implement(contract.validateUpstream, async ({ body: { id, document }, context }) => {
+  const { warnings, upstream } = await judgeUpstream(context.desk, id, document);
+  return { warnings: [...warnings], address: addressOf(upstream) };
 });
 
-const testDraft = defineEndpoint({
-  method: 'POST',
-  path: '/api/upstreams/test',
-  summary: 'Connect to an upstream as it would be, and write nothing',
-  tag,
-  needs: 'admin',
-  body: upstreamCheck,
-  answer: testAnswer,
-  async run({ body: { id, document }, context, signal }) {
-    const { upstream } = await judgeUpstream(context.desk, id, document);
-    return test(needed(upstream), context, signal);
-  },
+const testDraft = implement(contract.testDraft, async ({ body: { id, document }, context, signal }) => {
+  const { upstream } = await judgeUpstream(context.desk, id, document);
+  return test(needed(upstream), context, signal);
 });
 
-const testUpstream = defineEndpoint({
-  method: 'POST',
-  path: '/api/upstreams/:id/test',
-  summary: 'Connect to an upstream, and say how far that came',
-  tag,
-  needs: 'editor',
-  params: upstreamParams,
-  answer: testAnswer,
-  async run({ params: { id }, context, signal }) {
-    return test(await compiled(id, context), context, signal);
-  },
+const testUpstream = implement(contract.testUpstream, async ({ params: { id }, context, signal }) => {
+  return test(await compiled(id, context), context, signal);
 });
 
 /** Bounded: a list is read by people, and some services have tens of thousands. */
 const mostModels = 5_000;
 
-const listUpstreamModels = defineEndpoint({
-  method: 'GET',
-  path: '/api/upstreams/:id/models',
-  summary: 'Ask an upstream which models it has',
-  tag,
-  needs: 'editor',
-  params: upstreamParams,
-  answer: upstreamModels,
-  async run({ params: { id }, context, signal }) {
-    const upstream = await compiled(id, context);
-    const found = await context.probe.models(upstream, signal);
-    if (found.kind === 'failed') {
-      throw new Problem('upstream_failed', { detail: `${found.problem.message} ${found.problem.advice}` });
+const listUpstreamModels = implement(contract.listUpstreamModels, async ({ params: { id }, context, signal }) => {
+  const upstream = await compiled(id, context);
+  const found = await context.probe.models(upstream, signal);
+  if (found.kind === 'failed') {
+    throw new Problem('upstream_failed', { detail: `${found.problem.message} ${found.problem.advice}` });
+  }
+  if (found.kind === 'no-list') {
+    return { listed: false, note: 'This service has no list of models; write the name as it has it.', items: [] };
+  }
+  const known = new Map<string, string[]>();
+  for (const model of context.configuration.snapshot().models.all) {
+    for (const target of model.targets) {
+      if (target.upstream.id === id) known.set(target.model, [...(known.get(target.model) ?? []), model.id]);
     }
-    if (found.kind === 'no-list') {
-      return { listed: false, note: 'This service has no list of models; write the name as it has it.', items: [] };
-    }
-    const known = new Map<string, string[]>();
-    for (const model of context.configuration.snapshot().models.all) {
-      for (const target of model.targets) {
-        if (target.upstream.id === id) known.set(target.model, [...(known.get(target.model) ?? []), model.id]);
-      }
-    }
-    const items = found.models
-      .slice(0, mostModels)
-      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-      .map((model) => ({
-        id: model.id,
-        operations: model.operations === undefined ? null : [...model.operations],
-        models: known.get(model.id) ?? [],
-      }));
-    const more = found.models.length - items.length;
-    return { listed: true, note: more > 0 ? `${more} more are left out; write their names.` : null, items };
-  },
+  }
+  const items = found.models
+    .slice(0, mostModels)
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map((model) => ({
+      id: model.id,
+      operations: model.operations === undefined ? null : [...model.operations],
+      models: known.get(model.id) ?? [],
+    }));
+  const more = found.models.length - items.length;
+  return { listed: true, note: more > 0 ? `${more} more are left out; write their names.` : null, items };
 });
 
 /** The one in force, or where it was only just written, as it will be. */
@@ -223,7 +138,7 @@ async function test(upstream: Upstream, { probe }: AdminContext, signal: AbortSi
   };
 }
 
-export const upstreamEndpoints = [
+export default [
   listUpstreams,
   getUpstream,
   putUpstream,
