@@ -14,6 +14,9 @@ const features = [
 ];
 const tests = '\\.test\\.ts$';
 
+/** In src/admin: shapes, paths and roles, and nothing that acts on them. */
+const saidOfEndpoints = '([^/]+/contract/|shapes/|endpoint\\.ts$|roles\\.ts$|playground/routes\\.ts$)';
+
 const featureRules = features.map((feature) => ({
   name: `${feature}-stands-alone`,
   comment:
@@ -117,6 +120,17 @@ module.exports = {
       severity: 'error',
       from: { path: '^(console/src/|src/admin/contract\\.ts$)', pathNot: tests },
       to: { path: '^src/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'what-can-be-asked-is-data',
+      comment:
+        'The console checks its calls by the types of what can be asked: what is done then, in Node.js, stands in endpoints/.',
+      severity: 'error',
+      from: { path: `^src/admin/${saidOfEndpoints}`, pathNot: tests },
+      to: {
+        path: '^src/|^node:',
+        pathNot: `^src/(core|lib)/|^src/admin/${saidOfEndpoints}`,
+      },
     },
     {
       name: 'the-server-needs-no-console',

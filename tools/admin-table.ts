@@ -1,9 +1,9 @@
 /** The table of docs/admin-api.md, from the endpoints themselves. */
 
 import { toTemplate } from '../src/admin/api/openapi.ts';
-import type { AnyEndpoint } from '../src/admin/endpoint.ts';
+import type { Endpoint } from '../src/admin/endpoint.ts';
 
-export function renderEndpoints(endpoints: readonly AnyEndpoint[]): string {
+export function renderEndpoints(endpoints: readonly Endpoint[]): string {
   const tags = [...new Set(endpoints.map(({ tag }) => tag))];
   return tags
     .map((tag) =>
@@ -15,7 +15,7 @@ export function renderEndpoints(endpoints: readonly AnyEndpoint[]): string {
     .join('\n\n');
 }
 
-function section(tag: string, endpoints: readonly AnyEndpoint[]): string {
+function section(tag: string, endpoints: readonly Endpoint[]): string {
   const rows = endpoints.map(
     ({ method, path, needs, proof, summary }) =>
       `| \`${method} ${toTemplate(path)}\` | ${needs}${proof === true ? ' + proof' : ''} | ${summary.replaceAll('|', '\\|')} |`,

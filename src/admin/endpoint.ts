@@ -69,6 +69,3 @@ export function defineEndpoint<
 >(endpoint: Endpoint<M, Path, P, Q, B, A>): Endpoint<M, Path, P, Q, B, A> {
   return Object.freeze(endpoint);
 }
-
-/** Any endpoint, whatever its shapes. */
-export type AnyEndpoint = Endpoint;

@@ -3,7 +3,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { checkProof } from '../access/proof.ts';
 import type { Caller } from '../caller.ts';
-import type { AnyEndpoint } from '../endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
 import { Problem } from '../problem.ts';
 import { reaches } from '../roles.ts';
 
@@ -16,7 +16,7 @@ interface Circumstances {
 }
 
 export function checkAccess(
-  { needs, proof, method }: AnyEndpoint,
+  { needs, proof, method }: Endpoint,
   caller: Caller,
   request: Request,
   { consoleUrl, nowMs }: Circumstances,

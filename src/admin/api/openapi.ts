@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document of the admin API, drawn from the endpoints' own shapes. */
 
 import * as z from 'zod';
-import type { AnyEndpoint } from '../endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
 import { type ProblemCode, problemTable } from '../problem.ts';
 import { type Needed, roleFacts, roles } from '../roles.ts';
 import { csrfHeader } from './gate.ts';
@@ -11,7 +11,7 @@ type Json = Record<string, unknown>;
 /** Parts of a path that an endpoint has beside its parameters: `/api/models/:id` to `/api/models/{id}`. */
 export const toTemplate = (path: string): string => path.replace(/:(\w+)(\{[^}]*\})?/g, '{$1}');
 
-export function toAdminDocument(endpoints: readonly AnyEndpoint[], version: string): Json {
+export function toAdminDocument(endpoints: readonly Endpoint[], version: string): Json {
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
     const template = toTemplate(endpoint.path);
@@ -63,7 +63,7 @@ function about(): string {
 const signedIn = [{ session: [] }, { bearer: [] }];
 const signedInToWrite = [{ session: [], csrf: [] }, { bearer: [] }];
 
-function toOperation(endpoint: AnyEndpoint): Json {
+function toOperation(endpoint: Endpoint): Json {
   const { summary, tag, needs } = endpoint;
   const parameters = [...toParameters(endpoint), ...toHeaderParameters(endpoint)];
   return {
@@ -81,13 +81,13 @@ function toOperation(endpoint: AnyEndpoint): Json {
 }
 
 /** What takes fresh proof is for no token. */
-function securityOf({ method, needs, proof }: AnyEndpoint): Json {
+function securityOf({ method, needs, proof }: Endpoint): Json {
   if (needs === 'anyone') return { security: [] };
   if (method === 'GET') return {};
   return { security: proof === true ? signedInToWrite.slice(0, 1) : signedInToWrite };
 }
 
-function whoMay({ needs, proof }: AnyEndpoint): string {
+function whoMay({ needs, proof }: Endpoint): string {
   const who = whoReaches(needs);
   return proof === true ? `${who} Takes fresh proof, and no API token.` : who;
 }
@@ -99,7 +99,7 @@ function whoReaches(needs: Needed): string {
 }
 
 /** `GET /api/ledger/:id/capture` is `getLedgerByIdCapture`: unique, as method and path together are. */
-function toOperationId({ method, path }: Pick<AnyEndpoint, 'method' | 'path'>): string {
+function toOperationId({ method, path }: Pick<Endpoint, 'method' | 'path'>): string {
   const words = toTemplate(path)
     .split('/')
     .filter((part) => part !== '' && part !== 'api')
@@ -107,7 +107,7 @@ function toOperationId({ method, path }: Pick<AnyEndpoint, 'method' | 'path'>): 
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-function toParameters({ path, params, query }: AnyEndpoint): Json[] {
+function toParameters({ path, params, query }: Endpoint): Json[] {
   const named = properties(params);
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
@@ -134,7 +134,7 @@ const header = (name: string, description: string): Json => ({
   schema: { type: 'string' },
 });
 
-function toHeaderParameters({ method, once, streams }: AnyEndpoint): Json[] {
+function toHeaderParameters({ method, once, streams }: Endpoint): Json[] {
   const headers: Json[] = [];
   if (method === 'PUT') {
     headers.push(header('If-Match', 'The version that you saw, as its ETag; a change needs it.'));
@@ -145,7 +145,7 @@ function toHeaderParameters({ method, once, streams }: AnyEndpoint): Json[] {
   return headers;
 }
 
-function toRequestBody({ method, body, streams }: AnyEndpoint): Json {
+function toRequestBody({ method, body, streams }: Endpoint): Json {
   if (body !== undefined) {
     const content = { 'application/json': { schema: toSchema(body, 'input') } };
     return { requestBody: { required: !body.isOptional(), content } };
@@ -157,7 +157,7 @@ function toRequestBody({ method, body, streams }: AnyEndpoint): Json {
   return {};
 }
 
-function toSuccess({ status, answer, streams }: AnyEndpoint): Json {
+function toSuccess({ status, answer, streams }: Endpoint): Json {
   const types = {
     ...(answer === undefined ? {} : { 'application/json': { schema: toSchema(answer, 'output') } }),
     ...(streams === undefined ? {} : { [streams]: { schema: { type: 'string' } } }),

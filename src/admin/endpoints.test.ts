@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { tags } from './endpoint.ts';
+import { endpoints } from './endpoints.ts';
+
+const folder = import.meta.dirname;
+const toName = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`;
+
+/** What each file of a feature's `contract/` says can be asked. */
+async function readContracts(): Promise<Map<string, string[]>> {
+  const paths = await readdir(folder, { recursive: true });
+  const contracts = new Map<string, string[]>();
+  for (const path of paths.filter((one) => /^[a-z-]+[/\\]contract[/\\][a-z-]+\.ts$/.test(one))) {
+    const values: unknown[] = Object.values(await import(join(folder, path)));
+    contracts.set(path, values.filter(isEndpoint).map(toName));
+  }
+  return contracts;
+}
+
+const isEndpoint = (value: unknown): value is { method: string; path: string } =>
+  typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'needs' in value;
+
+test('what is said can be asked is done by an endpoint, and the other way round', async () => {
+  const said = [...(await readContracts()).values()].flat();
+  const done = endpoints.map(toName).filter((name) => name !== 'GET /api/openapi.json');
+  assert.ok(done.length > 70);
+  assert.deepEqual(done.toSorted(), said.toSorted());
+});
+
+test('endpoints stand together by tag, in the order of the document', () => {
+  assert.deepEqual([...new Set(endpoints.map(({ tag }) => tag))], [...tags]);
+});
