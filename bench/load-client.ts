@@ -42,6 +42,8 @@ class Connection {
     });
     this.#socket.on('data', (bytes: Buffer) => {
       receivedBytes += bytes.length;
+      // A server that has waited long enough for a request says so before it closes: nobody asked.
+      if (!this.#busy) return;
       this.#take(this.#held === undefined ? bytes : Buffer.concat([this.#held, bytes]));
     });
     this.#socket.on('error', () => undefined); // counted at 'close'
