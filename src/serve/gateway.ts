@@ -1,6 +1,6 @@
 /** Opens what one serving process needs, and closes it again where something of it cannot be had. */
 
-import { countBuffersWithHeap, packMemory } from '../admission/memory.ts';
+import { countBuffersWithHeap, keepThreadsSmall, packMemory } from '../admission/memory.ts';
 import type { Store } from '../core/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import type { Listening } from '../http/listener.ts';
@@ -38,6 +38,7 @@ const storePatienceMs = 10_000;
 
 /** It does not keep the event loop waiting. */
 export function openStoreToServe(url: string, { cwd, stderr }: Pick<Surroundings, 'cwd' | 'stderr'>): Promise<Store> {
+  keepThreadsSmall();
   const onRetry = (sentence: string): void => stderr(`postern: ${sentence}`);
   return openStore(url, { cwd, inThread: true, patienceMs: storePatienceMs, onRetry });
 }
