@@ -1,5 +1,7 @@
 /** Gathers the beginnings of what was asked and answered, for exchanges whose key has it kept; nobody else has one of these. */
 
+import { Buffer } from 'node:buffer';
+
 /** Of each body so much is kept. */
 export const mostKeptBytes = 64 * 1024;
 /** Gathered beyond that, so that a secret that begins before the cut can be told as one. */

@@ -1,5 +1,6 @@
 /** One call to one target, and the ways it can end. */
 
+import type { Buffer } from 'node:buffer';
 import type { CallBody } from './call-body.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Offer } from './family.ts';

@@ -1,5 +1,6 @@
 /** Reads a request body once, whole, under a limit and in the room that it has; undoes its compression, under the same limit. */
 
+import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { Room } from '../core/room.ts';
 import type { WireFault } from '../wire/fault.ts';

@@ -1,5 +1,6 @@
 /** Undoes the compression of a request body while it comes, and no faster than it is undone. */
 
+import { Buffer } from 'node:buffer';
 import type { Transform } from 'node:stream';
 import {
   constants,

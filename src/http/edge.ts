@@ -1,5 +1,7 @@
 /** Where requests come in: judges framing, route and method, answers what needs no upstream, and turns every error into an answer. */
 
+import type { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
 import { GatewayError } from '../core/errors.ts';
 import { Exchange } from '../core/exchange.ts';
 import { loopHeader, withOwnMark } from '../core/loop-mark.ts';

@@ -1,5 +1,6 @@
 /** Writes an error in the one shape that every error of the gateway has, with what clients of another service read beside it. */
 
+import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
 import { besideError } from '../core/error-shape.ts';
 import type { GatewayError } from '../core/errors.ts';

@@ -1,5 +1,6 @@
 /** Puts the pieces of a body together, in memory that was asked for before it is used, and given back as soon as it is not. */
 
+import { Buffer } from 'node:buffer';
 import type { Room } from '../core/room.ts';
 import { atOnce, inTurns } from '../lib/turns.ts';
 

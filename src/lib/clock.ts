@@ -1,5 +1,7 @@
 /** The two clocks: one that tells the time of day and may jump, one that only ever goes forward. */
 
+import { performance } from 'node:perf_hooks';
+
 export interface Clock {
   /** Milliseconds since the epoch: for what people and other machines read. */
   nowMs(): number;

@@ -1,6 +1,6 @@
 /** Server-sent events out of bytes that come in any pieces. */
 
-import { isUtf8 } from 'node:buffer';
+import { Buffer, isUtf8 } from 'node:buffer';
 
 export interface StreamEvent {
   /** Empty where it has none. */

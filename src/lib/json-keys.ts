@@ -1,5 +1,6 @@
 /** Which top-level keys of a JSON object are watched, and whether a key in a body is one of them. */
 
+import { Buffer } from 'node:buffer';
 import { BACKSLASH, LOWER_U, longestEscapeBytes } from './json-tokens.ts';
 
 /** Compiled once; asked for every key at the top level. */

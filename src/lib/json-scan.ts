@@ -1,6 +1,6 @@
 /** Scans a JSON body on its bytes: is it valid, and where are the top-level fields that matter. No objects are built. */
 
-import { isUtf8 } from 'node:buffer';
+import { Buffer, isUtf8 } from 'node:buffer';
 import type { WatchedKeys } from './json-keys.ts';
 import type { JsonField, JsonFields, JsonScan } from './json-result.ts';
 import { JsonScanner } from './json-scanner.ts';

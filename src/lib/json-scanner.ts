@@ -1,5 +1,6 @@
 /** The state machine that walks over one JSON document and notes the top-level fields that are watched. */
 
+import { Buffer } from 'node:buffer';
 import { matchKey, UNWATCHED, type WatchedKeys } from './json-keys.ts';
 import {
   ARRAY,

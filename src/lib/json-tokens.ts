@@ -7,6 +7,8 @@
  * text and digits are read four at a time, which is what makes a loop in JavaScript keep up with `JSON.parse`.
  */
 
+import { Buffer } from 'node:buffer';
+
 export const SPACE = 0x20;
 export const QUOTE = 0x22;
 const PLUS = 0x2b;

@@ -3,6 +3,8 @@
  * occurrence of even the shortest text cannot lie between two steps.
  */
 
+import { Buffer } from 'node:buffer';
+
 /** Bytes that are read at a step. */
 const blockBytes = 4;
 /** So few blocks are hit by chance then, and the table stays in the processor's first caches. */

@@ -1,5 +1,6 @@
 /** Texts sealed under a key that is kept elsewhere: AES-256-GCM, each bound to the place that it was sealed for. */
 
+import { Buffer } from 'node:buffer';
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
 /** One key seals; it and the others open. */

@@ -1,5 +1,7 @@
 /** How a secret may look when an upstream repeats it in an answer, and which secrets are worth looking for. */
 
+import { Buffer } from 'node:buffer';
+
 /** A shorter text stands in innocent answers too often, and a shorter spelling too. */
 export const shortestSecretBytes = 8;
 /** In what succeeds, where any text may stand, chance has to be out of the question. */

@@ -1,5 +1,7 @@
 /** Sockets of this machine in the place of an origin: `unix:/run/x.sock:`, before which nothing and behind which a path stands. */
 
+import { Buffer } from 'node:buffer';
+
 /** What stands in `Host`, and in the URLs that are signed: such a service has no name. */
 export const socketHost = 'localhost';
 

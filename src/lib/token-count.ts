@@ -1,5 +1,6 @@
 /** How many tokens a text has in one of OpenAI's vocabularies: byte pairs, merged by rank. */
 
+import { Buffer } from 'node:buffer';
 import { type Encoding, encodingOf, type Vocabulary } from './token-ids.ts';
 import { inTurns } from './turns.ts';
 

@@ -1,5 +1,6 @@
 /** Text from lists of token IDs. The vocabularies are large, and loaded when the first one is asked for. */
 
+import { Buffer } from 'node:buffer';
 import type { TiktokenBPE } from 'js-tiktoken/lite';
 import { inTurns } from './turns.ts';
 

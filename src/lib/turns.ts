@@ -1,5 +1,7 @@
 /** Long work in turns: all of it together gets a slice of each turn of the event loop, so that everybody else goes on meanwhile. */
 
+import { performance } from 'node:perf_hooks';
+
 /** What is shorter is no work that others would notice. */
 const sliceMs = 4;
 

@@ -1,5 +1,7 @@
 /** Undoes what serialisers escape: in JSON, in URLs, in HTML, and in the strings of programming languages. */
 
+import { Buffer } from 'node:buffer';
+
 const BACKSLASH = 0x5c;
 const PERCENT = 0x25;
 const AMPERSAND = 0x26;

@@ -1,5 +1,7 @@
 /** One HTTP call to an upstream, from the first byte sent to the last byte received, under the contract's timeouts. */
 
+import { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
 import type {
   Answer,
   AnswerSink,

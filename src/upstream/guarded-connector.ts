@@ -2,6 +2,7 @@
 
 import { lookup as lookUp } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import type { AddressRule } from '../lib/address-rule.ts';
 import {
   type Connector,

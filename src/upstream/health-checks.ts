@@ -1,5 +1,6 @@
 /** Asks upstreams from time to time whether they are there. */
 
+import type { Buffer } from 'node:buffer';
 import { loopHeader } from '../core/loop-mark.ts';
 import type { HealthCheck, Upstream } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -1,6 +1,8 @@
 /** Answers a call in this process, for families that need no network, in the shape of any other answer. */
 
+import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import type { MadeAnswer } from '../core/family.ts';
 import type { Answer, AnswerSink, Call, CallEnd, ClientWork, Failure, Outcome, Transport } from '../core/outcome.ts';
 import { traceOf } from '../lib/thrown.ts';

@@ -1,6 +1,8 @@
 /** Tests an upstream on a connection of its own, step by step, and asks it which models it has. Nothing of it is kept. */
 
+import { Buffer } from 'node:buffer';
 import { isIP, type LookupFunction } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import { type ListedModel, type SigningGround, withOptions } from '../core/family.ts';
 import { loopHeader } from '../core/loop-mark.ts';
 import type { Credential, Upstream } from '../core/snapshot.ts';

@@ -1,5 +1,6 @@
 /** Which proxy leads to an origin, as the environment says: HTTPS_PROXY, http_proxy and NO_PROXY. */
 
+import { Buffer } from 'node:buffer';
 import { type BlockList, isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { toAddressRange, toBlockList } from '../lib/address-range.ts';

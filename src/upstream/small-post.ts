@@ -1,5 +1,6 @@
 /** A small request of our own, such as for a token: one try, a few seconds, a short answer. */
 
+import { Buffer } from 'node:buffer';
 import type { SigningTools } from '../core/family.ts';
 import type { AddressRule } from '../lib/address-rule.ts';
 import { exchange } from '../wire/exchange.ts';

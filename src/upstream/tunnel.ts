@@ -1,5 +1,6 @@
 /** Opens connections through an HTTP proxy, which is asked once (CONNECT) and then only passes bytes on. */
 
+import { Buffer } from 'node:buffer';
 import { isIP, connect as openTcp, type Socket } from 'node:net';
 import { connect as openTls } from 'node:tls';
 import {

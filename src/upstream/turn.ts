@@ -1,5 +1,6 @@
 /** One turn at a target: its place among the calls of the upstream, and what its end says of target and credential. */
 
+import { performance } from 'node:perf_hooks';
 import type { Candidate, Turn } from '../core/dispatch.ts';
 import type { CallEnd, ClientWork, Failure, Listening } from '../core/outcome.ts';
 import type { Credential } from '../core/snapshot.ts';

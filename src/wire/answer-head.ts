@@ -1,5 +1,6 @@
 /** Reads the head of an answer: its status, its fields, and how its body is framed. What could be read in two ways is refused. */
 
+import type { Buffer } from 'node:buffer';
 import { cr, inValue, lf, space } from './characters.ts';
 import { malformed, type WireFault } from './fault.ts';
 import { type FieldLimits, Fields, readFields } from './fields.ts';

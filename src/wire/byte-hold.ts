@@ -1,5 +1,7 @@
 /** Keeps bytes that come in pieces of any size, each copied once or twice however small they are. */
 
+import { Buffer } from 'node:buffer';
+
 const firstBlockBytes = 1024;
 const nothing = Buffer.alloc(0);
 

@@ -1,5 +1,6 @@
 /** Reads a body in chunks: the data as it stands in the segments that came, and the trailers at its end. */
 
+import { Buffer } from 'node:buffer';
 import { cr, hexValues, lf, semicolon } from './characters.ts';
 import { type ExtensionPart, mayEndBehind, nextPart } from './chunk-extension.ts';
 import { malformed, tooLarge, type WireFault } from './fault.ts';

@@ -1,5 +1,6 @@
 /** One request with its answer, from the side of whoever asks. */
 
+import { Buffer } from 'node:buffer';
 import { inToken } from './characters.ts';
 import { toFieldLines } from './head-writer.ts';
 

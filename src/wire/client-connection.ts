@@ -1,6 +1,8 @@
 /** One connection to a server, and the one call at a time that is made on it. */
 
+import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import { type AnswerHead, readAnswerHead } from './answer-head.ts';
 import { ChunkReader } from './chunks.ts';
 import type { CallHolder, ClientCall } from './client-call.ts';

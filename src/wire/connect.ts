@@ -1,5 +1,6 @@
 /** Opens connections: TCP or a socket of this machine, and TLS on either, within a time. */
 
+import type { Buffer } from 'node:buffer';
 import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as openTls, type TLSSocket } from 'node:tls';
 import { BrokenConnectionError, ConnectTimeoutError } from './client-errors.ts';

@@ -1,5 +1,6 @@
 /** A small request of our own: one try, a limit of time and of bytes, and the answer in one piece. */
 
+import { Buffer } from 'node:buffer';
 import type { AnswerHandler, ClientCall, ClientRequest } from './client-call.ts';
 import type { ClientPool } from './client-pool.ts';
 

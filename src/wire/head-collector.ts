@@ -1,5 +1,6 @@
 /** Collects the bytes of a message head, however they are cut into segments, and finds its end. */
 
+import { Buffer } from 'node:buffer';
 import { ByteHold } from './byte-hold.ts';
 import { cr, inToken, isForbidden, lf } from './characters.ts';
 import { malformed, tooLarge, type WireFault } from './fault.ts';

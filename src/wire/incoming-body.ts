@@ -1,5 +1,6 @@
 /** The body of one request as it comes: for whoever reads it, and thrown away where nobody wants it any more. */
 
+import type { Buffer } from 'node:buffer';
 import { ChunkReader } from './chunks.ts';
 import type { WireFault } from './fault.ts';
 import type { RequestSink } from './server-request.ts';

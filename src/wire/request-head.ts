@@ -1,5 +1,6 @@
 /** Reads the head of a request: what it asks for, its fields, and how its body is framed. What could be read in two ways is refused. */
 
+import type { Buffer } from 'node:buffer';
 import { cr, inTarget, inToken, lf, space } from './characters.ts';
 import { ambiguous, malformed, type WireFault } from './fault.ts';
 import { type FieldLimits, Fields, readFields } from './fields.ts';

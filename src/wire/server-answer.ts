@@ -1,5 +1,6 @@
 /** What is answered to one request: head, body, trailers. Head and what comes with it leave in one write. */
 
+import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { DateLine, toFieldLines, toReason } from './head-writer.ts';

@@ -1,6 +1,8 @@
 /** One connection of a client: its requests, one at a time, the time that each part may take, and its orderly end. */
 
+import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import { ByteHold } from './byte-hold.ts';
 import { malformed, type WireFault } from './fault.ts';
 import { HeadCollector } from './head-collector.ts';

@@ -1,5 +1,6 @@
 /** A request as it came: its head at once, its body to whoever wants to read it. */
 
+import type { Buffer } from 'node:buffer';
 import type { WireFault } from './fault.ts';
 import type { Fields } from './fields.ts';
 import type { RequestHead } from './request-head.ts';

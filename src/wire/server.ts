@@ -1,6 +1,7 @@
 /** A listening HTTP/1.1 server, with or without TLS: its connections, and their orderly end. */
 
 import { createServer as createPlainServer, type Server, type Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import { createServer as createSecureServer, type TlsOptions } from 'node:tls';
 import { ServerConnection } from './server-connection.ts';
 import type { Served, ServerHandler, ServerHouse, ServerSettings } from './server-house.ts';

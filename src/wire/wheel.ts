@@ -1,5 +1,7 @@
 /** One clock for all that may take too long: it looks often enough, and costs a number where a time is only moved. */
 
+import { performance } from 'node:perf_hooks';
+
 export interface Timed {
   /** On the monotonic clock; it may move while it is on the wheel, and is looked at when the old time has come. */
   dueMs: number;
