@@ -1,5 +1,6 @@
 /** Finds the API key that a request carries. */
 
+import { Buffer } from 'node:buffer';
 import type { RequestHeaders } from '../core/request-headers.ts';
 import { unauthorized } from './access.ts';
 

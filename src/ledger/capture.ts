@@ -1,5 +1,6 @@
 /** What the ledger keeps of bodies, where an operator switched that on for a key: beginnings, with what is secret taken out. */
 
+import type { Buffer } from 'node:buffer';
 import { type Captured, mostKeptBytes } from '../core/captured.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Capture } from '../core/ledger-row.ts';

@@ -1,5 +1,6 @@
 /** What the journal asks of the file system, in one place, so that a test can let every single step fail. */
 
+import type { Buffer } from 'node:buffer';
 import {
   closeSync,
   fstatSync,

@@ -1,5 +1,6 @@
 /** A frame: what was written in one turn of the event loop, with a head by which a reader knows that it is whole. */
 
+import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 
 /**

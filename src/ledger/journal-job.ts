@@ -1,5 +1,6 @@
 /** What the journal has to write, and who waits for it. */
 
+import { Buffer } from 'node:buffer';
 import type { FramePlace } from './journal-records.ts';
 
 /** What waits for the same write. */

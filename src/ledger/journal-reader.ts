@@ -1,5 +1,6 @@
 /** Reads a journal for the import: joins intents with settlements, and says what became of those that have none. */
 
+import type { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ImportedRow, JournalPosition } from '../core/store.ts';

@@ -1,5 +1,6 @@
 /** A segment: a file of fixed size, filled with zeros beforehand, in which frames follow one another. */
 
+import { Buffer } from 'node:buffer';
 import { join } from 'node:path';
 import { codeOf } from '../lib/thrown.ts';
 import type { JournalFiles } from './journal-files.ts';

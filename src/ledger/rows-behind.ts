@@ -1,5 +1,6 @@
 /** Counts the rows that stand in a journal and are not in the store yet, reading each frame once however often it is asked. */
 
+import { Buffer } from 'node:buffer';
 import type { JournalPosition } from '../core/store.ts';
 import type { SegmentReader } from './journal-segment.ts';
 

@@ -1,5 +1,6 @@
 /** Asks one target after another until an answer may pass to the client. The client has seen nothing yet. */
 
+import { performance } from 'node:perf_hooks';
 import { noCaps } from '../core/caps.ts';
 import { type Dispatcher, isTurn, Tried, type Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';

@@ -1,5 +1,6 @@
 /** A fingerprint of a request body, to tell apart the bodies that an upstream failed on without keeping them. */
 
+import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
 
 /** What is longer is told apart by its two ends: on a body of megabytes nobody waits for more. */

@@ -1,5 +1,6 @@
 /** Which field of the client's request an upstream speaks of, in whatever words and however deep. */
 
+import type { Buffer } from 'node:buffer';
 import type { Candidate } from '../core/dispatch.ts';
 import { compileWatchedKeys, scanJson, scanJsonInTurns } from '../lib/json-scan.ts';
 import type { ErrorReader } from './foreign-error.ts';

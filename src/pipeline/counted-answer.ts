@@ -1,5 +1,6 @@
 /** A stream whose count was asked for by the gateway: the event that holds nothing else is read here, and left out for the client. */
 
+import { Buffer } from 'node:buffer';
 import type { Answer, Failure } from '../core/outcome.ts';
 import type { Usage } from '../core/usage.ts';
 import { EventStream } from '../lib/event-stream.ts';

@@ -1,5 +1,6 @@
 /** Decompresses an upstream's body (gzip, deflate, br, zstd) for those who have to look into it. */
 
+import type { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
 import {
   brotliDecompress,

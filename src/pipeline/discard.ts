@@ -1,5 +1,6 @@
 /** Lets go of an answer that nobody gets: what is short is read to its end, so that its connection can be used again. */
 
+import type { Buffer } from 'node:buffer';
 import type { Answer, AnswerSink } from '../core/outcome.ts';
 
 const worthReadingBytes = 64 * 1024;

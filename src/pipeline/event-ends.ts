@@ -1,5 +1,7 @@
 /** Where the events of a stream end, in bytes that come in pieces: behind each empty line, however its lines end. */
 
+import type { Buffer } from 'node:buffer';
+
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 

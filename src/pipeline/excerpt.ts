@@ -1,5 +1,7 @@
 /** Keeps the first and the last bytes of a stream, by reference: taking a chunk neither copies nor reads it. */
 
+import { Buffer } from 'node:buffer';
+
 /** Room for what upstreams put before their vectors and results. */
 const headBytes = 4 * 1024;
 /** Room for what they put after them, and for the last events of a stream. */

@@ -1,5 +1,6 @@
 /** An upstream's error in our words, with its own beside them. */
 
+import { Buffer } from 'node:buffer';
 import type { Candidate } from '../core/dispatch.ts';
 import { besideError } from '../core/error-shape.ts';
 import { upstreamError } from '../core/errors.ts';

@@ -1,5 +1,6 @@
 /** Halves of surrogate pairs: JSON can write them (`\ud800`), and some upstreams' parsers fail on them. */
 
+import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { Question } from './question.ts';
 

@@ -1,5 +1,6 @@
 /** An answer of which nothing is handed on before its beginning was looked at. */
 
+import { Buffer } from 'node:buffer';
 import type { Answer, AnswerSink, Failure } from '../core/outcome.ts';
 
 /** Errors are short: of nearly all this is everything. */

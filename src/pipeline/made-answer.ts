@@ -1,5 +1,6 @@
 /** An answer whose whole body was made here, in the shape of any other answer. */
 
+import type { Buffer } from 'node:buffer';
 import type { Answer, AnswerSink } from '../core/outcome.ts';
 import type { Translated } from '../core/translation.ts';
 

@@ -1,5 +1,6 @@
 /** An answer that is looked at as it passes: what it does not change of the one within, and how that one is read. */
 
+import type { Buffer } from 'node:buffer';
 import type { Answer, AnswerSink, Failure } from '../core/outcome.ts';
 import type { Translated } from '../core/translation.ts';
 

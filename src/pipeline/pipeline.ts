@@ -1,5 +1,7 @@
 /** The request in reading order: admit, read, find the model, plan, attempt, relay. */
 
+import type { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
 import { wholeBodyBytes } from '../core/call-body.ts';
 import { Captured } from '../core/captured.ts';
 import { GatewayError } from '../core/errors.ts';

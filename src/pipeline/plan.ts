@@ -1,5 +1,6 @@
 /** Works out who may serve an exchange, and writes the call to each. Pure: no clock, no I/O. */
 
+import { Buffer } from 'node:buffer';
 import { type CallBody, withSpan } from '../core/call-body.ts';
 import type { Candidate, Course, Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';

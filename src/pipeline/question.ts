@@ -1,5 +1,6 @@
 /** Reads what a client asks from the bytes of its body: required fields and their kinds, and the model's name. */
 
+import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { Route } from '../core/route.ts';
 import type { RerankShape } from '../core/translation.ts';

@@ -1,5 +1,6 @@
 /** Passes an answer on as it comes: head, chunks under back-pressure, trailers. What breaks stays visibly broken. */
 
+import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer, AnswerSink, ClientWork, Failure } from '../core/outcome.ts';

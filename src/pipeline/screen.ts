@@ -1,5 +1,6 @@
 /** Sees to it that no answer passes that repeats the upstream's credential: an error is held back, a success is watched as it passes. */
 
+import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer, Failure } from '../core/outcome.ts';

@@ -1,5 +1,6 @@
 /** The search for credentials of an upstream in its answers, made ready once for each credential. */
 
+import { Buffer } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Turn } from '../core/dispatch.ts';
 import type { Credential } from '../core/snapshot.ts';

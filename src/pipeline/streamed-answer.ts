@@ -1,5 +1,6 @@
 /** A stream of events in the client's shape, made event by event of the upstream's as it comes. */
 
+import { Buffer } from 'node:buffer';
 import type { Answer, AnswerSink, Failure } from '../core/outcome.ts';
 import { type StreamReader, type Translated, Unfit } from '../core/translation.ts';
 import { EventStream, EventStreamError, type StreamEvent } from '../lib/event-stream.ts';

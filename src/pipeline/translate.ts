@@ -1,5 +1,6 @@
 /** Puts a client's question into the words of an upstream that has a wire format of its own. */
 
+import type { Buffer } from 'node:buffer';
 import type { Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { SigningGround } from '../core/family.ts';

@@ -1,5 +1,7 @@
 /** Asks an upstream in its own wire format, in as many calls as it takes, and makes of its answers one for the client. */
 
+import { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
 import type { Turn } from '../core/dispatch.ts';
 import { type SigningGround, type SigningTools, withOptions } from '../core/family.ts';
 import type { Answer, Call, CallEnd, ClientWork, Failure, Outcome, Transport } from '../core/outcome.ts';

@@ -1,5 +1,6 @@
 /** Asks an upstream to count a stream where its client did not: `stream_options.include_usage`, set in the bytes of the call. */
 
+import { performance } from 'node:perf_hooks';
 import { type CallBody, lengthOf, withSpan } from '../core/call-body.ts';
 import type { Call } from '../core/outcome.ts';
 import type { Target } from '../core/snapshot.ts';

@@ -1,5 +1,6 @@
 /** Finds an upstream's own count in what is kept of an answer, without reading what lies between. */
 
+import { Buffer } from 'node:buffer';
 import type { Usage } from '../core/usage.ts';
 import { compileWatchedKeys, scanJson, scanJsonHead } from '../lib/json-scan.ts';
 import type { Excerpt } from './excerpt.ts';

@@ -1,5 +1,6 @@
 /** Observes what an upstream says it counted, from the first and last bytes of an answer as it passes. */
 
+import type { Buffer } from 'node:buffer';
 import type { Transform } from 'node:stream';
 import {
   constants,

@@ -1,5 +1,6 @@
 /** An answer that is searched chunk by chunk as it passes, and is cut where something begins that no client may see. */
 
+import { Buffer } from 'node:buffer';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer, Failure } from '../core/outcome.ts';
 import type { Usage } from '../core/usage.ts';

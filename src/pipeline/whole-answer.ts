@@ -1,5 +1,6 @@
 /** Reads an answer to its end, decoded, as far as it may be long. */
 
+import { Buffer } from 'node:buffer';
 import type { Answer, AnswerSink, Failure } from '../core/outcome.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import type { AnswerRoom } from './answer-room.ts';

@@ -1,5 +1,6 @@
 /** Parses an upstream's answer in its own wire format as one JSON document. */
 
+import type { Buffer } from 'node:buffer';
 import { Unfit } from '../core/translation.ts';
 import { type Json, JsonTextError, parseJsonInTurns } from '../lib/json-text.ts';
 

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
+import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { createAccess } from '../admin/access/access.ts';
 import { createOidcDesk } from '../admin/access/oidc-desk.ts';

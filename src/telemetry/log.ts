@@ -1,5 +1,7 @@
 /** The structured log: JSON lines, and one line for each request. */
 
+import { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
 import { destination, type Logger, pino } from 'pino';
 import type { Exchange } from '../core/exchange.ts';
 import type { Log } from '../core/log.ts';

@@ -1,5 +1,6 @@
 /** Sends an alert to a webhook: one try, a few seconds, no redirects; what it answers beyond its status is nobody's business. */
 
+import { Buffer } from 'node:buffer';
 import type { AlertWebhook } from '../../core/snapshot.ts';
 import type { Connector } from '../../wire/connect.ts';
 import { exchange } from '../../wire/exchange.ts';

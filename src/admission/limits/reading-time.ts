@@ -3,6 +3,8 @@
  * this process does meanwhile, for however long, makes nobody late.
  */
 
+import { performance } from 'node:perf_hooks';
+
 /** `leftAtMs`: when the question left, on the clock of `performance`. */
 type OnOverdue = (leftAtMs: number) => void;
 

@@ -1,5 +1,6 @@
 /** The connection to Redis, and whether it may be asked: it is while it answers in time, and is tried again by itself otherwise. */
 
+import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../../core/log.ts';
 import { reasonOf } from '../../lib/thrown.ts';

@@ -1,6 +1,7 @@
 /** The worker processes: forked, asked, told, replaced when they die, and counted on until the last has gone. */
 
 import cluster, { type Worker } from 'node:cluster';
+import { performance } from 'node:perf_hooks';
 import type { HouseDesk } from '../../admission/limits/house-desk.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
 import type { Log } from '../../core/log.ts';

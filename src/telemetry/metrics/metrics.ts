@@ -3,6 +3,7 @@
  * request there are only additions on what is at hand.
  */
 
+import { performance } from 'node:perf_hooks';
 import {
   type BudgetPeriod,
   budgetPeriods,

@@ -1,7 +1,7 @@
 /** What the process says of itself: processor, memory, how late its timers fire, garbage collection. */
 
 import { readdirSync } from 'node:fs';
-import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import { constants, monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks';
 import { codeOf } from '../../lib/thrown.ts';
 import type { MetricName } from './definitions.ts';
 import type { Reading } from './reading.ts';
