@@ -148,10 +148,21 @@ class Attempts {
 
   /** Undefined where this target cannot serve what is asked, and another one may. */
   #send(turn: Turn, client: Listening): Promise<Outcome | undefined> {
+    const { family } = turn.candidate.target.upstream;
+    const refusal = family.refusesHalfCharacters ? halfCharacterIn(this.#plan.question) : undefined;
+    return refusal instanceof Promise
+      ? refusal.then((found) => this.#sendUnless(found, turn, client))
+      : this.#sendUnless(refusal, turn, client);
+  }
+
+  #sendUnless(refusal: GatewayError | undefined, turn: Turn, client: Listening): Promise<Outcome | undefined> {
+    if (refusal !== undefined) {
+      turn.withdraw();
+      this.#refuse(turn, refusal);
+      return Promise.resolve(undefined);
+    }
     const { candidate } = turn;
     const { http, inProcess } = this.#deps.transports;
-    if (candidate.target.upstream.family.refusesHalfCharacters && !this.#isWhole(turn))
-      return Promise.resolve(undefined);
     const transport = candidate.offer.make === undefined ? http : inProcess;
     const translation = translationFor(this.#plan, candidate);
     if (translation !== undefined) {
@@ -213,15 +224,6 @@ class Attempts {
     }
     this.#count(turn.candidate.target);
     return calls.run(transport);
-  }
-
-  /** False where this target could not read it. */
-  #isWhole(turn: Turn): boolean {
-    const refusal = halfCharacterIn(this.#plan.question);
-    if (refusal === undefined) return true;
-    turn.withdraw();
-    this.#refuse(turn, refusal);
-    return false;
   }
 
   /** This target cannot serve it; another may. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { findHalf } from './half-characters.ts';
+import { compileWatchedKeys, scanJson } from '../lib/json-scan.ts';
+import { findHalf, halfCharacterIn } from './half-characters.ts';
 
 const at = (text: string): number | undefined => findHalf(Buffer.from(text));
 
@@ -46,4 +47,29 @@ test('it says the same as whoever reads the text', () => {
       assert.equal(at(escaped) === undefined, text.isWellFormed());
     }),
   );
+});
+
+test('it is found across the seams of a long text', () => {
+  const seam = 64 * 1024;
+  for (let before = seam - 8; before <= seam + 2; before += 1) {
+    const text = Buffer.from(`${'a'.repeat(before)}\\ud83d\\ude00\\ud800`);
+    assert.equal(findHalf(text), before + 12, String(before));
+  }
+});
+
+test('a long body is searched in turns, so that others go on meanwhile', async () => {
+  const body = Buffer.from(`{"input":"${'\\\\'.repeat(4 * 1024 * 1024)}\\ud800"}`);
+  const scan = scanJson(body, compileWatchedKeys(['input']));
+  assert.ok(scan.ok);
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const refusal = await halfCharacterIn({ body, scan, modelField: undefined, standIn: undefined });
+  isOver = true;
+  assert.equal(refusal?.param, 'input');
+  assert.ok(turns > 2, `${turns} turns`);
 });

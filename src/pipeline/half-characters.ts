@@ -2,6 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
+import { atOnce, inTurns } from '../lib/turns.ts';
 import type { Question } from './question.ts';
 
 const BACKSLASH = 0x5c;
@@ -9,9 +10,22 @@ const escapeLength = '\\uXXXX'.length;
 /** Hexadecimal digits may be of either case; the `u` may not. */
 const marks = ['\\ud', '\\uD'];
 
-/** The refusal of a body with one in it; undefined where all characters are whole. */
-export function halfCharacterIn({ body, scan: { fields } }: Question): GatewayError | undefined {
-  const at = findHalf(body);
+const markLength = 3;
+/** What is searched between two places to stop. */
+const pieceBytes = 64 * 1024;
+/** A body over this size is searched in turns. */
+const oneTurnBytes = 512 * 1024;
+
+/** The refusal of a body with one in it; undefined where all characters are whole. Without a promise where the body is not long. */
+export function halfCharacterIn(question: Question): GatewayError | undefined | Promise<GatewayError | undefined> {
+  const { body } = question;
+  const search = halfIn(body);
+  return body.length <= oneTurnBytes
+    ? refusalOf(question, atOnce(search))
+    : inTurns(search).then((at) => refusalOf(question, at));
+}
+
+function refusalOf({ body, scan: { fields } }: Question, at: number | undefined): GatewayError | undefined {
   if (at === undefined) return undefined;
   const name = fields.nameAt(at);
   const where = name === undefined ? 'The body' : `The field ${JSON.stringify(name)}`;
@@ -22,12 +36,25 @@ export function halfCharacterIn({ body, scan: { fields } }: Question): GatewayEr
 }
 
 /** Where the first one is written. */
-export function findHalf(body: Buffer): number | undefined {
+export const findHalf = (body: Buffer): number | undefined => atOnce(halfIn(body));
+
+function* halfIn(body: Buffer): Generator<undefined, number | undefined, undefined> {
+  for (let start = 0; start < body.length; start += pieceBytes) {
+    const first = findHalfBetween(body, start, start + pieceBytes);
+    if (first !== undefined) return first;
+    yield;
+  }
+  return undefined;
+}
+
+/** The first one whose mark begins there. */
+function findHalfBetween(body: Buffer, start: number, end: number): number | undefined {
+  const piece = body.subarray(start, end + markLength - 1);
   let first: number | undefined;
   for (const mark of marks) {
-    for (let at = body.indexOf(mark); at >= 0; at = body.indexOf(mark, at + 1)) {
-      if (first !== undefined && at > first) break;
-      if (isHalf(body, at)) first = at;
+    for (let at = piece.indexOf(mark); at >= 0; at = piece.indexOf(mark, at + 1)) {
+      if (first !== undefined && start + at > first) break;
+      if (isHalf(body, start + at)) first = start + at;
     }
   }
   return first;
