@@ -1,7 +1,7 @@
 /** What the endpoints work with. Whoever composes the house (`serve/administration.ts`) fills it; a test brings its own. */
 
 import type { Family } from '../core/family.ts';
-import type { KeyTerms } from '../core/key-terms.ts';
+import type { KeyJudge } from '../core/key-judge.ts';
 import type { Log } from '../core/log.ts';
 import type { ResourceDesk } from '../core/resource-desk.ts';
 import type { Snapshot } from '../core/snapshot.ts';
@@ -28,7 +28,7 @@ export interface AdminContext {
   readonly passkeys: Passkeys;
   /** Upstreams, models and projects, wherever they are declared. */
   readonly desk: ResourceDesk;
-  readonly keyTerms: KeyTerms;
+  readonly keyTerms: KeyJudge;
   /** Tries what an upstream is like from here. */
   readonly probe: UpstreamProbe;
   readonly streams: EventStreams;

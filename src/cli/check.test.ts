@@ -82,7 +82,7 @@ test('a good configuration is shown as tables, then warnings and notices, withou
   assert.deepEqual(row('edit '), ['edit', '-', 'edits', 'no', '-', '-', '-', ...standard, 'up: edit']);
   assert.deepEqual(row('dev '), ['dev', 'nope', 'all', 'any', '2099-01-31T00:00:00.000Z', '-', '-', '-']);
   assert.deepEqual(lines.slice(-2), [
-    'warning: keys[0].models[0]: there is no model "nope"',
+    'warning: keys[0].models[0]: there is no model "nope" as yet',
     'notice: models[0].cache has no effect in this version',
   ]);
   assert.doesNotMatch(lines.join('\n'), /0123456789|a-secret/);

@@ -1,84 +1,119 @@
-/** Reads what `postern keys` is told about a key, and says what is wrong with it. */
+/** Reads what `postern keys` is told about a key into the words of the file, and has it judged. */
 
-import { parseOverlap } from '../config/elements/key/key-terms.ts';
-import { unknownProject } from '../config/elements/key/key-warnings.ts';
-import { type Operation, operations } from '../core/operation.ts';
+import { parseKeyChange, parseNewKeyTerms, parseOverlap } from '../config/elements/key/judge.ts';
+import { describeKeyTerms, type KeyTermName, keyOptions } from '../config/elements/key/terms.ts';
+import { unknownProject } from '../config/elements/key/warnings.ts';
+import type { FieldFault } from '../core/field-fault.ts';
+import type { NewKeyTerms } from '../core/key-judge.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import type { KeyChange, NewKey, Resource, StoredKey } from '../core/store.ts';
-import { type RerankShape, rerankShapes } from '../core/translation.ts';
+import type { KeyChange, Resource, StoredKey } from '../core/store.ts';
 import { UserFault } from '../core/user-fault.ts';
-import { toAddressRange } from '../lib/address-range.ts';
-import { nearestName } from '../lib/nearest-name.ts';
-import { toMilliseconds } from '../lib/quantities.ts';
+import { isMapping } from '../lib/is-mapping.ts';
 import type { CommandContext } from './command.ts';
-import { readCaps, readNotes } from './key-caps-options.ts';
+import { pairedTerms, readPairs } from './key-pairs.ts';
 
 type Values = CommandContext['values'];
-type NewKeyParts = Omit<NewKey, 'digest' | 'hint'>;
+type Document = Record<string, unknown>;
 
-const maxNameCharacters = 100;
+const terms = Object.entries(keyOptions);
+/** What a key cannot be without. */
+const needed: readonly string[] = ['models'] satisfies KeyTermName[];
+const singleTerms = terms.filter(([, { takes }]) => takes !== 'pairs');
+const takeable = terms.filter(([term]) => !needed.includes(term));
 
-export function readNewKey(values: Values, nowMs: number): NewKeyParts {
-  const { metadata, captureMs } = readNotes(values, undefined);
-  return {
-    name: readName(values.name),
-    project: textOf(values.project),
-    models: readList('models', values.models, toModelPattern) ?? ['*'],
-    operations: readList('operations', values.operations, toOperation),
-    addresses: readList('addresses', values.addresses, toAddress),
-    expiresAtMs: typeof values.expires === 'string' ? toExpiry(values.expires.trim(), nowMs) : undefined,
-    caps: readCaps(values, undefined),
-    metadata,
-    captureMs: captureMs ?? undefined,
-    shape: readShape(values.shape),
-  };
+/** `--no-limits`: all of them, in the word of the file. */
+export const takingOptions: readonly string[] = takeable.map(([term]) => `no-${term}`);
+
+export const termOptions: readonly string[] = ['name', ...terms.map(([, { option }]) => option)];
+
+export const termsUsage = ['[--name N]', ...terms.map(([, one]) => usageOf(one))].join(' ');
+
+function usageOf({ option, example, takes }: (typeof keyOptions)[KeyTermName]): string {
+  return `[--${option} ${example}]${takes === 'pairs' ? '..' : ''}`;
+}
+
+/** For the parser of the command line. */
+export const keyOptionTypes: Readonly<Record<string, { type: 'string' | 'boolean'; multiple?: boolean }>> = {
+  name: { type: 'string' },
+  ...Object.fromEntries(
+    terms.map(([, { option, takes }]) => [option, { type: 'string' as const, multiple: takes === 'pairs' }]),
+  ),
+  ...Object.fromEntries(takingOptions.map((option) => [option, { type: 'boolean' as const }])),
+};
+
+export function readNewKey(values: Values, nowMs: number): NewKeyTerms {
+  const document = toDocument(values, undefined);
+  const parsed = parseNewKeyTerms(document, { nowMs }, { mayBeNameless: true });
+  if (parsed.faults === undefined) return parsed.terms;
+  throw toUserFault(parsed.faults, document);
 }
 
 /** Only what was given; an empty value, or `--no-...`, takes away what is there. */
 export function readKeyChange(values: Values, key: StoredKey, nowMs: number): KeyChange {
-  const { metadata, captureMs } = readNotes(values, key.metadata);
-  const caps = readCaps(values, key.caps);
-  const models = readList('models', values.models, toModelPattern);
-  const change: { -readonly [Field in keyof KeyChange]: KeyChange[Field] } = {};
-  if (values.name !== undefined) change.name = readName(values.name);
-  if (models !== undefined) change.models = models;
-  if (isTaken(values, 'operations')) change.operations = null;
-  else if (values.operations !== undefined) {
-    change.operations = readList('operations', values.operations, toOperation) ?? null;
-  }
-  if (isTaken(values, 'addresses')) change.addresses = null;
-  else if (values.addresses !== undefined)
-    change.addresses = readList('addresses', values.addresses, toAddress) ?? null;
-  if (isTaken(values, 'project')) change.project = null;
-  else if (values.project !== undefined) change.project = textOf(values.project) ?? null;
-  if (isTaken(values, 'expires')) change.expiresAtMs = null;
-  else if (typeof values.expires === 'string') change.expiresAtMs = toExpiry(values.expires.trim(), nowMs);
-  if (caps !== undefined) change.caps = caps;
-  if (metadata !== undefined) change.metadata = metadata;
-  if (captureMs !== undefined) change.captureMs = captureMs;
-  if (isTaken(values, 'shape')) change.shape = null;
-  else if (values.shape !== undefined) change.shape = readShape(values.shape) ?? null;
-  if (Object.keys(change).length === 0) {
-    throw new UserFault('say what to change, such as --expires 30d or --limit requests_per_minute=60');
-  }
-  return change;
+  const document = toDocument(values, key);
+  const parsed = parseKeyChange(document, key, { nowMs });
+  if (parsed.faults !== undefined) throw toUserFault(parsed.faults, document);
+  if (Object.keys(parsed.terms).length > 0) return parsed.terms;
+  throw new UserFault('say what to change, such as --expires 30d or --limit requests_per_minute=60');
 }
 
-/** Options that contradict each other are better asked about than guessed. */
+/** In the words of the file; null takes away. */
+function toDocument(values: Values, key: StoredKey | undefined): Document {
+  const document: Document = {};
+  const name = textOf(values.name);
+  if (name !== undefined && (name !== '' || key !== undefined)) document.name = name;
+  for (const [term, { option, takes }] of singleTerms) {
+    const text = textOf(values[option]);
+    const isTaken = key !== undefined && text === '' && !needed.includes(term);
+    if (isTaken || values[`no-${term}`] === true) document[term] = null;
+    else if (text !== undefined && takes === 'list') document[term] = toList(option, text);
+    // An end that came out empty, as of a variable that is not set, is no key without an end.
+    else if (text !== undefined && (text !== '' || term === 'expires')) document[term] = text;
+  }
+  const before = key && describeKeyTerms(key);
+  for (const [term, withPairs] of Object.entries(pairedTerms)) {
+    const drops = values[`no-${term}`] === true;
+    const { option } = optionOf(term);
+    const pairs = readPairs(option, values[option]);
+    if (pairs.size > 0 || drops) document[term] = withPairs(pairs, before, drops);
+  }
+  return document;
+}
+
+const textOf = (value: Values[string]): string | undefined => (typeof value === 'string' ? value.trim() : undefined);
+
+/** A list of nothing would be something else. */
+function toList(option: string, text: string): string[] {
+  const items = text.split(',').map((item) => item.trim());
+  const found = items.filter((item) => item !== '');
+  if (found.length === 0) throw new UserFault(`--${option} is empty; leave it out, or name at least one`);
+  return found;
+}
+
+/** The first one, with the option and the name that the operator wrote. */
+function toUserFault([fault]: readonly FieldFault[], { budgets }: Document): UserFault {
+  const { path = '', message = 'cannot be read' } = fault ?? {};
+  const [, term = '', rest = ''] = /^(\w+)(.*)$/.exec(path) ?? [];
+  const { option, takes } = optionOf(term);
+  if (takes !== 'pairs') return new UserFault(`--${option}: ${message}`);
+  const [, index, inside = ''] = /^\[(\d+)\](.*)$/.exec(rest) ?? [];
+  if (index === undefined) return new UserFault(`--${option} ${rest.replace(/^\.|^\["|"\]$/g, '')}: ${message}`);
+  const budget: unknown = Array.isArray(budgets) ? budgets[Number(index)] : undefined;
+  const every = isMapping(budget) ? String(budget.every) : '';
+  return new UserFault(`--${option} ${every}${inside.startsWith('.alerts') ? ' alerts' : ''}: ${message}`);
+}
+
+function optionOf(term: string): Pick<(typeof keyOptions)[KeyTermName], 'option' | 'takes'> {
+  return terms.find(([name]) => name === term)?.[1] ?? { option: term, takes: 'text' };
+}
+
+/** Options that contradict each other are better asked about than guessed; of pairs, `--no-...` and new ones go together. */
 export function checkContradictions(values: Values): void {
-  for (const option of ['project', 'operations', 'addresses', 'expires', 'capture', 'shape']) {
-    if (values[`no-${option}`] === true && values[option] !== undefined) {
-      throw new UserFault(`--${option} and --no-${option} contradict each other; keep one of them`);
+  for (const [term, { option, takes }] of takeable) {
+    if (takes !== 'pairs' && values[`no-${term}`] === true && values[option] !== undefined) {
+      throw new UserFault(`--${option} and --no-${term} contradict each other; keep one of them`);
     }
   }
-}
-
-function readShape(value: Values[string]): RerankShape | undefined {
-  const name = textOf(value);
-  if (name === undefined) return undefined;
-  const shape = rerankShapes.find((known) => known === name);
-  if (shape !== undefined) return shape;
-  throw new UserFault(`--shape: there is no shape "${name}" (there are ${rerankShapes.join(', ')})`);
 }
 
 /** For how long the former secret goes on working. */
@@ -97,91 +132,6 @@ export function checkProject(
 ): void {
   if (id === undefined || id === null) return;
   const stored = resources.flatMap((resource) => (resource.kind === 'project' ? [resource.id] : []));
-  const known = new Set([...projects.keys(), ...stored]);
-  const whatToDo = 'declare it under projects in the file, or put it in with "postern resources apply"';
-  const fault = unknownProject(id, known, whatToDo);
+  const fault = unknownProject(id, new Set([...projects.keys(), ...stored]));
   if (fault !== undefined) throw new UserFault(`--project: ${fault}`);
 }
-
-const textOf = (value: Values[string]): string | undefined =>
-  typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
-
-function isTaken(values: Values, option: string): boolean {
-  const value = values[option];
-  return values[`no-${option}`] === true || (typeof value === 'string' && value.trim() === '');
-}
-
-function readName(value: Values[string]): string {
-  const name = typeof value === 'string' ? value.trim() : '';
-  if (name.length > maxNameCharacters) throw new UserFault(`--name may have at most ${maxNameCharacters} characters`);
-  if (/\p{Cc}/u.test(name)) throw new UserFault('--name may not hold control characters');
-  return name;
-}
-
-/** Undefined where the option is not there: a list of nothing would be something else. */
-function readList<T>(option: string, value: Values[string], read: (item: string) => T): T[] | undefined {
-  if (typeof value !== 'string') return undefined;
-  const items = value.split(',').map((item) => item.trim());
-  const found = items.filter((item) => item !== '').map(read);
-  if (found.length === 0) throw new UserFault(`--${option} is empty; leave it out, or name at least one`);
-  return [...new Set(found)];
-}
-
-function toModelPattern(item: string): string {
-  if (item.indexOf('*') !== item.lastIndexOf('*')) {
-    throw new UserFault(`--models: "${item}" has more than one *; one may stand anywhere in it`);
-  }
-  if (/\p{Cc}/u.test(item)) throw new UserFault('--models may not hold control characters');
-  return item;
-}
-
-function toOperation(item: string): Operation {
-  const operation = operations.find((known) => known === item);
-  if (operation !== undefined) return operation;
-  const near = nearestName(item, operations);
-  const known = operations.join(', ');
-  throw new UserFault(`--operations: there is no operation "${item}"${suggest(near)} (there are ${known})`);
-}
-
-function toAddress(item: string): string {
-  if (toAddressRange(item) !== undefined) return item;
-  throw new UserFault(`--addresses: "${item}" is no IP address or range; write it such as 192.0.2.7 or 10.0.0.0/8`);
-}
-
-const spelledUnits: Readonly<Record<string, string>> = {
-  day: 'd',
-  days: 'd',
-  hour: 'h',
-  hours: 'h',
-  min: 'm',
-  minute: 'm',
-  minutes: 'm',
-  sec: 's',
-  second: 's',
-  seconds: 's',
-};
-
-/** A time from now, or a date: midnight UTC where it names no time of day. */
-export function toExpiry(text: string, nowMs: number): number {
-  const fromNowMs = toMilliseconds(text);
-  const atMs = fromNowMs === undefined ? toInstant(text) : nowMs + fromNowMs;
-  if (atMs === undefined || Number.isNaN(new Date(atMs).getTime())) {
-    const [, digits = '', unit = ''] = /^(\d+) *([a-z]+)$/i.exec(text) ?? [];
-    const short = spelledUnits[unit.toLowerCase()];
-    const near = suggest(short === undefined ? undefined : digits + short);
-    throw new UserFault(`--expires: "${text}" is neither a time such as 30d nor a date such as 2027-01-01${near}`);
-  }
-  if (atMs <= nowMs) throw new UserFault(`--expires: ${text} is not in the future`);
-  return atMs;
-}
-
-export function toInstant(text: string): number | undefined {
-  const [, date] = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.exec(text) ?? [];
-  if (date === undefined) return undefined;
-  // The 30th of February would be read as some day in March.
-  const day = new Date(`${date}T00:00:00Z`);
-  if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(date)) return undefined;
-  return Date.parse(text);
-}
-
-const suggest = (near: string | undefined): string => (near === undefined ? '' : `; did you mean ${near}?`);

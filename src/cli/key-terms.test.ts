@@ -113,7 +113,7 @@ test('what cannot be read is refused in the words of the file, with the option n
     [['--metadata', `team=${'x'.repeat(513)}`], /^--metadata team: wanted: text of up to 512 characters/],
     [['--metadata', 'te am=x'], /^--metadata te am: /],
     [['--capture', '7'], /^--capture: wanted: a time with its unit/],
-    [['--shape', 'square'], /^--shape: there is no shape "square" \(there are cohere, jina/],
+    [['--shape', 'square'], /^--shape: wanted: one of cohere, jina, voyage, tei; came: "square"$/],
     [['--capture', '9999d'], /^--capture: wanted: a time from 1m to 365d/],
   ];
   for (const [args, message] of rows) {
@@ -126,9 +126,12 @@ test('a project that is not there is refused with the nearest name', async (t) =
   const { run, withStore } = await setUp(t);
   await assert.rejects(
     run('create', '--project', 'serch'),
-    userFault(/^--project: there is no project "serch"; did you mean search\?$/),
+    userFault(/^--project: unknown project "serch"; did you mean search\?$/),
   );
-  await assert.rejects(run('create', '--project', "'; drop table keys; --"), userFault(/postern resources apply/));
+  await assert.rejects(
+    run('create', '--project', "'; drop table keys; --"),
+    userFault(/^--project: wanted: up to 64 letters/),
+  );
   assert.deepEqual(await withStore((store) => store.keys.list()), []);
 });
 

@@ -1,6 +1,6 @@
 /** A key as people and scripts see it. */
 
-import { describeKeyTerms } from '../config/elements/key/key-terms.ts';
+import { describeKeyTerms } from '../config/elements/key/terms.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { StoredKey } from '../core/store.ts';
 import { toPrintable } from './printable.ts';

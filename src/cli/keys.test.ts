@@ -64,25 +64,31 @@ test('a time from now, a date and a date with a time all say when a key expires'
 test('create refuses what it cannot read, names what was meant, and leaves no key behind', async (t) => {
   const { cwd, run } = await setUp(t);
   const rows: readonly (readonly [args: readonly string[], message: RegExp])[] = [
-    [['--operations', 'embedings'], /^--operations: there is no operation "embedings"; did you mean embeddings\?/],
-    [['--operations', 'xyz'], /\(there are completions, edits, rerank, moderations, embeddings\)$/],
+    [
+      ['--operations', 'embedings'],
+      /^--operations: wanted: one of completions, .*; came: "embedings"; did you mean embeddings\?$/,
+    ],
+    [['--operations', 'xyz'], /wanted: one of completions, edits, rerank, moderations, embeddings; came: "xyz"$/],
     [['--operations', 'edits,'.repeat(3).concat('Rerank')], /did you mean rerank\?/],
     [['--operations', ','], /^--operations is empty/],
     [['--models', ''], /^--models is empty/],
-    [['--models', '*a*'], /"\*a\*" has more than one \*/],
-    [['--addresses', '10.0.0.0/33'], /^--addresses: "10\.0\.0\.0\/33" is no IP address or range/],
-    [['--addresses', "' OR 1=1 --"], /is no IP address or range/],
-    [['--expires', '30days'], /neither a time such as 30d nor a date such as 2027-01-01; did you mean 30d\?$/],
+    [['--models', '*a*'], /^--models: holds more than one \*; a pattern has one$/],
+    [
+      ['--addresses', '10.0.0.0/33'],
+      /^--addresses: wanted: an IP address or a CIDR range, .*; came: "10\.0\.0\.0\/33"$/,
+    ],
+    [['--addresses', "' OR 1=1 --"], /wanted: an IP address or a CIDR range/],
+    [['--expires', '30days'], /^--expires: wanted: a time from now such as 30d; came: "30days"; did you mean 30d\?$/],
     [['--expires', '30 Hours'], /did you mean 30h\?$/],
-    [['--expires', '2027-02-30'], /neither a time/],
-    [['--expires', '2027-1-1'], /neither a time/],
-    [['--expires', '99999999d'], /neither a time/],
-    [['--expires', 'soon'], /"soon" is neither a time such as 30d nor a date such as 2027-01-01$/],
-    [['--expires', ''], /neither a time/],
-    [['--expires', '0d'], /^--expires: 0d is not in the future$/],
+    [['--expires', '2027-02-30'], /wanted: a date such as 2027-01-31/],
+    [['--expires', '2027-1-1'], /wanted: a date such as 2027-01-31/],
+    [['--expires', '99999999d'], /wanted: a date such as 2027-01-31/],
+    [['--expires', 'soon'], /^--expires: wanted: a date such as 2027-01-31, or a time with its zone .*; came: "soon"$/],
+    [['--expires', ''], /wanted: a date such as 2027-01-31/],
+    [['--expires', '0d'], /^--expires: is not in the future$/],
     [['--expires', '2001-01-01'], /is not in the future$/],
-    [['--name', 'a\u001b[2J'], /^--name may not hold control characters$/],
-    [['--name', 'n'.repeat(101)], /at most 100 characters$/],
+    [['--name', 'a\u001b[2J'], /^--name: wanted: text without control characters/],
+    [['--name', 'n'.repeat(101)], /of 1 to 100 characters; came: other text, of 101 characters$/],
     [['surplus'], /^write it as "postern keys create /],
   ];
   for (const [args, message] of rows) {
@@ -97,7 +103,7 @@ test('create warns of a model that is not there and of an alias', async (t) => {
   assert.equal(code, 0);
   assert.deepEqual(errors, [
     'postern: there is no model "bge-m4" as yet; did you mean bge-m3?',
-    'postern: "bge" is an alias, and keys are judged by the model\'s ID: use bge-m3',
+    'postern: "bge" is an alias, and keys are judged by the model\'s ID: write bge-m3',
   ]);
 });
 

@@ -1,6 +1,6 @@
 /** `postern keys`: makes, shows, changes, rotates and revokes the virtual keys of the store. */
 
-import { modelWarnings } from '../config/elements/key/key-warnings.ts';
+import { modelWarnings } from '../config/elements/key/warnings.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store, StoredKey } from '../core/store.ts';
 import { UserFault } from '../core/user-fault.ts';
@@ -9,7 +9,17 @@ import { createSecret, digestOf, hintOf } from '../lib/key-secret.ts';
 import { type OpenConfiguration, openLeniently } from '../serve/configuration.ts';
 import { type Action, actAs } from './actions.ts';
 import type { Command, CommandContext } from './command.ts';
-import { checkContradictions, checkProject, readKeyChange, readNewKey, readOverlap } from './key-options.ts';
+import {
+  checkContradictions,
+  checkProject,
+  keyOptionTypes,
+  readKeyChange,
+  readNewKey,
+  readOverlap,
+  takingOptions,
+  termOptions,
+  termsUsage,
+} from './key-options.ts';
 import { describeFileKey, describeKey, listHead, toInstantText, toLines, toListRow } from './key-words.ts';
 import { toPrintable } from './printable.ts';
 import { toTable } from './table.ts';
@@ -17,36 +27,9 @@ import { toTable } from './table.ts';
 /** Who stands in the audit log. */
 const actor = 'command line';
 
-const termOptions = [
-  'name',
-  'project',
-  'models',
-  'operations',
-  'addresses',
-  'expires',
-  'limit',
-  'budget',
-  'metadata',
-  'capture',
-  'shape',
-];
-const takingOptions = [
-  'no-project',
-  'no-operations',
-  'no-addresses',
-  'no-expires',
-  'no-limits',
-  'no-budgets',
-  'no-metadata',
-  'no-capture',
-  'no-shape',
-];
-const terms =
-  '[--name N] [--project P] [--models a,b] [--operations x,y] [--addresses cidr,..] [--expires 30d|2027-01-01] [--limit requests_per_minute=60].. [--budget month=50:80%,100%].. [--metadata name=text].. [--capture 7d] [--shape voyage]';
-
 const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
   create: {
-    usage: `create ${terms} [--json]`,
+    usage: `create ${termsUsage} [--json]`,
     options: [...termOptions, 'json'],
     operandCount: 0,
     needsStore: false,
@@ -55,7 +38,7 @@ const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
   list: { usage: 'list [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: list },
   show: { usage: 'show ID [--json]', options: ['json'], operandCount: 1, needsStore: true, prepare: show },
   update: {
-    usage: `update ID ${terms} [${takingOptions.map((option) => `--${option}`).join('] [')}] [--json]`,
+    usage: `update ID ${termsUsage} [${takingOptions.map((option) => `--${option}`).join('] [')}] [--json]`,
     options: [...termOptions, ...takingOptions, 'json'],
     operandCount: 1,
     needsStore: true,
@@ -78,19 +61,8 @@ export const keys: Command = {
   actions,
   options: {
     config: { type: 'string' },
-    name: { type: 'string' },
-    project: { type: 'string' },
-    models: { type: 'string' },
-    operations: { type: 'string' },
-    addresses: { type: 'string' },
-    expires: { type: 'string' },
-    limit: { type: 'string', multiple: true },
-    budget: { type: 'string', multiple: true },
-    metadata: { type: 'string', multiple: true },
-    capture: { type: 'string' },
-    shape: { type: 'string' },
+    ...keyOptionTypes,
     overlap: { type: 'string' },
-    ...Object.fromEntries(takingOptions.map((option) => [option, { type: 'boolean' } as const])),
     json: { type: 'boolean' },
   },
   run: (context) => actAs('keys', actions, context, openLeniently),

@@ -6,7 +6,7 @@ import { systemClock } from '../lib/clock.ts';
 import { createSecretWith, digestOf, hintOf } from '../lib/key-secret.ts';
 import type { OpenConfiguration } from '../serve/configuration.ts';
 import type { CommandContext } from './command.ts';
-import { toExpiry } from './key-options.ts';
+import { toExpiry } from './instants.ts';
 import { toInstantText } from './key-words.ts';
 import { actor, findMember, readRole } from './member-words.ts';
 import { toPrintable } from './printable.ts';

@@ -1,7 +1,8 @@
 /** What a configuration comes to, as `postern check` shows it: everything but the secrets. */
 
+import { describeCaps } from '../config/elements/caps.ts';
+import { describeKeyTerms } from '../config/elements/key/terms.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
-import type { Caps } from '../core/caps.ts';
 import { operations } from '../core/operation.ts';
 import type { Price } from '../core/price.ts';
 import type { Model, ServerSettings, SocketSettings, Timeouts, Upstream } from '../core/snapshot.ts';
@@ -55,9 +56,9 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
         concurrency: upstream.limits.concurrency,
         queue: upstream.limits.queue,
         queue_timeout: fromMilliseconds(upstream.limits.queueTimeoutMs),
-        ...toRates(upstream.caps),
+        ...describeCaps(upstream.caps).limits,
       },
-      budgets: toBudgets(upstream.caps),
+      budgets: describeCaps(upstream.caps).budgets,
       tls: toTlsParts(upstream),
       health_check: toHealthCheck(upstream),
       screen: upstream.screen,
@@ -75,7 +76,7 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
       hedge: toHedge(model),
       usage: model.asksUsage ? 'ask' : 'pass',
       shape: model.shape ?? null,
-      ...toCaps(model.caps),
+      ...describeCaps(model.caps),
       targets: model.targets.map(({ upstream, model: name, bridge, priority, weight, price, scores }) => ({
         upstream: upstream.id,
         model: name,
@@ -89,19 +90,12 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
     projects: [...snapshot.projects.values()].map((project) => ({
       id: project.id,
       name: project.name ?? null,
-      ...toCaps(project.caps),
+      ...describeCaps(project.caps),
     })),
     keys: [...snapshot.keys.values()].map((key) => ({
       id: key.id,
-      models: key.models,
-      operations: key.operations ?? null,
-      addresses: key.addresses ?? null,
       expires: key.expiresAtMs === undefined ? null : new Date(key.expiresAtMs).toISOString(),
-      project: key.project ?? null,
-      metadata: key.metadata,
-      shape: key.shape ?? null,
-      capture: key.captureMs === undefined ? null : fromMilliseconds(key.captureMs),
-      ...toCaps(key.caps),
+      ...describeKeyTerms(key),
     })),
     default_model: snapshot.defaultModels,
     warnings,
@@ -126,24 +120,6 @@ function toSocketText({ path, mode, owner, group, isTrusted }: SocketSettings): 
     ...(isTrusted ? ['trusted'] : []),
   ];
   return `${path}, ${facts.join(', ')}`;
-}
-
-function toCaps(caps: Caps) {
-  const atATime = caps.concurrency === undefined ? {} : { concurrency: caps.concurrency };
-  return { limits: { ...toRates(caps), ...atATime }, budgets: toBudgets(caps) };
-}
-
-/** By the names that they have in the file. */
-function toRates({ rates }: Caps): Readonly<Record<string, number>> {
-  return Object.fromEntries(rates.map(({ measure, window, most }) => [`${measure}_per_${window}`, most]));
-}
-
-function toBudgets({ budgets }: Caps) {
-  return budgets.map(({ period, nanos, alerts }) => ({
-    every: period,
-    amount: toDollars(nanos),
-    alerts: alerts.map((percent) => `${percent}%`),
-  }));
 }
 
 const priceNames = {

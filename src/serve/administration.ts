@@ -18,7 +18,7 @@ import { liveMetrics } from '../admin/overview/live/reading.ts';
 import { createSampler } from '../admin/overview/live/sampler.ts';
 import { createConsoleKey } from '../admin/playground/console-key.ts';
 import { createGatewayCalls } from '../admin/playground/gateway-calls.ts';
-import { createKeyTerms } from '../config/elements/key/key-terms.ts';
+import { createKeyJudge } from '../config/elements/key/judge.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { createResourceDesk, type ResourceDeskDeps } from '../config/store/resource-desk.ts';
 import { canSeal, findOwnKey, type SecretKeyPlace } from '../config/store/secret-key.ts';
@@ -98,7 +98,7 @@ export function openAdministration(deps: AdministrationDeps): Administration {
     house: toHouseFacts(() => deps.current().snapshot.store, deps.changing.secrets),
     tail: createLedgerTail({ ledger: deps.store.ledger, clock: deps.clock, log: deps.log }),
     gatewayCalls,
-    keyTerms: createKeyTerms(deps.current),
+    keyTerms: createKeyJudge(deps.current),
     desk: createResourceDesk({ ...deps, ...deps.changing }),
     clientUrl: deps.clientUrl,
   };

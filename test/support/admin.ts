@@ -17,7 +17,7 @@ import { createSampler } from '../../src/admin/overview/live/sampler.ts';
 import { createConsoleKey } from '../../src/admin/playground/console-key.ts';
 import { createGatewayCalls } from '../../src/admin/playground/gateway-calls.ts';
 import type { Role } from '../../src/admin/roles.ts';
-import { createKeyTerms } from '../../src/config/elements/key/key-terms.ts';
+import { createKeyJudge } from '../../src/config/elements/key/judge.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { createResourceDesk, type ResourceDeskDeps } from '../../src/config/store/resource-desk.ts';
 import { families } from '../../src/families/index.ts';
@@ -109,7 +109,7 @@ export async function openAdmin(
     house: toHouseFacts(() => loaded.snapshot.store, { env, cwd }),
     tail: createLedgerTail({ ledger: store.ledger, clock: systemClock, log, everyMs: 50 }),
     gatewayCalls,
-    keyTerms: createKeyTerms(() => loaded),
+    keyTerms: createKeyJudge(() => loaded),
     desk: createResourceDesk({ store, current: () => loaded, load, secrets: { env, cwd }, log }),
     clientUrl: () => clientUrl,
   };

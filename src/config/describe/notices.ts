@@ -3,9 +3,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { ConfigurationDocument, Entry } from '../elements/document.ts';
+import { keySchema } from '../elements/key/schema.ts';
 import { modelSchema } from '../elements/model/schema.ts';
 import { projectSchema } from '../elements/project/schema.ts';
-import { keySchema, settingsSchema } from '../elements/schema.ts';
+import { settingsSchema } from '../elements/schema.ts';
 import { bare } from '../elements/schema-lookup.ts';
 import { upstreamSchema } from '../elements/upstream/schema.ts';
 import { type Path, toPathText } from '../read/faults.ts';

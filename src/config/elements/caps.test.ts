@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertFaults, type FaultRow, loaded } from '../../../test/support/configuration.ts';
-import { parseCaps } from './caps.ts';
 
 const secret = 'a-secret-of-24-characters';
 
@@ -159,20 +158,4 @@ test('a project at fault is not unknown on top of it', async (t) => {
       says: /did you mean name/,
     },
   ]);
-});
-
-test('caps from elsewhere are judged with the same words', () => {
-  assert.deepEqual(parseCaps({}), { caps: { rates: [], concurrency: undefined, budgets: [] } });
-  const { caps } = parseCaps({ limits: { requests_per_day: 7 }, budgets: [{ every: 'week', amount: '1.5' }] });
-  assert.deepEqual(caps?.rates, [{ measure: 'requests', window: 'day', most: 7 }]);
-  assert.deepEqual(caps?.budgets, [{ period: 'week', nanos: 1_500_000_000, alerts: [80, 100] }]);
-  const { faults } = parseCaps({
-    limits: { requests_per_day: 0, more: 1 },
-    budgets: [{ every: 'week', amount: '12 EUR' }],
-  });
-  assert.deepEqual(
-    faults?.map(({ path }) => path),
-    ['limits.requests_per_day', 'limits.more', 'budgets[0].amount'],
-  );
-  assert.match(String(faults?.[2]?.message), /without a currency, such as 12\.50; came: "12 EUR"/);
 });

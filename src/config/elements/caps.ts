@@ -12,12 +12,11 @@ import {
   type RateWindow,
   rateWindows,
 } from '../../core/caps.ts';
-import type { FieldFault } from '../../core/field-fault.ts';
-import { mostNanos } from '../../lib/money.ts';
-import { createFaultList, type Path, toFieldFaults } from '../read/faults.ts';
+import type { CapsDocument } from '../../core/key.ts';
+import { mostNanos, toDollars } from '../../lib/money.ts';
+import type { Path } from '../read/faults.ts';
 import { type CompileContext, placeOf } from './context.ts';
 import { dollars, is, list, mapping, oneOf, share, wholeNumber } from './fields.ts';
-import { judge } from './judge.ts';
 
 type RateName = `${Measure}_per_${RateWindow}`;
 
@@ -67,8 +66,6 @@ export const capsFields = {
   budgets: budgetsField(),
 };
 
-const capsSchema = mapping(capsFields);
-
 interface WrittenCaps {
   readonly limits: Readonly<Partial<Record<RateName | 'concurrency', number | undefined>>>;
   readonly budgets: readonly z.output<typeof budget>[];
@@ -117,16 +114,17 @@ function toBudgets(
   });
 }
 
-export type ParsedCaps =
-  | { readonly caps: Caps; readonly faults?: undefined }
-  | { readonly caps?: undefined; readonly faults: readonly FieldFault[] };
-
-/** From what came over the command line or the admin API, with the words that the file's own faults have. */
-export function parseCaps(written: { readonly limits?: unknown; readonly budgets?: unknown }): ParsedCaps {
-  const faults = createFaultList(() => undefined);
-  const value = judge(capsSchema, written, [], { faults, isSubstituted: () => false });
-  const caps = value && toCaps(value, [], { faults, positionOf: () => undefined });
-  const found = toFieldFaults(faults);
-  if (caps !== undefined && found.length === 0) return { caps };
-  return { faults: found };
+/** In the file's words. */
+export function describeCaps({ rates, concurrency, budgets }: Caps): CapsDocument {
+  return {
+    limits: Object.fromEntries<number>([
+      ...rates.map(({ measure, window, most }) => [`${measure}_per_${window}`, most] as const),
+      ...(concurrency === undefined ? [] : [['concurrency', concurrency] as const]),
+    ]),
+    budgets: budgets.map(({ period, nanos, alerts }) => ({
+      every: period,
+      amount: toDollars(nanos),
+      alerts: alerts.map((percent) => `${percent}%`),
+    })),
+  };
 }

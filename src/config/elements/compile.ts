@@ -34,7 +34,7 @@ export function* compiling(
   const server = toServerSettings(settings.server, context);
   checkStore(settings.store, server.workers, context);
   checkRedis(settings.redis, context);
-  const upstreamAddresses = toAddressRule(settings.upstream_addresses, context);
+  const upstreamAddresses = toAddressRule(settings.upstream_addresses);
   checkPorts(server, settings.console, context);
   const { byId, credentialCounts } = yield* compileUpstreams(document.upstreams, upstreamAddresses, context);
   const compiled = yield* compileModels(document, byId, context);

@@ -12,9 +12,10 @@ import { resourceLists } from '../store/resource-schemas.ts';
 import type { Element } from '../store/resources.ts';
 import { withStoredSettings } from '../store/stored-settings.ts';
 import { judge } from './judge.ts';
+import { type KeyEntry, keySchema } from './key/schema.ts';
 import { type ModelEntry, modelSchema } from './model/schema.ts';
 import { type ProjectEntry, projectSchema } from './project/schema.ts';
-import { type KeyEntry, keySchema, type Settings, settingsSchema } from './schema.ts';
+import { type Settings, settingsSchema } from './schema.ts';
 import { type UpstreamEntry, upstreamSchema } from './upstream/schema.ts';
 
 export interface Entry<T> {

@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { operations } from '../../core/operation.ts';
 import { rerankShapes } from '../../core/translation.ts';
+import { toAddressRange } from '../../lib/address-range.ts';
 import { parseDollars, toDollars } from '../../lib/money.ts';
 import {
   durationPattern,
@@ -167,6 +168,14 @@ function toEpochMs(written: string): number {
 
 export function list<T extends z.ZodType>(element: T, wants = 'a list') {
   return z.array(element, { error: wants });
+}
+
+export function addressList() {
+  const error = 'an IP address or a CIDR range, such as 10.0.0.0/8 or ::1';
+  return list(
+    text(error).refine((written) => toAddressRange(written) !== undefined, { error }),
+    'a list of IP addresses and CIDR ranges',
+  );
 }
 
 export function mapping<T extends z.ZodRawShape>(shape: T) {

@@ -2,32 +2,26 @@
 
 import * as z from 'zod';
 import type { operations } from '../../core/operation.ts';
-import { capsFields } from './caps.ts';
 import {
+  addressList,
   duration,
   filePath,
   flag,
-  fromEnvironment,
-  instant,
   is,
   list,
   mapping,
   modelName,
   oneOf,
-  operationList,
-  ownId,
-  shapeField,
   share,
   size,
   text,
   wholeNumber,
 } from './fields.ts';
+import { keySchema } from './key/schema.ts';
 import { modelSchema } from './model/schema.ts';
 import { alertsSchema, consoleSchema, ledgerSchema } from './operation-schema.ts';
 import { projectSchema } from './project/schema.ts';
 import { upstreamSchema } from './upstream/schema.ts';
-
-const addressList = () => list(text('an IP address or a CIDR range'), 'a list of IP addresses and CIDR ranges');
 
 const account = (whose: string, wants: string) =>
   z
@@ -192,61 +186,6 @@ const server = mapping({
   log_client_address: flag().default(false).meta(is("Whether log lines name the client's address.")),
 });
 
-const wantedNames = 'names of 1 to 64 letters, digits, dots, underscores and dashes';
-const metadataName = text(wantedNames, /^[A-Za-z0-9._-]{1,64}$/);
-const metadataText = text('text of up to 512 characters, without control characters', /^[^\p{Cc}\p{Cs}]{0,512}$/u);
-const longestCaptureMs = 365 * 86_400_000;
-
-export const keySchema = mapping({
-  id: ownId().meta(is('The name of the key, for lists and logs.')),
-  secret: text('at least 24 visible ASCII characters, without spaces', /^[\x21-\x7e]{24,512}$/).meta(
-    is(`What the client sends. ${fromEnvironment}`, { secret: true }),
-  ),
-  models: list(modelName(), 'a list of model IDs')
-    .default(['*'])
-    .meta(is('The models it may use, by public ID; each may hold one `*`.', { kind: 'list of IDs' })),
-  operations: operationList()
-    .optional()
-    .meta(is('The operations it may use.', { kind: 'list of operations', defaultText: 'all' })),
-  addresses: addressList()
-    .optional()
-    .meta(
-      is('Where it may be used from: IP addresses and CIDR ranges.', {
-        kind: 'list of addresses',
-        defaultText: 'anywhere',
-      }),
-    ),
-  expires: instant()
-    .optional()
-    .meta(
-      is('When it ends: a date (the beginning of that day in UTC) or a time with its zone.', {
-        kind: 'date or time',
-        defaultText: 'never',
-      }),
-    ),
-  project: ownId()
-    .optional()
-    .meta(is('The ID of the project that it belongs to, whose limits and budgets hold as well.')),
-  ...capsFields,
-  metadata: z
-    .record(metadataName, metadataText, {
-      error: ({ code }) => (code === 'invalid_key' ? wantedNames : 'a mapping of names to texts'),
-    })
-    .default({})
-    .meta(is('What you note about it, by names of your own.', { kind: 'names to texts' })),
-  shape: shapeField(
-    'The service that its clients were written for, whose rerank answers and errors they read, where the request does not say.',
-  ),
-  capture: duration(60_000, longestCaptureMs)
-    .optional()
-    .meta(
-      is('Keeps what is asked and answered in the ledger, secrets taken out, for so long.', {
-        kind: 'time',
-        defaultText: 'never',
-      }),
-    ),
-});
-
 const defaultFor = () =>
   modelName()
     .optional()
@@ -326,4 +265,3 @@ export const configurationSchema = settingsSchema.extend({
 });
 
 export type Settings = z.output<typeof settingsSchema>;
-export type KeyEntry = z.output<typeof keySchema>;

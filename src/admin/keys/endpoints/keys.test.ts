@@ -117,7 +117,7 @@ test('what is wrong with a key is said at its field, in the words that the fileâ
   assert.match((await faultsOf({ name: 'a', metadata: { 'a b': 'x' } }))['metadata["a b"]'], /names of/);
   assert.match((await faultsOf({ name: 'a', capture: '7' })).capture, /a time with its unit/);
   const many = await faultsOf({ models: [], expires: '2020-01-01', project: 'nowhere' });
-  assert.deepEqual(Object.keys(many).toSorted(), ['name', 'project']);
+  assert.deepEqual(Object.keys(many).toSorted(), ['expires', 'models', 'name', 'project']);
   assert.deepEqual(await store.keys.list(), []);
 });
 

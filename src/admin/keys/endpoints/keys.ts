@@ -1,7 +1,6 @@
 /** Virtual keys: made, shown, changed, given another secret, and ended. */
 
 import type * as z from 'zod';
-import type { FieldFault } from '../../../core/field-fault.ts';
 import type { StoredKey } from '../../../core/store.ts';
 import { createSecret, digestOf, hintOf } from '../../../lib/key-secret.ts';
 import { actorOf } from '../../caller.ts';
@@ -54,9 +53,8 @@ function fits(
 
 const createKey = implement(contract.createKey, async ({ body, caller, context }) => {
   const { store, keyTerms, clock } = context;
-  const { terms, faults = [] } = keyTerms.parseNew(body, clock.nowMs());
-  const known = await projectFaults(terms === undefined ? textOf(body.project) : terms.project, context);
-  if (terms === undefined || known.length > 0) throw faultsProblem([...faults, ...known]);
+  const { terms, faults } = keyTerms.parseNew(body, { nowMs: clock.nowMs(), projects: await projectIds(context) });
+  if (faults !== undefined) throw faultsProblem(faults);
   const secret = createSecret();
   const key = await store.keys.create({ ...terms, digest: digestOf(secret), hint: hintOf(secret) }, actorOf(caller));
   const headers = { ...unkept, etag: toTag(key.version), location: `/api/keys/${key.id}` };
@@ -72,10 +70,9 @@ const changeKey = implement(contract.changeKey, async ({ params: { id }, body, c
   const before = await findStoredKey(id, context);
   const expected = expectedVersion(headers);
   if (expected !== undefined && expected !== before.version) throw await changedProblem(before, context);
-  const { terms, faults = [] } = keyTerms.parseChange(body, before, clock.nowMs());
-  const named = terms === undefined ? textOf(body.project) : (terms.project ?? undefined);
-  const known = await projectFaults(named, context);
-  if (terms === undefined || known.length > 0) throw faultsProblem([...faults, ...known]);
+  const ground = { nowMs: clock.nowMs(), projects: await projectIds(context) };
+  const { terms, faults } = keyTerms.parseChange(body, before, ground);
+  if (faults !== undefined) throw faultsProblem(faults);
   const actor = actorOf(caller);
   const after =
     expected === undefined
@@ -123,15 +120,10 @@ async function toDetail(key: AnyKey, context: AdminContext): Promise<z.input<typ
   };
 }
 
-/** A project that is not there would cap nothing. One that was just put into the store is there, in force or not. */
-async function projectFaults(id: string | undefined, context: AdminContext): Promise<FieldFault[]> {
-  if (id === undefined) return [];
-  const known = new Set((await context.desk.list('project')).map((project) => project.id));
-  const message = context.keyTerms.unknownProject(id, known, 'make it first, under "Projects"');
-  return message === undefined ? [] : [{ path: 'project', message }];
+/** One that was just put into the store is there, in force or not. */
+async function projectIds({ desk }: AdminContext): Promise<ReadonlySet<string>> {
+  return new Set((await desk.list('project')).map((project) => project.id));
 }
-
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 async function changedProblem({ id }: StoredKey, context: AdminContext): Promise<Problem> {
   const [last] = await context.store.audit.page({ action: 'key.', subject: id, limit: 1 });

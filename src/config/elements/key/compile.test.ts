@@ -91,8 +91,8 @@ keys: [{ id: k, secret: ${secret}, models: [embed-lagre, e, embed-large, "embed-
 `;
   const { warnings } = await loaded(t, text);
   assert.deepEqual(warnings, [
-    'keys[0].models[0]: there is no model "embed-lagre"; did you mean embed-large?',
-    "keys[0].models[1] is an alias, and keys are judged by the model's ID: write embed-large",
+    'keys[0].models[0]: there is no model "embed-lagre" as yet; did you mean embed-large?',
+    'keys[0].models[1]: "e" is an alias, and keys are judged by the model\'s ID: write embed-large',
   ]);
 });
 

@@ -4,12 +4,14 @@ import type { KeyRecord } from '../../../core/key.ts';
 import type { ModelIndex } from '../../../core/snapshot.ts';
 import { digestOf } from '../../../lib/key-secret.ts';
 import { createNearestName, type NearestName } from '../../../lib/nearest-name.ts';
-import { type Path, suggestion, toPathText } from '../../read/faults.ts';
+import { type Path, toPathText } from '../../read/faults.ts';
 import { toCaps } from '../caps.ts';
-import { type CompileContext, checkStars, createClaims, quoted } from '../context.ts';
+import { type CompileContext, createClaims, quoted } from '../context.ts';
 import type { ConfigurationDocument, Entry } from '../document.ts';
-import type { KeyEntry } from '../schema.ts';
-import { checkAddresses } from '../server/compile.ts';
+import { checkTerms } from './judge.ts';
+import type { KeyEntry } from './schema.ts';
+import { toTerms } from './terms.ts';
+import { modelWarning, unknownProjectFault } from './warnings.ts';
 
 export function* compileKeys(
   document: ConfigurationDocument,
@@ -28,8 +30,8 @@ export function* compileKeys(
     if (first !== undefined)
       context.faults.add([...path, 'secret'], `is the same as that of ${toPathText(first)}; each key needs its own`);
     digests.set(digest, first ?? path);
-    checkModels({ path, value }, document, models, names, context);
-    checkAddresses(value.addresses ?? [], [...path, 'addresses'], context);
+    checkTerms(value, path, context);
+    warnOfModels({ path, value }, document, models, names, context);
     if (value.expires !== undefined && value.expires <= context.nowMs) {
       context.warnings.push(`${toPathText(path)}: this key has expired`);
     }
@@ -39,21 +41,9 @@ export function* compileKeys(
   return keys;
 }
 
-function toRecord({ path, value: entry }: Entry<KeyEntry>, context: CompileContext): KeyRecord {
-  return Object.freeze({
-    id: entry.id,
-    managedBy: 'file',
-    models: Object.freeze([...entry.models]),
-    operations: entry.operations && Object.freeze([...new Set(entry.operations)]),
-    addresses: entry.addresses && Object.freeze([...entry.addresses]),
-    project: entry.project,
-    caps: toCaps(entry, path, context),
-    metadata: Object.freeze(entry.metadata),
-    captureMs: entry.capture,
-    shape: entry.shape,
-    expiresAtMs: entry.expires,
-    revokedAtMs: undefined,
-  });
+function toRecord({ path, value }: Entry<KeyEntry>, context: CompileContext): KeyRecord {
+  const terms = toTerms(value, toCaps(value, path, context));
+  return Object.freeze({ id: value.id, managedBy: 'file', ...terms, revokedAtMs: undefined });
 }
 
 function checkProject(
@@ -64,12 +54,10 @@ function checkProject(
   if (project === undefined || projectIds.has(project)) return;
   const at = [...path, 'project'];
   const near = context.isSubstituted(at) ? undefined : nearestProject(project);
-  const hint = suggestion(near) || '; declare it under projects';
-  context.faults.add(at, `unknown project ${quoted(context, at, project)}${hint}`);
+  context.faults.add(at, unknownProjectFault(quoted(context, at, project), near));
 }
 
-/** A name that matches nothing is legal, as models come and go, and yet most often a slip. */
-function checkModels(
+function warnOfModels(
   { path, value }: Entry<KeyEntry>,
   { modelNames }: ConfigurationDocument,
   models: ModelIndex,
@@ -77,17 +65,10 @@ function checkModels(
   context: CompileContext,
 ): void {
   for (const [index, name] of value.models.entries()) {
+    // One in the file that is no model has a fault of its own.
+    if (name.includes('*') || (modelNames.has(name) && models.resolve(name) === undefined)) continue;
     const at = [...path, 'models', index];
-    checkStars(name, at, context);
-    if (name.includes('*')) continue;
-    const resolved = models.resolve(name);
-    if (resolved?.model.aliases.includes(name)) {
-      context.warnings.push(
-        `${toPathText(at)} is an alias, and keys are judged by the model's ID: write ${resolved.id}`,
-      );
-    } else if (resolved === undefined && !modelNames.has(name)) {
-      const hint = suggestion(nearest(name));
-      context.warnings.push(`${toPathText(at)}: there is no model ${quoted(context, at, name)}${hint}`);
-    }
+    const warning = modelWarning(name, quoted(context, at, name), models, nearest);
+    if (warning !== undefined) context.warnings.push(`${toPathText(at)}: ${warning}`);
   }
 }

@@ -3,7 +3,7 @@
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { ServerSettings, SocketSettings } from '../../../core/snapshot.ts';
-import { toAddressRange, toBlockList } from '../../../lib/address-range.ts';
+import { toBlockList } from '../../../lib/address-range.ts';
 import { fromBytes } from '../../../lib/quantities.ts';
 import { isSocketPath, longestSocketPath } from '../../../lib/socket-origin.ts';
 import { codeOf } from '../../../lib/thrown.ts';
@@ -16,7 +16,6 @@ type ServerSection = Settings['server'];
 export function toServerSettings(server: ServerSection, context: CompileContext): ServerSettings {
   const { host = '127.0.0.1' } = server;
   checkHost(host, ['server', 'host'], context);
-  checkAddresses(server.trusted_proxies, ['server', 'trusted_proxies'], context);
   return Object.freeze({
     host,
     port: toPort(server),
@@ -59,15 +58,6 @@ function toSocket(
     );
   }
   return Object.freeze({ path, mode: Number.parseInt(mode, 8), owner, group, isTrusted: trusted });
-}
-
-/** Each must be an IP address or a CIDR range. */
-export function checkAddresses(addresses: readonly string[], at: Path, context: Pick<CompileContext, 'faults'>): void {
-  for (const [index, address] of addresses.entries()) {
-    if (toAddressRange(address) === undefined) {
-      context.faults.add([...at, index], 'wanted: an IP address or a CIDR range, such as 10.0.0.0/8 or ::1');
-    }
-  }
 }
 
 export function checkHost(host: string, at: Path, { faults }: CompileContext): void {

@@ -4,13 +4,9 @@ import { isIP } from 'node:net';
 import { type AddressRule, createAddressRule } from '../../../lib/address-rule.ts';
 import type { Path } from '../../read/faults.ts';
 import { managerOf } from '../../store/resources.ts';
-import type { CompileContext } from '../context.ts';
 import type { Settings } from '../schema.ts';
-import { checkAddresses } from '../server/compile.ts';
 
-export function toAddressRule({ allow, deny }: Settings['upstream_addresses'], context: CompileContext): AddressRule {
-  checkAddresses(allow, ['upstream_addresses', 'allow'], context);
-  checkAddresses(deny, ['upstream_addresses', 'deny'], context);
+export function toAddressRule({ allow, deny }: Settings['upstream_addresses']): AddressRule {
   return createAddressRule({ allow, deny });
 }
 

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noCaps } from '../../../core/caps.ts';
-import { describeCaps, parseKeyChange, parseNewKeyTerms, parseOverlap } from './key-terms.ts';
+import { describeCaps } from '../caps.ts';
+import { parseKeyChange, parseNewKeyTerms, parseOverlap } from './judge.ts';
 
 const nowMs = Date.UTC(2026, 10, 21);
 
 test('a time from now, a date and a time with its zone are all an end', () => {
-  const endOf = (expires: string) => parseNewKeyTerms({ name: 'a', expires }, nowMs).terms?.expiresAtMs;
+  const endOf = (expires: string) => parseNewKeyTerms({ name: 'a', expires }, { nowMs }).terms?.expiresAtMs;
   assert.equal(endOf(' 90m '), nowMs + 90 * 60_000);
   assert.equal(endOf('2027-01-01'), Date.UTC(2027, 0, 1));
   assert.equal(endOf('2027-01-01T12:00:00+02:00'), Date.UTC(2027, 0, 1, 10));
   for (const bad of ['0s', '9999999999d', '2026-11-21', '2027-02-30', 'never']) {
-    const { faults } = parseNewKeyTerms({ name: 'a', expires: bad }, nowMs);
+    const { faults } = parseNewKeyTerms({ name: 'a', expires: bad }, { nowMs });
     assert.deepEqual(
       faults?.map(({ path }) => path),
       ['expires'],
@@ -21,7 +22,10 @@ test('a time from now, a date and a time with its zone are all an end', () => {
 });
 
 test('null in a new key is as if it were not there', () => {
-  const { terms } = parseNewKeyTerms({ name: 'a', models: null, limits: null, budgets: null, capture: null }, nowMs);
+  const { terms } = parseNewKeyTerms(
+    { name: 'a', models: null, limits: null, budgets: null, capture: null },
+    { nowMs },
+  );
   assert.deepEqual(terms?.models, ['*']);
   assert.deepEqual(terms?.caps, noCaps);
 });
@@ -29,33 +33,33 @@ test('null in a new key is as if it were not there', () => {
 test('what is no mapping is one fault about the whole', () => {
   for (const document of [null, [], 'text', 7]) {
     assert.deepEqual(
-      parseNewKeyTerms(document, nowMs).faults?.map(({ path }) => path),
+      parseNewKeyTerms(document, { nowMs }).faults?.map(({ path }) => path),
       [''],
     );
   }
 });
 
 test('what was written twice in a list is there once', () => {
-  const { terms } = parseNewKeyTerms({ name: 'a', models: ['m', 'm'], operations: ['rerank', 'rerank'] }, nowMs);
+  const { terms } = parseNewKeyTerms({ name: 'a', models: ['m', 'm'], operations: ['rerank', 'rerank'] }, { nowMs });
   assert.deepEqual([terms?.models, terms?.operations], [['m'], ['rerank']]);
 });
 
 test('a change of limits leaves budgets as they are, and the other way round', () => {
   const { terms } = parseNewKeyTerms(
     { name: 'a', limits: { concurrency: 3 }, budgets: [{ every: 'day', amount: '1.5', alerts: ['50%'] }] },
-    nowMs,
+    { nowMs },
   );
   const caps = terms?.caps ?? noCaps;
-  const limited = parseKeyChange({ limits: { requests_per_day: 7 } }, { caps }, nowMs).terms?.caps ?? noCaps;
+  const limited = parseKeyChange({ limits: { requests_per_day: 7 } }, { caps }, { nowMs }).terms?.caps ?? noCaps;
   assert.deepEqual(describeCaps(limited), { ...describeCaps(caps), limits: { requests_per_day: 7 } });
-  const freed = parseKeyChange({ budgets: null }, { caps }, nowMs).terms?.caps ?? noCaps;
+  const freed = parseKeyChange({ budgets: null }, { caps }, { nowMs }).terms?.caps ?? noCaps;
   assert.deepEqual(describeCaps(freed), { limits: { concurrency: 3 }, budgets: [] });
-  assert.deepEqual(parseKeyChange({ name: 'b' }, { caps }, nowMs).terms, { name: 'b' });
+  assert.deepEqual(parseKeyChange({ name: 'b' }, { caps }, { nowMs }).terms, { name: 'b' });
 });
 
 test('an end in the past stays where it is not touched', () => {
-  assert.deepEqual(parseKeyChange({ name: 'b' }, { caps: noCaps }, nowMs).terms, { name: 'b' });
-  assert.equal(parseKeyChange({ expires: '2020-01-01' }, { caps: noCaps }, nowMs).faults?.length, 1);
+  assert.deepEqual(parseKeyChange({ name: 'b' }, { caps: noCaps }, { nowMs }).terms, { name: 'b' });
+  assert.equal(parseKeyChange({ expires: '2020-01-01' }, { caps: noCaps }, { nowMs }).faults?.length, 1);
 });
 
 test('an overlap is a time of up to a year, and none is one too', () => {

@@ -1,0 +1,156 @@
+/** What a key may be told, judged for everyone who tells it: the file, the command line, the admin API, and the console over that. */
+
+import type * as z from 'zod';
+import type { KeyRecord } from '../../../core/key.ts';
+import type { KeyGround, KeyJudge, NewKeyTerms, ParsedTerms } from '../../../core/key-judge.ts';
+import type { KeyChange } from '../../../core/store.ts';
+import { isMapping } from '../../../lib/is-mapping.ts';
+import { durationPattern, fromMilliseconds, toMilliseconds } from '../../../lib/quantities.ts';
+import { createFaultList, type FaultList, type Path, toFieldFaults } from '../../read/faults.ts';
+import { describeCaps, toCaps } from '../caps.ts';
+import { checkStars } from '../context.ts';
+import { mapping, text } from '../fields.ts';
+import { judge } from '../judge.ts';
+import { describeKeyTerms, keyTermFields, toChange, toTerms } from './terms.ts';
+import { keyWarnings, unknownProject } from './warnings.ts';
+
+/** By the configuration in force. */
+export function createKeyJudge(
+  current: () => { readonly file: string | undefined; readonly keyLines: ReadonlyMap<string, number> },
+): KeyJudge {
+  return {
+    parseNew: (document, ground) => parseNewKeyTerms(document, ground),
+    parseChange: parseKeyChange,
+    parseOverlap,
+    describe: describeKeyTerms,
+    describeCaps,
+    warnings: keyWarnings,
+    placeOf(id) {
+      const { file, keyLines } = current();
+      const line = keyLines.get(id);
+      return file === undefined || line === undefined ? undefined : { file, line };
+    },
+  };
+}
+
+const longestOverlapMs = 365 * 86_400_000;
+
+const wantedName = 'text without control characters, of 1 to 100 characters';
+const name = text(wantedName, /^(?=.*\S)[^\p{Cc}\p{Cs}]{1,100}$/u);
+const newSchema = mapping({ name: name.default(''), ...keyTermFields });
+const changeSchema = newSchema.partial().extend({ name: name.optional() });
+
+const nowhere = (): undefined => undefined;
+
+interface NewKeyRules {
+  /** People tell keys apart by their names; scripts by what they keep of the answer. */
+  readonly mayBeNameless?: boolean;
+}
+
+export function parseNewKeyTerms(
+  document: unknown,
+  ground: KeyGround,
+  { mayBeNameless = false }: NewKeyRules = {},
+): ParsedTerms<NewKeyTerms> {
+  const faults = createFaultList(nowhere);
+  const written = withoutNulls(fromNow(document, ground.nowMs, faults));
+  if (!mayBeNameless && isMapping(written) && written.name === undefined) {
+    faults.add(['name'], `is missing; wanted: ${wantedName}`);
+  }
+  const value = judge(newSchema, written, [], { faults, isSubstituted: () => false });
+  const caps = value && toCaps(value, [], { faults, positionOf: nowhere });
+  if (value !== undefined) checkOfStore(value, ground, faults);
+  const found = toFieldFaults(faults);
+  if (value === undefined || caps === undefined || found.length > 0) return { faults: found };
+  return { terms: { name: value.name.trim(), ...toTerms(value, caps) } };
+}
+
+/** Only what was given, each field as a whole; null takes away what is there. */
+export function parseKeyChange(
+  document: unknown,
+  before: Pick<KeyRecord, 'caps'>,
+  ground: KeyGround,
+): ParsedTerms<KeyChange> {
+  const faults = createFaultList(nowhere);
+  const given = fromNow(document, ground.nowMs, faults);
+  const has = (field: string): boolean => isMapping(given) && given[field] !== undefined;
+  const written = withoutNulls(given);
+  // What of the two is not said anew stays, and is judged together with what is.
+  const { limits, budgets } = describeCaps(before.caps);
+  const kept = { ...(has('limits') ? {} : { limits }), ...(has('budgets') ? {} : { budgets }) };
+  const value = judge(changeSchema, isMapping(written) ? { ...kept, ...written } : written, [], {
+    faults,
+    isSubstituted: () => false,
+  });
+  const caps =
+    value && toCaps({ limits: value.limits ?? {}, budgets: value.budgets ?? [] }, [], { faults, positionOf: nowhere });
+  if (value !== undefined) checkOfStore(value, ground, faults);
+  for (const field of ['name', 'models']) {
+    if (isMapping(given) && given[field] === null) {
+      faults.add([field], 'cannot be taken away; leave it out to keep it as it is');
+    }
+  }
+  const found = toFieldFaults(faults);
+  if (value === undefined || caps === undefined || found.length > 0) return { faults: found };
+  const { models = [], metadata = {} } = value;
+  const change = toChange(toTerms({ ...value, models, metadata }, caps), has);
+  return { terms: { ...(value.name !== undefined && { name: value.name.trim() }), ...change } };
+}
+
+/** What a schema cannot say of a term. */
+export function checkTerms(
+  { models = [] }: { readonly models?: readonly string[] | undefined },
+  at: Path,
+  { faults }: { readonly faults: FaultList },
+): void {
+  for (const [index, model] of models.entries()) checkStars(model, [...at, 'models', index], { faults });
+}
+
+/** Keys of a file may be left with nothing to use, and outlive their end there. */
+function checkOfStore(
+  { models, expires, project }: z.output<typeof changeSchema>,
+  { nowMs, projects }: KeyGround,
+  faults: FaultList,
+): void {
+  checkTerms({ models }, [], { faults });
+  if (models?.length === 0) faults.add(['models'], 'names no model; name at least one, or write "*" for all');
+  if (expires !== undefined && expires <= nowMs) faults.add(['expires'], 'is not in the future');
+  const unknown = project === undefined || projects === undefined ? undefined : unknownProject(project, projects);
+  if (unknown !== undefined) faults.add(['project'], unknown);
+}
+
+/** For how long a former secret goes on working. */
+export function parseOverlap(text: string): number | { readonly fault: string } {
+  const overlapMs = toMilliseconds(text);
+  if (overlapMs === undefined) return { fault: `"${text}" is no time; write it such as 24h, or 0s for none` };
+  if (overlapMs <= longestOverlapMs) return overlapMs;
+  return { fault: `${text} is too long; it may be ${fromMilliseconds(longestOverlapMs)} at most` };
+}
+
+/** As people write units out: `30 days`. */
+const spelledTime = /^(\d+) *(day|hour|min|minute|sec|second)s?$/i;
+
+/** `30d` is a time from now. */
+function fromNow(document: unknown, nowMs: number, faults: FaultList): unknown {
+  if (!isMapping(document) || typeof document.expires !== 'string') return document;
+  const text = document.expires.trim();
+  const [, digits = '', unit = ''] = spelledTime.exec(text) ?? [];
+  if (unit !== '') {
+    const near = digits + unit.charAt(0).toLowerCase();
+    faults.add(
+      ['expires'],
+      `wanted: a time from now such as 30d; came: ${JSON.stringify(text)}; did you mean ${near}?`,
+    );
+    return { ...document, expires: undefined };
+  }
+  const aheadMs = durationPattern.test(text) ? toMilliseconds(text) : undefined;
+  const at = aheadMs === undefined ? undefined : new Date(nowMs + aheadMs);
+  return at === undefined || Number.isNaN(at.getTime()) || at.getUTCFullYear() > 9999
+    ? { ...document, expires: text }
+    : { ...document, expires: at.toISOString() };
+}
+
+function withoutNulls(document: unknown): unknown {
+  if (!isMapping(document)) return document;
+  return Object.fromEntries(Object.entries(document).filter(([, value]) => value !== null));
+}

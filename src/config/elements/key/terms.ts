@@ -1,0 +1,145 @@
+/** The terms of a key, each with its schema, its option on the command line, and what it is in a record and in words. */
+
+import * as z from 'zod';
+import type { Caps } from '../../../core/caps.ts';
+import type { KeyTerms, KeyTermsDocument } from '../../../core/key.ts';
+import type { KeyChange } from '../../../core/store.ts';
+import { fromMilliseconds } from '../../../lib/quantities.ts';
+import { capsFields, describeCaps } from '../caps.ts';
+import {
+  addressList,
+  duration,
+  instant,
+  is,
+  list,
+  modelName,
+  operationList,
+  ownId,
+  shapeField,
+  text,
+} from '../fields.ts';
+
+const wantedNames = 'names of 1 to 64 letters, digits, dots, underscores and dashes';
+const metadataName = text(wantedNames, /^[A-Za-z0-9._-]{1,64}$/);
+const metadataText = text('text of up to 512 characters, without control characters', /^[^\p{Cc}\p{Cs}]{0,512}$/u);
+const longestCaptureMs = 365 * 86_400_000;
+
+export const keyTermFields = {
+  models: list(modelName(), 'a list of model IDs')
+    .default(['*'])
+    .meta(is('The models it may use, by public ID; each may hold one `*`.', { kind: 'list of IDs' })),
+  operations: operationList()
+    .optional()
+    .meta(is('The operations it may use.', { kind: 'list of operations', defaultText: 'all' })),
+  addresses: addressList()
+    .optional()
+    .meta(
+      is('Where it may be used from: IP addresses and CIDR ranges.', {
+        kind: 'list of addresses',
+        defaultText: 'anywhere',
+      }),
+    ),
+  expires: instant()
+    .optional()
+    .meta(
+      is('When it ends: a date (the beginning of that day in UTC) or a time with its zone.', {
+        kind: 'date or time',
+        defaultText: 'never',
+      }),
+    ),
+  project: ownId()
+    .optional()
+    .meta(is('The ID of the project that it belongs to, whose limits and budgets hold as well.')),
+  ...capsFields,
+  metadata: z
+    .record(metadataName, metadataText, {
+      error: ({ code }) => (code === 'invalid_key' ? wantedNames : 'a mapping of names to texts'),
+    })
+    .default({})
+    .meta(is('What you note about it, by names of your own.', { kind: 'names to texts' })),
+  shape: shapeField(
+    'The service that its clients were written for, whose rerank answers and errors they read, where the request does not say.',
+  ),
+  capture: duration(60_000, longestCaptureMs)
+    .optional()
+    .meta(
+      is('Keeps what is asked and answered in the ledger, secrets taken out, for so long.', {
+        kind: 'time',
+        defaultText: 'never',
+      }),
+    ),
+};
+
+export type KeyTermName = keyof typeof keyTermFields;
+
+interface KeyOption {
+  readonly option: string;
+  /** `pairs` are `name=value`, and may be repeated; a list has commas. */
+  readonly takes: 'text' | 'list' | 'pairs';
+  readonly example: string;
+}
+
+/** How the command line takes each, in the order of its usage. */
+export const keyOptions: Readonly<Record<KeyTermName, KeyOption>> = {
+  project: { option: 'project', takes: 'text', example: 'P' },
+  models: { option: 'models', takes: 'list', example: 'a,b' },
+  operations: { option: 'operations', takes: 'list', example: 'x,y' },
+  addresses: { option: 'addresses', takes: 'list', example: 'cidr,..' },
+  expires: { option: 'expires', takes: 'text', example: '30d|2027-01-01' },
+  limits: { option: 'limit', takes: 'pairs', example: 'requests_per_minute=60' },
+  budgets: { option: 'budget', takes: 'pairs', example: 'month=50:80%,100%' },
+  metadata: { option: 'metadata', takes: 'pairs', example: 'name=text' },
+  capture: { option: 'capture', takes: 'text', example: '7d' },
+  shape: { option: 'shape', takes: 'text', example: 'voyage' },
+};
+
+const termsSchema = z.strictObject(keyTermFields);
+type WrittenTerms = z.output<typeof termsSchema>;
+
+/** As whoever serves knows them. */
+export function toTerms(written: Omit<WrittenTerms, 'limits' | 'budgets'>, caps: Caps): KeyTerms {
+  return {
+    models: unique(written.models),
+    operations: written.operations && unique(written.operations),
+    addresses: written.addresses && unique(written.addresses),
+    project: written.project,
+    caps,
+    metadata: Object.freeze(written.metadata),
+    captureMs: written.capture,
+    shape: written.shape,
+    expiresAtMs: written.expires,
+  };
+}
+
+/** Those that were given; what was given as nothing is taken away. */
+export function toChange(terms: KeyTerms, has: (term: KeyTermName) => boolean): Omit<KeyChange, 'name'> {
+  return {
+    ...(has('models') && { models: terms.models }),
+    ...(has('operations') && { operations: terms.operations ?? null }),
+    ...(has('addresses') && { addresses: terms.addresses ?? null }),
+    ...(has('project') && { project: terms.project ?? null }),
+    ...((has('limits') || has('budgets')) && { caps: terms.caps }),
+    ...(has('metadata') && { metadata: terms.metadata }),
+    ...(has('capture') && { captureMs: terms.captureMs ?? null }),
+    ...(has('shape') && { shape: terms.shape ?? null }),
+    ...(has('expires') && { expiresAtMs: terms.expiresAtMs ?? null }),
+  };
+}
+
+/** In the file's words; null where nothing is said. */
+export function describeKeyTerms(terms: Omit<KeyTerms, 'expiresAtMs'>): KeyTermsDocument {
+  return {
+    project: terms.project ?? null,
+    models: terms.models,
+    operations: terms.operations ?? null,
+    addresses: terms.addresses ?? null,
+    ...describeCaps(terms.caps),
+    metadata: terms.metadata,
+    capture: terms.captureMs === undefined ? null : fromMilliseconds(terms.captureMs),
+    shape: terms.shape ?? null,
+  };
+}
+
+function unique<T>(items: readonly T[]): readonly T[] {
+  return Object.freeze([...new Set(items)]);
+}

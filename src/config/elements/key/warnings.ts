@@ -1,0 +1,68 @@
+/** What is legal in the terms of a key, and yet most often a slip; and the project that is not there, in the words for everyone. */
+
+import type { KeyRecord } from '../../../core/key.ts';
+import type { Model, ModelIndex, Snapshot } from '../../../core/snapshot.ts';
+import { nearestName } from '../../../lib/nearest-name.ts';
+import { suggestion } from '../../read/faults.ts';
+import { reaches } from '../model/price-warnings.ts';
+
+/** Of a key in the store. */
+export function keyWarnings(
+  key: Pick<KeyRecord, 'models' | 'caps' | 'project'>,
+  snapshot: Pick<Snapshot, 'models' | 'projects'>,
+): string[] {
+  return [...modelWarnings(key.models, snapshot.models), ...unpricedWarnings(key, snapshot)];
+}
+
+export function modelWarnings(patterns: readonly string[], models: ModelIndex): string[] {
+  const ids = models.all.map(({ id }) => id);
+  return patterns.flatMap((name) => {
+    const shown = JSON.stringify(name);
+    if (!name.includes('*')) return modelWarning(name, shown, models, (near) => nearestName(near, ids)) ?? [];
+    return name === '*' || ids.some((id) => reaches(name, id)) ? [] : `no model fits ${shown} as yet`;
+  });
+}
+
+/** Of a name without `*`. A name that is no model's is legal, as models come and go. `shown`: as a message may have it. */
+export function modelWarning(
+  name: string,
+  shown: string,
+  models: ModelIndex,
+  nearest: (name: string) => string | undefined,
+): string | undefined {
+  const resolved = models.resolve(name);
+  if (resolved === undefined) return `there is no model ${shown} as yet${suggestion(nearest(name))}`;
+  if (resolved.id === name) return undefined;
+  return `${shown} is an alias, and keys are judged by the model's ID: write ${resolved.id}`;
+}
+
+/** Of a key that has a budget, or whose project has one: models that cost nothing as far as it can be told. */
+function unpricedWarnings(
+  { models: patterns, caps, project }: Pick<KeyRecord, 'models' | 'caps' | 'project'>,
+  { models, projects }: Pick<Snapshot, 'models' | 'projects'>,
+): string[] {
+  const ofProject = project === undefined ? undefined : projects.get(project)?.caps;
+  if (caps.budgets.length === 0 && (ofProject?.budgets.length ?? 0) === 0) return [];
+  const unpriced = models.all.filter(
+    (model) => hasUnknownPrice(model) && patterns.some((one) => reaches(one, model.id)),
+  );
+  if (unpriced.length === 0) return [];
+  const [first, second, third, ...others] = unpriced.map(({ id }) => id);
+  const named = [first, second, third].filter((id) => id !== undefined).join(', ');
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return [
+    `the price of ${named}${more} is not known, so the budget does not count what they cost; set it at the model`,
+  ];
+}
+
+const hasUnknownPrice = ({ targets }: Model): boolean =>
+  targets.some(({ price, weight }) => price === undefined && weight > 0);
+
+/** Undefined where it is there. A project that is not there would cap nothing. */
+export function unknownProject(id: string, known: ReadonlySet<string>): string | undefined {
+  return known.has(id) ? undefined : unknownProjectFault(JSON.stringify(id), nearestName(id, known));
+}
+
+export function unknownProjectFault(shown: string, near: string | undefined): string {
+  return `unknown project ${shown}${suggestion(near) || '; declare it under projects, in the file or in the store'}`;
+}
