@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { LedgerRow } from '../src/core/ledger-row.ts';
-import type { LedgerStore } from '../src/core/store.ts';
+import type { LedgerStore } from '../src/core/store/ledger.ts';
 import { createJournal } from '../src/ledger/journal.ts';
 import { systemFiles } from '../src/ledger/journal-files.ts';
 import { createJournalReader, type JournalReader } from '../src/ledger/journal-reader.ts';

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { toTable } from '../src/cli/table.ts';
-import type { ImportedRow, LedgerStore } from '../src/core/store.ts';
+import type { ImportedRow, LedgerStore } from '../src/core/store/ledger.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { spreadRows } from '../test/support/ledger-rows.ts';
 import { median } from './measurement.ts';

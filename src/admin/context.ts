@@ -5,7 +5,7 @@ import type { KeyJudge } from '../core/key-judge.ts';
 import type { Log } from '../core/log.ts';
 import type { ResourceDesk } from '../core/resource-desk.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/store/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Access } from './access/access.ts';
 import type { OidcDesk } from './access/oidc-desk.ts';

@@ -1,7 +1,7 @@
 /** Endpoints that change an upstream, a model or a project: which version the caller saw, and what to answer to each outcome. */
 
 import type { ConfiguredElement, Conflict, ElementDocument, Written } from '../core/resource-desk.ts';
-import type { ResourceKind } from '../core/store.ts';
+import type { ResourceKind } from '../core/store/resources.ts';
 import { actorOf, type Caller } from './caller.ts';
 import type { AdminContext } from './context.ts';
 import { Problem } from './problem.ts';

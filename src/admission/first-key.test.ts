@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toKeyRecord } from '../../test/support/keys.ts';
-import type { KeyStore, NewKey, StoredKey } from '../core/store.ts';
+import type { KeyStore, NewKey, StoredKey } from '../core/store/keys.ts';
 import { digestOf, hasValidChecksum } from '../lib/key-secret.ts';
 import { ensureFirstKey, type FirstKeyDeps } from './first-key.ts';
 

@@ -1,6 +1,6 @@
 /** Sees to it that a fresh installation has a key: one made here, or the one that the environment sets. */
 
-import type { KeyStore, NewKey } from '../core/store.ts';
+import type { KeyStore, NewKey } from '../core/store/keys.ts';
 import { createSecret, digestOf, hintOf } from '../lib/key-secret.ts';
 
 export interface FirstKeyDeps {

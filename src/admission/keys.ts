@@ -5,7 +5,7 @@
 
 import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';
-import type { KeyStore } from '../core/store.ts';
+import type { KeyStore } from '../core/store/keys.ts';
 import type { Clock } from '../lib/clock.ts';
 import { beforeDeadline } from '../lib/deadline.ts';
 

@@ -3,7 +3,7 @@
 import type { FaultyConfiguration } from '../config/load.ts';
 import type { Fault } from '../config/read/faults.ts';
 import type { ExitCode } from '../core/exit-code.ts';
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { type OpenStore, openExisting } from '../serve/configuration.ts';

@@ -2,7 +2,7 @@
 
 import { describeKeyTerms } from '../config/elements/key/terms.ts';
 import type { KeyRecord } from '../core/key.ts';
-import type { StoredKey } from '../core/store.ts';
+import type { StoredKey } from '../core/store/keys.ts';
 import { toPrintable } from './printable.ts';
 
 /** A key as scripts read it. */

@@ -2,7 +2,8 @@
 
 import { modelWarnings } from '../config/elements/key/warnings.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import type { Store, StoredKey } from '../core/store.ts';
+import type { StoredKey } from '../core/store/keys.ts';
+import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createSecret, digestOf, hintOf } from '../lib/key-secret.ts';

@@ -2,7 +2,7 @@
 
 import { rowOutcomes } from '../core/ledger-row.ts';
 import { operations } from '../core/operation.ts';
-import type { LedgerFilter } from '../core/store.ts';
+import type { LedgerFilter } from '../core/store/ledger.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { toMilliseconds } from '../lib/quantities.ts';

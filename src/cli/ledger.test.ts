@@ -10,7 +10,7 @@ import { hostileTexts } from '../../test/support/hostile-texts.ts';
 import { writeJournal } from '../../test/support/journal-place.ts';
 import { imported, rowId } from '../../test/support/ledger-rows.ts';
 import { tamper } from '../../test/support/tampering.ts';
-import type { ImportedRow } from '../core/store.ts';
+import type { ImportedRow } from '../core/store/ledger.ts';
 import { ledger } from './ledger.ts';
 
 const startMs = Date.UTC(2026, 10, 1);

@@ -2,7 +2,7 @@
 
 import { foldEmail, type StoredMember } from '../core/member.ts';
 import { type Role, roles } from '../core/role.ts';
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import type { CommandContext } from './command.ts';
 import { toPrintable } from './printable.ts';

@@ -11,7 +11,7 @@ import { readResourceFile } from '../config/store/resource-file.ts';
 import { resourceLists } from '../config/store/resource-schemas.ts';
 import type { Element } from '../config/store/resources.ts';
 import { hideSecrets } from '../config/store/sealed-fields.ts';
-import { type Resource, type ResourceKind, resourceKinds } from '../core/store.ts';
+import { type Resource, type ResourceKind, resourceKinds } from '../core/store/resources.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import type { KeyRing } from '../lib/sealed.ts';

@@ -8,7 +8,7 @@ import {
   sealDocument,
   sealsOf,
 } from '../config/store/sealed-fields.ts';
-import type { Resource } from '../core/store.ts';
+import type { Resource } from '../core/store/resources.ts';
 import { UserFault } from '../core/user-fault.ts';
 import type { KeyRing } from '../lib/sealed.ts';
 import { type OpenResources, openResources } from '../serve/configuration.ts';

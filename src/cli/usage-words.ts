@@ -1,6 +1,6 @@
 /** Usage as text: a table for people, CSV and JSON for what reads it on. */
 
-import type { UsageGroup, UsageLine, UsageSums } from '../core/store.ts';
+import type { UsageGroup, UsageLine, UsageSums } from '../core/store/ledger.ts';
 import { addSums, noSums } from '../core/usage-sums.ts';
 import { toCsvText } from '../lib/csv.ts';
 import { toDollars } from '../lib/money.ts';

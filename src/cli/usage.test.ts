@@ -5,7 +5,7 @@ import { setUpCommand, userFault } from '../../test/support/command.ts';
 import { hostileTexts } from '../../test/support/hostile-texts.ts';
 import { writeJournal } from '../../test/support/journal-place.ts';
 import { imported, rowId } from '../../test/support/ledger-rows.ts';
-import type { ImportedRow } from '../core/store.ts';
+import type { ImportedRow } from '../core/store/ledger.ts';
 import { toCsvText } from '../lib/csv.ts';
 import { usage } from './usage.ts';
 import { toShortDollars } from './usage-words.ts';

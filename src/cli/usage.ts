@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import type { ExitCode } from '../core/exit-code.ts';
-import { type UsageGroup, usageGroups } from '../core/store.ts';
+import { type UsageGroup, usageGroups } from '../core/store/ledger.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { readWaiting } from '../ledger/waiting.ts';
 import { systemClock } from '../lib/clock.ts';

@@ -5,7 +5,7 @@ import type { FieldFault } from './field-fault.ts';
 import type { CapsDocument, KeyRecord, KeyTerms, KeyTermsDocument } from './key.ts';
 import type { Place } from './resource-desk.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { KeyChange, NewKey } from './store.ts';
+import type { KeyChange, NewKey } from './store/keys.ts';
 
 export type NewKeyTerms = Omit<NewKey, 'digest' | 'hint'>;
 

@@ -2,7 +2,7 @@
 
 import type { FieldFault } from './field-fault.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { ResourceKind } from './store.ts';
+import type { ResourceKind } from './store/resources.ts';
 
 /**
  * `file`: the configuration file declares it; `store`: it is edited here; `embedded`: it is part of the configuration that holds

@@ -1,7 +1,8 @@
 /** Brings what stands in journals into the store: the own one as it grows, and those of processes that are gone. */
 
 import type { Log } from '../core/log.ts';
-import type { BudgetBank, JournalPosition, LedgerStore } from '../core/store.ts';
+import type { BudgetBank } from '../core/store/budgets.ts';
+import type { JournalPosition, LedgerStore } from '../core/store/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
 import type { JournalBatch, JournalReader } from './journal-reader.ts';

@@ -1,7 +1,7 @@
 /** Joins intents with settlements, in the order of the journal, and makes rows of those that never met. */
 
 import type { IntentRecord, LedgerRow } from '../core/ledger-row.ts';
-import type { ImportedRow } from '../core/store.ts';
+import type { ImportedRow } from '../core/store/ledger.ts';
 import { type FramePlace, type JournalLine, parseLine } from './journal-records.ts';
 
 /** What came of a piece of journal. */

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { intentLine, outcomes, settlementLine } from '../../test/support/journal-lines.ts';
 import { durabilities } from '../core/ledger-row.ts';
-import type { ImportedRow, JournalPosition } from '../core/store.ts';
+import type { ImportedRow, JournalPosition } from '../core/store/ledger.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { type JournalFiles, systemFiles } from './journal-files.ts';

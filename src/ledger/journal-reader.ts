@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ImportedRow, JournalPosition } from '../core/store.ts';
+import type { ImportedRow, JournalPosition } from '../core/store/ledger.ts';
 import { type Joined, Joiner, nothingJoined } from './joiner.ts';
 import { type JournalFiles, systemFiles } from './journal-files.ts';
 import { headBytes } from './journal-frame.ts';

@@ -11,7 +11,7 @@ import type { KeyRecord } from '../core/key.ts';
 import type { Route } from '../core/route.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Reservation } from '../core/spending.ts';
-import type { ImportedRow } from '../core/store.ts';
+import type { ImportedRow } from '../core/store/ledger.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { createJournalReader } from './journal-reader.ts';

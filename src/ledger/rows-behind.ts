@@ -1,7 +1,7 @@
 /** Counts the rows that stand in a journal and are not in the store yet, reading each frame once however often it is asked. */
 
 import { Buffer } from 'node:buffer';
-import type { JournalPosition } from '../core/store.ts';
+import type { JournalPosition } from '../core/store/ledger.ts';
 import type { SegmentReader } from './journal-segment.ts';
 
 /** How the ledger writes the ends of exchanges. Bodies are escaped, so no line break stands in one. */

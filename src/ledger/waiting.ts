@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LedgerStore } from '../core/store.ts';
+import type { LedgerStore } from '../core/store/ledger.ts';
 import { createJournalReader } from './journal-reader.ts';
 import { idFile, listSlots } from './journal-slot.ts';
 

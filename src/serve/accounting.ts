@@ -16,7 +16,7 @@ import type { Log } from '../core/log.ts';
 import type { PlaceArbiter } from '../core/places.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Spending } from '../core/spending.ts';
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/store/store.ts';
 import { worstCostNanos } from '../ledger/billing.ts';
 import { createImporter, type Importer, type ImporterState } from '../ledger/importer.ts';
 import { createJournal, type Journal } from '../ledger/journal.ts';

@@ -24,7 +24,7 @@ import { createResourceDesk, type ResourceDeskDeps } from '../config/store/resou
 import { canSeal, findOwnKey, type SecretKeyPlace } from '../config/store/secret-key.ts';
 import type { Family } from '../core/family.ts';
 import type { Log } from '../core/log.ts';
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/store/store.ts';
 import { toClientAddress } from '../http/address.ts';
 import type { Clock } from '../lib/clock.ts';
 import { traceOf } from '../lib/thrown.ts';

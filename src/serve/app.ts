@@ -18,7 +18,7 @@ import type { PlaceArbiter } from '../core/places.ts';
 import type { Route } from '../core/route.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Spending } from '../core/spending.ts';
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/store/store.ts';
 import type { TargetState } from '../core/target-state.ts';
 import { createEdge } from '../http/edge.ts';
 import { createListener, type Listening } from '../http/listener.ts';

@@ -3,7 +3,8 @@
 import type { RunningConfiguration } from '../config/live/live.ts';
 import { type FaultyConfiguration, type LoadedConfiguration, loadConfiguration } from '../config/load.ts';
 import type { Element } from '../config/store/resources.ts';
-import type { Resource, Store } from '../core/store.ts';
+import type { Resource } from '../core/store/resources.ts';
+import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { openStore, parseStoreUrl, storeExists } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';

@@ -1,7 +1,7 @@
 /** Opens what one serving process needs, and closes it again where something of it cannot be had. */
 
 import { countBuffersWithHeap, keepThreadsSmall, packMemory } from '../admission/memory.ts';
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import type { Listening } from '../http/listener.ts';
 import { bill } from '../ledger/billing.ts';

@@ -4,7 +4,7 @@ import { createLinks } from '../admin/access/links.ts';
 import { ensureFirstKey, UnfitKeyError } from '../admission/first-key.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { Log } from '../core/log.ts';
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import type { Listening } from '../http/listener.ts';
 import { systemClock } from '../lib/clock.ts';

@@ -1,7 +1,7 @@
 /** The audit log in a database: who changed what. */
 
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { AuditEntry, AuditStore } from '../core/store.ts';
+import type { AuditEntry, AuditStore } from '../core/store/audit.ts';
 import type { Clock } from '../lib/clock.ts';
 import { firstIdOf, toStorable } from './ledger-rows.ts';
 import { addAuditEntry } from './recording.ts';

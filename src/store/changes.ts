@@ -1,7 +1,7 @@
 /** The feed of changes in a database: what changed, in order, for all nodes. */
 
 import type { Kysely } from 'kysely';
-import type { Change, ChangeFeed } from '../core/store.ts';
+import type { Change, ChangeFeed } from '../core/store/changes.ts';
 import type { Signal } from './recording.ts';
 import type { Schema } from './schema.ts';
 import { oneOf } from './stored-json.ts';

@@ -1,7 +1,7 @@
 /** What nodes say of their targets, in a database. */
 
 import type { Kysely } from 'kysely';
-import type { HealthStore } from '../core/store.ts';
+import type { HealthStore } from '../core/store/health.ts';
 import type { TargetState } from '../core/target-state.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Schema } from './schema.ts';

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { KeyRecord } from '../core/key.ts';
 import { type Operation, operations } from '../core/operation.ts';
-import type { KeyChange, NewKey, StoredKey } from '../core/store.ts';
+import type { KeyChange, NewKey, StoredKey } from '../core/store/keys.ts';
 import { rerankShapes } from '../core/translation.ts';
 import type { KeyTable } from './schema.ts';
 import { StoreError } from './store-error.ts';

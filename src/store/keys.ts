@@ -1,7 +1,7 @@
 /** Virtual keys in a database. The secret never comes here: a key is found by its digest alone. */
 
 import type { Kysely, Transaction } from 'kysely';
-import type { KeyChange, KeyStore, NewKey, StoredKey } from '../core/store.ts';
+import type { KeyChange, KeyStore, NewKey, StoredKey } from '../core/store/keys.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createKeyId, type KeyRow, toAudited, toColumns, toKeyRecord, toRow, toStoredKey } from './key-rows.ts';
 import type { Recorder, Trace } from './recording.ts';

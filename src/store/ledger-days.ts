@@ -1,7 +1,7 @@
 /** Finds out from the sums between which times the rows of a page are, so that nobody looks for them where there are none. */
 
 import { type Kysely, sql } from 'kysely';
-import type { LedgerFilter } from '../core/store.ts';
+import type { LedgerFilter } from '../core/store/ledger.ts';
 import { dayMs, toConditions } from './ledger-rows.ts';
 import type { Schema } from './schema.ts';
 

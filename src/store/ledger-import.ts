@@ -1,7 +1,7 @@
 /** Takes rows of a journal into the ledger, with their sums and what they cost the budgets, all or nothing. */
 
 import type { CompiledQuery, InsertQueryBuilder, InsertResult, Kysely, Transaction } from 'kysely';
-import type { ImportedRow, LedgerStore } from '../core/store.ts';
+import type { ImportedRow, LedgerStore } from '../core/store/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
 import { bookCosts } from './ledger-booking.ts';
 import {

@@ -1,7 +1,7 @@
 /** Pages of the ledger, the newest row first. A page begins where the one before ended, so the thousandth costs what the first does. */
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { LedgerFilter, LedgerPage } from '../core/store.ts';
+import type { LedgerFilter, LedgerPage } from '../core/store/ledger.ts';
 import { findStretch, isRarelyTogether, type Stretch } from './ledger-days.ts';
 import { isSqlite } from './ledger-insert.ts';
 import { firstIdOf, fromTableRow, isId, toConditions, toName } from './ledger-rows.ts';

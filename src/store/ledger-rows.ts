@@ -3,7 +3,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { LedgerRow, RowOutcome, TryRecord } from '../core/ledger-row.ts';
 import type { Label, Operation } from '../core/operation.ts';
-import type { LedgerFilter } from '../core/store.ts';
+import type { LedgerFilter } from '../core/store/ledger.ts';
 import type { LedgerTable } from './schema.ts';
 
 export const hourMs = 3_600_000;

@@ -4,7 +4,7 @@
  */
 
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { LedgerFilter } from '../core/store.ts';
+import type { LedgerFilter } from '../core/store/ledger.ts';
 import type { Stretch } from './ledger-days.ts';
 import { createInsertOfEach, type Insert } from './ledger-insert.ts';
 import { toConditions } from './ledger-rows.ts';

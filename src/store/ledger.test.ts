@@ -9,7 +9,7 @@ import { describeLedgerStore } from '../../test/support/ledger-conformance.ts';
 import { imported, spreadRows } from '../../test/support/ledger-rows.ts';
 import { tamper } from '../../test/support/tampering.ts';
 import type { LedgerRow } from '../core/ledger-row.ts';
-import type { ImportedRow } from '../core/store.ts';
+import type { ImportedRow } from '../core/store/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
 import { openStore } from './open-store.ts';
 

@@ -1,7 +1,7 @@
 /** The ledger in a database. */
 
 import type { Kysely } from 'kysely';
-import type { LedgerStore } from '../core/store.ts';
+import type { LedgerStore } from '../core/store/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createLedgerImport } from './ledger-import.ts';
 import { readPage } from './ledger-page.ts';

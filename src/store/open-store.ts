@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/store/store.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { migrateSqliteFile, openSqliteFile, openSqliteMemory, readMissingOfFile } from './sqlite-store.ts';
 import { StoreError } from './store-error.ts';

@@ -10,7 +10,7 @@ import {
   type PostgresPool,
   sql,
 } from 'kysely';
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/store/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { migrate, readMissing } from './migrate.ts';
 import { lacksRights, type ServerFacts, StoreAwayError, whyUnfit } from './postgres-faults.ts';

@@ -1,7 +1,8 @@
 /** Writes that leave a trace: in one transaction the work, its entry in the audit log and the notice for other nodes. */
 
 import type { Kysely, Transaction } from 'kysely';
-import type { AuditEntry, Change } from '../core/store.ts';
+import type { AuditEntry } from '../core/store/audit.ts';
+import type { Change } from '../core/store/changes.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import type { Schema } from './schema.ts';

@@ -1,7 +1,7 @@
 /** What is configured in the store, as the file would have it. */
 
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import { type Resource, type ResourceKind, type ResourceStore, resourceKinds } from '../core/store.ts';
+import { type Resource, type ResourceKind, type ResourceStore, resourceKinds } from '../core/store/resources.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import type { Recorder } from './recording.ts';

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/store/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { migrate, readMissing } from './migrate.ts';
 import { noSignal } from './recording.ts';

@@ -1,7 +1,7 @@
 /** The store over whichever database: what both of them share. */
 
 import type { Kysely } from 'kysely';
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/store/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createAttemptStore } from './attempts.ts';
 import { createAuditStore } from './audit.ts';

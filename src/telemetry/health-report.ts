@@ -1,7 +1,7 @@
 /** Tells the store from time to time how the targets are, and soon after one changed. */
 
 import type { Log } from '../core/log.ts';
-import type { HealthStore } from '../core/store.ts';
+import type { HealthStore } from '../core/store/health.ts';
 import type { TargetState } from '../core/target-state.ts';
 
 /** What is older was said by a node that is gone. */

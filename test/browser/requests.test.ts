@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import type { ImportedRow } from '../../src/core/store.ts';
+import type { ImportedRow } from '../../src/core/store/ledger.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { type ConsoleRig, openConsole, testInBrowser, testOnEachStore } from '../support/browser.ts';
 import { startFakeUpstream } from '../support/fake-upstream.ts';

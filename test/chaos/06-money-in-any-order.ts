@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
 import fc from 'fast-check';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/store/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import {
   type BookedRow,

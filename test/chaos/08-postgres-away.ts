@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LedgerRow } from '../../src/core/ledger-row.ts';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/store/store.ts';
 import { createSecret } from '../../src/lib/key-secret.ts';
 import { nanosPerDollar } from '../../src/lib/money.ts';
 import { openStore } from '../../src/store/open-store.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LedgerRow } from '../../src/core/ledger-row.ts';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/store/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
 import { startPostgres } from '../support/postgres.ts';

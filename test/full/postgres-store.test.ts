@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/store/store.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { migrateStore, openStore, readMissingMigrations } from '../../src/store/open-store.ts';

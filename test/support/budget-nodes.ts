@@ -5,7 +5,7 @@ import { createBudgetKeeper, type RunningBudgetKeeper } from '../../src/admissio
 import type { BudgetHold } from '../../src/admission/budgets/port.ts';
 import type { Budget, BudgetPeriod, Holder, HolderKind } from '../../src/core/caps.ts';
 import { GatewayError } from '../../src/core/errors.ts';
-import type { BudgetBank } from '../../src/core/store.ts';
+import type { BudgetBank } from '../../src/core/store/budgets.ts';
 import { createFakeClock } from './fake-clock.ts';
 import { createMemoryBank } from './memory-bank.ts';
 

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { RunningBudgetKeeper } from '../../src/admission/budgets/keeper.ts';
 import type { BudgetHold } from '../../src/admission/budgets/port.ts';
 import { GatewayError } from '../../src/core/errors.ts';
-import type { BudgetBank } from '../../src/core/store.ts';
+import type { BudgetBank } from '../../src/core/store/budgets.ts';
 import { budgetOf, createNodesOver, holderOf } from './budget-nodes.ts';
 import { createMemoryBank } from './memory-bank.ts';
 

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { BudgetAccount, Store } from '../../src/core/store.ts';
+import type { BudgetAccount } from '../../src/core/store/budgets.ts';
+import type { Store } from '../../src/core/store/store.ts';
 import { createFakeClock } from './fake-clock.ts';
 import { toStored } from './hostile-texts.ts';
 import { describeLedgerReading } from './ledger-reading-conformance.ts';

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { LedgerFilter, LedgerStore, Store } from '../../src/core/store.ts';
+import type { LedgerFilter, LedgerStore } from '../../src/core/store/ledger.ts';
+import type { Store } from '../../src/core/store/store.ts';
 import { createFakeClock } from './fake-clock.ts';
 import { hostileTexts, toStored } from './hostile-texts.ts';
 import { imported, ledgerRow, rowId, spreadRows } from './ledger-rows.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { loadConfiguration } from '../../src/config/load.ts';
 import type { Exchange } from '../../src/core/exchange.ts';
 import type { Snapshot } from '../../src/core/snapshot.ts';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/store/store.ts';
 import { families } from '../../src/families/index.ts';
 import { bill } from '../../src/ledger/billing.ts';
 import { systemClock } from '../../src/lib/clock.ts';

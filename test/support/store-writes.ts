@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { noCaps } from '../../src/core/caps.ts';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/store/store.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { digestOf } from '../../src/lib/key-secret.ts';
 import { createFakeClock } from './fake-clock.ts';

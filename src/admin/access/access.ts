@@ -1,7 +1,7 @@
 /** Finds out who asks, and lets people in: sessions, API tokens, passwords, links, and how often one may try. */
 
 import { lowerOf } from '../../core/role.ts';
-import type { Store } from '../../core/store.ts';
+import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { digestOf, isSecretWith } from '../../lib/key-secret.ts';
 import { type Caller, nobody } from '../caller.ts';

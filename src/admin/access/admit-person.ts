@@ -3,7 +3,7 @@
 import { foldEmail, type StoredMember } from '../../core/member.ts';
 import type { Role } from '../../core/role.ts';
 import type { OidcSettings } from '../../core/snapshot.ts';
-import type { Store } from '../../core/store.ts';
+import type { Store } from '../../core/store/store.ts';
 import { Problem } from '../problem.ts';
 import type { OidcPerson } from './oidc.ts';
 

@@ -1,7 +1,7 @@
 /** Passkeys: a device of the member proves who it is, and the gateway keeps only what it can check that with. */
 
 import type { StoredMember } from '../../core/member.ts';
-import type { Store } from '../../core/store.ts';
+import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Problem } from '../problem.ts';
 import { createChallenges } from './challenges.ts';

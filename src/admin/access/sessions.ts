@@ -2,7 +2,7 @@
 
 import { hash, randomBytes } from 'node:crypto';
 import type { SessionMethod, StoredMember, StoredSession } from '../../core/member.ts';
-import type { Store } from '../../core/store.ts';
+import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { digestOf } from '../../lib/key-secret.ts';
 import { Problem } from '../problem.ts';

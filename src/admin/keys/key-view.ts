@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 import type { KeyRecord } from '../../core/key.ts';
-import type { StoredKey } from '../../core/store.ts';
+import type { StoredKey } from '../../core/store/keys.ts';
 import type { AdminContext } from '../context.ts';
 import { Problem } from '../problem.ts';
 import { toInstant } from '../shapes/common.ts';

@@ -3,7 +3,7 @@
 import type * as z from 'zod';
 import { toAccount } from '../../core/budget-account.ts';
 import type { Budget, Holder } from '../../core/caps.ts';
-import type { LedgerFilter, UsageSums } from '../../core/store.ts';
+import type { LedgerFilter, UsageSums } from '../../core/store/ledger.ts';
 import { addSums, noSums } from '../../core/usage-sums.ts';
 import { toDollars } from '../../lib/money.ts';
 import type { AdminContext } from '../context.ts';

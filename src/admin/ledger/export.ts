@@ -1,6 +1,6 @@
 /** Rows of the ledger as a file: read page by page, as the reader takes them. */
 
-import type { LedgerStore } from '../../core/store.ts';
+import type { LedgerStore } from '../../core/store/ledger.ts';
 import { toCsvText } from '../../lib/csv.ts';
 import { ledgerRow } from './contract/ledger.ts';
 import { type LedgerQuery, readRows, toRow } from './query.ts';

@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 import type { LedgerRow } from '../../core/ledger-row.ts';
-import type { LedgerFilter, LedgerPage, LedgerStore } from '../../core/store.ts';
+import type { LedgerFilter, LedgerPage, LedgerStore } from '../../core/store/ledger.ts';
 import { toDollars } from '../../lib/money.ts';
 import { toInstant } from '../shapes/common.ts';
 import type { ledgerDetail, ledgerRow, tailQuery } from './contract/ledger.ts';

@@ -2,7 +2,7 @@
 
 import type { LedgerRow } from '../../core/ledger-row.ts';
 import type { Log } from '../../core/log.ts';
-import type { LedgerFilter, LedgerStore } from '../../core/store.ts';
+import type { LedgerFilter, LedgerStore } from '../../core/store/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 

@@ -3,7 +3,7 @@
 import type * as z from 'zod';
 import { toAccount } from '../../core/budget-account.ts';
 import { type Holder, holderKinds } from '../../core/caps.ts';
-import type { UsageSums } from '../../core/store.ts';
+import type { UsageSums } from '../../core/store/ledger.ts';
 import type { AdminContext } from '../context.ts';
 import { toInstant } from '../shapes/common.ts';
 import type { notice } from './contract/state.ts';

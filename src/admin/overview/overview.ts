@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 import { type LedgerRow, rowOutcomes } from '../../core/ledger-row.ts';
-import type { LedgerFilter, LedgerStore, UsageSums } from '../../core/store.ts';
+import type { LedgerFilter, LedgerStore, UsageSums } from '../../core/store/ledger.ts';
 import { addSums, noSums } from '../../core/usage-sums.ts';
 import { toDollars } from '../../lib/money.ts';
 import { toInstant } from '../shapes/common.ts';

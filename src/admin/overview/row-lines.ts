@@ -1,7 +1,7 @@
 /** Rows as the lines that sums come in, for stretches that are too short for sums. */
 
 import type { LedgerRow, RowOutcome } from '../../core/ledger-row.ts';
-import type { UsageSums } from '../../core/store.ts';
+import type { UsageSums } from '../../core/store/ledger.ts';
 import type { Breakdown } from './contract/overview.ts';
 
 /** What a chart and a list are made of, wherever it comes from. */

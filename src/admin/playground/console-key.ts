@@ -1,6 +1,7 @@
 /** The key with which the console tries things out: one a host, made when first used. Its secret is in memory only. */
 
-import type { Store, StoredKey } from '../../core/store.ts';
+import type { StoredKey } from '../../core/store/keys.ts';
+import type { Store } from '../../core/store/store.ts';
 import { createSecret, digestOf, hintOf } from '../../lib/key-secret.ts';
 
 const purposeName = 'postern.console';

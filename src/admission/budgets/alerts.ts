@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import type { Budget } from '../../core/caps.ts';
 import type { Log } from '../../core/log.ts';
 import type { AlertSettings, AlertWebhook } from '../../core/snapshot.ts';
-import type { BudgetAccount } from '../../core/store.ts';
+import type { BudgetAccount } from '../../core/store/budgets.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { toDollars } from '../../lib/money.ts';
 import { codeOf } from '../../lib/thrown.ts';

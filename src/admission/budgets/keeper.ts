@@ -4,7 +4,7 @@ import { toAccount } from '../../core/budget-account.ts';
 import type { Budget, BudgetPeriod, Holder, HolderKind } from '../../core/caps.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { BudgetAccount, BudgetBank } from '../../core/store.ts';
+import type { BudgetAccount, BudgetBank } from '../../core/store/budgets.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { NodeLease } from './node-lease.ts';
 import type { BudgetHold, BudgetKeeper } from './port.ts';

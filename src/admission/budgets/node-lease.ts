@@ -1,6 +1,6 @@
 /** This node's lease at the bank: while it is renewed, what the node drew is its own; once it ran out, others may get it. */
 
-import { type BudgetBank, spendsAloneMs } from '../../core/store.ts';
+import { type BudgetBank, spendsAloneMs } from '../../core/store/budgets.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { StoreWatch } from './store-watch.ts';
 

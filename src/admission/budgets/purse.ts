@@ -3,7 +3,7 @@
 import { shareAheadNanos } from '../../core/budget-share.ts';
 import type { Budget, BudgetPeriod } from '../../core/caps.ts';
 import type { GatewayError } from '../../core/errors.ts';
-import type { AccountState, BudgetAccount, BudgetBank } from '../../core/store.ts';
+import type { AccountState, BudgetAccount, BudgetBank } from '../../core/store/budgets.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { LowWater } from './low-water.ts';
 import type { NodeLease } from './node-lease.ts';

@@ -2,7 +2,7 @@
 
 import type { BudgetPeriod, HolderKind } from '../../core/caps.ts';
 import { type ErrorDetails, GatewayError } from '../../core/errors.ts';
-import type { BudgetAccount } from '../../core/store.ts';
+import type { BudgetAccount } from '../../core/store/budgets.ts';
 import { toDollars } from '../../lib/money.ts';
 
 const dayMs = 86_400_000;

@@ -1,7 +1,7 @@
 /** How many processes serve, by what they say of themselves in the store: for as long as Redis cannot tell. */
 
 import type { Log } from '../../core/log.ts';
-import type { HealthStore } from '../../core/store.ts';
+import type { HealthStore } from '../../core/store/health.ts';
 
 /** What is older was said by one that is gone; they speak every five seconds. */
 const maxAgeMs = 15_000;

@@ -1,7 +1,7 @@
 /** A configuration that fits the schema, or as much of it as does: the settings, and each list's elements with their places. */
 
 import type * as z from 'zod';
-import type { ResourceKind } from '../../core/store.ts';
+import type { ResourceKind } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { createNearestName, type NearestName } from '../../lib/nearest-name.ts';
 import { type FaultList, type Path, type Position, toPathText } from '../read/faults.ts';

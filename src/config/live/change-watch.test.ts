@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { createMemoryResources, type MemoryResources } from '../../../test/support/memory-resources.ts';
-import type { Change } from '../../core/store.ts';
+import type { Change } from '../../core/store/changes.ts';
 import { type ChangeWatchOptions, watchChanges } from './change-watch.ts';
 
 /** What a watch says, in order, with a clock that stands still. */

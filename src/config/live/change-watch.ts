@@ -1,6 +1,6 @@
 /** Hears of every change in the store, in order and none left out, by asking from time to time and whenever the store says so. */
 
-import type { Change, ChangeFeed } from '../../core/store.ts';
+import type { Change, ChangeFeed } from '../../core/store/changes.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { beforeDeadline } from '../../lib/deadline.ts';
 

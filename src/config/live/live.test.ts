@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { createDirectory, sampleFamilies } from '../../../test/support/configuration.ts';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { createMemoryResources } from '../../../test/support/memory-resources.ts';
-import type { Resource, ResourceStore } from '../../core/store.ts';
+import type { Resource, ResourceStore } from '../../core/store/resources.ts';
 import { openStore } from '../../store/open-store.ts';
 import { loadConfiguration } from '../load.ts';
 import { type ConfigurationFeedOptions, createConfigurationFeed } from './live.ts';

@@ -1,7 +1,8 @@
 /** The running configuration: follows the file, what it names, and the store, and puts each change in force whole or not at all. */
 
 import type { Log } from '../../core/log.ts';
-import type { Resource, Store } from '../../core/store.ts';
+import type { Resource } from '../../core/store/resources.ts';
+import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 import { turnIfOver } from '../../lib/turns.ts';

@@ -1,7 +1,7 @@
 /** What a configuration file declares, element by element: where it stands, and how it is written there. */
 
-import type { ResourceKind } from '../../core/store.ts';
-import { resourceKinds } from '../../core/store.ts';
+import type { ResourceKind } from '../../core/store/resources.ts';
+import { resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import type { Source } from '../read/source.ts';
 import { resourceLists } from './resource-schemas.ts';

@@ -1,7 +1,7 @@
 /** A change of what is in the store, before it is written: sealed, held against the whole, and compared with what is there. */
 
 import { isDeepStrictEqual } from 'node:util';
-import type { ResourceKind } from '../../core/store.ts';
+import type { ResourceKind } from '../../core/store/resources.ts';
 import type { KeyRing } from '../../lib/sealed.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
 import { type Fault, toPathText } from '../read/faults.ts';

@@ -11,7 +11,8 @@ import type {
   RemoveOutcome,
   ResourceDesk,
 } from '../../core/resource-desk.ts';
-import type { Resource, ResourceKind, Store } from '../../core/store.ts';
+import type { Resource, ResourceKind } from '../../core/store/resources.ts';
+import type { Store } from '../../core/store/store.ts';
 import { type KeyRing, SecretKeyError } from '../../lib/sealed.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
 import type { Fault } from '../read/faults.ts';

@@ -1,6 +1,6 @@
 /** A file of resources to be put into the store: lists of upstreams, models and projects, as in the configuration file. */
 
-import { resourceKinds } from '../../core/store.ts';
+import { resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
 import { type Fault, suggestion } from '../read/faults.ts';

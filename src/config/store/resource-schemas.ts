@@ -1,7 +1,7 @@
 /** What the store holds is of the same shape as the elements of the file's lists. */
 
 import type * as z from 'zod';
-import type { ResourceKind } from '../../core/store.ts';
+import type { ResourceKind } from '../../core/store/resources.ts';
 import { modelSchema } from '../elements/model/schema.ts';
 import { projectSchema } from '../elements/project/schema.ts';
 import { upstreamSchema } from '../elements/upstream/schema.ts';

@@ -1,7 +1,7 @@
 /** The secrets in a document for the store: which values they are, how they are sealed, opened and hidden. */
 
 import * as z from 'zod';
-import type { ResourceKind } from '../../core/store.ts';
+import type { ResourceKind } from '../../core/store/resources.ts';
 import { type KeyRing, sealedUnder } from '../../lib/sealed.ts';
 import { schemaAt } from '../elements/schema-lookup.ts';
 import type { Path } from '../read/faults.ts';

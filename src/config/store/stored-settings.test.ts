@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Resource } from '../../core/store.ts';
+import type { Resource } from '../../core/store/resources.ts';
 import { families } from '../../families/index.ts';
 import { loadConfiguration } from '../load.ts';
 

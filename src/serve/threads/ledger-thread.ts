@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Log } from '../../core/log.ts';
-import type { Store } from '../../core/store.ts';
+import type { Store } from '../../core/store/store.ts';
 import { createImporter, type ImporterState, nothingImported } from '../../ledger/importer.ts';
 import { createJournalReader } from '../../ledger/journal-reader.ts';
 import { createOrphanClaims } from '../../ledger/orphans.ts';

@@ -1,7 +1,8 @@
 /** The ledger and the budgets of a store, joined with what an upstream and its clients know. */
 
 import type { LedgerRow, RowOutcome } from '../../../src/core/ledger-row.ts';
-import type { AccountState, Store } from '../../../src/core/store.ts';
+import type { AccountState } from '../../../src/core/store/budgets.ts';
+import type { Store } from '../../../src/core/store/store.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { Figure } from '../promise.ts';
 import { createViolations } from './findings.ts';

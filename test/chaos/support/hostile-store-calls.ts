@@ -3,7 +3,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { LedgerRow } from '../../../src/core/ledger-row.ts';
-import type { BudgetAccount, Store } from '../../../src/core/store.ts';
+import type { BudgetAccount } from '../../../src/core/store/budgets.ts';
+import type { Store } from '../../../src/core/store/store.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
 import { toStored } from '../../support/hostile-texts.ts';
 import { newKey } from '../../support/keys.ts';

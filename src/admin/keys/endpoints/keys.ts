@@ -1,7 +1,7 @@
 /** Virtual keys: made, shown, changed, given another secret, and ended. */
 
 import type * as z from 'zod';
-import type { StoredKey } from '../../../core/store.ts';
+import type { StoredKey } from '../../../core/store/keys.ts';
 import { createSecret, digestOf, hintOf } from '../../../lib/key-secret.ts';
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';

@@ -1,7 +1,7 @@
 /** The shape of usage reports: sums of the ledger. */
 
 import * as z from 'zod';
-import { type UsageGroup, usageGroups } from '../../../core/store.ts';
+import { type UsageGroup, usageGroups } from '../../../core/store/ledger.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, instant } from '../../shapes/common.ts';
 import { usageFilters } from './ledger.ts';

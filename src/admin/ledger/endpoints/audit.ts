@@ -1,7 +1,7 @@
 /** The audit log: every write, and every look at what was captured. */
 
 import type * as z from 'zod';
-import type { AuditEntry } from '../../../core/store.ts';
+import type { AuditEntry } from '../../../core/store/audit.ts';
 import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';

@@ -1,7 +1,7 @@
 /** Who used what, and what it cost, from the sums of the ledger. */
 
 import type * as z from 'zod';
-import type { UsageGroup, UsageLine, UsageSums } from '../../../core/store.ts';
+import type { UsageGroup, UsageLine, UsageSums } from '../../../core/store/ledger.ts';
 import { addSums, noSums } from '../../../core/usage-sums.ts';
 import { toCsvText } from '../../../lib/csv.ts';
 import { toDollars } from '../../../lib/money.ts';

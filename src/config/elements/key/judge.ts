@@ -3,7 +3,7 @@
 import type * as z from 'zod';
 import type { KeyRecord } from '../../../core/key.ts';
 import type { KeyGround, KeyJudge, NewKeyTerms, ParsedTerms } from '../../../core/key-judge.ts';
-import type { KeyChange } from '../../../core/store.ts';
+import type { KeyChange } from '../../../core/store/keys.ts';
 import { isMapping } from '../../../lib/is-mapping.ts';
 import { durationPattern, fromMilliseconds, toMilliseconds } from '../../../lib/quantities.ts';
 import { createFaultList, type FaultList, type Path, toFieldFaults } from '../../read/faults.ts';

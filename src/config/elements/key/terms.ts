@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import type { Caps } from '../../../core/caps.ts';
 import type { KeyTerms, KeyTermsDocument } from '../../../core/key.ts';
-import type { KeyChange } from '../../../core/store.ts';
+import type { KeyChange } from '../../../core/store/keys.ts';
 import { fromMilliseconds } from '../../../lib/quantities.ts';
 import { capsFields, describeCaps } from '../caps.ts';
 import {

@@ -1,0 +1,36 @@
+/** What is configured in the store instead of the file, and its port. */
+
+/** A setting is a section of the file, of which the store may hold what the file leaves open. */
+export const resourceKinds = ['upstream', 'model', 'project', 'setting'] as const;
+export type ResourceKind = (typeof resourceKinds)[number];
+
+export interface Resource {
+  readonly kind: ResourceKind;
+  readonly id: string;
+  /** As an element of the file's list, ID included; secrets in it are sealed. */
+  readonly document: Readonly<Record<string, unknown>>;
+  /** Goes up by one with each change. */
+  readonly version: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface ResourceStore {
+  list(): Promise<Resource[]>;
+  get(kind: ResourceKind, id: string): Promise<Resource | undefined>;
+  /**
+   * `expected` is the version that the writer saw, 0 where it saw none, undefined where it does not care. `conflict` where
+   * someone else was quicker.
+   */
+  put(
+    kind: ResourceKind,
+    id: string,
+    document: Readonly<Record<string, unknown>>,
+    options: { readonly expected?: number | undefined; readonly actor: string },
+  ): Promise<Resource | 'conflict'>;
+  remove(
+    kind: ResourceKind,
+    id: string,
+    options: { readonly expected?: number | undefined; readonly actor: string },
+  ): Promise<'removed' | 'absent' | 'conflict'>;
+}
