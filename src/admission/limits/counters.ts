@@ -12,7 +12,7 @@ import {
 import type { Amounts } from './port.ts';
 import { Window } from './window.ts';
 
-/** Looked at by each request, to find those that nobody needs any more; a request brings fewer new ones. */
+/** Looked at in each millisecond in which a request comes, to find those that nobody needs any more. */
 const sweptAtOnce = 2;
 
 /** What is counted for a holder, whatever its caps are just now. */
@@ -131,7 +131,9 @@ export class Counters {
   readonly #counts = new Map<string, HolderCount>();
   readonly #plans = new WeakMap<readonly Holder[], Plan>();
   #sweep = this.#counts.values();
+  #sweptAtMs = Number.NEGATIVE_INFINITY;
 
+  /** `nowMs` is a whole number. */
   plan(holders: readonly Holder[], nowMs: number): Plan {
     this.#sweepSome(nowMs);
     const known = this.#plans.get(holders);
@@ -176,6 +178,8 @@ export class Counters {
   }
 
   #sweepSome(nowMs: number): void {
+    if (nowMs === this.#sweptAtMs) return;
+    this.#sweptAtMs = nowMs;
     for (let looked = 0; looked < sweptAtOnce; looked += 1) {
       const { done, value } = this.#sweep.next();
       if (done === true) {

@@ -31,8 +31,9 @@ test('a holder is kept while something of it has begun, and forgotten after', ()
   const first = begun(begin(counters.plan([{ kind: 'project', id: 'p', caps: noCaps }], 0), 0, 1));
   const busy = keyOf({});
   counters.plan(busy, 0).hold();
+  let nowMs = 0;
   const sizeLater = (): number => {
-    for (let n = 0; n < 5; n += 1) counters.plan(busy, 0);
+    for (let n = 0; n < 5; n += 1) counters.plan(busy, ++nowMs);
     return counters.size;
   };
   assert.equal(sizeLater(), 2);

@@ -17,9 +17,9 @@ export function toRateHeaders(rates: readonly PlannedRate[], states: readonly Ra
   const headers: string[] = [];
   for (const measure of measures) {
     let tightest: RateState | undefined;
-    for (const [index, { rate }] of rates.entries()) {
+    for (let index = 0; index < rates.length; index += 1) {
       const state = states[index];
-      if (rate.measure === measure && state !== undefined && isTighter(state, tightest)) tightest = state;
+      if (rates[index]?.rate.measure === measure && state !== undefined && isTighter(state, tightest)) tightest = state;
     }
     if (tightest === undefined) continue;
     headers.push(
