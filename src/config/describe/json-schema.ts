@@ -15,6 +15,7 @@ const schemaNode = z.looseObject({
   kind: z.string().optional(),
   defaultText: z.string().optional(),
   inForce: z.boolean().optional(),
+  restart: z.object({ says: z.string() }).optional(),
   get anyOf() {
     return z.array(schemaNode).optional();
   },
@@ -53,9 +54,9 @@ export function toJsonSchema(families: readonly Family[]): SchemaNode {
 }
 
 function toEditorNode(node: SchemaNode, families: readonly Family[]): SchemaNode {
-  const { description, default: standard, kind, defaultText: _, inForce, secret: __, ...rest } = node;
+  const { description, default: standard, kind, defaultText: _, inForce, restart, secret: __, ...rest } = node;
   const words = {
-    ...(description !== undefined && { description: inForce === false ? `${description} ${idle}` : description }),
+    ...(description !== undefined && { description: [description, ...notesOf({ inForce, restart })].join(' ') }),
     ...(standard !== undefined && { default: standard }),
   };
   const shape = kind === 'family' ? { type: 'string', enum: families.map(({ id }) => id) } : rest;
@@ -77,7 +78,13 @@ function toEditorNode(node: SchemaNode, families: readonly Family[]): SchemaNode
   };
 }
 
-export const idle = 'Has no effect in this version.';
+/** What is said of a key behind its description. */
+export function notesOf({ inForce, restart }: Pick<SchemaNode, 'inForce' | 'restart'>): string[] {
+  return [
+    ...(inForce === false ? ['Has no effect in this version.'] : []),
+    ...(restart === undefined ? [] : [restart.says]),
+  ];
+}
 
 /** A single value of which not every text is one; plain text takes a reference as it is. */
 function takesSubstitution(node: SchemaNode): boolean {

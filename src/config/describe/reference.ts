@@ -1,7 +1,7 @@
 /** The reference of configuration keys in docs/configuration.md, written from the schema. */
 
 import { type Family, isMadeHere, offersOf, standardOptions } from '../../core/family.ts';
-import { describeConfiguration, idle, type SchemaNode } from './json-schema.ts';
+import { describeConfiguration, notesOf, type SchemaNode } from './json-schema.ts';
 
 /** A table for each section of the file, as Markdown. */
 export function renderReference(families: readonly Family[]): string {
@@ -24,7 +24,7 @@ function rowsInside(path: string, node: SchemaNode): string[] {
 }
 
 function toRow(path: string, node: SchemaNode, required: boolean): string {
-  const meaning = node.inForce === false ? `${node.description} **${idle}**` : node.description;
+  const meaning = [node.description, ...notesOf(node).map((note) => `**${note}**`)].join(' ');
   return `| \`${path}\` | ${toKind(node)} | ${required ? 'required' : toDefault(node)} | ${meaning} |`;
 }
 

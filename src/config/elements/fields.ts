@@ -2,8 +2,10 @@
 
 import * as z from 'zod';
 import { operations } from '../../core/operation.ts';
+import type { Snapshot } from '../../core/snapshot.ts';
 import { rerankShapes } from '../../core/translation.ts';
 import { toAddressRange } from '../../lib/address-range.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
 import { parseDollars, toDollars } from '../../lib/money.ts';
 import {
   durationPattern,
@@ -14,11 +16,24 @@ import {
   toMilliseconds,
 } from '../../lib/quantities.ts';
 
+/** Of a setting that holds from the start of the process to its end: what a change of it is seen by. */
+export interface Restart {
+  readonly says: string;
+  readonly read: (snapshot: Snapshot) => unknown;
+}
+
+export const atStart = (read: Restart['read'], says = 'Takes effect at a restart.'): Restart => ({ says, read });
+
+export function isRestart(value: unknown): value is Restart {
+  return isMapping(value) && typeof value.read === 'function';
+}
+
 /** What a key of the file says about itself, beyond its type. */
 interface FieldFacts {
   readonly description: string;
   /** False: accepted, and noticed as having no effect in this version. */
   readonly inForce?: boolean;
+  readonly restart?: Restart;
   /** Its value is never repeated in a message. */
   readonly secret?: boolean;
   /** How documents call the kind of value, where its JSON type does not say enough. */

@@ -1,26 +1,28 @@
-/** Which settings hold from the start of the process to its end. */
+/** Which settings hold from the start of the process to its end: those whose schema says so. */
 
+import * as z from 'zod';
 import type { Snapshot } from '../../core/snapshot.ts';
+import { isRestart, type Restart } from '../elements/fields.ts';
+import { settingsSchema } from '../elements/schema.ts';
+import { bare } from '../elements/schema-lookup.ts';
 
-const settings: Readonly<Record<string, (snapshot: Snapshot) => unknown>> = {
-  'server.host': ({ server }) => server.host,
-  'server.port': ({ server }) => server.port,
-  'server.socket': ({ server }) => JSON.stringify(server.socket),
-  'server.tls': ({ server }) => server.tls !== undefined,
-  'server.max_header_size': ({ server }) => server.maxHeaderBytes,
-  'server.workers': ({ server }) => server.workers,
-  'console.host': ({ console }) => console.host,
-  'console.port': ({ console }) => console.port,
-  'console.token': ({ console }) => console.token,
-  'console.url': ({ console }) => console.url,
-  store: ({ store }) => store,
-  redis: ({ redis }) => redis,
-  redis_deadline: ({ redisDeadlineMs }) => redisDeadlineMs,
-  'ledger.journal': ({ ledger }) => ledger.directory,
-  'ledger.durability': ({ ledger }) => ledger.durability,
-};
+interface LastingSetting {
+  readonly name: string;
+  readonly read: Restart['read'];
+}
 
-/** The settings that differ and cannot change while Postern runs; `server.tls` counts as switched on or off only. */
+const settings = lastingIn(settingsSchema, '');
+
+function lastingIn(schema: z.core.$ZodType, name: string): LastingSetting[] {
+  const inner = bare(schema);
+  const restart = schema instanceof z.ZodType ? schema.meta()?.restart : undefined;
+  const own = isRestart(restart) ? [{ name, read: restart.read }] : [];
+  if (!(inner instanceof z.ZodObject)) return own;
+  const children = Object.entries<z.core.$ZodType>(inner.def.shape);
+  return [...own, ...children.flatMap(([key, child]) => lastingIn(child, name === '' ? key : `${name}.${key}`))];
+}
+
+/** The settings that differ and cannot change while Postern runs. */
 export function needsRestart(running: Snapshot, next: Snapshot): string[] {
-  return Object.entries(settings).flatMap(([name, read]) => (read(running) === read(next) ? [] : [name]));
+  return settings.flatMap(({ name, read }) => (read(running) === read(next) ? [] : [name]));
 }

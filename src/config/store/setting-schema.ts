@@ -1,8 +1,9 @@
 /** Settings that the console may change where the file leaves them open: what the store holds of `alerts` and `ledger`. */
 
 import type * as z from 'zod';
+import { webhooksField } from '../elements/alerts.ts';
 import { mapping, oneOf } from '../elements/fields.ts';
-import { redactField, retentionField, webhooksField } from '../elements/operation-schema.ts';
+import { redactField, retentionField } from '../elements/ledger.ts';
 
 /** Each is a section of the file, with those of its keys that the store may hold. */
 export const settingSections = { alerts: ['webhooks'], ledger: ['retention', 'redact'] } as const;

@@ -1,12 +1,13 @@
 /** `console.oidc` as the console uses it. */
 
+import type * as z from 'zod';
 import { roles } from '../../../core/role.ts';
 import type { OidcSettings } from '../../../core/snapshot.ts';
 import type { CompileContext } from '../context.ts';
-import type { Settings } from '../schema.ts';
+import type { oidcSchema } from './schema.ts';
 
 export function toOidcSettings(
-  oidc: Settings['console']['oidc'],
+  oidc: z.output<typeof oidcSchema> | undefined,
   { faults }: CompileContext,
 ): OidcSettings | undefined {
   if (oidc === undefined) return undefined;

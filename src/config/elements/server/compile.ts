@@ -9,9 +9,7 @@ import { isSocketPath, longestSocketPath } from '../../../lib/socket-origin.ts';
 import { codeOf } from '../../../lib/thrown.ts';
 import type { Path } from '../../read/faults.ts';
 import { type CompileContext, readSideFile } from '../context.ts';
-import type { Settings } from '../schema.ts';
-
-type ServerSection = Settings['server'];
+import type { ServerSection } from './schema.ts';
 
 export function toServerSettings(server: ServerSection, context: CompileContext): ServerSettings {
   const { host = '127.0.0.1' } = server;

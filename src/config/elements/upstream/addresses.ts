@@ -1,12 +1,22 @@
 /** The section `upstream_addresses`, and what of an address can be judged before anyone connects to it. */
 
 import { isIP } from 'node:net';
+import type * as z from 'zod';
 import { type AddressRule, createAddressRule } from '../../../lib/address-rule.ts';
 import type { Path } from '../../read/faults.ts';
 import { managerOf } from '../../store/resources.ts';
-import type { Settings } from '../schema.ts';
+import { addressList, is, mapping } from '../fields.ts';
 
-export function toAddressRule({ allow, deny }: Settings['upstream_addresses']): AddressRule {
+export const upstreamAddressesSchema = mapping({
+  allow: addressList()
+    .default([])
+    .meta(is('Ranges admitted beyond the standard, such as `100.64.0.0/10`.', { kind: 'list of addresses' })),
+  deny: addressList()
+    .default([])
+    .meta(is('Ranges refused, whatever else is said.', { kind: 'list of addresses' })),
+});
+
+export function toAddressRule({ allow, deny }: z.output<typeof upstreamAddressesSchema>): AddressRule {
   return createAddressRule({ allow, deny });
 }
 

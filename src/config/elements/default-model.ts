@@ -1,0 +1,53 @@
+/** The section `default_model`: which model is meant where a client names none. */
+
+import type * as z from 'zod';
+import { type Operation, operations } from '../../core/operation.ts';
+import type { ModelIndex } from '../../core/snapshot.ts';
+import { nearestName } from '../../lib/nearest-name.ts';
+import { suggestion } from '../read/faults.ts';
+import { type CompileContext, quoted } from './context.ts';
+import { is, mapping, modelName } from './fields.ts';
+
+const defaultFor = () =>
+  modelName()
+    .optional()
+    .meta(is('The model to use where the client names none.', { kind: 'model' }));
+
+export const defaultModelSchema = mapping({
+  completions: defaultFor(),
+  edits: defaultFor(),
+  rerank: defaultFor(),
+  moderations: defaultFor(),
+  embeddings: defaultFor(),
+} satisfies Record<(typeof operations)[number], unknown>);
+
+/** `modelNames`: those that were written, with a fault of their own or without. */
+export function toDefaultModels(
+  written: z.output<typeof defaultModelSchema>,
+  modelNames: ReadonlySet<string>,
+  models: ModelIndex,
+  context: CompileContext,
+): Readonly<Partial<Record<Operation, string>>> {
+  const result: Partial<Record<Operation, string>> = {};
+  for (const operation of operations) {
+    const name = written[operation];
+    if (name === undefined) continue;
+    const path = ['default_model', operation];
+    const model = name.includes('*') ? undefined : models.resolve(name)?.model;
+    if (model === undefined) {
+      if (modelNames.has(name) && !name.includes('*')) continue; // it is in the file, with a fault of its own
+      const near = nearestName(
+        name,
+        models.all.map(({ id }) => id),
+      );
+      context.faults.add(path, `unknown model ${quoted(context, path, name)}${suggestion(near)}`);
+    } else if (!model.operations.includes(operation)) {
+      context.faults.add(
+        path,
+        `${quoted(context, path, name)} does not serve ${operation}; it serves ${model.operations.join(', ')}`,
+      );
+    }
+    result[operation] = name;
+  }
+  return Object.freeze(result);
+}

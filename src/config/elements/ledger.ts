@@ -1,0 +1,58 @@
+/** The section `ledger`: what is kept of requests, where, and for how long. */
+
+import type * as z from 'zod';
+import { durabilities } from '../../core/ledger-row.ts';
+import type { LedgerSettings } from '../../core/snapshot.ts';
+import { atStart, duration, filePath, is, list, mapping, oneOf, text } from './fields.ts';
+
+const dayMs = 86_400_000;
+
+export const ledgerSchema = mapping({
+  journal: filePath()
+    .default('data/journal')
+    .meta(
+      is('The directory of the journal, which every row is written to before it is in the store.', {
+        kind: 'directory',
+        restart: atStart(({ ledger }) => ledger.directory),
+      }),
+    ),
+  durability: oneOf(durabilities)
+    .default('fast')
+    .meta(
+      is(
+        'What a row survives before work goes on: the end of the process (`fast`), or a power cut as well (`strict`).',
+        { restart: atStart(({ ledger }) => ledger.durability) },
+      ),
+    ),
+  retention: retentionField()
+    .prefault('90d')
+    .meta(is('How long rows are kept; the sums by the hour stay.', { kind: 'time' })),
+  redact: redactField()
+    .default([])
+    .meta(
+      is('Names of JSON fields whose values are left out of what is captured, beside what looks like a secret.', {
+        kind: 'list of names',
+      }),
+    ),
+});
+
+export function retentionField() {
+  return duration(dayMs, 3650 * dayMs);
+}
+
+export function redactField() {
+  return list(
+    text('the name of a JSON field: 1 to 64 letters, digits, dots, underscores and dashes', /^[A-Za-z0-9._-]{1,64}$/),
+    'a list of names',
+  ).max(100, { error: 'at most 100 names' });
+}
+
+export function toLedgerSettings({
+  journal,
+  durability,
+  retention,
+  redact,
+}: z.output<typeof ledgerSchema>): LedgerSettings {
+  const hiddenFields = Object.freeze([...new Set(redact)]);
+  return Object.freeze({ directory: journal, durability, retentionMs: retention, hiddenFields });
+}

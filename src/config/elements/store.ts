@@ -1,0 +1,62 @@
+/** `store`, `redis` and `redis_deadline`: where things are kept, and where they are counted. */
+
+import type { CompileContext } from './context.ts';
+import { atStart, duration, is, text } from './fields.ts';
+
+export const standardStore = 'sqlite:data/postern.db';
+
+export const storeFields = {
+  store: text('sqlite:<path of the database file>, or a postgres:// URL')
+    .default(standardStore)
+    .meta(
+      is('Where keys, budgets and the ledger are kept: `sqlite:` and a path, or the URL of a PostgreSQL database.', {
+        secret: true,
+        restart: atStart(({ store }) => store),
+      }),
+    ),
+  redis: text('a redis:// or rediss:// URL', /^rediss?:\/\/[^/\s]\S*$/)
+    .optional()
+    .meta(
+      is('The URL of Redis or Valkey, where limits are counted for all nodes together.', {
+        secret: true,
+        kind: 'URL',
+        restart: atStart(({ redis }) => redis),
+      }),
+    ),
+  redis_deadline: duration(1, 10_000)
+    .prefault('30ms')
+    .meta(
+      is(
+        'How long a decision about limits waits for Redis; then the process decides by what it knows. Longer than the usual answer over your network.',
+        { kind: 'time', restart: atStart(({ redisDeadlineMs }) => redisDeadlineMs) },
+      ),
+    ),
+};
+
+const wantedStore =
+  'wanted: sqlite:<path of the database file>, such as sqlite:data/postern.db, or postgres://user:password@host/database';
+
+export function checkStore(store: string, workers: number, { faults }: CompileContext): void {
+  if (/^postgres(ql)?:/i.test(store)) {
+    const url = /^postgres(ql)?:\/\/[^\s]+$/.test(store) ? URL.parse(store) : null;
+    if (url === null || url.hostname === '' || url.pathname.length < 2) faults.add(['store'], wantedStore);
+  } else if (!/^sqlite:./.test(store)) {
+    faults.add(['store'], wantedStore);
+  } else if (store === 'sqlite::memory:' && workers > 1) {
+    faults.add(
+      ['store'],
+      `is in the memory of one process, and server.workers is ${workers}; write a path, such as sqlite:data/postern.db, or server.workers: 1`,
+    );
+  }
+}
+
+/** One that cannot be read would be away for ever. */
+export function checkRedis(redis: string | undefined, { faults }: CompileContext): void {
+  if (redis === undefined) return;
+  const url = URL.parse(redis);
+  if (url !== null && url.hostname !== '' && /^\/?\d*$/.test(url.pathname)) return;
+  faults.add(
+    ['redis'],
+    'wanted: a redis:// or rediss:// URL, such as redis://user:password@host:6379/2; this one cannot be read',
+  );
+}
