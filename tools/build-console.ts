@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -25,10 +25,19 @@ const sources = [
   'console/src',
   'package-lock.json',
   'tools/build-console.ts',
+  ...dataOfContract(),
 ];
 /** Of a kind that gets smaller. */
 const compressible = /\.(?:js|css|svg|json|webmanifest|txt)$/;
 const worthBytes = 512;
+
+/** What the console takes over from the server as it is: lists of words. Types leave no trace in what is built. */
+function dataOfContract(): string[] {
+  const contract = 'src/admin/contract.ts';
+  const text = readFileSync(join(home, contract), 'utf8');
+  const found = text.matchAll(/^export \{[^}]*\} from '([^']+)'/gm);
+  return [contract, ...[...found].map(([, path = '']) => join(dirname(contract), path))];
+}
 
 /** Does nothing where what is there was built from the sources as they are. */
 export async function buildConsole(): Promise<void> {

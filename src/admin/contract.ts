@@ -1,4 +1,4 @@
-/** What the console may import from the server: types of what goes over the wire, and nothing that runs. */
+/** What the console may import from the server: types of what goes over the wire, and plain data; nothing that runs. */
 
 import type * as z from 'zod';
 import type { FieldFault } from '../core/field-fault.ts';
@@ -25,9 +25,10 @@ import type { written } from './shapes/resources.ts';
 import type * as families from './upstreams/contract/families.ts';
 import type * as upstreams from './upstreams/contract/upstreams.ts';
 
+export { type LimitName, limitNames } from '../core/caps.ts';
 export type { FieldFault } from '../core/field-fault.ts';
+export { type Role, roles } from '../core/role.ts';
 export type { ProblemCode } from './problem.ts';
-export type { Role } from './roles.ts';
 
 export interface ProblemBody {
   readonly type: string;

@@ -7,6 +7,15 @@ export type Measure = (typeof measures)[number];
 export const rateWindows = ['minute', 'day'] as const;
 export type RateWindow = (typeof rateWindows)[number];
 
+type RateName = `${Measure}_per_${RateWindow}`;
+/** As an operator writes it, and beside the rates how many at a time. */
+export type LimitName = RateName | 'concurrency';
+
+export const limitNames: readonly LimitName[] = [
+  ...measures.flatMap((measure) => rateWindows.map((window): RateName => `${measure}_per_${window}`)),
+  'concurrency',
+];
+
 export const rateWindowMs: Readonly<Record<RateWindow, number>> = Object.freeze({ minute: 60_000, day: 86_400_000 });
 
 /** At most so many within any such span of time. */

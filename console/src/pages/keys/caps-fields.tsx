@@ -14,8 +14,9 @@ import {
   TextInput,
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { limitNames } from '../../../../src/admin/contract.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
-import { limitLabels, limitNames } from '../../parts/words/limits.ts';
+import { limitLabels } from '../../parts/words/limits.ts';
 import { type CapsValues, standardAlerts } from './key-values.ts';
 import type { Period } from './words.ts';
 

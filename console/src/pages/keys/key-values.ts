@@ -1,7 +1,7 @@
 /** A key as its form holds it, and as the API reads it: in the words of the configuration file. */
 
 import type { KeyDocument } from '../../../../src/admin/contract.ts';
-import { type LimitName, limitNames } from '../../parts/words/limits.ts';
+import { type LimitName, limitNames } from '../../../../src/admin/contract.ts';
 import type { Period } from './words.ts';
 
 interface BudgetValues {

@@ -1,8 +1,8 @@
 /** What a key or a project may do, as people say it. */
 
 import type { BudgetState, Key } from '../../../../src/admin/contract.ts';
+import { limitNames } from '../../../../src/admin/contract.ts';
 import { formatCount } from '../../parts/words/format.ts';
-import { limitNames } from '../../parts/words/limits.ts';
 
 export type Period = BudgetState['every'];
 

@@ -2,8 +2,9 @@
 
 import { ActionIcon, Button, Group, NumberInput, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { limitNames } from '../../../../src/admin/contract.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
-import { limitLabels, limitNames } from '../../parts/words/limits.ts';
+import { limitLabels } from '../../parts/words/limits.ts';
 import type { ModelValues } from './model-document.ts';
 
 const periods = [

@@ -1,8 +1,8 @@
 /** A model as its form has it, and as the configuration's own words have it. What the form does not show stays as it is written. */
 
 import type { Model } from '../../../../src/admin/contract.ts';
+import { type LimitName, limitNames } from '../../../../src/admin/contract.ts';
 import { isMapping } from '../../parts/forms/is-mapping.ts';
-import { type LimitName, limitNames } from '../../parts/words/limits.ts';
 
 export type Operation = Model['operations'][number];
 export type Document = Readonly<Record<string, unknown>>;

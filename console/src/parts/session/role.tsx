@@ -2,11 +2,8 @@
 
 import { Box, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { Role } from '../../../../src/admin/contract.ts';
+import { type Role, roles } from '../../../../src/admin/contract.ts';
 import { useMember } from '../api/session.ts';
-
-/** In rising order, as the server has them. */
-const rising: readonly Role[] = ['viewer', 'editor', 'admin', 'owner'];
 
 /** What each may do, in a sentence. */
 export const roleWords: Readonly<Record<Role, string>> = {
@@ -25,7 +22,7 @@ export function useRole(): Role | undefined {
 /** Whether the member may do what takes that role. */
 export function useMay(role: Role): boolean {
   const own = useRole();
-  return own !== undefined && rising.indexOf(own) >= rising.indexOf(role);
+  return own !== undefined && roles.indexOf(own) >= roles.indexOf(role);
 }
 
 interface NeedsProps {

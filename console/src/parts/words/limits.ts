@@ -1,15 +1,6 @@
-/** The limits that a key, a project and a model can have, in the order in which they are shown. */
+/** What people call the limits that a key, a project and a model can have. */
 
-export const limitNames = [
-  'requests_per_minute',
-  'requests_per_day',
-  'tokens_per_minute',
-  'tokens_per_day',
-  'items_per_minute',
-  'items_per_day',
-  'concurrency',
-] as const;
-export type LimitName = (typeof limitNames)[number];
+import type { LimitName } from '../../../../src/admin/contract.ts';
 
 export const limitLabels: Readonly<Record<LimitName, string>> = {
   requests_per_minute: 'Requests a minute',

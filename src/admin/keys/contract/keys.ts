@@ -7,8 +7,9 @@ import { rerankShapes } from '../../../core/translation.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, idParam, instant, pageOf, pageQuery } from '../../shapes/common.ts';
 import { place } from '../../shapes/resources.ts';
+import { keyManagers, keyStates } from '../facts.ts';
 
-const managedBy = z.enum(['file', 'store']);
+const managedBy = z.enum(keyManagers);
 
 const budgetDocument = z.object({ every: z.enum(budgetPeriods), amount: dollars, alerts: z.array(z.string()) });
 
@@ -66,7 +67,7 @@ export const key = z.object({
   managedBy,
   place: place.nullable().meta({ description: 'Where the configuration file declares it.' }),
   hint: z.string().nullable().meta({ description: 'How the secret begins.' }),
-  state: z.enum(['active', 'expired', 'revoked']),
+  state: z.enum(keyStates),
   createdAt: instant.nullable(),
   revokedAt: instant.nullable(),
   oldSecretUntil: instant.nullable().meta({ description: 'Until then the secret before the last rotation works too.' }),
@@ -89,7 +90,7 @@ const keyPage = pageOf(key);
 export const keyQuery = pageQuery.extend({
   q: z.string().max(200).optional().meta({ description: 'Part of the name, the ID, the hint or a note.' }),
   project: z.string().max(64).optional(),
-  state: z.enum(['active', 'expired', 'revoked']).optional(),
+  state: z.enum(keyStates).optional(),
   managedBy: managedBy.optional(),
 });
 

@@ -1,6 +1,7 @@
 /** Projects: what several keys have in common, in the words of the file, and how far their budgets have come. */
 
 import * as z from 'zod';
+import { managers } from '../../../core/resource-desk.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { idParam, instant, pageOf } from '../../shapes/common.ts';
 import { place } from '../../shapes/resources.ts';
@@ -8,7 +9,7 @@ import { budgetState } from './keys.ts';
 
 export const project = z.object({
   id: z.string(),
-  managedBy: z.enum(['file', 'store', 'embedded', 'built-in']),
+  managedBy: z.enum(managers),
   place: place.nullable(),
   version: z.number().int().nullable(),
   updatedAt: instant.nullable(),

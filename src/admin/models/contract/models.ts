@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { operations } from '../../../core/operation.ts';
+import { managers } from '../../../core/resource-desk.ts';
 import { scoreScales } from '../../../core/scores.ts';
 import { targetStates } from '../../../core/target-state.ts';
 import { defineEndpoint } from '../../endpoint.ts';
@@ -15,7 +16,7 @@ export const modelQuery = pageQuery.extend({
   operation: z.enum(operations).optional(),
   upstream: z.string().max(256).optional(),
   visible: truth.optional(),
-  managedBy: z.enum(['file', 'store', 'embedded', 'built-in']).optional(),
+  managedBy: z.enum(managers).optional(),
 });
 
 /** What is not set is not billed by. */
