@@ -1,24 +1,28 @@
 /** Passkeys: a device of the member proves who it is, and the gateway keeps only what it can check that with. */
 
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/server';
 import type { StoredMember } from '../../core/member.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Problem } from '../problem.ts';
 import { createChallenges } from './challenges.ts';
 
-/** As the browser's own API gives and takes it; the library judges it. */
+/** As the browser's own API gives it; the library judges it. */
 type BrowserJson = Readonly<Record<string, unknown>>;
 
 export interface Passkeys {
   /** Browsers know passkeys by a name: a console that is reached by a number has none. */
   isPossible(consoleUrl: string): boolean;
   /** What the browser asks a device for, to make a passkey for the member. */
-  beginAdding(member: StoredMember, consoleUrl: string): Promise<BrowserJson>;
+  beginAdding(member: StoredMember, consoleUrl: string): Promise<PublicKeyCredentialCreationOptionsJSON>;
   /** Throws a Problem where the device's answer does not fit. */
   add(member: StoredMember, answer: BrowserJson, name: string, consoleUrl: string, actor: string): Promise<void>;
-  beginSignIn(consoleUrl: string): Promise<BrowserJson>;
+  beginSignIn(consoleUrl: string): Promise<PublicKeyCredentialRequestOptionsJSON>;
   /** With one of the member's own. */
-  beginProof(memberId: string, consoleUrl: string): Promise<BrowserJson>;
+  beginProof(memberId: string, consoleUrl: string): Promise<PublicKeyCredentialRequestOptionsJSON>;
   /** Throws a Problem where the device's answer does not fit, or the passkey is somebody else's. */
   prove(memberId: string, answer: BrowserJson, consoleUrl: string): Promise<StoredMember>;
   /** Whose passkey it is. Throws a Problem where the device's answer does not fit. */
@@ -67,19 +71,17 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
     async beginAdding(member, consoleUrl) {
       const { generateRegistrationOptions } = await load();
       const known = await store.passkeys.listOf(member.id);
-      return asJson(
-        await generateRegistrationOptions({
-          rpName: 'Postern',
-          rpID: needHost(consoleUrl),
-          userID: new Uint8Array(Buffer.from(member.id)),
-          userName: member.email,
-          userDisplayName: member.name,
-          challenge: new Uint8Array(Buffer.from(ofMembers.create(adding(member)), 'base64url')),
-          timeout: timeoutMs,
-          excludeCredentials: known.map(({ id, transports }) => ({ id, transports: [...transports] })),
-          authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-        }),
-      );
+      return generateRegistrationOptions({
+        rpName: 'Postern',
+        rpID: needHost(consoleUrl),
+        userID: new Uint8Array(Buffer.from(member.id)),
+        userName: member.email,
+        userDisplayName: member.name,
+        challenge: new Uint8Array(Buffer.from(ofMembers.create(adding(member)), 'base64url')),
+        timeout: timeoutMs,
+        excludeCredentials: known.map(({ id, transports }) => ({ id, transports: [...transports] })),
+        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      });
     },
 
     async add(member, answer, name, consoleUrl, actor) {
@@ -99,14 +101,12 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
 
     async beginSignIn(consoleUrl) {
       const { generateAuthenticationOptions } = await load();
-      return asJson(
-        await generateAuthenticationOptions({
-          rpID: needHost(consoleUrl),
-          challenge: new Uint8Array(Buffer.from(signIns.create(signInPurpose), 'base64url')),
-          timeout: timeoutMs,
-          userVerification: 'required',
-        }),
-      );
+      return generateAuthenticationOptions({
+        rpID: needHost(consoleUrl),
+        challenge: new Uint8Array(Buffer.from(signIns.create(signInPurpose), 'base64url')),
+        timeout: timeoutMs,
+        userVerification: 'required',
+      });
     },
 
     signIn: (answer, consoleUrl) =>
@@ -115,15 +115,13 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
     async beginProof(memberId, consoleUrl) {
       const { generateAuthenticationOptions } = await load();
       const known = await store.passkeys.listOf(memberId);
-      return asJson(
-        await generateAuthenticationOptions({
-          rpID: needHost(consoleUrl),
-          challenge: new Uint8Array(Buffer.from(ofMembers.create(proving(memberId)), 'base64url')),
-          timeout: timeoutMs,
-          allowCredentials: known.map(({ id, transports }) => ({ id, transports: [...transports] })),
-          userVerification: 'required',
-        }),
-      );
+      return generateAuthenticationOptions({
+        rpID: needHost(consoleUrl),
+        challenge: new Uint8Array(Buffer.from(ofMembers.create(proving(memberId)), 'base64url')),
+        timeout: timeoutMs,
+        allowCredentials: known.map(({ id, transports }) => ({ id, transports: [...transports] })),
+        userVerification: 'required',
+      });
     },
 
     async prove(memberId, answer, consoleUrl) {
@@ -136,10 +134,6 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
 
 /** When it is first needed: it is large, and a start does without. */
 const load = () => import('@simplewebauthn/server');
-
-function asJson(options: object): BrowserJson {
-  return { ...options };
-}
 
 /** Undefined for a number, which no passkey can be bound to. */
 function hostOf(consoleUrl: string): string | undefined {

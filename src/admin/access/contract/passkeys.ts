@@ -1,5 +1,9 @@
 /** Passkeys as members see them, and what browsers and devices say of them. */
 
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/server';
 import * as z from 'zod';
 import { defineEndpoint } from '../../endpoint.ts';
 import { idParam, instant } from '../../shapes/common.ts';
@@ -18,8 +22,15 @@ const passkeyName = z
   .min(1, { error: 'Give it a name by which you know the device, such as "Laptop".' })
   .max(60, { error: 'The name may have 60 characters at most.' });
 
-/** As the browser's own API has it, in JSON. */
-export const browserJson = z.record(z.string(), z.unknown());
+/** What a device answers, as the browser's own API has it, in JSON. */
+export const deviceAnswer = z.record(z.string(), z.unknown());
+
+/** What the browser asks a device for: it is made by a library, and goes out as it is. */
+const optionsOf = <Options extends object>() =>
+  z.custom<Options>((value) => typeof value === 'object' && value !== null).meta({ type: 'object' });
+
+export const signingOptions = optionsOf<PublicKeyCredentialRequestOptionsJSON>();
+const makingOptions = optionsOf<PublicKeyCredentialCreationOptionsJSON>();
 
 export const beginSignIn = defineEndpoint({
   method: 'POST',
@@ -27,7 +38,7 @@ export const beginSignIn = defineEndpoint({
   summary: 'Begin to sign in with a passkey',
   tag: 'Access',
   needs: 'anyone',
-  answer: browserJson,
+  answer: signingOptions,
 });
 
 export const signIn = defineEndpoint({
@@ -36,7 +47,7 @@ export const signIn = defineEndpoint({
   summary: 'Sign in with a passkey',
   tag: 'Access',
   needs: 'anyone',
-  body: browserJson,
+  body: deviceAnswer,
   answer: session,
 });
 
@@ -56,7 +67,7 @@ export const beginAdding = defineEndpoint({
   tag: 'Access',
   needs: 'member',
   proof: true,
-  answer: browserJson,
+  answer: makingOptions,
 });
 
 export const addPasskey = defineEndpoint({
@@ -66,7 +77,7 @@ export const addPasskey = defineEndpoint({
   tag: 'Access',
   needs: 'member',
   proof: true,
-  body: z.object({ name: passkeyName, answer: browserJson }),
+  body: z.object({ name: passkeyName, answer: deviceAnswer }),
   status: 201,
 });
 

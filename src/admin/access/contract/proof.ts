@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../endpoint.ts';
 import { password } from './fields.ts';
-import { browserJson } from './passkeys.ts';
+import { deviceAnswer, signingOptions } from './passkeys.ts';
 import { session } from './session.ts';
 
 const passwordProof = z.strictObject({ password });
@@ -24,7 +24,7 @@ export const beginPasskey = defineEndpoint({
   summary: 'Begin to prove with a passkey that it is you',
   tag: 'Me',
   needs: 'member',
-  answer: browserJson,
+  answer: signingOptions,
 });
 
 export const byPasskey = defineEndpoint({
@@ -33,6 +33,6 @@ export const byPasskey = defineEndpoint({
   summary: 'Prove with a passkey that it is you: good for five minutes, and the session gets a new cookie',
   tag: 'Me',
   needs: 'member',
-  body: browserJson,
+  body: deviceAnswer,
   answer: session,
 });
