@@ -1,13 +1,20 @@
-/** What the console may import from the server: types of what goes over the wire, and plain data; nothing that runs. */
+/**
+ * What the console may import from the server: the types of all that can be asked and of what comes back, and plain data, such as
+ * lists of words; nothing that runs. Types cannot be read from a folder, so each file of a feature's `contract/` that has
+ * endpoints stands here.
+ */
 
 import type * as z from 'zod';
 import type { FieldFault } from '../core/field-fault.ts';
 import type * as joining from './access/contract/joining.ts';
 import type * as me from './access/contract/me.ts';
 import type * as members from './access/contract/members.ts';
+import type * as oidc from './access/contract/oidc.ts';
 import type * as passkeys from './access/contract/passkeys.ts';
+import type * as proof from './access/contract/proof.ts';
 import type * as session from './access/contract/session.ts';
 import type * as tokens from './access/contract/tokens.ts';
+import type { Asked, Endpoint } from './endpoint.ts';
 import type * as keys from './keys/contract/keys.ts';
 import type * as projects from './keys/contract/projects.ts';
 import type * as spending from './keys/contract/spending.ts';
@@ -15,6 +22,7 @@ import type * as audit from './ledger/contract/audit.ts';
 import type * as ledger from './ledger/contract/ledger.ts';
 import type * as usage from './ledger/contract/usage.ts';
 import type * as models from './models/contract/models.ts';
+import type * as prices from './models/contract/prices.ts';
 import type * as live from './overview/contract/live.ts';
 import type * as overview from './overview/contract/overview.ts';
 import type * as state from './overview/contract/state.ts';
@@ -27,8 +35,44 @@ import type * as upstreams from './upstreams/contract/upstreams.ts';
 
 export { type LimitName, limitNames } from '../core/caps.ts';
 export type { FieldFault } from '../core/field-fault.ts';
+export { rowOutcomes } from '../core/ledger-row.ts';
+export { operations } from '../core/operation.ts';
+export { managers } from '../core/resource-desk.ts';
 export { type Role, roles } from '../core/role.ts';
+export { keyManagers, keyStates } from './keys/facts.ts';
 export type { ProblemCode } from './problem.ts';
+
+type Contracts =
+  | typeof joining
+  | typeof me
+  | typeof members
+  | typeof oidc
+  | typeof passkeys
+  | typeof proof
+  | typeof session
+  | typeof tokens
+  | typeof keys
+  | typeof projects
+  | typeof spending
+  | typeof audit
+  | typeof ledger
+  | typeof usage
+  | typeof models
+  | typeof prices
+  | typeof live
+  | typeof overview
+  | typeof state
+  | typeof playground
+  | typeof settings
+  | typeof families
+  | typeof upstreams;
+
+type EndpointsIn<C> = C extends unknown ? Extract<C[keyof C], Endpoint> : never;
+
+/** Everything that can be asked, such as `GET /api/keys/:id`: what it takes, and what it answers. */
+export type Endpoints = {
+  readonly [E in EndpointsIn<Contracts> as `${E['method']} ${E['path']}`]: Asked<E>;
+};
 
 export interface ProblemBody {
   readonly type: string;
@@ -47,7 +91,6 @@ export interface Page<T> {
 export type Member = z.output<typeof session.member>;
 export type Session = z.output<typeof session.session>;
 export type LookedUpLink = z.output<typeof joining.lookedUp>;
-export type Members = z.output<typeof members.members>;
 export type Invitation = z.output<typeof members.invitation>;
 export type MadeLink = z.output<typeof members.madeLink>;
 export type OwnSession = z.output<typeof me.ownSession>;
@@ -59,12 +102,10 @@ export type Setting = z.output<typeof settings.setting>;
 
 export type { GatewayRoute } from './playground/routes.ts';
 export type PlaygroundModel = z.output<typeof playground.playgroundModel>;
-export type PlaygroundModels = z.output<typeof playground.playgroundModels>;
 export type PlaygroundTry = z.output<typeof playground.playgroundTry>;
 
 export type LedgerRow = z.output<typeof ledger.ledgerRow>;
 export type LedgerDetail = z.output<typeof ledger.ledgerDetail>;
-export type LedgerCapture = z.output<typeof ledger.capture>;
 export type LedgerChoices = z.output<typeof ledger.ledgerChoices>;
 export type Usage = z.output<typeof usage.usage>;
 export type UsageLine = z.output<typeof usage.usageLine>;
@@ -75,7 +116,6 @@ export type KeyDocument = z.output<typeof keys.keyDocument>;
 export type KeyWithSecret = z.output<typeof keys.keyWithSecret>;
 export type BudgetState = z.output<typeof keys.budgetState>;
 export type BurnDown = z.output<typeof spending.burnDown>;
-export type Spend = z.output<typeof spending.spend>;
 export type Project = z.output<typeof projects.project>;
 export type ProjectWritten = z.output<typeof projects.projectWritten>;
 export type AuditEntry = z.output<typeof audit.auditEntry>;
@@ -101,7 +141,6 @@ export type FirstSteps = z.output<typeof state.firstSteps>;
 export type FamilyFacts = z.output<typeof families.family>;
 export type FamilyOption = FamilyFacts['options'][number];
 export type Upstream = z.output<typeof upstreams.upstream>;
-export type UpstreamPage = z.output<typeof upstreams.upstreamPage>;
 export type UpstreamDetail = z.output<typeof upstreams.upstreamDetail>;
 export type UpstreamTest = z.output<typeof upstreams.testAnswer>;
 export type UpstreamModels = z.output<typeof upstreams.upstreamModels>;

@@ -69,3 +69,22 @@ export function defineEndpoint<
 >(endpoint: Endpoint<M, Path, P, Q, B, A>): Endpoint<M, Path, P, Q, B, A> {
   return Object.freeze(endpoint);
 }
+
+/** What whoever asks has to give, and what comes back: as it goes over the wire. */
+export type Asked<E> =
+  E extends Endpoint<Method, infer Path, infer P, infer Q, infer B, infer A>
+    ? {
+        readonly params: P extends Shape ? z.input<P> : ParamsOf<Path>;
+        readonly query: Q extends Shape ? Written<z.input<Q>> : undefined;
+        readonly body: B extends Shape ? Sent<z.input<B>> : undefined;
+        readonly answer: A extends Shape ? z.output<A> : undefined;
+      }
+    : never;
+
+type ParamsOf<Path extends string> = Path extends `${string}/:${string}` ? never : undefined;
+
+/** An open record takes any object. */
+type Sent<B> = unknown extends B ? B : Record<string, unknown> extends B ? object : { [N in keyof B]: Sent<B[N]> };
+
+/** A shape that reads a number out of a text says nothing of what it takes. */
+type Written<Q> = { readonly [N in keyof Q]: unknown extends Q[N] ? string | number : Q[N] };

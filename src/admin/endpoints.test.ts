@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { tags } from './endpoint.ts';
 import { endpoints } from './endpoints.ts';
@@ -27,6 +27,16 @@ test('what is said can be asked is done by an endpoint, and the other way round'
   const done = endpoints.map(toName).filter((name) => name !== 'GET /api/openapi.json');
   assert.ok(done.length > 70);
   assert.deepEqual(done.toSorted(), said.toSorted());
+});
+
+test('each file that says what can be asked stands in the contract of the console', async () => {
+  const contract = await readFile(join(folder, 'contract.ts'), 'utf8');
+  for (const [path, names] of await readContracts()) {
+    if (names.length === 0) continue;
+    const name = basename(path, '.ts');
+    assert.ok(contract.includes(`import type * as ${name} from './${path.replaceAll('\\', '/')}';`), path);
+    assert.match(contract, new RegExp(`\\| typeof ${name}\\b`), path);
+  }
 });
 
 test('endpoints stand together by tag, in the order of the document', () => {

@@ -2,7 +2,7 @@
 
 import { Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { LookedUpLink, Session } from '../../../../src/admin/contract.ts';
+import type { LookedUpLink } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import { NewPassword } from '../../parts/forms/new-password.tsx';
@@ -16,7 +16,7 @@ export function Invitation() {
   const token = useLinkToken();
   const { data, error, refetch } = useQuery({
     queryKey: ['invitation', token],
-    queryFn: ({ signal }) => ask<LookedUpLink>('/api/invitations/look', { method: 'POST', body: { token }, signal }),
+    queryFn: ({ signal }) => ask('POST /api/invitations/look', { body: { token: token ?? '' }, signal }),
     enabled: token !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
@@ -48,7 +48,7 @@ function Join({ token, invited }: JoinProps) {
     initialValues: { name: '', password: '' },
     draftKey: 'invitation',
     secrets: ['password'],
-    submit: (values) => ask<Session>('/api/invitations/accept', { method: 'POST', body: { token, ...values } }),
+    submit: (values) => ask('POST /api/invitations/accept', { body: { token, ...values } }),
     onDone: goHome,
   });
   return (
@@ -86,7 +86,7 @@ function Join({ token, invited }: JoinProps) {
 function OtherPassword({ token, email }: { readonly token: string; readonly email: string }) {
   const { form, fault, busy, onSubmit } = useApiForm({
     initialValues: { password: '' },
-    submit: (values) => ask<Session>('/api/invitations/accept', { method: 'POST', body: { token, ...values } }),
+    submit: (values) => ask('POST /api/invitations/accept', { body: { token, ...values } }),
     onDone: goHome,
   });
   return (

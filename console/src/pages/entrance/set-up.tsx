@@ -1,7 +1,6 @@
 /** Makes the first owner, with the link that the first start printed. */
 
 import { Button, Stack, Text, TextInput } from '@mantine/core';
-import type { Session } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import { NewPassword } from '../../parts/forms/new-password.tsx';
@@ -28,7 +27,7 @@ function Form({ token }: { readonly token: string }) {
     initialValues: { name: '', email: '', password: '' },
     draftKey: 'set-up',
     secrets: ['password'],
-    submit: (values) => ask<Session>('/api/setup', { method: 'POST', body: { token, ...values } }),
+    submit: (values) => ask('POST /api/setup', { body: { token, ...values } }),
     onDone: goHome,
   });
   return (

@@ -6,12 +6,13 @@ import { LineChart } from '../../parts/charts/charts.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { formatDay, formatHour, formatMoney } from '../../parts/words/format.ts';
 import { type Spender, useBurnDown } from './data.ts';
+import type { Period } from './words.ts';
 
 const height = 220;
 
 interface BurnDownProps {
   readonly spender: Spender;
-  readonly period: string;
+  readonly period: Period;
 }
 
 export function BurnDown({ spender, period }: BurnDownProps) {

@@ -1,18 +1,10 @@
 /** What the page asks for, and how long it keeps it. */
 
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import type {
-  BurnDown,
-  Key,
-  KeyDetail,
-  Page,
-  PlaygroundModel,
-  PlaygroundModels,
-  Project,
-  Spend,
-  Usage,
-} from '../../../../src/admin/contract.ts';
+import { keyManagers, keyStates, type PlaygroundModel } from '../../../../src/admin/contract.ts';
+import { oneOf } from '../../parts/api/asking.ts';
 import { ask, askVersioned } from '../../parts/api/client.ts';
+import type { Period } from './words.ts';
 
 export interface KeyFilter {
   readonly q: string;
@@ -27,28 +19,29 @@ const pageSize = 50;
 /** Others change keys as well, and what is spent goes up. */
 const refreshMs = 15_000;
 
-export const pathOf = ({ kind, id }: Spender): string => `/api/${kind}s/${encodeURIComponent(id)}`;
-
 export function useKeys(filter: KeyFilter) {
   return useInfiniteQuery({
     queryKey: ['keys', 'list', filter],
     initialPageParam: '',
-    queryFn: ({ signal, pageParam }) => ask<Page<Key>>(`/api/keys?${toQuery(filter, pageParam)}`, { signal }),
+    queryFn: ({ signal, pageParam }) => ask('GET /api/keys', { query: toQuery(filter, pageParam), signal }),
     getNextPageParam: ({ next }) => next ?? undefined,
     refetchInterval: refreshMs,
   });
 }
 
-function toQuery(filter: KeyFilter, before: string): string {
-  const query = new URLSearchParams({ limit: String(pageSize) });
-  for (const [name, value] of Object.entries({ ...filter, before })) if (value !== '') query.set(name, value);
-  return query.toString();
-}
+const toQuery = ({ q, project, state, managedBy }: KeyFilter, before: string) => ({
+  q,
+  project,
+  state: oneOf(keyStates, state),
+  managedBy: oneOf(keyManagers, managedBy),
+  limit: pageSize,
+  before,
+});
 
 export function useKey(id: string) {
   return useQuery({
     queryKey: ['keys', 'one', id],
-    queryFn: ({ signal }) => askVersioned<KeyDetail>(pathOf({ kind: 'key', id }), { signal }),
+    queryFn: ({ signal }) => askVersioned('GET /api/keys/:id', { params: { id }, signal }),
     refetchInterval: refreshMs,
   });
 }
@@ -56,7 +49,7 @@ export function useKey(id: string) {
 export function useProjects() {
   return useQuery({
     queryKey: ['projects', 'list'],
-    queryFn: ({ signal }) => ask<Page<Project>>('/api/projects', { signal }),
+    queryFn: ({ signal }) => ask('GET /api/projects', { signal }),
     refetchInterval: refreshMs,
   });
 }
@@ -64,23 +57,23 @@ export function useProjects() {
 export function useProject(id: string) {
   return useQuery({
     queryKey: ['projects', 'one', id],
-    queryFn: ({ signal }) => askVersioned<Project>(pathOf({ kind: 'project', id }), { signal }),
+    queryFn: ({ signal }) => askVersioned('GET /api/projects/:id', { params: { id }, signal }),
     refetchInterval: refreshMs,
   });
 }
 
-export function useSpend(spender: Spender, days: number) {
+export function useSpend({ kind, id }: Spender, days: number) {
   return useQuery({
-    queryKey: [`${spender.kind}s`, 'usage', spender.id, days],
-    queryFn: ({ signal }) => ask<Spend>(`${pathOf(spender)}/usage?days=${days}`, { signal }),
+    queryKey: [`${kind}s`, 'usage', id, days],
+    queryFn: ({ signal }) => ask(`GET /api/${kind}s/:id/usage`, { params: { id }, query: { days }, signal }),
     refetchInterval: refreshMs,
   });
 }
 
-export function useBurnDown(spender: Spender, period: string) {
+export function useBurnDown({ kind, id }: Spender, period: Period) {
   return useQuery({
-    queryKey: [`${spender.kind}s`, 'burn-down', spender.id, period],
-    queryFn: ({ signal }) => ask<BurnDown>(`${pathOf(spender)}/burn-down?period=${period}`, { signal }),
+    queryKey: [`${kind}s`, 'burn-down', id, period],
+    queryFn: ({ signal }) => ask(`GET /api/${kind}s/:id/burn-down`, { params: { id }, query: { period }, signal }),
     refetchInterval: refreshMs,
   });
 }
@@ -91,7 +84,7 @@ const trendDays = 7;
 export function useTrends(): ReadonlyMap<string, readonly number[]> {
   const { data } = useQuery({
     queryKey: ['keys', 'trends'],
-    queryFn: ({ signal }) => ask<Usage>(`/api/usage?by=key,day&from=${dayOf(trendDays - 1)}`, { signal }),
+    queryFn: ({ signal }) => ask('GET /api/usage', { query: { by: 'key,day', from: dayOf(trendDays - 1) }, signal }),
     refetchInterval: 4 * refreshMs,
   });
   const days = Array.from({ length: trendDays }, (_, index) => dayOf(trendDays - 1 - index));
@@ -113,7 +106,7 @@ const noModels: readonly PlaygroundModel[] = [];
 export function useModels(): { readonly models: readonly PlaygroundModel[]; readonly clientUrl: string | undefined } {
   const { data } = useQuery({
     queryKey: ['playground', 'models', 'all'],
-    queryFn: ({ signal }) => ask<PlaygroundModels>('/api/playground/models', { signal }),
+    queryFn: ({ signal }) => ask('GET /api/playground/models', { signal }),
   });
   return { models: data?.items ?? noModels, clientUrl: data?.clientUrl };
 }

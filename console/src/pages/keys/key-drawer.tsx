@@ -13,7 +13,7 @@ import { Icon } from '../../parts/marks/icon.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { CopyButton } from '../../parts/snippets/copy.tsx';
 import { Nothing, When } from '../../parts/words/numbers.tsx';
-import { pathOf, useKey, useRefresh } from './data.ts';
+import { useKey, useRefresh } from './data.ts';
 import { KeyBadges } from './key-badges.tsx';
 import { EditKey } from './key-form.tsx';
 import { KeySnippets } from './key-snippets.tsx';
@@ -107,7 +107,7 @@ function Actions({ item, onEdit, onRotate }: ActionsProps) {
     });
     if (!yes) return;
     try {
-      await ask(`${pathOf({ kind: 'key', id: item.id })}/revoke`, { method: 'POST' });
+      await ask('POST /api/keys/:id/revoke', { params: { id: item.id } });
       notifyDone(`${name} is revoked; every gateway refuses it within two seconds.`);
     } catch (error) {
       notifyFailed(error);

@@ -10,7 +10,7 @@ import { FormFault } from '../../parts/forms/form-fault.tsx';
 import { type ApiForm, useApiForm } from '../../parts/forms/use-api-form.ts';
 import { useFocusReturn } from '../../parts/forms/use-focus-return.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
-import { pathOf, useRefresh } from './data.ts';
+import { useRefresh } from './data.ts';
 import { KeyFields } from './key-fields.tsx';
 import { type KeyValues, newKeyValues, toChange, toDocument, toField, toValues } from './key-values.ts';
 import { Notice } from './notice.tsx';
@@ -99,7 +99,7 @@ export function CreateKey({ onClose, onMade }: CreateKeyProps) {
       const body = toDocument(values);
       // The same thing asked for again, as after a lost answer, makes no second key.
       const headers = { 'idempotency-key': requestKeys.of(JSON.stringify(body)) };
-      return ask<KeyWithSecret>('/api/keys', { method: 'POST', body, headers });
+      return ask('POST /api/keys', { body, headers });
     },
     onDone(made) {
       onMade(made);
@@ -124,13 +124,13 @@ export function EditKey({ seen, onClose }: EditKeyProps) {
   const refresh = useRefresh();
   const before = useRef(toValues(seen.data.document));
   const etag = useRef(seen.etag);
-  const path = pathOf({ kind: 'key', id: seen.data.id });
+  const params = { id: seen.data.id };
   const api = useApiForm<KeyValues, KeyDetail>({
     initialValues: before.current,
     toField,
     submit(values) {
       const headers = etag.current === undefined ? {} : { 'if-match': etag.current };
-      return ask<KeyDetail>(path, { method: 'PATCH', body: toChange(before.current, values), headers });
+      return ask('PATCH /api/keys/:id', { params, body: toChange(before.current, values), headers });
     },
     onDone(key) {
       notifyDone(`${nameOf(key)} is changed; gateways go by it within two seconds.`);
@@ -140,7 +140,7 @@ export function EditKey({ seen, onClose }: EditKeyProps) {
   });
 
   async function takeTheirs(): Promise<void> {
-    const now = await askVersioned<KeyDetail>(path);
+    const now = await askVersioned('GET /api/keys/:id', { params });
     etag.current = now.etag;
     before.current = toValues(now.data.document);
     api.form.setValues(before.current);
@@ -149,7 +149,7 @@ export function EditKey({ seen, onClose }: EditKeyProps) {
 
   /** Only what was changed here is sent: what they changed beside it stays. */
   async function saveMine(): Promise<void> {
-    etag.current = (await askVersioned<KeyDetail>(path)).etag;
+    etag.current = (await askVersioned('GET /api/keys/:id', { params })).etag;
     api.onSubmit();
   }
 

@@ -13,7 +13,7 @@ import { Icon } from '../../parts/marks/icon.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { Nothing, When } from '../../parts/words/numbers.tsx';
-import { pathOf, useProject, useRefresh } from './data.ts';
+import { useProject, useRefresh } from './data.ts';
 import { Term } from './key-drawer.tsx';
 import { ProjectForm } from './project-form.tsx';
 import { ProjectPlace } from './project-place.tsx';
@@ -94,7 +94,7 @@ function Actions({ seen, onGone }: { readonly seen: Versioned<Project>; readonly
     if (!yes) return;
     try {
       const headers: Record<string, string> = seen.etag === undefined ? {} : { 'if-match': seen.etag };
-      await ask(pathOf({ kind: 'project', id }), { method: 'DELETE', headers });
+      await ask('DELETE /api/projects/:id', { params: { id }, headers });
       notifyDone(`The project ${id} is removed.`);
       onGone();
       await refresh(id);

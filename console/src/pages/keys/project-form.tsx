@@ -7,7 +7,7 @@ import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { CapsFields } from './caps-fields.tsx';
-import { pathOf, useRefresh } from './data.ts';
+import { useRefresh } from './data.ts';
 import { Conflict, FormBody, FormDialog } from './key-form.tsx';
 import { newProjectValues, type ProjectValues, toProjectDocument, toProjectValues } from './project-values.ts';
 
@@ -27,8 +27,11 @@ export function ProjectForm({ seen, onClose, onDone }: ProjectFormProps) {
     submit(values) {
       const headers: Record<string, string> =
         etag.current === undefined ? { 'if-none-match': '*' } : { 'if-match': etag.current };
-      const path = pathOf({ kind: 'project', id: values.id.trim() });
-      return ask<ProjectWritten>(path, { method: 'PUT', body: toProjectDocument(values), headers });
+      return ask('PUT /api/projects/:id', {
+        params: { id: values.id.trim() },
+        body: toProjectDocument(values),
+        headers,
+      });
     },
     onDone(project) {
       notifyDone(`The project ${project.id} is saved; gateways go by it within two seconds.`);
@@ -39,7 +42,7 @@ export function ProjectForm({ seen, onClose, onDone }: ProjectFormProps) {
   });
 
   const readNow = (): Promise<Versioned<Project>> =>
-    askVersioned<Project>(pathOf({ kind: 'project', id: api.form.getValues().id }));
+    askVersioned('GET /api/projects/:id', { params: { id: api.form.getValues().id } });
 
   async function takeTheirs(): Promise<void> {
     const now = await readNow();

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import type { KeyDetail, KeyWithSecret } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
-import { pathOf, useRefresh } from './data.ts';
+import { useRefresh } from './data.ts';
 import { FormBody, FormDialog } from './key-form.tsx';
 import { createRequestKeys } from './request-keys.ts';
 import { nameOf } from './words.ts';
@@ -27,7 +27,7 @@ export function RotateKey({ item, onClose, onRotated }: RotateKeyProps) {
     initialValues: { overlap: '24h' },
     submit(body) {
       const headers = { 'idempotency-key': requestKeys.of(JSON.stringify(body)) };
-      return ask<KeyWithSecret>(`${pathOf({ kind: 'key', id: item.id })}/rotate`, { method: 'POST', body, headers });
+      return ask('POST /api/keys/:id/rotate', { params: { id: item.id }, body, headers });
     },
     onDone(made) {
       onClose();

@@ -4,7 +4,6 @@ import { Button, Group, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import type { ModelPage } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
 import type { FilterState } from './filters.ts';
@@ -104,7 +103,7 @@ function SearchField({ value, onChange }: SearchFieldProps) {
 function useUpstreamNames(): string[] {
   const { data } = useQuery({
     queryKey: ['models', 'upstream names'],
-    queryFn: ({ signal }) => ask<ModelPage>('/api/models?limit=200', { signal }),
+    queryFn: ({ signal }) => ask('GET /api/models', { query: { limit: 200 }, signal }),
     staleTime: 60_000,
   });
   const names = data?.items.flatMap(({ targets }) => targets.map(({ upstream }) => upstream)) ?? [];

@@ -2,6 +2,8 @@
 
 import { useCallback, useMemo } from 'react';
 import { useSearchParams } from 'wouter';
+import { managers, operations } from '../../../../src/admin/contract.ts';
+import { oneOf } from '../../parts/api/asking.ts';
 
 const filterNames = ['q', 'operation', 'upstream', 'visible', 'managedBy'] as const;
 type FilterName = (typeof filterNames)[number];
@@ -61,8 +63,11 @@ export function useFilters(): FilterState {
   };
 }
 
-export function toQuery(filters: Filters): string {
-  const query = new URLSearchParams();
-  for (const name of filterNames) if (filters[name] !== '') query.set(name, filters[name]);
-  return query.toString();
-}
+/** What the API is asked with. */
+export const toQuery = ({ q, operation, upstream, visible, managedBy }: Filters) => ({
+  q,
+  operation: oneOf(operations, operation),
+  upstream,
+  visible: oneOf(['true', 'false'], visible),
+  managedBy: oneOf(managers, managedBy),
+});

@@ -20,16 +20,12 @@ const healthEveryMs = 5_000;
 /** Until the gateway goes by what was just written. */
 const settlingMs = 700;
 
-const pathOf = (id: string): string => `/api/models/${encodeURIComponent(id)}`;
-
 export function useModels(filters: Filters) {
   const query = toQuery(filters);
   return useInfiniteQuery({
     queryKey: ['models', 'list', query],
-    queryFn: ({ pageParam, signal }) => {
-      const before = pageParam === '' ? '' : `&before=${encodeURIComponent(pageParam)}`;
-      return ask<ModelPage>(`/api/models?${query}${query === '' ? '' : '&'}limit=${pageSize}${before}`, { signal });
-    },
+    queryFn: ({ pageParam: before, signal }) =>
+      ask('GET /api/models', { query: { ...query, limit: pageSize, before }, signal }),
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
     placeholderData: keepPreviousData,
@@ -42,24 +38,25 @@ export function useModels(filters: Filters) {
 export function useModel(id: string, isGoing: boolean) {
   return useQuery({
     queryKey: ['models', 'one', id],
-    queryFn: ({ signal }) => askVersioned<ModelDetail>(pathOf(id), { signal }),
+    queryFn: ({ signal }) => askVersioned('GET /api/models/:id', { params: { id }, signal }),
     enabled: !isGoing,
     refetchInterval: ({ state }) => (state.data?.data.inForce === false ? settlingMs : healthEveryMs),
   });
 }
 
-export const readModel = (id: string): Promise<Versioned<ModelDetail>> => askVersioned<ModelDetail>(pathOf(id));
+export const readModel = (id: string): Promise<Versioned<ModelDetail>> =>
+  askVersioned('GET /api/models/:id', { params: { id } });
 
 export function saveModel(document: Document, etag: string | undefined): Promise<Written> {
   const headers = etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
-  return ask<Written>(pathOf(String(document.id)), { method: 'PUT', body: document, headers });
+  return ask('PUT /api/models/:id', { params: { id: String(document.id) }, body: document, headers });
 }
 
 export const removeModel = (id: string, version: number): Promise<void> =>
-  ask(pathOf(id), { method: 'DELETE', headers: { 'if-match': `"${version}"` } });
+  ask('DELETE /api/models/:id', { params: { id }, headers: { 'if-match': `"${version}"` } });
 
 export const tryModel = (id: string, operation: Operation): Promise<ModelTestAnswer> =>
-  ask<ModelTestAnswer>(`${pathOf(id)}/test`, { method: 'POST', body: { operation } });
+  ask('POST /api/models/:id/test', { params: { id }, body: { operation } });
 
 export const refreshModels = (queries: QueryClient): Promise<void> =>
   queries.invalidateQueries({ queryKey: ['models'] });
@@ -70,7 +67,7 @@ type Pages = InfiniteData<ModelPage>;
 export function useVisibility() {
   const queries = useQueryClient();
   const { mutate, mutateAsync, variables, isPending } = useMutation({
-    mutationFn: ({ id, visible }: Visibility) => ask<Written>(pathOf(id), { method: 'PATCH', body: { visible } }),
+    mutationFn: ({ id, visible }: Visibility) => ask('PATCH /api/models/:id', { params: { id }, body: { visible } }),
     onMutate: async ({ id, visible }) => {
       await queries.cancelQueries({ queryKey: ['models'] });
       const before = queries.getQueriesData({ queryKey: ['models'] });

@@ -4,7 +4,7 @@ import { Anchor, Box, Button, Group, Paper, PasswordInput, Stack, Text, ThemeIco
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
-import type { About, FirstSteps as Steps } from '../../../../src/admin/contract.ts';
+import type { FirstSteps as Steps } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { Snippet } from '../../parts/snippets/copy.tsx';
@@ -89,7 +89,7 @@ function FirstRequest({ steps: { sample, requests } }: { readonly steps: Steps }
   const [key, setKey] = useState('');
   const { data: about } = useQuery({
     queryKey: ['about'],
-    queryFn: ({ signal }) => ask<About>('/api/about', { signal }),
+    queryFn: ({ signal }) => ask('GET /api/about', { signal }),
   });
   if (requests > 0) return 'It came, and was answered.';
   if (sample === null) {

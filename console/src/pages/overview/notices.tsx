@@ -83,7 +83,7 @@ function Line({ notice: { kind, severity, title, detail, about, at } }: { readon
 function BackedUp() {
   const queries = useQueryClient();
   const { mutate, isPending } = useMutation({
-    mutationFn: () => ask('/api/notices/secret-key-backup', { method: 'POST', body: {} }),
+    mutationFn: () => ask('POST /api/notices/secret-key-backup'),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['notices'] }),
     onError: notifyFailed,
   });

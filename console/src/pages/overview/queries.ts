@@ -1,7 +1,7 @@
 /** What the page asks for besides the live feed, and how often. Nothing is asked for while the page is hidden. */
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { FirstSteps, Health, Notice, Overview } from '../../../../src/admin/contract.ts';
+import type { FirstSteps } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { rangeOf, type Sight } from './range.ts';
 
@@ -12,10 +12,9 @@ const noticesMs = 10_000;
 
 export function useOverview({ view, by, order }: Sight) {
   const range = rangeOf(view);
-  const query = new URLSearchParams({ range, by, order });
   return useQuery({
     queryKey: ['overview', range, by, order],
-    queryFn: ({ signal }) => ask<Overview>(`/api/overview?${query}`, { signal }),
+    queryFn: ({ signal }) => ask('GET /api/overview', { query: { range, by, order }, signal }),
     refetchInterval: range === '7d' || range === '30d' ? seldomMs : soonMs,
     placeholderData: keepPreviousData,
   });
@@ -24,7 +23,7 @@ export function useOverview({ view, by, order }: Sight) {
 export function useHealth() {
   return useQuery({
     queryKey: ['health'],
-    queryFn: ({ signal }) => ask<Health>('/api/health', { signal }),
+    queryFn: ({ signal }) => ask('GET /api/health', { signal }),
     refetchInterval: healthMs,
   });
 }
@@ -32,7 +31,7 @@ export function useHealth() {
 export function useNotices() {
   return useQuery({
     queryKey: ['notices'],
-    queryFn: async ({ signal }) => (await ask<{ items: Notice[] }>('/api/notices', { signal })).items,
+    queryFn: async ({ signal }) => (await ask('GET /api/notices', { signal })).items,
     refetchInterval: noticesMs,
   });
 }
@@ -40,7 +39,7 @@ export function useNotices() {
 export function useFirstSteps() {
   return useQuery({
     queryKey: ['first-steps'],
-    queryFn: ({ signal }) => ask<FirstSteps>('/api/first-steps', { signal }),
+    queryFn: ({ signal }) => ask('GET /api/first-steps', { signal }),
     refetchInterval: ({ state }) => (isNew(state.data) ? healthMs : false),
   });
 }

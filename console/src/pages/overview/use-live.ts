@@ -6,7 +6,7 @@ import { expired } from '../../parts/api/flag.ts';
 import { createLiveFeed, type LiveState } from './live-feed.ts';
 
 const feed = createLiveFeed({
-  open: (signal) => send('/api/live', { signal, headers: { accept: 'text/event-stream' } }),
+  open: (signal) => send('GET /api/live', { signal, headers: { accept: 'text/event-stream' } }),
   isHidden: () => document.visibilityState === 'hidden',
   onSight(listener) {
     document.addEventListener('visibilitychange', listener);

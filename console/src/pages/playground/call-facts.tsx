@@ -21,7 +21,7 @@ function useLedgerRow(requestId: string | undefined): PlaygroundTry['item'] {
     enabled: requestId !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: ({ signal }) =>
-      ask<PlaygroundTry>(`/api/playground/tries/${encodeURIComponent(requestId ?? '')}`, { signal }),
+      ask('GET /api/playground/tries/:requestId', { params: { requestId: requestId ?? '' }, signal }),
     refetchInterval: ({ state }) =>
       state.data?.item === null && state.dataUpdateCount < mostAsks ? askAgainMs : false,
   });

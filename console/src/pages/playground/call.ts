@@ -49,9 +49,9 @@ const byGateway = (response: Response): boolean => response.headers.get('x-poste
 export async function callGateway(call: Call, { signal, onEvent }: CallOptions): Promise<Answer> {
   const startedMs = performance.now();
   const { route, model, key, body } = call;
-  const query = route === 'engines-embeddings' ? `?${new URLSearchParams({ model })}` : '';
-  const response = await send(`/api/playground/${route}${query}`, {
-    method: 'POST',
+  const response = await send('POST /api/playground/:route', {
+    params: { route },
+    query: { model: route === 'engines-embeddings' ? model : undefined },
     body,
     headers: key === undefined ? {} : { 'x-postern-key': key },
     signal,

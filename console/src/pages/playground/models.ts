@@ -1,7 +1,7 @@
 /** The models that a tab can try, and what is to be said of each. */
 
 import { useQuery } from '@tanstack/react-query';
-import type { PlaygroundModel, PlaygroundModels } from '../../../../src/admin/contract.ts';
+import type { PlaygroundModel } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 
 export type Operation = PlaygroundModel['operations'][number];
@@ -9,7 +9,7 @@ export type Operation = PlaygroundModel['operations'][number];
 export function usePlaygroundModels(operation: Operation) {
   return useQuery({
     queryKey: ['playground', 'models', operation],
-    queryFn: ({ signal }) => ask<PlaygroundModels>(`/api/playground/models?operation=${operation}`, { signal }),
+    queryFn: ({ signal }) => ask('GET /api/playground/models', { query: { operation }, signal }),
   });
 }
 

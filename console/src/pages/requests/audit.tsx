@@ -92,10 +92,7 @@ function readPage(
   before: string,
   signal: AbortSignal,
 ): Promise<Page<AuditEntry>> {
-  const query = new URLSearchParams({ limit: String(entriesPerPage) });
-  for (const [name, value] of Object.entries(filter)) if (value !== '') query.set(name, value);
-  if (before !== '') query.set('before', before);
-  return ask(`/api/audit?${query}`, { signal });
+  return ask('GET /api/audit', { query: { ...filter, limit: entriesPerPage, before }, signal });
 }
 
 interface FilterTextProps {

@@ -1,5 +1,8 @@
 /** What the page is narrowed to, as its address has it: a link to it shows the same to someone else. */
 
+import { operations, rowOutcomes } from '../../../../src/admin/contract.ts';
+import { oneOf } from '../../parts/api/asking.ts';
+
 export const ranges = {
   '15m': { label: 'Last 15 minutes', ms: 15 * 60_000 },
   '1h': { label: 'Last hour', ms: 3_600_000 },
@@ -91,15 +94,25 @@ function toSpan({ range, from, to }: Filters, nowMs: number): { readonly from?: 
   return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
 }
 
-/** The query of the API. What is searched for is the caller's: it can be one of two things. */
-export function toQuery(filters: Filters, nowMs: number, without: readonly Field[] = []): URLSearchParams {
-  const query = new URLSearchParams({ ...toSpan(filters, nowMs) });
-  for (const field of fields) {
-    const value = filters.values[field];
-    if (value !== undefined && !without.includes(field)) query.set(field, value);
-  }
-  return query;
+/** What sums are asked for with. */
+export function toSumsQuery(filters: Filters, nowMs: number) {
+  const { key, project, model, upstream, operation, outcome } = filters.values;
+  return {
+    ...toSpan(filters, nowMs),
+    key,
+    project,
+    model,
+    upstream,
+    operation: oneOf(operations, operation),
+    outcome: oneOf(rowOutcomes, outcome),
+  };
 }
+
+/** What rows are asked for with. What is searched for is the caller's: it can be one of two things. */
+export const toQuery = (filters: Filters, nowMs: number) => ({
+  ...toSumsQuery(filters, nowMs),
+  status: filters.values.status,
+});
 
 /** Ours are hex digits; the beginning of one is enough. The client's is whatever it likes. */
 export const mayBeOwnId = (search: string): boolean => /^[0-9a-f]{4,32}$/i.test(search);

@@ -3,7 +3,7 @@
 import { Button, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { LedgerCapture, LedgerDetail } from '../../../../src/admin/contract.ts';
+import type { LedgerDetail } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
@@ -30,7 +30,7 @@ function Bodies({ id }: { readonly id: string }) {
   const [isAsked, setAsked] = useState(false);
   const { data, error, refetch } = useQuery({
     queryKey: ['ledger', 'capture', id],
-    queryFn: ({ signal }) => ask<LedgerCapture>(`/api/ledger/${id}/capture`, { signal }),
+    queryFn: ({ signal }) => ask('GET /api/ledger/:id/capture', { params: { id }, signal }),
     enabled: isAsked,
     // Each look is written down: one click is one look, and nothing stays in memory.
     staleTime: Number.POSITIVE_INFINITY,

@@ -1,7 +1,8 @@
 /** Asks for rows of the ledger, for one of them, and for the names of what is in them. */
 
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
-import type { LedgerChoices, LedgerDetail, LedgerRow, Page } from '../../../../src/admin/contract.ts';
+import type { LedgerChoices, LedgerRow, Page } from '../../../../src/admin/contract.ts';
+import { toAddress } from '../../parts/api/asking.ts';
 import { ask } from '../../parts/api/client.ts';
 import { type Filters, mayBeOwnId, toQuery, writeFilters } from './filters.ts';
 
@@ -16,15 +17,10 @@ export function ledgerPageQuery(filters: Filters, before: string | undefined) {
 }
 
 async function readPage(filters: Filters, before: string | undefined, signal: AbortSignal): Promise<Page<LedgerRow>> {
-  const query = toQuery(filters, Date.now());
-  query.set('limit', String(rowsPerPage));
-  if (before !== undefined) query.set('before', before);
+  const query = { ...toQuery(filters, Date.now()), limit: rowsPerPage, before };
   const { search } = filters;
-  const read = (name?: string): Promise<Page<LedgerRow>> => {
-    const named = new URLSearchParams(query);
-    if (name !== undefined) named.set(name, search);
-    return ask(`/api/ledger?${named}`, { signal });
-  };
+  const read = (name?: 'id' | 'clientRequestId'): Promise<Page<LedgerRow>> =>
+    ask('GET /api/ledger', { query: { ...query, ...(name !== undefined && { [name]: search }) }, signal });
   if (search === '') return read();
   // Clients send hex digits as well: what is none of ours may be one of theirs.
   if (mayBeOwnId(search)) {
@@ -37,17 +33,16 @@ async function readPage(filters: Filters, before: string | undefined, signal: Ab
 export function ledgerRowQuery(id: string) {
   return queryOptions({
     queryKey: ['ledger', 'row', id],
-    queryFn: ({ signal }) => ask<LedgerDetail>(`/api/ledger/${encodeURIComponent(id)}`, { signal }),
+    queryFn: ({ signal }) => ask('GET /api/ledger/:id', { params: { id }, signal }),
     // What is over does not change.
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
 export function toExportHref(filters: Filters, format: 'csv' | 'ndjson'): string {
-  const query = toQuery(filters, Date.now());
-  if (filters.search !== '') query.set(mayBeOwnId(filters.search) ? 'id' : 'clientRequestId', filters.search);
-  query.set('format', format);
-  return `/api/ledger/export?${query}`;
+  const { search } = filters;
+  const searched = mayBeOwnId(search) ? { id: search } : { clientRequestId: search };
+  return toAddress('GET /api/ledger/export', { query: { ...toQuery(filters, Date.now()), ...searched, format } });
 }
 
 export interface Names extends LedgerChoices {
@@ -61,7 +56,7 @@ const none: LedgerChoices = { keys: [], projects: [], models: [], upstreams: [] 
 export function useNames(): Names {
   const { data = none } = useQuery({
     queryKey: ['ledger', 'choices'],
-    queryFn: ({ signal }) => ask<LedgerChoices>('/api/ledger/choices', { signal }),
+    queryFn: ({ signal }) => ask('GET /api/ledger/choices', { signal }),
     staleTime: 60_000,
   });
   const nameIn = (list: readonly { readonly id: string; readonly name: string }[], id: string): string =>

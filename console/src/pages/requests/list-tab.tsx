@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { LedgerRow } from '../../../../src/admin/contract.ts';
+import { toAddress } from '../../parts/api/asking.ts';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { formatCount } from '../../parts/words/format.ts';
@@ -38,9 +39,11 @@ export function ListTab() {
       !isFollowing && before === undefined && state.data?.items.length === 0 && emptyAgainMs,
   });
   // What comes now is within every preset: its beginning is left out, as it moves.
-  const tailQuery = isFollowing ? toQuery({ ...filters, range: undefined }, 0).toString() : undefined;
+  const address = isFollowing
+    ? toAddress('GET /api/ledger/tail', { query: toQuery({ ...filters, range: undefined }, 0) })
+    : undefined;
   const tail = useTail({
-    query: tailQuery,
+    address,
     isHeld: () => isUnderPointer.current || window.scrollY > atTopPx,
     onReady: () => void page.refetch(),
   });

@@ -4,12 +4,12 @@ import { Button, Group, SegmentedControl, Select, Stack, Text } from '@mantine/c
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import type { Usage } from '../../../../src/admin/contract.ts';
+import { toAddress } from '../../parts/api/asking.ts';
 import { ask } from '../../parts/api/client.ts';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { FilterBar } from './filter-bar.tsx';
-import { type Filters, readFilters, rowOnlyFields, toQuery, writeFilters } from './filters.ts';
+import { type Filters, readFilters, rowOnlyFields, toSumsQuery, writeFilters } from './filters.ts';
 import { useNames } from './ledger-data.ts';
 import { UsageChart } from './usage-chart.tsx';
 import { UsageTable } from './usage-table.tsx';
@@ -35,14 +35,10 @@ export default function UsageTab() {
   const [measure, setMeasure] = useState<Measure>('requests');
   const hasTime = filters.range !== undefined || filters.from !== undefined || filters.to !== undefined;
   const whole: Filters = hasTime ? filters : { ...filters, range: standardRange };
-  const toApi = (): URLSearchParams => {
-    const api = toQuery(whole, Date.now(), rowOnlyFields);
-    api.set('by', by);
-    return api;
-  };
+  const toApi = () => ({ ...toSumsQuery(whole, Date.now()), by });
   const { data, error, isPending, refetch } = useQuery({
     queryKey: ['usage', by, writeFilters(new URLSearchParams(), whole).toString()],
-    queryFn: ({ signal }) => ask<Usage>(`/api/usage?${toApi()}`, { signal }),
+    queryFn: ({ signal }) => ask('GET /api/usage', { query: toApi(), signal }),
   });
   const chooseGroup = (next: string | null): void =>
     setQuery((present) => {
@@ -68,7 +64,7 @@ export default function UsageTab() {
             component="a"
             variant="default"
             leftSection={<Icon name="download" size={16} />}
-            href={`/api/usage?${toApi()}&format=csv`}
+            href={toAddress('GET /api/usage', { query: { ...toApi(), format: 'csv' } })}
             download="postern-usage.csv"
           >
             Export

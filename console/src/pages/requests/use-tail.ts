@@ -21,14 +21,14 @@ export interface Tail extends TailRows {
 
 interface TailOptions {
   /** Undefined: do not follow. */
-  readonly query: string | undefined;
+  readonly address: string | undefined;
   /** Whether what comes has to wait just now. */
   isHeld(): boolean;
   /** From now on nothing is missed: what came in between is on the first page. */
   onReady(): void;
 }
 
-export function useTail({ query, isHeld, onReady }: TailOptions): Tail {
+export function useTail({ address, isHeld, onReady }: TailOptions): Tail {
   const [rows, dispatch] = useReducer(takeEvent, noRows);
   const [state, setState] = useState<TailState>('off');
   const [hasSkipped, setHasSkipped] = useState(false);
@@ -41,14 +41,14 @@ export function useTail({ query, isHeld, onReady }: TailOptions): Tail {
   });
 
   useEffect(() => {
-    if (query === undefined || !isVisible) {
+    if (address === undefined || !isVisible) {
       setState('off');
       return;
     }
     dispatch({ kind: 'begin' });
     setState('connecting');
     setHasSkipped(false);
-    const source = new EventSource(`/api/ledger/tail?${query}`);
+    const source = new EventSource(address);
     let gathered: LedgerRow[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
     const show = (): void => {
@@ -76,7 +76,7 @@ export function useTail({ query, isHeld, onReady }: TailOptions): Tail {
       source.close();
       clearTimeout(timer);
     };
-  }, [query, isVisible, queries]);
+  }, [address, isVisible, queries]);
 
   return { ...rows, state, hasSkipped, release: () => dispatch({ kind: 'release' }) };
 }

@@ -19,7 +19,7 @@ const stores: Readonly<Record<Facts['store']['kind'], string>> = {
 export function About() {
   const { data, error, refetch } = useQuery({
     queryKey: ['about'],
-    queryFn: ({ signal }) => ask<Facts>('/api/about', { signal }),
+    queryFn: ({ signal }) => ask('GET /api/about', { signal }),
   });
   if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading rows={8} />;

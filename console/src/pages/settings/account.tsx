@@ -2,7 +2,7 @@
 
 import { Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import type { Member, Session } from '../../../../src/admin/contract.ts';
+import type { Member } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { putSession, sessionQuery, useMember } from '../../parts/api/session.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
@@ -41,7 +41,7 @@ function NameForm({ member }: { readonly member: Member }) {
   const queries = useQueryClient();
   const { form, fault, busy, onSubmit } = useApiForm({
     initialValues: { name: member.name },
-    submit: (values) => ask<Member>('/api/me', { method: 'PATCH', body: values }),
+    submit: (values) => ask('PATCH /api/me', { body: values }),
     onDone: () => {
       void queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
       notifyDone('Your name is changed.');
@@ -65,7 +65,7 @@ function PasswordForm({ member }: { readonly member: Member }) {
   const { form, fault, busy, onSubmit } = useApiForm({
     initialValues: { current: '', next: '' },
     submit: ({ current, next }) =>
-      ask<Session>('/api/me/password', { method: 'POST', body: member.hasPassword ? { current, next } : { next } }),
+      ask('POST /api/me/password', { body: member.hasPassword ? { current, next } : { next } }),
     onDone: (session) => {
       putSession(queries, session);
       void queries.invalidateQueries({ queryKey: ['me'] });

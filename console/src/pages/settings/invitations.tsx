@@ -12,7 +12,7 @@ import { Section } from './section.tsx';
 export function Invitations({ items }: { readonly items: readonly Invitation[] }) {
   const queries = useQueryClient();
   const { mutate } = useMutation({
-    mutationFn: ({ id }: Invitation) => ask(`/api/invitations/${id}`, { method: 'DELETE' }),
+    mutationFn: ({ id }: Invitation) => ask('DELETE /api/invitations/:id', { params: { id } }),
     onSuccess: (_, { email }) => notifyDone(`The invitation of ${email} is taken back.`),
     onError: notifyFailed,
     onSettled: () => queries.invalidateQueries({ queryKey: membersKey }),

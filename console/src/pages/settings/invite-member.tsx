@@ -21,7 +21,7 @@ export function InviteMember({ onClose, onMade }: InviteMemberProps) {
   const { form, ...dialog } = useApiForm({
     initialValues: { email: '', role: 'viewer' as Role },
     draftKey: 'invite-member',
-    submit: (values) => ask<MadeLink>('/api/members', { method: 'POST', body: values }),
+    submit: (values) => ask('POST /api/members', { body: values }),
     onDone: (made, { email }) => {
       void queries.invalidateQueries({ queryKey: membersKey });
       onMade(made, email);

@@ -34,8 +34,7 @@ export function MakeToken({ onClose, onMade }: MakeTokenProps) {
     initialValues: { name: '', role: 'viewer' as Role, days: '90' },
     draftKey: 'make-token',
     submit: ({ name, role, days }) =>
-      ask<MadeApiToken>('/api/tokens', {
-        method: 'POST',
+      ask('POST /api/tokens', {
         headers: { 'idempotency-key': once.current },
         body: { name, role, expiresAt: days === '' ? null : new Date(Date.now() + Number(days) * dayMs).toISOString() },
       }),

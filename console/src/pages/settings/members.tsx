@@ -3,7 +3,7 @@
 import { Button, Group, Menu, Select, Table, Text, VisuallyHidden } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { MadeLink, Member, Members as MemberList, Role } from '../../../../src/admin/contract.ts';
+import type { MadeLink, Member, Role } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { useMember, useSession } from '../../parts/api/session.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
@@ -33,7 +33,7 @@ export function Members() {
   const [link, setLink] = useState<Link>();
   const { data, error, refetch } = useQuery({
     queryKey: membersKey,
-    queryFn: ({ signal }) => ask<MemberList>('/api/members', { signal }),
+    queryFn: ({ signal }) => ask('GET /api/members', { signal }),
   });
   return (
     <>
@@ -79,7 +79,8 @@ function MemberTable({ items, mayChange, onReset }: MemberTableProps) {
   const queries = useQueryClient();
   const confirm = useConfirm();
   const settled = { onError: notifyFailed, onSettled: () => queries.invalidateQueries({ queryKey: membersKey }) };
-  const change = (id: string, body: object) => ask(`/api/members/${id}`, { method: 'PATCH', body });
+  const change = (id: string, body: { readonly role: Role } | { readonly disabled: boolean }) =>
+    ask('PATCH /api/members/:id', { params: { id }, body });
   const role = useMutation({
     mutationFn: ({ member, next }: { member: Member; next: Role }) => change(member.id, { role: next }),
     onSuccess: (_, { member, next }) =>
@@ -99,7 +100,7 @@ function MemberTable({ items, mayChange, onReset }: MemberTableProps) {
     ...settled,
   });
   const removal = useMutation({
-    mutationFn: ({ id }: Member) => ask(`/api/members/${id}`, { method: 'DELETE' }),
+    mutationFn: ({ id }: Member) => ask('DELETE /api/members/:id', { params: { id } }),
     onSuccess: (_, { name }) => notifyDone(`${name} is removed.`),
     ...settled,
   });

@@ -22,10 +22,10 @@ export function OwnSessions() {
   const queries = useQueryClient();
   const { data, error, refetch } = useQuery({
     queryKey,
-    queryFn: ({ signal }) => ask<{ items: readonly OwnSession[] }>('/api/me/sessions', { signal }),
+    queryFn: ({ signal }) => ask('GET /api/me/sessions', { signal }),
   });
   const { mutate, isPending, variables } = useMutation({
-    mutationFn: (id: string) => ask(`/api/me/sessions/${encodeURIComponent(id)}`, { method: 'DELETE' }),
+    mutationFn: (id: string) => ask('DELETE /api/me/sessions/:id', { params: { id } }),
     onSuccess: () => notifyDone('That session is over.'),
     onError: notifyFailed,
     onSettled: () => queries.invalidateQueries({ queryKey }),

@@ -1,7 +1,6 @@
 /** One's own passkeys: added with the device at hand, given names, and removed. */
 
 import { ActionIcon, Button, Table, Text, TextInput, VisuallyHidden } from '@mantine/core';
-import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/browser';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Passkey } from '../../../../src/admin/contract.ts';
@@ -17,16 +16,11 @@ import { Section } from './section.tsx';
 
 const queryKey = ['me', 'passkeys'];
 
-interface Own {
-  readonly items: readonly Passkey[];
-  readonly possible: boolean;
-}
-
 export function Passkeys() {
   const [adding, setAdding] = useState(false);
   const { data, error, refetch } = useQuery({
     queryKey,
-    queryFn: ({ signal }) => ask<Own>('/api/me/passkeys', { signal }),
+    queryFn: ({ signal }) => ask('GET /api/me/passkeys', { signal }),
   });
   return (
     <Section
@@ -61,7 +55,7 @@ function List({ items }: { readonly items: readonly Passkey[] }) {
   const queries = useQueryClient();
   const confirm = useConfirm();
   const { mutate } = useMutation({
-    mutationFn: ({ id }: Passkey) => ask(`/api/me/passkeys/${encodeURIComponent(id)}`, { method: 'DELETE' }),
+    mutationFn: ({ id }: Passkey) => ask('DELETE /api/me/passkeys/:id', { params: { id } }),
     onSuccess: () => notifyDone('The passkey is removed.'),
     onError: notifyFailed,
     onSettled: () => queries.invalidateQueries({ queryKey }),
@@ -146,14 +140,11 @@ function AddPasskey({ onClose }: { onClose(): void }) {
 
 async function add(name: string): Promise<void> {
   const { startRegistration } = await import('@simplewebauthn/browser');
-  const optionsJSON = await ask<PublicKeyCredentialCreationOptionsJSON>('/api/me/passkeys/options', {
-    method: 'POST',
-    body: {},
-  });
+  const optionsJSON = await ask('POST /api/me/passkeys/options');
   const answer = await startRegistration({ optionsJSON }).catch((error: unknown) => {
     throw new Error(toFault(error));
   });
-  await ask('/api/me/passkeys', { method: 'POST', body: { name, answer } });
+  await ask('POST /api/me/passkeys', { body: { name, answer } });
 }
 
 function toFault(error: unknown): string {

@@ -22,8 +22,8 @@ export function ResetMember({ member, onClose, onMade }: ResetMemberProps) {
   const { form, ...dialog } = useApiForm({
     initialValues: { tokens: false, passkeys: false },
     submit: ({ tokens, passkeys }) =>
-      ask<MadeLink>(`/api/members/${member.id}/reset`, {
-        method: 'POST',
+      ask('POST /api/members/:id/reset', {
+        params: { id: member.id },
         headers: { 'idempotency-key': once.current },
         body: { keep: [...(tokens ? ['tokens'] : []), ...(passkeys ? ['passkeys'] : [])] },
       }),

@@ -9,7 +9,7 @@ const queryKey = ['settings'];
 export function useSettings() {
   return useQuery({
     queryKey,
-    queryFn: ({ signal }) => ask<{ items: readonly Setting[] }>('/api/settings', { signal }),
+    queryFn: ({ signal }) => ask('GET /api/settings', { signal }),
   });
 }
 
@@ -19,8 +19,8 @@ export function useSettingWriter() {
   return async ({ id, version }: Setting, document: Readonly<Record<string, unknown>>): Promise<void> => {
     const isEmpty = Object.keys(document).length === 0;
     const seen: Record<string, string> = version === 0 ? { 'if-none-match': '*' } : { 'if-match': `"${version}"` };
-    if (!isEmpty) await ask(`/api/settings/${id}`, { method: 'PUT', body: document, headers: seen });
-    else if (version > 0) await ask(`/api/settings/${id}`, { method: 'DELETE', headers: seen });
+    if (!isEmpty) await ask('PUT /api/settings/:id', { params: { id }, body: document, headers: seen });
+    else if (version > 0) await ask('DELETE /api/settings/:id', { params: { id }, headers: seen });
     await queries.invalidateQueries({ queryKey });
   };
 }

@@ -22,7 +22,7 @@ export function Tokens() {
   const [made, setMade] = useState<MadeApiToken>();
   const { data, error, refetch } = useQuery({
     queryKey: tokensKey,
-    queryFn: ({ signal }) => ask<{ items: readonly ApiToken[] }>('/api/tokens', { signal }),
+    queryFn: ({ signal }) => ask('GET /api/tokens', { signal }),
   });
   return (
     <Section
@@ -77,7 +77,7 @@ function TokenTable({ items }: { readonly items: readonly ApiToken[] }) {
   const queries = useQueryClient();
   const confirm = useConfirm();
   const { mutate } = useMutation({
-    mutationFn: ({ id }: ApiToken) => ask(`/api/tokens/${id}`, { method: 'DELETE' }),
+    mutationFn: ({ id }: ApiToken) => ask('DELETE /api/tokens/:id', { params: { id } }),
     onSuccess: (_, { name }) => notifyDone(`The token ${name} is revoked.`),
     onError: notifyFailed,
     onSettled: () => queries.invalidateQueries({ queryKey: tokensKey }),

@@ -1,14 +1,7 @@
 /** What the page asks the gateway about upstreams, and what it tells it. */
 
 import { keepPreviousData, type QueryClient, useQuery } from '@tanstack/react-query';
-import type {
-  FamilyFacts,
-  Upstream,
-  UpstreamDetail,
-  UpstreamPage,
-  UpstreamTest,
-  Written,
-} from '../../../../src/admin/contract.ts';
+import type { Upstream, UpstreamDetail, UpstreamTest, Written } from '../../../../src/admin/contract.ts';
 import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
 import type { Document } from './upstream-values.ts';
 
@@ -16,8 +9,6 @@ const stateEveryMs = 3_000;
 /** Until the gateway goes by what was just written. */
 const settlingMs = 700;
 const pageSize = 200;
-
-const pathOf = (id: string): string => `/api/upstreams/${encodeURIComponent(id)}`;
 
 /** All of them: people have a few, and look for them by eye. */
 export function useUpstreams() {
@@ -31,12 +22,12 @@ export function useUpstreams() {
 
 async function readAll(signal: AbortSignal): Promise<Upstream[]> {
   const found: Upstream[] = [];
-  let before = '';
+  let before: string | undefined;
   for (;;) {
-    const { items, next } = await ask<UpstreamPage>(`/api/upstreams?limit=${pageSize}${before}`, { signal });
+    const { items, next } = await ask('GET /api/upstreams', { query: { limit: pageSize, before }, signal });
     found.push(...items);
     if (next === null) return found;
-    before = `&before=${encodeURIComponent(next)}`;
+    before = next;
   }
 }
 
@@ -49,30 +40,30 @@ export function useUpstream(id: string) {
 }
 
 export const readUpstream = (id: string, signal?: AbortSignal): Promise<Versioned<UpstreamDetail>> =>
-  askVersioned<UpstreamDetail>(pathOf(id), signal === undefined ? {} : { signal });
+  askVersioned('GET /api/upstreams/:id', { params: { id }, ...(signal !== undefined && { signal }) });
 
 /** They change with the version of the gateway alone. */
 export function useFamilies() {
   return useQuery({
     queryKey: ['families'],
-    queryFn: async ({ signal }) => (await ask<{ items: FamilyFacts[] }>('/api/families', { signal })).items,
+    queryFn: async ({ signal }) => (await ask('GET /api/families', { signal })).items,
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
 export function saveUpstream(id: string, document: Document, etag: string | undefined): Promise<Written> {
   const headers = etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
-  return ask<Written>(pathOf(id), { method: 'PUT', body: document, headers });
+  return ask('PUT /api/upstreams/:id', { params: { id }, body: document, headers });
 }
 
 export const removeUpstream = (id: string, version: number): Promise<void> =>
-  ask(pathOf(id), { method: 'DELETE', headers: { 'if-match': `"${version}"` } });
+  ask('DELETE /api/upstreams/:id', { params: { id }, headers: { 'if-match': `"${version}"` } });
 
 export const testDraft = (id: string, document: Document): Promise<UpstreamTest> =>
-  ask<UpstreamTest>('/api/upstreams/test', { method: 'POST', body: { id, document } });
+  ask('POST /api/upstreams/test', { body: { id, document } });
 
 export const testStored = (id: string): Promise<UpstreamTest> =>
-  ask<UpstreamTest>(`${pathOf(id)}/test`, { method: 'POST' });
+  ask('POST /api/upstreams/:id/test', { params: { id } });
 
 export const refreshUpstreams = (queries: QueryClient): Promise<void> =>
   queries.invalidateQueries({ queryKey: ['upstreams'] });

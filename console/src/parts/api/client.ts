@@ -1,6 +1,15 @@
 /** Asks the admin API: JSON in, JSON out, and what goes wrong as one kind of error that knows its fields. */
 
 import type { FieldFault, ProblemBody, ProblemCode } from '../../../../src/admin/contract.ts';
+import {
+  type AnswerOf,
+  type AnyAddress,
+  type AskedParts,
+  type EndpointKey,
+  methodOf,
+  type Optional,
+  writeAddress,
+} from './asking.ts';
 import { unreachable } from './flag.ts';
 
 /** What the server said against it, or why it could not be reached. */
@@ -24,14 +33,17 @@ export interface Versioned<T> {
   readonly etag: string | undefined;
 }
 
-export interface AskOptions {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  readonly body?: unknown;
+interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   /** Answers that are no success, and yet are for the caller to read. */
   readonly accepts?: (response: Response) => boolean;
 }
+
+type AskOptions<K extends EndpointKey> = AskedParts<K> & CallOptions;
+/** What streams takes its body as it comes. */
+type SendOptions<K extends EndpointKey> = Omit<AskOptions<K>, 'body'> & { readonly body?: unknown };
+type AnyOptions = CallOptions & AnyAddress & { readonly body?: unknown };
 
 let csrfToken = '';
 
@@ -58,24 +70,34 @@ export function whenProofNeeded(listener: () => Promise<boolean>): void {
   onProofNeeded = listener;
 }
 
-export async function ask<T>(path: string, options: AskOptions = {}): Promise<T> {
-  return (await askVersioned<T>(path, options)).data;
+/** `await ask('GET /api/keys/:id', { params: { id } })`; what has to be given, and what comes back, is the endpoint's own. */
+export async function ask<K extends EndpointKey>(key: K, ...given: Optional<AskOptions<K>>): Promise<AnswerOf<K>> {
+  return (await askVersioned(key, ...given)).data;
 }
 
-export async function askVersioned<T>(path: string, options: AskOptions = {}): Promise<Versioned<T>> {
-  const response = await send(path, options);
+export async function askVersioned<K extends EndpointKey>(
+  key: K,
+  ...given: Optional<AskOptions<K>>
+): Promise<Versioned<AnswerOf<K>>>;
+export async function askVersioned(key: EndpointKey, options: AnyOptions = {}): Promise<Versioned<unknown>> {
+  const response = await exchange(key, options);
   const text = await response.text();
-  return { data: (text === '' ? undefined : JSON.parse(text)) as T, etag: response.headers.get('etag') ?? undefined };
+  return { data: text === '' ? undefined : JSON.parse(text), etag: response.headers.get('etag') ?? undefined };
 }
 
 /** The answer itself, for those who read it as it comes. */
-export async function send(path: string, options: AskOptions = {}): Promise<Response> {
+export function send<K extends EndpointKey>(key: K, ...given: Optional<SendOptions<K>>): Promise<Response>;
+export function send(key: EndpointKey, options: AnyOptions = {}): Promise<Response> {
+  return exchange(key, options);
+}
+
+async function exchange(key: EndpointKey, options: AnyOptions): Promise<Response> {
   const wanted = (response: Response): boolean => response.ok || options.accepts?.(response) === true;
-  const response = await dispatch(path, options);
+  const response = await dispatch(key, options);
   if (wanted(response)) return response;
   const error = await toError(response);
   if (!(await isMended(error))) throw error;
-  const again = await dispatch(path, options);
+  const again = await dispatch(key, options);
   if (wanted(again)) return again;
   throw await toError(again);
 }
@@ -85,9 +107,13 @@ async function isMended({ code }: ApiError): Promise<boolean> {
   return code === 'proof_needed' && onProofNeeded();
 }
 
-async function dispatch(path: string, { method = 'GET', body, headers = {}, signal }: AskOptions): Promise<Response> {
+async function dispatch(
+  key: EndpointKey,
+  { params, query, body, headers = {}, signal }: AnyOptions,
+): Promise<Response> {
+  const method = methodOf(key);
   try {
-    const response = await fetch(path, {
+    const response = await fetch(writeAddress(key, { params, query }), {
       method,
       credentials: 'same-origin',
       headers: {

@@ -13,7 +13,7 @@ let held: Session | undefined;
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: async ({ signal }) => keep(await ask<Session>('/api/session', { signal })),
+  queryFn: async ({ signal }) => keep(await ask('GET /api/session', { signal })),
   staleTime: freshMs,
 });
 
@@ -56,7 +56,7 @@ whenSignedOut(() => {
 
 /** Another tab signed in anew: this one may go on if it is the same member. */
 whenForged(async () => {
-  const session = await ask<Session>('/api/session');
+  const session = await ask('GET /api/session');
   if (session.member === null || session.member.id !== held?.member?.id) return false;
   keep(session);
   return true;

@@ -1,7 +1,6 @@
 /** Signs in with a passkey; what speaks with the browser about it is loaded when it is asked for. */
 
 import { Button, Stack } from '@mantine/core';
-import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/browser';
 import { useMutation } from '@tanstack/react-query';
 import type { Session } from '../../../../src/admin/contract.ts';
 import { ask } from '../api/client.ts';
@@ -11,13 +10,13 @@ import { Icon } from '../marks/icon.tsx';
 
 interface PasskeyButtonProps {
   /** Where the device's answer goes; what it has to sign is had from `/options` behind it. */
-  readonly path: string;
+  readonly at: '/api/session/passkey' | '/api/me/proof/passkey';
   onDone(session: Session): void;
 }
 
-export function PasskeyButton({ path, onDone }: PasskeyButtonProps) {
+export function PasskeyButton({ at, onDone }: PasskeyButtonProps) {
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => show(path),
+    mutationFn: () => show(at),
     onSuccess: onDone,
   });
   return (
@@ -41,14 +40,11 @@ export function canHavePasskeys(): boolean {
   return window.isSecureContext && !/^[\d.]+$|^\[/.test(location.hostname);
 }
 
-async function show(path: string): Promise<Session> {
+async function show(at: PasskeyButtonProps['at']): Promise<Session> {
   const { startAuthentication } = await import('@simplewebauthn/browser');
-  const optionsJSON = await ask<PublicKeyCredentialRequestOptionsJSON>(`${path}/options`, {
-    method: 'POST',
-    body: {},
-  });
+  const optionsJSON = await ask(`POST ${at}/options`);
   const body = await startAuthentication({ optionsJSON });
-  return ask<Session>(path, { method: 'POST', body });
+  return ask(`POST ${at}`, { body });
 }
 
 function toFault(error: Error): string {

@@ -51,7 +51,7 @@ export default function ProofDialog({ onAnswer }: ProofDialogProps) {
         </Text>
         {member.hasPassword && <PasswordProof member={member} onProved={onProved} />}
         {member.hasPassword && ways > 1 && <Divider label="or" />}
-        {withPasskey && <PasskeyButton path="/api/me/proof/passkey" onDone={onProved} />}
+        {withPasskey && <PasskeyButton at="/api/me/proof/passkey" onDone={onProved} />}
         {provider !== null && <ProviderProof title={provider.title} onProved={onProved} />}
         {ways === 0 && <NoWay />}
         <Group justify="flex-end">
@@ -71,7 +71,7 @@ interface WayProps {
 function PasswordProof({ member, onProved }: WayProps & { readonly member: Member }) {
   const { form, fault, busy, onSubmit } = useApiForm({
     initialValues: { password: '' },
-    submit: (body) => ask<Session>('/api/me/proof', { method: 'POST', body }),
+    submit: (body) => ask('POST /api/me/proof', { body }),
     onDone: onProved,
   });
   return (
@@ -103,7 +103,7 @@ function ProviderProof({ title, onProved }: WayProps & { readonly title: string 
     channel.onmessage = ({ data }: MessageEvent<ProofNews>) => {
       setFault(data.problem);
       if (data.problem !== undefined) return;
-      ask<Session>('/api/session')
+      ask('GET /api/session')
         .then(onProved)
         .catch((error: unknown) => setFault(toMessage(error)));
     };

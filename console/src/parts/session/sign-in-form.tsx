@@ -3,6 +3,7 @@
 import { Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Session } from '../../../../src/admin/contract.ts';
+import { toAddress } from '../api/asking.ts';
 import { ask } from '../api/client.ts';
 import { putSession } from '../api/session.ts';
 import { FormFault } from '../forms/form-fault.tsx';
@@ -20,7 +21,7 @@ export function SignInForm({ ways, email }: SignInFormProps) {
   const queries = useQueryClient();
   const { form, fault, busy, onSubmit } = useApiForm({
     initialValues: { email: email ?? '', password: '' },
-    submit: (values) => ask<Session>('/api/session', { method: 'POST', body: values }),
+    submit: (values) => ask('POST /api/session', { body: values }),
     onDone: (session) => putSession(queries, session),
   });
   const withPasskey = ways.passkey && canHavePasskeys();
@@ -56,7 +57,7 @@ export function SignInForm({ ways, email }: SignInFormProps) {
         </form>
       )}
       {ways.password && others && <Divider label="or" />}
-      {withPasskey && <PasskeyButton path="/api/session/passkey" onDone={(session) => putSession(queries, session)} />}
+      {withPasskey && <PasskeyButton at="/api/session/passkey" onDone={(session) => putSession(queries, session)} />}
       {ways.oidc !== null && (
         <Button
           component="a"
@@ -73,4 +74,5 @@ export function SignInForm({ ways, email }: SignInFormProps) {
 }
 
 /** Back to this page afterwards: what was typed there is kept as a draft. */
-const oidcPath = (): string => `/api/session/oidc?page=${encodeURIComponent(location.pathname + location.search)}`;
+const oidcPath = (): string =>
+  toAddress('GET /api/session/oidc', { query: { page: location.pathname + location.search } });

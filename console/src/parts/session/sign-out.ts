@@ -6,7 +6,7 @@ import { dropAllDrafts } from '../forms/draft.ts';
 
 export async function signOut(): Promise<void> {
   try {
-    await ask('/api/session', { method: 'DELETE' });
+    await ask('DELETE /api/session');
   } catch (error) {
     // Still signed in: whoever walks away has to know.
     notifyFailed(error);

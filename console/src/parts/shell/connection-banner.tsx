@@ -15,7 +15,7 @@ export function ConnectionBanner() {
     if (!isAway) return;
     const timer = setInterval(() => {
       // Still away: the banner stays.
-      ask('/api/session').then(
+      ask('GET /api/session').then(
         () => queries.invalidateQueries(),
         () => undefined,
       );

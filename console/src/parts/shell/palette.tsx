@@ -5,7 +5,6 @@ import { Spotlight } from '@mantine/spotlight';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Page } from '../../../../src/admin/contract.ts';
 import { ask } from '../api/client.ts';
 import { Icon } from '../marks/icon.tsx';
 import { useMay } from '../session/role.tsx';
@@ -15,12 +14,23 @@ import { type Named, toPaletteActions } from './palette-actions.ts';
 const shownAtOnce = 12;
 const freshMs = 30_000;
 
-const lists = [
-  { kind: 'model', path: '/api/models?limit=200' },
-  { kind: 'upstream', path: '/api/upstreams?limit=200' },
-  { kind: 'key', path: '/api/keys?limit=200' },
-  { kind: 'project', path: '/api/projects?limit=200' },
-] as const satisfies readonly { kind: Named['kind']; path: string }[];
+const query = { limit: 200 };
+
+/** Keys have a name in their document, beside the ID that they were given, and projects may have one. */
+const lists: readonly ((signal: AbortSignal) => Promise<Named[]>)[] = [
+  async (signal) => (await ask('GET /api/models', { query, signal })).items.map(({ id }) => toNamed('model', id)),
+  async (signal) => (await ask('GET /api/upstreams', { query, signal })).items.map(({ id }) => toNamed('upstream', id)),
+  async (signal) =>
+    (await ask('GET /api/keys', { query, signal })).items.map(({ id, document }) => toNamed('key', id, document.name)),
+  async (signal) =>
+    (await ask('GET /api/projects', { signal })).items.map(({ id, document }) => toNamed('project', id, document.name)),
+];
+
+const toNamed = (kind: Named['kind'], id: string, name?: unknown): Named => ({
+  kind,
+  id,
+  name: typeof name === 'string' ? name : undefined,
+});
 
 export function Palette() {
   const [isOpen, setOpen] = useState(false);
@@ -59,23 +69,8 @@ export function Palette() {
   );
 }
 
-interface Item {
-  readonly id: string;
-  /** Keys have a name in theirs, beside the ID that they were given. */
-  readonly document?: { readonly name?: string };
-}
-
 /** What cannot be listed just now is left out: the rest is of use all the same. */
 async function readNamed(signal: AbortSignal): Promise<Named[]> {
-  const found = await Promise.all(
-    lists.map(async ({ kind, path }) => {
-      try {
-        const { items } = await ask<Page<Item>>(path, { signal });
-        return items.map(({ id, document }) => ({ kind, id, name: document?.name }));
-      } catch {
-        return [];
-      }
-    }),
-  );
+  const found = await Promise.all(lists.map((list) => list(signal).catch(() => [])));
   return found.flat();
 }

@@ -16,7 +16,7 @@ export const invitation = z.object({
   expiresAt: instant,
 });
 
-export const members = z.object({
+const members = z.object({
   items: z.array(member),
   /** Those whom nobody has heard from yet; the links themselves are shown once, when they are made. */
   invitations: z.array(invitation),

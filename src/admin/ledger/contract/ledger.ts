@@ -125,7 +125,7 @@ export const ledgerDetail = ledgerRow.extend({
   hasCapture: z.boolean().meta({ description: 'Whether what was asked and answered is kept.' }),
 });
 
-export const capture = z.object({ request: z.string(), response: z.string(), expiresAt: instant });
+const capture = z.object({ request: z.string(), response: z.string(), expiresAt: instant });
 
 /** What there is to choose from; whatever else was used in the past can be asked for as well. */
 export const ledgerChoices = z.object({

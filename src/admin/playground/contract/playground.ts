@@ -32,7 +32,7 @@ export const playgroundModel = z.object({
   upstreams: z.array(z.string()),
 });
 
-export const playgroundModels = z.object({
+const playgroundModels = z.object({
   items: z.array(playgroundModel),
   clientUrl: z.string().meta({ description: 'What clients put before `/v1/...`, as this machine reaches it.' }),
 });

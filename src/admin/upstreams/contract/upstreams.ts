@@ -86,7 +86,7 @@ export const upstream = z.object({
   ...managed,
 });
 
-export const upstreamPage = pageOf(upstream).extend({ total: z.number().int() });
+const upstreamPage = pageOf(upstream).extend({ total: z.number().int() });
 export const upstreamDetail = upstream.extend({ document: elementDocument });
 const upstreamDocument = elementDocument;
 
