@@ -9,8 +9,8 @@ import { intentLine, settlementLine } from '../../test/support/journal-lines.ts'
 import { rowId } from '../../test/support/ledger-rows.ts';
 import type { JournalPosition } from '../core/store/ledger.ts';
 import type { Store } from '../core/store/store.ts';
-import { lockFile } from '../store/file-lock.ts';
 import { openStore } from '../store/open-store.ts';
+import { lockFile } from '../store/sqlite/file-lock.ts';
 import { createImporter, type Importer, type ImporterDeps } from './importer.ts';
 import { createJournal } from './journal.ts';
 import { createJournalReader, type JournalReader } from './journal-reader.ts';

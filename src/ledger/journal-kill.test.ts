@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { outcomes, readThrough } from '../../test/support/journal-lines.ts';
 import { durabilities } from '../core/ledger-row.ts';
 import { systemClock } from '../lib/clock.ts';
-import { lockFile } from '../store/file-lock.ts';
+import { lockFile } from '../store/sqlite/file-lock.ts';
 import { createJournalReader } from './journal-reader.ts';
 import { claimSlot, listSlots } from './journal-slot.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { systemClock } from '../lib/clock.ts';
-import { lockFile } from '../store/file-lock.ts';
+import { lockFile } from '../store/sqlite/file-lock.ts';
 import { claimSlot, claimSlotAt, listSlots } from './journal-slot.ts';
 
 let directory: string;

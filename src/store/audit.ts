@@ -3,7 +3,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { AuditEntry, AuditStore } from '../core/store/audit.ts';
 import type { Clock } from '../lib/clock.ts';
-import { firstIdOf, toStorable } from './ledger-rows.ts';
+import { firstIdOf, toStorable } from './ledger/ledger-rows.ts';
 import { addAuditEntry } from './recording.ts';
 import type { Schema } from './schema.ts';
 import { readJson } from './stored-json.ts';

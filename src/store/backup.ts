@@ -4,8 +4,8 @@ import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync } from 'no
 import { resolve } from 'node:path';
 import { codeOf } from '../lib/thrown.ts';
 import { parseStoreUrl, type StorePlace } from './open-store.ts';
-import { toStoreError } from './sqlite-faults.ts';
-import { open } from './sqlite-file.ts';
+import { toStoreError } from './sqlite/sqlite-faults.ts';
+import { open } from './sqlite/sqlite-file.ts';
 import { StoreError } from './store-error.ts';
 
 export interface Backup {

@@ -4,8 +4,8 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { shareAheadNanos } from '../core/budget-share.ts';
 import { type AccountState, type BudgetAccount, type BudgetBank, lostAfterMs } from '../core/store/budgets.ts';
 import type { Clock } from '../lib/clock.ts';
-import { inParts } from './ledger-insert.ts';
-import { toStorable } from './ledger-rows.ts';
+import { inParts } from './ledger/ledger-insert.ts';
+import { toStorable } from './ledger/ledger-rows.ts';
 import type { Schema } from './schema.ts';
 
 /** Of which the state is asked in one statement. */

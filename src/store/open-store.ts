@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Store } from '../core/store/store.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { migrateSqliteFile, openSqliteFile, openSqliteMemory, readMissingOfFile } from './sqlite-store.ts';
+import { migrateSqliteFile, openSqliteFile, openSqliteMemory, readMissingOfFile } from './sqlite/sqlite-store.ts';
 import { StoreError } from './store-error.ts';
 
 export interface StorePlace {
@@ -97,7 +97,7 @@ export async function readMissingMigrations(url: string, { cwd }: StorePlace): P
 
 /** Only who has a PostgreSQL waits for its client to be loaded. */
 function loadPostgres() {
-  return import('./postgres-store.ts');
+  return import('./postgres/postgres-store.ts');
 }
 
 /** Never the URL itself in a message: those of servers hold passwords. */

@@ -3,22 +3,22 @@
 import type { Kysely } from 'kysely';
 import type { Store } from '../core/store/store.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createAttemptStore } from './attempts.ts';
 import { createAuditStore } from './audit.ts';
 import { createBudgetBank } from './budgets.ts';
 import { createChangeFeed } from './changes.ts';
 import { createHealthStore } from './health.ts';
-import { createInvitationStore } from './invitations.ts';
 import { createKeyStore } from './keys.ts';
-import { createLedgerStore } from './ledger.ts';
-import { createMemberStore } from './members.ts';
-import { createPasskeyStore } from './passkeys.ts';
+import { createLedgerStore } from './ledger/ledger.ts';
+import { createAttemptStore } from './people/attempts.ts';
+import { createInvitationStore } from './people/invitations.ts';
+import { createMemberStore } from './people/members.ts';
+import { createPasskeyStore } from './people/passkeys.ts';
+import { createSessionStore } from './people/sessions.ts';
+import { createTokenStore } from './people/tokens.ts';
 import { createRecorder, type Signal } from './recording.ts';
 import { createResourceStore } from './resources.ts';
 import type { Schema } from './schema.ts';
-import { createSessionStore } from './sessions.ts';
 import { createSettingStore } from './settings.ts';
-import { createTokenStore } from './tokens.ts';
 
 export interface StoreParts {
   readonly db: Kysely<Schema>;

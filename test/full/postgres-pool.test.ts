@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createPostgresPool } from '../../src/store/postgres-pool.ts';
+import { createPostgresPool } from '../../src/store/postgres/postgres-pool.ts';
 import { startChaosProxy } from '../chaos/support/chaos-proxy.ts';
 import { startPostgres, whyNoOwnPostgres } from '../support/postgres.ts';
 

@@ -10,8 +10,8 @@ import { rowId } from '../../../test/support/ledger-rows.ts';
 import { createJournal } from '../../ledger/journal.ts';
 import { claimSlot } from '../../ledger/journal-slot.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { lockFile } from '../../store/file-lock.ts';
 import { openStore } from '../../store/open-store.ts';
+import { lockFile } from '../../store/sqlite/file-lock.ts';
 import type { LedgerThreadData } from './ledger-thread.ts';
 import { startLedgerThread } from './ledger-thread-host.ts';
 

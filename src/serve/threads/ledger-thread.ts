@@ -10,8 +10,8 @@ import { createOrphanClaims } from '../../ledger/orphans.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { yieldToOthers } from '../../lib/thread-priority.ts';
 import { reasonOf } from '../../lib/thrown.ts';
-import { lockFile } from '../../store/file-lock.ts';
 import { openStore } from '../../store/open-store.ts';
+import { lockFile } from '../../store/sqlite/file-lock.ts';
 
 /** What goes in at the start. */
 export interface LedgerThreadData {

@@ -1,0 +1,154 @@
+/** Takes rows of a journal into the ledger, with their sums and what they cost the budgets, all or nothing. */
+
+import type { CompiledQuery, InsertQueryBuilder, InsertResult, Kysely, Transaction } from 'kysely';
+import type { ImportedRow, LedgerStore } from '../../core/store/ledger.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { KeyUsageTable, LedgerTable, Schema, UsageTable } from '../schema.ts';
+import { bookCosts } from './ledger-booking.ts';
+import {
+  compareTexts,
+  createInsertOfEach,
+  createInsertOfJson,
+  type Insert,
+  inParts,
+  isSqlite,
+  mostPerStatement,
+  plus,
+  rowsOfJson,
+} from './ledger-insert.ts';
+import { sumColumns, toRowValues, toStorable, toTableRow } from './ledger-rows.ts';
+import { createInsertOfSlices } from './ledger-slices.ts';
+import { addUpRows } from './ledger-sums.ts';
+
+const sumKeys = ['span', 'key', 'project', 'route', 'model', 'upstream', 'outcome'] as const;
+const keySumKeys = ['span', 'key', 'project'] as const;
+
+export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStore['import'] {
+  const insertFresh = createInsertOfFresh(db);
+  const insertSlices = isSqlite(db) ? createInsertOfSlices(db) : undefined;
+  const addHours = createAddition(db, 'usage_hours');
+  const addDays = createAddition(db, 'usage_days');
+  const addKeyDays = createAddition(db, 'usage_key_days');
+
+  return (journal, rows, { segment, offset }) => {
+    const sorted = toEntries(rows);
+    // Beforehand, as others may wait for what the transaction holds; nearly always all of them are fresh.
+    const sumsOfAll = addUpRows(toRows(sorted));
+    // The first statement writes: SQLite cannot let one go on to write that began by reading while another wrote.
+    return db.transaction().execute(async (trx) => {
+      const fresh = await insertFresh(trx, sorted);
+      if (fresh.length > 0) {
+        const { hours, days, keyDays } = fresh.length === sorted.length ? sumsOfAll : addUpRows(toRows(fresh));
+        await insertSlices?.(trx, toRows(fresh));
+        await addHours(trx, hours);
+        await addDays(trx, days);
+        await addKeyDays(trx, keyDays);
+        await bookCosts(trx, fresh);
+        await insertCaptures(trx, fresh);
+      }
+      const place = { segment, position: offset, imported_at: clock.nowMs() };
+      await trx
+        .insertInto('journals')
+        .values({ id: journal, ...place })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(place))
+        .execute();
+      return fresh.length;
+    });
+  };
+}
+
+interface Entry extends Pick<ImportedRow, 'accounts' | 'capture'> {
+  readonly row: LedgerTable;
+}
+
+const toRows = (entries: readonly Entry[]): LedgerTable[] => entries.map(({ row }) => row);
+
+/** Gives back those that were not there yet. */
+function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
+  const ifAbsent = <O>(insert: InsertQueryBuilder<Schema, 'ledger', O>) =>
+    insert.onConflict((conflict) => conflict.column('id').doNothing());
+  if (isSqlite(db)) {
+    const insert = createInsertOfEach(
+      (row: LedgerTable) => ifAbsent(db.insertInto('ledger').values(row)).compile(),
+      toRowValues,
+    );
+    return async (trx, entries) => {
+      const written = await insert(trx, toRows(entries));
+      return entries.filter((_, index) => written[index] === 1);
+    };
+  }
+  const insert = createInsertOfJson((columns: readonly (keyof LedgerTable)[]) =>
+    ifAbsent(
+      db
+        .insertInto('ledger')
+        .columns(columns)
+        .expression(db.selectFrom(rowsOfJson('ledger')).select(columns)),
+    )
+      .returning('id')
+      .compile(),
+  );
+  return async (trx, entries) => {
+    const ids = new Set((await insert(trx, toRows(entries))).map(({ id }) => id));
+    return entries.filter(({ row }) => ids.has(row.id));
+  };
+}
+
+/**
+ * Each ID once: of two rows with one ID the first counts. In the order of the IDs: whoever imports at the same time locks in
+ * the same order, so that they wait for each other and never in a circle.
+ */
+function toEntries(rows: readonly ImportedRow[]): Entry[] {
+  const byId = new Map<string, Entry>();
+  for (const { row, accounts, capture } of rows) {
+    if (!byId.has(row.id)) byId.set(row.id, { row: toTableRow(row), accounts, capture });
+  }
+  return [...byId.values()].sort((a, b) => compareTexts(a.row.id, b.row.id));
+}
+
+/** Of each table: what tells its lines apart, and what is added to those that are there. */
+const sumTables = {
+  usage_hours: { keys: sumKeys, columns: sumColumns },
+  usage_days: { keys: sumKeys, columns: sumColumns },
+  usage_key_days: { keys: keySumKeys, columns: ['errors', ...sumColumns] },
+} as const;
+
+type AnySums = UsageTable | KeyUsageTable;
+
+function createAddition(db: Kysely<Schema>, table: keyof typeof sumTables): Insert<AnySums, unknown> {
+  const { keys, columns: added } = sumTables[table];
+  const addingUp = (insert: InsertQueryBuilder<Schema, typeof table, InsertResult>): CompiledQuery =>
+    insert
+      .onConflict((conflict) =>
+        conflict.columns(keys).doUpdateSet(Object.fromEntries(added.map((column) => [column, plus(table, column)]))),
+      )
+      .compile();
+  if (isSqlite(db)) return createInsertOfEach((sum: AnySums) => addingUp(db.insertInto(table).values(sum)));
+  return createInsertOfJson((columns: readonly (keyof AnySums)[]) =>
+    addingUp(
+      db
+        .insertInto(table)
+        .columns(columns)
+        .expression(db.selectFrom(rowsOfJson(table)).select(columns)),
+    ),
+  );
+}
+
+async function insertCaptures(trx: Transaction<Schema>, rows: readonly Entry[]): Promise<void> {
+  const captures = rows.flatMap(({ row, capture }) =>
+    capture === undefined
+      ? []
+      : {
+          id: row.id,
+          request: toStorable(capture.request),
+          response: toStorable(capture.response),
+          expires_at: capture.expiresAtMs,
+        },
+  );
+  for (const part of inParts(captures, mostPerStatement)) {
+    await trx
+      .insertInto('captures')
+      .values(part)
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute();
+  }
+}

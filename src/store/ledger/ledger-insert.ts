@@ -1,0 +1,67 @@
+/** Statements that insert many rows at once, each made once: to make one takes longer than to run it. */
+
+import type { SQLInputValue } from 'node:sqlite';
+import { type CompiledQuery, type Kysely, SqliteAdapter, sql, type Transaction } from 'kysely';
+import type { Schema } from '../schema.ts';
+import { withEach } from '../sqlite/sqlite-statements.ts';
+
+/** Rows of a list in a statement. */
+export const mostPerStatement = 1_000;
+
+/** Takes any number of rows, all with the same columns in the same order. */
+export type Insert<T, R> = (trx: Transaction<Schema>, rows: readonly T[]) => Promise<readonly R[]>;
+
+/** There is no way to a server: one row after the other takes the least time. */
+export const isSqlite = (db: Kysely<Schema>): boolean => db.getExecutor().adapter instanceof SqliteAdapter;
+
+/** For SQLite: the statement takes one row. Gives back how many rows were written for each of those given. */
+export function createInsertOfEach<T extends object>(
+  compile: (row: T) => CompiledQuery,
+  toValues: (row: T) => SQLInputValue[] = Object.values,
+): Insert<T, number> {
+  let statement: CompiledQuery | undefined;
+  return async (trx, rows) => {
+    const [first] = rows;
+    if (first === undefined) return [];
+    statement ??= compile(first);
+    const lists = rows.map(toValues);
+    return (await trx.executeQuery<number>(withEach(statement, lists))).rows;
+  };
+}
+
+/** For PostgreSQL: the statement takes all rows as one JSON text, see `rowsOfJson`. Gives back what it does. */
+export function createInsertOfJson<T extends object, R>(
+  compile: (columns: readonly (keyof T & string)[]) => CompiledQuery<R>,
+): Insert<T, R> {
+  let statement: CompiledQuery<R> | undefined;
+  return async (trx, rows) => {
+    const [first] = rows;
+    if (first === undefined) return [];
+    statement ??= compile(Object.keys(first) as (keyof T & string)[]);
+    return (await trx.executeQuery<R>({ ...statement, parameters: [toJson(rows)] })).rows;
+  };
+}
+
+/** To be selected from. Its one parameter is a JSON list of objects, with the names of columns and values that the table takes. */
+export const rowsOfJson = (table: keyof Schema) =>
+  sql<Record<string, unknown>>`json_populate_recordset(null::${sql.table(table)}, ${''}::json)`.as<'given'>(sql`given`);
+
+function toJson(rows: readonly object[]): string {
+  try {
+    return JSON.stringify(rows);
+  } catch {
+    // Beyond 2^53, which JSON.stringify does not take.
+    return JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+  }
+}
+
+/** What an insertion adds to what is there. */
+export const plus = (table: string, column: string) =>
+  sql<number>`${sql.ref(`${table}.${column}`)} + ${sql.ref(`excluded.${column}`)}`;
+
+export function* inParts<T>(list: readonly T[], length: number): Generator<readonly T[]> {
+  for (let start = 0; start < list.length; start += length) yield list.slice(start, start + length);
+}
+
+/** By code units, as JavaScript has them, whatever the database's order: it is for locks. */
+export const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

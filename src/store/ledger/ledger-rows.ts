@@ -1,0 +1,217 @@
+/** Rows of the ledger as the table has them, and as everyone else does; and what an ID says of the time. */
+
+import type { SQLInputValue } from 'node:sqlite';
+import type { LedgerRow, RowOutcome, TryRecord } from '../../core/ledger-row.ts';
+import type { Label, Operation } from '../../core/operation.ts';
+import type { LedgerFilter } from '../../core/store/ledger.ts';
+import type { LedgerTable } from '../schema.ts';
+
+export const hourMs = 3_600_000;
+export const dayMs = 86_400_000;
+
+/** What is added up, in the order in which sums are read. */
+export const sumColumns = [
+  'requests',
+  'input_tokens',
+  'output_tokens',
+  'search_units',
+  'items',
+  'cost_nanos',
+  'unpriced',
+  'estimated',
+  'request_bytes',
+  'response_bytes',
+  'duration_ms',
+] as const;
+
+/** As many milliseconds as the 12 hex digits at the beginning of an ID can say. */
+const lastIdMs = 2 ** 48 - 1;
+
+/** Every ID that was made at this time or later is at least this; whole milliseconds. */
+export function firstIdOf(ms: number): string {
+  const whole = Math.ceil(Math.min(Math.max(ms, 0), lastIdMs));
+  return whole.toString(16).padStart(12, '0');
+}
+
+export const isId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
+
+/** As databases take it: PostgreSQL knows no NUL in text, and no half of a character can be written. */
+export function toStorable(text: string): string {
+  const known = text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
+  return known.isWellFormed() ? known : known.toWellFormed();
+}
+
+/** Characters of what stands in an index: PostgreSQL takes no more than 2,704 bytes for all of its columns. */
+const longestName = 128;
+/** Where a pattern is configured, clients choose it. */
+const longestModel = 256;
+
+/**
+ * A row that the database takes, whatever came: one that it refuses would be refused again each time, and all that follow it
+ * would wait. Always with the same columns in the same order, as the statement that takes them is made once.
+ */
+export function toTableRow(row: LedgerRow): LedgerTable {
+  return {
+    id: toText(row.id, longestName),
+    client_request_id: orNull(row.clientRequestId, toName),
+    started_at: toCount(row.startedAtMs),
+    node: toText(row.node, longestName),
+    key: toText(row.key, longestName),
+    project: orNull(row.project, toName),
+    route: toText(row.route, longestName),
+    operation: toText(row.operation, longestName),
+    label: toText(row.label, longestName),
+    model: orNull(row.model, toModel),
+    upstream: orNull(row.upstream, toName),
+    upstream_model: orNull(row.upstreamModel, toModel),
+    attempts: toCount(row.attempts),
+    tries: orNull(row.tries, (tries) => (tries.length === 0 ? null : JSON.stringify(tries))),
+    outcome: toText(row.outcome, longestName),
+    status: toCount(row.status),
+    error: orNull(row.error, toStorable),
+    prompt_tokens: orNull(row.promptTokens, toCount),
+    completion_tokens: orNull(row.completionTokens, toCount),
+    total_tokens: orNull(row.totalTokens, toCount),
+    search_units: orNull(row.searchUnits, toCount),
+    cached_tokens: orNull(row.cachedTokens, toCount),
+    billed_input_tokens: orNull(row.billedInputTokens, toCount),
+    billed_output_tokens: orNull(row.billedOutputTokens, toCount),
+    billed_search_units: orNull(row.billedSearchUnits, toCount),
+    is_estimated: row.isEstimated ? 1 : 0,
+    items: toCount(row.items),
+    cost_nanos: orNull(row.costNanos, toCount),
+    request_bytes: toCount(row.requestBytes),
+    response_bytes: toCount(row.responseBytes),
+    duration_ms: toDuration(row.durationMs),
+    first_byte_ms: orNull(row.firstByteMs, toDuration),
+    upstream_ms: orNull(row.upstreamMs, toDuration),
+    cache: orNull(row.cache, toStorable),
+    client_address: orNull(row.clientAddress, toStorable),
+  };
+}
+
+/** The values of such a row, in its order: `Object.values` takes ten times as long over so many. */
+export function toRowValues(row: LedgerTable): SQLInputValue[] {
+  return [
+    row.id,
+    row.client_request_id,
+    row.started_at,
+    row.node,
+    row.key,
+    row.project,
+    row.route,
+    row.operation,
+    row.label,
+    row.model,
+    row.upstream,
+    row.upstream_model,
+    row.attempts,
+    row.tries,
+    row.outcome,
+    row.status,
+    row.error,
+    row.prompt_tokens,
+    row.completion_tokens,
+    row.total_tokens,
+    row.search_units,
+    row.cached_tokens,
+    row.billed_input_tokens,
+    row.billed_output_tokens,
+    row.billed_search_units,
+    row.is_estimated,
+    row.items,
+    row.cost_nanos,
+    row.request_bytes,
+    row.response_bytes,
+    row.duration_ms,
+    row.first_byte_ms,
+    row.upstream_ms,
+    row.cache,
+    row.client_address,
+  ];
+}
+
+/** Rows of other versions may be without a field. */
+const orNull = <T, R>(value: T | null | undefined, convert: (value: T) => R): R | null =>
+  value === null || value === undefined ? null : convert(value);
+
+function toText(value: string, longest: number): string {
+  const text = String(value);
+  return toStorable(text.length > longest ? text.slice(0, longest) : text);
+}
+
+export const toName = (text: string): string => toText(text, longestName);
+const toModel = (text: string): string => toText(text, longestModel);
+
+const filterColumns = ['key', 'project', 'model', 'upstream', 'operation', 'outcome'] as const;
+
+/** The columns of a filter and their values, as rows that fit it have them. */
+export function toConditions(filter: LedgerFilter): { column: (typeof filterColumns)[number]; value: string }[] {
+  return filterColumns.flatMap((column) => {
+    const value = filter[column];
+    return value === undefined ? [] : { column, value: column === 'model' ? toModel(value) : toName(value) };
+  });
+}
+
+/** Upstreams say what they like; a column of whole numbers takes whole numbers. */
+function toCount(value: number): number {
+  if (Number.isSafeInteger(value)) return value;
+  if (typeof value !== 'number' || Number.isNaN(value)) return 0;
+  return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(value)));
+}
+
+const toDuration = (value: number): number => (Number.isFinite(value) ? value : 0);
+
+export function fromTableRow(row: LedgerTable): LedgerRow {
+  return {
+    id: row.id,
+    clientRequestId: row.client_request_id,
+    startedAtMs: row.started_at,
+    node: row.node,
+    key: row.key,
+    project: row.project,
+    route: row.route,
+    // These three were written from rows of ours.
+    operation: row.operation as Operation,
+    label: row.label as Label,
+    model: row.model,
+    upstream: row.upstream,
+    upstreamModel: row.upstream_model,
+    attempts: row.attempts,
+    tries: row.tries === null ? [] : toTries(row.tries),
+    outcome: row.outcome as RowOutcome,
+    status: row.status,
+    error: row.error,
+    promptTokens: row.prompt_tokens,
+    completionTokens: row.completion_tokens,
+    totalTokens: row.total_tokens,
+    searchUnits: row.search_units,
+    cachedTokens: row.cached_tokens,
+    billedInputTokens: row.billed_input_tokens,
+    billedOutputTokens: row.billed_output_tokens,
+    billedSearchUnits: row.billed_search_units,
+    isEstimated: row.is_estimated === 1,
+    items: row.items,
+    costNanos: row.cost_nanos,
+    requestBytes: row.request_bytes,
+    responseBytes: row.response_bytes,
+    durationMs: row.duration_ms,
+    firstByteMs: row.first_byte_ms,
+    upstreamMs: row.upstream_ms,
+    cache: row.cache,
+    clientAddress: row.client_address,
+  };
+}
+
+/** JSON leaves out what is undefined. */
+function toTries(text: string): TryRecord[] {
+  const tries: TryRecord[] = JSON.parse(text);
+  return tries.map(({ upstream, model, credential, outcome, detail, durationMs }) => ({
+    upstream,
+    model,
+    credential,
+    outcome,
+    detail,
+    durationMs,
+  }));
+}

@@ -1,0 +1,162 @@
+/** Adds the rows of an import up: by hour, by day, and by the day of each key. Lists are in the order of what tells their sums apart. */
+
+import type { KeyUsageTable, LedgerTable, UsageTable } from '../schema.ts';
+import { dayMs, hourMs } from './ledger-rows.ts';
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+type Sums = Writable<UsageTable>;
+type KeySums = Writable<KeyUsageTable>;
+type Figures = Omit<KeySums, 'span' | 'key' | 'project' | 'errors'>;
+
+/** Of each table, always with the same columns in the same order. */
+export interface BatchSums {
+  readonly hours: readonly UsageTable[];
+  readonly days: readonly UsageTable[];
+  readonly keyDays: readonly KeyUsageTable[];
+}
+
+export function addUpRows(rows: readonly LedgerTable[]): BatchSums {
+  const hours = inOrder(toHours(rows));
+  const days = toDays(hours);
+  return { hours, days, keyDays: toKeyDays(days) };
+}
+
+type ByName<T> = Map<string, T>;
+
+function toHours(rows: readonly LedgerTable[]): ByName<Sums> {
+  const sums: ByName<Sums> = new Map();
+  for (const row of rows) {
+    const span = row.started_at - (row.started_at % hourMs);
+    const name = nameOf(span, row);
+    const sum = sums.get(name);
+    if (sum === undefined) sums.set(name, ofRow(row, span));
+    else addRow(sum, row);
+  }
+  return sums;
+}
+
+function toDays(hours: readonly Sums[]): Sums[] {
+  const dayOf = ({ span }: Sums): number => span - (span % dayMs);
+  const [first] = hours;
+  // Nearly every batch is of one hour.
+  if (first !== undefined && hours.at(-1)?.span === first.span) {
+    const span = dayOf(first);
+    return hours.map((hour) => ({ ...hour, span }));
+  }
+  const sums: ByName<Sums> = new Map();
+  for (const hour of hours) {
+    const span = dayOf(hour);
+    const name = nameOf(span, hour);
+    const sum = sums.get(name);
+    if (sum === undefined) sums.set(name, { ...hour, span });
+    else addFigures(sum, hour);
+  }
+  return inOrder(sums);
+}
+
+/** Those of one key follow one another. */
+function toKeyDays(days: readonly Sums[]): KeySums[] {
+  const sums: KeySums[] = [];
+  for (const day of days) {
+    const { span, key, project } = day;
+    const errors = day.outcome === 'ok' ? 0 : day.requests;
+    const sum = sums.at(-1);
+    if (sum === undefined || sum.key !== key || sum.project !== project || sum.span !== span) {
+      sums.push({ span, key, project, errors, ...toFigures(day) });
+    } else {
+      sum.errors = addCounts(sum.errors, errors);
+      addFigures(sum, day);
+    }
+  }
+  return sums;
+}
+
+/** What tells one sum from another. */
+function nameOf(span: number, row: Pick<LedgerTable, 'key' | 'project' | 'route' | 'model' | 'upstream' | 'outcome'>) {
+  const { key, project, route, model, upstream, outcome } = row;
+  return `${span}\0${key}\0${project ?? ''}\0${route}\0${model ?? ''}\0${upstream ?? ''}\0${outcome}`;
+}
+
+/** Written out, as is the sum of two: over a list of names it takes several times as long, for each row. */
+function toFigures(sum: Figures): Figures {
+  return {
+    requests: sum.requests,
+    input_tokens: sum.input_tokens,
+    output_tokens: sum.output_tokens,
+    search_units: sum.search_units,
+    items: sum.items,
+    cost_nanos: sum.cost_nanos,
+    unpriced: sum.unpriced,
+    estimated: sum.estimated,
+    request_bytes: sum.request_bytes,
+    response_bytes: sum.response_bytes,
+    duration_ms: sum.duration_ms,
+  };
+}
+
+function addFigures(sum: Figures, more: Figures): void {
+  sum.requests = addCounts(sum.requests, more.requests);
+  sum.input_tokens = addCounts(sum.input_tokens, more.input_tokens);
+  sum.output_tokens = addCounts(sum.output_tokens, more.output_tokens);
+  sum.search_units = addCounts(sum.search_units, more.search_units);
+  sum.items = addCounts(sum.items, more.items);
+  sum.cost_nanos = addCounts(sum.cost_nanos, more.cost_nanos);
+  sum.unpriced = addCounts(sum.unpriced, more.unpriced);
+  sum.estimated = addCounts(sum.estimated, more.estimated);
+  sum.request_bytes = addCounts(sum.request_bytes, more.request_bytes);
+  sum.response_bytes = addCounts(sum.response_bytes, more.response_bytes);
+  sum.duration_ms += more.duration_ms;
+}
+
+function addRow(sum: Figures, row: LedgerTable): void {
+  sum.requests = addCounts(sum.requests, 1);
+  sum.input_tokens = addCounts(sum.input_tokens, row.billed_input_tokens ?? 0);
+  sum.output_tokens = addCounts(sum.output_tokens, row.billed_output_tokens ?? 0);
+  sum.search_units = addCounts(sum.search_units, row.billed_search_units ?? 0);
+  sum.items = addCounts(sum.items, row.items);
+  sum.cost_nanos = addCounts(sum.cost_nanos, row.cost_nanos ?? 0);
+  sum.unpriced = addCounts(sum.unpriced, isUnpriced(row) ? 1 : 0);
+  sum.estimated = addCounts(sum.estimated, row.is_estimated);
+  sum.request_bytes = addCounts(sum.request_bytes, row.request_bytes);
+  sum.response_bytes = addCounts(sum.response_bytes, row.response_bytes);
+  sum.duration_ms += row.duration_ms;
+}
+
+/** Exactly, whatever upstreams say they have counted. */
+function addCounts(one: number | bigint, other: number | bigint): number | bigint {
+  if (typeof one === 'number' && typeof other === 'number' && Number.isSafeInteger(one + other)) return one + other;
+  return BigInt(one) + BigInt(other);
+}
+
+/** By code units, as a sort without a word does it; what compares entries takes several times as long. */
+function inOrder<T>(sums: ByName<T>): T[] {
+  return [...sums.keys()].sort().flatMap((name) => sums.get(name) ?? []);
+}
+
+function ofRow(row: LedgerTable, span: number): Sums {
+  return {
+    span,
+    key: row.key,
+    project: row.project ?? '',
+    route: row.route,
+    operation: row.operation,
+    model: row.model ?? '',
+    upstream: row.upstream ?? '',
+    outcome: row.outcome,
+    requests: 1,
+    input_tokens: row.billed_input_tokens ?? 0,
+    output_tokens: row.billed_output_tokens ?? 0,
+    search_units: row.billed_search_units ?? 0,
+    items: row.items,
+    cost_nanos: row.cost_nanos ?? 0,
+    unpriced: isUnpriced(row) ? 1 : 0,
+    estimated: row.is_estimated,
+    request_bytes: row.request_bytes,
+    response_bytes: row.response_bytes,
+    duration_ms: row.duration_ms,
+  };
+}
+
+/** What was not billed costs nothing, whatever the price; what was lost may have cost anything. */
+const isUnpriced = (row: LedgerTable): boolean =>
+  row.cost_nanos === null && (row.billed_input_tokens !== null || row.outcome === 'lost');

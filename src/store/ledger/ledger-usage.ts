@@ -1,0 +1,163 @@
+/** What was used, added up from the sums by day and, where days are too coarse, by hour. */
+
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { LedgerFilter, UsageGroup, UsageLine, UsageSums } from '../../core/store/ledger.ts';
+import { addSums } from '../../core/usage-sums.ts';
+import type { Schema } from '../schema.ts';
+import { compareTexts } from './ledger-insert.ts';
+import { dayMs, hourMs, sumColumns, toConditions } from './ledger-rows.ts';
+
+/** The last time that a date can be. */
+const lastMs = 8_640_000_000_000_000;
+
+interface Part {
+  readonly table: 'usage_hours' | 'usage_days' | 'usage_key_days';
+  readonly fromMs: number;
+  /** Not in it any more; Infinity where there is no end. */
+  readonly toMs: number;
+}
+
+/** Throws a RangeError where the sums cannot tell. */
+export async function readUsage(
+  db: Kysely<Schema>,
+  filter: LedgerFilter,
+  by: readonly UsageGroup[],
+): Promise<UsageLine[]> {
+  if (filter.status !== undefined) {
+    throw new RangeError('"status" is not kept in the sums; filter by outcome, or page through the rows.');
+  }
+  const groups = [...new Set(by)];
+  const lines = new Map<string, UsageLine>();
+  for (const part of toParts(filter, groups)) {
+    const table = part.table === 'usage_days' && isOfKeysAlone(filter, groups) ? 'usage_key_days' : part.table;
+    for (const line of await readPart(db, { ...part, table }, filter, groups)) {
+      const name = nameOf(line, groups);
+      const other = lines.get(name);
+      lines.set(name, other === undefined ? line : { by: line.by, sums: addSums(other.sums, line.sums) });
+    }
+  }
+  // There may be tens of thousands: an entry that is taken apart for each comparison would take most of the time.
+  const entries = [...lines].sort((one, other) => compareTexts(one[0], other[0]));
+  return entries.map((entry) => entry[1]);
+}
+
+function nameOf({ by }: UsageLine, groups: readonly UsageGroup[]): string {
+  let name = '';
+  for (const group of groups) name += `${by[group]}\0`;
+  return name;
+}
+
+/** Whole days from the sums by day, what is left at both ends from those by hour. */
+function toParts({ fromMs = 0, toMs = Number.POSITIVE_INFINITY }: LedgerFilter, groups: readonly UsageGroup[]): Part[] {
+  const from = Math.floor(Math.max(fromMs, 0) / hourMs) * hourMs;
+  const to = toMs > lastMs ? Number.POSITIVE_INFINITY : Math.ceil(toMs / hourMs) * hourMs;
+  if (from > lastMs) return [];
+  const firstDay = Math.ceil(from / dayMs) * dayMs;
+  const lastDay = Math.floor(to / dayMs) * dayMs;
+  const parts: Part[] =
+    groups.includes('hour') || firstDay >= lastDay
+      ? [{ table: 'usage_hours', fromMs: from, toMs: to }]
+      : [
+          { table: 'usage_hours', fromMs: from, toMs: firstDay },
+          { table: 'usage_days', fromMs: firstDay, toMs: lastDay },
+          { table: 'usage_hours', fromMs: lastDay, toMs: to },
+        ];
+  return parts.filter((part) => part.fromMs < part.toMs);
+}
+
+/** The sums of each key alone are a small part of all sums. */
+function isOfKeysAlone(filter: LedgerFilter, groups: readonly UsageGroup[]): boolean {
+  const asked = [...groups, ...toConditions(filter).map(({ column }) => column)];
+  return asked.every((name) => name === 'day' || name === 'key' || name === 'project');
+}
+
+async function readPart(
+  db: Kysely<Schema>,
+  { table, fromMs, toMs }: Part,
+  filter: LedgerFilter,
+  groups: readonly UsageGroup[],
+): Promise<UsageLine[]> {
+  const columns = groups.map((group) => toColumn(group, table));
+  let query = db
+    .selectFrom(table)
+    // One text a line: to fetch a dozen columns takes longer than to add them up.
+    .select(sql<string>`concat_ws(',', ${sql.join(figures)}, ${errorsIn(table)})`.as('sums'))
+    .select(columns.map((column, index) => column.as(`by_${index}`)))
+    // Without groups there is one row even where there is nothing to add up.
+    .having(sql<boolean>`count(*) > 0`)
+    .$if(columns.length > 0, (grouped) => grouped.groupBy(columns));
+  if (fromMs > 0) query = query.where('span', '>=', fromMs);
+  if (Number.isFinite(toMs)) query = query.where('span', '<', toMs);
+  for (const { column, value } of toConditions(filter)) query = query.where(sql.ref<string>(column), '=', value);
+  const rows: readonly SumRow[] = await query.execute();
+  const toText = createSpanText();
+  return rows.map((row) => ({ by: toBy(row, groups, toText), sums: toSums(String(row.sums)) }));
+}
+
+/** In the order in which `toSums` reads them. */
+const figures = sumColumns.map((column) => sql`sum(${sql.ref(column)})`);
+
+/** Comes last. */
+const errorsIn = (table: Part['table']) =>
+  table === 'usage_key_days' ? sql`sum(errors)` : sql`sum(case when outcome = 'ok' then 0 else requests end)`;
+
+type SumRow = Readonly<Record<string, string | number>>;
+
+function toColumn(group: UsageGroup, table: Part['table']): RawBuilder<string | number> {
+  if (group === 'hour' || (group === 'day' && table !== 'usage_hours')) return sql<number>`span`;
+  // Written out: of two parameters PostgreSQL does not see that they are the same.
+  if (group === 'day') return sql<number>`span - span % ${sql.lit(dayMs)}`;
+  return sql<string>`${sql.ref(group)}`;
+}
+
+function toBy(row: SumRow, groups: readonly UsageGroup[], toText: (ms: number) => string): UsageLine['by'] {
+  const by: Partial<Record<UsageGroup, string>> = {};
+  for (const [index, group] of groups.entries()) {
+    const value = row[`by_${index}`];
+    if (group === 'day') by.day = toText(Number(value)).slice(0, 10);
+    else if (group === 'hour') by.hour = `${toText(Number(value)).slice(0, 16)}Z`;
+    else by[group] = String(value);
+  }
+  return by;
+}
+
+/** Many lines are of one span. */
+function createSpanText(): (ms: number) => string {
+  const texts = new Map<number, string>();
+  return (ms) => {
+    const text = texts.get(ms) ?? new Date(ms).toISOString();
+    texts.set(ms, text);
+    return text;
+  };
+}
+
+function toSums(text: string): UsageSums {
+  const [
+    requests,
+    inputTokens,
+    outputTokens,
+    searchUnits,
+    items,
+    costNanos = '0',
+    unpriced,
+    estimated,
+    requestBytes,
+    responseBytes,
+    durationMs,
+    errors,
+  ] = text.split(',');
+  return {
+    requests: Number(requests),
+    errors: Number(errors),
+    inputTokens: Number(inputTokens),
+    outputTokens: Number(outputTokens),
+    searchUnits: Number(searchUnits),
+    items: Number(items),
+    costNanos: BigInt(costNanos),
+    unpriced: Number(unpriced),
+    estimated: Number(estimated),
+    requestBytes: Number(requestBytes),
+    responseBytes: Number(responseBytes),
+    durationMs: Number(durationMs),
+  };
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { describeLedgerStore } from '../../../test/support/ledger-conformance.ts';
+import { imported, spreadRows } from '../../../test/support/ledger-rows.ts';
+import { tamper } from '../../../test/support/tampering.ts';
+import type { LedgerRow } from '../../core/ledger-row.ts';
+import type { ImportedRow } from '../../core/store/ledger.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { openStore } from '../open-store.ts';
+
+const url = 'sqlite:postern.db';
+const startMs = Date.UTC(2027, 0, 1);
+const dayMs = 86_400_000;
+
+async function openFile(t: TestContext, clock: Clock, inThread = false) {
+  const cwd = await mkdtemp(join(tmpdir(), 'postern-ledger-'));
+  t.after(() => rm(cwd, { recursive: true, force: true }));
+  const store = await openStore(url, { cwd, clock, inThread });
+  t.after(() => store.close());
+  return { store, file: join(cwd, 'postern.db') };
+}
+
+describeLedgerStore('the ledger in a SQLite file', async (t, clock) => (await openFile(t, clock)).store);
+describeLedgerStore('the ledger in a SQLite file in its thread', async (t, clock) => {
+  return (await openFile(t, clock, true)).store;
+});
+describeLedgerStore('the ledger in memory', async (t, clock) => {
+  const store = await openStore('sqlite::memory:', { cwd: '/nowhere', clock });
+  t.after(() => store.close());
+  return store;
+});
+
+/** A ledger of two hours, and then someone at its tables. */
+async function verifyAfter(t: TestContext, sql: string): Promise<string[]> {
+  const { store, file } = await openFile(t, createFakeClock());
+  const rows = [
+    imported({ startedAtMs: startMs, key: 'a', costNanos: 1_500_000_000 }),
+    imported({ startedAtMs: startMs + 3_600_000, key: 'b', project: 'p' }),
+  ];
+  await store.ledger.import('j', rows, { segment: 1, offset: 1 });
+  tamper(file, sql);
+  return store.ledger.verify(0, startMs + dayMs);
+}
+
+test('a row that was deleted by hand is found, with its hour and what is missing', async (t) => {
+  const found = await verifyAfter(t, "DELETE FROM ledger WHERE key = 'a'");
+  assert.deepEqual(found, [
+    '2027-01-01T00:00Z, key a, route /v1/embeddings, operation embeddings, model bge-m3, upstream near, outcome ok: against the sums, the rows have 1 requests less, 10 input tokens less, 1 items less, 1.5 dollars less, 100 request bytes less, 2000 response bytes less, 12.5 ms of duration less',
+  ]);
+});
+
+test('a row whose cost was changed by hand is found', async (t) => {
+  const [found = '', ...others] = await verifyAfter(t, "UPDATE ledger SET cost_nanos = cost_nanos + 1 WHERE key = 'b'");
+  assert.match(found, /^2027-01-01T01:00Z, key b, project p, .* the rows have 0\.000000001 dollars more$/);
+  assert.deepEqual(others, []);
+});
+
+test('a row that was made someone else’s is found on both sides', async (t) => {
+  const found = await verifyAfter(t, "UPDATE ledger SET key = 'c' WHERE key = 'b'");
+  assert.equal(found.length, 2);
+  assert.match(found[0] ?? '', /key b, .*1 requests less/);
+  assert.match(found[1] ?? '', /key c, .*1 requests more/);
+});
+
+test('a sum that was changed by hand is found, and which one', async (t) => {
+  const days = await verifyAfter(t, "UPDATE usage_days SET requests = 7 WHERE key = 'a'");
+  assert.equal(days.length, 2);
+  assert.match(days[0] ?? '', /^2027-01-01, key a, .* against the sums by day, the sums by hour have 6 requests less$/);
+  assert.match(
+    days[1] ?? '',
+    /^2027-01-01, key a: against the sums of each key, the sums by day have 6 requests more$/,
+  );
+  const keys = await verifyAfter(t, "UPDATE usage_key_days SET output_tokens = 7 WHERE key = 'b'");
+  assert.equal(keys.length, 1);
+  assert.match(keys[0] ?? '', /^2027-01-01, key b, project p: against the sums of each key, .* output tokens/);
+  const hours = await verifyAfter(t, "DELETE FROM usage_hours WHERE key = 'a'");
+  assert.equal(hours.length, 2);
+  assert.match(hours[0] ?? '', /^2027-01-01T00:00Z, key a, .* the rows have 1 requests more/);
+  assert.match(hours[1] ?? '', /^2027-01-01, key a, .* the sums by hour have 1 requests less/);
+});
+
+test('rows that are gone although nothing was pruned are found even where no older row is left', async (t) => {
+  assert.equal((await verifyAfter(t, 'DELETE FROM ledger')).length, 2);
+});
+
+/** The tables as they were before there were slices. */
+const undoSlices = `
+  DROP TABLE ledger_slices;
+  ${['key', 'project', 'model', 'upstream', 'operation', 'outcome', 'status']
+    .map((column) => `CREATE INDEX ledger_${column} ON ledger (${column}, id)`)
+    .join(';')}`;
+
+function readSlices(file: string): string[] {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const slices = database.prepare('SELECT kind, name, slice FROM ledger_slices').all();
+  database.close();
+  return slices.map(({ kind, name, slice }) => `${kind} ${name} ${slice}`);
+}
+
+const spread = { keys: 5, projects: 2, models: 4, upstreams: 3, fromMs: startMs };
+const toImported = (row: LedgerRow): ImportedRow => ({ row, accounts: [] });
+
+test('of every slice of time it is known what rows it has: as they come, from before there were slices, and after some went', async (t) => {
+  const { store, file } = await openFile(t, createFakeClock());
+  const rows = [...spreadRows({ ...spread, rows: 5_000, toMs: startMs + 10_000 })];
+  await store.ledger.import('j', rows.map(toImported), { segment: 1, offset: 1 });
+  const imported = readSlices(file);
+  assert.ok(imported.length > 100 && imported.length < 300, String(imported.length));
+
+  await store.close();
+  tamper(file, `${undoSlices}; DELETE FROM kysely_migration WHERE name >= '0013'`);
+  const again = await openStore(`sqlite:${file}`, { cwd: '/nowhere' });
+  t.after(() => again.close());
+  assert.deepEqual(readSlices(file), imported);
+
+  // Within a slice, and within those that go at once.
+  const beforeMs = startMs + 6_500;
+  while ((await again.ledger.prune(beforeMs)) > 0);
+  const { store: other, file: otherFile } = await openFile(t, createFakeClock());
+  const young = rows.filter(({ startedAtMs }) => startedAtMs >= beforeMs);
+  await other.ledger.import('j', young.map(toImported), { segment: 1, offset: 1 });
+  assert.deepEqual(readSlices(file), readSlices(otherFile));
+});
+
+test('a store of a version without the sums of each key alone gets them from those by day', async (t) => {
+  const { store, file } = await openFile(t, createFakeClock());
+  const rows = [
+    imported({ startedAtMs: startMs, key: 'a', model: 'one' }),
+    imported({ startedAtMs: startMs, key: 'a', model: 'two', outcome: 'error' }),
+    imported({ startedAtMs: startMs + dayMs, key: 'a', project: 'p' }),
+  ];
+  await store.ledger.import('j', rows, { segment: 1, offset: 1 });
+  const before = await store.ledger.usage({}, ['key', 'day']);
+  await store.close();
+  tamper(
+    file,
+    `${undoSlices}; DROP TABLE usage_key_days; DROP TABLE budget_nodes; ALTER TABLE sessions DROP COLUMN proved_at;
+     ALTER TABLE invitations DROP COLUMN kept; ALTER TABLE keys DROP COLUMN shape;
+     DELETE FROM kysely_migration WHERE name >= '0009'`,
+  );
+  const again = await openStore(`sqlite:${file}`, { cwd: '/nowhere' });
+  t.after(() => again.close());
+  assert.deepEqual(await again.ledger.usage({}, ['key', 'day']), before);
+  assert.equal(before[0]?.sums.errors, 1);
+  assert.deepEqual(await again.ledger.verify(0, startMs + 2 * dayMs), []);
+});

@@ -1,0 +1,48 @@
+/** The ledger in a database. */
+
+import type { Kysely } from 'kysely';
+import type { LedgerStore } from '../../core/store/ledger.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Schema } from '../schema.ts';
+import { createLedgerImport } from './ledger-import.ts';
+import { readPage } from './ledger-page.ts';
+import { pruneCaptures, pruneRows } from './ledger-prune.ts';
+import { fromTableRow, isId } from './ledger-rows.ts';
+import { readUsage } from './ledger-usage.ts';
+import { verifySums } from './ledger-verify.ts';
+
+export function createLedgerStore(db: Kysely<Schema>, clock: Clock, secure: LedgerStore['secure']): LedgerStore {
+  const importRows = createLedgerImport(db, clock);
+  return {
+    import: importRows,
+
+    async position(journal) {
+      const row = await db.selectFrom('journals').selectAll().where('id', '=', journal).executeTakeFirst();
+      return row && { segment: row.segment, offset: row.position };
+    },
+
+    async get(id) {
+      if (!isId(id)) return undefined;
+      const row = await db.selectFrom('ledger').selectAll().where('id', '=', id).executeTakeFirst();
+      return row && fromTableRow(row);
+    },
+
+    async capture(id) {
+      if (!isId(id)) return undefined;
+      const row = await db
+        .selectFrom('captures')
+        .selectAll()
+        .where('id', '=', id)
+        .where('expires_at', '>', clock.nowMs())
+        .executeTakeFirst();
+      return row && { request: row.request, response: row.response, expiresAtMs: row.expires_at };
+    },
+
+    secure,
+    page: (filter, options) => readPage(db, filter, options),
+    usage: (filter, by) => readUsage(db, filter, by),
+    prune: (beforeMs) => pruneRows(db, beforeMs),
+    pruneCaptures: () => pruneCaptures(db, clock.nowMs()),
+    verify: (fromMs, toMs) => verifySums(db, fromMs, toMs),
+  };
+}

@@ -1,0 +1,170 @@
+/** Turns what PostgreSQL, its client and the network throw into sentences for the operator. */
+
+import { StoreError } from '../store-error.ts';
+
+/** The server cannot be asked just now; a moment later it may be. */
+export class StoreAwayError extends StoreError {
+  override name = 'StoreError';
+}
+
+interface Fault {
+  readonly isPassing: boolean;
+  readonly sentence: (place: string) => string;
+}
+
+const away: Fault = {
+  isPassing: true,
+  sentence: (place) =>
+    `${place} cannot be reached; check that it runs, its host and port in "store", and what lies between.`,
+};
+const starting: Fault = {
+  isPassing: true,
+  sentence: (place) => `${place} is starting or stopping; wait a moment.`,
+};
+const refused: Fault = {
+  isPassing: false,
+  sentence: (place) =>
+    `${place} refuses the user or the password in "store"; check both, and the server's pg_hba.conf.`,
+};
+const untrusted: Fault = {
+  isPassing: false,
+  sentence: (place) =>
+    `${place} shows a certificate that is not trusted; add sslrootcert=<file of its CA> to "store", or correct the host.`,
+};
+const tooBusy: Fault = {
+  isPassing: true,
+  sentence: (place) => `${place} took too long; look for what else it is doing, and for locks that are held.`,
+};
+
+/** By PostgreSQL's SQLSTATE, or the code of the system or of TLS. */
+const byCode: Readonly<Record<string, Fault>> = {
+  ECONNREFUSED: away,
+  ECONNRESET: away,
+  EPIPE: away,
+  ETIMEDOUT: away,
+  EHOSTUNREACH: away,
+  ENETUNREACH: away,
+  EAI_AGAIN: away,
+  ENOTFOUND: away,
+  '08000': away,
+  '08003': away,
+  '08006': away,
+  '57P01': starting,
+  '57P02': starting,
+  '57P03': starting,
+  '25P03': tooBusy,
+  '40001': tooBusy,
+  '40P01': tooBusy,
+  '55P03': tooBusy,
+  '57014': tooBusy,
+  '28000': refused,
+  '28P01': refused,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  ERR_TLS_CERT_ALTNAME_INVALID: untrusted,
+  CERT_HAS_EXPIRED: untrusted,
+  '3D000': {
+    isPassing: false,
+    sentence: (place) => `${place} is not there; make it with "createdb", or name another one in "store".`,
+  },
+  '53300': {
+    isPassing: true,
+    sentence: (place) =>
+      `${place} has no connection left; raise its max_connections, or run fewer nodes or a connection pool.`,
+  },
+  '53100': { isPassing: true, sentence: (place) => `${place} has a full disk; make room there.` },
+  '53200': { isPassing: true, sentence: (place) => `${place} has no memory left; give its server more.` },
+  '25006': {
+    isPassing: true,
+    sentence: (place) => `${place} takes no writes (a standby, or set to read-only); point "store" at the primary.`,
+  },
+  '42501': { isPassing: false, sentence: lacksRights },
+};
+
+/** Where the client gives no code. */
+const byMessage: readonly (readonly [RegExp, Fault])[] = [
+  [/timeout|terminated|not queryable|connection (error|closed)|ended/i, away],
+  [
+    /does not support SSL/i,
+    {
+      isPassing: false,
+      sentence: (place) => `${place} offers no TLS; set it up there, or write sslmode=disable in "store".`,
+    },
+  ],
+  [
+    /password/i,
+    {
+      isPassing: false,
+      sentence: (place) => `${place} wants a password; write it in "store", or set PGPASSWORD.`,
+    },
+  ],
+  [
+    /sslmode|sslrootcert/i,
+    {
+      isPassing: false,
+      sentence: (place) =>
+        `${place}: sslmode=verify-ca needs sslrootcert=<file of the CA>; add it to "store", or write verify-full.`,
+    },
+  ],
+];
+
+/** What is no fault of the server or the way to it stays as it is: a mistake of ours. */
+export function toPostgresError(thrown: unknown, place: string): unknown {
+  if (!(thrown instanceof Error) || thrown instanceof StoreError) return thrown;
+  // Several addresses were tried: what the last of them said will do.
+  const error = thrown instanceof AggregateError && thrown.errors.length > 0 ? thrown.errors.at(-1) : thrown;
+  const code = Reflect.get(Object(error), 'code');
+  const fault = findFault(code, error instanceof Error ? error.message : '');
+  if (fault === undefined) return thrown;
+  const sentence = fault.sentence(place);
+  return fault.isPassing ? new StoreAwayError(sentence, thrown) : new StoreError(sentence, thrown);
+}
+
+function findFault(code: unknown, message: string): Fault | undefined {
+  if (typeof code === 'string') {
+    if (Object.hasOwn(byCode, code)) return byCode[code];
+    if (code === 'ENOENT') return readFile;
+    // What the server says has a code of its own; its words may hold anything.
+    return undefined;
+  }
+  return byMessage.find(([pattern]) => pattern.test(message))?.[1];
+}
+
+const readFile: Fault = {
+  isPassing: false,
+  sentence: (place) =>
+    `${place}: a file that "store" names (a certificate, a key or a socket) is not there; check its path.`,
+};
+
+/** The connection is of no use any more: what was asked on it may still be under way. */
+export function isConnectionLost(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  // Only what the server says has a severity, and after most of it the connection goes on.
+  if (Reflect.get(thrown, 'severity') === undefined) return true;
+  return /^(08|57P0|25P03)/.test(String(Reflect.get(thrown, 'code')));
+}
+
+export function lacksRights(place: string): string {
+  return `${place} does not give its user the rights it needs; let the user own the database, or grant CREATE and USAGE on its schema.`;
+}
+
+/** What a server says of itself. */
+export interface ServerFacts {
+  /** Such as 150012. */
+  readonly version: number;
+  readonly encoding: string;
+  readonly isStandby: boolean;
+}
+
+const oldestVersion = 15;
+
+/** Undefined for one that will do. */
+export function whyUnfit({ version, encoding, isStandby }: ServerFacts, place: string): string | undefined {
+  const major = Math.floor(version / 10_000);
+  if (major < oldestVersion) return `${place} is PostgreSQL ${major}; Postern needs ${oldestVersion} or newer.`;
+  if (encoding !== 'UTF8') return `${place} has the encoding ${encoding}; make a database with the encoding UTF8.`;
+  if (isStandby) return `${place} is a standby and takes no writes; point "store" at the primary.`;
+  return undefined;
+}

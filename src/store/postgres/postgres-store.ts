@@ -1,0 +1,178 @@
+/** Opens a PostgreSQL database as a store: checks that it will do, and brings its schema up to date. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Kysely,
+  PostgresAdapter,
+  PostgresDialect,
+  type PostgresDialectConfig,
+  PostgresDriver,
+  type PostgresPool,
+  sql,
+} from 'kysely';
+import type { Store } from '../../core/store/store.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { migrate, readMissing } from '../migrate.ts';
+import type { Schema } from '../schema.ts';
+import { createStore } from '../store.ts';
+import { StoreError } from '../store-error.ts';
+import { lacksRights, type ServerFacts, StoreAwayError, whyUnfit } from './postgres-faults.ts';
+import { createPostgresPool, type PoolSettings, toClientConfig } from './postgres-pool.ts';
+import { createPostgresSignal } from './postgres-signal.ts';
+
+export interface PostgresOptions {
+  readonly clock: Clock;
+  readonly patienceMs?: number;
+  readonly onRetry?: (sentence: string) => void;
+}
+
+/** For what a request waits for. */
+const quick: PoolSettings = { most: 4, connectMs: 1_000, statementMs: 1_000 };
+/** For drawing from budgets: who draws waits for a second or three, and what comes after that is for the next. */
+const lasting: PoolSettings = { most: 4, connectMs: 2_500, statementMs: 2_500 };
+/** For what nobody waits for with a request in hand: imports, lists, sums. */
+const patient: PoolSettings = { most: 4, connectMs: 2_000, statementMs: 30_000 };
+/** Building an index takes as long as it takes. */
+const unhurried: PoolSettings = { most: 1, connectMs: 2_000, statementMs: undefined };
+
+const retryPauseMs = 1_000;
+/** Any number that is always the same: who holds it is alone. */
+const migrationLock = 7_370_017_385_206_471;
+
+export async function openPostgresStore(url: string, options: PostgresOptions): Promise<Store> {
+  const place = placeOf(url);
+  await whenThere(options, () => setUp(url, place));
+  const poolOf = (settings: PoolSettings): PostgresPool => createPostgresPool(url, place, settings);
+  const pools = [poolOf(patient), poolOf(quick), poolOf(lasting)] as const;
+  const [db, hurried, money] = [toKysely(pools[0]), toKysely(pools[1]), toKysely(pools[2])];
+  const signal = createPostgresSignal({ config: toClientConfig(url, { connectMs: 2_000, statementMs: 2_000 }) });
+  return createStore({
+    db,
+    quick: hurried,
+    money,
+    loose: hurried,
+    clock: options.clock,
+    signal,
+    // Its log is the server's own, which puts it together again by itself.
+    secure: async () => true,
+    async close() {
+      await Promise.all([signal.close(), ...pools.map((pool) => pool.end())]);
+    },
+  });
+}
+
+/** Brings it up to date, and says which migrations ran. */
+export async function migratePostgres(url: string): Promise<string[]> {
+  return setUp(url, placeOf(url));
+}
+
+export async function readMissingOfPostgres(url: string): Promise<string[]> {
+  const place = placeOf(url);
+  return withConnection(url, place, async (db) => {
+    await checkServer(db, place);
+    return readMissing(db, place);
+  });
+}
+
+/** What may be said of a URL: never its password. */
+export function placeOf(url: string): string {
+  const parsed = URL.parse(url);
+  if (parsed === null) return 'The store in PostgreSQL';
+  const host = parsed.searchParams.get('host') ?? parsed.hostname;
+  const port = parsed.searchParams.get('port') ?? parsed.port;
+  const at = host === '' ? '' : ` at ${host}${port === '' ? '' : `:${port}`}`;
+  const database = parsed.pathname.slice(1);
+  return `The store in PostgreSQL${at}${database === '' ? '' : ` (database "${database}")`}`;
+}
+
+async function setUp(url: string, place: string): Promise<string[]> {
+  return withConnection(url, place, async (db) => {
+    await checkServer(db, place);
+    // Most starts find nothing to do: they lock nothing, and need no right to change tables.
+    if ((await readMissing(db, place)).length === 0) return [];
+    await checkRights(db, place);
+    return db.transaction().execute(async (transaction) => {
+      // Whoever starts at the same time waits here, and then finds the work done.
+      await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction);
+      return migrate(transaction, place);
+    });
+  });
+}
+
+async function checkServer(db: Kysely<Schema>, place: string): Promise<void> {
+  const { rows } = await sql<ServerFacts>`
+    select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
+      pg_is_in_recovery() as "isStandby"`.execute(db);
+  const unfit = rows[0] === undefined ? undefined : whyUnfit(rows[0], place);
+  if (unfit !== undefined) throw new StoreError(unfit);
+}
+
+/** Beforehand: once a statement has failed, the transaction says no more why. */
+async function checkRights(db: Kysely<Schema>, place: string): Promise<void> {
+  const { rows } = await sql<{ may: boolean | null }>`
+    select has_schema_privilege(current_schema(), 'CREATE') as may`.execute(db);
+  if (rows[0]?.may !== true) throw new StoreError(lacksRights(place));
+}
+
+/** Tries until the server is there, as long as it may take. What time does not heal is said at once. */
+async function whenThere<T>({ clock, patienceMs = 0, onRetry }: PostgresOptions, call: () => Promise<T>): Promise<T> {
+  const deadlineMs = clock.monotonicMs() + patienceMs;
+  for (;;) {
+    try {
+      return await call();
+    } catch (thrown) {
+      const leftMs = deadlineMs - clock.monotonicMs();
+      if (!(thrown instanceof StoreAwayError) || leftMs <= 0) throw thrown;
+      onRetry?.(`${thrown.message} Trying again for ${Math.ceil(leftMs / 1_000)} s.`);
+      await sleep(Math.min(retryPauseMs, leftMs));
+    }
+  }
+}
+
+async function withConnection<T>(url: string, place: string, work: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
+  const pool = createPostgresPool(url, place, unhurried);
+  try {
+    return await work(toKysely(pool));
+  } finally {
+    await pool.end();
+  }
+}
+
+function toKysely(pool: PostgresPool): Kysely<Schema> {
+  return new Kysely<Schema>({ dialect: new LockedDialect({ pool }) });
+}
+
+/** Who migrates holds a lock already, which ends with its transaction; the one that Kysely would take outlives it. */
+class LockedDialect extends PostgresDialect {
+  readonly #config: PostgresDialectConfig;
+
+  constructor(config: PostgresDialectConfig) {
+    super(config);
+    this.#config = config;
+  }
+
+  override createDriver(): PostgresDriver {
+    return new CandidDriver(this.#config);
+  }
+
+  override createAdapter(): PostgresAdapter {
+    return new LockedAdapter();
+  }
+}
+
+/** A rollback that fails hides no cause: Kysely has put the connection away by then, and throws on what broke the transaction. */
+class CandidDriver extends PostgresDriver {
+  override rollbackTransaction(connection: Parameters<PostgresDriver['rollbackTransaction']>[0]): Promise<void> {
+    return super.rollbackTransaction(connection).catch(() => undefined);
+  }
+}
+
+class LockedAdapter extends PostgresAdapter {
+  override async acquireMigrationLock(): Promise<void> {
+    return undefined;
+  }
+
+  override async releaseMigrationLock(): Promise<void> {
+    return undefined;
+  }
+}

@@ -1,0 +1,55 @@
+/** Turns what SQLite and the file system throw into sentences for the operator. */
+
+import { StoreError } from '../store-error.ts';
+
+/** SQLite's primary result codes, which stay as they are for good. */
+const sentences: Readonly<Record<number, (place: string) => string>> = {
+  3: cannotBeWritten,
+  5: isHeld,
+  6: isHeld,
+  8: cannotBeWritten,
+  10: (place) => `${place} could not be read or written (the disk reports an error); check the disk and its mount.`,
+  11: (place) => `${place} is damaged; stop Postern and restore the file from a backup.`,
+  13: (place) => `${place} cannot grow because the disk is full; make room.`,
+  14: (place) =>
+    `${place} cannot be opened; check that its directory is there and belongs to the user Postern runs as.`,
+  26: (place) => `${place} is no SQLite database; point "store" at another file, or move this one away to start anew.`,
+};
+
+export function toStoreError(thrown: unknown, place: string): unknown {
+  if (!(thrown instanceof Error) || thrown instanceof StoreError) return thrown;
+  if ('errcode' in thrown && typeof thrown.errcode === 'number') {
+    const sentence = sentences[thrown.errcode & 0xff];
+    return sentence === undefined ? thrown : new StoreError(sentence(place), thrown);
+  }
+  // From node:fs, before SQLite had the file.
+  if ('syscall' in thrown && 'code' in thrown) return new StoreError(fromFileSystem(thrown.code, place), thrown);
+  return thrown;
+}
+
+function fromFileSystem(code: unknown, place: string): string {
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return cannotBeWritten(place);
+    case 'EISDIR':
+      return `${place} is a directory; point "store" at a file in it, such as "sqlite:data/postern.db".`;
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return `${place} lies under something that is no directory; point "store" elsewhere.`;
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return `${place} cannot be made because the disk is full; make room.`;
+    default:
+      return `${place} cannot be opened (${String(code)}); check its path and its directory.`;
+  }
+}
+
+function cannotBeWritten(place: string): string {
+  return `${place} cannot be written; give the user Postern runs as write access to the file and its directory.`;
+}
+
+function isHeld(place: string): string {
+  return `${place} is held by another process; end that one, or try again in a moment.`;
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { imported } from '../../../test/support/ledger-rows.ts';
+import { openStore } from '../open-store.ts';
+import { openDurable, openLoose } from './sqlite-file.ts';
+
+async function directoryOf(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-sqlite-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
+
+for (const inThread of [false, true]) {
+  test(`what is secure stands in the file and no more in the log${inThread ? ', from a thread too' : ''}`, async (t) => {
+    const cwd = await directoryOf(t);
+    const path = join(cwd, 'postern.db');
+    const store = await openStore('sqlite:postern.db', { cwd, inThread });
+    t.after(() => store.close());
+    await store.ledger.import('j', [imported()], { segment: 1, offset: 7 });
+    assert.ok((await sizeOf(`${path}-wal`)) > 0);
+
+    // Someone who still reads what was there before is in the way.
+    const reader = new DatabaseSync(path);
+    reader.exec('begin');
+    reader.prepare('select count(*) from ledger').get();
+    await store.ledger.import('j', [imported()], { segment: 1, offset: 8 });
+    assert.equal(await store.ledger.secure(), false);
+    reader.exec('commit');
+    reader.close();
+
+    assert.equal(await store.ledger.secure(), true);
+    assert.equal(await sizeOf(`${path}-wal`), 0);
+    await store.ledger.import('j', [imported()], { segment: 1, offset: 9 });
+    assert.deepEqual(await store.ledger.position('j'), { segment: 1, offset: 9 });
+  });
+}
+
+test('a file that was cut to nothing is no new one as long as its log is there', async (t) => {
+  const cwd = await directoryOf(t);
+  const path = join(cwd, 'postern.db');
+  const running = await openStore('sqlite:postern.db', { cwd });
+  await running.ledger.import('j', [imported()], { segment: 1, offset: 7 });
+  const log = await readFile(`${path}-wal`);
+  await running.close();
+  await writeFile(`${path}-wal`, log);
+  await truncate(path);
+  await assert.rejects(openStore('sqlite:postern.db', { cwd }), /is empty, and the log beside it/);
+  assert.deepEqual(await readFile(`${path}-wal`), log);
+  await rm(`${path}-wal`);
+  await (await openStore('sqlite:postern.db', { cwd })).close();
+});
+
+test('whoever does not wait for the disk carries nothing over from the log', async (t) => {
+  const path = join(await directoryOf(t), 'some.db');
+  const durable = await openDurable(path, 'The store');
+  durable.exec('create table t (x blob)');
+  const loose = openLoose(path);
+  const before = await sizeOf(path);
+  // More than the pages at which SQLite would begin.
+  for (let n = 0; n < 40; n++) loose.exec('insert into t values (zeroblob(200000))');
+  assert.equal(await sizeOf(path), before);
+  loose.close();
+  durable.close();
+});

@@ -1,0 +1,150 @@
+/** Opens a SQLite file (or memory) as a store: makes the file, sets it up for durability, brings its schema up to date. */
+
+import { existsSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { Kysely } from 'kysely';
+import type { Store } from '../../core/store/store.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { migrate, readMissing } from '../migrate.ts';
+import { noSignal } from '../recording.ts';
+import type { Schema } from '../schema.ts';
+import { createStore } from '../store.ts';
+import { createSqliteDialect } from './sqlite-dialect.ts';
+import { toStoreError } from './sqlite-faults.ts';
+import { emptyLog, makeFile, open, openDurable, openLoose, openReader, whenFree } from './sqlite-file.ts';
+import { createSqliteThread } from './sqlite-thread-dialect.ts';
+
+/** How long a statement waits, with the whole process, for another process to end its transaction. */
+const busyTimeoutMs = 5_000;
+
+/** How the file is called in errors. */
+const placeOf = (path: string): string => `The store "${path}"`;
+
+/** `path` is absolute. In a thread, the process never waits for the disk. */
+export async function openSqliteFile(
+  path: string,
+  { clock, inThread }: { clock: Clock; inThread: boolean },
+): Promise<Store> {
+  const place = placeOf(path);
+  try {
+    const database = await openMigrated(path);
+    if (inThread) {
+      database.close();
+      return inItsThread(path, place, clock);
+    }
+    database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    const loose = openLoose(path);
+    const db = toKysely(database, place);
+    return createStore({
+      db,
+      quick: db,
+      money: db,
+      loose: toKysely(loose, place),
+      clock,
+      signal: noSignal,
+      secure: () => secure(path, place),
+      async close() {
+        for (const connection of [loose, database]) if (connection.isOpen) connection.close();
+      },
+    });
+  } catch (thrown) {
+    throw toStoreError(thrown, place);
+  }
+}
+
+/** A store that is gone when it is closed. */
+export async function openSqliteMemory(clock: Clock): Promise<Store> {
+  const database = open(':memory:', { enableForeignKeyConstraints: true });
+  const db = toKysely(database, 'The store in memory');
+  await migrateAlone(database, 'The store in memory');
+  return createStore({
+    db,
+    quick: db,
+    money: db,
+    loose: db,
+    clock,
+    signal: noSignal,
+    secure: async () => true,
+    async close() {
+      if (database.isOpen) database.close();
+    },
+  });
+}
+
+/** Brings the file up to date, and says which migrations ran. */
+export async function migrateSqliteFile(path: string): Promise<string[]> {
+  const place = placeOf(path);
+  try {
+    const ran: string[] = [];
+    (await openMigrated(path, ran)).close();
+    return ran;
+  } catch (thrown) {
+    throw toStoreError(thrown, place);
+  }
+}
+
+/** Those that are missing; a file that is not there is not made. */
+export async function readMissingOfFile(path: string): Promise<string[]> {
+  const place = placeOf(path);
+  try {
+    const database = existsSync(path) ? openReader(path) : open(':memory:', {});
+    try {
+      return await readMissing(toKysely(database, place), place);
+    } finally {
+      database.close();
+    }
+  } catch (thrown) {
+    throw toStoreError(thrown, place);
+  }
+}
+
+function inItsThread(path: string, place: string, clock: Clock): Store {
+  const thread = createSqliteThread({ path, place });
+  const db = new Kysely<Schema>({ dialect: thread.dialect });
+  return createStore({
+    db,
+    quick: db,
+    money: db,
+    loose: db,
+    clock,
+    signal: noSignal,
+    secure: () => secure(path, place),
+    close: thread.close,
+  });
+}
+
+async function secure(path: string, place: string): Promise<boolean> {
+  try {
+    return emptyLog(path);
+  } catch (thrown) {
+    throw toStoreError(thrown, place);
+  }
+}
+
+async function openMigrated(path: string, ran: string[] = []): Promise<DatabaseSync> {
+  makeFile(path, placeOf(path));
+  const database = await openDurable(path, placeOf(path));
+  try {
+    ran.push(...(await migrateAlone(database, placeOf(path))));
+    return database;
+  } catch (thrown) {
+    if (database.isOpen) database.close();
+    throw thrown;
+  }
+}
+
+async function migrateAlone(database: DatabaseSync, place: string): Promise<string[]> {
+  await whenFree(() => database.exec('BEGIN IMMEDIATE'));
+  try {
+    const ran = await migrate(toKysely(database, place), place);
+    database.exec('COMMIT');
+    return ran;
+  } catch (thrown) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw thrown;
+  }
+}
+
+function toKysely(database: DatabaseSync, place: string): Kysely<Schema> {
+  return new Kysely<Schema>({ dialect: createSqliteDialect(database, (thrown) => toStoreError(thrown, place)) });
+}

@@ -1,0 +1,202 @@
+/** Lets Kysely run on a SQLite file that is in a thread of its own. */
+
+import { Worker } from 'node:worker_threads';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import { StoreError } from '../store-error.ts';
+import type { SqliteCall } from './sqlite-engine.ts';
+import { toStoreError } from './sqlite-faults.ts';
+import { listsOf, toBound } from './sqlite-statements.ts';
+import type { SentAnswer, SentFault, SqliteThreadData } from './sqlite-thread.ts';
+
+/** The same file beside this one, in the source and where it was built. */
+const entry = new URL(import.meta.url.endsWith('.ts') ? './sqlite-thread.ts' : './sqlite-thread.js', import.meta.url);
+
+/** After it died it is started again, but not at once for every call. */
+const restMs = 250;
+
+interface Pending {
+  resolve(result: QueryResult<unknown>): void;
+  reject(reason: unknown): void;
+}
+
+export interface SqliteThread {
+  readonly dialect: Dialect;
+  /** What waits is answered first. */
+  close(): Promise<void>;
+}
+
+interface SqliteThreadDeps extends SqliteThreadData {
+  /** A test's own, which dies when it is told. */
+  readonly startWorker?: (data: SqliteThreadData) => Worker;
+}
+
+const startThread = (data: SqliteThreadData): Worker =>
+  // Of the environment it needs nothing, so it is told nothing.
+  new Worker(entry, { workerData: data, name: 'sqlite', env: {} });
+
+export function createSqliteThread({ path, place, startWorker = startThread }: SqliteThreadDeps): SqliteThread {
+  const pending = new Map<number, Pending>();
+  let outbox: SqliteCall[] = [];
+  let worker: Worker | undefined;
+  let lastId = 0;
+  let lastSession = 0;
+  let restsUntilMs = 0;
+  let isClosed = false;
+
+  function start(): Worker {
+    const started = startWorker({ path, place });
+    let cause: unknown;
+    started.on('message', (answers: readonly SentAnswer[]) => {
+      for (const answer of answers) settle(answer);
+      if (pending.size === 0) started.unref();
+    });
+    started.once('error', (error) => {
+      cause = error;
+    });
+    started.once('exit', () => {
+      if (worker !== started) return;
+      worker = undefined;
+      restsUntilMs = performance.now() + restMs;
+      // What was sent may or may not have been written: the caller hears that it is not known.
+      const reason = isClosed ? closed() : broken(place, cause);
+      for (const { reject } of pending.values()) reject(reason);
+      pending.clear();
+      outbox = [];
+    });
+    return started;
+  }
+
+  function settle({ id, rows, changes, fault }: SentAnswer): void {
+    const call = pending.get(id);
+    pending.delete(id);
+    if (fault !== undefined) call?.reject(toStoreError(fromSent(fault), place));
+    else call?.resolve(changes === undefined ? { rows } : { rows, numAffectedRows: changes });
+  }
+
+  function execute(session: number, query: CompiledQuery): Promise<QueryResult<unknown>> {
+    if (isClosed) return Promise.reject(closed());
+    if (worker === undefined && performance.now() < restsUntilMs) return Promise.reject(broken(place, undefined));
+    worker ??= start();
+    const { sql, parameters } = query;
+    return enqueue(worker, { session, sql, parameters: toBound(parameters), lists: listsOf(query) });
+  }
+
+  function enqueue(to: Worker, call: Omit<SqliteCall, 'id'>) {
+    // The process lives as long as somebody waits.
+    if (pending.size === 0) to.ref();
+    lastId += 1;
+    const id = lastId;
+    // What is asked in one turn goes in one message.
+    if (outbox.length === 0) queueMicrotask(() => post(to));
+    outbox.push({ id, ...call });
+    return new Promise<QueryResult<unknown>>((resolve, reject) => pending.set(id, { resolve, reject }));
+  }
+
+  function post(to: Worker): void {
+    if (outbox.length === 0) return;
+    to.postMessage(outbox);
+    outbox = [];
+  }
+
+  const driver: Driver = {
+    init: async () => undefined,
+    acquireConnection: async () => new ThreadConnection(execute),
+    async beginTransaction(connection) {
+      lastSession += 1;
+      await toOurs(connection).begin(lastSession);
+    },
+    commitTransaction: (connection) => toOurs(connection).end('commit'),
+    rollbackTransaction: (connection) => toOurs(connection).end('rollback'),
+    releaseConnection: async () => undefined,
+    destroy: close,
+  };
+
+  async function close(): Promise<void> {
+    if (isClosed) return;
+    isClosed = true;
+    const ending = worker;
+    if (ending === undefined) return;
+    post(ending);
+    const ended = new Promise((resolve) => ending.once('exit', resolve));
+    ending.ref();
+    ending.postMessage(null);
+    await ended;
+  }
+
+  const dialect: Dialect = {
+    // One file, but as many callers at once as there are: whose turn it is the thread decides.
+    createAdapter: () => new ManyCallersAdapter(),
+    createDriver: () => driver,
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  };
+  return { dialect, close };
+}
+
+class ManyCallersAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+}
+
+type Execute = (session: number, query: CompiledQuery) => Promise<QueryResult<unknown>>;
+
+/** One caller, with or without a transaction. */
+class ThreadConnection implements DatabaseConnection {
+  readonly #execute: Execute;
+  #session = 0;
+
+  constructor(execute: Execute) {
+    this.#execute = execute;
+  }
+
+  async begin(session: number): Promise<void> {
+    await this.#execute(session, CompiledQuery.raw('begin immediate'));
+    this.#session = session;
+  }
+
+  async end(sql: 'commit' | 'rollback'): Promise<void> {
+    await this.#execute(this.#session, CompiledQuery.raw(sql));
+    this.#session = 0;
+  }
+
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.#execute(this.#session, query) as Promise<QueryResult<R>>;
+  }
+
+  // biome-ignore lint/correctness/useYield: Kysely asks for a generator.
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('Rows of this store come all at once; ask for fewer.');
+  }
+}
+
+function toOurs(connection: DatabaseConnection): ThreadConnection {
+  if (connection instanceof ThreadConnection) return connection;
+  throw new TypeError('This connection belongs to another database.');
+}
+
+function fromSent({ name, message, details }: SentFault): Error {
+  const error = Object.assign(new Error(message), details);
+  error.name = name;
+  return error;
+}
+
+function closed(): StoreError {
+  return new StoreError('The store is closed.');
+}
+
+function broken(place: string, thrown: unknown): unknown {
+  const cause = toStoreError(thrown, place);
+  // From the thread it comes as an error like any other.
+  if (cause instanceof Error && cause.name === 'StoreError') return new StoreError(cause.message, thrown);
+  return new StoreError(`${place} broke off; it is opened again, and what failed can be tried again.`, thrown);
+}
