@@ -15,7 +15,7 @@ const features = [
 const tests = '\\.test\\.ts$';
 
 /** What the contract of the console may hand on as it is. */
-const plainData = '^src/(core/(caps|ledger-row|operation|resource-desk|role)|admin/[^/]+/facts)\\.ts$';
+const plainData = '^src/(core/(caps|accounting/ledger-row|operation|resource-desk|role)|admin/[^/]+/facts)\\.ts$';
 
 /** In src/admin: shapes, paths and roles, and nothing that acts on them. */
 const saidOfEndpoints = '([^/]+/(contract/|facts\\.ts$)|shapes/|endpoint\\.ts$|roles\\.ts$|playground/routes\\.ts$)';

@@ -12,7 +12,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { LedgerRow } from '../src/core/ledger-row.ts';
+import type { LedgerRow } from '../src/core/accounting/ledger-row.ts';
 import type { LedgerStore } from '../src/core/store/ledger.ts';
 import { createJournal } from '../src/ledger/journal.ts';
 import { systemFiles } from '../src/ledger/journal-files.ts';

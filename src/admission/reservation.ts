@@ -1,11 +1,11 @@
 /** What one exchange has taken: for its key, project and model before it began, and for each upstream that it was sent to. */
 
+import type { Asking, Price } from '../core/accounting/price.ts';
+import type { Denial, Reservation } from '../core/accounting/spending.ts';
 import type { Course } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
-import type { Asking, Price } from '../core/price.ts';
 import type { Upstream } from '../core/snapshot.ts';
-import type { Denial, Reservation } from '../core/spending.ts';
 import type { BudgetHold, BudgetKeeper } from './budgets/port.ts';
 import type { Capped, CappedIndex } from './capped.ts';
 import type { Amounts, Limiter, Refused, Taken } from './limits/port.ts';

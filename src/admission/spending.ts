@@ -1,12 +1,12 @@
 /** Limits and budgets of one exchange: taken beforehand under all that apply, and settled once with what was used. */
 
+import type { Asking, Price } from '../core/accounting/price.ts';
+import type { Reservation, Spending } from '../core/accounting/spending.ts';
 import type { BudgetPeriod, HolderKind, Measure } from '../core/caps.ts';
 import type { Course } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
-import type { Asking, Price } from '../core/price.ts';
-import type { Reservation, Spending } from '../core/spending.ts';
 import type { BudgetHold, BudgetKeeper } from './budgets/port.ts';
 import { BudgetExceeded } from './budgets/refusal.ts';
 import { type CappedExchange, CappedIndex } from './capped.ts';

@@ -1,6 +1,6 @@
 /** Reads which part of the ledger a command is about: a span of time, and who. Says what is wrong with it. */
 
-import { rowOutcomes } from '../core/ledger-row.ts';
+import { rowOutcomes } from '../core/accounting/ledger-row.ts';
 import { operations } from '../core/operation.ts';
 import type { LedgerFilter } from '../core/store/ledger.ts';
 import { UserFault } from '../core/user-fault.ts';

@@ -1,6 +1,6 @@
 /** Rows of the ledger as text. */
 
-import type { Capture, LedgerRow } from '../core/ledger-row.ts';
+import type { Capture, LedgerRow } from '../core/accounting/ledger-row.ts';
 import { toDollars } from '../lib/money.ts';
 import { toPrintable } from './printable.ts';
 

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LedgerRow } from '../core/ledger-row.ts';
+import type { LedgerRow } from '../core/accounting/ledger-row.ts';
 import type { LedgerFilter, LedgerStore } from '../core/store/ledger.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { readWaiting } from '../ledger/waiting.ts';

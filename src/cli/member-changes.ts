@@ -1,6 +1,6 @@
 /** What `postern members` changes of a member: the role, whether there is a way in, and whether there is such a member. */
 
-import type { MemberChange } from '../core/member.ts';
+import type { MemberChange } from '../core/store/members.ts';
 import { UserFault } from '../core/user-fault.ts';
 import type { OpenConfiguration } from '../serve/configuration.ts';
 import type { CommandContext } from './command.ts';

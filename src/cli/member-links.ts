@@ -1,8 +1,8 @@
 /** Links of `postern members`: with one somebody becomes a member, or sets another password. */
 
 import { createLinks, type MadeLink } from '../admin/access/links.ts';
-import { foldEmail, type MemberMeans, memberMeans } from '../core/member.ts';
 import type { Snapshot } from '../core/snapshot.ts';
+import { foldEmail, type MemberMeans, memberMeans } from '../core/store/members.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { OpenConfiguration } from '../serve/configuration.ts';

@@ -1,7 +1,7 @@
 /** What the actions of `postern members` have in common: whom they are about, and who the audit log says did it. */
 
-import { foldEmail, type StoredMember } from '../core/member.ts';
 import { type Role, roles } from '../core/role.ts';
+import { foldEmail, type StoredMember } from '../core/store/members.ts';
 import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import type { CommandContext } from './command.ts';

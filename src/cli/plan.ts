@@ -3,8 +3,8 @@
 import { describeCaps } from '../config/elements/caps.ts';
 import { describeKeyTerms } from '../config/elements/key/terms.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
+import type { Price } from '../core/accounting/price.ts';
 import { operations } from '../core/operation.ts';
-import type { Price } from '../core/price.ts';
 import type { Model, ServerSettings, SocketSettings, Timeouts, Upstream } from '../core/snapshot.ts';
 import { toDollars } from '../lib/money.ts';
 import { fromBytes, fromMilliseconds } from '../lib/quantities.ts';

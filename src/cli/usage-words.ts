@@ -1,7 +1,7 @@
 /** Usage as text: a table for people, CSV and JSON for what reads it on. */
 
+import { addSums, noSums } from '../core/accounting/usage-sums.ts';
 import type { UsageGroup, UsageLine, UsageSums } from '../core/store/ledger.ts';
-import { addSums, noSums } from '../core/usage-sums.ts';
 import { toCsvText } from '../lib/csv.ts';
 import { toDollars } from '../lib/money.ts';
 import { toPrintable } from './printable.ts';

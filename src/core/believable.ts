@@ -1,7 +1,7 @@
 /** Which of an upstream's counts are plausible, held against our own estimate: a lower one may be right, an impossible one is dropped. */
 
+import type { Usage } from './accounting/usage.ts';
 import type { Exchange } from './exchange.ts';
-import type { Usage } from './usage.ts';
 
 /** No text has tokens that are longer on average, as JSON has it. */
 const mostBytesPerToken = 16;

@@ -1,16 +1,16 @@
 /** One client request and everything known about it. One shape: every field is assigned in the constructor. */
 
-import type { Captured } from './captured.ts';
+import type { Captured } from './accounting/captured.ts';
+import type { RowOutcome, TryRecord } from './accounting/ledger-row.ts';
+import type { Asking, Bill } from './accounting/price.ts';
+import type { Usage, Written } from './accounting/usage.ts';
 import type { ErrorCode } from './errors.ts';
 import type { KeyRecord } from './key.ts';
-import type { RowOutcome, TryRecord } from './ledger-row.ts';
 import type { Listening } from './outcome.ts';
-import type { Asking, Bill } from './price.ts';
 import type { Room } from './room.ts';
 import type { Route } from './route.ts';
 import type { Snapshot, Target } from './snapshot.ts';
 import type { RerankShape } from './translation.ts';
-import type { Usage, Written } from './usage.ts';
 
 export class Exchange {
   /** Made by Postern: keys the log, and goes upstream as `x-request-id`. */

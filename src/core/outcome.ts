@@ -1,12 +1,12 @@
 /** One call to one target, and the ways it can end. */
 
 import type { Buffer } from 'node:buffer';
+import type { Usage } from './accounting/usage.ts';
 import type { CallBody } from './call-body.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Offer } from './family.ts';
 import type { Timeouts, Upstream } from './snapshot.ts';
 import type { Translated } from './translation.ts';
-import type { Usage } from './usage.ts';
 
 /** Something that is done for a client, and is stopped when that one leaves. */
 export interface ClientWork {

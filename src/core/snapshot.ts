@@ -3,13 +3,13 @@
 import type { BlockList } from 'node:net';
 import type { AddressRule } from '../lib/address-rule.ts';
 import type { Json } from '../lib/json-text.ts';
+import type { Durability } from './accounting/ledger-row.ts';
+import type { Price } from './accounting/price.ts';
 import type { HeaderList } from './answer-headers.ts';
 import type { Caps } from './caps.ts';
 import type { Family, Offer, Options, Signer } from './family.ts';
 import type { KeyRecord, Project } from './key.ts';
-import type { Durability } from './ledger-row.ts';
 import type { Label, Operation } from './operation.ts';
-import type { Price } from './price.ts';
 import type { Role } from './role.ts';
 import type { ScoreScale, TargetScores } from './scores.ts';
 import type { RerankShape, TokenIds, Unsupported } from './translation.ts';

@@ -3,9 +3,9 @@
 import type { Buffer } from 'node:buffer';
 import type { JsonFields } from '../lib/json-scan.ts';
 import type { Json, JsonObject } from '../lib/json-text.ts';
+import type { Usage } from './accounting/usage.ts';
 import { GatewayError } from './errors.ts';
 import type { TargetScores } from './scores.ts';
-import type { Usage } from './usage.ts';
 
 /** What an operator has set of a family's own, by name, defaults included; `base64` is the upstream's setting of that name. */
 export type Options = Readonly<Record<string, string>>;

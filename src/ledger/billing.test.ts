@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { TryRecord } from '../core/accounting/ledger-row.ts';
+import type { Asking, Bill, Price } from '../core/accounting/price.ts';
+import type { Usage } from '../core/accounting/usage.ts';
 import { Exchange } from '../core/exchange.ts';
-import type { TryRecord } from '../core/ledger-row.ts';
 import type { Operation } from '../core/operation.ts';
-import type { Asking, Bill, Price } from '../core/price.ts';
 import type { Route } from '../core/route.ts';
 import type { Snapshot, Target } from '../core/snapshot.ts';
-import type { Usage } from '../core/usage.ts';
 import { mostNanos } from '../lib/money.ts';
 import { bill, worstCostNanos } from './billing.ts';
 

@@ -1,8 +1,8 @@
 /** What an exchange costs: at most, before it is sent, and in truth, as the upstream counted it. Whole nano-dollars throughout. */
 
+import type { Asking, Bill, Price } from '../core/accounting/price.ts';
 import { believableIn } from '../core/believable.ts';
 import type { Exchange } from '../core/exchange.ts';
-import type { Asking, Bill, Price } from '../core/price.ts';
 import { mostNanos } from '../lib/money.ts';
 
 /** Of a plain answer: JSON around the text, and the text. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Captured, mostKeptBytes } from '../core/captured.ts';
+import { Captured, mostKeptBytes } from '../core/accounting/captured.ts';
 import { captureOf } from './capture.ts';
 
 type Wanted = Parameters<typeof captureOf>[0];

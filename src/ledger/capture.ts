@@ -1,9 +1,9 @@
 /** What the ledger keeps of bodies, where an operator switched that on for a key: beginnings, with what is secret taken out. */
 
 import type { Buffer } from 'node:buffer';
-import { type Captured, mostKeptBytes } from '../core/captured.ts';
+import { type Captured, mostKeptBytes } from '../core/accounting/captured.ts';
+import type { Capture } from '../core/accounting/ledger-row.ts';
 import type { Exchange } from '../core/exchange.ts';
-import type { Capture } from '../core/ledger-row.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { plainSpellings } from '../lib/secret-spellings.ts';
 import { type Hidden, redact, toFieldPattern, withoutEscapes } from './redaction.ts';

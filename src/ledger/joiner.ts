@@ -1,6 +1,6 @@
 /** Joins intents with settlements, in the order of the journal, and makes rows of those that never met. */
 
-import type { IntentRecord, LedgerRow } from '../core/ledger-row.ts';
+import type { IntentRecord, LedgerRow } from '../core/accounting/ledger-row.ts';
 import type { ImportedRow } from '../core/store/ledger.ts';
 import { type FramePlace, type JournalLine, parseLine } from './journal-records.ts';
 

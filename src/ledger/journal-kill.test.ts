@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { outcomes, readThrough } from '../../test/support/journal-lines.ts';
-import { durabilities } from '../core/ledger-row.ts';
+import { durabilities } from '../core/accounting/ledger-row.ts';
 import { systemClock } from '../lib/clock.ts';
 import { lockFile } from '../store/sqlite/file-lock.ts';
 import { createJournalReader } from './journal-reader.ts';

@@ -1,6 +1,6 @@
 /** The lines of a journal: those of exchanges, and those by which the journal speaks of itself. */
 
-import type { IntentRecord, SettlementRecord } from '../core/ledger-row.ts';
+import type { IntentRecord, SettlementRecord } from '../core/accounting/ledger-row.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 
 /** Where a frame was written, or should have been. */

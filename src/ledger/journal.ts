@@ -1,7 +1,7 @@
 /** The journal of one process: what is appended within one turn of the event loop is one frame, written at once. */
 
 import { Buffer } from 'node:buffer';
-import type { Durability } from '../core/ledger-row.ts';
+import type { Durability } from '../core/accounting/ledger-row.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../lib/clock.ts';
 import { EndRoom } from './end-room.ts';

@@ -1,8 +1,8 @@
 /** The ledger as the pipeline sees it: lines of exchanges for the journal. */
 
+import type { Ledger } from '../core/accounting/ledger.ts';
+import type { Reservation } from '../core/accounting/spending.ts';
 import type { Exchange } from '../core/exchange.ts';
-import type { Ledger } from '../core/ledger.ts';
-import type { Reservation } from '../core/spending.ts';
 import type { Clock } from '../lib/clock.ts';
 import { captureOf, withoutBodies } from './capture.ts';
 import type { Journal } from './journal.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { IntentRecord, SettlementRecord } from '../core/accounting/ledger-row.ts';
+import type { Reservation } from '../core/accounting/spending.ts';
 import { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
-import type { IntentRecord, SettlementRecord } from '../core/ledger-row.ts';
 import type { Route } from '../core/route.ts';
 import type { Snapshot, Target } from '../core/snapshot.ts';
-import type { Reservation } from '../core/spending.ts';
 import { RowWriter } from './row.ts';
 
 const route = { path: '/v1/embeddings', operation: 'embeddings', label: 'openai' } as Route;

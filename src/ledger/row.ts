@@ -1,12 +1,12 @@
 /** Writes the lines of an exchange for the journal: by hand, and from pieces that are kept, as it is done twice for each request. */
 
+import type { Capture, RowOutcome } from '../core/accounting/ledger-row.ts';
+import type { Reservation } from '../core/accounting/spending.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
-import type { Capture, RowOutcome } from '../core/ledger-row.ts';
 import { upstreamNameOf } from '../core/model-name.ts';
 import type { Route } from '../core/route.ts';
 import type { Target } from '../core/snapshot.ts';
-import type { Reservation } from '../core/spending.ts';
 import { QuotedTexts, toNumber, toTenths, toTenthsText } from '../lib/json-pieces.ts';
 
 /** Where a pattern is configured, clients choose the name of the model; the store keeps no more of it either. */

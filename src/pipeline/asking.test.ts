@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Asking } from '../core/accounting/price.ts';
 import type { Candidate } from '../core/dispatch.ts';
 import type { Offer } from '../core/family.ts';
-import type { Asking } from '../core/price.ts';
 import type { Route } from '../core/route.ts';
 import type { Target } from '../core/snapshot.ts';
 import { type Json, JsonNumber } from '../lib/json-text.ts';

@@ -1,8 +1,8 @@
 /** What a request asks for, as far as its body tells beforehand: items, and what they may count. See docs/prices.md. */
 
 import { Buffer } from 'node:buffer';
+import type { Asking } from '../core/accounting/price.ts';
 import type { Candidate, Course } from '../core/dispatch.ts';
-import type { Asking } from '../core/price.ts';
 import type { Route } from '../core/route.ts';
 import { countItems, type ItemCount } from '../lib/json-items.ts';
 import type { JsonField } from '../lib/json-scan.ts';

@@ -1,6 +1,7 @@
 /** Asks one target after another until an answer may pass to the client. The client has seen nothing yet. */
 
 import { performance } from 'node:perf_hooks';
+import type { Denial } from '../core/accounting/spending.ts';
 import { noCaps } from '../core/caps.ts';
 import { type Dispatcher, isTurn, Tried, type Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
@@ -9,7 +10,6 @@ import type { SigningGround } from '../core/family.ts';
 import type { Answer, CallEnd, Failure, Listening, Outcome, Transport } from '../core/outcome.ts';
 import type { RoomKeeper } from '../core/room.ts';
 import type { Target } from '../core/snapshot.ts';
-import type { Denial } from '../core/spending.ts';
 import type { Translation } from '../core/translation.ts';
 import { fullJitterMs } from '../lib/back-off.ts';
 import type { Clock } from '../lib/clock.ts';

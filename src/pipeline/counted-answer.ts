@@ -1,8 +1,8 @@
 /** A stream whose count was asked for by the gateway: the event that holds nothing else is read here, and left out for the client. */
 
 import { Buffer } from 'node:buffer';
+import type { Usage } from '../core/accounting/usage.ts';
 import type { Answer, Failure } from '../core/outcome.ts';
-import type { Usage } from '../core/usage.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import { codingsOf } from './decoding.ts';

@@ -1,10 +1,10 @@
 /** What the client gets when nobody has a good answer: an upstream's own error, the newest failure, or the reason why nobody was asked. */
 
+import type { Denial } from '../core/accounting/spending.ts';
 import type { NoTurn, Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer, Failure } from '../core/outcome.ts';
-import type { Denial } from '../core/spending.ts';
 import { discard } from './discard.ts';
 import type { Verdict } from './verdict.ts';
 

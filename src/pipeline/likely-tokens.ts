@@ -1,7 +1,7 @@
 /** How many tokens a text likely has that was only seen in part. */
 
 import { Buffer } from 'node:buffer';
-import type { Written } from '../core/usage.ts';
+import type { Written } from '../core/accounting/usage.ts';
 import { countTokens } from '../lib/token-count.ts';
 import { vocabularyOf } from '../lib/token-ids.ts';
 

@@ -2,17 +2,17 @@
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
+import { Captured } from '../core/accounting/captured.ts';
+import type { Ledger } from '../core/accounting/ledger.ts';
+import type { Reservation, Spending } from '../core/accounting/spending.ts';
 import { wholeBodyBytes } from '../core/call-body.ts';
-import { Captured } from '../core/captured.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
-import type { Ledger } from '../core/ledger.ts';
 import type { Answer } from '../core/outcome.ts';
 import type { Route } from '../core/route.ts';
 import { scoringOf } from '../core/scores.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
-import type { Reservation, Spending } from '../core/spending.ts';
 import type { Translated } from '../core/translation.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';

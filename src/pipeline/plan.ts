@@ -1,6 +1,7 @@
 /** Works out who may serve an exchange, and writes the call to each. Pure: no clock, no I/O. */
 
 import { Buffer } from 'node:buffer';
+import type { Reservation } from '../core/accounting/spending.ts';
 import { type CallBody, withSpan } from '../core/call-body.ts';
 import type { Candidate, Course, Turn } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
@@ -11,7 +12,6 @@ import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Route } from '../core/route.ts';
 import { needsScoring, type RawAsked } from '../core/scores.ts';
 import { type Model, offerKey, type ResolvedModel, type Target } from '../core/snapshot.ts';
-import type { Reservation } from '../core/spending.ts';
 import { type RerankShape, rerankShapes, type Translation } from '../core/translation.ts';
 import { upstreamHeaders } from './headers.ts';
 import { duplicate, modelNameOf, type Question } from './question.ts';

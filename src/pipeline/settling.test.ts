@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Reservation } from '../core/accounting/spending.ts';
 import { GatewayError } from '../core/errors.ts';
 import { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Answer } from '../core/outcome.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import type { Reservation } from '../core/spending.ts';
 import { Settling } from './settling.ts';
 import type { UsageObserver } from './usage.ts';
 

@@ -1,13 +1,13 @@
 /** The end of an exchange: what it used is settled and written down, once, before its client sees the end. */
 
+import type { Ledger } from '../core/accounting/ledger.ts';
+import type { RowOutcome } from '../core/accounting/ledger-row.ts';
+import type { Beginning, Reservation } from '../core/accounting/spending.ts';
+import type { Usage, Written } from '../core/accounting/usage.ts';
 import { believableIn } from '../core/believable.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
-import type { Ledger } from '../core/ledger.ts';
-import type { RowOutcome } from '../core/ledger-row.ts';
 import type { Answer } from '../core/outcome.ts';
-import type { Beginning, Reservation } from '../core/spending.ts';
-import type { Usage, Written } from '../core/usage.ts';
 import { likelyTokens } from './likely-tokens.ts';
 import type { UsageObserver } from './usage.ts';
 

@@ -1,7 +1,7 @@
 /** Finds an upstream's own count in what is kept of an answer, without reading what lies between. */
 
 import { Buffer } from 'node:buffer';
-import type { Usage } from '../core/usage.ts';
+import type { Usage } from '../core/accounting/usage.ts';
 import { compileWatchedKeys, scanJson, scanJsonHead } from '../lib/json-scan.ts';
 import type { Excerpt } from './excerpt.ts';
 

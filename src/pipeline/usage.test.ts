@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import type { Usage } from '../core/usage.ts';
+import type { Usage } from '../core/accounting/usage.ts';
 import { createUsageObserver } from './usage.ts';
 
 const json = 'application/json';

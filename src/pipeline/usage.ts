@@ -10,7 +10,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib';
-import type { Usage, Written } from '../core/usage.ts';
+import type { Usage, Written } from '../core/accounting/usage.ts';
 import { Excerpt } from './excerpt.ts';
 import { readEventUsage, readJsonUsage } from './usage-reader.ts';
 import { createTextReader, type TextReader } from './written-text.ts';

@@ -1,9 +1,9 @@
 /** An answer that is searched chunk by chunk as it passes, and is cut where something begins that no client may see. */
 
 import { Buffer } from 'node:buffer';
+import type { Usage } from '../core/accounting/usage.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer, Failure } from '../core/outcome.ts';
-import type { Usage } from '../core/usage.ts';
 import type { NeedleSearch } from '../lib/needle-search.ts';
 import { PassingAnswer } from './passing-answer.ts';
 import { toLatin1 } from './secret-search.ts';

@@ -1,7 +1,7 @@
 /** Looks at the text of completions as they pass, whole or in events, without reading what stands around it. */
 
 import { Buffer } from 'node:buffer';
-import type { Written } from '../core/usage.ts';
+import type { Written } from '../core/accounting/usage.ts';
 import { EventStream } from '../lib/event-stream.ts';
 
 const textKey = Buffer.from('"text"');

@@ -1,6 +1,6 @@
 /** Looks prices up in the table that comes with Postern, and knows of a price whether it came from there. */
 
-import type { Price } from '../core/price.ts';
+import type { Price } from '../core/accounting/price.ts';
 import { parseDollars } from '../lib/money.ts';
 import { type PriceList, priceTable, type WrittenPrice } from './table.ts';
 

@@ -1,7 +1,7 @@
 /** The money of budgets in a database. */
 
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { shareAheadNanos } from '../core/budget-share.ts';
+import { shareAheadNanos } from '../core/accounting/budget-share.ts';
 import { type AccountState, type BudgetAccount, type BudgetBank, lostAfterMs } from '../core/store/budgets.ts';
 import type { Clock } from '../lib/clock.ts';
 import { inParts } from './ledger/ledger-insert.ts';

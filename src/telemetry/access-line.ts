@@ -1,8 +1,8 @@
 /** The access line of a request, from an allow-list of fields: nothing of its text, headers, query or credential can be in it. */
 
+import type { TryRecord } from '../core/accounting/ledger-row.ts';
+import type { Usage } from '../core/accounting/usage.ts';
 import type { Exchange } from '../core/exchange.ts';
-import type { TryRecord } from '../core/ledger-row.ts';
-import type { Usage } from '../core/usage.ts';
 import { QuotedTexts, toNumber, toTenths, toTenthsText } from '../lib/json-pieces.ts';
 
 /** As pino numbers them. */

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LedgerRow } from '../../src/core/ledger-row.ts';
+import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
 import { createImporter } from '../../src/ledger/importer.ts';
 import { createOrphanClaims } from '../../src/ledger/orphans.ts';
 import { systemClock } from '../../src/lib/clock.ts';

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LedgerRow } from '../../src/core/ledger-row.ts';
+import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
 import type { Store } from '../../src/core/store/store.ts';
 import { createSecret } from '../../src/lib/key-secret.ts';
 import { nanosPerDollar } from '../../src/lib/money.ts';

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LedgerRow } from '../../src/core/ledger-row.ts';
+import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
 import { toDollars } from '../../src/lib/money.ts';
 import { startFakeUpstream } from '../support/fake-upstream.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LedgerRow } from '../../src/core/ledger-row.ts';
+import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
 import type { Store } from '../../src/core/store/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import type { Capture } from '../../src/core/ledger-row.ts';
+import type { Capture } from '../../src/core/accounting/ledger-row.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { type Script, startFakeUpstream } from '../support/fake-upstream.ts';

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { Agent, request as httpRequest } from 'node:http';
 import { type TestContext, test } from 'node:test';
+import type { Bill } from '../../src/core/accounting/price.ts';
 import { Exchange } from '../../src/core/exchange.ts';
-import type { Bill } from '../../src/core/price.ts';
 import { routes } from '../../src/routes/index.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics/metrics.ts';
 import { toExposition } from '../../src/telemetry/metrics/reading.ts';

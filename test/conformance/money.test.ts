@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LedgerRow } from '../../src/core/ledger-row.ts';
+import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
 import { assertError } from '../support/error-answer.ts';
 import { type FakeUpstream, type Script, startFakeUpstream } from '../support/fake-upstream.ts';
 import { type Rig, startRig, testKey } from '../support/rig.ts';

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Ledger } from '../../src/core/accounting/ledger.ts';
 import { GatewayError } from '../../src/core/errors.ts';
 import type { Exchange } from '../../src/core/exchange.ts';
-import type { Ledger } from '../../src/core/ledger.ts';
 import { assertError } from '../support/error-answer.ts';
 import { type FakeUpstream, type Script, startFakeUpstream } from '../support/fake-upstream.ts';
 import { toRequestBytes } from '../support/raw-client.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import type { NewMember, StoredMember } from '../../src/core/member.ts';
+import type { NewMember, StoredMember } from '../../src/core/store/members.ts';
 import type { Store } from '../../src/core/store/store.ts';
 import { digestOf } from '../../src/lib/key-secret.ts';
 import { createFakeClock } from './fake-clock.ts';

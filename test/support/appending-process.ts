@@ -1,7 +1,7 @@
 /** A program that appends exchanges to a journal until it is killed, and says on its output what it was promised: `i ID` and `s ID`. */
 
 import { writeSync } from 'node:fs';
-import type { Durability } from '../../src/core/ledger-row.ts';
+import type { Durability } from '../../src/core/accounting/ledger-row.ts';
 import { createJournal } from '../../src/ledger/journal.ts';
 import { claimSlot } from '../../src/ledger/journal-slot.ts';
 import { systemClock } from '../../src/lib/clock.ts';

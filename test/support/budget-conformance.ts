@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
 import type { HolderKind } from '../../src/core/caps.ts';
-import type { LedgerRow } from '../../src/core/ledger-row.ts';
 import type { BudgetAccount } from '../../src/core/store/budgets.ts';
 import type { Store } from '../../src/core/store/store.ts';
 import type { Clock } from '../../src/lib/clock.ts';

@@ -1,6 +1,6 @@
 /** Lines of a journal as the ledger writes them, for tests of the journal itself, and all that a reader makes of them. */
 
-import type { LedgerRow } from '../../src/core/ledger-row.ts';
+import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
 import type { ImportedRow, JournalPosition } from '../../src/core/store/ledger.ts';
 import type { JournalReader } from '../../src/ledger/journal-reader.ts';
 

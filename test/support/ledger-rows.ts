@@ -1,6 +1,6 @@
 /** Makes rows of the ledger: one by one as a test wants them, or many that are spread as those of a real gateway. */
 
-import type { LedgerRow } from '../../src/core/ledger-row.ts';
+import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
 import type { ImportedRow } from '../../src/core/store/ledger.ts';
 
 let made = 0;

@@ -1,6 +1,6 @@
 /** A bank of budgets in memory: the rules of the real one in their shortest form, with switches for what can go wrong. */
 
-import { shareAheadNanos } from '../../src/core/budget-share.ts';
+import { shareAheadNanos } from '../../src/core/accounting/budget-share.ts';
 import type { BudgetAccount, BudgetBank } from '../../src/core/store/budgets.ts';
 
 interface Lease {

@@ -1,8 +1,8 @@
 /** Which member somebody is whom an identity provider vouches for, and whether there is to be one. */
 
-import { foldEmail, type StoredMember } from '../../core/member.ts';
 import type { Role } from '../../core/role.ts';
 import type { OidcSettings } from '../../core/snapshot.ts';
+import { foldEmail, type StoredMember } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
 import { Problem } from '../problem.ts';
 import type { OidcPerson } from './oidc.ts';

@@ -1,6 +1,6 @@
 /** Attempts to sign in, or to prove who one is, that failed, by whichever way, in the audit log. */
 
-import type { SessionMethod } from '../../core/member.ts';
+import type { SessionMethod } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Problem } from '../problem.ts';

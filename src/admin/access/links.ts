@@ -1,8 +1,8 @@
 /** Links that are handed to people: the secret stands behind the `#`, so that no server and no log ever sees it. */
 
 import { randomBytes } from 'node:crypto';
-import type { InvitationStore, MemberMeans, StoredInvitation } from '../../core/member.ts';
 import type { Role } from '../../core/role.ts';
+import type { InvitationStore, MemberMeans, StoredInvitation } from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { digestOf } from '../../lib/key-secret.ts';
 

@@ -4,7 +4,7 @@ import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server';
-import type { StoredMember } from '../../core/member.ts';
+import type { StoredMember } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Problem } from '../problem.ts';

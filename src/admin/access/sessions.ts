@@ -1,7 +1,7 @@
 /** Sessions: opened with a new secret at each sign-in, found by their cookie, and over when they are not used or too old. */
 
 import { hash, randomBytes } from 'node:crypto';
-import type { SessionMethod, StoredMember, StoredSession } from '../../core/member.ts';
+import type { SessionMethod, StoredMember, StoredSession } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { digestOf } from '../../lib/key-secret.ts';

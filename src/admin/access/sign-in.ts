@@ -1,6 +1,6 @@
 /** Signing in by e-mail address and password: the same time and the same words whoever it is, and an entry in the audit log. */
 
-import { foldEmail } from '../../core/member.ts';
+import { foldEmail } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
 import { actorNamed, actorOf, type MemberCaller } from '../caller.ts';
 import type { FailedSignIns } from './failed-sign-ins.ts';

@@ -1,6 +1,6 @@
 /** Slows down whoever guesses: by account, counted in the store for all nodes, and by address, in memory. */
 
-import type { AttemptStore } from '../../core/member.ts';
+import type { AttemptStore } from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { digestOf } from '../../lib/key-secret.ts';
 import { toNetwork } from '../../lib/network-of.ts';

@@ -1,7 +1,7 @@
 /** Members and sessions as the API shows them. */
 
 import type * as z from 'zod';
-import type { StoredMember } from '../../core/member.ts';
+import type { StoredMember } from '../../core/store/members.ts';
 import type { AdminContext } from '../context.ts';
 import { toInstant } from '../shapes/common.ts';
 import type * as shapes from './contract/session.ts';

@@ -1,10 +1,10 @@
 /** How far the budgets of a key or a project have come, what was spent on each day, and where that leads. */
 
 import type * as z from 'zod';
-import { toAccount } from '../../core/budget-account.ts';
+import { toAccount } from '../../core/accounting/budget-account.ts';
+import { addSums, noSums } from '../../core/accounting/usage-sums.ts';
 import type { Budget, Holder } from '../../core/caps.ts';
 import type { LedgerFilter, UsageSums } from '../../core/store/ledger.ts';
-import { addSums, noSums } from '../../core/usage-sums.ts';
 import { toDollars } from '../../lib/money.ts';
 import type { AdminContext } from '../context.ts';
 import { toInstant } from '../shapes/common.ts';

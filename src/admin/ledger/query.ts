@@ -1,7 +1,7 @@
 /** From a query to rows of the ledger: pages by filter, or by how an ID begins; and a row as it goes over the wire. */
 
 import type * as z from 'zod';
-import type { LedgerRow } from '../../core/ledger-row.ts';
+import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
 import type { LedgerFilter, LedgerPage, LedgerStore } from '../../core/store/ledger.ts';
 import { toDollars } from '../../lib/money.ts';
 import { toInstant } from '../shapes/common.ts';

@@ -1,6 +1,6 @@
 /** Hands on the ledger's new rows as they are imported: one look at the store a second however many watch, and none while nobody does. */
 
-import type { LedgerRow } from '../../core/ledger-row.ts';
+import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
 import type { Log } from '../../core/log.ts';
 import type { LedgerFilter, LedgerStore } from '../../core/store/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';

@@ -1,6 +1,6 @@
 /** What a target costs, and who says so. */
 
-import type { Price } from '../../core/price.ts';
+import type { Price } from '../../core/accounting/price.ts';
 import type { ElementDocument } from '../../core/resource-desk.ts';
 import type { Target } from '../../core/snapshot.ts';
 import { toDollars } from '../../lib/money.ts';

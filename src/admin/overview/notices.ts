@@ -1,7 +1,7 @@
 /** What an operator may want to look at, each with the place to act on it, the worst first. */
 
 import type * as z from 'zod';
-import { toAccount } from '../../core/budget-account.ts';
+import { toAccount } from '../../core/accounting/budget-account.ts';
 import { type Holder, holderKinds } from '../../core/caps.ts';
 import type { UsageSums } from '../../core/store/ledger.ts';
 import type { AdminContext } from '../context.ts';

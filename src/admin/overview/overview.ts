@@ -1,9 +1,9 @@
 /** Answers what happened in a stretch of time, from the sums of the ledger, and from its rows where the stretch is short. */
 
 import type * as z from 'zod';
-import { type LedgerRow, rowOutcomes } from '../../core/ledger-row.ts';
+import { type LedgerRow, rowOutcomes } from '../../core/accounting/ledger-row.ts';
+import { addSums, noSums } from '../../core/accounting/usage-sums.ts';
 import type { LedgerFilter, LedgerStore, UsageSums } from '../../core/store/ledger.ts';
-import { addSums, noSums } from '../../core/usage-sums.ts';
 import { toDollars } from '../../lib/money.ts';
 import { toInstant } from '../shapes/common.ts';
 import type { overview, overviewBucket, overviewQuery, overviewSums } from './contract/overview.ts';

@@ -1,6 +1,6 @@
 /** Rows as the lines that sums come in, for stretches that are too short for sums. */
 
-import type { LedgerRow, RowOutcome } from '../../core/ledger-row.ts';
+import type { LedgerRow, RowOutcome } from '../../core/accounting/ledger-row.ts';
 import type { UsageSums } from '../../core/store/ledger.ts';
 import type { Breakdown } from './contract/overview.ts';
 

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { budgetOf, holderOf } from '../../../test/support/budget-nodes.ts';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
-import { toAccount } from '../../core/budget-account.ts';
+import { toAccount } from '../../core/accounting/budget-account.ts';
 import type { AlertWebhook } from '../../core/snapshot.ts';
 import { createBudgetAlerts } from './alerts.ts';
 

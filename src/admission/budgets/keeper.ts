@@ -1,6 +1,6 @@
 /** Keeps budgets at a node: takes from every one that applies, all or nothing, mostly from what was drawn before. */
 
-import { toAccount } from '../../core/budget-account.ts';
+import { toAccount } from '../../core/accounting/budget-account.ts';
 import type { Budget, BudgetPeriod, Holder, HolderKind } from '../../core/caps.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';

@@ -1,6 +1,6 @@
 /** What this process holds of one account: the money it drew, who waits for more, and when money that is not needed goes back. */
 
-import { shareAheadNanos } from '../../core/budget-share.ts';
+import { shareAheadNanos } from '../../core/accounting/budget-share.ts';
 import type { Budget, BudgetPeriod } from '../../core/caps.ts';
 import type { GatewayError } from '../../core/errors.ts';
 import type { AccountState, BudgetAccount, BudgetBank } from '../../core/store/budgets.ts';

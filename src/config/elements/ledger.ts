@@ -1,7 +1,7 @@
 /** The section `ledger`: what is kept of requests, where, and for how long. */
 
 import type * as z from 'zod';
-import { durabilities } from '../../core/ledger-row.ts';
+import { durabilities } from '../../core/accounting/ledger-row.ts';
 import type { LedgerSettings } from '../../core/snapshot.ts';
 import { atStart, duration, filePath, is, list, mapping, oneOf, text } from './fields.ts';
 

@@ -1,6 +1,6 @@
 /** The ledger in the store: what is asked of it, what it answers, and its port. */
 
-import type { Capture, LedgerRow, RowOutcome } from '../ledger-row.ts';
+import type { Capture, LedgerRow, RowOutcome } from '../accounting/ledger-row.ts';
 import type { Operation } from '../operation.ts';
 
 /** Up to where a journal is in the store. */

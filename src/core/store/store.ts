@@ -1,12 +1,12 @@
 /** All ports of a store in one; which database answers is the store's own business. */
 
-import type { AttemptStore, InvitationStore, MemberStore, PasskeyStore, SessionStore, TokenStore } from '../member.ts';
 import type { AuditStore } from './audit.ts';
 import type { BudgetBank } from './budgets.ts';
 import type { ChangeFeed } from './changes.ts';
 import type { HealthStore } from './health.ts';
 import type { KeyStore } from './keys.ts';
 import type { LedgerStore } from './ledger.ts';
+import type { AttemptStore, InvitationStore, MemberStore, PasskeyStore, SessionStore, TokenStore } from './members.ts';
 import type { ResourceStore } from './resources.ts';
 import type { SettingStore } from './settings.ts';
 

@@ -1,7 +1,7 @@
 /** Completions of what chat answers, whole or as a stream of chunks. */
 
+import type { Usage } from '../../core/accounting/usage.ts';
 import type { Asked, StreamReader, WireAnswer } from '../../core/translation.ts';
-import type { Usage } from '../../core/usage.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../lib/json-text.ts';
 import {
   chatHead,

@@ -1,7 +1,7 @@
 /** Completions in OpenAI's own shape, for upstreams that lack a part of it. What they can do passes as it came. */
 
+import type { Usage } from '../../core/accounting/usage.ts';
 import { type StreamReader, type Translation, Unfit } from '../../core/translation.ts';
-import type { Usage } from '../../core/usage.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, JsonNumbers, type JsonObject } from '../../lib/json-text.ts';
 import { finishReasonIn } from './chat-answers.ts';
 import { ChoiceProgress } from './choice-progress.ts';

@@ -1,8 +1,8 @@
 /** Reranking between the shape that Cohere and Jina share and any other: documents, calls of a size that fits, results in order. */
 
+import type { Usage } from '../../core/accounting/usage.ts';
 import { countsCharacters } from '../../core/believable.ts';
 import { type Asked, type Translation, Unfit, type WireAnswer, type WireRequest } from '../../core/translation.ts';
-import type { Usage } from '../../core/usage.ts';
 import { type Json, JsonNumber, type JsonObject } from '../../lib/json-text.ts';
 import { estimateTokens } from '../../lib/token-ids.ts';
 import { isTurnOver, nextTurn } from '../../lib/turns.ts';

@@ -1,7 +1,7 @@
 /** Rows of the ledger as the table has them, and as everyone else does; and what an ID says of the time. */
 
 import type { SQLInputValue } from 'node:sqlite';
-import type { LedgerRow, RowOutcome, TryRecord } from '../../core/ledger-row.ts';
+import type { LedgerRow, RowOutcome, TryRecord } from '../../core/accounting/ledger-row.ts';
 import type { Label, Operation } from '../../core/operation.ts';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
 import type { LedgerTable } from '../schema.ts';

@@ -1,8 +1,8 @@
 /** What was used, added up from the sums by day and, where days are too coarse, by hour. */
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { addSums } from '../../core/accounting/usage-sums.ts';
 import type { LedgerFilter, UsageGroup, UsageLine, UsageSums } from '../../core/store/ledger.ts';
-import { addSums } from '../../core/usage-sums.ts';
 import type { Schema } from '../schema.ts';
 import { compareTexts } from './ledger-insert.ts';
 import { dayMs, hourMs, sumColumns, toConditions } from './ledger-rows.ts';

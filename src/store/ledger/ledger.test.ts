@@ -8,7 +8,7 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { describeLedgerStore } from '../../../test/support/ledger-conformance.ts';
 import { imported, spreadRows } from '../../../test/support/ledger-rows.ts';
 import { tamper } from '../../../test/support/tampering.ts';
-import type { LedgerRow } from '../../core/ledger-row.ts';
+import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
 import type { ImportedRow } from '../../core/store/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { openStore } from '../open-store.ts';

@@ -1,7 +1,7 @@
 /** How often somebody tried to sign in, in a database, so that all nodes count together. */
 
 import type { Kysely } from 'kysely';
-import type { AttemptStore } from '../../core/member.ts';
+import type { AttemptStore } from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Schema } from '../schema.ts';
 

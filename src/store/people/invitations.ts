@@ -8,7 +8,7 @@ import {
   type MemberMeans,
   memberMeans,
   type StoredInvitation,
-} from '../../core/member.ts';
+} from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
 import type { Recorder, Trace } from '../recording.ts';

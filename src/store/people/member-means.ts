@@ -1,7 +1,7 @@
 /** Ends a member's API tokens and passkeys, each with its entry in the audit log. */
 
 import type { Selectable, Transaction } from 'kysely';
-import { type MemberMeans, memberMeans } from '../../core/member.ts';
+import { type MemberMeans, memberMeans } from '../../core/store/members.ts';
 import type { Trace } from '../recording.ts';
 import type { PasskeyTable, Schema, TokenTable } from '../schema.ts';
 

@@ -1,9 +1,9 @@
 /** Members as rows and rows as members; and the turn that whoever changes who may what has to take. */
 
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import type { MemberChange, NewMember, StoredMember } from '../../core/member.ts';
-import { foldEmail } from '../../core/member.ts';
 import { type Role, roles } from '../../core/role.ts';
+import type { MemberChange, NewMember, StoredMember } from '../../core/store/members.ts';
+import { foldEmail } from '../../core/store/members.ts';
 import type { MemberTable, Schema } from '../schema.ts';
 import { oneOf } from '../stored-json.ts';
 

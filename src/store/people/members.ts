@@ -1,7 +1,7 @@
 /** Members of the console in a database. */
 
 import type { Kysely, Transaction } from 'kysely';
-import { foldEmail, isMember, type MemberStore } from '../../core/member.ts';
+import { foldEmail, isMember, type MemberStore } from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
 import type { Recorder, Trace } from '../recording.ts';

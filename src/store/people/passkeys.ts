@@ -1,7 +1,7 @@
 /** Passkeys in a database: public keys, so nothing here is a secret. */
 
 import type { Kysely, Selectable } from 'kysely';
-import type { PasskeyStore, StoredPasskey } from '../../core/member.ts';
+import type { PasskeyStore, StoredPasskey } from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Recorder } from '../recording.ts';
 import type { PasskeyTable, Schema } from '../schema.ts';

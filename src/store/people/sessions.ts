@@ -1,7 +1,7 @@
 /** Who is signed in, in a database: found by the digest of what the cookie holds. */
 
 import type { Kysely, Selectable } from 'kysely';
-import { type SessionStore, type StoredSession, sessionMethods } from '../../core/member.ts';
+import { type SessionStore, type StoredSession, sessionMethods } from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
 import type { Schema, SessionTable } from '../schema.ts';

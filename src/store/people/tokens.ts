@@ -1,7 +1,7 @@
 /** API tokens in a database: found by their digest alone. */
 
 import type { Kysely, Selectable } from 'kysely';
-import type { StoredToken, TokenStore } from '../../core/member.ts';
+import type { StoredToken, TokenStore } from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
 import type { Recorder } from '../recording.ts';

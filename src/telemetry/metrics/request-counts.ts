@@ -1,8 +1,8 @@
 /** What is counted of requests on one route to one model. Every label comes from the configuration or from a table of ours. */
 
+import { type RowOutcome, rowOutcomes } from '../../core/accounting/ledger-row.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
-import { type RowOutcome, rowOutcomes } from '../../core/ledger-row.ts';
 import type { Counter, Histogram, Registry } from './registry.ts';
 
 const statusClasses = ['none', '1xx', '2xx', '3xx', '4xx', '5xx', 'other'] as const;

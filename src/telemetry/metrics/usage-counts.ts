@@ -1,6 +1,6 @@
 /** What is counted of the usage that one upstream was billed for one model. */
 
-import type { Bill } from '../../core/price.ts';
+import type { Bill } from '../../core/accounting/price.ts';
 import type { Counter, Registry } from './registry.ts';
 
 export class UsageCounts {

@@ -1,6 +1,6 @@
 /** The ledger and the budgets of a store, joined with what an upstream and its clients know. */
 
-import type { LedgerRow, RowOutcome } from '../../../src/core/ledger-row.ts';
+import type { LedgerRow, RowOutcome } from '../../../src/core/accounting/ledger-row.ts';
 import type { AccountState } from '../../../src/core/store/budgets.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { openStore } from '../../../src/store/open-store.ts';

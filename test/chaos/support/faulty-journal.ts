@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Durability, LedgerRow } from '../../../src/core/ledger-row.ts';
+import type { Durability, LedgerRow } from '../../../src/core/accounting/ledger-row.ts';
 import { createJournal } from '../../../src/ledger/journal.ts';
 import { createJournalReader } from '../../../src/ledger/journal-reader.ts';
 import { claimSlot } from '../../../src/ledger/journal-slot.ts';

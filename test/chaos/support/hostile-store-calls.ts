@@ -2,7 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { LedgerRow } from '../../../src/core/ledger-row.ts';
+import type { LedgerRow } from '../../../src/core/accounting/ledger-row.ts';
 import type { BudgetAccount } from '../../../src/core/store/budgets.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { StoreError } from '../../../src/store/store-error.ts';

@@ -1,7 +1,7 @@
 /** Joining by a link: the set-up, an invitation, another password. */
 
 import * as z from 'zod';
-import { invitationKinds } from '../../../core/member.ts';
+import { invitationKinds } from '../../../core/store/members.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { instant } from '../../shapes/common.ts';
 import { email, linkToken, name, password } from './fields.ts';

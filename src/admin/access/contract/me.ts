@@ -1,7 +1,7 @@
 /** What members change about themselves, and where they are signed in. */
 
 import * as z from 'zod';
-import { sessionMethods } from '../../../core/member.ts';
+import { sessionMethods } from '../../../core/store/members.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { idParam, instant } from '../../shapes/common.ts';
 import { name, password } from './fields.ts';

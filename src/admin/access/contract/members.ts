@@ -1,7 +1,7 @@
 /** Members, and those who are invited to be. */
 
 import * as z from 'zod';
-import { memberMeans } from '../../../core/member.ts';
+import { memberMeans } from '../../../core/store/members.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { idParam, instant } from '../../shapes/common.ts';
 import { email, name } from './fields.ts';

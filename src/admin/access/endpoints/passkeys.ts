@@ -1,6 +1,6 @@
 /** A member's own passkeys, and signing in with one. */
 
-import type { StoredMember } from '../../../core/member.ts';
+import type { StoredMember } from '../../../core/store/members.ts';
 import { actorOf } from '../../caller.ts';
 import { type Call, implement, replyWith } from '../../implement.ts';
 import { Problem } from '../../problem.ts';

@@ -1,7 +1,7 @@
 /** What the ledger says of a request, and by what one can look for some. */
 
 import * as z from 'zod';
-import { rowOutcomes } from '../../../core/ledger-row.ts';
+import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { labels, operations } from '../../../core/operation.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, instant, pageOf } from '../../shapes/common.ts';

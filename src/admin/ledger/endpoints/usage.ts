@@ -1,8 +1,8 @@
 /** Who used what, and what it cost, from the sums of the ledger. */
 
 import type * as z from 'zod';
+import { addSums, noSums } from '../../../core/accounting/usage-sums.ts';
 import type { UsageGroup, UsageLine, UsageSums } from '../../../core/store/ledger.ts';
-import { addSums, noSums } from '../../../core/usage-sums.ts';
 import { toCsvText } from '../../../lib/csv.ts';
 import { toDollars } from '../../../lib/money.ts';
 import { implement } from '../../implement.ts';

@@ -1,7 +1,7 @@
 /** The shape of the live stream: one sample of the gateway a second. */
 
 import * as z from 'zod';
-import { rowOutcomes } from '../../../core/ledger-row.ts';
+import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, instant } from '../../shapes/common.ts';
 

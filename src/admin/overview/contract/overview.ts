@@ -1,7 +1,7 @@
 /** The shape of the overview: sums over time and by key, model or upstream, and how long requests took. */
 
 import * as z from 'zod';
-import { rowOutcomes } from '../../../core/ledger-row.ts';
+import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { operations } from '../../../core/operation.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { usageSums } from '../../ledger/contract/usage.ts';

@@ -1,6 +1,6 @@
 /** What happened between two readings of the metrics, as far as the console shows it. */
 
-import { type RowOutcome, rowOutcomes } from '../../../core/ledger-row.ts';
+import { type RowOutcome, rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { type TargetState, targetStates } from '../../../core/target-state.ts';
 import { type Buckets, growth, growthOfBuckets } from './histogram.ts';
 import {

@@ -1,7 +1,7 @@
 /** Prices as operators write them, and which one holds for a target: its own, its model's, the table's, or none. */
 
 import * as z from 'zod';
-import type { Price } from '../../../core/price.ts';
+import type { Price } from '../../../core/accounting/price.ts';
 import type { Upstream } from '../../../core/snapshot.ts';
 import { nanosPerDollar } from '../../../lib/money.ts';
 import { listedPrice } from '../../../prices/listed.ts';

@@ -1,7 +1,7 @@
 /** When budgets begin anew, in UTC, and what the account of one period is called. */
 
-import type { Budget, BudgetPeriod, Holder } from './caps.ts';
-import type { BudgetAccount } from './store/budgets.ts';
+import type { Budget, BudgetPeriod, Holder } from '../caps.ts';
+import type { BudgetAccount } from '../store/budgets.ts';
 
 const dayMs = 86_400_000;
 

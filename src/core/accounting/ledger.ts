@@ -1,6 +1,6 @@
 /** The ledger: for each exchange an intent before anything is sent, and a settlement before the client sees the end. */
 
-import type { Exchange } from './exchange.ts';
+import type { Exchange } from '../exchange.ts';
 import type { Reservation } from './spending.ts';
 
 export interface Ledger {

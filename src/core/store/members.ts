@@ -1,6 +1,6 @@
 /** People who use the console, and all that proves who they are, as the store keeps it. Of secrets only digests come here. */
 
-import type { Role } from './role.ts';
+import type { Role } from '../role.ts';
 
 export interface StoredMember {
   readonly id: string;

@@ -1,11 +1,11 @@
 /** What an exchange may use up, taken beforehand and settled once: the port between the pipeline and those who count. */
 
-import type { Course } from './dispatch.ts';
-import type { GatewayError } from './errors.ts';
-import type { Exchange } from './exchange.ts';
-import type { KeyRecord } from './key.ts';
+import type { Course } from '../dispatch.ts';
+import type { GatewayError } from '../errors.ts';
+import type { Exchange } from '../exchange.ts';
+import type { KeyRecord } from '../key.ts';
+import type { Upstream } from '../snapshot.ts';
 import type { Asking } from './price.ts';
-import type { Upstream } from './snapshot.ts';
 
 /** What was taken for one exchange under every limit and budget that applies. */
 export interface Reservation {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { budgetOf, holderOf } from '../../test/support/budget-nodes.ts';
+import { budgetOf, holderOf } from '../../../test/support/budget-nodes.ts';
+import { budgetPeriods } from '../caps.ts';
 import { toAccount } from './budget-account.ts';
-import { budgetPeriods } from './caps.ts';
 
 const of = (period: (typeof budgetPeriods)[number], at: string) => {
   const { id, startsAtMs, endsAtMs } = toAccount(holderOf([]), budgetOf(1, period), Date.parse(at));

@@ -1,6 +1,6 @@
 /** The sum of several usages. */
 
-import type { UsageSums } from './store/ledger.ts';
+import type { UsageSums } from '../store/ledger.ts';
 
 export const noSums: UsageSums = Object.freeze({
   requests: 0,
