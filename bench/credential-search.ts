@@ -2,8 +2,8 @@
 
 import type { Exchange } from '../src/core/exchange.ts';
 import type { Answer, AnswerSink } from '../src/core/outcome.ts';
-import { NeedleSearch } from '../src/lib/needle-search.ts';
-import { spellingsInSuccesses } from '../src/lib/secret-spellings.ts';
+import { NeedleSearch } from '../src/lib/secrets/needle-search.ts';
+import { spellingsInSuccesses } from '../src/lib/secrets/secret-spellings.ts';
 import { WatchedAnswer } from '../src/pipeline/watched-answer.ts';
 import { type Payload, payloads } from './payloads.ts';
 

@@ -12,7 +12,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { toTable } from '../src/cli/table.ts';
-import { digestOf } from '../src/lib/key-secret.ts';
+import { digestOf } from '../src/lib/secrets/key-secret.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { type Child, createChildren, listeningPort } from './children.ts';
 import { type Growth, keySecret, toGrowthFile } from './growth-file.ts';

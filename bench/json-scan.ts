@@ -1,6 +1,6 @@
 /** What scanning a request body costs beside `JSON.parse`: `node bench/json-scan.ts`, a few seconds. */
 
-import { compileWatchedKeys, scanJson } from '../src/lib/json-scan.ts';
+import { compileWatchedKeys, scanJson } from '../src/lib/json/json-scan.ts';
 import { median } from './measurement.ts';
 import { payloads } from './payloads.ts';
 

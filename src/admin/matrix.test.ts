@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
 import { openAdmin } from '../../test/support/admin.ts';
 import type { StoredMember } from '../core/store/members.ts';
-import { createSecretWith, digestOf, hintOf } from '../lib/key-secret.ts';
+import { createSecretWith, digestOf, hintOf } from '../lib/secrets/key-secret.ts';
 import { createAdminApi } from './api/api.ts';
 import type { Method } from './endpoint.ts';
 import { endpoints } from './endpoints.ts';

@@ -4,8 +4,8 @@ import type { BlockList } from 'node:net';
 import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Operation } from '../core/operation.ts';
-import { includesAddress, toBlockList } from '../lib/address-range.ts';
-import { hasValidChecksum } from '../lib/key-secret.ts';
+import { includesAddress, toBlockList } from '../lib/addresses/address-range.ts';
+import { hasValidChecksum } from '../lib/secrets/key-secret.ts';
 
 type UnauthorizedCode = 'missing_api_key' | 'invalid_api_key' | 'expired_api_key' | 'revoked_api_key';
 

@@ -1,7 +1,7 @@
 /** Sees to it that a fresh installation has a key: one made here, or the one that the environment sets. */
 
 import type { KeyStore, NewKey } from '../core/store/keys.ts';
-import { createSecret, digestOf, hintOf } from '../lib/key-secret.ts';
+import { createSecret, digestOf, hintOf } from '../lib/secrets/key-secret.ts';
 
 export interface FirstKeyDeps {
   readonly store: Pick<KeyStore, 'find' | 'create' | 'createFirst'>;

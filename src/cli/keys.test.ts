@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
 import { commandConfiguration, setUpCommand, userFault } from '../../test/support/command.ts';
 import { noCaps } from '../core/caps.ts';
-import { hasValidChecksum } from '../lib/key-secret.ts';
+import { hasValidChecksum } from '../lib/secrets/key-secret.ts';
 import { openStore } from '../store/open-store.ts';
 import { keys } from './keys.ts';
 

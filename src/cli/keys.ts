@@ -6,7 +6,7 @@ import type { StoredKey } from '../core/store/keys.ts';
 import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { systemClock } from '../lib/clock.ts';
-import { createSecret, digestOf, hintOf } from '../lib/key-secret.ts';
+import { createSecret, digestOf, hintOf } from '../lib/secrets/key-secret.ts';
 import { type OpenConfiguration, openLeniently } from '../serve/configuration.ts';
 import { type Action, actAs } from './actions.ts';
 import type { Command, CommandContext } from './command.ts';

@@ -3,7 +3,7 @@
 import { reaches } from '../core/role.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { systemClock } from '../lib/clock.ts';
-import { createSecretWith, digestOf, hintOf } from '../lib/key-secret.ts';
+import { createSecretWith, digestOf, hintOf } from '../lib/secrets/key-secret.ts';
 import type { OpenConfiguration } from '../serve/configuration.ts';
 import type { CommandContext } from './command.ts';
 import { toExpiry } from './instants.ts';

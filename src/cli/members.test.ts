@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setUpCommand, userFault } from '../../test/support/command.ts';
-import { digestOf } from '../lib/key-secret.ts';
+import { digestOf } from '../lib/secrets/key-secret.ts';
 import { members } from './members.ts';
 
 const made = { email: 'ada@example.com', name: 'Ada \u202e', role: 'owner', passwordHash: 'CANARY' } as const;

@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setUpCommand, userFault } from '../../test/support/command.ts';
-import { digestOf } from '../lib/key-secret.ts';
+import { digestOf } from '../lib/secrets/key-secret.ts';
 import type { Command } from './command.ts';
 import { keys } from './keys.ts';
 import { ledger } from './ledger.ts';

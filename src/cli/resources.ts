@@ -14,7 +14,7 @@ import { hideSecrets } from '../config/store/sealed-fields.ts';
 import { type Resource, type ResourceKind, resourceKinds } from '../core/store/resources.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';
-import type { KeyRing } from '../lib/sealed.ts';
+import type { KeyRing } from '../lib/secrets/sealed.ts';
 import { createReader, type OpenResources, openResources } from '../serve/configuration.ts';
 import { type Action, actAs, FaultsFound } from './actions.ts';
 import type { Command, CommandContext } from './command.ts';

@@ -2,7 +2,7 @@
 
 import { readKeyRing } from '../config/store/secret-key.ts';
 import { UserFault } from '../core/user-fault.ts';
-import { type KeyRing, SecretKeyError } from '../lib/sealed.ts';
+import { type KeyRing, SecretKeyError } from '../lib/secrets/sealed.ts';
 import type { OpenResources } from '../serve/configuration.ts';
 import type { CommandContext } from './command.ts';
 

@@ -10,7 +10,7 @@ import {
 } from '../config/store/sealed-fields.ts';
 import type { Resource } from '../core/store/resources.ts';
 import { UserFault } from '../core/user-fault.ts';
-import type { KeyRing } from '../lib/sealed.ts';
+import type { KeyRing } from '../lib/secrets/sealed.ts';
 import { type OpenResources, openResources } from '../serve/configuration.ts';
 import { type Action, actAs } from './actions.ts';
 import type { Command, CommandContext } from './command.ts';

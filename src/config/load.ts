@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import type { Family } from '../core/family.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Resource } from '../core/store/resources.ts';
-import { type KeyRing, SecretKeyError } from '../lib/sealed.ts';
+import { type KeyRing, SecretKeyError } from '../lib/secrets/sealed.ts';
 import { inTurns } from '../lib/turns.ts';
 import { compiling } from './elements/compile.ts';
 import { judgingDocument } from './elements/document.ts';

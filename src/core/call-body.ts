@@ -1,7 +1,7 @@
 /** The body of a call: bytes in one piece where they are few, and else whatever pieces they were put together of, without a copy. */
 
 import { Buffer } from 'node:buffer';
-import { replaceSpan } from '../lib/json-scan.ts';
+import { replaceSpan } from '../lib/json/json-scan.ts';
 
 /** A longer body is sent in slices, and whoever sends it knows nothing of it any more once it was sent. */
 export const wholeBodyBytes = 256 * 1024;

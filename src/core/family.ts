@@ -1,7 +1,7 @@
 /** A kind of upstream: facts and small functions. What it offers, under which label, at which path. */
 
 import type { Buffer } from 'node:buffer';
-import type { AddressRule } from '../lib/address-rule.ts';
+import type { AddressRule } from '../lib/addresses/address-rule.ts';
 import type { Label, Operation } from './operation.ts';
 import type { OfferedScores } from './scores.ts';
 import type { ErrorDialect, Options, Translation } from './translation.ts';

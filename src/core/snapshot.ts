@@ -1,8 +1,8 @@
 /** The whole configuration, compiled and frozen. It is swapped, never edited. */
 
 import type { BlockList } from 'node:net';
-import type { AddressRule } from '../lib/address-rule.ts';
-import type { Json } from '../lib/json-text.ts';
+import type { AddressRule } from '../lib/addresses/address-rule.ts';
+import type { Json } from '../lib/json/json-text.ts';
 import type { Durability } from './accounting/ledger-row.ts';
 import type { Price } from './accounting/price.ts';
 import type { HeaderList } from './answer-headers.ts';

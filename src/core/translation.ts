@@ -1,8 +1,8 @@
 /** What lies between a client's wire format and an upstream's: how a request is asked there, and how its answer is read. */
 
 import type { Buffer } from 'node:buffer';
-import type { JsonFields } from '../lib/json-scan.ts';
-import type { Json, JsonObject } from '../lib/json-text.ts';
+import type { JsonFields } from '../lib/json/json-scan.ts';
+import type { Json, JsonObject } from '../lib/json/json-text.ts';
 import type { Usage } from './accounting/usage.ts';
 import { GatewayError } from './errors.ts';
 import type { TargetScores } from './scores.ts';

@@ -2,7 +2,7 @@
 
 import { bearer, defineFamily } from '../core/family.ts';
 import { Unfit } from '../core/translation.ts';
-import type { Json } from '../lib/json-text.ts';
+import type { Json } from '../lib/json/json-text.ts';
 import { azureCategories, categoriesOf } from './dialects/moderation-categories.ts';
 import { type Finding, translateModerations } from './dialects/moderations.ts';
 import { countIn, listIn, objectIn } from './dialects/reading.ts';

@@ -1,7 +1,7 @@
 /** Azure OpenAI: OpenAI's shapes, where the model is a deployment and the path depends on the version. */
 
 import { bearer } from '../core/family.ts';
-import type { Json } from '../lib/json-text.ts';
+import type { Json } from '../lib/json/json-text.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
 import { at } from './dialects/reading.ts';
 

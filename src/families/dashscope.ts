@@ -1,7 +1,7 @@
 /** Alibaba's DashScope: OpenAI's shapes in its compatible mode, and reranking in its own. */
 
 import type { Translation } from '../core/translation.ts';
-import type { Json } from '../lib/json-text.ts';
+import type { Json } from '../lib/json/json-text.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
 import { itemsInACall } from './dialects/options.ts';
 import { at, countIn, listIn, objectIn, textIn } from './dialects/reading.ts';

@@ -3,7 +3,7 @@
 import { GatewayError } from '../core/errors.ts';
 import { bearer, defineFamily } from '../core/family.ts';
 import { Unfit } from '../core/translation.ts';
-import { isJsonList, type Json, JsonNumbers, numberOf } from '../lib/json-text.ts';
+import { isJsonList, type Json, JsonNumbers, numberOf } from '../lib/json/json-text.ts';
 import { turnIfOver } from '../lib/turns.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
 import { createLabelJudge, labelOptions } from './dialects/label-moderations.ts';

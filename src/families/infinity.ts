@@ -1,7 +1,7 @@
 /** Infinity: OpenAI's embeddings, a reranker and classifiers, without a version in its paths. */
 
 import { bearer, defineFamily, type Options } from '../core/family.ts';
-import { isJsonObject } from '../lib/json-text.ts';
+import { isJsonObject } from '../lib/json/json-text.ts';
 import { createLabelJudge, labelOptions } from './dialects/label-moderations.ts';
 import { listAt, operationsFor } from './dialects/model-lists.ts';
 import { type ModerationDialect, translateModerations } from './dialects/moderations.ts';

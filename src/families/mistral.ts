@@ -4,7 +4,7 @@ import { bearer, defineFamily } from '../core/family.ts';
 import type { Operation } from '../core/operation.ts';
 import type { Asked } from '../core/translation.ts';
 import { isMapping } from '../lib/is-mapping.ts';
-import type { Json, JsonObject } from '../lib/json-text.ts';
+import type { Json, JsonObject } from '../lib/json/json-text.ts';
 import type { ChatFacts } from './bridges/chat-parameters.ts';
 import { bridgesOver } from './bridges/index.ts';
 import { ChatStream, readChatCompletion } from './dialects/chat-completions.ts';

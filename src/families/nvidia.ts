@@ -1,6 +1,6 @@
 /** NVIDIA NIM: OpenAI's embeddings with the side of a search that a text is on, and ranking in its own shape. */
 
-import type { Json } from '../lib/json-text.ts';
+import type { Json } from '../lib/json/json-text.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
 import { openaiModelList } from './dialects/model-lists.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';

@@ -1,7 +1,7 @@
 /** vLLM: OpenAI's shapes with the model's own token IDs, and a reranker that always gives its documents back. */
 
 import type { Asked, Translation } from '../core/translation.ts';
-import { isJsonList, isJsonObject, type Json } from '../lib/json-text.ts';
+import { isJsonList, isJsonObject, type Json } from '../lib/json/json-text.ts';
 import { openaiModelList } from './dialects/model-lists.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
 import { type StandardRerankFacts, standardRerank } from './dialects/standard-rerank.ts';

@@ -2,8 +2,8 @@
 
 import { bearer, defineFamily } from '../core/family.ts';
 import type { Glance } from '../core/translation.ts';
-import { kindBits } from '../lib/json-scan.ts';
-import type { Json } from '../lib/json-text.ts';
+import { kindBits } from '../lib/json/json-scan.ts';
+import type { Json } from '../lib/json/json-text.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
 import { readOpenaiEmbeddings } from './dialects/openai-embeddings.ts';
 import { type RerankDialect, translateRerank } from './dialects/rerank.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { connect } from '../../test/support/raw-connection.ts';
-import { toBlockList } from '../lib/address-range.ts';
+import { toBlockList } from '../lib/addresses/address-range.ts';
 import { createAddressCap } from './address-cap.ts';
 
 async function open(t: TestContext, maxConnectionsPerAddress: number | undefined, proxies: readonly string[] = []) {

@@ -2,8 +2,8 @@
 
 import type { BlockList, Socket } from 'node:net';
 import type { ServerSettings } from '../core/snapshot.ts';
-import { includesAddress } from '../lib/address-range.ts';
-import { toNetwork } from '../lib/network-of.ts';
+import { includesAddress } from '../lib/addresses/address-range.ts';
+import { toNetwork } from '../lib/addresses/network-of.ts';
 
 type CapSettings = Pick<ServerSettings, 'maxConnectionsPerAddress' | 'trustedProxies'>;
 

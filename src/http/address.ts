@@ -1,7 +1,7 @@
 /** Tells a client's address: the peer's, or what proxies that the operator named say it is. */
 
 import { type BlockList, isIP } from 'node:net';
-import { includesAddress } from '../lib/address-range.ts';
+import { includesAddress } from '../lib/addresses/address-range.ts';
 
 /**
  * Reads X-Forwarded-For from the right, as long as each hop is one that the operator trusts. Whoever comes by a socket of this

@@ -5,7 +5,7 @@ import { type Captured, mostKeptBytes } from '../core/accounting/captured.ts';
 import type { Capture } from '../core/accounting/ledger-row.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import { plainSpellings } from '../lib/secret-spellings.ts';
+import { plainSpellings } from '../lib/secrets/secret-spellings.ts';
 import { type Hidden, redact, toFieldPattern, withoutEscapes } from './redaction.ts';
 
 const isText = /^(?:text\/|application\/(?:[^;\s]+\+)?(?:json|x-ndjson|jsonl|xml)(?:;|\s|$))/i;

@@ -7,7 +7,7 @@ import type { KeyRecord } from '../core/key.ts';
 import { upstreamNameOf } from '../core/model-name.ts';
 import type { Route } from '../core/route.ts';
 import type { Target } from '../core/snapshot.ts';
-import { QuotedTexts, toNumber, toTenths, toTenthsText } from '../lib/json-pieces.ts';
+import { QuotedTexts, toNumber, toTenths, toTenthsText } from '../lib/json/json-pieces.ts';
 
 /** Where a pattern is configured, clients choose the name of the model; the store keeps no more of it either. */
 const longestModel = 256;

@@ -5,7 +5,7 @@ import type { Candidate } from '../core/dispatch.ts';
 import type { Offer } from '../core/family.ts';
 import type { Route } from '../core/route.ts';
 import type { Target } from '../core/snapshot.ts';
-import { type Json, JsonNumber } from '../lib/json-text.ts';
+import { type Json, JsonNumber } from '../lib/json/json-text.ts';
 import { routes } from '../routes/index.ts';
 import { askingOf } from './asking.ts';
 import { compileQuestionReader } from './question.ts';

@@ -4,9 +4,9 @@ import { Buffer } from 'node:buffer';
 import type { Asking } from '../core/accounting/price.ts';
 import type { Candidate, Course } from '../core/dispatch.ts';
 import type { Route } from '../core/route.ts';
-import { countItems, type ItemCount } from '../lib/json-items.ts';
-import type { JsonField } from '../lib/json-scan.ts';
-import { numberOf } from '../lib/json-text.ts';
+import { countItems, type ItemCount } from '../lib/json/json-items.ts';
+import type { JsonField } from '../lib/json/json-scan.ts';
+import { numberOf } from '../lib/json/json-text.ts';
 import { atOnce, inTurns } from '../lib/turns.ts';
 import type { Question } from './question.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import type { Candidate } from '../core/dispatch.ts';
-import { compileWatchedKeys, scanJson, scanJsonInTurns } from '../lib/json-scan.ts';
+import { compileWatchedKeys, scanJson, scanJsonInTurns } from '../lib/json/json-scan.ts';
 import type { ErrorReader } from './foreign-error.ts';
 import { type Plan, translationFor } from './plan.ts';
 

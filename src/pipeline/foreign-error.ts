@@ -14,7 +14,7 @@ import {
   type JsonObject,
   parseJson,
   writeJson,
-} from '../lib/json-text.ts';
+} from '../lib/json/json-text.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import { heldBytes } from './held-answer.ts';
 import { WholeMadeAnswer, withoutBodyHeaders } from './made-answer.ts';

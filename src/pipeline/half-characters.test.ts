@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { compileWatchedKeys, scanJson } from '../lib/json-scan.ts';
+import { compileWatchedKeys, scanJson } from '../lib/json/json-scan.ts';
 import { findHalf, halfCharacterIn } from './half-characters.ts';
 
 const at = (text: string): number | undefined => findHalf(Buffer.from(text));

@@ -16,7 +16,7 @@ import {
   scanJsonInTurns,
   textOf,
   type WatchedKeys,
-} from '../lib/json-scan.ts';
+} from '../lib/json/json-scan.ts';
 
 export interface Question {
   readonly body: Buffer;

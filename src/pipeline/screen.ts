@@ -4,7 +4,7 @@ import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer, Failure } from '../core/outcome.ts';
-import type { NeedleSearch } from '../lib/needle-search.ts';
+import type { NeedleSearch } from '../lib/secrets/needle-search.ts';
 import { codingsOf, decode } from './decoding.ts';
 import { HeldAnswer } from './held-answer.ts';
 import { repeats, repeatsInTurns, type SecretSearch, toLatin1 } from './secret-search.ts';

@@ -4,9 +4,9 @@ import { Buffer } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Turn } from '../core/dispatch.ts';
 import type { Credential } from '../core/snapshot.ts';
-import { NeedleSearch } from '../lib/needle-search.ts';
-import { shortestSecretBytes, spellingsInErrors, spellingsInSuccesses } from '../lib/secret-spellings.ts';
-import { layersOf } from '../lib/unescape.ts';
+import { NeedleSearch } from '../lib/secrets/needle-search.ts';
+import { shortestSecretBytes, spellingsInErrors, spellingsInSuccesses } from '../lib/secrets/secret-spellings.ts';
+import { layersOf } from '../lib/secrets/unescape.ts';
 
 /** Undoing a layer of more than this takes a turn of its own. */
 const oneTurnBytes = 512 * 1024;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client, Source } from '../../test/support/answer-source.ts';
 import { type StreamReader, Unfit } from '../core/translation.ts';
-import { isJsonObject, type Json } from '../lib/json-text.ts';
+import { isJsonObject, type Json } from '../lib/json/json-text.ts';
 import { SecretSearch } from './secret-search.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 

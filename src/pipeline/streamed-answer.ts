@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import type { Answer, AnswerSink, Failure } from '../core/outcome.ts';
 import { type StreamReader, type Translated, Unfit } from '../core/translation.ts';
 import { EventStream, EventStreamError, type StreamEvent } from '../lib/event-stream.ts';
-import { isJsonObject, type Json, JsonTextError, parseJson, writeJson } from '../lib/json-text.ts';
+import { isJsonObject, type Json, JsonTextError, parseJson, writeJson } from '../lib/json/json-text.ts';
 import { traceOf } from '../lib/thrown.ts';
 import { streamErrorInOurWords } from './foreign-error.ts';
 import { withoutBodyHeaders } from './made-answer.ts';

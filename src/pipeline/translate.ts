@@ -9,7 +9,7 @@ import type { RoomKeeper } from '../core/room.ts';
 import type { Target } from '../core/snapshot.ts';
 import { Asked, type Translation } from '../core/translation.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isJsonObject, type Json, type JsonObject, JsonTooMuch, parseJsonInTurns } from '../lib/json-text.ts';
+import { isJsonObject, type Json, type JsonObject, JsonTooMuch, parseJsonInTurns } from '../lib/json/json-text.ts';
 import { AnswerRoom } from './answer-room.ts';
 import { listIn } from './asking.ts';
 import { nameAt, type Plan, writeBodilessCall } from './plan.ts';

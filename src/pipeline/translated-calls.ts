@@ -14,9 +14,9 @@ import {
   Unfit,
   type WireAnswer,
 } from '../core/translation.ts';
-import { type Json, writeJsonInTurns } from '../lib/json-text.ts';
+import { toUrlOrigin } from '../lib/addresses/socket-origin.ts';
+import { type Json, writeJsonInTurns } from '../lib/json/json-text.ts';
 import { headerValue } from '../lib/raw-headers.ts';
-import { toUrlOrigin } from '../lib/socket-origin.ts';
 import type { AnswerRoom } from './answer-room.ts';
 import { codingsOf } from './decoding.ts';
 import { retryAfterIn } from './foreign-error.ts';

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { type CallBody, lengthOf, withSpan } from '../core/call-body.ts';
 import type { Call } from '../core/outcome.ts';
 import type { Target } from '../core/snapshot.ts';
-import { compileWatchedKeys, scanJson } from '../lib/json-scan.ts';
+import { compileWatchedKeys, scanJson } from '../lib/json/json-scan.ts';
 import { nameAt, type Plan } from './plan.ts';
 import type { Question } from './question.ts';
 

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { Usage } from '../core/accounting/usage.ts';
-import { compileWatchedKeys, scanJson, scanJsonHead } from '../lib/json-scan.ts';
+import { compileWatchedKeys, scanJson, scanJsonHead } from '../lib/json/json-scan.ts';
 import type { Excerpt } from './excerpt.ts';
 
 /** Where counts stand: OpenAI and most others, then Cohere and SiliconFlow. */

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Client, Source } from '../../test/support/answer-source.ts';
 import type { Exchange } from '../core/exchange.ts';
-import { NeedleSearch } from '../lib/needle-search.ts';
-import { spellingsInErrors, spellingsInSuccesses } from '../lib/secret-spellings.ts';
+import { NeedleSearch } from '../lib/secrets/needle-search.ts';
+import { spellingsInErrors, spellingsInSuccesses } from '../lib/secrets/secret-spellings.ts';
 import { WatchedAnswer } from './watched-answer.ts';
 
 const secret = 'sk-"Qz7x"/Vw3k\\Jp9m+Ht2c==Rb6nXy8dFg4s';

@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import type { Usage } from '../core/accounting/usage.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer, Failure } from '../core/outcome.ts';
-import type { NeedleSearch } from '../lib/needle-search.ts';
+import type { NeedleSearch } from '../lib/secrets/needle-search.ts';
 import { PassingAnswer } from './passing-answer.ts';
 import { toLatin1 } from './secret-search.ts';
 

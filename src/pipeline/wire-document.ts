@@ -2,7 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import { Unfit } from '../core/translation.ts';
-import { type Json, JsonTextError, parseJsonInTurns } from '../lib/json-text.ts';
+import { type Json, JsonTextError, parseJsonInTurns } from '../lib/json/json-text.ts';
 
 /** What is none is told in words. */
 export async function toDocument(bytes: Buffer): Promise<Json | Unfit> {

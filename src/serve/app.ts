@@ -23,7 +23,7 @@ import type { TargetState } from '../core/target-state.ts';
 import { createEdge } from '../http/edge.ts';
 import { createListener, type Listening } from '../http/listener.ts';
 import type { Clock } from '../lib/clock.ts';
-import { digestOf } from '../lib/key-secret.ts';
+import { digestOf } from '../lib/secrets/key-secret.ts';
 import { inTurns } from '../lib/turns.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
 import { routes } from '../routes/index.ts';

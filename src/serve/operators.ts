@@ -6,7 +6,7 @@ import type { LoadedConfiguration } from '../config/load.ts';
 import type { Log } from '../core/log.ts';
 import type { ConsoleSettings } from '../core/snapshot.ts';
 import { UserFault } from '../core/user-fault.ts';
-import { includesAddress } from '../lib/address-range.ts';
+import { includesAddress } from '../lib/addresses/address-range.ts';
 import { systemClock } from '../lib/clock.ts';
 import { codeOf, traceOf } from '../lib/thrown.ts';
 import type { MetricName } from '../telemetry/metrics/definitions.ts';

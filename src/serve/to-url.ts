@@ -3,7 +3,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Listening } from '../http/listener.ts';
-import { toSocketOrigin } from '../lib/socket-origin.ts';
+import { toSocketOrigin } from '../lib/addresses/socket-origin.ts';
 
 export function toUrl(scheme: string, { address, family, port }: AddressInfo): string {
   return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;

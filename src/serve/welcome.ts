@@ -2,7 +2,7 @@
 
 import type { Operation } from '../core/operation.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import { isSocketUrl, socketHost, toSocketUrl } from '../lib/socket-origin.ts';
+import { isSocketUrl, socketHost, toSocketUrl } from '../lib/addresses/socket-origin.ts';
 
 interface Sample {
   readonly operation: Operation;

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { newKey } from '../../test/support/keys.ts';
 import { describeStore } from '../../test/support/store-conformance.ts';
-import { createSecret, digestOf, hintOf } from '../lib/key-secret.ts';
+import { createSecret, digestOf, hintOf } from '../lib/secrets/key-secret.ts';
 import { openStore } from './open-store.ts';
 
 const url = 'sqlite:data/postern.db';

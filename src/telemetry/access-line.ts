@@ -3,7 +3,7 @@
 import type { TryRecord } from '../core/accounting/ledger-row.ts';
 import type { Usage } from '../core/accounting/usage.ts';
 import type { Exchange } from '../core/exchange.ts';
-import { QuotedTexts, toNumber, toTenths, toTenthsText } from '../lib/json-pieces.ts';
+import { QuotedTexts, toNumber, toTenths, toTenthsText } from '../lib/json/json-pieces.ts';
 
 /** As pino numbers them. */
 const infoLevel = 30;

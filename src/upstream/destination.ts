@@ -1,6 +1,6 @@
 /** Where the connections to an origin lead, and what the service there is called. */
 
-import { socketHost, socketOf } from '../lib/socket-origin.ts';
+import { socketHost, socketOf } from '../lib/addresses/socket-origin.ts';
 import { type Place, toPlace } from '../wire/connect.ts';
 
 interface Destination {

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { localhostCertificate, localhostKey } from '../../test/support/localhost-certificate.ts';
 import { callThrough } from '../../test/support/pool-call.ts';
 import { toUpstream } from '../../test/support/upstream.ts';
-import { createAddressRule } from '../lib/address-rule.ts';
+import { createAddressRule } from '../lib/addresses/address-rule.ts';
 import { toFailure } from './failures.ts';
 import { createPools } from './pools.ts';
 import { createProxyRule } from './proxy-rule.ts';

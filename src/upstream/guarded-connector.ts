@@ -3,7 +3,7 @@
 import { lookup as lookUp } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import type { AddressRule } from '../lib/address-rule.ts';
+import type { AddressRule } from '../lib/addresses/address-rule.ts';
 import {
   type Connector,
   openPlain,

@@ -17,7 +17,7 @@ import { localhostCertificate, localhostKey } from '../../test/support/localhost
 import { toUpstream, type UpstreamParts } from '../../test/support/upstream.ts';
 import { defineFamily } from '../core/family.ts';
 import openai from '../families/openai.ts';
-import { createAddressRule } from '../lib/address-rule.ts';
+import { createAddressRule } from '../lib/addresses/address-rule.ts';
 import { createProbe } from './probe.ts';
 
 const secret = 'sk-test-0123456789';

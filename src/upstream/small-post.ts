@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { SigningTools } from '../core/family.ts';
-import type { AddressRule } from '../lib/address-rule.ts';
+import type { AddressRule } from '../lib/addresses/address-rule.ts';
 import { exchange } from '../wire/exchange.ts';
 import { OriginPools } from '../wire/origin-pools.ts';
 import { Wheel } from '../wire/wheel.ts';

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createSecret } from '../../src/lib/key-secret.ts';
+import { createSecret } from '../../src/lib/secrets/key-secret.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
 import { runPostern } from '../support/postern-command.ts';

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import type { NewMember, StoredMember } from '../../src/core/store/members.ts';
 import type { Store } from '../../src/core/store/store.ts';
-import { digestOf } from '../../src/lib/key-secret.ts';
+import { digestOf } from '../../src/lib/secrets/key-secret.ts';
 import { createFakeClock } from './fake-clock.ts';
 import { hostileTexts } from './hostile-texts.ts';
 import type { OpenStore } from './store-writes.ts';

@@ -9,7 +9,7 @@ import { type Command, toConfigPath } from '../../src/cli/command.ts';
 import type { KeyRecord } from '../../src/core/key.ts';
 import type { Store } from '../../src/core/store/store.ts';
 import { families } from '../../src/families/index.ts';
-import { digestOf } from '../../src/lib/key-secret.ts';
+import { digestOf } from '../../src/lib/secrets/key-secret.ts';
 import { openStore } from '../../src/store/open-store.ts';
 
 export const commandConfiguration = {

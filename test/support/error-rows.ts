@@ -2,7 +2,7 @@
 
 import type { TestContext } from 'node:test';
 import type { ErrorCode } from '../../src/core/errors.ts';
-import { digestOf } from '../../src/lib/key-secret.ts';
+import { digestOf } from '../../src/lib/secrets/key-secret.ts';
 import { type FakeUpstream, type Script, startFakeUpstream } from './fake-upstream.ts';
 import type { HeaderField } from './http-message.ts';
 import { type RawResponse, send, toRequestBytes } from './raw-client.ts';

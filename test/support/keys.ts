@@ -3,7 +3,7 @@
 import { noCaps } from '../../src/core/caps.ts';
 import type { KeyRecord } from '../../src/core/key.ts';
 import type { NewKey } from '../../src/core/store/keys.ts';
-import { createSecret, digestOf, hintOf } from '../../src/lib/key-secret.ts';
+import { createSecret, digestOf, hintOf } from '../../src/lib/secrets/key-secret.ts';
 
 export function toKeyRecord(parts: Partial<KeyRecord> = {}): KeyRecord {
   return {

@@ -13,7 +13,7 @@ import {
   scanJsonInTurns,
   textOf,
   type WatchedKeys,
-} from '../../src/lib/json-scan.ts';
+} from '../../src/lib/json/json-scan.ts';
 import {
   changeToken,
   frequentKeys,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { TargetState } from '../../src/core/target-state.ts';
-import { createSecret } from '../../src/lib/key-secret.ts';
+import { createSecret } from '../../src/lib/secrets/key-secret.ts';
 import { describeAccess } from './access-conformance.ts';
 import { createFakeClock } from './fake-clock.ts';
 import { hostileTexts, toStored } from './hostile-texts.ts';

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { noCaps } from '../../src/core/caps.ts';
 import type { Store } from '../../src/core/store/store.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { digestOf } from '../../src/lib/key-secret.ts';
+import { digestOf } from '../../src/lib/secrets/key-secret.ts';
 import { createFakeClock } from './fake-clock.ts';
 import { hostileTexts, toStored } from './hostile-texts.ts';
 import { newKey } from './keys.ts';

@@ -3,7 +3,7 @@
 import { lowerOf } from '../../core/role.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { digestOf, isSecretWith } from '../../lib/key-secret.ts';
+import { digestOf, isSecretWith } from '../../lib/secrets/key-secret.ts';
 import { type Caller, nobody } from '../caller.ts';
 import { createFailedSignIns, type FailedSignIns } from './failed-sign-ins.ts';
 import { createLinks, type Links } from './links.ts';

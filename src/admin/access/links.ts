@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { Role } from '../../core/role.ts';
 import type { InvitationStore, MemberMeans, StoredInvitation } from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { digestOf } from '../../lib/key-secret.ts';
+import { digestOf } from '../../lib/secrets/key-secret.ts';
 
 export interface MadeLink {
   readonly link: string;

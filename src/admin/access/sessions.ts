@@ -4,7 +4,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { SessionMethod, StoredMember, StoredSession } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { digestOf } from '../../lib/key-secret.ts';
+import { digestOf } from '../../lib/secrets/key-secret.ts';
 import { Problem } from '../problem.ts';
 import { readCookie, toClearingCookie, toCookie } from './cookie.ts';
 

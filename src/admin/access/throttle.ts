@@ -1,9 +1,9 @@
 /** Slows down whoever guesses: by account, counted in the store for all nodes, and by address, in memory. */
 
 import type { AttemptStore } from '../../core/store/members.ts';
+import { toNetwork } from '../../lib/addresses/network-of.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { digestOf } from '../../lib/key-secret.ts';
-import { toNetwork } from '../../lib/network-of.ts';
+import { digestOf } from '../../lib/secrets/key-secret.ts';
 import { Problem } from '../problem.ts';
 
 export interface Throttle {

@@ -1,7 +1,7 @@
 /** Who may hold a connection to the operators' listener: idle ones make room for others, and metrics and probes always find some. */
 
 import type { Socket } from 'node:net';
-import { toNetwork } from '../../lib/network-of.ts';
+import { toNetwork } from '../../lib/addresses/network-of.ts';
 
 export interface SeatLimits {
   /** In all, beside the reserved ones. */

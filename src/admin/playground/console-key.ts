@@ -2,7 +2,7 @@
 
 import type { StoredKey } from '../../core/store/keys.ts';
 import type { Store } from '../../core/store/store.ts';
-import { createSecret, digestOf, hintOf } from '../../lib/key-secret.ts';
+import { createSecret, digestOf, hintOf } from '../../lib/secrets/key-secret.ts';
 
 const purposeName = 'postern.console';
 const purpose = 'playground';

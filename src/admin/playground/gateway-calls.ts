@@ -1,8 +1,8 @@
 /** Calls the gateway through its own front door, as a client would: the same key check, limits, ledger and headers. */
 
 import { createSecureContext } from 'node:tls';
+import { isSocketUrl, socketHost, socketOf, toSocketOrigin, toSocketUrl } from '../../lib/addresses/socket-origin.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
-import { isSocketUrl, socketHost, socketOf, toSocketOrigin, toSocketUrl } from '../../lib/socket-origin.ts';
 import { codeOf } from '../../lib/thrown.ts';
 import { ClientPool } from '../../wire/client-pool.ts';
 import { createDirectConnector, TlsClient, toPlace } from '../../wire/connect.ts';

@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 import type { AlertSettings } from '../../core/snapshot.ts';
-import type { AddressRule } from '../../lib/address-rule.ts';
+import type { AddressRule } from '../../lib/addresses/address-rule.ts';
 import { is, list, mapping, text } from './fields.ts';
 
 const webhook = mapping({

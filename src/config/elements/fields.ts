@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { operations } from '../../core/operation.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import { rerankShapes } from '../../core/translation.ts';
-import { toAddressRange } from '../../lib/address-range.ts';
+import { toAddressRange } from '../../lib/addresses/address-range.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { parseDollars, toDollars } from '../../lib/money.ts';
 import {

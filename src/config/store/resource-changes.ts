@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { ResourceKind } from '../../core/store/resources.ts';
-import type { KeyRing } from '../../lib/sealed.ts';
+import type { KeyRing } from '../../lib/secrets/sealed.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
 import { type Fault, toPathText } from '../read/faults.ts';
 import type { Element } from './resources.ts';

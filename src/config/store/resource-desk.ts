@@ -13,7 +13,7 @@ import type {
 } from '../../core/resource-desk.ts';
 import type { Resource, ResourceKind } from '../../core/store/resources.ts';
 import type { Store } from '../../core/store/store.ts';
-import { type KeyRing, SecretKeyError } from '../../lib/sealed.ts';
+import { type KeyRing, SecretKeyError } from '../../lib/secrets/sealed.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
 import type { Fault } from '../read/faults.ts';
 import type { DeclaredElement } from './declared.ts';

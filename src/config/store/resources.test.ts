@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { createDirectory, sampleFamilies } from '../../../test/support/configuration.ts';
 import { toResource } from '../../../test/support/memory-resources.ts';
 import type { Resource } from '../../core/store/resources.ts';
-import { parseKeyRing } from '../../lib/sealed.ts';
+import { parseKeyRing } from '../../lib/secrets/sealed.ts';
 import { type LoadOptions, loadConfiguration } from '../load.ts';
 import { sealDocument } from './sealed-fields.ts';
 

@@ -1,7 +1,7 @@
 /** What is configured in the store, beside the file: elements of the same lists, each with a place of its own. */
 
 import type { Resource } from '../../core/store/resources.ts';
-import type { KeyRing } from '../../lib/sealed.ts';
+import type { KeyRing } from '../../lib/secrets/sealed.ts';
 import { createFaultList, type Fault, type FaultList, type Path, type Position } from '../read/faults.ts';
 import type { Source } from '../read/source.ts';
 import { openDocument, type ResourceDocument, type ResourceName } from './sealed-fields.ts';

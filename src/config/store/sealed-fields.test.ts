@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { parseKeyRing } from '../../lib/sealed.ts';
+import { parseKeyRing } from '../../lib/secrets/sealed.ts';
 import { hideSecrets, openDocument, sealDocument, sealsOf } from './sealed-fields.ts';
 
 const ring = parseKeyRing(randomBytes(32).toString('hex'));

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import type { ResourceKind } from '../../core/store/resources.ts';
-import { type KeyRing, sealedUnder } from '../../lib/sealed.ts';
+import { type KeyRing, sealedUnder } from '../../lib/secrets/sealed.ts';
 import { schemaAt } from '../elements/schema-lookup.ts';
 import type { Path } from '../read/faults.ts';
 import { toPathText } from '../read/faults.ts';

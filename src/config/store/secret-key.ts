@@ -3,7 +3,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { link, open, readFile, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { createKeyRing, type KeyRing, parseKeys, SecretKeyError } from '../../lib/sealed.ts';
+import { createKeyRing, type KeyRing, parseKeys, SecretKeyError } from '../../lib/secrets/sealed.ts';
 import { codeOf, reasonOf } from '../../lib/thrown.ts';
 import { readText } from '../read/side-files.ts';
 import type { Environment } from '../read/substitute.ts';

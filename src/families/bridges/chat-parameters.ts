@@ -1,7 +1,7 @@
 /** What goes to chat beside the messages: parameters as they are, under another name, or not at all. */
 
 import type { Asked } from '../../core/translation.ts';
-import { type Json, type JsonObject, numberOf } from '../../lib/json-text.ts';
+import { type Json, type JsonObject, numberOf } from '../../lib/json/json-text.ts';
 import { asksForNothing, choicesEach } from '../dialects/completions.ts';
 import { hints } from '../dialects/hints.ts';
 

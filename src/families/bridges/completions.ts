@@ -1,7 +1,7 @@
 /** Completions by way of chat: the prompt is the one message of a conversation, and the answer is its continuation. */
 
 import type { Asked, Translation } from '../../core/translation.ts';
-import { JsonNumber, type JsonObject } from '../../lib/json-text.ts';
+import { JsonNumber, type JsonObject } from '../../lib/json/json-text.ts';
 import { ChatStream, readChatCompletion } from '../dialects/chat-completions.ts';
 import { asksForNothing, translateCompletions } from '../dialects/completions.ts';
 import { type ChatFacts, chatParameters, isKnown, refuseWhatChatLacks } from './chat-parameters.ts';

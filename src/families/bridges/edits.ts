@@ -1,7 +1,7 @@
 /** Edits by way of chat: the model is told to answer with the edited text and nothing else. */
 
 import { type Asked, type Reply, type Translation, Unfit, type WireAnswer } from '../../core/translation.ts';
-import { isJsonObject, type JsonObject, numberOf } from '../../lib/json-text.ts';
+import { isJsonObject, type JsonObject, numberOf } from '../../lib/json/json-text.ts';
 import { estimateTokens } from '../../lib/token-ids.ts';
 import { type ChatAnswer, readChat } from '../dialects/chat-answers.ts';
 import { asksForNothing, choicesEach } from '../dialects/completions.ts';

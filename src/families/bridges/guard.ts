@@ -2,7 +2,7 @@
 
 import type { Offers } from '../../core/family.ts';
 import { Unfit } from '../../core/translation.ts';
-import { isJsonObject, type Json } from '../../lib/json-text.ts';
+import { isJsonObject, type Json } from '../../lib/json/json-text.ts';
 import {
   type Categories,
   llamaGuard1Categories,

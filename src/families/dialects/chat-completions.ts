@@ -2,7 +2,7 @@
 
 import type { Usage } from '../../core/accounting/usage.ts';
 import type { Asked, StreamReader, WireAnswer } from '../../core/translation.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../lib/json-text.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../lib/json/json-text.ts';
 import {
   chatHead,
   finishReasonIn,

@@ -9,7 +9,14 @@ import {
   type WireAnswer,
   type WireRequest,
 } from '../../core/translation.ts';
-import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject, numberOf } from '../../lib/json-text.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type Json,
+  JsonNumbers,
+  type JsonObject,
+  numberOf,
+} from '../../lib/json/json-text.ts';
 import { countIn, readEach } from './reading.ts';
 import { mostCalls, toPlainTexts } from './texts.ts';
 import { sumOfUsage, toUsage } from './token-usage.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Asked, type Conversation, type TokenIds, type Unsupported } from '../../core/translation.ts';
-import { isJsonObject, parseJson, writeJson } from '../../lib/json-text.ts';
+import { isJsonObject, parseJson, writeJson } from '../../lib/json/json-text.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './embeddings.ts';
 import { at, countIn, listIn, objectIn } from './reading.ts';
 

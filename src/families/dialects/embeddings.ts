@@ -9,7 +9,7 @@ import {
   type WireAnswer,
   type WireRequest,
 } from '../../core/translation.ts';
-import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject } from '../../lib/json-text.ts';
+import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject } from '../../lib/json/json-text.ts';
 import { estimateTokens } from '../../lib/token-ids.ts';
 import { isTurnOver, nextTurn } from '../../lib/turns.ts';
 import { dimensionNames } from './dimension-names.ts';

@@ -1,7 +1,7 @@
 /** What Google's two services of embeddings share: what a text is for, one text a call, and vectors of unit length. */
 
 import type { Asked } from '../../core/translation.ts';
-import type { Json, JsonObject } from '../../lib/json-text.ts';
+import type { Json, JsonObject } from '../../lib/json/json-text.ts';
 import type { EmbeddingCall, EmbeddingResult } from './embeddings.ts';
 import { at, countIn, objectIn } from './reading.ts';
 import type { Adapt } from './vectors.ts';

@@ -1,7 +1,7 @@
 /** How Google's services speak of errors: details by kind, beside what others say. */
 
 import type { ErrorDialect } from '../../core/translation.ts';
-import { isJsonList, type Json } from '../../lib/json-text.ts';
+import { isJsonList, type Json } from '../../lib/json/json-text.ts';
 import { at, textIn } from './reading.ts';
 
 export const googleErrors: ErrorDialect = {

@@ -2,7 +2,7 @@
 
 import type { FamilyOption, Options } from '../../core/family.ts';
 import { Unfit } from '../../core/translation.ts';
-import type { Json, JsonNumber } from '../../lib/json-text.ts';
+import type { Json, JsonNumber } from '../../lib/json/json-text.ts';
 import {
   categoriesOf,
   foldLabel,

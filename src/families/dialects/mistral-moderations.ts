@@ -2,7 +2,7 @@
 
 import type { FamilyOption } from '../../core/family.ts';
 import { Unfit } from '../../core/translation.ts';
-import { isJsonObject, type Json } from '../../lib/json-text.ts';
+import { isJsonObject, type Json } from '../../lib/json/json-text.ts';
 import { categoriesOf, mistralCategories } from './moderation-categories.ts';
 import { type Finding, type Judgement, scoreIn, translateModerations } from './moderations.ts';
 import { listIn, objectIn, textIn } from './reading.ts';

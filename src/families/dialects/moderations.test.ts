@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { GatewayError } from '../../core/errors.ts';
 import { Asked, Unfit } from '../../core/translation.ts';
-import { fromPlain, isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '../../lib/json-text.ts';
+import { fromPlain, isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '../../lib/json/json-text.ts';
 import { createLabelJudge, labelOptions } from './label-moderations.ts';
 import { flaggedBy, mistralModerations } from './mistral-moderations.ts';
 import {

@@ -9,7 +9,14 @@ import {
   type WireAnswer,
   type WireRequest,
 } from '../../core/translation.ts';
-import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject, numberOf } from '../../lib/json-text.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type Json,
+  JsonNumber,
+  type JsonObject,
+  numberOf,
+} from '../../lib/json/json-text.ts';
 import { hints } from './hints.ts';
 import { type OpenaiCategory, openaiCategories } from './moderation-categories.ts';
 import { mapInTurns, readEach } from './reading.ts';

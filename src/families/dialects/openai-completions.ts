@@ -2,7 +2,14 @@
 
 import type { Usage } from '../../core/accounting/usage.ts';
 import { type StreamReader, type Translation, Unfit } from '../../core/translation.ts';
-import { isJsonList, isJsonObject, type Json, JsonNumber, JsonNumbers, type JsonObject } from '../../lib/json-text.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type Json,
+  JsonNumber,
+  JsonNumbers,
+  type JsonObject,
+} from '../../lib/json/json-text.ts';
 import { finishReasonIn } from './chat-answers.ts';
 import { ChoiceProgress } from './choice-progress.ts';
 import { type CompletionCall, type CompletionDialect, translateCompletions } from './completions.ts';

@@ -2,8 +2,8 @@
 
 import type { Options } from '../../core/family.ts';
 import { type Glance, type Translation, Unfit, type WireAnswer } from '../../core/translation.ts';
-import { kindBits, textOf } from '../../lib/json-scan.ts';
-import type { Json } from '../../lib/json-text.ts';
+import { kindBits, textOf } from '../../lib/json/json-scan.ts';
+import type { Json } from '../../lib/json/json-text.ts';
 import { type EmbeddingDialect, type EmbeddingResult, translateEmbeddings } from './embeddings.ts';
 import { hints } from './hints.ts';
 import { at, byIndex, countIn, listIn, objectIn, textIn } from './reading.ts';

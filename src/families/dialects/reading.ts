@@ -1,7 +1,14 @@
 /** Takes what an answer must hold out of it, or says what is missing. */
 
 import { Unfit, type WireAnswer } from '../../core/translation.ts';
-import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject, numberOf } from '../../lib/json-text.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type Json,
+  JsonNumbers,
+  type JsonObject,
+  numberOf,
+} from '../../lib/json/json-text.ts';
 import { isTurnOver, nextTurn } from '../../lib/turns.ts';
 
 /** What each call came to, in their order; there is an answer to every one. */

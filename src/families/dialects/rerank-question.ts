@@ -2,7 +2,7 @@
 
 import { type Scoring, scoringOf } from '../../core/scores.ts';
 import type { Asked, RerankShape } from '../../core/translation.ts';
-import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../lib/json-text.ts';
+import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../lib/json/json-text.ts';
 import { hints } from './hints.ts';
 import { mapInTurns } from './reading.ts';
 

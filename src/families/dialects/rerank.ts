@@ -3,7 +3,7 @@
 import type { Usage } from '../../core/accounting/usage.ts';
 import { countsCharacters } from '../../core/believable.ts';
 import { type Asked, type Translation, Unfit, type WireAnswer, type WireRequest } from '../../core/translation.ts';
-import { type Json, JsonNumber, type JsonObject } from '../../lib/json-text.ts';
+import { type Json, JsonNumber, type JsonObject } from '../../lib/json/json-text.ts';
 import { estimateTokens } from '../../lib/token-ids.ts';
 import { isTurnOver, nextTurn } from '../../lib/turns.ts';
 import { at, countIn, readEach, sumOf, textIn } from './reading.ts';

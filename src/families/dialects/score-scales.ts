@@ -2,7 +2,7 @@
 
 import type { ScoreScale } from '../../core/scores.ts';
 import { Unfit } from '../../core/translation.ts';
-import { JsonNumber } from '../../lib/json-text.ts';
+import { JsonNumber } from '../../lib/json/json-text.ts';
 
 /** Some round beyond their bounds by as much. */
 const slack = 1e-6;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RerankShape } from '../../core/translation.ts';
-import { compileWatchedKeys, scanJson } from '../../lib/json-scan.ts';
+import { compileWatchedKeys, scanJson } from '../../lib/json/json-scan.ts';
 import route from '../../routes/rerank.ts';
 import { rerankOfAnyone, type StandardRerankFacts, standardRerank } from './standard-rerank.ts';
 

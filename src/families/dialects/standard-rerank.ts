@@ -1,7 +1,7 @@
 /** Reranking in the shape that clients use, for upstreams that lack a part of it. What they can do passes as it came. */
 
 import type { Glance, RerankShape, Translation } from '../../core/translation.ts';
-import { kindBits } from '../../lib/json-scan.ts';
+import { kindBits } from '../../lib/json/json-scan.ts';
 import { hints } from './hints.ts';
 import { at, countIn, listIn, objectIn } from './reading.ts';
 import { type RerankDialect, type RerankResult, translateRerank } from './rerank.ts';

@@ -1,7 +1,7 @@
 /** What clients may send as text: a string, several, or token IDs in place of either. */
 
 import type { Asked } from '../../core/translation.ts';
-import { isJsonList, type Json, JsonNumbers, writeJson } from '../../lib/json-text.ts';
+import { isJsonList, type Json, JsonNumbers, writeJson } from '../../lib/json/json-text.ts';
 import { mostTokenIds, textOfTokens, type Vocabulary, vocabularyOf } from '../../lib/token-ids.ts';
 import { isTurnOver, nextTurn, turnIfOver } from '../../lib/turns.ts';
 

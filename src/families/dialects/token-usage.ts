@@ -1,7 +1,14 @@
 /** Token counts as upstreams say them: which are to be believed, and what they come to over several calls. */
 
 import type { Usage } from '../../core/accounting/usage.ts';
-import { isJsonList, isJsonObject, type Json, JsonNumber, JsonNumbers, type JsonObject } from '../../lib/json-text.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type Json,
+  JsonNumber,
+  JsonNumbers,
+  type JsonObject,
+} from '../../lib/json/json-text.ts';
 import { countIn } from './reading.ts';
 
 const countNames = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const;

@@ -2,7 +2,7 @@
 
 import { endianness } from 'node:os';
 import { Unfit } from '../../core/translation.ts';
-import { isJsonList, type Json, JsonNumbers } from '../../lib/json-text.ts';
+import { isJsonList, type Json, JsonNumbers } from '../../lib/json/json-text.ts';
 import type { VectorFormat } from './vector-format.ts';
 
 /** Other numbers in place of the upstream's own; undefined where these are good. */

@@ -1,6 +1,6 @@
 /** `local/bm25`: documents in the order of BM25 over the words they share with the query; letters in common break ties. */
 
-import { type Json, writeJsonInTurns } from '../../lib/json-text.ts';
+import { type Json, writeJsonInTurns } from '../../lib/json/json-text.ts';
 import { readFlag, readInteger, readList, readRequired, readText, readTexts } from './fields.ts';
 import { eachGram, hashWord } from './hash.ts';
 import { createMaker, listAnswer } from './maker.ts';

@@ -1,7 +1,7 @@
 /** `local/echo`: completions that say the prompt again, and edits that follow a few plain instructions. */
 
 import type { MadeAnswer } from '../../core/family.ts';
-import { isJsonObject } from '../../lib/json-text.ts';
+import { isJsonObject } from '../../lib/json/json-text.ts';
 import { readInstruction } from './edit-instructions.ts';
 import { type Fields, readFlag, readInteger, readRequired, readText, readTexts, refuseTokens } from './fields.ts';
 import { type Asked, createdS, createMaker, listAnswer, streamAnswer } from './maker.ts';

@@ -8,7 +8,7 @@ import {
   JsonNumbers,
   type JsonObject,
   numberOf,
-} from '../../lib/json-text.ts';
+} from '../../lib/json/json-text.ts';
 import { Refusal } from './refusal.ts';
 
 export type Fields = JsonObject;

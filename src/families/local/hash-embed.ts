@@ -1,6 +1,6 @@
 /** `local/hash-embed`: texts as unit vectors of hashed words, word pairs and character n-grams. Alike in letters is near. */
 
-import { isJsonList, type Json, JsonNumbers } from '../../lib/json-text.ts';
+import { isJsonList, type Json, JsonNumbers } from '../../lib/json/json-text.ts';
 import { mostTokenIds, textOfTokens, vocabularyOf } from '../../lib/token-ids.ts';
 import { dimensionNames } from '../dialects/dimension-names.ts';
 import { formatSaid, type VectorFormat } from '../dialects/vector-format.ts';

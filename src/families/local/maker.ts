@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { MadeAnswer, Maker } from '../../core/family.ts';
-import { isJsonObject, type Json, JsonTextError, JsonTooMuch, parseJsonInTurns } from '../../lib/json-text.ts';
+import { isJsonObject, type Json, JsonTextError, JsonTooMuch, parseJsonInTurns } from '../../lib/json/json-text.ts';
 import type { Fields } from './fields.ts';
 import { createPace, type Pace } from './pace.ts';
 import { Refusal } from './refusal.ts';

@@ -1,6 +1,6 @@
 /** `local/wordlist`: texts judged by a list of rules that anyone can read, in the shape of OpenAI's moderations. */
 
-import { isJsonObject, type Json } from '../../lib/json-text.ts';
+import { isJsonObject, type Json } from '../../lib/json/json-text.ts';
 import { type OpenaiCategory, openaiCategories } from '../dialects/moderation-categories.ts';
 import { type Fields, readList, readText, readTexts } from './fields.ts';
 import { createMaker, listAnswer } from './maker.ts';

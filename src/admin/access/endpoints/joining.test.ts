@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type AdminAnswer, openAdmin } from '../../../../test/support/admin.ts';
-import { digestOf } from '../../../lib/key-secret.ts';
+import { digestOf } from '../../../lib/secrets/key-secret.ts';
 
 const password = 'lantern moss gate';
 const console = 'https://postern.example';

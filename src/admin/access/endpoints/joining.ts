@@ -1,6 +1,6 @@
 /** What links are for: the first owner, a new member, another password. */
 
-import { digestOf } from '../../../lib/key-secret.ts';
+import { digestOf } from '../../../lib/secrets/key-secret.ts';
 import { type Call, implement, replyWith } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';

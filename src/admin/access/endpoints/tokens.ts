@@ -1,7 +1,7 @@
 /** API tokens: members make them for their programs, and owners see all of them. */
 
 import type { StoredToken } from '../../../core/store/members.ts';
-import { createSecretWith, digestOf, hintOf } from '../../../lib/key-secret.ts';
+import { createSecretWith, digestOf, hintOf } from '../../../lib/secrets/key-secret.ts';
 import { actorOf, type Caller } from '../../caller.ts';
 import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';

@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 import type { StoredKey } from '../../../core/store/keys.ts';
-import { createSecret, digestOf, hintOf } from '../../../lib/key-secret.ts';
+import { createSecret, digestOf, hintOf } from '../../../lib/secrets/key-secret.ts';
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
 import { implement, replyWith } from '../../implement.ts';

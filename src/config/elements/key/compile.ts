@@ -2,8 +2,8 @@
 
 import type { KeyRecord } from '../../../core/key.ts';
 import type { ModelIndex } from '../../../core/snapshot.ts';
-import { digestOf } from '../../../lib/key-secret.ts';
 import { createNearestName, type NearestName } from '../../../lib/nearest-name.ts';
+import { digestOf } from '../../../lib/secrets/key-secret.ts';
 import { type Path, toPathText } from '../../read/faults.ts';
 import { toCaps } from '../caps.ts';
 import { type CompileContext, createClaims, quoted } from '../context.ts';

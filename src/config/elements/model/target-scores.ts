@@ -4,7 +4,7 @@ import type { Offer } from '../../../core/family.ts';
 import { labels } from '../../../core/operation.ts';
 import type { TargetScores } from '../../../core/scores.ts';
 import { offerKey } from '../../../core/snapshot.ts';
-import type { Json } from '../../../lib/json-text.ts';
+import type { Json } from '../../../lib/json/json-text.ts';
 import { type Path, toPathText } from '../../read/faults.ts';
 import type { CompileContext } from '../context.ts';
 import type { ModelEntry, TargetEntry } from './schema.ts';

@@ -4,7 +4,7 @@ import type { Offer } from '../../../core/family.ts';
 import { labels, type Operation, operations } from '../../../core/operation.ts';
 import { offerKey, type Target, type Upstream } from '../../../core/snapshot.ts';
 import type { TokenIds } from '../../../core/translation.ts';
-import { fromPlain, type Json } from '../../../lib/json-text.ts';
+import { fromPlain, type Json } from '../../../lib/json/json-text.ts';
 import { nearestName } from '../../../lib/nearest-name.ts';
 import { type Path, suggestion, toPathText } from '../../read/faults.ts';
 import { type CompileContext, checkPattern, placeOf, quoted } from '../context.ts';

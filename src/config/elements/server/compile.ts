@@ -3,9 +3,9 @@
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { ServerSettings, SocketSettings } from '../../../core/snapshot.ts';
-import { toBlockList } from '../../../lib/address-range.ts';
+import { toBlockList } from '../../../lib/addresses/address-range.ts';
+import { isSocketPath, longestSocketPath } from '../../../lib/addresses/socket-origin.ts';
 import { fromBytes } from '../../../lib/quantities.ts';
-import { isSocketPath, longestSocketPath } from '../../../lib/socket-origin.ts';
 import { codeOf } from '../../../lib/thrown.ts';
 import type { Path } from '../../read/faults.ts';
 import { type CompileContext, readSideFile } from '../context.ts';

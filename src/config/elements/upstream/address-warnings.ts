@@ -2,7 +2,7 @@
 
 import type { Auth, Family, Offers } from '../../../core/family.ts';
 import { labels, operations } from '../../../core/operation.ts';
-import { isSocketUrl, toSocketOrigin, toSocketUrl } from '../../../lib/socket-origin.ts';
+import { isSocketUrl, toSocketOrigin, toSocketUrl } from '../../../lib/addresses/socket-origin.ts';
 
 interface Found {
   readonly family: Family;

@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net';
 import type * as z from 'zod';
-import { type AddressRule, createAddressRule } from '../../../lib/address-rule.ts';
+import { type AddressRule, createAddressRule } from '../../../lib/addresses/address-rule.ts';
 import type { Path } from '../../read/faults.ts';
 import { managerOf } from '../../store/resources.ts';
 import { addressList, is, mapping } from '../fields.ts';

@@ -12,15 +12,15 @@ import {
   withOptions,
 } from '../../../core/family.ts';
 import type { Upstream } from '../../../core/snapshot.ts';
-import type { AddressRule } from '../../../lib/address-rule.ts';
-import { nearestName } from '../../../lib/nearest-name.ts';
+import type { AddressRule } from '../../../lib/addresses/address-rule.ts';
 import {
   isSocketPath,
   isSocketUrl,
   longestSocketPath,
   toSocketOrigin,
   toSocketUrl,
-} from '../../../lib/socket-origin.ts';
+} from '../../../lib/addresses/socket-origin.ts';
+import { nearestName } from '../../../lib/nearest-name.ts';
 import { type Path, suggestion, toPathText } from '../../read/faults.ts';
 import { toCaps } from '../caps.ts';
 import { type CompileContext, createClaims, quoted } from '../context.ts';

@@ -1,7 +1,7 @@
 /** Which credentials of an upstream's entry no answer may repeat, and in which headers they stand. */
 
 import type { Upstream } from '../../../core/snapshot.ts';
-import { shortestSecretBytes, whyNotInSuccesses } from '../../../lib/secret-spellings.ts';
+import { shortestSecretBytes, whyNotInSuccesses } from '../../../lib/secrets/secret-spellings.ts';
 import { type Path, toPathText } from '../../read/faults.ts';
 import type { Key } from './credentials.ts';
 import type { UpstreamEntry } from './schema.ts';

@@ -1,9 +1,9 @@
 /** Reads and writes JSON as values whose numbers keep every digit; long texts in turns, so that others go on meanwhile. */
 
 import { Buffer, isUtf8 } from 'node:buffer';
+import { atOnce, inTurns } from '../turns.ts';
 import { JsonTextError, JsonTextReader, type ReadingLimits } from './json-text-reader.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, JsonNumbers, type JsonObject } from './json-value.ts';
-import { atOnce, inTurns } from './turns.ts';
 
 export { JsonTextError, JsonTooMuch } from './json-text-reader.ts';
 export {

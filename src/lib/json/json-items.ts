@@ -1,8 +1,8 @@
 /** Counts what a list in a JSON body holds, on its bytes: elements, and single values. The body was scanned and is valid. */
 
 import type { Buffer } from 'node:buffer';
+import { turnIfOver } from '../turns.ts';
 import { type JsonField, kindBits } from './json-result.ts';
-import { turnIfOver } from './turns.ts';
 
 export interface ItemCount {
   /** Elements of the list. */

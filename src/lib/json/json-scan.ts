@@ -1,10 +1,10 @@
 /** Scans a JSON body on its bytes: is it valid, and where are the top-level fields that matter. No objects are built. */
 
 import { Buffer, isUtf8 } from 'node:buffer';
+import { turnIfOver } from '../turns.ts';
 import type { WatchedKeys } from './json-keys.ts';
 import type { JsonField, JsonFields, JsonScan } from './json-result.ts';
 import { JsonScanner } from './json-scanner.ts';
-import { turnIfOver } from './turns.ts';
 
 export { compileWatchedKeys, type WatchedKeys } from './json-keys.ts';
 export {
