@@ -22,7 +22,6 @@ import type * as audit from './ledger/contract/audit.ts';
 import type * as ledger from './ledger/contract/ledger.ts';
 import type * as usage from './ledger/contract/usage.ts';
 import type * as models from './models/contract/models.ts';
-import type * as prices from './models/contract/prices.ts';
 import type * as live from './overview/contract/live.ts';
 import type * as overview from './overview/contract/overview.ts';
 import type * as state from './overview/contract/state.ts';
@@ -58,7 +57,6 @@ type Contracts =
   | typeof ledger
   | typeof usage
   | typeof models
-  | typeof prices
   | typeof live
   | typeof overview
   | typeof state

@@ -14,11 +14,6 @@ export function createAuditStore(db: Kysely<Schema>, clock: Clock): AuditStore {
   return {
     add: (entry) => addAuditEntry(db, clock.nowMs(), entry),
 
-    async get(id) {
-      const row = await db.selectFrom('audit').selectAll().where('id', '=', toStorable(id)).executeTakeFirst();
-      return row && toEntry(row);
-    },
-
     async page({ before, limit, actor, action, subject, fromMs, toMs }) {
       // IDs sort by time.
       let query = db.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(Math.min(limit, mostEntries));

@@ -5,7 +5,6 @@ import type { ElementDocument } from '../../core/resource-desk.ts';
 import type { Target } from '../../core/snapshot.ts';
 import { toDollars } from '../../lib/money.ts';
 import { listOf } from '../../prices/listed.ts';
-import type { WrittenPrice } from '../../prices/table.ts';
 
 type Source = 'target' | 'model' | 'table' | 'inside' | 'unknown';
 
@@ -47,10 +46,3 @@ function toAmounts(price: Price): Amounts {
   }
   return amounts;
 }
-
-export const toListedAmounts = ({ input, cachedInput, output, searchUnit }: WrittenPrice): Amounts => ({
-  ...(input !== undefined && { input }),
-  ...(cachedInput !== undefined && { cachedInput }),
-  ...(output !== undefined && { output }),
-  ...(searchUnit !== undefined && { searchUnit }),
-});

@@ -31,5 +31,3 @@ export const written = z.object({
   version: z.number().int(),
   warnings: z.array(z.string()).meta({ description: 'Legal, and perhaps not meant.' }),
 });
-
-export const judged = z.object({ warnings: z.array(z.string()) });

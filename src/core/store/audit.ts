@@ -26,7 +26,6 @@ interface AuditFilter {
 
 export interface AuditStore {
   add(entry: Omit<AuditEntry, 'id' | 'atMs'>): Promise<void>;
-  get(id: string): Promise<AuditEntry | undefined>;
   /** The newest first; `before` is the ID of the last entry of the page before. */
   page(options: AuditFilter & { readonly before?: string | undefined; readonly limit: number }): Promise<AuditEntry[]>;
 }

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { defineEndpoint } from '../../endpoint.ts';
-import { idParam, instant, pageOf } from '../../shapes/common.ts';
+import { instant, pageOf } from '../../shapes/common.ts';
 import { checkSpan, fromTime, toTimeOf } from './span.ts';
 
 export const auditEntry = z.object({
@@ -43,14 +43,4 @@ export const listAudit = defineEndpoint({
   needs: 'admin',
   query: auditQuery,
   answer: auditPage,
-});
-
-export const getAuditEntry = defineEndpoint({
-  method: 'GET',
-  path: '/api/audit/:id',
-  summary: 'Show one change',
-  tag: 'Audit',
-  needs: 'admin',
-  params: idParam,
-  answer: auditEntry,
 });

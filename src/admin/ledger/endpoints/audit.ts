@@ -3,7 +3,6 @@
 import type * as z from 'zod';
 import type { AuditEntry } from '../../../core/store/audit.ts';
 import { implement } from '../../implement.ts';
-import { Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
 import type { auditEntry } from '../contract/audit.ts';
 import * as contract from '../contract/audit.ts';
@@ -18,14 +17,8 @@ const listAudit = implement(
   },
 );
 
-const getAuditEntry = implement(contract.getAuditEntry, async ({ params: { id }, context: { store } }) => {
-  const entry = await store.audit.get(id);
-  if (entry === undefined) throw new Problem('not_found', { detail: 'The audit log holds no entry with this ID.' });
-  return toEntry(entry);
-});
-
 function toEntry({ atMs, ...entry }: AuditEntry): z.input<typeof auditEntry> {
   return { ...entry, at: toInstant(atMs) };
 }
 
-export default [listAudit, getAuditEntry];
+export default [listAudit];

@@ -7,7 +7,7 @@ import { scoreScales } from '../../../core/scores.ts';
 import { targetStates } from '../../../core/target-state.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, idParam, pageOf, pageQuery } from '../../shapes/common.ts';
-import { elementDocument, judged, managed, written } from '../../shapes/resources.ts';
+import { elementDocument, managed, written } from '../../shapes/resources.ts';
 
 const truth = z.enum(['true', 'false']).transform((text) => text === 'true');
 
@@ -105,11 +105,6 @@ export const modelDetail = model.extend({
 export const modelParams = idParam;
 const modelDocument = elementDocument;
 export const visibility = z.object({ visible: z.boolean() });
-const modelCheck = z.object({
-  id: z.string().min(1).max(256),
-  document: elementDocument,
-});
-
 const modelTest = z.object({ operation: z.enum(operations) });
 
 export const modelTestAnswer = z.object({
@@ -122,20 +117,6 @@ export const modelTestAnswer = z.object({
   attempts: z.number().int().nullable(),
   requestId: z.string(),
 });
-
-export const priceQuery = pageQuery.extend({ q: z.string().max(200).optional() });
-
-const listedPrice = z.object({
-  family: z.string(),
-  model: z.string(),
-  amounts,
-  source: z.string(),
-  asOf: z.string(),
-  verified: z.boolean(),
-  note: z.string().nullable(),
-});
-
-export const pricePage = pageOf(listedPrice).extend({ total: z.number().int() });
 
 export const listModels = defineEndpoint({
   method: 'GET',
@@ -186,16 +167,6 @@ export const patchModel = defineEndpoint({
   params: modelParams,
   body: visibility,
   answer: written,
-});
-
-export const validateModel = defineEndpoint({
-  method: 'POST',
-  path: '/api/models/validate',
-  summary: 'Judge a model as `PUT` would, and write nothing',
-  tag: 'Models',
-  needs: 'editor',
-  body: modelCheck,
-  answer: judged,
 });
 
 export const testModel = defineEndpoint({

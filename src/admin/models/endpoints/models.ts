@@ -1,4 +1,4 @@
-/** Models: shown, put in, changed, hidden, taken out, judged before they are written, and tried. */
+/** Models: shown, put in, changed, hidden, taken out, and tried. */
 
 import { randomBytes } from 'node:crypto';
 import type { ElementDocument } from '../../../core/resource-desk.ts';
@@ -7,7 +7,6 @@ import { Problem } from '../../problem.ts';
 import {
   absentProblem,
   expectedVersion,
-  faultsProblem,
   managedProblem,
   removeResource,
   toTag,
@@ -108,12 +107,6 @@ async function setVisible(call: Call<typeof modelParams, undefined, typeof visib
   return writeResource('model', id, next, call, expected ?? element.version ?? 0);
 }
 
-const validateModel = implement(contract.validateModel, async ({ body: { id, document }, context }) => {
-  const preview = await context.desk.preview('model', id, document);
-  if (preview.outcome === 'faulty') throw faultsProblem(preview.faults);
-  return { warnings: [...preview.warnings] };
-});
-
 const testModel = implement(contract.testModel, async ({ params: { id }, body: { operation }, context, signal }) => {
   const requestId = `test.${randomBytes(6).toString('hex')}`;
   const startedMs = context.clock.monotonicMs();
@@ -148,4 +141,4 @@ async function readBeginning(response: Response): Promise<string> {
   return text;
 }
 
-export default [listModels, getModel, putModel, deleteModel, patchModel, validateModel, testModel];
+export default [listModels, getModel, putModel, deleteModel, patchModel, testModel];

@@ -5,7 +5,7 @@ import { operations } from '../../../core/operation.ts';
 import { targetStates } from '../../../core/target-state.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { idParam, pageOf, pageQuery } from '../../shapes/common.ts';
-import { elementDocument, judged, managed, written } from '../../shapes/resources.ts';
+import { elementDocument, managed, written } from '../../shapes/resources.ts';
 
 const upstreamParams = idParam;
 
@@ -92,10 +92,6 @@ const upstreamDocument = elementDocument;
 
 const upstreamCheck = z.object({ id: z.string().min(1).max(256), document: elementDocument });
 
-const judgedUpstream = judged.extend({
-  address: z.string().nullable().meta({ description: 'Where calls would go; null where none go anywhere.' }),
-});
-
 const problem = z.object({
   message: z.string(),
   advice: z.string(),
@@ -170,16 +166,6 @@ export const deleteUpstream = defineEndpoint({
   tag: 'Upstreams',
   needs: 'admin',
   params: upstreamParams,
-});
-
-export const validateUpstream = defineEndpoint({
-  method: 'POST',
-  path: '/api/upstreams/validate',
-  summary: 'Judge an upstream as `PUT` would, and write nothing',
-  tag: 'Upstreams',
-  needs: 'admin',
-  body: upstreamCheck,
-  answer: judgedUpstream,
 });
 
 export const testDraft = defineEndpoint({

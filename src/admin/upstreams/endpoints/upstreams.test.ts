@@ -88,7 +88,6 @@ test('a credential stays where it was written for: another origin wants it anew'
 
   for (const [method, path, body] of [
     ['PUT', '/api/upstreams/mine', moved],
-    ['POST', '/api/upstreams/validate', { id: 'mine', document: moved }],
     ['POST', '/api/upstreams/test', { id: 'mine', document: moved }],
     // Another family has another address.
     ['PUT', '/api/upstreams/mine', { ...kept, base_url: undefined }],

@@ -65,11 +65,6 @@ const deleteUpstream = implement(contract.deleteUpstream, async (call) => {
   return undefined;
 });
 
-const validateUpstream = implement(contract.validateUpstream, async ({ body: { id, document }, context }) => {
-  const { warnings, upstream } = await judgeUpstream(context.desk, id, document);
-  return { warnings: [...warnings], address: addressOf(upstream) };
-});
-
 const testDraft = implement(contract.testDraft, async ({ body: { id, document }, context, signal }) => {
   const { upstream } = await judgeUpstream(context.desk, id, document);
   return test(needed(upstream), context, signal);
@@ -138,13 +133,4 @@ async function test(upstream: Upstream, { probe }: AdminContext, signal: AbortSi
   };
 }
 
-export default [
-  listUpstreams,
-  getUpstream,
-  putUpstream,
-  deleteUpstream,
-  validateUpstream,
-  testDraft,
-  testUpstream,
-  listUpstreamModels,
-];
+export default [listUpstreams, getUpstream, putUpstream, deleteUpstream, testDraft, testUpstream, listUpstreamModels];
