@@ -4,7 +4,7 @@ import type { Exchange } from '../src/core/exchange.ts';
 import type { Answer, AnswerSink } from '../src/core/outcome.ts';
 import { NeedleSearch } from '../src/lib/secrets/needle-search.ts';
 import { spellingsInSuccesses } from '../src/lib/secrets/secret-spellings.ts';
-import { WatchedAnswer } from '../src/pipeline/watched-answer.ts';
+import { WatchedAnswer } from '../src/pipeline/answers/watched-answer.ts';
 import { type Payload, payloads } from './payloads.ts';
 
 const rounds = 101;

@@ -16,9 +16,9 @@ import type { ResolvedModel } from '../core/snapshot.ts';
 import type { Translated } from '../core/translation.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
-import { askingOf } from './asking.ts';
-import { type AttemptDeps, attempt } from './attempt.ts';
-import { checkShape, courseOf, nameAt, notSupported, rawAskedIn, shapeIn } from './plan.ts';
+import { relay } from './answers/relay.ts';
+import { type AttemptDeps, attempt } from './calls/attempt.ts';
+import { checkShape, courseOf, nameAt, notSupported, rawAskedIn, shapeIn } from './calls/plan.ts';
 import {
   checkStandIn,
   compileQuestionReader,
@@ -27,8 +27,8 @@ import {
   type Question,
   type QuestionReader,
 } from './question.ts';
-import { relay } from './relay.ts';
-import { Settling } from './settling.ts';
+import { askingOf } from './usage/asking.ts';
+import { Settling } from './usage/settling.ts';
 
 export interface PipelineDeps extends AttemptDeps {
   readonly routes: readonly Route[];

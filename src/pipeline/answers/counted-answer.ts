@@ -1,0 +1,113 @@
+/** A stream whose count was asked for by the gateway: the event that holds nothing else is read here, and left out for the client. */
+
+import { Buffer } from 'node:buffer';
+import type { Usage } from '../../core/accounting/usage.ts';
+import type { Answer, Failure } from '../../core/outcome.ts';
+import { EventStream } from '../../lib/event-stream.ts';
+import { headerValue } from '../../lib/raw-headers.ts';
+import { usageIn } from '../usage/usage-reader.ts';
+import { codingsOf } from './decoding.ts';
+import { EventEnds } from './event-ends.ts';
+import { PassingAnswer } from './passing-answer.ts';
+
+/** The event is far shorter; of what is longer, no end is waited for. */
+const mostHeldBytes = 64 * 1024;
+const usageKey = Buffer.from('"usage"');
+const nothing = Buffer.alloc(0);
+
+/** The answer itself where it is no stream of events that can be read. */
+export function withoutUsageEvent(answer: Answer): Answer {
+  const isStream = /^text\/event-stream\b/i.test(headerValue(answer.headers, 'content-type') ?? '');
+  const isReadable = isStream && answer.status === 200 && codingsOf(answer.headers).length === 0;
+  return isReadable ? new CountedAnswer(answer) : answer;
+}
+
+class CountedAnswer extends PassingAnswer {
+  /** What the event said that was left out. */
+  countedApart: Usage | undefined = undefined;
+
+  readonly #ends = new EventEnds();
+  /** The beginning of an event whose end has not come. */
+  #held: Buffer = nothing;
+  /** An event has begun that is too long to be held, and passes. */
+  #isPassing = false;
+
+  constructor(answer: Answer) {
+    super(answer, withoutLength(answer.headers));
+  }
+
+  override onChunk(chunk: Buffer): boolean {
+    const heldBytes = this.#held.length;
+    const bytes = heldBytes === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    this.#held = nothing;
+    let isOpen = true;
+    /** From where on nothing was handed on, and where the event begins that is looked at. */
+    let from = 0;
+    let start = 0;
+    for (const endInChunk of this.#ends.in(chunk)) {
+      const end = heldBytes + endInChunk;
+      const isLeftOut = !this.#isPassing && this.#isCount(bytes.subarray(start, end));
+      this.#isPassing = false;
+      if (isLeftOut) {
+        isOpen = this.handOn(bytes.subarray(from, start)) && isOpen;
+        from = end;
+      }
+      start = end;
+    }
+    if (!this.#isPassing && bytes.length - start <= mostHeldBytes) {
+      this.#held = bytes.subarray(start);
+      return this.handOn(bytes.subarray(from, start)) && isOpen;
+    }
+    this.#isPassing = true;
+    return this.handOn(bytes.subarray(from)) && isOpen;
+  }
+
+  override onEnd(trailers: readonly string[]): void {
+    this.#release();
+    this.sink?.onEnd(trailers);
+  }
+
+  override onBroken(failure: Failure): void {
+    this.#release();
+    this.sink?.onBroken(failure);
+  }
+
+  /** An event that never ended is none, and is the upstream's own. */
+  #release(): void {
+    const held = this.#held;
+    this.#held = nothing;
+    if (!this.#isCount(held)) this.handOn(held);
+  }
+
+  /** Whether it holds no choice and a count, which is kept. */
+  #isCount(event: Buffer): boolean {
+    if (!event.includes(usageKey)) return false;
+    const data = countIn(event);
+    if (data === undefined) return false;
+    this.countedApart = usageIn(Buffer.from(data)) ?? this.countedApart;
+    return true;
+  }
+}
+
+/** The data of an event with a count and no choice in it. */
+function countIn(event: Buffer): string | undefined {
+  try {
+    const events = new EventStream();
+    const [read] = [...events.push(event), ...events.end()];
+    if (read === undefined) return undefined;
+    const { choices, usage } = JSON.parse(read.data);
+    const isCount = Array.isArray(choices) && choices.length === 0 && typeof usage === 'object' && usage !== null;
+    return isCount ? read.data : undefined;
+  } catch {
+    return undefined; // no event, or none of JSON
+  }
+}
+
+/** What is left out of it is not counted in it. */
+function withoutLength(headers: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    if (!/^content-length$/i.test(headers[i] ?? '')) kept.push(headers[i] ?? '', headers[i + 1] ?? '');
+  }
+  return kept;
+}

@@ -1,0 +1,69 @@
+/** Decompresses an upstream's body (gzip, deflate, br, zstd) for those who have to look into it. */
+
+import type { Buffer } from 'node:buffer';
+import { promisify } from 'node:util';
+import {
+  brotliDecompress,
+  constants,
+  gunzip,
+  inflate,
+  inflateRaw,
+  type ZlibOptions,
+  type ZstdOptions,
+  zstdDecompress,
+} from 'node:zlib';
+import { headerList } from '../../lib/raw-headers.ts';
+import { codeOf } from '../../lib/thrown.ts';
+
+const gunzipAsync = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
+const inflateAsync = promisify<Buffer, ZlibOptions, Buffer>(inflate);
+const inflateRawAsync = promisify<Buffer, ZlibOptions, Buffer>(inflateRaw);
+const brotliAsync = promisify<Buffer, ZlibOptions, Buffer>(brotliDecompress);
+const zstdAsync = promisify<Buffer, ZstdOptions, Buffer>(zstdDecompress);
+
+type Decoder = (encoded: Buffer, maxOutputLength: number) => Promise<Buffer>;
+
+// A body that was cut short is read as far as it goes.
+const decodeGzip: Decoder = (encoded, maxOutputLength) =>
+  gunzipAsync(encoded, { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH });
+
+const decoders: ReadonlyMap<string, Decoder> = new Map([
+  ['gzip', decodeGzip],
+  ['x-gzip', decodeGzip],
+  [
+    'br',
+    (encoded, maxOutputLength) =>
+      brotliAsync(encoded, { maxOutputLength, finishFlush: constants.BROTLI_OPERATION_FLUSH }),
+  ],
+  ['zstd', (encoded, maxOutputLength) => zstdAsync(encoded, { maxOutputLength, finishFlush: constants.ZSTD_e_flush })],
+  // Some send the bare stream without the header around it, which would begin with the method.
+  [
+    'deflate',
+    (encoded, maxOutputLength) => {
+      const decode = ((encoded[0] ?? 0) & 0x0f) === 8 ? inflateAsync : inflateRawAsync;
+      return decode(encoded, { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH });
+    },
+  ],
+]);
+
+/** The codings of a body, the outermost first, whether they stand in one line or in several. */
+export function codingsOf(headers: readonly string[]): string[] {
+  const contentEncoding = headerList(headers, 'content-encoding');
+  if (contentEncoding === undefined) return [];
+  const codings = contentEncoding.split(',').map((coding) => coding.trim().toLowerCase());
+  return codings.filter((coding) => coding !== '' && coding !== 'identity').reverse();
+}
+
+/** One layer less; undefined where it cannot be read (by us or by anyone), and `too-long` where it goes beyond the limit. */
+export async function decode(
+  encoded: Buffer,
+  coding: string,
+  limitBytes: number,
+): Promise<Buffer | 'too-long' | undefined> {
+  try {
+    return await decoders.get(coding)?.(encoded, limitBytes);
+  } catch (error) {
+    const isTooLong = codeOf(error) === 'ERR_BUFFER_TOO_LARGE';
+    return isTooLong ? 'too-long' : undefined;
+  }
+}

@@ -1,0 +1,111 @@
+/** What the client gets when nobody has a good answer: an upstream's own error, the newest failure, or the reason why nobody was asked. */
+
+import type { Denial } from '../../core/accounting/spending.ts';
+import type { NoTurn, Turn } from '../../core/dispatch.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { Exchange } from '../../core/exchange.ts';
+import type { Answer, Failure } from '../../core/outcome.ts';
+import type { Verdict } from '../calls/verdict.ts';
+import { discard } from './discard.ts';
+
+/** An answer that is no good, in case that nobody has a better one. */
+export interface Held {
+  readonly answer: Answer;
+  readonly turn: Turn;
+  readonly verdict: Verdict;
+}
+
+export class Leftovers {
+  #held: Held | undefined = undefined;
+  #failure: Failure | undefined = undefined;
+  #refusal: GatewayError | undefined = undefined;
+  #denial: Denial | undefined = undefined;
+
+  /** The newest, save that a refused credential of ours says the least to a client. */
+  hold(next: Held): void {
+    // Whoever is asked next may be at the same upstream, and needs the place.
+    next.turn.over(undefined);
+    const stays = this.#held !== undefined && this.#held.verdict !== 'rejected' && next.verdict === 'rejected';
+    if (stays) {
+      discard(next.answer);
+      return;
+    }
+    this.clear();
+    this.#held = next;
+  }
+
+  failed(failure: Failure): void {
+    this.#failure = failure;
+  }
+
+  /** A target has no way to serve what is asked; it was not called. The first one's reason counts. */
+  refused(refusal: GatewayError): void {
+    this.#refusal ??= refusal;
+  }
+
+  /** An upstream may not be asked more. The one that may be asked soonest counts. */
+  denied(denial: Denial): void {
+    if (this.#denial === undefined || denial.retryAfterMs < this.#denial.retryAfterMs) this.#denial = denial;
+  }
+
+  /** Nobody knows what was done: an earlier answer that says "nothing was" would be wrong by now. */
+  failedForGood(failure: Failure): void {
+    this.clear();
+    this.#failure = failure;
+  }
+
+  clear(): void {
+    if (this.#held !== undefined) discard(this.#held.answer);
+    this.#held = undefined;
+  }
+
+  /** An answer that was held; throws where there is none. */
+  best(none: NoTurn | undefined, exchange: Exchange): Held {
+    const held = this.#held;
+    this.#held = undefined;
+    if (held !== undefined) return held;
+    // One that was not asked might have served it.
+    const isRefusedByAll = none?.kind === 'tried' && exchange.tries.length === 0;
+    if (this.#refusal !== undefined && isRefusedByAll) throw this.#refusal;
+    if (this.#failure === undefined && this.#denial !== undefined) throw this.#denial.error ?? tooMany(this.#denial);
+    if (this.#failure === undefined) throw refusal(none, exchange, this.#refusal !== undefined);
+    const { code, message, cause, retryAfterS } = this.#failure;
+    const headers = retryAfterS === undefined ? [] : ['Retry-After', String(retryAfterS)];
+    throw new GatewayError(code, { message, headers, cause: withReasons(cause, none) });
+  }
+}
+
+function tooMany({ limit, retryAfterMs }: Denial): GatewayError {
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
+  return new GatewayError('rate_limit_exceeded', {
+    message: `The limit of ${limit} is reached, and no other upstream of this model can be asked; try again in ${seconds} s.`,
+    headers: ['Retry-After', String(seconds)],
+  });
+}
+
+/** Nobody was asked at all; `isNarrowed` says that some could not serve it whenever they were asked. */
+function refusal(none: NoTurn | undefined, { tries }: Exchange, isNarrowed: boolean): GatewayError {
+  const seconds = Math.max(1, Math.ceil((none?.retryAfterMs ?? 1_000) / 1_000));
+  const details = { headers: ['Retry-After', String(seconds)], cause: withReasons(none?.kind ?? 'no time left', none) };
+  if (none?.kind === 'full' || tries.some(({ outcome }) => outcome === 'queue')) {
+    return new GatewayError('overloaded', {
+      message: `The upstreams of this model have as many calls as they may have at a time, and their queues are full or too slow (upstreams[].limits); try again in ${seconds} s.`,
+      ...details,
+    });
+  }
+  if (none?.isLimited === true) {
+    return new GatewayError('rate_limit_exceeded', {
+      message: `Every upstream of this model ${isNarrowed ? 'that can serve this ' : ''}has had too many calls and asked for a pause; try again in ${seconds} s.`,
+      ...details,
+    });
+  }
+  const message =
+    none?.kind === 'resting'
+      ? `Every upstream of this model ${isNarrowed ? 'that can serve this ' : ''}has asked for a pause; try again in ${seconds} s.`
+      : undefined;
+  return new GatewayError('no_upstream_available', message === undefined ? details : { message, ...details });
+}
+
+function withReasons(cause: string, none: NoTurn | undefined): string {
+  return none === undefined || none.why.length === 0 ? cause : `${cause}; ${none.why.join('; ')}`;
+}

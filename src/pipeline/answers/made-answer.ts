@@ -1,0 +1,89 @@
+/** An answer whose whole body was made here, in the shape of any other answer. */
+
+import type { Buffer } from 'node:buffer';
+import type { Answer, AnswerSink } from '../../core/outcome.ts';
+import type { Translated } from '../../core/translation.ts';
+
+interface MadeParts {
+  readonly status: number;
+  readonly statusText: string;
+  /** Names and values in turn, without those that frame or describe a body. */
+  readonly headers: readonly string[];
+  readonly sentAtMs: number;
+  readonly firstByteAtMs: number;
+  readonly body: Buffer;
+  /** `application/json` where it does not say. */
+  readonly contentType?: string;
+  /** Without it: the upstream's own bytes, read already. */
+  readonly translated: Translated | undefined;
+}
+
+const json = 'application/json';
+
+/** As the upstream names the type of JSON that is written anew: with its charset, where that is ours. */
+export function jsonTypeLike(type: string | undefined): string {
+  const [charset] = /(?<=;\s*)charset="?utf-?8"?(?=\s*(?:;|$))/i.exec(type ?? '') ?? [];
+  return charset === undefined ? json : `${json}; ${charset}`;
+}
+
+export class WholeMadeAnswer implements Answer {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: readonly string[];
+  readonly sentAtMs: number;
+  readonly firstByteAtMs: number;
+  readonly waiting: readonly Buffer[];
+  readonly ended = true;
+  readonly broken = undefined;
+  readonly translated: Translated | undefined;
+  readonly #body: Buffer;
+
+  constructor({
+    contentType = json,
+    status,
+    statusText,
+    headers,
+    sentAtMs,
+    firstByteAtMs,
+    body,
+    translated,
+  }: MadeParts) {
+    this.status = status;
+    this.statusText = statusText;
+    this.headers = [...headers, 'content-type', contentType, 'content-length', String(body.length)];
+    this.sentAtMs = sentAtMs;
+    this.firstByteAtMs = firstByteAtMs;
+    this.waiting = [body];
+    this.translated = translated;
+    this.#body = body;
+  }
+
+  get bytes(): number {
+    return this.#body.length;
+  }
+
+  take(sink: AnswerSink): void {
+    sink.onChunk(this.#body);
+    sink.onEnd([]);
+  }
+
+  resume(): void {
+    // There is nothing more to come.
+  }
+
+  cancel(): void {
+    // There is nothing to stop.
+  }
+}
+
+/** What an upstream says of the body that it sent, which is not the one that the client gets. */
+const ofTheBody =
+  /^(?:content-(?:type|length|encoding|md5|digest|range|language|location|disposition)|digest|repr-digest|etag|last-modified|accept-ranges|trailer)$/i;
+
+export function withoutBodyHeaders(raw: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < raw.length; i += 2) {
+    if (!ofTheBody.test(raw[i] ?? '')) kept.push(raw[i] ?? '', raw[i + 1] ?? '');
+  }
+  return kept;
+}

@@ -1,0 +1,210 @@
+/** Passes an answer on as it comes: head, chunks under back-pressure, trailers. What breaks stays visibly broken. */
+
+import type { Buffer } from 'node:buffer';
+import { GatewayError } from '../../core/errors.ts';
+import type { Exchange } from '../../core/exchange.ts';
+import type { Answer, AnswerSink, ClientWork, Failure } from '../../core/outcome.ts';
+import { headerList, headerValue } from '../../lib/raw-headers.ts';
+import type { AnswerWatcher, Framing, ServerAnswer } from '../../wire/server-answer.ts';
+import { clientHeaders, clientTrailers } from '../headers.ts';
+import type { Settling } from '../usage/settling.ts';
+import { createUsageObserver, type Texts, type UsageObserver } from '../usage/usage.ts';
+
+/**
+ * Resolves when the whole answer was handed to the client's socket, or can no longer be. Its end goes out when the ledger has
+ * it; where that fails, the answer is cut, or, with nothing of it out, the promise is rejected. No more is taken of it then.
+ */
+export function relay(
+  exchange: Exchange,
+  answer: Answer,
+  response: ServerAnswer,
+  ownHeaders: readonly string[],
+  settling: Settling,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const relaying = new Relay(exchange, answer, response, settling, { resolve, reject });
+    try {
+      relaying.start(ownHeaders);
+    } catch (error) {
+      relaying.fail(error);
+    }
+  });
+}
+
+interface Waiter {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+class Relay implements AnswerSink, AnswerWatcher, ClientWork {
+  readonly #exchange: Exchange;
+  readonly #answer: Answer;
+  readonly #response: ServerAnswer;
+  readonly #settling: Settling;
+  readonly #waiter: Waiter;
+  readonly #observer: UsageObserver;
+  readonly #lengthBytes: number | undefined;
+  readonly #framing: Framing;
+  /** Until it is written. */
+  #head: string[] | undefined = undefined;
+  /** Nothing more comes, or what comes is of no use any more. */
+  #isOver = false;
+
+  constructor(exchange: Exchange, answer: Answer, response: ServerAnswer, settling: Settling, waiter: Waiter) {
+    this.#exchange = exchange;
+    this.#answer = answer;
+    this.#response = response;
+    this.#settling = settling;
+    this.#waiter = waiter;
+    this.#observer = createUsageObserver(
+      answer.status < 400 ? headerValue(answer.headers, 'content-type') : undefined,
+      headerList(answer.headers, 'content-encoding'),
+      textsOf(exchange),
+    );
+    this.#lengthBytes = announcedLength(answer);
+    this.#framing = framingOf(answer, this.#lengthBytes, response);
+  }
+
+  start(ownHeaders: readonly string[]): void {
+    const hasOwnRates = ownHeaders.some((name) => name.startsWith('x-ratelimit-'));
+    const listed = this.#exchange.target?.upstream.responseHeaders;
+    this.#head = clientHeaders(this.#answer.headers, { framing: this.#framing, hasOwnRates, listed });
+    this.#head.push(...ownHeaders);
+    this.#exchange.status = this.#answer.status;
+    this.#describeToCapture();
+    this.#exchange.client.work = this;
+    this.#response.drains = this;
+    this.#answer.take(this);
+    // The first event of a stream may be far off; its reader waits for the head.
+    if (this.#exchange.responseBytes === 0 && !this.#isOver) {
+      this.#writeHead();
+      this.#response.flush();
+    }
+  }
+
+  onChunk(chunk: Buffer): boolean {
+    this.#observer.push(chunk);
+    this.#exchange.responseBytes += chunk.length;
+    this.#exchange.captured?.push(chunk);
+    if (this.#exchange.responseBytes === this.#lengthBytes) {
+      void this.#end(chunk, []);
+      return true;
+    }
+    this.#writeHead();
+    return this.#response.write(chunk);
+  }
+
+  onDrain(): void {
+    if (!this.#isOver) this.#answer.resume();
+  }
+
+  onEnd(trailers: readonly string[]): void {
+    if (!this.#isOver) void this.#end(undefined, trailers);
+  }
+
+  onBroken(failure: Failure): void {
+    if (!this.#isOver) void this.#break(failure);
+  }
+
+  clientLeft(): void {
+    if (!this.#isOver) void this.#leave();
+  }
+
+  /** With the last bytes of a body that announced its length, head, body and end leave in one write. */
+  async #end(chunk: Buffer | undefined, trailers: readonly string[]): Promise<void> {
+    this.#isOver = true;
+    try {
+      await this.#settling.answered(this.#answer, this.#observer);
+    } catch (error) {
+      this.#failToSettle(error);
+      return;
+    }
+    this.#writeHead();
+    const passing =
+      trailers.length === 0 ? trailers : clientTrailers(trailers, this.#exchange.target?.upstream.responseHeaders);
+    this.#response.end(chunk, passing);
+    this.#finish();
+  }
+
+  async #break(failure: Failure): Promise<void> {
+    this.#isOver = true;
+    this.#exchange.errorCode = failure.code;
+    this.#exchange.errorCause = failure.cause;
+    this.#exchange.cut = true;
+    await this.#settleAnyway();
+    this.#writeHead();
+    this.#response.cut(this.#framing === 'none');
+    this.#finish();
+  }
+
+  async #leave(): Promise<void> {
+    this.#isOver = true;
+    this.#exchange.errorCode = 'client_closed';
+    this.#answer.cancel();
+    await this.#settleAnyway();
+    this.#finish();
+  }
+
+  /** What is not whole is not made better by another error. */
+  async #settleAnyway(): Promise<void> {
+    try {
+      await this.#settling.answered(this.#answer, this.#observer);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) this.fail(error);
+    }
+  }
+
+  #failToSettle(error: unknown): void {
+    this.#exchange.client.work = undefined;
+    // Nothing is out yet: the client gets to know why.
+    if (this.#head === undefined) {
+      this.#exchange.cut = true;
+      this.#response.cut(this.#framing === 'none');
+    }
+    this.fail(error);
+  }
+
+  fail(error: unknown): void {
+    this.#answer.cancel();
+    this.#waiter.reject(error);
+  }
+
+  #describeToCapture(): void {
+    const { captured } = this.#exchange;
+    if (captured === undefined) return;
+    captured.contentType = headerValue(this.#answer.headers, 'content-type');
+    captured.contentEncoding = headerList(this.#answer.headers, 'content-encoding');
+  }
+
+  #writeHead(): void {
+    if (this.#head === undefined) return;
+    this.#response.writeHead(this.#answer.status, this.#answer.statusText, this.#head, this.#framing);
+    this.#head = undefined;
+  }
+
+  #finish(): void {
+    this.#exchange.client.work = undefined;
+    this.#waiter.resolve();
+  }
+}
+
+function textsOf({ route, asking }: Exchange): Texts | undefined {
+  if (route?.operation !== 'completions' && route?.operation !== 'edits') return undefined;
+  return (asking?.choices ?? 1) > 1 ? 'of several choices' : 'of one choice';
+}
+
+function hasNoBody({ status }: Answer): boolean {
+  return status === 204 || status === 304;
+}
+
+function framingOf(answer: Answer, lengthBytes: number | undefined, response: ServerAnswer): Framing {
+  if (lengthBytes !== undefined) return 'length';
+  return hasNoBody(answer) ? 'none' : response.openFraming;
+}
+
+/** The length that the client can hold us to; none where the status allows no body. */
+function announcedLength(answer: Answer): number | undefined {
+  if (hasNoBody(answer)) return undefined;
+  const announced = headerValue(answer.headers, 'content-length');
+  return announced === undefined ? undefined : Number(announced);
+}

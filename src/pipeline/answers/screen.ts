@@ -1,0 +1,75 @@
+/** Sees to it that no answer passes that repeats the upstream's credential: an error is held back, a success is watched as it passes. */
+
+import type { Buffer } from 'node:buffer';
+import { GatewayError } from '../../core/errors.ts';
+import type { Exchange } from '../../core/exchange.ts';
+import type { Answer, Failure } from '../../core/outcome.ts';
+import type { NeedleSearch } from '../../lib/secrets/needle-search.ts';
+import { codingsOf, decode } from './decoding.ts';
+import { HeldAnswer } from './held-answer.ts';
+import { repeats, repeatsInTurns, type SecretSearch, toLatin1 } from './secret-search.ts';
+import { WatchedAnswer } from './watched-answer.ts';
+
+const decodedLimitBytes = 8 * 1024 * 1024;
+/** One is usual; what has more of them than this was not made to be read. */
+const mostCodings = 8;
+
+const leak: Omit<Failure, 'cause'> = {
+  code: 'upstream_protocol_error',
+  message: 'The upstream answered with an error that repeats a credential; it is withheld. Tell the operator.',
+};
+
+const leakInHead: Omit<Failure, 'cause'> = {
+  code: 'upstream_protocol_error',
+  message: 'The upstream repeats a credential in the head of its answer; it is withheld. Tell the operator.',
+};
+
+const tooLong: Failure = {
+  code: 'upstream_protocol_error',
+  message: 'The upstream answered with a compressed error that is too long to be looked through; it is withheld.',
+  cause: 'the error answer is compressed and too long to be looked through for the credential of the upstream',
+};
+
+/** The error, safe to pass on; throws where it repeats a secret. */
+export async function screenError(answer: Answer, search: SecretSearch, exchange: Exchange): Promise<Answer> {
+  const needles = search.inErrors;
+  if (needles.isEmpty) return answer;
+  if (repeats(headOf(answer), needles)) throw withhold(answer, exchange, leak, 'the error answer');
+
+  const held = new HeldAnswer(answer);
+  let plain = await held.beginning;
+  if (await repeatsInTurns(plain, needles)) throw withhold(answer, exchange, leak, 'the error answer');
+  if (repeats(toLatin1(held.trailers), needles)) throw withhold(answer, exchange, leak, 'the error answer');
+  const codings = codingsOf(answer.headers);
+  if (codings.length > mostCodings) throw refuse(answer, tooLong);
+  for (const coding of codings) {
+    const decoded = await decode(plain, coding, decodedLimitBytes);
+    // Some write there what is no coding, and some what they did not do: whoever reads it leaves that out.
+    if (decoded === undefined) continue;
+    // Unlike a plain body, an encoded one cannot be watched as it passes.
+    if (decoded === 'too-long' || !held.isOver) throw refuse(answer, tooLong);
+    if (await repeatsInTurns(decoded, needles)) throw withhold(answer, exchange, leak, 'the error answer');
+    plain = decoded;
+  }
+  return new WatchedAnswer(held, needles, exchange);
+}
+
+/** The success, which is cut where a secret begins; throws where its head repeats one. */
+export function screenSuccess(answer: Answer, needles: NeedleSearch, exchange: Exchange): Answer {
+  if (needles.find(headOf(answer)) !== -1) throw withhold(answer, exchange, leakInHead, 'the head of the answer');
+  return new WatchedAnswer(answer, needles, exchange);
+}
+
+function headOf({ statusText, headers }: Answer): Buffer {
+  return toLatin1([statusText, ...headers]);
+}
+
+function withhold(answer: Answer, exchange: Exchange, failure: Omit<Failure, 'cause'>, what: string): GatewayError {
+  exchange.repeatedCredential = true;
+  return refuse(answer, { ...failure, cause: `${what} contains the credential of the upstream` });
+}
+
+function refuse(answer: Answer, { code, message, cause }: Failure): GatewayError {
+  answer.cancel();
+  return new GatewayError(code, { message, cause });
+}

@@ -1,0 +1,70 @@
+/** The search for credentials of an upstream in its answers, made ready once for each credential. */
+
+import { Buffer } from 'node:buffer';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Turn } from '../../core/dispatch.ts';
+import type { Credential } from '../../core/snapshot.ts';
+import { NeedleSearch } from '../../lib/secrets/needle-search.ts';
+import { shortestSecretBytes, spellingsInErrors, spellingsInSuccesses } from '../../lib/secrets/secret-spellings.ts';
+import { layersOf } from '../../lib/secrets/unescape.ts';
+
+/** Undoing a layer of more than this takes a turn of its own. */
+const oneTurnBytes = 512 * 1024;
+
+/** Each search is made when the first answer of its kind comes: most upstreams never answer with an error. */
+export class SecretSearch {
+  /** What a signer has made of its secret so far; another list where it has made something new. */
+  readonly made: readonly string[] | undefined;
+  readonly #secrets: readonly string[];
+  #inErrors: NeedleSearch | undefined = undefined;
+  #inSuccesses: NeedleSearch | undefined = undefined;
+
+  constructor(secrets: readonly string[], made?: readonly string[]) {
+    this.made = made;
+    const long = made?.filter((secret) => Buffer.byteLength(secret) >= shortestSecretBytes) ?? [];
+    this.#secrets = [...secrets, ...long];
+  }
+
+  get inErrors(): NeedleSearch {
+    this.#inErrors ??= new NeedleSearch(this.#secrets.flatMap(spellingsInErrors));
+    return this.#inErrors;
+  }
+
+  get inSuccesses(): NeedleSearch {
+    this.#inSuccesses ??= new NeedleSearch(this.#secrets.flatMap(spellingsInSuccesses));
+    return this.#inSuccesses;
+  }
+}
+
+const searches = new WeakMap<Credential, SecretSearch>();
+
+/** The credentials of the upstream, and what was made of one of them to sign the call. */
+export function searchFor({ candidate, credential }: Turn): SecretSearch {
+  const made = credential.signer?.secrets?.();
+  let search = searches.get(credential);
+  if (search === undefined || search.made !== made) {
+    search = new SecretSearch(candidate.target.upstream.secrets, made);
+    searches.set(credential, search);
+  }
+  return search;
+}
+
+/** Whether a text repeats a secret, as it stands or once what is escaped in it was undone. */
+export function repeats(text: Buffer, needles: NeedleSearch): boolean {
+  for (const layer of layersOf(text)) if (needles.find(layer) !== -1) return true;
+  return false;
+}
+
+/** The same, so that a long text holds nobody else up. */
+export async function repeatsInTurns(text: Buffer, needles: NeedleSearch): Promise<boolean> {
+  for (const layer of layersOf(text)) {
+    if (needles.find(layer) !== -1) return true;
+    if (layer.length > oneTurnBytes) await nextTurn();
+  }
+  return false;
+}
+
+/** Header fields, as they came over the wire. */
+export function toLatin1(fields: readonly string[]): Buffer {
+  return Buffer.from(fields.join('\n'), 'latin1');
+}

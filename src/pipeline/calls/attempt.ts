@@ -1,0 +1,402 @@
+/** Asks one target after another until an answer may pass to the client. The client has seen nothing yet. */
+
+import { performance } from 'node:perf_hooks';
+import type { Denial } from '../../core/accounting/spending.ts';
+import { noCaps } from '../../core/caps.ts';
+import { type Dispatcher, isTurn, Tried, type Turn } from '../../core/dispatch.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { Exchange } from '../../core/exchange.ts';
+import type { SigningGround } from '../../core/family.ts';
+import type { Answer, CallEnd, Failure, Listening, Outcome, Transport } from '../../core/outcome.ts';
+import type { RoomKeeper } from '../../core/room.ts';
+import type { Target } from '../../core/snapshot.ts';
+import type { Translation } from '../../core/translation.ts';
+import { fullJitterMs } from '../../lib/back-off.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { withoutUsageEvent } from '../answers/counted-answer.ts';
+import { discard } from '../answers/discard.ts';
+import { Leftovers } from '../answers/leftovers.ts';
+import { pass } from '../answers/pass.ts';
+import { halfCharacterIn } from '../half-characters.ts';
+import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from '../usage/usage-asking.ts';
+import { markOf } from './body-mark.ts';
+import { Race, type Won } from './hedge.ts';
+import { Lane } from './lane.ts';
+import { pause } from './pause.ts';
+import { type Plan, translationFor, writeCall } from './plan.ts';
+import { Suspects } from './suspects.ts';
+import { writeTranslated } from './translate.ts';
+import type { TranslatedCalls } from './translated-calls.ts';
+import { redirected, restAskedForMs, verdictOn } from './verdict.ts';
+
+interface Transports {
+  /** Over the network. */
+  readonly http: Transport;
+  /** To an offer that is made in this process. */
+  readonly inProcess: Transport;
+}
+
+export interface AttemptDeps {
+  readonly transports: Transports;
+  readonly dispatcher: Dispatcher;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly signing: SigningGround;
+  /** Where answers that are translated get their room. */
+  readonly answerRooms: RoomKeeper;
+}
+
+export function attempt(plan: Plan, deps: AttemptDeps): Promise<Answer> {
+  return new Attempts(plan, deps).run();
+}
+
+/** Sends a call, with or without having its stream counted. */
+type Send = (asks: boolean, end: CallEnd) => Promise<Outcome | undefined>;
+
+class Attempts {
+  readonly #plan: Plan;
+  readonly #deps: AttemptDeps;
+  readonly #exchange: Exchange;
+  readonly #tried = new Tried();
+  readonly #leftovers = new Leftovers();
+  /** Nothing more may be sent, though someone may be left: a byte left, and the route does not allow it twice. */
+  #isFinal = false;
+  /** An idle connection was closed under a call once; a second time is no coincidence. */
+  #staleOnce = false;
+  /** More than one call is or was under way at a time: each is told, the one that was answered well included. */
+  #isHedged = false;
+  /** Those who answered the whole request with an error that it may be to blame for. */
+  #suspects: Suspects | undefined = undefined;
+  /** Whom a call has reached, so that the next to the same is held back for a moment. */
+  #reached: string[] | undefined = undefined;
+
+  constructor(plan: Plan, deps: AttemptDeps) {
+    this.#plan = plan;
+    this.#deps = deps;
+    this.#exchange = plan.exchange;
+  }
+
+  async run(): Promise<Answer> {
+    const { dispatcher } = this.#deps;
+    try {
+      for (;;) {
+        // Most work of a client is told when it leaves; it may have left while there was none.
+        if (this.#exchange.client.gone) throw new GatewayError('client_closed');
+        const turn = this.#isOver()
+          ? undefined
+          : dispatcher.choose(this.#plan.course, this.#tried, this.#plan.resolved.matched);
+        if (turn === undefined || !isTurn(turn)) {
+          this.#suspects?.excuse();
+          const { answer, turn: answered, verdict } = this.#leftovers.best(turn, this.#exchange);
+          return await pass(this.#plan, answer, answered, verdict);
+        }
+        if (this.#reached !== undefined && !(await this.#backOff(turn, this.#reached))) continue;
+        const hedgeAfterMs = this.#hedgeAfterMs(turn);
+        if (hedgeAfterMs === undefined) {
+          const answer = await this.#ask(turn, this.#exchange.client);
+          if (answer !== undefined) {
+            const passing = pass(this.#plan, answer, turn, 'serves');
+            return passing instanceof Promise ? await passing : passing;
+          }
+        } else {
+          const won = await this.#race(turn, hedgeAfterMs);
+          if (won !== undefined) return await pass(this.#plan, won.answer, won.turn, 'serves');
+        }
+      }
+    } finally {
+      this.#leftovers.clear();
+    }
+  }
+
+  /** One call; undefined where it came to nothing that is for the client. */
+  async #ask(turn: Turn, client: Listening): Promise<Answer | undefined> {
+    const entry = turn.enter(client, this.#plan.deadlineMs);
+    if (entry !== 'entered' && !this.#hasEntered(turn, await entry, client)) return undefined;
+    if (turn.candidate.target.upstream.caps !== noCaps && !(await this.#mayUse(turn))) return undefined;
+    const startedMs = performance.now();
+    const outcome = await this.#send(turn, client);
+    return outcome && this.#judge(turn, outcome, startedMs);
+  }
+
+  #hasEntered(turn: Turn, entry: 'entered' | 'too-late' | 'client-gone', client: Listening): boolean {
+    if (entry === 'too-late') {
+      this.#tried.upstream(turn.candidate.target.upstream.id);
+      this.#note(turn, 'queue', undefined, performance.now());
+      return false;
+    }
+    if (entry === 'entered' && !client.gone) return true;
+    turn.withdraw();
+    throw new GatewayError('client_closed');
+  }
+
+  /** False where the upstream's own caps are reached. */
+  async #mayUse(turn: Turn): Promise<boolean> {
+    let denial: Denial | undefined;
+    try {
+      denial = await this.#plan.reservation.enter(turn.candidate.target.upstream);
+    } catch (error) {
+      turn.withdraw();
+      throw error;
+    }
+    if (denial === undefined) return true;
+    turn.withdraw();
+    this.#tried.upstream(turn.candidate.target.upstream.id);
+    this.#note(turn, 'capped', denial.limit, performance.now());
+    this.#leftovers.denied(denial);
+    return false;
+  }
+
+  /** Undefined where this target cannot serve what is asked, and another one may. */
+  #send(turn: Turn, client: Listening): Promise<Outcome | undefined> {
+    const { family } = turn.candidate.target.upstream;
+    const refusal = family.refusesHalfCharacters ? halfCharacterIn(this.#plan.question) : undefined;
+    return refusal instanceof Promise
+      ? refusal.then((found) => this.#sendUnless(found, turn, client))
+      : this.#sendUnless(refusal, turn, client);
+  }
+
+  #sendUnless(refusal: GatewayError | undefined, turn: Turn, client: Listening): Promise<Outcome | undefined> {
+    if (refusal !== undefined) {
+      turn.withdraw();
+      this.#refuse(turn, refusal);
+      return Promise.resolve(undefined);
+    }
+    const { candidate } = turn;
+    const { http, inProcess } = this.#deps.transports;
+    const transport = candidate.offer.make === undefined ? http : inProcess;
+    const translation = translationFor(this.#plan, candidate);
+    if (translation !== undefined) {
+      const send: Send = (asks, end) => this.#sendTranslated(turn, client, translation, transport, asks, end);
+      return asksUsage(this.#plan, candidate.target) ? this.#sendAsking(turn, send) : send(false, turn);
+    }
+    let call: ReturnType<typeof writeCall>;
+    try {
+      call = writeCall(this.#plan, turn, client);
+    } catch (error) {
+      turn.withdraw();
+      throw error;
+    }
+    const asking = asksUsage(this.#plan, candidate.target) ? withUsageAsked(this.#plan, call) : undefined;
+    const send: Send = (asks, end) => {
+      this.#count(candidate.target);
+      return transport(asks && asking !== undefined ? { ...asking, end } : call);
+    };
+    return asking === undefined ? send(false, turn) : this.#sendAsking(turn, send);
+  }
+
+  /** Has the stream counted; who refuses to be asked for that is sent the call as it came. */
+  async #sendAsking(turn: Turn, send: Send): Promise<Outcome | undefined> {
+    const startedMs = performance.now();
+    const lane = new Lane();
+    const first = await send(true, lane);
+    if (first?.kind !== 'answered' || !mayBeRefusal(first.answer.status)) {
+      lane.handOn(turn);
+      return first?.kind === 'answered' ? { ...first, answer: withoutUsageEvent(first.answer) } : first;
+    }
+    this.#note(turn, 'answered', first.answer.status, startedMs);
+    discard(first.answer);
+    const second = await send(false, turn);
+    const isServed = second?.kind === 'answered' && second.answer.status < 400;
+    if (isServed) rememberRefusal(this.#plan, turn.candidate.target);
+    return second;
+  }
+
+  async #sendTranslated(
+    turn: Turn,
+    client: Listening,
+    translation: Translation,
+    transport: Transport,
+    asks: boolean,
+    end: CallEnd,
+  ): Promise<Outcome | undefined> {
+    let calls: TranslatedCalls;
+    try {
+      calls = await writeTranslated(this.#plan, turn, client, translation, this.#deps, asks, end);
+    } catch (error) {
+      turn.withdraw();
+      if (!(error instanceof GatewayError)) throw error;
+      this.#refuse(turn, error);
+      return undefined;
+    }
+    if (client.gone) {
+      turn.withdraw();
+      throw new GatewayError('client_closed');
+    }
+    this.#count(turn.candidate.target);
+    return calls.run(transport);
+  }
+
+  /** This target cannot serve it; another may. */
+  #refuse(turn: Turn, refusal: GatewayError): void {
+    this.#tried.target(turn.candidate.target);
+    this.#leftovers.refused(refusal);
+  }
+
+  #count(target: Target): void {
+    this.#exchange.target = target;
+    this.#exchange.attempts += 1;
+    this.#tried.sent += 1;
+  }
+
+  /** Tells the turn what came of it, and keeps what may be needed when nothing better comes. */
+  #judge(turn: Turn, outcome: Outcome, startedMs: number): Answer | undefined {
+    switch (outcome.kind) {
+      case 'answered':
+        if (outcome.isPartial && !this.#plan.course.replayable) this.#isFinal = true;
+        return this.#judgeAnswer(turn, outcome.answer, startedMs);
+      case 'not-sent':
+        this.#tried.sent -= 1;
+        this.#tried.upstream(turn.candidate.target.upstream.id);
+        this.#leftovers.failed(outcome.failure);
+        if (outcome.failure.ours === undefined) turn.notSent(outcome.failure.cause);
+        else turn.withdraw();
+        break;
+      case 'unknown':
+        this.#judgeSilence(turn, outcome.failure);
+        break;
+      case 'client-gone':
+        if (outcome.unsent) turn.withdraw();
+        else this.#endUnheard(turn, startedMs);
+        throw new GatewayError('client_closed');
+    }
+    this.#note(turn, outcome.kind, outcome.failure.cause, startedMs);
+    return undefined;
+  }
+
+  /** The client is gone; or is not, where the call was one of two. */
+  #endUnheard(turn: Turn, startedMs: number): void {
+    if (this.#exchange.client.gone) {
+      turn.dropped();
+      return;
+    }
+    turn.outrun(performance.now() - startedMs);
+    this.#note(turn, 'outrun', undefined, startedMs);
+  }
+
+  #judgeSilence(turn: Turn, failure: Failure): void {
+    this.#noteReached(turn);
+    if (failure.stale !== undefined || failure.ours !== undefined) turn.dropped();
+    else turn.failed(failure.cause, failure.unfit ? 'answer' : 'wire');
+    if (failure.stale === undefined || this.#staleOnce) this.#tried.target(turn.candidate.target);
+    else this.#staleOnce = true;
+    if (this.#plan.course.replayable && failure.isFinal === undefined) {
+      this.#leftovers.failed(failure);
+      return;
+    }
+    this.#isFinal = true;
+    this.#leftovers.failedForGood(failure);
+  }
+
+  #judgeAnswer(turn: Turn, answer: Answer, startedMs: number): Answer | undefined {
+    const verdict = verdictOn(answer, turn.candidate.target.upstream.family.errors?.statuses);
+    if (verdict === 'serves') {
+      turn.served(answer.firstByteAtMs - answer.sentAtMs);
+      if (this.#isHedged || this.#exchange.tries.length > 0) this.#note(turn, 'answered', answer.status, startedMs);
+      return answer;
+    }
+    this.#note(turn, verdict, answer.broken?.cause ?? answer.status, startedMs);
+    this.#noteReached(turn);
+    const why = `answered ${answer.status}`;
+    switch (verdict) {
+      case 'limited':
+        turn.limited(why, restAskedForMs(answer, this.#deps.clock.nowMs()));
+        this.#tried.turn(turn);
+        break;
+      case 'rejected':
+        turn.rejected(why);
+        this.#tried.credential(turn.credential);
+        break;
+      case 'loading':
+        turn.loading(why);
+        this.#tried.target(turn.candidate.target);
+        break;
+      case 'failed':
+        turn.failed(why, 'answer', restAskedForMs(answer, this.#deps.clock.nowMs()), markOf(this.#plan.question.body));
+        this.#suspects ??= new Suspects();
+        this.#suspects.add(turn, answer);
+        this.#endTarget(turn);
+        break;
+      case 'broken':
+        turn.failed(answer.broken?.cause ?? 'broken off', 'wire');
+        this.#endTarget(turn);
+        break;
+      case 'redirects':
+        turn.failed(why, 'answer');
+        this.#endTarget(turn);
+        answer.cancel();
+        this.#leftovers.failed({ ...redirected, cause: `redirect (${answer.status})` });
+        return undefined;
+    }
+    this.#leftovers.hold({ answer, turn, verdict });
+    return undefined;
+  }
+
+  #endTarget(turn: Turn): void {
+    this.#tried.target(turn.candidate.target);
+    if (!this.#plan.course.replayable) this.#isFinal = true;
+  }
+
+  #isOver(): boolean {
+    const { sent } = this.#tried;
+    if (this.#isFinal || (sent > 0 && sent >= this.#plan.course.model.retry.attempts)) return true;
+    return performance.now() >= this.#plan.deadlineMs;
+  }
+
+  /**
+   * Those who were reached and could not are left alone for a moment; whoever is somewhere else is asked at once. False
+   * where nobody may be asked any more after it.
+   */
+  async #backOff(turn: Turn, reached: readonly string[]): Promise<boolean> {
+    if (!reached.includes(turn.candidate.target.upstream.id)) return true;
+    const waitMs = fullJitterMs(reached.length - 1, this.#deps.random);
+    if ((await pause(waitMs, this.#exchange.client)) && !this.#isOver()) return true;
+    turn.withdraw();
+    return false;
+  }
+
+  #noteReached(turn: Turn): void {
+    this.#reached ??= [];
+    this.#reached.push(turn.candidate.target.upstream.id);
+  }
+
+  #hedgeAfterMs(turn: Turn): number | undefined {
+    const { model, replayable } = this.#plan.course;
+    if (model.hedge === undefined || !replayable || this.#tried.sent > 0) return undefined;
+    return model.hedge.afterMs === 'p95' ? turn.percentile95Ms() : model.hedge.afterMs;
+  }
+
+  /** The first call, and a second one where that takes long: whoever answers first. */
+  async #race(turn: Turn, afterMs: number): Promise<Won | undefined> {
+    const race = new Race(this.#exchange.client, (one, client) => this.#ask(one, client));
+    race.start(turn);
+    if (await race.outlasts(afterMs)) {
+      const second = this.#chooseBeside(turn);
+      if (second !== undefined) {
+        this.#isHedged = true;
+        race.start(second);
+      }
+    }
+    return race.winner();
+  }
+
+  /** Undefined where the first call still waits for its place as well. */
+  #chooseBeside(turn: Turn): Turn | undefined {
+    if (this.#tried.sent === 0 || this.#isOver()) return undefined;
+    this.#tried.busy = turn.candidate.target;
+    const second = this.#deps.dispatcher.choose(this.#plan.course, this.#tried, this.#plan.resolved.matched);
+    this.#tried.busy = undefined;
+    return isTurn(second) ? second : undefined;
+  }
+
+  #note(turn: Turn, outcome: string, detail: number | string | undefined, startedMs: number): void {
+    const { target } = turn.candidate;
+    this.#exchange.tries.push({
+      upstream: target.upstream.id,
+      model: target.model,
+      credential: target.upstream.credentials.length === 1 ? undefined : turn.credential.id,
+      outcome,
+      detail,
+      durationMs: performance.now() - startedMs,
+    });
+  }
+}

@@ -1,0 +1,82 @@
+/** Which field of the client's request an upstream speaks of, in whatever words and however deep. */
+
+import type { Buffer } from 'node:buffer';
+import type { Candidate } from '../../core/dispatch.ts';
+import { compileWatchedKeys, scanJson, scanJsonInTurns } from '../../lib/json/json-scan.ts';
+import type { ErrorReader } from './foreign-error.ts';
+import { type Plan, translationFor } from './plan.ts';
+
+/** What services call the same thing; the client's own name for it is among them. */
+const sameThings: readonly (readonly string[])[] = [
+  [
+    'input',
+    'inputs',
+    'texts',
+    'text',
+    'inputText',
+    'content',
+    'contents',
+    'parts',
+    'requests',
+    'instances',
+    'documents',
+    'passages',
+    'sources',
+    'prompt',
+    'messages',
+  ],
+  ['query', 'queries', 'textQuery'],
+  [
+    'dimensions',
+    'dimension',
+    'output_dimension',
+    'output_dimensionality',
+    'outputDimensionality',
+    'embeddingDimension',
+  ],
+  ['encoding_format', 'embedding_types', 'embedding_type', 'embeddingTypes', 'output_dtype'],
+  ['input_type', 'task', 'task_type', 'taskType', 'embeddingPurpose'],
+  ['top_n', 'top_k', 'topN', 'numberOfResults'],
+  ['return_documents', 'return_text', 'return_input'],
+  ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxTokens'],
+  ['model', 'model_id', 'modelId', 'modelArn'],
+];
+
+/** A path has few steps; what has more is none. */
+const mostSteps = 12;
+const mostNames = 30;
+const oneTurnBytes = 512 * 1024;
+
+/** Who reads an error of this candidate's. */
+export function readerOf(plan: Plan, candidate: Candidate): ErrorReader {
+  return {
+    shape: plan.exchange.shape,
+    isTranslated: translationFor(plan, candidate) !== undefined,
+    fieldFor: (param) => clientParam(param, plan.question.body),
+  };
+}
+
+/** Undefined where the client sent no such field. */
+export async function clientParam(said: string, body: Buffer): Promise<string | undefined> {
+  const steps = said
+    .split(/\W+/)
+    .filter((step) => /^[A-Za-z_]\w{0,40}$/.test(step))
+    .slice(0, mostSteps);
+  const others = steps.flatMap((step) => sameThings.filter((names) => names.includes(step)).flat());
+  const candidates = withoutRepeats([...steps, ...others]);
+  if (candidates.length === 0) return undefined;
+  const watched = compileWatchedKeys(candidates);
+  const scan = body.length <= oneTurnBytes ? scanJson(body, watched) : await scanJsonInTurns(body, watched);
+  // Its own words first: other services' words for a thing may stand above them.
+  return scan.ok ? candidates.find((name) => scan.fields.get(name) !== undefined) : undefined;
+}
+
+/** Letter case does not tell fields apart. */
+function withoutRepeats(names: readonly string[]): string[] {
+  const byFolded = new Map<string, string>();
+  for (const name of names) {
+    const folded = name.toUpperCase();
+    if (!byFolded.has(folded)) byFolded.set(folded, name);
+  }
+  return [...byFolded.values()].slice(0, mostNames);
+}

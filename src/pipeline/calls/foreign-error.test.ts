@@ -1,0 +1,388 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import * as z from 'zod';
+import { toUpstream } from '../../../test/support/upstream.ts';
+import type { Candidate } from '../../core/dispatch.ts';
+import { upstreamCodes } from '../../core/errors.ts';
+import { defineFamily } from '../../core/family.ts';
+import type { Answer } from '../../core/outcome.ts';
+import type { ErrorDialect } from '../../core/translation.ts';
+import { at, textIn } from '../../families/dialects/reading.ts';
+import { headerValue } from '../../lib/raw-headers.ts';
+import { WholeMadeAnswer } from '../answers/made-answer.ts';
+import { type ErrorReader, inOurWords } from './foreign-error.ts';
+
+const codes = [...upstreamCodes, 'rate_limit_exceeded', 'upstream_timeout'];
+
+const shape = z.strictObject({
+  error: z.strictObject({
+    message: z.string().min(1).max(2_001),
+    type: z.string().min(1).max(201),
+    param: z.string().max(201).nullable(),
+    code: z.enum(codes),
+    upstream: z.unknown(),
+  }),
+});
+
+function toCandidate(errors: ErrorDialect | undefined, isTranslated = true): Candidate {
+  const family = defineFamily({ id: 'f', title: 'F', offers: {}, ...(errors !== undefined && { errors }) });
+  const upstream = toUpstream('http://127.0.0.1:1', { family });
+  const offer = {
+    path: '/',
+    ...(isTranslated && {
+      translation: {
+        ask() {
+          throw new TypeError('nobody asks');
+        },
+      },
+    }),
+  };
+  const target = {
+    upstream,
+    model: 'm',
+    priority: 0,
+    weight: 1,
+    price: undefined,
+    offers: new Map(),
+    unsupported: undefined,
+    bridge: undefined,
+    tokenIds: 'decode' as const,
+    defaults: {},
+  };
+  return { target, offer, lifted: false };
+}
+
+function toAnswer(status: number, body: string | Buffer, headers: readonly string[] = []): Answer {
+  const whole = new WholeMadeAnswer({
+    status,
+    statusText: 'Whatever',
+    headers,
+    sentAtMs: 1,
+    firstByteAtMs: 2,
+    body: Buffer.from(body),
+    translated: undefined,
+  });
+  return Object.assign(whole, { headers });
+}
+
+interface Spoken {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly text: string;
+}
+
+interface Speaking {
+  readonly dialect?: ErrorDialect | undefined;
+  readonly headers?: readonly string[];
+  readonly reader?: ErrorReader;
+}
+
+/** Whatever an upstream names, the client has a field of that name. */
+const translated: ErrorReader = { isTranslated: true, fieldFor: async (param) => param };
+const direct: ErrorReader = { ...translated, isTranslated: false };
+
+async function speak(
+  status: number,
+  body: string | Buffer,
+  { dialect = {}, headers = [], reader = translated }: Speaking = {},
+): Promise<Spoken> {
+  const came = Promise.resolve(toAnswer(status, body, headers));
+  const answer = await inOurWords(came, status, toCandidate(dialect), reader);
+  return { status: answer.status, headers: answer.headers, text: Buffer.concat(answer.waiting).toString() };
+}
+
+async function errorOf(body: string, more?: Parameters<typeof speak>[2]) {
+  return shape.parse(JSON.parse((await speak(418, body, more)).text)).error;
+}
+
+interface Row {
+  readonly who: string;
+  readonly body: string;
+  readonly message: string | RegExp;
+  readonly param?: string;
+}
+
+const nothingSaid = /^The upstream answered 418 with no message; try again/;
+
+const rows: readonly Row[] = [
+  {
+    who: 'an object without a param',
+    body: '{"error":{"message":"m","type":"t","code":"c"}}',
+    message: 'm',
+  },
+  {
+    who: 'an object with an inner error',
+    body: '{"error":{"code":"429","message":"m","innererror":{"code":"x"}}}',
+    message: 'm',
+  },
+  {
+    who: 'a whole number as code',
+    body: '{"error":{"message":"m","type":"BadRequestError","param":null,"code":400}}',
+    message: 'm',
+  },
+  { who: 'an object in an object', body: '{"error":{"error":{"message":"m","code":"c"}}}', message: 'm' },
+  {
+    who: 'a status in words',
+    body: '{"error":{"code":404,"message":"m","status":"NOT_FOUND","details":[]}}',
+    message: 'm',
+  },
+  {
+    who: 'a list of one',
+    body: '[{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT"}}]',
+    message: 'm',
+  },
+  { who: 'a text', body: '{"error":"m"}', message: 'm' },
+  { who: 'a text with its type', body: '{"error":"m","error_type":"Validation"}', message: 'm' },
+  { who: 'a list of texts', body: '{"error":["a","b"],"warnings":["w"]}', message: 'a; b' },
+  {
+    who: 'a list of errors',
+    body: '{"errors":[{"message":"a","code":"c"},{"message":"b"}]}',
+    message: 'a; b',
+  },
+  { who: 'a message and an ID', body: '{"message":"m","id":"1"}', message: 'm' },
+  { who: 'a message with a capital', body: '{"Message":"m"}', message: 'm' },
+  {
+    who: 'a flat object',
+    body: '{"object":"error","message":"m","type":"t","param":"p","code":"1300"}',
+    message: 'm',
+    param: 'p',
+  },
+  {
+    who: 'a flat object with a number',
+    body: '{"message":"m","code":422,"type":"Validation"}',
+    message: 'm',
+  },
+  {
+    who: 'a flat object with an ID',
+    body: '{"code":"InvalidParameter","message":"m","request_id":"r"}',
+    message: 'm',
+  },
+  { who: 'a detail', body: '{"detail":"m"}', message: 'm' },
+  { who: 'a detail as an object', body: '{"detail":{"message":"m"}}', message: 'm' },
+  { who: 'a detail with an error in it', body: '{"detail":{"error":"m"}}', message: 'm' },
+  {
+    who: 'a list of details',
+    body: '{"detail":[{"loc":["body","input",0],"msg":"a","type":"string_type"},{"loc":["body"],"msg":"b"}]}',
+    message: 'input.0: a; b',
+    param: 'input.0',
+  },
+  { who: 'a list of texts as detail', body: '{"detail":["a","b"]}', message: 'a; b' },
+  {
+    who: 'details in a message',
+    body: '{"object":"error","message":{"detail":[{"loc":["body","input"],"msg":"m"}]},"type":"invalid_request_error"}',
+    message: 'input: m',
+    param: 'input',
+  },
+  {
+    who: 'a fault',
+    body: '{"fault":{"faultstring":"m","detail":{"errorcode":"steps.Fault"}}}',
+    message: 'm',
+  },
+  { who: 'a JSON text', body: '"m"', message: 'm' },
+  { who: 'plain text', body: ' m \n', message: 'm' },
+  {
+    who: 'a page',
+    body: ' <!doctype html><html>502</html>',
+    message: /^The upstream answered 418 with a page instead of an error; try again/,
+  },
+  { who: 'nothing', body: '', message: nothingSaid },
+  { who: 'null', body: 'null', message: nothingSaid },
+  { who: 'a number', body: '429', message: nothingSaid },
+  { who: 'numbers', body: '[1,2]', message: nothingSaid },
+  { who: 'true', body: 'true', message: nothingSaid },
+  { who: 'an empty object', body: '{}', message: nothingSaid },
+  { who: 'an empty list', body: '[]', message: nothingSaid },
+  { who: 'an empty text', body: '""', message: nothingSaid },
+  { who: 'an error of null', body: '{"error":null,"message":"m"}', message: 'm' },
+  { who: 'an error of true', body: '{"error":true,"message":"m"}', message: 'm' },
+  { who: 'an error of a number', body: '{"error":42}', message: nothingSaid },
+  { who: 'an empty error', body: '{"error":"","detail":"m"}', message: 'm' },
+  { who: 'an empty message', body: '{"error":{"message":" ","type":"","code":""}}', message: nothingSaid },
+  {
+    who: 'a message of a number',
+    body: '{"error":{"message":5,"type":6,"param":7,"code":8.0}}',
+    message: nothingSaid,
+    param: '7',
+  },
+  {
+    who: 'kinds that nobody sends',
+    body: '{"error":{"message":{"a":1},"type":[],"param":{},"code":true}}',
+    message: nothingSaid,
+  },
+  {
+    who: 'places of no kind',
+    body: '{"detail":[{"loc":"body","msg":"m"},{"loc":[],"msg":"n"},{"loc":[null],"msg":"o"},null,1]}',
+    message: 'm; n; o',
+  },
+];
+
+for (const { who, body, message, param = null } of rows) {
+  test(`reads ${who}: ${body.slice(0, 40)}`, async () => {
+    const error = await errorOf(body);
+    if (typeof message === 'string') assert.equal(error.message, message);
+    else assert.match(error.message, message);
+    assert.deepEqual([error.type, error.param, error.code], ['invalid_request_error', param, 'upstream_refused']);
+  });
+}
+
+test('never loses the status, and always speaks in the shape that clients know', async () => {
+  const anyBody = fc.oneof(
+    fc.json({ maxDepth: 6 }),
+    fc.string({ unit: 'binary' }),
+    fc.json().map((inner) => `{"error":${inner}}`),
+    fc.json().map((inner) => `{"error":{"message":${inner},"code":${inner},"param":${inner},"type":${inner}}}`),
+    fc.json().map((inner) => `{"detail":[${inner},{"loc":${inner},"msg":${inner}}]}`),
+  );
+  await fc.assert(
+    fc.asyncProperty(anyBody, fc.integer({ min: 400, max: 599 }), async (body, status) => {
+      const spoken = await speak(status, body);
+      assert.equal(spoken.status, status);
+      const parsed: unknown = JSON.parse(spoken.text);
+      const ours = shape.safeParse(parsed);
+      assert.ok(ours.success, spoken.text);
+      assert.equal(headerValue(spoken.headers, 'content-length'), String(Buffer.byteLength(spoken.text)));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('keeps the original as it came, digits and all; text as text', async () => {
+  const body = '{"message":"m","n":[1.0,1e3],"big":12345678901234567890,"__proto__":{"x":1}}';
+  const { text } = await speak(400, body);
+  assert.ok(text.endsWith(`"upstream":${body}}}`), text);
+  assert.equal((await errorOf('just text')).upstream, 'just text');
+  assert.equal((await errorOf('')).upstream, null);
+  assert.equal((await errorOf('null')).upstream, null);
+  assert.equal((await errorOf('0')).upstream, 0);
+});
+
+test('cuts what is too long, and never in the middle of a character', async () => {
+  const { message } = await errorOf(
+    JSON.stringify({
+      message: `${'m'.repeat(1_999)}😀`,
+    }),
+  );
+  assert.equal(message, `${'m'.repeat(1_999)}…`);
+});
+
+test('on the direct way what is in our shape passes byte for byte, save what is withheld', async () => {
+  const body = ' {"error":{"message":"m","type":"t","param":null,"code":null,"more":1.0}}';
+  assert.equal((await speak(400, body, { reader: direct })).text, body);
+  const { text } = await speak(402, body, { dialect: { withheld: [402] }, reader: direct });
+  assert.deepEqual(JSON.parse(text), {
+    error: {
+      message:
+        "The upstream answered 402 and speaks of the operator's account in it; its words are withheld. Tell the operator.",
+      type: 'invalid_request_error',
+      param: null,
+      code: 'upstream_denied',
+    },
+  });
+});
+
+test('of a translated call no error passes in the words of the upstream, though it has our shape', async () => {
+  const body = '{"error":{"message":"m","type":"BadRequestError","param":"texts.0","code":"1300"}}';
+  const ofClient = { isTranslated: true, fieldFor: async () => 'input' };
+  const { error } = shape.parse(JSON.parse((await speak(400, body, { reader: ofClient })).text));
+  assert.deepEqual([error.type, error.param, error.code], ['invalid_request_error', 'input', 'upstream_refused']);
+  assert.deepEqual(error.upstream, JSON.parse(body));
+  const ofNothing = { isTranslated: true, fieldFor: async () => undefined };
+  const other = shape.parse(JSON.parse((await speak(400, body, { reader: ofNothing })).text)).error;
+  assert.equal(other.param, null);
+});
+
+test('what kind of error it is, its status says', async () => {
+  const rows = [
+    [400, 'invalid_request_error', 'upstream_refused'],
+    [401, 'authentication_error', 'upstream_denied'],
+    [402, 'invalid_request_error', 'upstream_denied'],
+    [403, 'permission_error', 'upstream_denied'],
+    [404, 'invalid_request_error', 'upstream_refused'],
+    [429, 'rate_limit_error', 'rate_limit_exceeded'],
+    [500, 'upstream_error', 'upstream_failed'],
+    [503, 'upstream_error', 'upstream_failed'],
+    [504, 'upstream_error', 'upstream_timeout'],
+  ] as const;
+  for (const [status, type, code] of rows) {
+    const body = `{"error":{"message":"m","type":"insufficient_quota","param":null,"code":${status}}}`;
+    const { error } = shape.parse(JSON.parse((await speak(status, body)).text));
+    assert.deepEqual([error.type, error.code], [type, code], String(status));
+  }
+});
+
+test('a status of its own becomes one that clients know, and is named where nothing else was said', async () => {
+  const spoken = await speak(499, '', { dialect: { statuses: { 499: 502 } } });
+  assert.equal(spoken.status, 502);
+  const { error } = shape.parse(JSON.parse(spoken.text));
+  assert.equal(error.type, 'upstream_error');
+  assert.match(error.message, /answered 499 with no message/);
+});
+
+test('a dialect has the first word, and the known spellings fill its gaps', async () => {
+  const dialect: ErrorDialect = {
+    read: (body, headers) => ({ param: textIn(at(body, 'reason')), message: headerValue(headers, 'x-error') }),
+  };
+  const headers = ['X-Error', 'Throttled'];
+  const error = await errorOf('{"message":"m","reason":"r","param":"p"}', { dialect, headers });
+  assert.deepEqual([error.message, error.param], ['Throttled', 'r']);
+  const plain = await errorOf('{"message":"m","param":"p"}', { dialect });
+  assert.deepEqual([plain.message, plain.param], ['m', 'p']);
+  assert.equal((await errorOf('not json', { dialect, headers })).message, 'Throttled');
+});
+
+test("an error about the operator's key is not the client's, whatever its status is", async () => {
+  const error = await errorOf('{}', { dialect: { read: () => ({ message: 'm', isOurKey: true }) } });
+  assert.deepEqual([error.type, error.code], ['upstream_error', 'upstream_denied']);
+});
+
+test('says when it may be asked again, where the head does not and the body does', async () => {
+  const after = async (seconds: number | undefined, headers: readonly string[] = []) =>
+    headerValue((await speak(429, '{}', { dialect: { retryAfterS: () => seconds }, headers })).headers, 'retry-after');
+  assert.equal(await after(1.2), '2');
+  assert.equal(await after(0), '1');
+  assert.equal(await after(-5), '1');
+  assert.equal(await after(30, ['Retry-After', '7']), '7');
+  for (const none of [undefined, Number.NaN, Number.POSITIVE_INFINITY, 1e9]) assert.equal(await after(none), undefined);
+  assert.equal(
+    headerValue((await speak(429, 'text', { dialect: { retryAfterS: () => 5 } })).headers, 'retry-after'),
+    undefined,
+  );
+});
+
+test('decodes a coded body, and drops what was said of it', async () => {
+  const headers = ['Content-Encoding', 'gzip', 'ETag', '"x"', 'Content-Type', 'text/plain', 'X-Kept', 'k'];
+  const spoken = await speak(400, gzipSync('{"detail":"m"}'), { headers });
+  assert.match(spoken.text, /"message":"m"/);
+  assert.deepEqual(
+    ['content-encoding', 'etag', 'content-type', 'x-kept'].map((name) => headerValue(spoken.headers, name)),
+    [undefined, undefined, 'application/json', 'k'],
+  );
+});
+
+test('leaves alone what is no error, and the errors of families that speak as OpenAI does', async () => {
+  const good = toAnswer(200, '{"message":"m"}');
+  assert.equal(await inOurWords(Promise.resolve(good), 200, toCandidate({}), translated), good);
+  const plain = toAnswer(400, '{"message":"m"}');
+  assert.equal(await inOurWords(Promise.resolve(plain), 400, toCandidate(undefined, false), direct), plain);
+  // A family without a dialect whose offer is another wire format, such as a bridge.
+  const bridged = await inOurWords(
+    Promise.resolve(toAnswer(400, '{"message":"m"}')),
+    400,
+    toCandidate(undefined),
+    translated,
+  );
+  assert.equal(bridged.translated?.by, 'f');
+});
+
+test('an answer that says 200 and means an error gets the status that it means', async () => {
+  const answer = await inOurWords(
+    Promise.resolve(toAnswer(200, '{"error":{"message":"m"}}')),
+    502,
+    toCandidate({}),
+    translated,
+  );
+  assert.equal(answer.status, 502);
+  assert.equal(answer.statusText, '');
+});

@@ -1,0 +1,85 @@
+/** Two calls for one question: the first answer that is good for the client wins, and the other call ends. */
+
+import type { Turn } from '../../core/dispatch.ts';
+import type { Answer, ClientWork, Listening } from '../../core/outcome.ts';
+
+/** Resolves with an answer that is for the client, or with none. */
+type Ask = (turn: Turn, client: Listening) => Promise<Answer | undefined>;
+
+export interface Won {
+  readonly turn: Turn;
+  readonly answer: Answer;
+}
+
+/** One of the calls. Its client leaves as well when another call was faster. */
+interface Lane {
+  readonly client: Listening;
+  readonly ended: Promise<{ readonly lane: Lane; readonly won: Won | undefined }>;
+}
+
+export class Race implements ClientWork {
+  readonly #client: Listening;
+  readonly #ask: Ask;
+  #lanes: Lane[] = [];
+
+  constructor(client: Listening, ask: Ask) {
+    this.#client = client;
+    this.#ask = ask;
+    client.work = this;
+  }
+
+  start(turn: Turn): void {
+    const client: Listening = { gone: this.#client.gone, work: undefined };
+    const ended = this.#ask(turn, client).then((answer) => ({
+      lane,
+      won: answer === undefined ? undefined : { turn, answer },
+    }));
+    const lane: Lane = { client, ended };
+    this.#lanes.push(lane);
+  }
+
+  /** Whether all calls are still out after so long. */
+  async outlasts(ms: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<true>((resolve) => {
+      timer = setTimeout(resolve, ms, true);
+    });
+    try {
+      return (await Promise.race([late, ...this.#lanes.map(({ ended }) => ended)])) === true;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async winner(): Promise<Won | undefined> {
+    try {
+      while (this.#lanes.length > 0) {
+        const { lane, won } = await Promise.race(this.#lanes.map(({ ended }) => ended));
+        this.#lanes = this.#lanes.filter((other) => other !== lane);
+        if (won !== undefined) return won;
+      }
+      return undefined;
+    } finally {
+      for (const slower of this.#lanes) breakOff(slower);
+    }
+  }
+
+  clientLeft(): void {
+    for (const { client } of this.#lanes) leave(client);
+  }
+}
+
+function breakOff({ client, ended }: Lane): void {
+  leave(client);
+  ended.then(
+    // Two may answer at the same moment.
+    ({ won }) => won?.answer.cancel(),
+    // It ends as one does whose client left.
+    () => undefined,
+  );
+}
+
+function leave(client: Listening): void {
+  client.gone = true;
+  client.work?.clientLeft();
+}

@@ -1,0 +1,194 @@
+/** Works out who may serve an exchange, and writes the call to each. Pure: no clock, no I/O. */
+
+import { Buffer } from 'node:buffer';
+import type { Reservation } from '../../core/accounting/spending.ts';
+import { type CallBody, withSpan } from '../../core/call-body.ts';
+import type { Candidate, Course, Turn } from '../../core/dispatch.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { Exchange } from '../../core/exchange.ts';
+import { upstreamNameOf } from '../../core/model-name.ts';
+import type { Call, Listening } from '../../core/outcome.ts';
+import type { RequestHeaders } from '../../core/request-headers.ts';
+import type { Route } from '../../core/route.ts';
+import { needsScoring, type RawAsked } from '../../core/scores.ts';
+import { type Model, offerKey, type ResolvedModel, type Target } from '../../core/snapshot.ts';
+import { type RerankShape, rerankShapes, type Translation } from '../../core/translation.ts';
+import { upstreamHeaders } from '../headers.ts';
+import { duplicate, modelNameOf, type Question } from '../question.ts';
+
+export interface Plan {
+  readonly exchange: Exchange;
+  readonly route: Route;
+  readonly question: Question;
+  readonly resolved: ResolvedModel;
+  readonly clientHeaders: RequestHeaders;
+  readonly course: Course;
+  /** On the monotonic clock: one deadline for all attempts. */
+  readonly deadlineMs: number;
+  readonly reservation: Reservation;
+}
+
+/** Undefined where the bytes pass. */
+export function translationFor({ question, exchange }: Plan, { target, offer }: Candidate): Translation | undefined {
+  const { translation } = offer;
+  // What the operator wants added is for every request.
+  if (translation?.isNeeded === undefined || Object.keys(target.defaults).length > 0) return translation;
+  const { body, scan } = question;
+  const { shape } = exchange;
+  const { tokenIds, scores } = target;
+  if (scores !== undefined && needsScoring(scores, rawAskedIn(question))) return translation;
+  return translation.isNeeded({ body, fields: scan.fields, items: exchange.asking?.items ?? 1, shape, tokenIds })
+    ? translation
+    : undefined;
+}
+
+/** Whether the client wants its scores as the reranker computes them. */
+export function rawAskedIn({ body, scan }: Question): RawAsked {
+  const field = scan.fields.get('raw_scores');
+  if (field === undefined || field.kind === 'null') return undefined;
+  return field.kind === 'boolean' ? body[field.start] === 't'.charCodeAt(0) : 'unclear';
+}
+
+/** `x-postern-shape`, which counts on the rerank route alone; undefined where it names none that is known. */
+export function shapeIn(route: Route, headers: RequestHeaders): RerankShape | undefined {
+  const wanted = headers.get('x-postern-shape');
+  if (wanted === undefined || route.operation !== 'rerank') return undefined;
+  const name = wanted.toLowerCase();
+  return rerankShapes.find((one) => one === name);
+}
+
+export function checkShape(route: Route, headers: RequestHeaders): void {
+  if (headers.get('x-postern-shape') === undefined || route.operation !== 'rerank') return;
+  if (shapeIn(route, headers) !== undefined) return;
+  throw new GatewayError('unsupported_parameter', {
+    param: 'x-postern-shape',
+    message: `The header x-postern-shape names no shape that is known here; send one of ${rerankShapes.join(', ')}, or none.`,
+  });
+}
+
+const courses = new WeakMap<Model, Map<Route, Course>>();
+
+/** Who may serve the route of a model; worked out once, as neither ever changes. */
+export function courseOf({ model, id }: ResolvedModel, route: Route): Course {
+  let byRoute = courses.get(model);
+  if (byRoute === undefined) {
+    byRoute = new Map();
+    courses.set(model, byRoute);
+  }
+  let course = byRoute.get(route);
+  if (course === undefined) {
+    course = makeCourse(model, route, id);
+    byRoute.set(route, course);
+  }
+  return course;
+}
+
+function makeCourse(model: Model, route: Route, modelId: string): Course {
+  const tiers = new Map<number, Candidate[]>();
+  let totalMs = 0;
+  for (const target of model.targets.toSorted((a, b) => a.priority - b.priority)) {
+    const candidate = toCandidate(target, route);
+    if (candidate === undefined) continue;
+    const tier = tiers.get(target.priority);
+    if (tier === undefined) tiers.set(target.priority, [candidate]);
+    else tier.push(candidate);
+    totalMs = Math.max(totalMs, target.upstream.timeouts[route.operation].totalMs);
+  }
+  if (tiers.size === 0) throw notSupported(modelId, route);
+  const ordered = [...tiers.values()];
+  return {
+    model,
+    tiers: ordered,
+    totalMs,
+    alone: isAlone(ordered.flat()),
+    replayable: route.replayable || model.retry.scope === 'always',
+  };
+}
+
+function isAlone(candidates: readonly Candidate[]): boolean {
+  const credentials = candidates.flatMap(({ target }) => target.upstream.credentials);
+  return credentials.filter(({ weight }) => weight > 0).length === 1;
+}
+
+/** By the route's own label, else by the one that may serve it once the model is lifted into the body. */
+function toCandidate(target: Target, route: Route): Candidate | undefined {
+  if (target.weight === 0) return undefined;
+  const { offers } = target;
+  const own = offers.get(offerKey(route.label, route.operation));
+  if (own !== undefined) return { target, offer: own, lifted: false };
+  const fallback =
+    route.fallbackLabel === undefined ? undefined : offers.get(offerKey(route.fallbackLabel, route.operation));
+  return fallback === undefined ? undefined : { target, offer: fallback, lifted: true };
+}
+
+export function writeCall(plan: Plan, turn: Turn, client: Listening): Call {
+  const { route, question } = plan;
+  const { target, lifted } = turn.candidate;
+  const insertIfAbsent = lifted || route.model.from === 'body';
+  return toCall(plan, turn, client, withModel(question, nameAt(target, plan.resolved), insertIfAbsent));
+}
+
+const nothing = Buffer.alloc(0);
+
+/** A call whose body is made by a translation. */
+export function writeBodilessCall(plan: Plan, turn: Turn, client: Listening): Call {
+  checkOtherSpelling(plan.question);
+  return toCall(plan, turn, client, nothing);
+}
+
+function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody): Call {
+  const { exchange, route } = plan;
+  const { target, offer } = turn.candidate;
+  const { upstream } = target;
+  const upstreamName = nameAt(target, plan.resolved);
+  return {
+    upstream,
+    offer,
+    path: upstream.pathPrefix + toPath(offer.path, upstreamName),
+    headers: upstreamHeaders(exchange, turn.credential, upstream.forwardHeaders, plan.clientHeaders),
+    body,
+    timeouts: upstream.timeouts[route.operation],
+    deadlineMs: plan.deadlineMs,
+    client,
+    end: turn,
+  };
+}
+
+/** The upstream's name for the model that was asked for. */
+export function nameAt({ model }: Target, { matched }: ResolvedModel): string {
+  return upstreamNameOf(model, matched);
+}
+
+/** The name as one encoded segment; one that the operator wrote must not lead to another path either. */
+export function toPath(path: string, upstreamName: string): string {
+  if (!path.includes('{model}')) return path;
+  if (upstreamName === '' || upstreamName === '.' || upstreamName === '..') {
+    throw new GatewayError('model_not_found', { param: 'model' });
+  }
+  return path.replace('{model}', () => encodeURIComponent(upstreamName.toWellFormed()));
+}
+
+export function notSupported(modelId: string, route: Route): GatewayError {
+  return new GatewayError('operation_not_supported', {
+    param: 'model',
+    message: `The model "${modelId}" does not serve ${route.operation}; GET /v1/models lists the operations of each model.`,
+  });
+}
+
+/** The body with the upstream's name for the model in it, every other byte as it came. */
+function withModel(question: Question, upstreamName: string, insertIfAbsent: boolean): CallBody {
+  const { body, scan, modelField } = question;
+  if (modelField !== undefined) {
+    if (modelNameOf(question) === upstreamName) return body;
+    return withSpan(body, modelField.start, modelField.end, JSON.stringify(upstreamName));
+  }
+  if (!insertIfAbsent) return body;
+  checkOtherSpelling(question);
+  const field = `"model":${JSON.stringify(upstreamName)}${scan.empty ? '' : ','}`;
+  return withSpan(body, scan.insertAt, scan.insertAt, field);
+}
+
+/** An upstream that takes "Model" for "model" would read the client's, not ours. */
+function checkOtherSpelling({ scan, modelField }: Question): void {
+  if (modelField === undefined && scan.foldedOnly.includes('model')) throw duplicate('model');
+}

@@ -1,0 +1,27 @@
+/** The targets that failed on one request, until it is known whether they are to blame or the request is. */
+
+import type { Turn } from '../../core/dispatch.ts';
+import type { Answer } from '../../core/outcome.ts';
+
+/** They speak of the service, whatever it was asked. */
+const awayStatuses: ReadonlySet<number> = new Set([502, 503, 504, 529]);
+
+interface Suspect {
+  readonly turn: Turn;
+  readonly status: number;
+}
+
+export class Suspects {
+  readonly #all: Suspect[] = [];
+
+  add(turn: Turn, { status, meantStatus = status }: Answer): void {
+    if (!awayStatuses.has(meantStatus)) this.#all.push({ turn, status: meantStatus });
+  }
+
+  /** Nobody served it, and two failed alike: the request is to blame, and not those who got it. */
+  excuse(): void {
+    for (const { turn, status } of this.#all) {
+      if (this.#all.some((other) => other.turn !== turn && other.status === status)) turn.excused();
+    }
+  }
+}

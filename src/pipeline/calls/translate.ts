@@ -1,0 +1,101 @@
+/** Puts a client's question into the words of an upstream that has a wire format of its own. */
+
+import type { Buffer } from 'node:buffer';
+import type { Turn } from '../../core/dispatch.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { SigningGround } from '../../core/family.ts';
+import type { CallEnd, Listening } from '../../core/outcome.ts';
+import type { RoomKeeper } from '../../core/room.ts';
+import type { Target } from '../../core/snapshot.ts';
+import { Asked, type Translation } from '../../core/translation.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { isJsonObject, type Json, type JsonObject, JsonTooMuch, parseJsonInTurns } from '../../lib/json/json-text.ts';
+import { AnswerRoom } from '../answers/answer-room.ts';
+import { listIn } from '../usage/asking.ts';
+import { nameAt, type Plan, writeBodilessCall } from './plan.ts';
+import { TranslatedCalls } from './translated-calls.ts';
+
+/** More than any request needs that is asked in earnest: fifty thousand inputs, or ten thousand documents of fifty fields. */
+const readingLimits = { maxValues: 500_000, maxElements: 50_000 };
+/** What stands beside the list of inputs goes along with each call: so much of it in all. */
+const mostRepeatedBytes = 64 * 1024 * 1024;
+
+interface TranslateDeps {
+  readonly clock: Clock;
+  readonly signing: SigningGround;
+  /** Where the answers get their room. */
+  readonly answerRooms: RoomKeeper;
+}
+
+/** What the upstream is asked; throws a `GatewayError` where it cannot serve that. */
+export async function writeTranslated(
+  plan: Plan,
+  turn: Turn,
+  client: Listening,
+  translation: Translation,
+  { clock, signing, answerRooms }: TranslateDeps,
+  asksUsage: boolean,
+  end: CallEnd,
+): Promise<TranslatedCalls> {
+  const { target } = turn.candidate;
+  const { exchange, resolved, question } = plan;
+  const call = { ...writeBodilessCall(plan, turn, client), end };
+  const sent = await toParameters(question.body, target);
+  const asked = new Asked({
+    body: asksUsage ? withUsage(sent) : sent,
+    defaults: target.defaults,
+    model: nameAt(target, resolved),
+    publicModel: resolved.id,
+    shape: exchange.shape,
+    tokenIds: target.tokenIds,
+    scores: target.scores,
+    options: target.upstream.options,
+    id: exchange.id,
+    nowS: Math.floor(clock.nowMs() / 1000),
+    unsupported: target.unsupported,
+    upstreamId: target.upstream.id,
+  });
+  const conversation = await translation.ask(asked);
+  checkRepeated(plan, conversation.requests.length);
+  const room = new AnswerRoom(exchange, answerRooms, client);
+  return new TranslatedCalls(call, asked, conversation, turn, { signing, room });
+}
+
+function checkRepeated({ question, route }: Plan, calls: number): void {
+  if (calls === 1) return;
+  const list = listIn(question, route);
+  const bytesEach = question.body.length - (list === undefined ? 0 : list.end - list.start);
+  if (bytesEach * calls <= mostRepeatedBytes) return;
+  throw new GatewayError('body_too_large', {
+    message: `The upstream of this model is asked in ${calls} calls for it, and what stands beside the list (${bytesEach} bytes) would go along with each; ${mostRepeatedBytes} bytes may be repeated in all, so send it in smaller requests.`,
+  });
+}
+
+/** What the client sent, without what is null, and completed by what the operator wants. */
+async function toParameters(body: Buffer, { defaults }: Target): Promise<JsonObject> {
+  const sent = await readQuestion(body);
+  if (!isJsonObject(sent)) throw new TypeError('a question is an object');
+  const parameters: Record<string, Json> = Object.create(null);
+  for (const [name, value] of Object.entries(sent)) {
+    if (value !== undefined && value !== null) parameters[name] = value;
+  }
+  for (const [name, value] of Object.entries(defaults)) parameters[name] ??= value;
+  return parameters;
+}
+
+/** With a count asked for, beside what else is asked of the stream. */
+function withUsage(sent: JsonObject): JsonObject {
+  const options = isJsonObject(sent.stream_options) ? sent.stream_options : {};
+  return { ...sent, stream_options: { ...options, include_usage: true } };
+}
+
+async function readQuestion(body: Buffer): Promise<Json> {
+  try {
+    return await parseJsonInTurns(body, readingLimits);
+  } catch (error) {
+    if (!(error instanceof JsonTooMuch)) throw error;
+    throw new GatewayError('body_too_large', {
+      message: `The body holds more than ${error.limit}, too much to be translated for the upstream of this model; send it in smaller requests.`,
+    });
+  }
+}

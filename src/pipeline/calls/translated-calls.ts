@@ -1,0 +1,393 @@
+/** Asks an upstream in its own wire format, in as many calls as it takes, and makes of its answers one for the client. */
+
+import { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
+import type { Turn } from '../../core/dispatch.ts';
+import { type SigningGround, type SigningTools, withOptions } from '../../core/family.ts';
+import type { Answer, Call, CallEnd, ClientWork, Failure, Outcome, Transport } from '../../core/outcome.ts';
+import {
+  type Asked,
+  type Conversation,
+  type Reply,
+  type StreamReader,
+  type Translated,
+  Unfit,
+  type WireAnswer,
+} from '../../core/translation.ts';
+import { toUrlOrigin } from '../../lib/addresses/socket-origin.ts';
+import { type Json, writeJsonInTurns } from '../../lib/json/json-text.ts';
+import { headerValue } from '../../lib/raw-headers.ts';
+import type { AnswerRoom } from '../answers/answer-room.ts';
+import { codingsOf } from '../answers/decoding.ts';
+import { heldBytes } from '../answers/held-answer.ts';
+import { jsonTypeLike, WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
+import { searchFor } from '../answers/secret-search.ts';
+import { StreamedAnswer } from '../answers/streamed-answer.ts';
+import { Allowance, readWhole } from '../answers/whole-answer.ts';
+import { retryAfterIn } from './foreign-error.ts';
+import { Lane } from './lane.ts';
+import { toPath } from './plan.ts';
+import { cannotSign, inside, toFailure } from './translation-faults.ts';
+import { toDocument } from './wire-document.ts';
+
+/** What is not the upstream's own of an answer. */
+interface Made {
+  readonly translated?: Translated;
+  readonly contentType?: string;
+  /** Further headers. */
+  readonly more?: readonly string[];
+}
+
+/** Calls of one request that are under way at a time. */
+const atATime = 8;
+
+export class TranslatedCalls implements ClientWork {
+  readonly #call: Call;
+  readonly #asked: Asked;
+  readonly #conversation: Conversation;
+  readonly #turn: Turn;
+  readonly #signing: SigningGround;
+  readonly #headers: readonly string[];
+  readonly #paths: readonly string[];
+  readonly #room: AnswerRoom;
+  readonly #allowance: Allowance;
+  readonly #lanes = new Set<Lane>();
+  readonly #answers: WireAnswer[];
+  /** The request that is asked next. */
+  #next = 0;
+  #underWay = 0;
+  readonly #helpers: Promise<void>[] = [];
+  /** The first answer that came, whose head stands for all. */
+  #head: Answer | undefined = undefined;
+  /** Of the answer that came last. */
+  #bytes: Buffer = Buffer.alloc(0);
+  #lastByteAtMs = 0;
+  /** Calls of which a byte may have left. */
+  #sent = 0;
+  /** How it ended, where not by a good answer to each request. */
+  #outcome: Outcome | undefined = undefined;
+
+  /** Throws a `GatewayError` where the model has no place in a path. */
+  constructor(
+    call: Call,
+    asked: Asked,
+    conversation: Conversation,
+    turn: Turn,
+    { signing, room }: { readonly signing: SigningGround; readonly room: AnswerRoom },
+  ) {
+    const { requests, stream } = conversation;
+    this.#call = call;
+    this.#asked = asked;
+    this.#conversation = conversation;
+    this.#turn = turn;
+    this.#signing = signing;
+    this.#headers = toHeaders(call.headers, stream !== undefined, requests.length > 1);
+    this.#paths = requests.map(({ path }) => (path === undefined ? call.path : this.#pathOf(path)));
+    this.#room = room;
+    this.#allowance = new Allowance(call.upstream.answerLimitBytes, room);
+    this.#answers = new Array(requests.length);
+  }
+
+  #pathOf(path: string): string {
+    const { pathPrefix, options } = this.#call.upstream;
+    return pathPrefix + withOptions(toPath(path, this.#asked.model), options);
+  }
+
+  /** Never rejects. */
+  async run(transport: Transport): Promise<Outcome> {
+    const { client, end } = this.#call;
+    client.work = this;
+    let outcome: Outcome;
+    try {
+      outcome = await this.#outcomeOf(transport);
+    } catch (error) {
+      outcome = { kind: 'unknown', failure: inside(error) };
+    }
+    if (client.work === this) client.work = undefined;
+    // What is not read yet ends its call later.
+    const isHandedOn = outcome.kind === 'answered' && !(outcome.answer instanceof WholeMadeAnswer);
+    if (!isHandedOn) end.over(undefined);
+    if (outcome.kind !== 'answered' || isHandedOn) this.#room.giveBack();
+    return outcome;
+  }
+
+  clientLeft(): void {
+    this.#endWith({ kind: 'client-gone' });
+  }
+
+  async #outcomeOf(transport: Transport): Promise<Outcome> {
+    const { stream } = this.#conversation;
+    if (stream !== undefined) return this.#stream(stream, transport);
+    await this.#askAll(transport);
+    const outcome: Outcome | undefined = this.#outcome;
+    if (outcome === undefined) return this.#read();
+    // Where others have left, it says little that one did not, and the others may have been served.
+    if (outcome.kind === 'not-sent' && this.#sent > 0) return { kind: 'unknown', failure: outcome.failure };
+    return outcome.kind === 'answered' && this.#sent > 1 ? { ...outcome, isPartial: true } : outcome;
+  }
+
+  /** Asks one request after the other, with as many helpers as there are places for. */
+  async #askAll(transport: Transport): Promise<void> {
+    while (this.#isLeft) {
+      const asking = this.#askNext(transport);
+      this.#getHelp(transport);
+      await asking;
+    }
+    await Promise.all(this.#helpers);
+  }
+
+  #getHelp(transport: Transport): void {
+    while (this.#isLeft && this.#underWay < atATime) {
+      const place = this.#turn.enterAgain();
+      if (place === undefined) return;
+      this.#helpers.push(this.#help(place, transport));
+    }
+  }
+
+  /** One request a place: others may be waiting for it. */
+  async #help(place: CallEnd, transport: Transport): Promise<void> {
+    await this.#askNext(transport);
+    place.over(undefined);
+    this.#getHelp(transport);
+  }
+
+  async #askNext(transport: Transport): Promise<void> {
+    const index = this.#next;
+    this.#next += 1;
+    this.#underWay += 1;
+    const answer = await this.#ask(index, transport);
+    this.#underWay -= 1;
+    if (answer !== undefined) this.#answers[index] = answer;
+  }
+
+  get #isLeft(): boolean {
+    return this.#outcome === undefined && this.#next < this.#conversation.requests.length;
+  }
+
+  /** One request and its whole answer; undefined where this ends it all. Never rejects. */
+  async #ask(index: number, transport: Transport): Promise<WireAnswer | undefined> {
+    const lane = new Lane();
+    this.#lanes.add(lane);
+    try {
+      const outcome = await this.#send(index, lane, transport);
+      if (this.#outcome !== undefined) return undefined;
+      if (outcome.kind === 'answered' && isGood(outcome.answer)) return await this.#readOne(outcome.answer, lane);
+      if (outcome.kind === 'answered') lane.handOn(this.#call.end);
+      const told = outcome.kind === 'answered' ? await this.#withHint(outcome.answer, lane) : outcome;
+      this.#lanes.delete(lane);
+      this.#endWith(told);
+    } catch (error) {
+      this.#endWith({ kind: 'unknown', failure: inside(error) });
+    } finally {
+      this.#lanes.delete(lane);
+    }
+    return undefined;
+  }
+
+  async #readOne(answer: Answer, lane: Lane): Promise<WireAnswer | undefined> {
+    this.#head ??= answer;
+    for (const name of answer.ignored ?? []) this.#asked.ignored.add(name);
+    const body = await this.#bodyOf(answer, lane);
+    if (this.#outcome !== undefined) return undefined;
+    if (!Buffer.isBuffer(body)) {
+      this.#endWith(body);
+      return undefined;
+    }
+    const read = await toDocument(body);
+    if (this.#outcome !== undefined) return undefined;
+    if (read instanceof Unfit) {
+      this.#endWith({ kind: 'unknown', failure: toFailure(read) });
+      return undefined;
+    }
+    const meant = this.#statusMeantBy(body, read);
+    this.#bytes = body;
+    if (meant === undefined) return { body: read, headers: answer.headers };
+    this.#endWith({ kind: 'answered', answer: this.#made(meant, answer, body) });
+    return undefined;
+  }
+
+  /** All of an answer; how it ended where that cannot be had. */
+  async #bodyOf(answer: Answer, lane: Lane): Promise<Buffer | Outcome> {
+    const whole = await Promise.race([readWhole(answer, this.#allowance), lane.left]);
+    if (whole === undefined) return this.#outcome ?? { kind: 'client-gone' };
+    if ('failure' in whole) return { kind: 'unknown', failure: whole.failure };
+    this.#lastByteAtMs = performance.now();
+    return whole.body;
+  }
+
+  /** Where it says 200 and means an error. */
+  #statusMeantBy(bytes: Buffer, read: Json): number | undefined {
+    const { errors, failureIn } = this.#call.upstream.family;
+    const failed = failureIn?.(bytes, true);
+    return errors?.hiddenIn?.(read) ?? (failed === 'unclear' ? undefined : failed);
+  }
+
+  /** Some say in the body when they may be asked again: whoever decides that reads headers alone. */
+  async #withHint(answer: Answer, lane: Lane): Promise<Outcome> {
+    const { errors } = this.#call.upstream.family;
+    const isBusy = answer.status === 429 || answer.status === 503;
+    if (errors?.retryAfterS === undefined || !isBusy || headerValue(answer.headers, 'retry-after') !== undefined) {
+      return { kind: 'answered', answer };
+    }
+    const whole = await Promise.race([readWhole(answer, new Allowance(heldBytes)), lane.left]);
+    if (whole === undefined) return { kind: 'client-gone' };
+    this.#lastByteAtMs = performance.now();
+    // What cannot be read is an error of that status all the same.
+    const body = 'body' in whole ? whole.body : Buffer.alloc(0);
+    const read = await toDocument(body);
+    const hint = read instanceof Unfit ? [] : retryAfterIn(read, errors);
+    return { kind: 'answered', answer: this.#made(answer.status, answer, body, { more: hint }) };
+  }
+
+  async #send(index: number, lane: Lane, transport: Transport): Promise<Outcome> {
+    const { body = {} } = this.#conversation.requests[index] ?? {};
+    const bytes = await writeJsonInTurns(body);
+    const path = this.#paths[index] ?? this.#call.path;
+    const signature = await this.#sign(path, bytes, lane);
+    if (signature !== undefined && 'failure' in signature) return { kind: 'not-sent', failure: signature.failure };
+    if (lane.client.gone) return { kind: 'client-gone', unsent: true };
+    const headers = [...this.#headers, ...(signature ?? [])];
+    this.#sent += 1;
+    const outcome = await transport({ ...this.#call, path, headers, body: bytes, client: lane.client, end: lane });
+    if (outcome.kind === 'not-sent' || (outcome.kind === 'client-gone' && outcome.unsent)) this.#sent -= 1;
+    return outcome.kind === 'answered' ? this.#asMeant(outcome.answer, lane) : outcome;
+  }
+
+  /** Undefined where there is nothing to sign, or nobody to sign it for any more. */
+  async #sign(
+    path: string,
+    body: Buffer,
+    lane: Lane,
+  ): Promise<readonly string[] | { readonly failure: Failure } | undefined> {
+    const { signer } = this.#turn.credential;
+    if (signer === undefined) return undefined;
+    const url = `${toUrlOrigin(this.#call.upstream.origin ?? '')}${path}`;
+    try {
+      return await Promise.race([signer({ url, headers: this.#headers, body }, this.#signingTools()), lane.left]);
+    } catch (error) {
+      return { failure: cannotSign(error) };
+    }
+  }
+
+  #signingTools(): SigningTools {
+    const { nowMs, post } = this.#signing;
+    const { addresses } = this.#call.upstream;
+    return { nowMs, post: (url, headers, body) => post(url, headers, body, addresses) };
+  }
+
+  /** An error that says 200 gets the status that it means: what the client gets is not the upstream's own answer anyway. */
+  async #asMeant(answer: Answer, lane: Lane): Promise<Outcome> {
+    const { meantStatus, status } = answer;
+    if (status === 304) {
+      answer.cancel();
+      return { kind: 'unknown', failure: toFailure(new Unfit('status 304 came, which has nothing in it')) };
+    }
+    if (meantStatus === undefined) return { kind: 'answered', answer };
+    const body = await this.#bodyOf(answer, lane);
+    return Buffer.isBuffer(body) ? { kind: 'answered', answer: this.#made(meantStatus, answer, body) } : body;
+  }
+
+  async #stream(stream: StreamReader, transport: Transport): Promise<Outcome> {
+    const lane = new Lane();
+    this.#lanes.add(lane);
+    const outcome = await this.#send(0, lane, transport);
+    if (this.#outcome !== undefined) return this.#outcome;
+    if (outcome.kind !== 'answered') return outcome;
+    const { answer } = outcome;
+    lane.handOn(this.#call.end);
+    if (!isGood(answer)) return this.#withHint(answer, lane);
+    const type = headerValue(answer.headers, 'content-type') ?? '';
+    if (/^text\/event-stream\b/i.test(type) && codingsOf(answer.headers).length === 0) {
+      const secrets = searchFor(this.#turn);
+      return {
+        kind: 'answered',
+        answer: new StreamedAnswer(answer, stream, this.#by, [...this.#asked.ignored], secrets),
+      };
+    }
+    return this.#readInsteadOfStream(answer, lane);
+  }
+
+  /** No stream: an error that says 200, perhaps. */
+  async #readInsteadOfStream(answer: Answer, lane: Lane): Promise<Outcome> {
+    const body = await this.#bodyOf(answer, lane);
+    if (!Buffer.isBuffer(body)) return body;
+    const read = await toDocument(body);
+    const meant = read instanceof Unfit ? undefined : this.#statusMeantBy(body, read);
+    if (meant !== undefined) return { kind: 'answered', answer: this.#made(meant, answer, body) };
+    return { kind: 'unknown', failure: toFailure(new Unfit('a stream was asked for, and something else came')) };
+  }
+
+  get #by(): string {
+    return this.#turn.candidate.offer.translatedBy ?? this.#call.upstream.family.id;
+  }
+
+  /** The first outcome that is no good answer counts for all; the other calls are given up. */
+  #endWith(outcome: Outcome): void {
+    if (this.#outcome !== undefined) return;
+    this.#outcome = outcome;
+    for (const lane of this.#lanes) lane.leave();
+  }
+
+  async #read(): Promise<Outcome> {
+    let reply: Reply;
+    try {
+      reply = await this.#conversation.read(this.#answers);
+    } catch (error) {
+      if (error instanceof Unfit) return { kind: 'unknown', failure: toFailure(error) };
+      throw error;
+    }
+    if (this.#head === undefined) throw new TypeError('a translation asks for something');
+    const type = headerValue(this.#head.headers, 'content-type');
+    const answer = reply.isAsItCame
+      ? this.#made(this.#head.status, this.#head, this.#bytes, { ...(type !== undefined && { contentType: type }) })
+      : await this.#written(reply, this.#head);
+    const failure = this.#room.settle(answer.bytes);
+    if (failure !== undefined) return { kind: 'unknown', failure };
+    // The client may have left meanwhile.
+    return this.#outcome ?? { kind: 'answered', answer };
+  }
+
+  async #written({ isEstimated = false, usage, body }: Reply, head: Answer): Promise<WholeMadeAnswer> {
+    const translated: Translated = { by: this.#by, ignored: [...this.#asked.ignored], isEstimated, usage };
+    const contentType = jsonTypeLike(headerValue(head.headers, 'content-type'));
+    return this.#made(200, head, await writeJsonInTurns(body), { translated, contentType });
+  }
+
+  #made(
+    status: number,
+    head: Answer,
+    body: Buffer,
+    { translated, contentType, more = [] }: Made = {},
+  ): WholeMadeAnswer {
+    return new WholeMadeAnswer({
+      status,
+      statusText: status === head.status ? head.statusText : '',
+      headers: [...withoutBodyHeaders(head.headers), ...more],
+      sentAtMs: head.sentAtMs,
+      // Of several answers the last is the one that was waited for.
+      firstByteAtMs: this.#lastByteAtMs,
+      body,
+      translated,
+      ...(contentType !== undefined && { contentType }),
+    });
+  }
+}
+
+/** What the body is and what may come is for us to say. */
+const saidByUs = new Set(['content-type', 'accept', 'accept-encoding']);
+
+function toHeaders(raw: readonly string[], isStream: boolean, isOneOfSeveral: boolean): string[] {
+  const headers = ['content-type', 'application/json', 'accept-encoding', 'identity'];
+  headers.push('accept', isStream ? 'text/event-stream' : 'application/json');
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] ?? '';
+    // Several calls under one such key would be taken for one call.
+    const isDropped = saidByUs.has(name) || (isOneOfSeveral && name === 'idempotency-key');
+    if (!isDropped) headers.push(name, raw[i + 1] ?? '');
+  }
+  return headers;
+}
+
+function isGood({ status, meantStatus }: Answer): boolean {
+  return status >= 200 && status < 300 && meantStatus === undefined;
+}

@@ -1,0 +1,32 @@
+/** What may go wrong where an answer is translated, in the words of a failure. */
+
+import type { Failure } from '../../core/outcome.ts';
+import type { Unfit } from '../../core/translation.ts';
+import { reasonOf, traceOf } from '../../lib/thrown.ts';
+
+export function toFailure({ message }: Unfit): Failure {
+  return {
+    code: 'upstream_protocol_error',
+    message: `The upstream's answer does not fit the request (${message}); try again, and tell the operator if it stays so.`,
+    cause: message,
+    unfit: true,
+  };
+}
+
+export function cannotSign(error: unknown): Failure {
+  return {
+    code: 'upstream_unreachable',
+    message: 'The call to the upstream could not be signed with its credential; tell the operator.',
+    cause: `signing: ${reasonOf(error)}`,
+  };
+}
+
+/** A fault of the translation says nothing of the upstream. */
+export function inside(error: unknown): Failure {
+  return {
+    code: 'internal_error',
+    message: 'Something went wrong in the translation of the answer; tell the operator the request ID.',
+    cause: traceOf(error),
+    ours: true,
+  };
+}

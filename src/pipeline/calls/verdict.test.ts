@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Answer } from '../../core/outcome.ts';
+import { restAskedForMs, verdictOn } from './verdict.ts';
+
+const answerOf = (more: Partial<Answer>): Answer => ({ status: 200, headers: [], waiting: [], ...more }) as Answer;
+
+test('what a status says of the upstream', () => {
+  const verdicts = [200, 304, 301, 307, 400, 401, 402, 403, 404, 429, 500, 529];
+  assert.deepEqual(
+    verdicts.map((status) => `${status} ${verdictOn(answerOf({ status }))}`),
+    [
+      ...['200 serves', '304 serves', '301 redirects', '307 redirects', '400 serves', '401 rejected', '402 rejected'],
+      ...['403 rejected', '404 serves', '429 limited', '500 failed', '529 failed'],
+    ],
+  );
+});
+
+test('a pause is asked for in milliseconds or in seconds; what is no number is none', () => {
+  const restOf = (...headers: string[]): number | undefined => restAskedForMs(answerOf({ headers }), 0);
+  assert.equal(restOf('retry-after-ms', '1250'), 1_250);
+  assert.equal(restOf('retry-after-ms', '1250.5', 'retry-after', '9'), 1_250.5);
+  assert.equal(restOf('retry-after-ms', 'soon', 'retry-after', '9'), 9_000);
+  assert.equal(restOf('retry-after', '9'), 9_000);
+  assert.equal(restOf(), undefined);
+});

@@ -1,0 +1,52 @@
+/** What an upstream's answer says of the upstream: whether it goes to the client, or whether another one is asked. */
+
+import type { Answer, Failure } from '../../core/outcome.ts';
+import { headerValue } from '../../lib/raw-headers.ts';
+import { parseRetryAfterMs } from '../../lib/retry-after.ts';
+
+export type Verdict =
+  /** It is for the client, an error of the client's making included. */
+  | 'serves'
+  /** Too many calls; nothing was done. */
+  | 'limited'
+  /** The credential is refused, or its account is empty; nothing was done. */
+  | 'rejected'
+  /** It cannot; something may have been done. */
+  | 'failed'
+  /** It is not ready yet; nothing was done. */
+  | 'loading'
+  /** It broke off before the first byte of its body. */
+  | 'broken'
+  /** It points elsewhere, where nobody goes. */
+  | 'redirects';
+
+const rejections: ReadonlySet<number> = new Set([401, 402, 403]);
+
+/** `statuses` are those that a family has for itself, and what they mean. */
+const asTheyAre: Readonly<Record<number, number>> = {};
+
+export function verdictOn(
+  { status, meantStatus: meant = status, isLoading, broken, waiting }: Answer,
+  statuses: Readonly<Record<number, number>> = asTheyAre,
+): Verdict {
+  if (isLoading === true) return 'loading';
+  const meantStatus = statuses[meant] ?? meant;
+  if (meantStatus >= 500) return 'failed';
+  if (meantStatus === 429) return 'limited';
+  if (rejections.has(meantStatus)) return 'rejected';
+  if (meantStatus >= 300 && meantStatus < 400 && meantStatus !== 304) return 'redirects';
+  return broken !== undefined && meantStatus < 300 && waiting.length === 0 ? 'broken' : 'serves';
+}
+
+/** How long it asks to be left alone. */
+export function restAskedForMs(answer: Answer, nowEpochMs: number): number | undefined {
+  const inMs = headerValue(answer.headers, 'retry-after-ms');
+  if (inMs !== undefined && /^\d{1,12}(\.\d+)?$/.test(inMs)) return Number(inMs);
+  return parseRetryAfterMs(headerValue(answer.headers, 'retry-after'), nowEpochMs);
+}
+
+export const redirected: Omit<Failure, 'cause'> = {
+  code: 'upstream_protocol_error',
+  message:
+    'The upstream answered with a redirect, which is never followed; the operator must set its base_url to the final address.',
+};

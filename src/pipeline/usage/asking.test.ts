@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Asking } from '../../core/accounting/price.ts';
+import type { Candidate } from '../../core/dispatch.ts';
+import type { Offer } from '../../core/family.ts';
+import type { Route } from '../../core/route.ts';
+import type { Target } from '../../core/snapshot.ts';
+import { type Json, JsonNumber } from '../../lib/json/json-text.ts';
+import { routes } from '../../routes/index.ts';
+import { compileQuestionReader } from '../question.ts';
+import { askingOf } from './asking.ts';
+
+function routeOf(path: string): Route {
+  const route = routes.find((one) => one.path === path);
+  assert.ok(route);
+  return route;
+}
+
+interface Served {
+  readonly offer?: Partial<Offer>;
+  readonly defaults?: Readonly<Record<string, Json>>;
+}
+
+async function asking(path: string, body: object | string, ...served: readonly Served[]): Promise<Asking> {
+  const tier = served.map(({ offer = {}, defaults = {} }): Candidate => {
+    return { target: { defaults } as Target, offer: { path: '/', ...offer }, lifted: false };
+  });
+  const route = routeOf(path);
+  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  return askingOf(await compileQuestionReader(route)(bytes), route, { tiers: [tier] });
+}
+
+test('items are what stands in the list, and one where it is none', async () => {
+  const rows: readonly [path: string, body: object, items: number][] = [
+    ['/v1/embeddings', { input: 'a' }, 1],
+    ['/v1/embeddings', { input: ['a', 'b, c', 'd"'] }, 3],
+    ['/v1/embeddings', { input: [1, 2, 3] }, 1],
+    ['/v1/embeddings', { input: [[1, 2], [3]] }, 2],
+    ['/v1/embeddings', { input: [] }, 0],
+    ['/v1/embeddings', { messages: [{ role: 'user', content: 'x' }] }, 1],
+    ['/v1/engines/{model}/embeddings', { input: ['a', 'b'] }, 2],
+    ['/v1/moderations', { input: ['a', 'b'] }, 2],
+    ['/v1/completions', { prompt: ['a', 'b', 'c'] }, 3],
+    ['/v1/completions', { prompt: [1, 2] }, 1],
+    ['/v1/rerank', { query: 'q', documents: [{ text: 'a, b' }, { text: 'c' }] }, 2],
+    ['/v1/edits', { input: 'a', instruction: 'b' }, 1],
+  ];
+  for (const [path, body, items] of rows) {
+    assert.equal((await asking(path, { model: 'm', ...body })).items, items, JSON.stringify(body));
+  }
+});
+
+test('tokens are counted where they come as such, and else told from the size of the text', async () => {
+  const input = async (value: unknown) =>
+    (await asking('/v1/embeddings', { model: 'm', input: value })).likelyInputTokens;
+  assert.equal(await input('x'.repeat(400)), 100);
+  assert.equal(await input([1, 22, 333]), 3);
+  assert.equal(await input(Array(5000).fill(12_345)), 5000);
+  assert.equal(await input(Array(70).fill([1, 2, 3])), 210);
+  assert.equal(await input([]), 0);
+});
+
+test('no tokenizer makes more tokens of a body than it has bytes', async () => {
+  const body = JSON.stringify({ model: 'm', input: 'é'.repeat(50) });
+  assert.equal((await asking('/v1/embeddings', body)).mostInputTokens, Buffer.byteLength(body));
+});
+
+test('a reranker reads the query with each document', async () => {
+  const body = { model: 'm', query: 'q'.repeat(40), documents: Array(10).fill('d'.repeat(98)) };
+  const { likelyInputTokens, mostInputTokens } = await asking('/v1/rerank', body);
+  const size = Buffer.byteLength(JSON.stringify(body));
+  assert.equal(likelyInputTokens, Math.ceil((10 * 100 + 9) / 4) + 10 * 10);
+  assert.equal(mostInputTokens, size + 10 * 40);
+});
+
+test('a search is a query with a hundred documents, and each further part of a long one is a document', async () => {
+  const units = async (count: number, length: number, query = 'q') =>
+    (await asking('/v1/rerank', { model: 'm', query, documents: Array(count).fill('d'.repeat(length)) }))
+      .mostSearchUnits;
+  assert.equal(await units(1, 1), 1);
+  assert.equal(await units(100, 1), 1);
+  assert.equal(await units(101, 1), 2);
+  assert.equal(await units(60, 1000), 2);
+  assert.equal(await units(60, 1000, 'q'.repeat(1000)), 3);
+});
+
+test('an answer to prompts is bounded by max_tokens, for each choice of each prompt', async () => {
+  const most = async (fields: object | string) =>
+    (
+      await asking(
+        '/v1/completions',
+        typeof fields === 'string'
+          ? `{"model":"m","prompt":"x",${fields}}`
+          : { model: 'm', prompt: ['a', 'b'], ...fields },
+      )
+    ).mostOutputTokens;
+  assert.equal(await most({}), 32);
+  assert.equal(await most({ max_tokens: 100, n: null }), 200);
+  assert.equal(await most({ max_tokens: 100 }), 200);
+  assert.equal(await most({ max_tokens: 100, n: 3 }), 600);
+  assert.equal(await most({ max_tokens: 100, n: 3, best_of: 5 }), 1000);
+  assert.equal(await most({ max_tokens: 0 }), 0);
+  assert.equal(await most({ max_tokens: -1 }), 2 * 131_072);
+  assert.equal(await most('"max_tokens":1e1'), 10);
+  assert.equal(await most('"max_tokens":1e400,"n":1e400'), 1_000_000_000);
+  assert.equal(await most('"MAX_TOKENS":5'), 1_000_000_000);
+  // What an upstream might make of it: 7, or anything.
+  for (const odd of ['"7"', 'true', '[7]', '{}']) assert.equal(await most(`"max_tokens":${odd}`), 1_000_000_000);
+  for (const name of ['n', 'best_of']) assert.equal(await most(`"max_tokens":7,"${name}":"9"`), 70_000);
+  // vLLM and llama.cpp take it for no limit at all.
+  assert.equal(await most({ max_tokens: null }), 2 * 131_072);
+  assert.equal((await asking('/v1/completions', { model: 'm', prompt: [] })).mostOutputTokens, 16);
+});
+
+test('another name for max_tokens may raise what an answer can cost, and never lowers it', async () => {
+  const most = async (fields: object) =>
+    (await asking('/v1/completions', { model: 'm', prompt: 'x', ...fields })).mostOutputTokens;
+  assert.equal(await most({ max_tokens: 5, n_predict: 100 }), 100);
+  assert.equal(await most({ max_tokens: 5, n_predict: -1 }), 131_072);
+  assert.equal(await most({ max_tokens: 5, max_completion_tokens: 70 }), 70);
+  assert.equal(await most({ max_tokens: 5, n_predict: 1 }), 5);
+  assert.equal(await most({ n_predict: 1 }), 16);
+  assert.equal(await most({ n_predict: null }), 16);
+});
+
+test('where an upstream sets no limit by itself, an answer without max_tokens can be as long as any', async () => {
+  const plain: Served = {};
+  const chat: Served = { offer: { isUnlimited: true } };
+  const bounded: Served = { ...chat, defaults: { max_tokens: new JsonNumber('256') } };
+  const most = async (path: string, body: object, ...served: Served[]) =>
+    (await asking(path, { model: 'm', ...body }, ...served)).mostOutputTokens;
+  const completion = { prompt: 'x' };
+  assert.equal(await most('/v1/completions', completion, plain), 16);
+  assert.equal(await most('/v1/completions', completion, plain, chat), 131_072);
+  assert.equal(await most('/v1/completions', completion, bounded), 256);
+  assert.equal(await most('/v1/completions', completion, bounded, chat), 131_072);
+  assert.equal(await most('/v1/completions', { ...completion, max_tokens: 9 }, chat), 9);
+  assert.equal(await most('/v1/completions', { ...completion, n_predict: 1 }, chat), 131_072);
+  const edit = { input: 'x', instruction: 'write a book' };
+  assert.ok((await most('/v1/edits', edit, plain)) < 100);
+  assert.equal(await most('/v1/edits', { ...edit, n: 2 }, chat), 2 * 131_072);
+  assert.equal(await most('/v1/edits', { ...edit, max_tokens: 900 }, chat), 900);
+  assert.ok((await most('/v1/edits', { ...edit, max_tokens: 0 }, plain)) > 16);
+});
+
+test('what a translation puts around each item counts as well', async () => {
+  const guard: Served = { offer: { addedTokens: { input: 2_000, output: 100 } } };
+  const body = { model: 'm', input: ['a', 'b', 'c'] };
+  const plain = await asking('/v1/moderations', body);
+  const { mostInputTokens, mostOutputTokens } = await asking('/v1/moderations', body, {}, guard);
+  assert.deepEqual([mostInputTokens, mostOutputTokens], [plain.mostInputTokens + 6_000, 300]);
+});
+
+test('knows a stream when it is asked for', async () => {
+  for (const [stream, is] of [
+    ['true', true],
+    ['false', false],
+    ['null', false],
+    ['"true"', false],
+  ] as const) {
+    assert.equal((await asking('/v1/completions', `{"model":"m","prompt":"x","stream":${stream}}`)).isStream, is);
+  }
+  assert.equal((await asking('/v1/completions', '{"model":"m","prompt":"x"}')).isStream, false);
+});
+
+test('an edit is as long as what it is made of, for each choice', async () => {
+  const body = { model: 'm', input: 'some text', instruction: 'do', n: 3 };
+  assert.equal((await asking('/v1/edits', body)).mostOutputTokens, 3 * JSON.stringify(body).length);
+});
+
+test('images are counted, and not taken for text', async () => {
+  const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(100_000)}` } };
+  const text = { type: 'text', text: 'an "image_url": one' };
+  const { images, items, likelyInputTokens } = await asking('/v1/moderations', {
+    model: 'm',
+    input: [text, image, image],
+  });
+  assert.deepEqual([images, items, likelyInputTokens], [2, 3, 2000]);
+});
+
+test('a long list is counted in turns, to the same', async () => {
+  const { items } = await asking('/v1/embeddings', {
+    model: 'm',
+    input: Array(20_000).fill('some text of some length, and "more"'),
+  });
+  assert.equal(items, 20_000);
+});

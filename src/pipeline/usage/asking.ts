@@ -1,0 +1,242 @@
+/** What a request asks for, as far as its body tells beforehand: items, and what they may count. See docs/prices.md. */
+
+import { Buffer } from 'node:buffer';
+import type { Asking } from '../../core/accounting/price.ts';
+import type { Candidate, Course } from '../../core/dispatch.ts';
+import type { Route } from '../../core/route.ts';
+import { countItems, type ItemCount } from '../../lib/json/json-items.ts';
+import type { JsonField } from '../../lib/json/json-scan.ts';
+import { numberOf } from '../../lib/json/json-text.ts';
+import { atOnce, inTurns } from '../../lib/turns.ts';
+import type { Question } from '../question.ts';
+
+/** Of text in most languages and vocabularies. */
+const bytesPerToken = 4;
+const tokensPerImage = 1000;
+/** What OpenAI and those like it take where a client says nothing. */
+const standardMaxTokens = 16;
+/** For a bound that is none, such as llama.cpp's -1, or null, which vLLM takes for one. */
+const boundlessMaxTokens = 131_072;
+/** Beyond any model, and so that no product of it loses a digit. */
+const mostTokens = 1_000_000_000;
+const mostChoices = 10_000;
+/** Some know `max_tokens` by these names as well, and take them first: they may raise what an answer can cost, and never lower it. */
+const otherLimitNames = ['max_completion_tokens', 'n_predict'] as const;
+
+/** What rerankers count as one search: so many documents, and each part of a document, with the query, as one more. */
+const documentsPerSearchUnit = 100;
+const tokensPerPart = 500;
+const fewestTokensPerPart = 250;
+
+const one: ItemCount = Object.freeze({ elements: 1, values: 1 });
+/** Between two places to stop. */
+const looksPerPiece = 1_024;
+const imageKey = Buffer.from('"image_url"');
+const COLON = 0x3a;
+const SPACE = 0x20;
+const LOWER_T = 0x74;
+
+/** Who may be asked. */
+type Tiers = Course['tiers'];
+
+/** Without a promise where the body is not long. */
+export function askingOf(question: Question, route: Route, { tiers }: Pick<Course, 'tiers'>): Asking | Promise<Asking> {
+  const list = listIn(question, route);
+  if (list?.kind !== 'array') return withAdded(toAsking(question, route, tiers, list, one, 0), tiers);
+  const counted = countItems(question.body, list);
+  const images = mayHoldImages(route, list) ? imagesIn(question.body, list) : undefined;
+  return counted instanceof Promise
+    ? askingInTurns(question, route, tiers, list, counted, images)
+    : withAdded(toAsking(question, route, tiers, list, counted, images === undefined ? 0 : atOnce(images)), tiers);
+}
+
+async function askingInTurns(
+  question: Question,
+  route: Route,
+  tiers: Tiers,
+  list: JsonField,
+  counted: Promise<ItemCount>,
+  images: ReturnType<typeof imagesIn> | undefined,
+): Promise<Asking> {
+  const count = await counted;
+  const imageCount = images === undefined ? 0 : await inTurns(images);
+  return withAdded(toAsking(question, route, tiers, list, count, imageCount), tiers);
+}
+
+/** With what those who may be asked add to each item. */
+function withAdded(asking: Asking, tiers: Tiers): Asking {
+  let input = 0;
+  let output = 0;
+  for (const tier of tiers) {
+    for (const { offer } of tier) {
+      if (offer.addedTokens === undefined) continue;
+      input = Math.max(input, offer.addedTokens.input);
+      output = Math.max(output, offer.addedTokens.output);
+    }
+  }
+  if (input === 0 && output === 0) return asking;
+  return {
+    ...asking,
+    mostInputTokens: asking.mostInputTokens + input * asking.items,
+    mostOutputTokens: Math.min(asking.mostOutputTokens + output * asking.items, mostTokens),
+  };
+}
+
+function toAsking(
+  question: Question,
+  route: Route,
+  tiers: Tiers,
+  list: JsonField | undefined,
+  count: ItemCount,
+  images: number,
+): Asking {
+  switch (route.operation) {
+    case 'completions':
+      return forCompletions(question, tiers, list, count);
+    case 'edits':
+      return forEdits(question, tiers);
+    case 'rerank':
+      return forRerank(question, list, count);
+    case 'moderations':
+    case 'embeddings':
+      return forInputs(question, list, count, images);
+  }
+}
+
+/** The prompts, inputs or documents; whatever stands in for them. */
+export function listIn({ scan: { fields } }: Question, { operation }: Route): JsonField | undefined {
+  if (operation === 'completions') return fields.get('prompt');
+  if (operation === 'rerank') return present(fields.get('documents')) ?? fields.get('texts');
+  return fields.get('input');
+}
+
+const present = (field: JsonField | undefined): JsonField | undefined => (field?.kind === 'null' ? undefined : field);
+
+/** A list of numbers is one text, as its tokens. */
+const itemsIn = (list: JsonField | undefined, { elements }: ItemCount): number =>
+  list?.firstElement === 'number' ? 1 : elements;
+
+function forCompletions(question: Question, tiers: Tiers, list: JsonField | undefined, count: ItemCount): Asking {
+  // An empty list may be a prompt without tokens.
+  const items = Math.max(itemsIn(list, count), 1);
+  const choices = Math.max(numberIn(question, 'n') ?? 1, numberIn(question, 'best_of') ?? 1, 1);
+  const most = mostTokensEach(question, tiers, standardMaxTokens);
+  return {
+    items,
+    images: 0,
+    likelyInputTokens: likelyTokens(question, list, count),
+    mostInputTokens: question.body.length,
+    mostOutputTokens: Math.min(most * Math.min(Math.ceil(choices), mostChoices) * items, mostTokens),
+    mostSearchUnits: 0,
+    ...(choices * items > 1 && { choices: choices * items }),
+    isStream: question.body[question.scan.fields.get('stream')?.start ?? -1] === LOWER_T,
+  };
+}
+
+/** How long one answer can be: what the client allows, and where it does not say, what the upstreams do then. */
+function mostTokensEach(question: Question, tiers: Tiers, standard: number): number {
+  const limit = numberIn(question, 'max_tokens');
+  let most = limit === undefined ? mostTokensUnasked(question, tiers, standard) : toLimit(limit);
+  for (const name of otherLimitNames) most = Math.max(most, toLimit(numberIn(question, name) ?? 0));
+  return most;
+}
+
+function mostTokensUnasked({ scan }: Question, tiers: Tiers, standard: number): number {
+  let most = scan.fields.get('max_tokens') === undefined ? standard : boundlessMaxTokens;
+  for (const tier of tiers) for (const candidate of tier) most = Math.max(most, unaskedLimitOf(candidate));
+  return most;
+}
+
+function toLimit(tokens: number): number {
+  return tokens < 0 ? boundlessMaxTokens : Math.min(Math.ceil(tokens), mostTokens);
+}
+
+/** Of a target that knows no limit but what the operator has set for those who say none. */
+function unaskedLimitOf({ offer, target: { defaults } }: Candidate): number {
+  if (offer.isUnlimited !== true) return 0;
+  const set = numberOf(defaults.max_tokens) ?? numberOf(defaults.max_completion_tokens);
+  return set === undefined ? boundlessMaxTokens : toLimit(set);
+}
+
+/** An edit is about as long as what it was made of; a model that converses writes what it is told. */
+function forEdits(question: Question, tiers: Tiers): Asking {
+  const { length } = question.body;
+  const choices = Math.max(numberIn(question, 'n') ?? 1, 1);
+  const most = Math.max(mostTokensEach(question, tiers, length), length);
+  return {
+    items: 1,
+    images: 0,
+    likelyInputTokens: Math.ceil(length / bytesPerToken),
+    mostInputTokens: length,
+    mostOutputTokens: Math.min(most * Math.min(Math.ceil(choices), mostChoices), mostTokens),
+    mostSearchUnits: 0,
+    isStream: false,
+  };
+}
+
+/** A reranker reads the query with each document. */
+function forRerank({ body, scan }: Question, list: JsonField | undefined, { elements }: ItemCount): Asking {
+  const queryBytes = sizeOf(scan.fields.get('query'));
+  const documentBytes = sizeOf(list);
+  const partTokens = Math.max(tokensPerPart - queryBytes, fewestTokensPerPart);
+  const parts = elements + Math.floor(documentBytes / partTokens);
+  return {
+    items: elements,
+    images: 0,
+    likelyInputTokens: Math.ceil(documentBytes / bytesPerToken) + elements * Math.ceil(queryBytes / bytesPerToken),
+    mostInputTokens: body.length + queryBytes * elements,
+    mostOutputTokens: 0,
+    mostSearchUnits: Math.max(Math.ceil(parts / documentsPerSearchUnit), 1),
+    isStream: false,
+  };
+}
+
+function forInputs(question: Question, list: JsonField | undefined, count: ItemCount, images: number): Asking {
+  const { body } = question;
+  return {
+    items: itemsIn(list, count),
+    images,
+    // An image may be megabytes of base64, and counts little.
+    likelyInputTokens: images > 0 ? images * tokensPerImage : likelyTokens(question, list, count),
+    mostInputTokens: body.length,
+    mostOutputTokens: 0,
+    mostSearchUnits: 0,
+    isStream: false,
+  };
+}
+
+/** Lists of tokens say how many there are. */
+function likelyTokens({ body }: Question, list: JsonField | undefined, { values }: ItemCount): number {
+  if (list === undefined || list.kind === 'null') return Math.ceil(body.length / bytesPerToken);
+  const isTokens = list.firstElement === 'number' || list.firstElement === 'array';
+  return isTokens ? values : Math.ceil(sizeOf(list) / bytesPerToken);
+}
+
+const mayHoldImages = ({ operation }: Route, { firstElement }: JsonField): boolean =>
+  operation === 'moderations' && firstElement === 'object';
+
+function* imagesIn(body: Buffer, { start, end }: JsonField): Generator<undefined, number, undefined> {
+  let count = 0;
+  let looks = 0;
+  for (let at = body.indexOf(imageKey, start); at !== -1 && at < end; at = body.indexOf(imageKey, at)) {
+    at += imageKey.length;
+    while ((body[at] ?? 0) <= SPACE && at < end) at++;
+    if (body[at] === COLON) count++;
+    looks += 1;
+    if (looks % looksPerPiece === 0) yield;
+  }
+  return count;
+}
+
+/** What a text or a list takes between its quotes or brackets. */
+function sizeOf(field: JsonField | undefined): number {
+  return field === undefined ? 0 : Math.max(field.end - field.start - 2, 0);
+}
+
+/** Undefined where it is not there. Some upstreams read `MAX_TOKENS` too, or take "100" for 100: that might be anything. */
+function numberIn({ body, scan }: Question, name: string): number | undefined {
+  const field = scan.fields.get(name);
+  if (field === undefined) return scan.foldedOnly.includes(name) ? Number.POSITIVE_INFINITY : undefined;
+  if (field.kind === 'null') return undefined;
+  return field.kind === 'number' ? Number(body.toString('latin1', field.start, field.end)) : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Reservation } from '../../core/accounting/spending.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { Exchange } from '../../core/exchange.ts';
+import type { KeyRecord } from '../../core/key.ts';
+import type { Answer } from '../../core/outcome.ts';
+import type { Snapshot } from '../../core/snapshot.ts';
+import { Settling } from './settling.ts';
+import type { UsageObserver } from './usage.ts';
+
+const observer = {
+  finish: () => null,
+  decodedLength: () => undefined,
+  written: () => undefined,
+} as unknown as UsageObserver;
+
+function setUp() {
+  const exchange = new Exchange('id', undefined, {} as Snapshot, 0, 0);
+  exchange.key = { id: 'dev' } as KeyRecord;
+  const done: string[] = [];
+  const settling = new Settling(exchange, {
+    bill: () => void done.push('billed'),
+    ledger: { settle: async () => void done.push('written down') } as never,
+  });
+  const reservation = { settle: () => void done.push('settled') } as unknown as Reservation;
+  settling.began({ over: () => void done.push('begun no more') });
+  return { exchange, settling, reservation, done };
+}
+
+test('an exchange is billed, settled and written down once, whatever becomes of it afterwards', async () => {
+  const { settling, reservation, exchange, done } = setUp();
+  settling.reserved(reservation);
+  await settling.answered({} as Answer, observer);
+  await settling.answered({} as Answer, observer);
+  await settling.failed(new GatewayError('internal_error'));
+  assert.deepEqual(done, ['begun no more', 'billed', 'settled', 'written down', 'begun no more']);
+  assert.equal(exchange.errorCode, undefined);
+});
+
+test('one that failed is settled once, too, and says with what', async () => {
+  const { settling, reservation, exchange, done } = setUp();
+  settling.reserved(reservation);
+  await settling.failed(new GatewayError('upstream_timeout'));
+  await settling.failed(new GatewayError('internal_error'));
+  assert.deepEqual(
+    done.filter((one) => one !== 'begun no more'),
+    ['billed', 'settled', 'written down'],
+  );
+  assert.equal(exchange.errorCode, 'upstream_timeout');
+});

@@ -1,0 +1,113 @@
+/** The end of an exchange: what it used is settled and written down, once, before its client sees the end. */
+
+import type { Ledger } from '../../core/accounting/ledger.ts';
+import type { RowOutcome } from '../../core/accounting/ledger-row.ts';
+import type { Beginning, Reservation } from '../../core/accounting/spending.ts';
+import type { Usage, Written } from '../../core/accounting/usage.ts';
+import { believableIn } from '../../core/believable.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { Exchange } from '../../core/exchange.ts';
+import type { Answer } from '../../core/outcome.ts';
+import { likelyTokens } from './likely-tokens.ts';
+import type { UsageObserver } from './usage.ts';
+
+export interface SettlingDeps {
+  readonly ledger: Ledger;
+  bill(exchange: Exchange): void;
+}
+
+/** With more text than this in each, the events of a stream plainly hold several tokens. */
+const mostBytesPerEvent = 16;
+
+export class Settling {
+  readonly #exchange: Exchange;
+  readonly #deps: SettlingDeps;
+  #beginning: Beginning | undefined = undefined;
+  #reservation: Reservation | undefined = undefined;
+  #isDone = false;
+
+  constructor(exchange: Exchange, deps: SettlingDeps) {
+    this.#exchange = exchange;
+    this.#deps = deps;
+  }
+
+  began(beginning: Beginning | undefined): void {
+    this.#beginning = beginning;
+  }
+
+  /** From here on the reservation counts, and no longer that the exchange has begun. */
+  reserved(reservation: Reservation): void {
+    this.#beginning?.over();
+    this.#reservation = reservation;
+  }
+
+  /** An answer is over, or broke off. Resolves when that is written down; rejects where it cannot be. */
+  answered(answer: Answer, observer: UsageObserver): Promise<void> {
+    const { cut, errorCode } = this.#exchange;
+    const counted = observer.finish(cut || errorCode !== undefined);
+    return counted instanceof Promise
+      ? counted.then((usage) => this.#settleWith(usage, answer, observer))
+      : this.#settleWith(counted, answer, observer);
+  }
+
+  #settleWith(usage: Usage | null, answer: Answer, observer: UsageObserver): Promise<void> {
+    const exchange = this.#exchange;
+    // What a translated answer shows may be an estimate.
+    exchange.usage = answer.translated === undefined ? (answer.countedApart ?? usage) : answer.translated.usage;
+    exchange.decodedBytes = observer.decodedLength();
+    if (isTextWorthReading(exchange)) exchange.written = observer.written();
+    const { written } = exchange;
+    if (written === undefined || !needsTokens(exchange, written, answer)) return this.#settle();
+    return likelyTokens(written, exchange.target?.model ?? '').then((tokens) => {
+      exchange.written = { ...written, tokens };
+      return this.#settle();
+    });
+  }
+
+  /** It ended with an error of ours. That it cannot be written down is no reason for another error. */
+  async failed(error: unknown): Promise<void> {
+    this.#beginning?.over();
+    if (this.#isDone) return;
+    const { code, status } = error instanceof GatewayError ? error : new GatewayError('internal_error');
+    this.#exchange.status = status;
+    this.#exchange.errorCode = code;
+    // Strangers and slips of the path are for the log; nothing was promised to anyone.
+    if (this.#exchange.key === undefined) return;
+    try {
+      await this.#settle();
+    } catch (cause) {
+      if (!(cause instanceof GatewayError)) throw cause;
+    }
+  }
+
+  #settle(): Promise<void> {
+    if (this.#isDone) return Promise.resolve();
+    this.#isDone = true;
+    const exchange = this.#exchange;
+    exchange.outcome = outcomeOf(exchange);
+    this.#deps.bill(exchange);
+    this.#reservation?.settle(exchange);
+    return this.#deps.ledger.settle(exchange, this.#reservation);
+  }
+}
+
+/** What is counted is looked at where it is nothing, or of several choices. */
+function isTextWorthReading(exchange: Exchange): boolean {
+  const { outputTokens } = believableIn(exchange);
+  return outputTokens === null || outputTokens === 0 || exchange.asking?.choices !== undefined;
+}
+
+/** Where nobody counted the output, or not so that it can be right, and the events of a stream are no tokens. */
+function needsTokens(exchange: Exchange, { texts, bytes }: Written, { translated }: Answer): boolean {
+  if (texts === 0 || exchange.status >= 400 || believableIn(exchange).outputTokens !== null) return false;
+  if (exchange.asking?.isStream !== true || translated !== undefined) return true;
+  const { streamEvents } = exchange.target?.upstream.family ?? {};
+  return streamEvents === 'any' || bytes > texts * mostBytesPerEvent;
+}
+
+function outcomeOf({ cut, errorCode, attempts, status }: Exchange): RowOutcome {
+  if (errorCode === 'client_closed') return 'aborted';
+  if (cut) return 'cut';
+  if (errorCode !== undefined && attempts === 0) return 'refused';
+  return errorCode === undefined && status < 400 ? 'ok' : 'error';
+}

@@ -1,0 +1,79 @@
+/** Asks an upstream to count a stream where its client did not: `stream_options.include_usage`, set in the bytes of the call. */
+
+import { performance } from 'node:perf_hooks';
+import { type CallBody, lengthOf, withSpan } from '../../core/call-body.ts';
+import type { Call } from '../../core/outcome.ts';
+import type { Target } from '../../core/snapshot.ts';
+import { compileWatchedKeys, scanJson } from '../../lib/json/json-scan.ts';
+import { nameAt, type Plan } from '../calls/plan.ts';
+import type { Question } from '../question.ts';
+
+const options = 'stream_options';
+const usage = 'include_usage';
+const watched = compileWatchedKeys([usage]);
+
+/** Who refuses to be asked may have learned it by then. */
+const rememberedMs = 3_600_000;
+/** By the upstream's name for the model: a target of a pattern has as many as are asked for. */
+const refusals = new WeakMap<Target, Map<string, number>>();
+const mostRemembered = 1_000;
+
+/** Whether a count is to be asked for: not of who refuses that, and not where the client asks itself. */
+export function asksUsage({ course, exchange, question, resolved }: Plan, target: Target): boolean {
+  if (!course.model.asksUsage || exchange.asking?.isStream !== true) return false;
+  const refusedUntilMs = refusals.get(target)?.get(nameAt(target, resolved)) ?? 0;
+  return refusedUntilMs <= performance.now() && askedIn(question, question.body) !== undefined;
+}
+
+/** The call with a count asked for. */
+export function withUsageAsked({ question }: Plan, call: Call): Call {
+  return { ...call, headers: uncompressed(call.headers), body: askedIn(question, call.body) ?? call.body };
+}
+
+/** Whether an answer may be a refusal of the question: of what is refused so, nothing was done. */
+export const mayBeRefusal = (status: number): boolean => status === 400 || status === 422;
+
+/** This target has answered well what it had refused with the question in it. */
+export function rememberRefusal({ resolved }: Plan, target: Target): void {
+  const ofTarget = refusals.get(target) ?? new Map<string, number>();
+  if (ofTarget.size >= mostRemembered) ofTarget.clear();
+  ofTarget.set(nameAt(target, resolved), performance.now() + rememberedMs);
+  refusals.set(target, ofTarget);
+}
+
+/** `sent`: the question as it goes to the upstream, with another model's name in it perhaps. */
+function askedIn({ body, scan, modelField }: Question, sent: CallBody): CallBody | undefined {
+  // Another spelling alone may be read by the upstream, and is not ours to change.
+  if (scan.foldedOnly.includes(options)) return undefined;
+  const field = scan.fields.get(options);
+  if (field === undefined) {
+    return withSpan(sent, scan.insertAt, scan.insertAt, `"${options}":{"${usage}":true},`);
+  }
+  const isBehindModel = field.start > (modelField?.start ?? scan.insertAt);
+  const start = field.start + (isBehindModel ? lengthOf(sent) - body.length : 0);
+  const end = start + field.end - field.start;
+  if (field.kind === 'null') return withSpan(sent, start, end, `{"${usage}":true}`);
+  if (field.kind !== 'object') return undefined;
+  const inside = scanJson(body.subarray(field.start, field.end), watched);
+  // What stands there twice is for the upstream to read or to refuse.
+  if (!inside.ok || inside.foldedOnly.includes(usage)) return undefined;
+  const { fields, insertAt, empty } = inside;
+  const asked = fields.get(usage);
+  if (asked === undefined) {
+    const text = `"${usage}":true${empty ? '' : ','}`;
+    return withSpan(sent, start + insertAt, start + insertAt, text);
+  }
+  if (body.toString('latin1', field.start + asked.start, field.start + asked.end) === 'true') return undefined;
+  const isOff = asked.kind === 'null' || asked.kind === 'boolean';
+  return isOff ? withSpan(sent, start + asked.start, start + asked.end, 'true') : undefined;
+}
+
+/** Of what is compressed, no event could be left out. */
+function uncompressed(headers: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i] !== 'accept-encoding') kept.push(headers[i] ?? '', headers[i + 1] ?? '');
+  }
+  kept.push('accept-encoding', 'identity');
+  return kept;
+}

@@ -1,0 +1,130 @@
+/** Finds an upstream's own count in what is kept of an answer, without reading what lies between. */
+
+import { Buffer } from 'node:buffer';
+import type { Usage } from '../../core/accounting/usage.ts';
+import { compileWatchedKeys, scanJson, scanJsonHead } from '../../lib/json/json-scan.ts';
+import type { Excerpt } from '../answers/excerpt.ts';
+
+/** Where counts stand: OpenAI and most others, then Cohere and SiliconFlow. */
+const keys = ['usage', 'meta'] as const;
+type Key = (typeof keys)[number];
+
+const watched = compileWatchedKeys(keys);
+const quotedKeys: Readonly<Record<Key, Buffer>> = { usage: Buffer.from('"usage"'), meta: Buffer.from('"meta"') };
+const openingBrace = Buffer.from('{');
+
+const LINE_FEED = 0x0a;
+const BACKSLASH = 0x5c;
+const eventField = 'data:';
+/** How far behind its key a count may end in the head: all of them are far shorter. */
+const longestCountBytes = 1024;
+
+/** The count in an answer that is one JSON object. The end of a cut answer proves nothing, its head does. */
+export function readJsonUsage(excerpt: Excerpt, cut: boolean): Usage | null {
+  if (!cut) {
+    const tail = excerpt.tail();
+    const usage = firstOf((key) => readFromTail(tail, key));
+    if (usage !== null || excerpt.tailIsWhole) return usage;
+  }
+  const head = excerpt.head();
+  return firstOf((key) => readFromHead(head, key));
+}
+
+/** The last count in a stream of events; a cut stream has counted as far as it came. */
+export function readEventUsage(excerpt: Excerpt): Usage | null {
+  const tail = excerpt.tail();
+  for (let at = tail.lastIndexOf(quotedKeys.usage); at > 0; ) {
+    const start = tail.lastIndexOf(LINE_FEED, at) + 1;
+    if (start === 0 && !excerpt.tailIsWhole) return null;
+    const end = tail.indexOf(LINE_FEED, at);
+    const usage = readEvent(tail.subarray(start, end === -1 ? tail.length : end));
+    if (usage !== null) return usage;
+    at = start === 0 ? -1 : tail.lastIndexOf(quotedKeys.usage, start - 1);
+  }
+  return null;
+}
+
+/** The count in one JSON object, whole. */
+export const usageIn = (document: Buffer): Usage | null => readDocument(document, 'usage');
+
+function readEvent(line: Buffer): Usage | null {
+  if (line.toString('latin1', 0, eventField.length) !== eventField) return null;
+  return readDocument(line.subarray(eventField.length), 'usage');
+}
+
+/**
+ * Of a well-formed object, what follows a key at its top level is, with a brace before it, a well-formed object; what
+ * follows a key further down is not: a bracket too many comes before the end. So a count inside of a document that the
+ * upstream gave back is not taken for its own.
+ */
+function readFromTail(tail: Buffer, key: Key): Usage | null {
+  for (let at = tail.lastIndexOf(quotedKeys[key]); at > 0; at = tail.lastIndexOf(quotedKeys[key], at - 1)) {
+    if (tail[at - 1] === BACKSLASH) continue;
+    const usage = readDocument(Buffer.concat([openingBrace, tail.subarray(at)]), key);
+    if (usage !== null) return usage;
+  }
+  return null;
+}
+
+function readFromHead(head: Buffer, key: Key): Usage | null {
+  const at = head.lastIndexOf(quotedKeys[key]);
+  if (at === -1) return null;
+  const start = head.subarray(0, at + longestCountBytes);
+  const field = scanJsonHead(start, watched).get(key);
+  return field === undefined ? null : toUsage(key, start.subarray(field.start, field.end));
+}
+
+function readDocument(document: Buffer, key: Key): Usage | null {
+  const scan = scanJson(document, watched);
+  const field = scan.ok ? scan.fields.get(key) : undefined;
+  return field === undefined ? null : toUsage(key, document.subarray(field.start, field.end));
+}
+
+function toUsage(key: Key, raw: Buffer): Usage | null {
+  const count: unknown = JSON.parse(raw.toString());
+  const usage = key === 'usage' ? fromUsage(count) : fromMeta(count);
+  return Object.values(usage).every((value) => value === null) ? null : usage;
+}
+
+/** OpenAI's shape; Voyage and Jina give the total alone. */
+function fromUsage(usage: unknown): Usage {
+  return {
+    promptTokens: countAt(usage, 'prompt_tokens'),
+    completionTokens: countAt(usage, 'completion_tokens'),
+    totalTokens: countAt(usage, 'total_tokens'),
+    searchUnits: null,
+    // OpenAI's name for it, then DeepSeek's.
+    cachedTokens:
+      countAt(fieldAt(usage, 'prompt_tokens_details'), 'cached_tokens') ?? countAt(usage, 'prompt_cache_hit_tokens'),
+  };
+}
+
+/** Cohere says under `billed_units` what it charges, SiliconFlow under `tokens` what it counted. */
+function fromMeta(meta: unknown): Usage {
+  const billed = fieldAt(meta, 'billed_units');
+  const counted = fieldAt(meta, 'tokens');
+  return {
+    promptTokens: countAt(billed, 'input_tokens') ?? countAt(counted, 'input_tokens'),
+    completionTokens: countAt(billed, 'output_tokens') ?? countAt(counted, 'output_tokens'),
+    totalTokens: null,
+    searchUnits: countAt(billed, 'search_units'),
+    cachedTokens: null,
+  };
+}
+
+function fieldAt(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+function countAt(value: unknown, name: string): number | null {
+  const count = fieldAt(value, name);
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : null;
+}
+
+function firstOf(read: (key: Key) => Usage | null): Usage | null {
+  for (const key of keys) {
+    const usage = read(key);
+    if (usage !== null) return usage;
+  }
+  return null;
+}

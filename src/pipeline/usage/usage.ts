@@ -1,0 +1,167 @@
+/** Observes what an upstream says it counted, from the first and last bytes of an answer as it passes. */
+
+import type { Buffer } from 'node:buffer';
+import type { Transform } from 'node:stream';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
+import type { Usage, Written } from '../../core/accounting/usage.ts';
+import { Excerpt } from '../answers/excerpt.ts';
+import { readEventUsage, readJsonUsage } from './usage-reader.ts';
+import { createTextReader, type TextReader } from './written-text.ts';
+
+export interface UsageObserver {
+  /** Takes a chunk as it was relayed; it is kept for a while and must not change. */
+  push(chunk: Buffer): void;
+  /**
+   * To be called once, when no more chunks come. `cut` says that the answer ended before it was complete, which its
+   * bytes do not always show. Null: the answer did not say.
+   */
+  finish(cut?: boolean): Usage | null | Promise<Usage | null>;
+  /** After `finish`: how long the answer is without its compression; undefined where it has none, or none that is known. */
+  decodedLength(): number | undefined;
+  /** After `finish`: reads the text in it; undefined where there is none to read. */
+  written(): Written | undefined;
+}
+
+/** Whether the answer is one of texts, and of how many choices. */
+export type Texts = 'of one choice' | 'of several choices';
+
+type Reader = (excerpt: Excerpt, cut: boolean) => Usage | null;
+
+/** More output than this is not worth the work, and may be a bomb. */
+const mostDecodedBytes = 256 * 1024 * 1024;
+/** Compressed bytes that wait for the decoder: a client that reads faster than this is not held up for it. */
+const mostPendingBytes = 8 * 1024 * 1024;
+
+const blind: UsageObserver = {
+  push: () => undefined,
+  finish: () => null,
+  decodedLength: () => undefined,
+  written: () => undefined,
+};
+
+export function createUsageObserver(
+  contentType: string | undefined,
+  contentEncoding: string | undefined,
+  texts?: Texts,
+): UsageObserver {
+  const read = readerFor(contentType);
+  if (read === undefined) return blind;
+  const text = texts && createTextReader(read === readEventUsage, texts === 'of several choices');
+  const encoding = contentEncoding?.trim().toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return new PlainObserver(read, text);
+  const createDecoder = decoders.get(encoding);
+  return createDecoder === undefined ? blind : new DecodingObserver(read, createDecoder, text);
+}
+
+function readerFor(contentType: string | undefined): Reader | undefined {
+  const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (mediaType === 'application/json' || mediaType.endsWith('+json')) return readJsonUsage;
+  return mediaType === 'text/event-stream' ? readEventUsage : undefined;
+}
+
+class PlainObserver implements UsageObserver {
+  readonly #read: Reader;
+  readonly #text: TextReader | undefined;
+  readonly #excerpt = new Excerpt();
+
+  constructor(read: Reader, text: TextReader | undefined) {
+    this.#read = read;
+    this.#text = text;
+  }
+
+  push(chunk: Buffer): void {
+    this.#excerpt.push(chunk);
+    this.#text?.push(chunk);
+  }
+
+  finish(cut = false): Usage | null {
+    return this.#read(this.#excerpt, cut);
+  }
+
+  decodedLength(): undefined {
+    return undefined;
+  }
+
+  written(): Written | undefined {
+    return this.#text?.written();
+  }
+}
+
+/** Reads a compressed answer beside the relay, off the main thread. Whatever goes wrong, the count is unknown then. */
+class DecodingObserver implements UsageObserver {
+  readonly #read: Reader;
+  readonly #createDecoder: CreateDecoder;
+  readonly #text: TextReader | undefined;
+  readonly #excerpt = new Excerpt();
+  #decoder: Transform | undefined;
+  #decodedBytes = 0;
+  #cut = false;
+  readonly #settled = Promise.withResolvers<Usage | null>();
+
+  constructor(read: Reader, createDecoder: CreateDecoder, text: TextReader | undefined) {
+    this.#read = read;
+    this.#createDecoder = createDecoder;
+    this.#text = text;
+  }
+
+  push(chunk: Buffer): void {
+    if (chunk.length === 0) return;
+    this.#decoder ??= this.#start(chunk);
+    if (this.#decoder.destroyed) return;
+    this.#decoder.write(chunk);
+    if (this.#decoder.writableLength > mostPendingBytes) this.#decoder.destroy();
+  }
+
+  finish(cut = false): Usage | null | Promise<Usage | null> {
+    if (this.#decoder === undefined) return null;
+    this.#cut = cut;
+    this.#decoder.end();
+    return this.#settled.promise;
+  }
+
+  /** Of one that was too much to be read, what was read of it. */
+  decodedLength(): number {
+    return this.#decodedBytes;
+  }
+
+  written(): Written | undefined {
+    return this.#text?.written();
+  }
+
+  #start(firstChunk: Buffer): Transform {
+    const decoder = this.#createDecoder(firstChunk);
+    decoder.on('data', (chunk: Buffer) => {
+      this.#excerpt.push(chunk);
+      this.#text?.push(chunk);
+      this.#decodedBytes += chunk.length;
+      if (this.#decodedBytes > mostDecodedBytes) decoder.destroy();
+    });
+    decoder.on('end', () => this.#settled.resolve(this.#read(this.#excerpt, this.#cut)));
+    // An answer that is not what its header says is the client's to judge; here it only means that nothing is known.
+    decoder.on('error', () => this.#settled.resolve(null));
+    decoder.on('close', () => this.#settled.resolve(null));
+    return decoder;
+  }
+}
+
+type CreateDecoder = (firstChunk: Buffer) => Transform;
+
+const createGzipDecoder: CreateDecoder = () => createGunzip();
+const deflateMethod = 8;
+
+const decoders: ReadonlyMap<string, CreateDecoder> = new Map([
+  ['gzip', createGzipDecoder],
+  ['x-gzip', createGzipDecoder],
+  ['br', () => createBrotliDecompress()],
+  // Some send the bare stream without the header around it, which would begin with the method.
+  ['deflate', ([first = 0]) => ((first & 0x0f) === deflateMethod ? createInflate() : createInflateRaw())],
+  // The window that RFC 9659 allows.
+  ['zstd', () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } })],
+]);

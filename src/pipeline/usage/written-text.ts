@@ -1,0 +1,132 @@
+/** Looks at the text of completions as they pass, whole or in events, without reading what stands around it. */
+
+import { Buffer } from 'node:buffer';
+import type { Written } from '../../core/accounting/usage.ts';
+import { EventStream } from '../../lib/event-stream.ts';
+
+const textKey = Buffer.from('"text"');
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const SPACE = 0x20;
+/** As much of the text is kept, to see how many bytes of it make a token. */
+const sampleBytes = 4 * 1024;
+/** Of an answer, so much is read at most. */
+const mostKeptBytes = 64 * 1024;
+
+/** Keeps count of the text in what it is given, chunk by chunk. */
+export interface TextReader {
+  push(chunk: Buffer): void;
+  written(): Written;
+}
+
+/** Of a stream, `isMany` says that its events may be those of several choices. */
+export function createTextReader(isStream: boolean, isMany: boolean): TextReader {
+  return isStream && isMany ? new EventChoices() : new PlainTexts(isStream);
+}
+
+/**
+ * Where each text is that of a choice, or all are of the same. Nearly every answer is counted by its upstream: what comes first is kept,
+ * by reference, and is read where somebody has to know.
+ */
+class PlainTexts implements TextReader {
+  readonly #isStream: boolean;
+  readonly #kept: Buffer[] = [];
+  #keptBytes = 0;
+  #allBytes = 0;
+
+  constructor(isStream: boolean) {
+    this.#isStream = isStream;
+  }
+
+  push(chunk: Buffer): void {
+    this.#allBytes += chunk.length;
+    if (this.#keptBytes >= mostKeptBytes) return;
+    this.#kept.push(chunk);
+    this.#keptBytes += chunk.length;
+  }
+
+  /** What was kept stands for the rest. */
+  written(): Written {
+    const seen = textsIn(Buffer.concat(this.#kept));
+    const times = this.#keptBytes === 0 ? 1 : this.#allBytes / this.#keptBytes;
+    return {
+      texts: Math.round(seen.texts * times),
+      bytes: Math.round(seen.bytes * times),
+      sample: seen.sample,
+      choices: this.#isStream ? Math.min(seen.texts, 1) : seen.texts,
+    };
+  }
+}
+
+interface Texts {
+  texts: number;
+  bytes: number;
+  sample: string;
+}
+
+function textsIn(json: Buffer): Texts {
+  const found: Texts = { texts: 0, bytes: 0, sample: '' };
+  for (let at = json.indexOf(textKey); at !== -1; at = json.indexOf(textKey, at)) {
+    at += textKey.length;
+    while (at < json.length && ((json[at] ?? 0) <= SPACE || json[at] === COLON)) at += 1;
+    if (json[at] !== QUOTE) continue;
+    const start = at + 1;
+    at = endOfText(json, start);
+    if (at === start) continue;
+    found.texts += 1;
+    found.bytes += at - start;
+    const missing = sampleBytes - found.sample.length;
+    if (missing > 0) found.sample += json.toString('latin1', start, Math.min(at, start + missing));
+  }
+  return found;
+}
+
+/** Where its quote is; the end of all where that did not come. */
+function endOfText(json: Buffer, start: number): number {
+  for (let at = json.indexOf(QUOTE, start); at !== -1; at = json.indexOf(QUOTE, at + 1)) {
+    let first = at;
+    while (first > start && json[first - 1] === BACKSLASH) first -= 1;
+    if ((at - first) % 2 === 0) return at;
+  }
+  return json.length;
+}
+
+/** Where several choices are under way at a time, each event is read whole. */
+class EventChoices implements TextReader {
+  readonly #events = new EventStream();
+  readonly #choices = new Set<unknown>();
+  #texts = 0;
+  #bytes = 0;
+  #sample = '';
+  #isBroken = false;
+
+  push(chunk: Buffer): void {
+    if (this.#isBroken) return;
+    try {
+      for (const { data } of this.#events.push(chunk)) this.#read(data);
+    } catch {
+      this.#isBroken = true; // no events: what was read of them counts
+    }
+  }
+
+  written(): Written {
+    return { texts: this.#texts, bytes: this.#bytes, sample: this.#sample, choices: this.#choices.size };
+  }
+
+  #read(data: string): void {
+    if (!data.startsWith('{')) return;
+    const { choices } = JSON.parse(data);
+    if (!Array.isArray(choices)) return;
+    for (const choice of choices) {
+      const { text, index } = choice ?? {};
+      if (typeof text !== 'string' || text === '') continue;
+      this.#choices.add(index);
+      this.#texts += 1;
+      const bytes = Buffer.from(JSON.stringify(text).slice(1, -1));
+      this.#bytes += bytes.length;
+      if (this.#sample.length < sampleBytes)
+        this.#sample += bytes.toString('latin1', 0, sampleBytes - this.#sample.length);
+    }
+  }
+}
