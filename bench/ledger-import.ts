@@ -21,7 +21,7 @@ import { listSegments, SegmentReader } from '../src/ledger/journal-segment.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { createId } from '../src/lib/ids.ts';
 import { openStore } from '../src/store/open-store.ts';
-import { spreadRows } from '../test/support/ledger-rows.ts';
+import { spreadRows } from '../test/support/ledger/ledger-rows.ts';
 import { median } from './measurement.ts';
 
 /** Of a gateway that answers 4,000 a second, one in ten milliseconds after it was asked. */

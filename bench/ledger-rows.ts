@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import { toTable } from '../src/cli/table.ts';
 import type { ImportedRow, LedgerStore } from '../src/core/store/ledger.ts';
 import { openStore } from '../src/store/open-store.ts';
-import { spreadRows } from '../test/support/ledger-rows.ts';
+import { spreadRows } from '../test/support/ledger/ledger-rows.ts';
 import { median } from './measurement.ts';
 
 const dayMs = 86_400_000;

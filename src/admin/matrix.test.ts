@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
-import { openAdmin } from '../../test/support/admin.ts';
+import { openAdmin } from '../../test/support/console/admin.ts';
 import type { StoredMember } from '../core/store/members.ts';
 import { createSecretWith, digestOf, hintOf } from '../lib/secrets/key-secret.ts';
 import { createAdminApi } from './api/api.ts';

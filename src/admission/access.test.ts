@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toKeyRecord } from '../../test/support/keys.ts';
+import { toKeyRecord } from '../../test/support/gateways/keys.ts';
 import { checkAddress, checkKey, checkModel, checkRoute, mayUseModel, unauthorized } from './access.ts';
 
 const challenge = ['WWW-Authenticate', 'Bearer'];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toKeyRecord } from '../../test/support/keys.ts';
+import { toKeyRecord } from '../../test/support/gateways/keys.ts';
 import type { KeyStore, NewKey, StoredKey } from '../core/store/keys.ts';
 import { digestOf, hasValidChecksum } from '../lib/secrets/key-secret.ts';
 import { ensureFirstKey, type FirstKeyDeps } from './first-key.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { toKeyRecord } from '../../test/support/keys.ts';
+import { toKeyRecord } from '../../test/support/gateways/keys.ts';
+import { createFakeClock } from '../../test/support/time/fake-clock.ts';
 import type { KeyRecord } from '../core/key.ts';
 import { createKeyDirectory, type KeyDirectoryDeps } from './keys.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { toKeyRecord } from '../../test/support/keys.ts';
-import { toUpstream } from '../../test/support/upstream.ts';
+import { toKeyRecord } from '../../test/support/gateways/keys.ts';
+import { createFakeClock } from '../../test/support/time/fake-clock.ts';
+import { toUpstream } from '../../test/support/upstreams/upstream.ts';
 import type { Asking, Bill, Price } from '../core/accounting/price.ts';
 import type { Denial, Reservation } from '../core/accounting/spending.ts';
 import { type Caps, type Holder, noCaps, type Rate } from '../core/caps.ts';

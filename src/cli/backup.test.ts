@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setUpCommand, userFault } from '../../test/support/command.ts';
-import { newKey } from '../../test/support/keys.ts';
+import { setUpCommand, userFault } from '../../test/support/gateways/command.ts';
+import { newKey } from '../../test/support/gateways/keys.ts';
 import { openStore } from '../store/open-store.ts';
 import { backup } from './backup.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createDirectory } from '../../test/support/configuration.ts';
+import { createDirectory } from '../../test/support/gateways/configuration.ts';
 import { families } from '../families/index.ts';
 import { check } from './check.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createDirectory, sampleFamilies } from '../../test/support/configuration.ts';
-import { localhostCertificate } from '../../test/support/localhost-certificate.ts';
+import { createDirectory, sampleFamilies } from '../../test/support/gateways/configuration.ts';
+import { localhostCertificate } from '../../test/support/upstreams/localhost-certificate.ts';
 import { check } from './check.ts';
 import { toConfigPath } from './command.ts';
 

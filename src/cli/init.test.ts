@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createDirectory, sampleFamilies } from '../../test/support/configuration.ts';
+import { createDirectory, sampleFamilies } from '../../test/support/gateways/configuration.ts';
 import { loadConfiguration } from '../config/load.ts';
 import { defineFamily, type Family } from '../core/family.ts';
 import { toConfigPath } from './command.ts';

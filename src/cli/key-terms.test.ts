@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
-import { setUpCommand, userFault } from '../../test/support/command.ts';
+import { setUpCommand, userFault } from '../../test/support/gateways/command.ts';
 import type { Caps } from '../core/caps.ts';
 import { keys } from './keys.ts';
 

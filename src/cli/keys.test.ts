@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
-import { commandConfiguration, setUpCommand, userFault } from '../../test/support/command.ts';
+import { commandConfiguration, setUpCommand, userFault } from '../../test/support/gateways/command.ts';
 import { noCaps } from '../core/caps.ts';
 import { hasValidChecksum } from '../lib/secrets/key-secret.ts';
 import { openStore } from '../store/open-store.ts';

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { setUpCommand, userFault } from '../../test/support/command.ts';
-import { compileCache, launcher } from '../../test/support/gateway-process.ts';
-import { hostileTexts } from '../../test/support/hostile-texts.ts';
-import { writeJournal } from '../../test/support/journal-place.ts';
-import { imported, rowId } from '../../test/support/ledger-rows.ts';
-import { tamper } from '../../test/support/tampering.ts';
+import { setUpCommand, userFault } from '../../test/support/gateways/command.ts';
+import { compileCache, launcher } from '../../test/support/gateways/gateway-process.ts';
+import { hostileTexts } from '../../test/support/json/hostile-texts.ts';
+import { writeJournal } from '../../test/support/ledger/journal-place.ts';
+import { imported, rowId } from '../../test/support/ledger/ledger-rows.ts';
+import { tamper } from '../../test/support/stores/tampering.ts';
 import type { ImportedRow } from '../core/store/ledger.ts';
 import { ledger } from './ledger.ts';
 

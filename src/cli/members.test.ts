@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setUpCommand, userFault } from '../../test/support/command.ts';
+import { setUpCommand, userFault } from '../../test/support/gateways/command.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
 import { members } from './members.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
-import { setUpCommand, userFault } from '../../test/support/command.ts';
+import { setUpCommand, userFault } from '../../test/support/gateways/command.ts';
 import { migrate } from './migrate.ts';
 
 test('migrate runs what is missing, says which, and has nothing to do the second time', async (t) => {

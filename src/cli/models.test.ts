@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setUpCommand } from '../../test/support/command.ts';
+import { setUpCommand } from '../../test/support/gateways/command.ts';
 import type { TargetState } from '../core/target-state.ts';
 import { models } from './models.ts';
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setUpCommand, userFault } from '../../test/support/command.ts';
+import { setUpCommand, userFault } from '../../test/support/gateways/command.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
 import type { Command } from './command.ts';
 import { keys } from './keys.ts';

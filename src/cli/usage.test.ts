@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setUpCommand, userFault } from '../../test/support/command.ts';
-import { hostileTexts } from '../../test/support/hostile-texts.ts';
-import { writeJournal } from '../../test/support/journal-place.ts';
-import { imported, rowId } from '../../test/support/ledger-rows.ts';
+import { setUpCommand, userFault } from '../../test/support/gateways/command.ts';
+import { hostileTexts } from '../../test/support/json/hostile-texts.ts';
+import { writeJournal } from '../../test/support/ledger/journal-place.ts';
+import { imported, rowId } from '../../test/support/ledger/ledger-rows.ts';
 import type { ImportedRow } from '../core/store/ledger.ts';
 import { toCsvText } from '../lib/csv.ts';
 import { usage } from './usage.ts';

@@ -3,8 +3,14 @@ import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createDirectory, faultsOf, loaded, loadText, sampleFamilies } from '../../test/support/configuration.ts';
-import { localhostCertificate, localhostKey } from '../../test/support/localhost-certificate.ts';
+import {
+  createDirectory,
+  faultsOf,
+  loaded,
+  loadText,
+  sampleFamilies,
+} from '../../test/support/gateways/configuration.ts';
+import { localhostCertificate, localhostKey } from '../../test/support/upstreams/localhost-certificate.ts';
 import { loadConfiguration } from './load.ts';
 
 const options = { env: {}, families: sampleFamilies };

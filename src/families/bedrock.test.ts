@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bedrockError } from '../../test/families/bedrock.ts';
-import { faultsOf, loaded } from '../../test/support/configuration.ts';
-import { startRig } from '../../test/support/rig.ts';
-import { startService } from '../../test/support/service.ts';
+import { faultsOf, loaded } from '../../test/support/gateways/configuration.ts';
+import { startRig } from '../../test/support/gateways/rig.ts';
+import { startService } from '../../test/support/upstreams/service.ts';
 import family from './bedrock.ts';
 
 const families = [family];

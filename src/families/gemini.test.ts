@@ -4,7 +4,7 @@ import * as z from 'zod';
 import gemini from '../../test/families/gemini.ts';
 import { openHouse } from '../../test/families/house.ts';
 import { vectorOf } from '../../test/families/wire.ts';
-import { loaded } from '../../test/support/configuration.ts';
+import { loaded } from '../../test/support/gateways/configuration.ts';
 import family from './gemini.ts';
 import { families } from './index.ts';
 

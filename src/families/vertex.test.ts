@@ -4,8 +4,8 @@ import * as z from 'zod';
 import { openHouse } from '../../test/families/house.ts';
 import vertex from '../../test/families/vertex.ts';
 import { vectorOf } from '../../test/families/wire.ts';
-import { faultsOf, loaded } from '../../test/support/configuration.ts';
-import { privateKeyText } from '../../test/support/token-endpoint.ts';
+import { faultsOf, loaded } from '../../test/support/gateways/configuration.ts';
+import { privateKeyText } from '../../test/support/upstreams/token-endpoint.ts';
 import family from './vertex.ts';
 
 const answer = z.object({ data: z.array(z.object({ embedding: z.array(z.number()) })) });

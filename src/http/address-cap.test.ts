@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { connect } from '../../test/support/raw-connection.ts';
+import { connect } from '../../test/support/clients/raw-connection.ts';
 import { toBlockList } from '../lib/addresses/address-range.ts';
 import { createAddressCap } from './address-cap.ts';
 

@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { outcomes, readThrough } from '../../test/support/journal-lines.ts';
+import { outcomes, readThrough } from '../../test/support/ledger/journal-lines.ts';
 import { durabilities } from '../core/accounting/ledger-row.ts';
 import { systemClock } from '../lib/clock.ts';
 import { lockFile } from '../store/sqlite/file-lock.ts';
 import { createJournalReader } from './journal-reader.ts';
 import { claimSlot, listSlots } from './journal-slot.ts';
 
-const program = new URL('../../test/support/appending-process.ts', import.meta.url).pathname;
+const program = new URL('../../test/support/ledger/appending-process.ts', import.meta.url).pathname;
 const kills = 3;
 
 /** Runs the program and kills it after so many promises; resolves to all it was promised. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { intentLine, outcomes, settlementLine } from '../../test/support/journal-lines.ts';
+import { intentLine, outcomes, settlementLine } from '../../test/support/ledger/journal-lines.ts';
 import { durabilities } from '../core/accounting/ledger-row.ts';
 import type { ImportedRow, JournalPosition } from '../core/store/ledger.ts';
 import { systemClock } from '../lib/clock.ts';

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { intentLine, outcomes, readThrough, settlementLine } from '../../test/support/journal-lines.ts';
+import { intentLine, outcomes, readThrough, settlementLine } from '../../test/support/ledger/journal-lines.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createJournal } from './journal.ts';
 import { type JournalFiles, systemFiles } from './journal-files.ts';

@@ -3,8 +3,13 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { createFaultyFiles, type Fault, type FaultyFiles, type FileCall } from '../../test/support/faulty-files.ts';
-import { intentLine, outcomes, readThrough, settlementLine } from '../../test/support/journal-lines.ts';
+import {
+  createFaultyFiles,
+  type Fault,
+  type FaultyFiles,
+  type FileCall,
+} from '../../test/support/ledger/faulty-files.ts';
+import { intentLine, outcomes, readThrough, settlementLine } from '../../test/support/ledger/journal-lines.ts';
 import { durabilities } from '../core/accounting/ledger-row.ts';
 import { GatewayError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';

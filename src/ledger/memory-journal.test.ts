@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { intentLine, outcomes, readThrough, settlementLine } from '../../test/support/journal-lines.ts';
+import { intentLine, outcomes, readThrough, settlementLine } from '../../test/support/ledger/journal-lines.ts';
 import { createMemoryJournal } from './memory-journal.ts';
 
 test('gives the rows of what ended, in order, and nothing of what is open', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loaded } from '../../test/support/configuration.ts';
+import { loaded } from '../../test/support/gateways/configuration.ts';
 import { toClientUrl } from './to-url.ts';
 import { firstKeyLines } from './welcome.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { describeBudgetBank } from '../../test/support/budget-conformance.ts';
+import { describeBudgetBank } from '../../test/support/stores/budget-conformance.ts';
 import type { Clock } from '../lib/clock.ts';
 import { openStore } from './open-store.ts';
 

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { newKey } from '../../test/support/keys.ts';
-import { describeStore } from '../../test/support/store-conformance.ts';
+import { newKey } from '../../test/support/gateways/keys.ts';
+import { describeStore } from '../../test/support/stores/store-conformance.ts';
+import { createFakeClock } from '../../test/support/time/fake-clock.ts';
 import { createSecret, digestOf, hintOf } from '../lib/secrets/key-secret.ts';
 import { openStore } from './open-store.ts';
 

@@ -12,7 +12,7 @@ import { Exchange } from '../core/exchange.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { createLog } from './log.ts';
 
-const program = fileURLToPath(new URL('../../test/support/log-program.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../test/support/gateways/log-program.ts', import.meta.url));
 
 test('processes that share one output never tear the lines of one another, however slowly it is read', async () => {
   const count = 2_000;

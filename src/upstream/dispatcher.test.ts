@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { course, credential, house, target, upstream } from '../../test/support/dispatching.ts';
+import { course, credential, house, target, upstream } from '../../test/support/gateways/dispatching.ts';
 import { type Course, Tried } from '../core/dispatch.ts';
 import type { Target, Upstream } from '../core/snapshot.ts';
 

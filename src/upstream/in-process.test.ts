@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toUpstream } from '../../test/support/upstream.ts';
+import { toUpstream } from '../../test/support/upstreams/upstream.ts';
 import type { MadeAnswer } from '../core/family.ts';
 import type { Answer, Call } from '../core/outcome.ts';
 import { inProcessTransport } from './in-process.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { toUpstream } from '../../test/support/upstream.ts';
+import { toUpstream } from '../../test/support/upstreams/upstream.ts';
 import type { ModelList } from '../core/family.ts';
 import { defineFamily } from '../core/family.ts';
 import type { Model, ModelIndex, Upstream } from '../core/snapshot.ts';

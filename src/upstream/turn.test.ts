@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { course, house, target, upstream } from '../../test/support/dispatching.ts';
+import { course, house, target, upstream } from '../../test/support/gateways/dispatching.ts';
 import { Tried } from '../core/dispatch.ts';
 import type { ClientWork } from '../core/outcome.ts';
 

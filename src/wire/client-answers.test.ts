@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openNowhere, question } from '../../test/support/wire-answers.ts';
+import { openNowhere, question } from '../../test/support/wire/wire-answers.ts';
 import type { ClientRequest } from './client-call.ts';
 
 interface Outcome {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
-import { openNowhere, question, Told } from '../../test/support/wire-answers.ts';
+import { openNowhere, question, Told } from '../../test/support/wire/wire-answers.ts';
 import { ClientCall, type ClientRequest } from './client-call.ts';
 import { BadAnswerError, BrokenConnectionError } from './client-errors.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promotedBytes } from '../../test/support/promoted.ts';
+import { promotedBytes } from '../../test/support/time/promoted.ts';
 import { type Slot, Wheel } from './wheel.ts';
 
 class Item {

@@ -6,8 +6,8 @@ import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { type ConsoleRig, openConsole, testInBrowser, testOnEachStore } from '../support/browser.ts';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
+import { type ConsoleRig, openConsole, testInBrowser, testOnEachStore } from '../support/console/browser.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const hostile = "\"'><img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>";
 

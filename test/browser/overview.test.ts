@@ -5,8 +5,14 @@ import { execFile } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type ConsoleRig, openConsole, testInBrowser, testOnEachStore, type Visitor } from '../support/browser.ts';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
+import {
+  type ConsoleRig,
+  openConsole,
+  testInBrowser,
+  testOnEachStore,
+  type Visitor,
+} from '../support/console/browser.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const run = promisify(execFile);
 

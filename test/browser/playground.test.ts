@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
-import { openConsole, testInBrowser, testOnEachStore, type Visitor } from '../support/browser.ts';
-import { type Handler, startFakeUpstream } from '../support/fake-upstream.ts';
+import { openConsole, testInBrowser, testOnEachStore, type Visitor } from '../support/console/browser.ts';
+import { type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const run = promisify(execFile);
 const local = { id: 'local', family: 'local' };

@@ -1,8 +1,8 @@
 /** The dialog for fresh proof: asked for above what is being done, which then goes on as if nothing had been between. */
 
 import assert from 'node:assert/strict';
-import { openConsole, testInBrowser } from '../support/browser.ts';
-import { oidcClient, startIdentityProvider } from '../support/identity-provider.ts';
+import { openConsole, testInBrowser } from '../support/console/browser.ts';
+import { oidcClient, startIdentityProvider } from '../support/console/identity-provider.ts';
 
 testInBrowser(
   'an owner who signed in long ago proves by password that it is them, and the invitation is made',

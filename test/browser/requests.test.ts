@@ -6,10 +6,10 @@ import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { ImportedRow } from '../../src/core/store/ledger.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { type ConsoleRig, openConsole, testInBrowser, testOnEachStore } from '../support/browser.ts';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import type { GatewayProcess } from '../support/gateway-process.ts';
-import { imported, spreadRows } from '../support/ledger-rows.ts';
+import { type ConsoleRig, openConsole, testInBrowser, testOnEachStore } from '../support/console/browser.ts';
+import type { GatewayProcess } from '../support/gateways/gateway-process.ts';
+import { imported, spreadRows } from '../support/ledger/ledger-rows.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const dayMs = 86_400_000;
 const answer = { object: 'list', data: [], model: 'm', usage: { prompt_tokens: 7, total_tokens: 7 } };

@@ -1,8 +1,8 @@
 /** The page "Settings": oneself, members, tokens, webhooks, what is kept; passkeys and the identity provider for real. */
 
 import assert from 'node:assert/strict';
-import { openConsole, testInBrowser, testOnEachStore, type Visitor } from '../support/browser.ts';
-import { oidcClient, startIdentityProvider } from '../support/identity-provider.ts';
+import { openConsole, testInBrowser, testOnEachStore, type Visitor } from '../support/console/browser.ts';
+import { oidcClient, startIdentityProvider } from '../support/console/identity-provider.ts';
 
 const env = { POSTERN_SECRET_KEY: 'a'.repeat(64) };
 

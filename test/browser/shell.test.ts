@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import { openConsole, testInBrowser, testOnEachStore } from '../support/browser.ts';
+import { openConsole, testInBrowser, testOnEachStore } from '../support/console/browser.ts';
 
 const owner = { name: 'Ada Lovelace', email: 'ada@example.com', password: 'the analytical engine' };
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 });

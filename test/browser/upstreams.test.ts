@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openConsole, testInBrowser, testOnEachStore } from '../support/browser.ts';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
+import { openConsole, testInBrowser, testOnEachStore } from '../support/console/browser.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const secret = 'sk-typed-0123456789';
 const script = "\"><img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>";

@@ -1,8 +1,8 @@
 /** What the console says is so: what a model serves, how things are, where they are found, and what would be lost. */
 
 import assert from 'node:assert/strict';
-import { openConsole, testInBrowser } from '../support/browser.ts';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
+import { openConsole, testInBrowser } from '../support/console/browser.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 testInBrowser('a model serves what its list or its name says, else somebody has to choose', async (t) => {
   const upstream = await startFakeUpstream((request, reply) =>

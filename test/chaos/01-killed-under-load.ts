@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { startPostgres } from '../support/postgres.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { startPostgres } from '../support/servers/postgres.ts';
 import { atMost, type ChaosRig, definePromise, type Figure, type Scale, within } from './promise.ts';
 import {
   compareAccounts,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale, within } from './promise.ts';
 import { type Books, joinBooks, readBooks, readRows, withStore } from './support/books.ts';
 import { faultKinds, playFaults } from './support/faulty-journal.ts';

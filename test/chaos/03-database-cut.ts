@@ -11,7 +11,7 @@ import { createOrphanClaims } from '../../src/ledger/orphans.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { lockFile } from '../../src/store/sqlite/file-lock.ts';
 import { StoreError } from '../../src/store/store-error.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
+import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
 import { type Books, readBooks, type StorePlace, withStore } from './support/books.ts';
 import { cutAt, type Damage, overwrite, Remains } from './support/cut-database.ts';

@@ -1,9 +1,9 @@
 /** Four nodes whose clocks are seconds apart, one Redis: no window ever holds more than the limit, of requests, tokens and items. */
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { startRedis } from '../support/redis.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { startRedis } from '../support/servers/redis.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
 import { startedAtMs } from './support/books.ts';
 import { type Answer, Caller, inWords } from './support/caller.ts';

@@ -8,6 +8,7 @@ import type { TestContext } from 'node:test';
 import fc from 'fast-check';
 import type { Store } from '../../src/core/store/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { imported } from '../support/ledger/ledger-rows.ts';
 import {
   type BookedRow,
   budgetOrder,
@@ -15,8 +16,7 @@ import {
   type OpenBank,
   playBudgetOrder,
   type Stage,
-} from '../support/budget-orders.ts';
-import { imported } from '../support/ledger-rows.ts';
+} from '../support/stores/budget-orders.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
 import { none } from './support/findings.ts';
 

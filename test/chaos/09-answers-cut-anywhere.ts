@@ -1,11 +1,11 @@
 /** Promise 9: an answer that ends, is reset or falls silent at any byte arrives as what it is, the beginning of an answer. */
 
 import type { TestContext } from 'node:test';
-import { type AnswerBeginning, readBeginning } from '../support/answer-beginning.ts';
-import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/fake-upstream.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { type HeaderField, lastChunk, toChunk, toHead } from '../support/http-message.ts';
-import { type RawResponse, request } from '../support/raw-client.ts';
+import { type AnswerBeginning, readBeginning } from '../support/clients/answer-beginning.ts';
+import { type HeaderField, lastChunk, toChunk, toHead } from '../support/clients/http-message.ts';
+import { type RawResponse, request } from '../support/clients/raw-client.ts';
+import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, type ChaosRig, definePromise } from './promise.ts';
 import { type AccessLine, readAccessLog } from './support/access-log.ts';
 import { type ChaosProxy, startChaosProxy } from './support/chaos-proxy.ts';

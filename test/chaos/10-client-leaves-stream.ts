@@ -1,6 +1,6 @@
 /** Promise 10: a client that leaves its stream takes the call to the upstream with it, at once, and the log says that it left. */
 
-import type { Reply } from '../support/fake-reply.ts';
+import type { Reply } from '../support/upstreams/fake-reply.ts';
 import { atMost, definePromise, within } from './promise.ts';
 import { type Moment, watchDepartures } from './support/departures.ts';
 import { createViolations } from './support/findings.ts';

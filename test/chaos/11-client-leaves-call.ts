@@ -1,6 +1,6 @@
 /** Promise 11: a client that leaves before its answer is whole ends the call to the upstream as well, and the log tells. */
 
-import type { HeaderField } from '../support/http-message.ts';
+import type { HeaderField } from '../support/clients/http-message.ts';
 import { atMost, definePromise } from './promise.ts';
 import { type Departure, type Moment, watchDepartures } from './support/departures.ts';
 import { createViolations } from './support/findings.ts';

@@ -2,11 +2,11 @@
 
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { createMessageReader, parseFraming, toChunk } from '../support/http-message.ts';
-import { toDocument } from '../support/pair.ts';
-import { toRequestBytes } from '../support/raw-client.ts';
+import { createMessageReader, parseFraming, toChunk } from '../support/clients/http-message.ts';
+import { toRequestBytes } from '../support/clients/raw-client.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { toDocument } from '../support/gateways/pair.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, definePromise, type Figure, type Scale } from './promise.ts';
 import { createViolations } from './support/findings.ts';
 import { runLoad } from './support/load.ts';

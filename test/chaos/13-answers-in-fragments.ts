@@ -4,10 +4,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import type { Handler } from '../support/fake-upstream.ts';
-import { type HeaderField, lastChunk, toChunk, toHead } from '../support/http-message.ts';
-import { type Pair, questionBytes, startPair } from '../support/pair.ts';
-import { send } from '../support/raw-client.ts';
+import { type HeaderField, lastChunk, toChunk, toHead } from '../support/clients/http-message.ts';
+import { send } from '../support/clients/raw-client.ts';
+import { type Pair, questionBytes, startPair } from '../support/gateways/pair.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 import { type ChaosRig, definePromise } from './promise.ts';
 import { createViolations } from './support/findings.ts';
 

@@ -2,9 +2,9 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { type HeaderField, headerValue, lastChunk, toChunk, toHead } from '../support/http-message.ts';
-import { authorized, fromUpstream, startPair } from '../support/pair.ts';
-import type { RawResponse } from '../support/raw-client.ts';
+import { type HeaderField, headerValue, lastChunk, toChunk, toHead } from '../support/clients/http-message.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { authorized, fromUpstream, startPair } from '../support/gateways/pair.ts';
 import { definePromise } from './promise.ts';
 import { createViolations } from './support/findings.ts';
 import { createRandom } from './support/random.ts';

@@ -1,8 +1,13 @@
 /** Upstreams that fail every call: repeating stays within the budget, and what may not be sent twice is not. */
 
-import { type FakeUpstream, type Handler, startFakeUpstream, type UpstreamRequest } from '../support/fake-upstream.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { toRequestBytes } from '../support/raw-client.ts';
+import { toRequestBytes } from '../support/clients/raw-client.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import {
+  type FakeUpstream,
+  type Handler,
+  startFakeUpstream,
+  type UpstreamRequest,
+} from '../support/upstreams/fake-upstream.ts';
 import { atMost, type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
 import { none } from './support/findings.ts';
 import { type LoadReport, runLoad } from './support/load.ts';

@@ -1,10 +1,10 @@
 /** One of two targets goes down for a while and comes back: it is asked now and then, and not overrun when it works again. */
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/fake-upstream.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { nowMs } from '../support/http-message.ts';
-import { toRequestBytes } from '../support/raw-client.ts';
+import { nowMs } from '../support/clients/http-message.ts';
+import { toRequestBytes } from '../support/clients/raw-client.ts';
+import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, definePromise, type Scale } from './promise.ts';
 import { startChaosProxy } from './support/chaos-proxy.ts';
 import { none } from './support/findings.ts';

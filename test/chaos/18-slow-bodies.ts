@@ -2,10 +2,10 @@
 
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { toDocument } from '../support/pair.ts';
-import { toRequestBytes } from '../support/raw-client.ts';
+import { toRequestBytes } from '../support/clients/raw-client.ts';
+import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { toDocument } from '../support/gateways/pair.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, definePromise, within } from './promise.ts';
 import { runLoad } from './support/load.ts';
 

@@ -1,12 +1,12 @@
 /** Promise 19: whatever is wrong with a request, it is refused, nothing of it goes further, and service goes on. */
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { toDocument } from '../support/pair.ts';
-import { send } from '../support/raw-client.ts';
-import { connect, type RawConnection } from '../support/raw-connection.ts';
-import { testKey } from '../support/rig.ts';
+import { send } from '../support/clients/raw-client.ts';
+import { connect, type RawConnection } from '../support/clients/raw-connection.ts';
+import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { toDocument } from '../support/gateways/pair.ts';
+import { testKey } from '../support/gateways/rig.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, definePromise } from './promise.ts';
 import { none } from './support/findings.ts';
 import { createRandom } from './support/random.ts';

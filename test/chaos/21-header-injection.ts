@@ -1,11 +1,11 @@
 /** Promise 21: no value that is forwarded, however spelled, becomes a header of its own upstream. */
 
 import type { TestContext } from 'node:test';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
-import { headerValue } from '../support/http-message.ts';
-import { upstreamCredential } from '../support/pair.ts';
-import { send } from '../support/raw-client.ts';
-import { type Rig, startRig, testKey } from '../support/rig.ts';
+import { headerValue } from '../support/clients/http-message.ts';
+import { send } from '../support/clients/raw-client.ts';
+import { upstreamCredential } from '../support/gateways/pair.ts';
+import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, definePromise } from './promise.ts';
 import { none } from './support/findings.ts';
 import { createRandom } from './support/random.ts';

@@ -1,10 +1,10 @@
 /** Promise 22: the model in the legacy path is one exact look-up or a refusal, and never another path upstream. */
 
 import { z } from 'zod';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { upstreamCredential } from '../support/pair.ts';
-import { send } from '../support/raw-client.ts';
-import { startRig, testKey } from '../support/rig.ts';
+import { send } from '../support/clients/raw-client.ts';
+import { upstreamCredential } from '../support/gateways/pair.ts';
+import { startRig, testKey } from '../support/gateways/rig.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { definePromise } from './promise.ts';
 import { none } from './support/findings.ts';
 import { createRandom } from './support/random.ts';

@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { TestContext } from 'node:test';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { toDocument } from '../support/pair.ts';
-import { toRequestBytes } from '../support/raw-client.ts';
-import { connect } from '../support/raw-connection.ts';
+import { toRequestBytes } from '../support/clients/raw-client.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { toDocument } from '../support/gateways/pair.ts';
 import { atMost, definePromise, type Figure, within } from './promise.ts';
 import { createEventLoopMeter } from './support/event-loop.ts';
 import { none } from './support/findings.ts';

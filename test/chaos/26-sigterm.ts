@@ -2,10 +2,10 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf } from '../../src/lib/thrown.ts';
-import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/fake-upstream.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { toRequestBytes } from '../support/raw-client.ts';
-import { connect, type RawConnection } from '../support/raw-connection.ts';
+import { toRequestBytes } from '../support/clients/raw-client.ts';
+import { connect, type RawConnection } from '../support/clients/raw-connection.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { type ChaosRig, definePromise, type Scale, within } from './promise.ts';
 import { none } from './support/findings.ts';
 import { startLoad } from './support/load.ts';

@@ -2,9 +2,9 @@
 
 import { rename, writeFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { type RawResponse, send, toRequestBytes } from '../support/raw-client.ts';
+import { type RawResponse, send, toRequestBytes } from '../support/clients/raw-client.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { definePromise, type Scale } from './promise.ts';
 import { none } from './support/findings.ts';
 import { startLoad } from './support/load.ts';

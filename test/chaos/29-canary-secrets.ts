@@ -3,9 +3,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { startOwnRedis } from '../support/redis.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { startOwnRedis } from '../support/servers/redis.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
 import { Canaries, type Trace } from './support/canaries.ts';
 import {

@@ -1,15 +1,15 @@
 /** Promise 37: whatever our reader accepts, `node:http`, nginx and HAProxy understand alike, however the bytes are cut. */
 
 import type { TestContext } from 'node:test';
-import { answeredMethods, compareAnswer, faultOfAnswerSplit, randomAnswer } from '../support/answer-comparison.ts';
-import { startNginx } from '../support/nginx.ts';
-import { createNodeReader } from '../support/node-reading.ts';
-import { readAsWeDo, splitsOf } from '../support/own-reading.ts';
-import { shown } from '../support/reading.ts';
-import { wireAnswers } from '../support/wire-answer-cases.ts';
-import { compareWithNode, faultOfSplit } from '../support/wire-comparison.ts';
-import { randomSplit, randomStream } from '../support/wire-fuzz.ts';
-import { wireRequests } from '../support/wire-requests.ts';
+import { startNginx } from '../support/servers/nginx.ts';
+import { answeredMethods, compareAnswer, faultOfAnswerSplit, randomAnswer } from '../support/wire/answer-comparison.ts';
+import { createNodeReader } from '../support/wire/node-reading.ts';
+import { readAsWeDo, splitsOf } from '../support/wire/own-reading.ts';
+import { shown } from '../support/wire/reading.ts';
+import { wireAnswers } from '../support/wire/wire-answer-cases.ts';
+import { compareWithNode, faultOfSplit } from '../support/wire/wire-comparison.ts';
+import { randomSplit, randomStream } from '../support/wire/wire-fuzz.ts';
+import { wireRequests } from '../support/wire/wire-requests.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
 import { none } from './support/findings.ts';
 import { startHaproxy } from './support/haproxy.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type GatewayProcess, launcher, startGatewayProcess } from '../support/gateway-process.ts';
+import { type GatewayProcess, launcher, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale, within } from './promise.ts';
 import { joinBooks, readBooks } from './support/books.ts';
 import { none } from './support/findings.ts';

@@ -1,9 +1,9 @@
 /** A Redis that is well while the event loops of the nodes are late: not one decision is made without it, and every limit is exact. */
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { startOwnRedis } from '../support/redis.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { startOwnRedis } from '../support/servers/redis.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
 import { type Answer, Caller, inWords, type Question } from './support/caller.ts';
 import { none } from './support/findings.ts';

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
 import type { Store } from '../../src/core/store/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { startPostgres } from '../support/postgres.ts';
-import { startRedis } from '../support/redis.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { startPostgres } from '../support/servers/postgres.ts';
+import { startRedis } from '../support/servers/redis.ts';
 import { atMost, type Figure } from './promise.ts';
 import {
   type Books,

@@ -1,7 +1,7 @@
 /** A day in half a minute: three upstreams fail in three ways at once and come back, under load, and no client notices. */
 
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { toRequestBytes } from '../support/raw-client.ts';
+import { toRequestBytes } from '../support/clients/raw-client.ts';
+import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { atMost, type Figure } from './promise.ts';
 import { Actor, retryAfterSeconds, slowdown } from './support/actor.ts';
 import { none } from './support/findings.ts';

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Handler } from '../support/fake-upstream.ts';
-import { type HeaderField, toHead } from '../support/http-message.ts';
-import { ask, authorized, fromUpstream, newestExchange, question, startPair } from '../support/pair.ts';
-import { send, toRequestBytes } from '../support/raw-client.ts';
-import { startRig } from '../support/rig.ts';
+import { type HeaderField, toHead } from '../support/clients/http-message.ts';
+import { send, toRequestBytes } from '../support/clients/raw-client.ts';
+import { ask, authorized, fromUpstream, newestExchange, question, startPair } from '../support/gateways/pair.ts';
+import { startRig } from '../support/gateways/rig.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const answering =
   (status: number, headers: readonly HeaderField[], body = 'body'): Handler =>

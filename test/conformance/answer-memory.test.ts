@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { assertError } from '../support/error-answer.ts';
-import type { Handler } from '../support/fake-upstream.ts';
-import { questionBytes } from '../support/pair.ts';
-import { connect } from '../support/raw-connection.ts';
-import { startTranslated, type Translated } from '../support/translated.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { questionBytes } from '../support/gateways/pair.ts';
+import { startTranslated, type Translated } from '../support/gateways/translated.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const KiB = 1024;
 const patienceMs = 30_000;

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import type { HeaderField } from '../support/http-message.ts';
-import { ask, newestExchange, question, startPair } from '../support/pair.ts';
+import type { HeaderField } from '../support/clients/http-message.ts';
+import { ask, newestExchange, question, startPair } from '../support/gateways/pair.ts';
 
 const json: HeaderField = ['Content-Type', 'application/json'];
 

@@ -4,11 +4,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { routes } from '../../src/routes/index.ts';
-import type { Handler } from '../support/fake-upstream.ts';
-import { type HeaderField, toHead } from '../support/http-message.ts';
-import { ask, authorized, fromUpstream, newestExchange, question, questionBytes, startPair } from '../support/pair.ts';
-import { send, sendPipelined } from '../support/raw-client.ts';
-import { connect } from '../support/raw-connection.ts';
+import { type HeaderField, toHead } from '../support/clients/http-message.ts';
+import { send, sendPipelined } from '../support/clients/raw-client.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import {
+  ask,
+  authorized,
+  fromUpstream,
+  newestExchange,
+  question,
+  questionBytes,
+  startPair,
+} from '../support/gateways/pair.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const requiredFields: Readonly<Record<string, string>> = {
   completions: '"prompt":"p"',

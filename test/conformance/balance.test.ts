@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Handler } from '../support/fake-upstream.ts';
-import { questionBytes } from '../support/pair.ts';
-import { patiently, patientMs } from '../support/patience.ts';
-import { connect, type RawConnection } from '../support/raw-connection.ts';
-import { answering, type Several, silent, startSeveral } from '../support/several.ts';
+import { connect, type RawConnection } from '../support/clients/raw-connection.ts';
+import { questionBytes } from '../support/gateways/pair.ts';
+import { answering, type Several, silent, startSeveral } from '../support/gateways/several.ts';
+import { patiently, patientMs } from '../support/time/patience.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const level = [{ priority: 0 }, { priority: 0 }, { priority: 0 }];
 

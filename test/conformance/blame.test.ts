@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { assertError } from '../support/error-answer.ts';
-import type { Handler } from '../support/fake-upstream.ts';
-import { answering, refusingWith, resetting, type Several, startSeveral } from '../support/several.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { answering, refusingWith, resetting, type Several, startSeveral } from '../support/gateways/several.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const rests = ({ rig }: Several): number => rig.warnings.filter(({ message }) => message === 'target rests').length;
 const send = ({ rig }: Several, input: unknown) => rig.post('/v1/embeddings', { model: 'm', input });

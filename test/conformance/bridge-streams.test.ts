@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import OpenAI from 'openai';
-import { type FakeUpstream, type Script, startFakeUpstream } from '../support/fake-upstream.ts';
-import { authorized } from '../support/pair.ts';
-import { type RawResponse, toRequestBytes } from '../support/raw-client.ts';
-import { connect } from '../support/raw-connection.ts';
-import { type Rig, startRig, testKey } from '../support/rig.ts';
+import { type RawResponse, toRequestBytes } from '../support/clients/raw-client.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { authorized } from '../support/gateways/pair.ts';
+import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
+import { type FakeUpstream, type Script, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 interface Bridge {
   readonly upstream: FakeUpstream;

@@ -14,7 +14,7 @@ import { defineFixture, type FamilyFixture, type WireCall, type WireReply } from
 import { type House, openHouse } from '../families/house.ts';
 import mistral from '../families/mistral.ts';
 import { replyTo } from '../families/wire.ts';
-import { testKey } from '../support/rig.ts';
+import { testKey } from '../support/gateways/rig.ts';
 
 const chatBody = z.looseObject({
   model: z.string(),

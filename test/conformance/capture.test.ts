@@ -10,8 +10,8 @@ import { gzipSync } from 'node:zlib';
 import type { Capture } from '../../src/core/accounting/ledger-row.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { type Script, startFakeUpstream } from '../support/fake-upstream.ts';
-import { type Rig, startRig } from '../support/rig.ts';
+import { type Rig, startRig } from '../support/gateways/rig.ts';
+import { type Script, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const keptSecret = 'kept-key-with-enough-characters';
 const plainSecret = 'plain-key-with-enough-characters';

@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Exchange } from '../../src/core/exchange.ts';
-import { readBeginning } from '../support/answer-beginning.ts';
-import { assertError } from '../support/error-answer.ts';
-import type { Handler } from '../support/fake-upstream.ts';
-import { type HeaderField, lastChunk, toChunk, toHead } from '../support/http-message.ts';
-import { authorized, type Pair, question, questionBytes, startPair } from '../support/pair.ts';
-import { patiently, patientMs } from '../support/patience.ts';
-import { type RawResponse, send } from '../support/raw-client.ts';
-import { connect } from '../support/raw-connection.ts';
+import { readBeginning } from '../support/clients/answer-beginning.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { type HeaderField, lastChunk, toChunk, toHead } from '../support/clients/http-message.ts';
+import { type RawResponse, send } from '../support/clients/raw-client.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { authorized, type Pair, question, questionBytes, startPair } from '../support/gateways/pair.ts';
+import { patiently, patientMs } from '../support/time/patience.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const data = `{"object":"list","data":[{"embedding":[${'0.0123456789,'.repeat(20)}1],"index":0}],"model":"x"}`;
 const events = Array.from({ length: 6 }, (_, i) => `data: {"id":"c","choices":[{"text":"word ${i}","index":0}]}\n\n`);

@@ -4,15 +4,15 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { routes } from '../../src/routes/index.ts';
-import { createDirectory } from '../support/configuration.ts';
-import { assertError } from '../support/error-answer.ts';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
-import type { HeaderField } from '../support/http-message.ts';
-import { localhostCertificate, localhostKey } from '../support/localhost-certificate.ts';
-import { patiently } from '../support/patience.ts';
-import { request, toRequestBytes } from '../support/raw-client.ts';
-import { connect } from '../support/raw-connection.ts';
-import { type Rig, startRig, testKey } from '../support/rig.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import type { HeaderField } from '../support/clients/http-message.ts';
+import { request, toRequestBytes } from '../support/clients/raw-client.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { createDirectory } from '../support/gateways/configuration.ts';
+import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
+import { patiently } from '../support/time/patience.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
+import { localhostCertificate, localhostKey } from '../support/upstreams/localhost-certificate.ts';
 
 const body = '{"model":"m","input":"x","prompt":"x","instruction":"x","query":"x","documents":["x"]}';
 

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { errorTable } from '../../src/core/errors.ts';
-import { assertError } from '../support/error-answer.ts';
-import { clientId, errorRows, openHouse, secrets, toBytes } from '../support/error-rows.ts';
-import { send, toRequestBytes } from '../support/raw-client.ts';
-import { connect } from '../support/raw-connection.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { clientId, errorRows, openHouse, secrets, toBytes } from '../support/clients/error-rows.ts';
+import { send, toRequestBytes } from '../support/clients/raw-client.ts';
+import { connect } from '../support/clients/raw-connection.ts';
 
 for (const row of errorRows) {
   test(`${row.code}: ${row.when}`, async (t) => {

@@ -2,10 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertError } from '../support/error-answer.ts';
-import type { Handler, Script } from '../support/fake-upstream.ts';
-import { patiently, patientMs } from '../support/patience.ts';
-import { answering, refusingWith, resetting, type SeveralOptions, silent, startSeveral } from '../support/several.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import {
+  answering,
+  refusingWith,
+  resetting,
+  type SeveralOptions,
+  silent,
+  startSeveral,
+} from '../support/gateways/several.ts';
+import { patiently, patientMs } from '../support/time/patience.ts';
+import type { Handler, Script } from '../support/upstreams/fake-upstream.ts';
 
 const quick: SeveralOptions = { upstream: { timeouts: { first_byte: patiently(37.5), total: '5s' } } };
 

@@ -14,7 +14,7 @@ import { moderationsCases } from '../families/cases/moderations.ts';
 import { rerankCases } from '../families/cases/rerank.ts';
 import type { FamilyFixture, Pair, WireCall } from '../families/fixture.ts';
 import { type House, openHouse, toText } from '../families/house.ts';
-import type { Scope } from '../support/rig.ts';
+import type { Scope } from '../support/gateways/rig.ts';
 
 type Cases = Readonly<Record<string, (house: House) => Promise<void>>>;
 

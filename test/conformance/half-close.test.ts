@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
-import { toRequestBytes } from '../support/raw-client.ts';
-import { connect } from '../support/raw-connection.ts';
-import { type Rig, startRig, testKey } from '../support/rig.ts';
+import { toRequestBytes } from '../support/clients/raw-client.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const request = toRequestBytes({
   path: '/v1/embeddings',

@@ -5,11 +5,11 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Handler } from '../support/fake-upstream.ts';
-import { questionBytes } from '../support/pair.ts';
-import { patiently, patientMs } from '../support/patience.ts';
-import { connect } from '../support/raw-connection.ts';
-import { answering, refusingWith, type SeveralOptions, silent, startSeveral } from '../support/several.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { questionBytes } from '../support/gateways/pair.ts';
+import { answering, refusingWith, type SeveralOptions, silent, startSeveral } from '../support/gateways/several.ts';
+import { patiently, patientMs } from '../support/time/patience.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const hedged = (after: string, more: SeveralOptions = {}): SeveralOptions => ({
   ...more,

@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { assertError } from '../support/error-answer.ts';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import type { HeaderField } from '../support/http-message.ts';
-import { patiently, patientMs } from '../support/patience.ts';
-import { request, send, toRequestBytes } from '../support/raw-client.ts';
-import { connect } from '../support/raw-connection.ts';
-import { type Rig, type RigDocument, startRig, testKey } from '../support/rig.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import type { HeaderField } from '../support/clients/http-message.ts';
+import { request, send, toRequestBytes } from '../support/clients/raw-client.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { type Rig, type RigDocument, startRig, testKey } from '../support/gateways/rig.ts';
+import { patiently, patientMs } from '../support/time/patience.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const body = '{"model":"m","input":"x"}';
 const mebibyte = 1024 * 1024;

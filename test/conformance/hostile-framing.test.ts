@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { noCaps } from '../../src/core/caps.ts';
-import { assertError } from '../support/error-answer.ts';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
-import { type MalformedRequest, malformedRequests } from '../support/malformed-requests.ts';
-import { send, sendPipelined, toRequestBytes } from '../support/raw-client.ts';
-import { connect } from '../support/raw-connection.ts';
-import { type Rig, type RigDocument, startRig, testKey } from '../support/rig.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { type MalformedRequest, malformedRequests } from '../support/clients/malformed-requests.ts';
+import { send, sendPipelined, toRequestBytes } from '../support/clients/raw-client.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { type Rig, type RigDocument, startRig, testKey } from '../support/gateways/rig.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const body = '{"model":"m","input":"x"}';
 

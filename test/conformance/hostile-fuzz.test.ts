@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { connect } from '../support/raw-connection.ts';
-import { startRig, testKey } from '../support/rig.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { startRig, testKey } from '../support/gateways/rig.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const requestCount = 1500;
 const sideBySide = 16;

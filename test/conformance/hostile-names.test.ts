@@ -7,8 +7,8 @@ import type { Operation } from '../../src/core/operation.ts';
 import { families } from '../../src/families/index.ts';
 import type { FamilyFixture } from '../families/fixture.ts';
 import { openHouse } from '../families/house.ts';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { startRig } from '../support/rig.ts';
+import { startRig } from '../support/gateways/rig.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const asked: Readonly<Record<Operation, object>> = {
   completions: { prompt: 'x' },

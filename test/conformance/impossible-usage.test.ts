@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Exchange } from '../../src/core/exchange.ts';
 import { RowWriter } from '../../src/ledger/row.ts';
-import type { Handler } from '../support/fake-upstream.ts';
-import { startPair } from '../support/pair.ts';
+import { startPair } from '../support/gateways/pair.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const sentence = 'The quick brown fox jumps over the lazy dog and goes home to its den. ';
 /** About 50 tokens. */

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Handler } from '../support/fake-upstream.ts';
-import { startTranslated } from '../support/translated.ts';
+import { startTranslated } from '../support/gateways/translated.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const question = { model: 'm', input: ['a'], encoding_format: 'base64' };
 

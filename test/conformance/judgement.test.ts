@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { ErrorCode } from '../../src/core/errors.ts';
-import { assertError } from '../support/error-answer.ts';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
-import { type RawResponse, send, toRequestBytes } from '../support/raw-client.ts';
-import { type Rig, type RigDocument, startRig, testKey } from '../support/rig.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { type RawResponse, send, toRequestBytes } from '../support/clients/raw-client.ts';
+import { type Rig, type RigDocument, startRig, testKey } from '../support/gateways/rig.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const narrowKey = 'narrow-key-with-enough-characters';
 

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { type HeaderField, toChunk } from '../support/http-message.ts';
-import { toDocument } from '../support/pair.ts';
+import { type HeaderField, toChunk } from '../support/clients/http-message.ts';
+import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { toDocument } from '../support/gateways/pair.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const json: HeaderField = ['Content-Type', 'application/json'];
 

@@ -4,13 +4,13 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { assertError } from '../support/error-answer.ts';
-import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/fake-upstream.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { type HeaderField, toChunk, toHead } from '../support/http-message.ts';
-import { ask, question, startPair, toDocument } from '../support/pair.ts';
-import { type RawResponse, request } from '../support/raw-client.ts';
-import { startRig } from '../support/rig.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { type HeaderField, toChunk, toHead } from '../support/clients/http-message.ts';
+import { type RawResponse, request } from '../support/clients/raw-client.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { ask, question, startPair, toDocument } from '../support/gateways/pair.ts';
+import { startRig } from '../support/gateways/rig.ts';
+import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 /** Spelled differently wherever something is escaped. */
 const secret = 'sk-"Qz7x"/Vw3k\\Jp9m+Ht2c==Rb6nXy8dFg4s';

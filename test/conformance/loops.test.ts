@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertError } from '../support/error-answer.ts';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { authorized, question, startPair } from '../support/pair.ts';
-import { startRig, testKey } from '../support/rig.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { authorized, question, startPair } from '../support/gateways/pair.ts';
+import { startRig, testKey } from '../support/gateways/rig.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const leadingTo = (url: string, family = 'openai') => ({
   upstreams: [{ id: 'up', family, base_url: `${url}/v1`, api_key: testKey }],

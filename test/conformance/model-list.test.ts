@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { CohereClient } from 'cohere-ai';
 import OpenAI from 'openai';
-import { assertError } from '../support/error-answer.ts';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
-import { request, send, toRequestBytes } from '../support/raw-client.ts';
-import { type Rig, type RigDocument, startRig, testKey } from '../support/rig.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { request, send, toRequestBytes } from '../support/clients/raw-client.ts';
+import { type Rig, type RigDocument, startRig, testKey } from '../support/gateways/rig.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const narrowKey = 'narrow-key-with-enough-characters';
 

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
-import { assertError } from '../support/error-answer.ts';
-import { type FakeUpstream, type Script, startFakeUpstream } from '../support/fake-upstream.ts';
-import { type Rig, startRig, testKey } from '../support/rig.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
+import { type FakeUpstream, type Script, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const answer = { object: 'list', data: [], usage: { prompt_tokens: 1_000, total_tokens: 1_000 } };
 const question = { model: 'm', input: ['a', 'b', 'c'] };

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { send } from '../support/raw-client.ts';
-import { connect } from '../support/raw-connection.ts';
-import { startRig, testKey } from '../support/rig.ts';
+import { send } from '../support/clients/raw-client.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { startRig, testKey } from '../support/gateways/rig.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const credential = 'sk-upstream+secret/with=signs';
 

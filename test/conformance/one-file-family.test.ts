@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { compileCache, startGatewayProcess } from '../support/gateway-process.ts';
-import { request } from '../support/raw-client.ts';
+import { request } from '../support/clients/raw-client.ts';
+import { compileCache, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);

@@ -14,9 +14,9 @@ import { resources } from '../../src/cli/resources.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { UserFault } from '../../src/core/user-fault.ts';
 import { families } from '../../src/families/index.ts';
-import { openAdmin } from '../support/admin.ts';
-import { commandConfiguration, setUpCommand } from '../support/command.ts';
-import { createDirectory } from '../support/configuration.ts';
+import { openAdmin } from '../support/console/admin.ts';
+import { commandConfiguration, setUpCommand } from '../support/gateways/command.ts';
+import { createDirectory } from '../support/gateways/configuration.ts';
 
 type Document = Readonly<Record<string, unknown>>;
 type Found = readonly [path: string, message: string];

@@ -9,10 +9,10 @@ import {
   compareAnswer,
   faultOfAnswerSplit,
   randomAnswer,
-} from '../support/answer-comparison.ts';
-import { splitsOf } from '../support/own-reading.ts';
-import { wireAnswers } from '../support/wire-answer-cases.ts';
-import { randomSplit } from '../support/wire-fuzz.ts';
+} from '../support/wire/answer-comparison.ts';
+import { splitsOf } from '../support/wire/own-reading.ts';
+import { wireAnswers } from '../support/wire/wire-answer-cases.ts';
+import { randomSplit } from '../support/wire/wire-fuzz.ts';
 
 const randomCount = 4_000;
 /** Of a failure, to be seen again: `POSTERN_FUZZ_SEED=... npm test`. */

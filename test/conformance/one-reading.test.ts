@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createRandom } from '../chaos/support/random.ts';
-import { createNodeReader, type NodeReader } from '../support/node-reading.ts';
-import { readAsWeDo, splitsOf } from '../support/own-reading.ts';
-import { compareWithNode, faultOfSplit, nodeExceptions } from '../support/wire-comparison.ts';
-import { randomSplit, randomStream } from '../support/wire-fuzz.ts';
-import { wireRequests } from '../support/wire-requests.ts';
+import { createNodeReader, type NodeReader } from '../support/wire/node-reading.ts';
+import { readAsWeDo, splitsOf } from '../support/wire/own-reading.ts';
+import { compareWithNode, faultOfSplit, nodeExceptions } from '../support/wire/wire-comparison.ts';
+import { randomSplit, randomStream } from '../support/wire/wire-fuzz.ts';
+import { wireRequests } from '../support/wire/wire-requests.ts';
 
 const streamCount = 6_000;
 const sideBySide = 20;

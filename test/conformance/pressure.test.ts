@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { assertError } from '../support/error-answer.ts';
-import type { Handler } from '../support/fake-upstream.ts';
-import { questionBytes, startPair } from '../support/pair.ts';
-import { patiently } from '../support/patience.ts';
-import { connect } from '../support/raw-connection.ts';
-import { answering, silent, startSeveral } from '../support/several.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { questionBytes, startPair } from '../support/gateways/pair.ts';
+import { answering, silent, startSeveral } from '../support/gateways/several.ts';
+import { patiently } from '../support/time/patience.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 /** Answers in the order in which it is told to. */
 function gate(): { readonly script: Handler; open(): void } {

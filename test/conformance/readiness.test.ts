@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startRig } from '../support/rig.ts';
+import { startRig } from '../support/gateways/rig.ts';
 
 test('rows that cannot go into the store are told by readiness, which stays: they are safe in the journal', async (t) => {
   let failure: string | undefined = 'The store "/srv/postern.db" cannot be written';

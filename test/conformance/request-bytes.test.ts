@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { routes } from '../../src/routes/index.ts';
-import { type FakeUpstream, startFakeUpstream, type UpstreamRequest } from '../support/fake-upstream.ts';
-import { send, toRequestBytes } from '../support/raw-client.ts';
-import { type Rig, type RigDocument, startRig, testKey } from '../support/rig.ts';
+import { send, toRequestBytes } from '../support/clients/raw-client.ts';
+import { type Rig, type RigDocument, startRig, testKey } from '../support/gateways/rig.ts';
+import { type FakeUpstream, startFakeUpstream, type UpstreamRequest } from '../support/upstreams/fake-upstream.ts';
 
 async function startPair(t: TestContext, more: RigDocument = {}): Promise<{ upstream: FakeUpstream; rig: Rig }> {
   const upstream = await startFakeUpstream((_request, reply) => reply.json(200, { ok: true }));

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { assertError } from '../support/error-answer.ts';
-import type { Handler } from '../support/fake-upstream.ts';
-import { patiently } from '../support/patience.ts';
-import { answering, refusingWith, resetting, type Several, startSeveral } from '../support/several.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { answering, refusingWith, resetting, type Several, startSeveral } from '../support/gateways/several.ts';
+import { patiently } from '../support/time/patience.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 async function embedTimes(house: Several, count: number): Promise<void> {
   for (let i = 0; i < count; i += 1) assert.equal((await house.embed()).status, 200);

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { assertError } from '../support/error-answer.ts';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
-import { authorized } from '../support/pair.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { type Rig, startRig } from '../support/rig.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { authorized } from '../support/gateways/pair.ts';
+import { type Rig, startRig } from '../support/gateways/rig.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 interface House {
   readonly upstream: FakeUpstream;

@@ -6,11 +6,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Ledger } from '../../src/core/accounting/ledger.ts';
 import { GatewayError } from '../../src/core/errors.ts';
 import type { Exchange } from '../../src/core/exchange.ts';
-import { assertError } from '../support/error-answer.ts';
-import { type FakeUpstream, type Script, startFakeUpstream } from '../support/fake-upstream.ts';
-import { toRequestBytes } from '../support/raw-client.ts';
-import { connect } from '../support/raw-connection.ts';
-import { type Rig, startRig, testKey } from '../support/rig.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { toRequestBytes } from '../support/clients/raw-client.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
+import { type FakeUpstream, type Script, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 /** A ledger that waits until it is let, and says what it was told. */
 class GatedLedger implements Ledger {

@@ -7,14 +7,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import { answerInvoke, bedrockError } from '../families/bedrock.ts';
 import { vectorOf } from '../families/wire.ts';
-import { createDirectory } from '../support/configuration.ts';
-import { assertError } from '../support/error-answer.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { type RawResponse, request } from '../support/raw-client.ts';
-import { type Rig, startRig } from '../support/rig.ts';
-import { type Service, type ServiceAnswer, type ServiceCall, startService } from '../support/service.ts';
-import { type Account, faultOfSignature } from '../support/sigv4.ts';
-import { privateKeyText, startTokenEndpoint, type TokenEndpoint } from '../support/token-endpoint.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { type RawResponse, request } from '../support/clients/raw-client.ts';
+import { createDirectory } from '../support/gateways/configuration.ts';
+import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { type Rig, startRig } from '../support/gateways/rig.ts';
+import { type Service, type ServiceAnswer, type ServiceCall, startService } from '../support/upstreams/service.ts';
+import { type Account, faultOfSignature } from '../support/upstreams/sigv4.ts';
+import { privateKeyText, startTokenEndpoint, type TokenEndpoint } from '../support/upstreams/token-endpoint.ts';
 
 const answer = z.object({ data: z.array(z.object({ embedding: z.array(z.number()) })) });
 

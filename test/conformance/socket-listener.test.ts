@@ -5,13 +5,13 @@ import { access, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createDirectory } from '../support/configuration.ts';
-import { assertError } from '../support/error-answer.ts';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
-import type { HeaderField } from '../support/http-message.ts';
-import { localhostCertificate, localhostKey } from '../support/localhost-certificate.ts';
-import { connect } from '../support/raw-connection.ts';
-import { type Rig, startRig, testKey } from '../support/rig.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import type { HeaderField } from '../support/clients/http-message.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { createDirectory } from '../support/gateways/configuration.ts';
+import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
+import { localhostCertificate, localhostKey } from '../support/upstreams/localhost-certificate.ts';
 
 interface House {
   readonly rig: Rig;

@@ -5,9 +5,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { assertError } from '../support/error-answer.ts';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
-import { startRig } from '../support/rig.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { startRig } from '../support/gateways/rig.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const vectors = { object: 'list', model: 'm', data: [{ object: 'embedding', index: 0, embedding: [1] }], usage: {} };
 

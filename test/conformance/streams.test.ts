@@ -6,9 +6,9 @@ import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeDeadline } from '../../src/lib/deadline.ts';
-import type { Reply } from '../support/fake-reply.ts';
-import { type HeaderField, nowMs } from '../support/http-message.ts';
-import { listen } from '../support/listen.ts';
+import { type HeaderField, nowMs } from '../support/clients/http-message.ts';
+import { toRequestBytes } from '../support/clients/raw-client.ts';
+import { connect, type RawConnection } from '../support/clients/raw-connection.ts';
 import {
   authorized,
   newestExchange,
@@ -17,11 +17,11 @@ import {
   questionBytes,
   startPair,
   toDocument,
-} from '../support/pair.ts';
-import { patiently, patientMs } from '../support/patience.ts';
-import { toRequestBytes } from '../support/raw-client.ts';
-import { connect, type RawConnection } from '../support/raw-connection.ts';
-import { startRig } from '../support/rig.ts';
+} from '../support/gateways/pair.ts';
+import { startRig } from '../support/gateways/rig.ts';
+import { patiently, patientMs } from '../support/time/patience.ts';
+import type { Reply } from '../support/upstreams/fake-reply.ts';
+import { listen } from '../support/upstreams/listen.ts';
 
 const eventStream: HeaderField[] = [
   ['Content-Type', 'text/event-stream'],

@@ -3,12 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { assertError } from '../support/error-answer.ts';
-import type { Handler } from '../support/fake-upstream.ts';
-import { questionBytes } from '../support/pair.ts';
-import { patiently, patientMs } from '../support/patience.ts';
-import { connect } from '../support/raw-connection.ts';
-import { refusingWith, startSeveral } from '../support/several.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { questionBytes } from '../support/gateways/pair.ts';
+import { refusingWith, startSeveral } from '../support/gateways/several.ts';
 import {
   inputsIn,
   openaiAnswer,
@@ -18,7 +16,9 @@ import {
   type TranslatedOptions,
   usageIn,
   vectorsIn,
-} from '../support/translated.ts';
+} from '../support/gateways/translated.ts';
+import { patiently, patientMs } from '../support/time/patience.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 /** One input a call. */
 const tei = (upstream: TranslatedOptions['upstream'] = {}): TranslatedOptions => ({

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
-import { assertError } from '../support/error-answer.ts';
-import type { Handler } from '../support/fake-upstream.ts';
-import { patiently } from '../support/patience.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { refusingWith, startSeveral } from '../support/several.ts';
-import { startTranslated } from '../support/translated.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { refusingWith, startSeveral } from '../support/gateways/several.ts';
+import { startTranslated } from '../support/gateways/translated.ts';
+import { patiently } from '../support/time/patience.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const question = { model: 'm', input: 'abc' };
 const credential = 'sk-upstream/credential+0123456789';

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertError } from '../support/error-answer.ts';
-import type { Handler, UpstreamRequest } from '../support/fake-upstream.ts';
-import { startSeveral } from '../support/several.ts';
-import { openaiEmbeds, startTranslated, vectorsIn } from '../support/translated.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { startSeveral } from '../support/gateways/several.ts';
+import { openaiEmbeds, startTranslated, vectorsIn } from '../support/gateways/translated.ts';
+import type { Handler, UpstreamRequest } from '../support/upstreams/fake-upstream.ts';
 
 const spoken = (text: string) => ({
   id: 'c',

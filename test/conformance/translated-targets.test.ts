@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertError } from '../support/error-answer.ts';
-import type { Handler } from '../support/fake-upstream.ts';
-import { patiently, patientMs } from '../support/patience.ts';
-import { answering, refusingWith, type SeveralOptions, silent, startSeveral } from '../support/several.ts';
-import { cohereAnswer, cohereEmbeds, jsonIn, openaiEmbeds, vectorsIn } from '../support/translated.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { answering, refusingWith, type SeveralOptions, silent, startSeveral } from '../support/gateways/several.ts';
+import { cohereAnswer, cohereEmbeds, jsonIn, openaiEmbeds, vectorsIn } from '../support/gateways/translated.ts';
+import { patiently, patientMs } from '../support/time/patience.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const families = (first: string, second: string, more: SeveralOptions = {}): SeveralOptions => ({
   ...more,

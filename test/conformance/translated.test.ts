@@ -4,11 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { assertError } from '../support/error-answer.ts';
-import type { Handler } from '../support/fake-upstream.ts';
-import { authorized } from '../support/pair.ts';
-import { patiently } from '../support/patience.ts';
-import { silent } from '../support/several.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { authorized } from '../support/gateways/pair.ts';
+import { silent } from '../support/gateways/several.ts';
 import {
   cohereAnswer,
   cohereEmbeds,
@@ -18,7 +16,9 @@ import {
   textsIn,
   usageIn,
   vectorsIn,
-} from '../support/translated.ts';
+} from '../support/gateways/translated.ts';
+import { patiently } from '../support/time/patience.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const question = { model: 'm', input: 'abc' };
 

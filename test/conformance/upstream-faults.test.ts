@@ -6,16 +6,16 @@ import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { ErrorCode } from '../../src/core/errors.ts';
-import { assertError } from '../support/error-answer.ts';
-import { type Handler, startFakeUpstream } from '../support/fake-upstream.ts';
-import type { HeaderField } from '../support/http-message.ts';
-import { listen } from '../support/listen.ts';
-import { localhostCertificate, localhostKey } from '../support/localhost-certificate.ts';
-import { type Pair, questionBytes, startPair, toDocument, upstreamCredential } from '../support/pair.ts';
-import { patiently, patientMs } from '../support/patience.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { connect, type RawConnection } from '../support/raw-connection.ts';
-import { type Rig, startRig } from '../support/rig.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import type { HeaderField } from '../support/clients/http-message.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { connect, type RawConnection } from '../support/clients/raw-connection.ts';
+import { type Pair, questionBytes, startPair, toDocument, upstreamCredential } from '../support/gateways/pair.ts';
+import { type Rig, startRig } from '../support/gateways/rig.ts';
+import { patiently, patientMs } from '../support/time/patience.ts';
+import { type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
+import { listen } from '../support/upstreams/listen.ts';
+import { localhostCertificate, localhostKey } from '../support/upstreams/localhost-certificate.ts';
 
 const fine: Handler = (_request, reply) => reply.bytes(200, [], 'fine again');
 

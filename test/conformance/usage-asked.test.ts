@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import type { Handler } from '../support/fake-upstream.ts';
-import { authorized, type Pair, startPair } from '../support/pair.ts';
-import type { RawResponse } from '../support/raw-client.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { authorized, type Pair, startPair } from '../support/gateways/pair.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const event = (text: string): string => `data: {"id":"c","choices":[{"index":0,"text":"${text}"}],"usage":null}\n\n`;
 const count =

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createDirectory } from '../support/configuration.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { consoleUrl } from '../support/operators.ts';
-import { runPostern } from '../support/postern-command.ts';
+import { createDirectory } from '../support/gateways/configuration.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { consoleUrl } from '../support/gateways/operators.ts';
+import { runPostern } from '../support/gateways/postern-command.ts';
 
 const password = 'lantern moss gate';
 const person = { email: 'ada@example.com', name: 'Ada', password };

@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf } from '../../src/lib/thrown.ts';
-import { createDirectory } from '../support/configuration.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { consoleUrl, readMetrics } from '../support/operators.ts';
-import { runPostern } from '../support/postern-command.ts';
-import { request } from '../support/raw-client.ts';
+import { request } from '../support/clients/raw-client.ts';
+import { createDirectory } from '../support/gateways/configuration.ts';
+import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { consoleUrl, readMetrics } from '../support/gateways/operators.ts';
+import { runPostern } from '../support/gateways/postern-command.ts';
 
 const local = { upstreams: [{ id: 'local', family: 'local' }] };
 

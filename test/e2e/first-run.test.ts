@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { createDirectory } from '../support/configuration.ts';
-import { assertError } from '../support/error-answer.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import type { HeaderField } from '../support/http-message.ts';
-import { runPostern } from '../support/postern-command.ts';
-import { type RawResponse, request } from '../support/raw-client.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import type { HeaderField } from '../support/clients/http-message.ts';
+import { type RawResponse, request } from '../support/clients/raw-client.ts';
+import { createDirectory } from '../support/gateways/configuration.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { runPostern } from '../support/gateways/postern-command.ts';
 
 const secretPattern = /^ {2}(pst_[0-9A-Za-z]{49})$/m;
 

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { runPostern } from '../support/postern-command.ts';
-import { request } from '../support/raw-client.ts';
-import { answering, refusingWith } from '../support/several.ts';
+import { request } from '../support/clients/raw-client.ts';
+import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { runPostern } from '../support/gateways/postern-command.ts';
+import { answering, refusingWith } from '../support/gateways/several.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 test('postern models shows who works, who rests and why, and nothing once the gateway has gone', async (t) => {
   const upstreams = await Promise.all([startFakeUpstream(refusingWith(500)), startFakeUpstream(answering('b'))]);

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { send } from '../support/raw-client.ts';
+import { send } from '../support/clients/raw-client.ts';
+import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
 
 const junk = 'x'.repeat(8 * 1024 * 1024);
 const post = 'POST /v1/embeddings HTTP/1.1\r\nHost: x\r\n';

@@ -5,12 +5,12 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { startClosedLoop } from '../support/closed-loop.ts';
-import { createDirectory } from '../support/configuration.ts';
-import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/fake-upstream.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { request, send, toRequestBytes } from '../support/raw-client.ts';
-import { connect } from '../support/raw-connection.ts';
+import { startClosedLoop } from '../support/clients/closed-loop.ts';
+import { request, send, toRequestBytes } from '../support/clients/raw-client.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { createDirectory } from '../support/gateways/configuration.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const body = { model: 'm', input: 'x' };
 

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { CohereClient, CohereClientV2 } from 'cohere-ai';
 import OpenAI from 'openai';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { type Rig, startRig, testKey } from '../support/rig.ts';
+import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const embedded = { upstreams: [{ id: 'local', family: 'local' }] };
 

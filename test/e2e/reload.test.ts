@@ -5,12 +5,12 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { startClosedLoop } from '../support/closed-loop.ts';
-import { createDirectory } from '../support/configuration.ts';
-import { assertError } from '../support/error-answer.ts';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { type RawResponse, request, toRequestBytes } from '../support/raw-client.ts';
+import { startClosedLoop } from '../support/clients/closed-loop.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { type RawResponse, request, toRequestBytes } from '../support/clients/raw-client.ts';
+import { createDirectory } from '../support/gateways/configuration.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const key = 'the-first-key-with-enough-characters';
 const otherKey = 'the-other-key-with-enough-characters';

@@ -6,10 +6,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { runPostern } from '../support/postern-command.ts';
-import { type RawResponse, request } from '../support/raw-client.ts';
+import { type RawResponse, request } from '../support/clients/raw-client.ts';
+import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { runPostern } from '../support/gateways/postern-command.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const canary = 'sk-canary-5d20f7';
 

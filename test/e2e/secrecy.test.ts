@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import type { HeaderField } from '../support/http-message.ts';
-import { request, send } from '../support/raw-client.ts';
-import { connect } from '../support/raw-connection.ts';
+import type { HeaderField } from '../support/clients/http-message.ts';
+import { request, send } from '../support/clients/raw-client.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 /** Each stands in one place only, so that a hit says where it came from. */
 const canaries = {

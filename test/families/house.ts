@@ -3,8 +3,8 @@
 import { createServer } from 'node:http';
 import { ZodError } from 'zod';
 import { families } from '../../src/families/index.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { type Rig, type Scope, startRig, testKey } from '../support/rig.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { type Rig, type Scope, startRig, testKey } from '../support/gateways/rig.ts';
 import type { FamilyFixture, WireCall, WireReply } from './fixture.ts';
 
 /** Where each of 2,048 texts is a call, a busy machine takes its time. */

@@ -1,5 +1,5 @@
 /** What becomes of money and of the books under faults, in short. */
 
-import { testPromises } from '../support/chaos-promises.ts';
+import { testPromises } from '../support/gateways/chaos-promises.ts';
 
 testPromises(({ no }) => no <= 8);

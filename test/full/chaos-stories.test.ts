@@ -5,7 +5,7 @@ import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
 import { tellMoneyStory } from '../chaos/money-story.ts';
 import { tellStory } from '../chaos/story.ts';
-import { whyNoPostgres } from '../support/postgres.ts';
+import { whyNoPostgres } from '../support/servers/postgres.ts';
 
 const seed = randomInt(2 ** 31);
 

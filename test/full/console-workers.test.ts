@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { About, Health, LiveEvent } from '../../src/admin/contract.ts';
-import { createAccounts } from '../support/console-accounts.ts';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { type GatewayProcess, standardStore, startGatewayProcess } from '../support/gateway-process.ts';
-import { consoleUrl } from '../support/operators.ts';
-import { send, toRequestBytes } from '../support/raw-client.ts';
+import { send, toRequestBytes } from '../support/clients/raw-client.ts';
+import { createAccounts } from '../support/console/console-accounts.ts';
+import { type GatewayProcess, standardStore, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { consoleUrl } from '../support/gateways/operators.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const key = 'process-key-with-enough-characters';
 const bytes = toRequestBytes({

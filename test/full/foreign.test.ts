@@ -8,7 +8,7 @@ import { trials } from '../matrix/fixtures.ts';
 import { installedForeign } from '../matrix/install.ts';
 import { foreignPrograms } from '../matrix/known-clients.ts';
 import { listenAnywhere, sumUp, tryFamily } from '../matrix/matrix.ts';
-import { testKey } from '../support/rig.ts';
+import { testKey } from '../support/gateways/rig.ts';
 
 const installed = await installedForeign();
 const programs = await foreignPrograms(installed);

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { startNginx } from '../support/nginx.ts';
-import { request } from '../support/raw-client.ts';
-import { startRig, testKey } from '../support/rig.ts';
+import { request } from '../support/clients/raw-client.ts';
+import { startRig, testKey } from '../support/gateways/rig.ts';
+import { startNginx } from '../support/servers/nginx.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const embedding = {
   upstreams: (url: string) => [{ id: 'up', family: 'openai', base_url: url, api_key: 'sk-upstream-secret' }],

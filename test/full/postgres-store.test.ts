@@ -11,12 +11,12 @@ import type { Store } from '../../src/core/store/store.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { migrateStore, openStore, readMissingMigrations } from '../../src/store/open-store.ts';
-import { describeBudgetBank } from '../support/budget-conformance.ts';
-import { newKey } from '../support/keys.ts';
-import { describeLedgerStore } from '../support/ledger-conformance.ts';
-import { localhostCertificate, localhostKey } from '../support/localhost-certificate.ts';
-import { startPostgres, usePostgres, whyNoOwnPostgres, whyNoPostgres } from '../support/postgres.ts';
-import { describeStore } from '../support/store-conformance.ts';
+import { newKey } from '../support/gateways/keys.ts';
+import { startPostgres, usePostgres, whyNoOwnPostgres, whyNoPostgres } from '../support/servers/postgres.ts';
+import { describeBudgetBank } from '../support/stores/budget-conformance.ts';
+import { describeLedgerStore } from '../support/stores/ledger-conformance.ts';
+import { describeStore } from '../support/stores/store-conformance.ts';
+import { localhostCertificate, localhostKey } from '../support/upstreams/localhost-certificate.ts';
 
 const cwd = '/nowhere';
 const names = Object.keys(migrations);

@@ -6,9 +6,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { startFakeUpstream } from '../support/fake-upstream.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { request } from '../support/raw-client.ts';
+import { request } from '../support/clients/raw-client.ts';
+import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 /** Where CI is set it is never left out: the spawn fails there. */
 const whyNot =

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Amounts, Limiter, Refused, Taken } from '../../src/admission/limits/port.ts';
 import { createRedisLimiter, type RedisLimiter } from '../../src/admission/limits/redis-limiter.ts';
 import { type Caps, type Holder, type HolderKind, noCaps, type Rate } from '../../src/core/caps.ts';
-import { startOwnRedis, startRedis } from '../support/redis.ts';
+import { startOwnRedis, startRedis } from '../support/servers/redis.ts';
 
 const one: Amounts = { requests: 1, tokens: 0, items: 0 };
 

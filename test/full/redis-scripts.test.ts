@@ -8,8 +8,8 @@ import { createMemoryLimiter } from '../../src/admission/limits/memory-limiter.t
 import type { Taken } from '../../src/admission/limits/port.ts';
 import { adjustScript, reserveScript } from '../../src/admission/limits/redis-scripts.ts';
 import { type Holder, noCaps, type Rate } from '../../src/core/caps.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
-import { startOwnRedis } from '../support/redis.ts';
+import { startOwnRedis } from '../support/servers/redis.ts';
+import { createFakeClock } from '../support/time/fake-clock.ts';
 
 /** The scripts, with a time that the test sets. */
 function atTestTime(text: string): string {

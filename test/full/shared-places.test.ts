@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Caller } from '../chaos/support/caller.ts';
-import type { Reply } from '../support/fake-reply.ts';
-import { type FakeUpstream, startFakeUpstream } from '../support/fake-upstream.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { patientMs } from '../support/patience.ts';
-import { startOwnRedis } from '../support/redis.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { startOwnRedis } from '../support/servers/redis.ts';
+import { patientMs } from '../support/time/patience.ts';
+import type { Reply } from '../support/upstreams/fake-reply.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const most = 4;
 const workers = 2;

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createDirectory } from '../support/configuration.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { runPostern } from '../support/postern-command.ts';
-import { request } from '../support/raw-client.ts';
+import { request } from '../support/clients/raw-client.ts';
+import { createDirectory } from '../support/gateways/configuration.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { runPostern } from '../support/gateways/postern-command.ts';
 
 const key = 'process-key-with-enough-characters';
 

@@ -2,7 +2,7 @@
 
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import * as z from 'zod';
-import type { Rig, Scope } from '../support/rig.ts';
+import type { Rig, Scope } from '../support/gateways/rig.ts';
 
 interface Heard {
   readonly path: string;

@@ -2,7 +2,7 @@
 
 import type { Operation } from '../../src/core/operation.ts';
 import { openHouse } from '../families/house.ts';
-import { type Scope, startRig } from '../support/rig.ts';
+import { type Scope, startRig } from '../support/gateways/rig.ts';
 import type { KnownClient } from './client.ts';
 import type { Cell } from './document.ts';
 import { type Trial, tasksOf } from './fixtures.ts';

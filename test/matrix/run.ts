@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { beforeDeadline } from '../../src/lib/deadline.ts';
 import { reasonOf } from '../../src/lib/thrown.ts';
 import { isViolent, ranked, vectorOf } from '../families/wire.ts';
-import { patientMs } from '../support/patience.ts';
-import { testKey } from '../support/rig.ts';
+import { testKey } from '../support/gateways/rig.ts';
+import { patientMs } from '../support/time/patience.ts';
 import type { Client, Gateway, Task, Tasks } from './client.ts';
 import type { Listener } from './listener.ts';
 

@@ -3,7 +3,7 @@
 import { type Offer, offersOf, standardOptions } from '../../src/core/family.ts';
 import type { FamilyFixture } from '../families/fixture.ts';
 import { toEntry, toJson } from '../families/house.ts';
-import { type Scope, startRig } from '../support/rig.ts';
+import { type Scope, startRig } from '../support/gateways/rig.ts';
 import type { RealServer } from './real-servers.ts';
 
 const patience = { first_byte: '5m', idle: '5m', total: '10m' };

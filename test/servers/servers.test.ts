@@ -1,5 +1,5 @@
 import { after, describe, test } from 'node:test';
-import type { Scope } from '../support/rig.ts';
+import type { Scope } from '../support/gateways/rig.ts';
 import { serverCases } from './cases.ts';
 import { isSelfHosted, placesToTry, serverAt } from './real-servers.ts';
 import { openServerHouse, type ServerHouse } from './server-house.ts';

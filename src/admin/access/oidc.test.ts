@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { oidcClient, startIdentityProvider } from '../../../test/support/identity-provider.ts';
+import { oidcClient, startIdentityProvider } from '../../../test/support/console/identity-provider.ts';
 import type { OidcSettings } from '../../core/snapshot.ts';
 import { Problem } from '../problem.ts';
 import { createOidcFlow, type OidcPerson } from './oidc.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
 import { openStore } from '../../store/open-store.ts';
 import { createSessions, type OpenedSession } from './sessions.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openAdmin } from '../../../test/support/admin.ts';
+import { openAdmin } from '../../../test/support/console/admin.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { endpoints } from '../endpoints.ts';
 import { problemTable } from '../problem.ts';

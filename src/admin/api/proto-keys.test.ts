@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openAdmin } from '../../../test/support/admin.ts';
+import { openAdmin } from '../../../test/support/console/admin.ts';
 import { endpoints } from '../endpoints.ts';
 
 test('a field called __proto__ is refused by every endpoint that takes a body, like any that it does not know', async (t) => {

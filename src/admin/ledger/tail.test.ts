@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { imported, ledgerRow, rowId } from '../../../test/support/ledger-rows.ts';
+import { imported, ledgerRow, rowId } from '../../../test/support/ledger/ledger-rows.ts';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { openStore } from '../../store/open-store.ts';

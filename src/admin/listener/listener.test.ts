@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
 import { type TestContext, test } from 'node:test';
-import type { HeaderField } from '../../../test/support/http-message.ts';
-import { type RawResponse, request, send } from '../../../test/support/raw-client.ts';
-import { connect } from '../../../test/support/raw-connection.ts';
+import type { HeaderField } from '../../../test/support/clients/http-message.ts';
+import { type RawResponse, request, send } from '../../../test/support/clients/raw-client.ts';
+import { connect } from '../../../test/support/clients/raw-connection.ts';
 import type { ConsoleSettings } from '../../core/snapshot.ts';
 import { isLoopback } from './guard.ts';
 import { createConsole, OpenConsoleError } from './listener.ts';

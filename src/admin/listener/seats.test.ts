@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { request } from '../../../test/support/raw-client.ts';
-import { connect, type RawConnection } from '../../../test/support/raw-connection.ts';
+import { request } from '../../../test/support/clients/raw-client.ts';
+import { connect, type RawConnection } from '../../../test/support/clients/raw-connection.ts';
 import { createConsole } from './listener.ts';
 
 /** The whole of 127.0.0.0/8 is this machine, so that many can come from there. */

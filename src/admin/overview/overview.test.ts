@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { openAdmin } from '../../../test/support/admin.ts';
-import { imported } from '../../../test/support/ledger-rows.ts';
+import { openAdmin } from '../../../test/support/console/admin.ts';
+import { imported } from '../../../test/support/ledger/ledger-rows.ts';
 import type { ImportedRow } from '../../core/store/ledger.ts';
 import type { Store } from '../../core/store/store.ts';
 import { toDollars } from '../../lib/money.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { promotedBytes } from '../../../test/support/promoted.ts';
+import { promotedBytes } from '../../../test/support/time/promoted.ts';
 import type { Room } from '../../core/room.ts';
 import { BodyBudget, type RoomWaiter, smallBytes } from './budget.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { budgetOf, holderOf } from '../../../test/support/budget-nodes.ts';
-import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { budgetOf, holderOf } from '../../../test/support/stores/budget-nodes.ts';
+import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
 import { toAccount } from '../../core/accounting/budget-account.ts';
 import type { AlertWebhook } from '../../core/snapshot.ts';
 import { createBudgetAlerts } from './alerts.ts';

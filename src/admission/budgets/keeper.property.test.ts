@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { budgetOrder, createOpenMemoryBank, playBudgetOrder } from '../../../test/support/budget-orders.ts';
+import { budgetOrder, createOpenMemoryBank, playBudgetOrder } from '../../../test/support/stores/budget-orders.ts';
 
 test('in any order of reserve, settle, void, expiry, restart and death, a balance is credit less settled less reserved', async (t) => {
   await fc.assert(

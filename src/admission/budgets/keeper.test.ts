@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { budgetOf, createBudgetNodes, holderOf } from '../../../test/support/budget-nodes.ts';
+import { budgetOf, createBudgetNodes, holderOf } from '../../../test/support/stores/budget-nodes.ts';
 import { noCaps } from '../../core/caps.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { BudgetHold } from './port.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
 import { type Caps, type Holder, type HolderKind, noCaps, type Rate } from '../../core/caps.ts';
 import { createMemoryLimiter } from './memory-limiter.ts';
 import type { Amounts, Taken } from './port.ts';

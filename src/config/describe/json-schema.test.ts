@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sampleFamilies } from '../../../test/support/configuration.ts';
+import { sampleFamilies } from '../../../test/support/gateways/configuration.ts';
 import { type SchemaNode, toJsonSchema } from './json-schema.ts';
 
 const schema = toJsonSchema(sampleFamilies);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loaded } from '../../../test/support/configuration.ts';
+import { loaded } from '../../../test/support/gateways/configuration.ts';
 
 test('every setting that is not in force is noticed where it stands', async (t) => {
   const text = `upstreams:

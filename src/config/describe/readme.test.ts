@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { loadText } from '../../../test/support/configuration.ts';
+import { loadText } from '../../../test/support/gateways/configuration.ts';
 import { families } from '../../families/index.ts';
 
 const env = {

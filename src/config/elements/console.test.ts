@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertFaults, type FaultRow, loaded } from '../../../test/support/configuration.ts';
+import { assertFaults, type FaultRow, loaded } from '../../../test/support/gateways/configuration.ts';
 
 test('console, ledger and alerts have their defaults', async (t) => {
   const { snapshot } = await loaded(t, 'server: {}');

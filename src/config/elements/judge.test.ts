@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertFaults, type FaultRow, faultsOf } from '../../../test/support/configuration.ts';
+import { assertFaults, type FaultRow, faultsOf } from '../../../test/support/gateways/configuration.ts';
 import { createFaultList } from '../read/faults.ts';
 import { judge } from './judge.ts';
 import { upstreamSchema } from './upstream/schema.ts';

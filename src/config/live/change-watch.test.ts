@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createFakeClock } from '../../../test/support/fake-clock.ts';
-import { createMemoryResources, type MemoryResources } from '../../../test/support/memory-resources.ts';
+import { createMemoryResources, type MemoryResources } from '../../../test/support/stores/memory-resources.ts';
+import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
 import type { Change } from '../../core/store/changes.ts';
 import { type ChangeWatchOptions, watchChanges } from './change-watch.ts';
 

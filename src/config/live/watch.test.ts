@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mock, type TestContext, test } from 'node:test';
-import { createDirectory } from '../../../test/support/configuration.ts';
+import { createDirectory } from '../../../test/support/gateways/configuration.ts';
 import { watchConfiguration } from './watch.ts';
 
 const intervalMs = 5;

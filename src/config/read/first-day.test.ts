@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { assertFaults, faultsOf, loadText } from '../../../test/support/configuration.ts';
+import { assertFaults, faultsOf, loadText } from '../../../test/support/gateways/configuration.ts';
 import { families } from '../../families/index.ts';
 
 async function warningsOf(t: TestContext, text: string): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { faultsOf, loaded } from '../../../test/support/configuration.ts';
+import { faultsOf, loaded } from '../../../test/support/gateways/configuration.ts';
 import { createFaultList } from './faults.ts';
 import { substitute } from './substitute.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openAdmin } from '../../../test/support/admin.ts';
+import { openAdmin } from '../../../test/support/console/admin.ts';
 
 const actor = 'test';
 const secret = 'sk-canary-4471';

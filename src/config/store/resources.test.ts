@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { createDirectory, sampleFamilies } from '../../../test/support/configuration.ts';
-import { toResource } from '../../../test/support/memory-resources.ts';
+import { createDirectory, sampleFamilies } from '../../../test/support/gateways/configuration.ts';
+import { toResource } from '../../../test/support/stores/memory-resources.ts';
 import type { Resource } from '../../core/store/resources.ts';
 import { parseKeyRing } from '../../lib/secrets/sealed.ts';
 import { type LoadOptions, loadConfiguration } from '../load.ts';

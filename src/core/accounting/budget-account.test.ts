@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { budgetOf, holderOf } from '../../../test/support/budget-nodes.ts';
+import { budgetOf, holderOf } from '../../../test/support/stores/budget-nodes.ts';
 import { budgetPeriods } from '../caps.ts';
 import { toAccount } from './budget-account.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { slowClock } from '../../../test/support/slow-clock.ts';
+import { slowClock } from '../../../test/support/time/slow-clock.ts';
 import { ask, digest, readParts, toBody } from './ask.ts';
 import { embedByHash } from './hash-embed.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { faultOfSignature, type SignedRequest, signatureOf } from '../../../test/support/sigv4.ts';
+import { faultOfSignature, type SignedRequest, signatureOf } from '../../../test/support/upstreams/sigv4.ts';
 import type { SignedCall, SigningTools } from '../../core/family.ts';
 import { awsSigner } from './aws.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { test } from 'node:test';
 import * as z from 'zod';
-import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
 import type { SignedCall, Signer, SigningTools } from '../../core/family.ts';
 import { googleSigner } from './google.ts';
 

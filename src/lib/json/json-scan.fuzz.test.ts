@@ -1,8 +1,8 @@
 /** The scanner against `JSON.parse`, on documents made at random, on broken ones and on known nasty ones. */
 
 import { test } from 'node:test';
-import { nastyDocuments } from '../../../test/support/json-documents.ts';
-import { assertAgreement, scannerProperties } from '../../../test/support/scanner-oracle.ts';
+import { nastyDocuments } from '../../../test/support/json/json-documents.ts';
+import { assertAgreement, scannerProperties } from '../../../test/support/json/scanner-oracle.ts';
 
 const runs = 1000;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { slowClock } from '../../../test/support/slow-clock.ts';
+import { slowClock } from '../../../test/support/time/slow-clock.ts';
 import {
   isJsonList,
   isJsonObject,

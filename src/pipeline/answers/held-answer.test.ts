@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Client, Source } from '../../../test/support/answer-source.ts';
+import { Client, Source } from '../../../test/support/upstreams/answer-source.ts';
 import { toFailure } from '../../upstream/failures.ts';
 import { HeldAnswer, heldBytes } from './held-answer.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Client, Source } from '../../../test/support/answer-source.ts';
+import { Client, Source } from '../../../test/support/upstreams/answer-source.ts';
 import { type StreamReader, Unfit } from '../../core/translation.ts';
 import { isJsonObject, type Json } from '../../lib/json/json-text.ts';
 import { SecretSearch } from './secret-search.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Client, Source } from '../../../test/support/answer-source.ts';
+import { Client, Source } from '../../../test/support/upstreams/answer-source.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import { NeedleSearch } from '../../lib/secrets/needle-search.ts';
 import { spellingsInErrors, spellingsInSuccesses } from '../../lib/secrets/secret-spellings.ts';

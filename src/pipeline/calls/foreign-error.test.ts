@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import * as z from 'zod';
-import { toUpstream } from '../../../test/support/upstream.ts';
+import { toUpstream } from '../../../test/support/upstreams/upstream.ts';
 import type { Candidate } from '../../core/dispatch.ts';
 import { upstreamCodes } from '../../core/errors.ts';
 import { defineFamily } from '../../core/family.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const program = fileURLToPath(new URL('../../../test/support/team-program.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../../test/support/gateways/team-program.ts', import.meta.url));
 
 async function run(behaviour: string): Promise<Record<string, unknown>[]> {
   const { stdout } = await promisify(execFile)(process.execPath, [program, behaviour], { timeout: 30_000 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ledgerRow } from '../../../test/support/ledger-rows.ts';
+import { ledgerRow } from '../../../test/support/ledger/ledger-rows.ts';
 import { toRowValues, toTableRow } from './ledger-rows.ts';
 
 test('the values of a row stand in the order of its columns, and none is left out', () => {

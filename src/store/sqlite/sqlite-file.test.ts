@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { imported } from '../../../test/support/ledger-rows.ts';
+import { imported } from '../../../test/support/ledger/ledger-rows.ts';
 import { openStore } from '../open-store.ts';
 import { openDurable, openLoose } from './sqlite-file.ts';
 

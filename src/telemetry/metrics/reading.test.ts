@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseExposition } from '../../../test/support/exposition.ts';
+import { parseExposition } from '../../../test/support/clients/exposition.ts';
 import { metricNames } from './definitions.ts';
 import { addReadings, onlyCounts, type Reading, toExposition, toLabels } from './reading.ts';
 import { createRegistry } from './registry.ts';

@@ -1,6 +1,6 @@
 /** The access log of a gateway process, looked up by the ID that each client gave its request. */
 
-import type { GatewayProcess } from '../../support/gateway-process.ts';
+import type { GatewayProcess } from '../../support/gateways/gateway-process.ts';
 
 /** A line, as docs and operators know it. */
 export type AccessLine = Readonly<Record<string, unknown>>;

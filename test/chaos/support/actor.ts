@@ -1,6 +1,6 @@
 /** An upstream with moods: well, slow, or limiting; it can be killed and started again, and remembers all its lives. */
 
-import { type FakeUpstream, type Handler, startFakeUpstream } from '../../support/fake-upstream.ts';
+import { type FakeUpstream, type Handler, startFakeUpstream } from '../../support/upstreams/fake-upstream.ts';
 
 export const slowdown = 10;
 export const retryAfterSeconds = 2;

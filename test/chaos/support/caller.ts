@@ -3,7 +3,7 @@
 import { Agent, request as ask, type IncomingMessage } from 'node:http';
 import { measures } from '../../../src/core/caps.ts';
 import { isMapping } from '../../../src/lib/is-mapping.ts';
-import { patientMs } from '../../support/patience.ts';
+import { patientMs } from '../../support/time/patience.ts';
 
 export interface Question {
   readonly port: number;

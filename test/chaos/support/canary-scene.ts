@@ -8,7 +8,7 @@ import {
   clientKey,
   localhostCertificate,
   localhostKey,
-} from '../../support/localhost-certificate.ts';
+} from '../../support/upstreams/localhost-certificate.ts';
 import type { Canaries } from './canaries.ts';
 
 export interface SceneParts {

@@ -1,11 +1,11 @@
 /** Requests of every kind, with a canary in every part of them, and upstreams that answer with more of them. */
 
 import { gzipSync } from 'node:zlib';
-import type { Handler } from '../../support/fake-upstream.ts';
-import type { GatewayProcess } from '../../support/gateway-process.ts';
-import type { HeaderField } from '../../support/http-message.ts';
-import { type RawResponse, request, send } from '../../support/raw-client.ts';
-import { connect } from '../../support/raw-connection.ts';
+import type { HeaderField } from '../../support/clients/http-message.ts';
+import { type RawResponse, request, send } from '../../support/clients/raw-client.ts';
+import { connect } from '../../support/clients/raw-connection.ts';
+import type { GatewayProcess } from '../../support/gateways/gateway-process.ts';
+import type { Handler } from '../../support/upstreams/fake-upstream.ts';
 import type { Canaries, Trace } from './canaries.ts';
 
 export interface Traffic {

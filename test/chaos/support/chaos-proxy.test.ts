@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { startFakeUpstream } from '../../support/fake-upstream.ts';
-import { listen } from '../../support/listen.ts';
-import { request, send } from '../../support/raw-client.ts';
-import { connect, type RawConnection } from '../../support/raw-connection.ts';
+import { request, send } from '../../support/clients/raw-client.ts';
+import { connect, type RawConnection } from '../../support/clients/raw-connection.ts';
+import { startFakeUpstream } from '../../support/upstreams/fake-upstream.ts';
+import { listen } from '../../support/upstreams/listen.ts';
 import { startChaosProxy } from './chaos-proxy.ts';
 
 const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789';

@@ -1,13 +1,13 @@
 /** Clients that leave while their answer is being made: when the upstream noticed, and what the log says of them. */
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Reply } from '../../support/fake-reply.ts';
-import { type FakeUpstream, startFakeUpstream } from '../../support/fake-upstream.ts';
-import { type GatewayProcess, startGatewayProcess } from '../../support/gateway-process.ts';
-import { nowMs } from '../../support/http-message.ts';
-import { toDocument } from '../../support/pair.ts';
-import { toRequestBytes } from '../../support/raw-client.ts';
-import { connect } from '../../support/raw-connection.ts';
+import { nowMs } from '../../support/clients/http-message.ts';
+import { toRequestBytes } from '../../support/clients/raw-client.ts';
+import { connect } from '../../support/clients/raw-connection.ts';
+import { type GatewayProcess, startGatewayProcess } from '../../support/gateways/gateway-process.ts';
+import { toDocument } from '../../support/gateways/pair.ts';
+import type { Reply } from '../../support/upstreams/fake-reply.ts';
+import { type FakeUpstream, startFakeUpstream } from '../../support/upstreams/fake-upstream.ts';
 import type { ChaosRig } from '../promise.ts';
 import { type AccessLine, readAccessLog } from './access-log.ts';
 import { type LoadReport, startLoad } from './load.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import type { GatewayProcess } from '../../support/gateway-process.ts';
+import type { GatewayProcess } from '../../support/gateways/gateway-process.ts';
 
 interface EventLoopDelay {
   readonly p99Ms: number;

@@ -1,7 +1,7 @@
 /** A real HAProxy with one frontend and one backend, for the time of a test. */
 
 import type { TestContext } from 'node:test';
-import { type ServerProgram, startServerProgram } from '../../support/server-program.ts';
+import { type ServerProgram, startServerProgram } from '../../support/servers/server-program.ts';
 
 export interface HaproxyOptions {
   /** Where the backend's one server listens. */

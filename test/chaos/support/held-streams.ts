@@ -1,8 +1,8 @@
 /** Streams that go on until they are let go, and what their clients saw of them. */
 
-import { startFakeUpstream } from '../../support/fake-upstream.ts';
-import { toRequestBytes } from '../../support/raw-client.ts';
-import { connect } from '../../support/raw-connection.ts';
+import { toRequestBytes } from '../../support/clients/raw-client.ts';
+import { connect } from '../../support/clients/raw-connection.ts';
+import { startFakeUpstream } from '../../support/upstreams/fake-upstream.ts';
 
 export interface HeldStreams {
   readonly url: string;

@@ -7,8 +7,8 @@ import type { TestContext } from 'node:test';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createOwnProbe } from '../../../src/upstream/own-probe.ts';
-import { startFakeUpstream } from '../../support/fake-upstream.ts';
-import { startRig } from '../../support/rig.ts';
+import { startRig } from '../../support/gateways/rig.ts';
+import { startFakeUpstream } from '../../support/upstreams/fake-upstream.ts';
 
 /** A service that only processes of this machine are meant to reach. */
 export async function startHidden(t: TestContext) {

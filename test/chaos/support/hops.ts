@@ -1,8 +1,8 @@
 /** What each hop of a way saw of the requests, and whether they all saw the same ones with the same boundaries. */
 
 import type { Exchange } from '../../../src/core/exchange.ts';
-import type { UpstreamRequest } from '../../support/fake-upstream.ts';
-import type { RawResponse } from '../../support/raw-client.ts';
+import type { RawResponse } from '../../support/clients/raw-client.ts';
+import type { UpstreamRequest } from '../../support/upstreams/fake-upstream.ts';
 
 /** One case on one client connection: what was sent under these marks, and every answer that came. */
 export interface Case {

@@ -1,6 +1,6 @@
 /** Every place where a text comes in over the wire or on the command line, with a hostile one in it. */
 
-import { toRequestBytes } from '../../support/raw-client.ts';
+import { toRequestBytes } from '../../support/clients/raw-client.ts';
 
 export interface HostileRequest {
   readonly what: string;

@@ -6,9 +6,9 @@ import type { LedgerRow } from '../../../src/core/accounting/ledger-row.ts';
 import type { BudgetAccount } from '../../../src/core/store/budgets.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
-import { toStored } from '../../support/hostile-texts.ts';
-import { newKey } from '../../support/keys.ts';
-import { ledgerRow, rowId } from '../../support/ledger-rows.ts';
+import { newKey } from '../../support/gateways/keys.ts';
+import { toStored } from '../../support/json/hostile-texts.ts';
+import { ledgerRow, rowId } from '../../support/ledger/ledger-rows.ts';
 
 export interface StoreCalls {
   readonly count: number;

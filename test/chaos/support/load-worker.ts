@@ -9,7 +9,7 @@ import {
   type MessageHead,
   type MessageReader,
   parseFraming,
-} from '../../support/http-message.ts';
+} from '../../support/clients/http-message.ts';
 import { latencyOf } from './latency.ts';
 import { counterIndex, type LoadMessage, type LoadReport, type LoadWorkerData } from './load.ts';
 import { createRandom } from './random.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startFakeUpstream } from '../../support/fake-upstream.ts';
-import { toRequestBytes } from '../../support/raw-client.ts';
+import { toRequestBytes } from '../../support/clients/raw-client.ts';
+import { startFakeUpstream } from '../../support/upstreams/fake-upstream.ts';
 import { type LoadWindow, runLoad, startLoad } from './load.ts';
 
 const requests = [toRequestBytes({ path: '/', body: '{}' })];

@@ -1,6 +1,6 @@
 /** What a running gateway's `/metrics` says. */
 
-import type { GatewayProcess } from '../../support/gateway-process.ts';
+import type { GatewayProcess } from '../../support/gateways/gateway-process.ts';
 
 /** The page as it came. */
 export async function readMetrics(gateway: GatewayProcess, token?: string): Promise<string> {

@@ -1,7 +1,7 @@
 /** An upstream that charges: it answers on all routes, says what it counted, and remembers for each exchange what that comes to. */
 
-import type { Reply } from '../../support/fake-reply.ts';
-import { type FakeUpstream, type Handler, startFakeUpstream } from '../../support/fake-upstream.ts';
+import type { Reply } from '../../support/upstreams/fake-reply.ts';
+import { type FakeUpstream, type Handler, startFakeUpstream } from '../../support/upstreams/fake-upstream.ts';
 
 /** In nano-dollars, as `paidModels` has them in dollars. */
 const nanosPer = { embedInput: 2_000, completeInput: 1_000, completeOutput: 4_000, search: 2_000_000, check: 100_000 };

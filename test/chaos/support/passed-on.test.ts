@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Reading, ReadRequest } from '../../support/reading.ts';
+import type { Reading, ReadRequest } from '../../support/wire/reading.ts';
 import { differenceBehind } from './passed-on.ts';
 
 const own: ReadRequest = { method: 'POST', target: '/a', minor: 1, fields: ['Host', 'a', 'X', 'y'], body: 'ok' };

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
-import { type Reading, type ReadRequest, shown } from '../../support/reading.ts';
+import { type Reading, type ReadRequest, shown } from '../../support/wire/reading.ts';
 
 /** The header that says which of the client's connections a request came from: by its port. */
 export const originHeader = 'x-origin-port';

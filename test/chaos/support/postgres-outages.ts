@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
 import { codeOf } from '../../../src/lib/thrown.ts';
-import type { Postgres } from '../../support/postgres.ts';
+import type { Postgres } from '../../support/servers/postgres.ts';
 import type { ChaosProxy } from './chaos-proxy.ts';
 
 export interface Outage {

@@ -1,7 +1,7 @@
 /** What can happen to a Redis: it is killed, hangs or loads, and comes back with all, some or nothing of what it held. */
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { OwnRedisServer } from '../../support/redis.ts';
+import type { OwnRedisServer } from '../../support/servers/redis.ts';
 
 /** A Redis that is started anew with the file it last saved to, or with another one. */
 export interface Victim {

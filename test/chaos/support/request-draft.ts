@@ -1,6 +1,6 @@
 /** Well-formed requests made up at random, in parts, so that one part can be spoiled. All text is Latin-1: a character is a byte. */
 
-import { testKey } from '../../support/rig.ts';
+import { testKey } from '../../support/gateways/rig.ts';
 
 export type Random = () => number;
 

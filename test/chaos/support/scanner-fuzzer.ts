@@ -2,7 +2,7 @@
 
 import { AssertionError } from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
-import { scannerProperties } from '../../support/scanner-oracle.ts';
+import { scannerProperties } from '../../support/json/scanner-oracle.ts';
 import { createRandom } from './random.ts';
 
 export interface FuzzTask {

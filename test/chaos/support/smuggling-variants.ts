@@ -1,6 +1,6 @@
 /** Requests that two servers might read as two different numbers of requests, or with two different boundaries. */
 
-import { testKey } from '../../support/rig.ts';
+import { testKey } from '../../support/gateways/rig.ts';
 import { pick, type Random } from './request-draft.ts';
 
 /** The marks of one case: of the odd request, of one behind it, and of the one hidden in the content of either. All text is Latin-1. */

@@ -1,6 +1,6 @@
 /** Makes up requests that are malformed for certain: well-formed ones with one thing wrong, somewhere. */
 
-import { type MalformedRequest, malformedRequests } from '../../support/malformed-requests.ts';
+import { type MalformedRequest, malformedRequests } from '../../support/clients/malformed-requests.ts';
 import {
   type Draft,
   framingField,

@@ -3,7 +3,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
 import { Client } from 'pg';
-import { type Postgres, startPostgres, whyNoPostgres } from '../../support/postgres.ts';
+import { type Postgres, startPostgres, whyNoPostgres } from '../../support/servers/postgres.ts';
 import type { Figure } from '../promise.ts';
 import type { Trace } from './canaries.ts';
 import { dumpPostgres, readSqliteFiles } from './remains.ts';

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type GatewayProcess, startGatewayProcess } from '../../support/gateway-process.ts';
+import { type GatewayProcess, startGatewayProcess } from '../../support/gateways/gateway-process.ts';
 import type { Figure } from '../promise.ts';
 import { none } from './findings.ts';
 

@@ -5,7 +5,7 @@ import OpenAI from 'openai';
 import * as z from 'zod';
 import { openaiCategories } from '../../../src/families/dialects/moderation-categories.ts';
 import { families } from '../../../src/families/index.ts';
-import { testKey } from '../../support/rig.ts';
+import { testKey } from '../../support/gateways/rig.ts';
 import type { House } from '../house.ts';
 import { isViolent } from '../wire.ts';
 import { assertRefused } from './embeddings.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type AdminAnswer, openAdmin } from '../../../../test/support/admin.ts';
+import { type AdminAnswer, openAdmin } from '../../../../test/support/console/admin.ts';
 import { digestOf } from '../../../lib/secrets/key-secret.ts';
 
 const password = 'lantern moss gate';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { openAdmin } from '../../../../test/support/admin.ts';
-import { oidcClient, startIdentityProvider } from '../../../../test/support/identity-provider.ts';
+import { openAdmin } from '../../../../test/support/console/admin.ts';
+import { oidcClient, startIdentityProvider } from '../../../../test/support/console/identity-provider.ts';
 
 const ada = { sub: 'user-1', email: 'Ada@Example.com', email_verified: true, name: 'Ada' };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type AdminAnswer, openAdmin } from '../../../../test/support/admin.ts';
-import { oidcClient, startIdentityProvider } from '../../../../test/support/identity-provider.ts';
+import { type AdminAnswer, openAdmin } from '../../../../test/support/console/admin.ts';
+import { oidcClient, startIdentityProvider } from '../../../../test/support/console/identity-provider.ts';
 import type { SessionMethod, StoredMember } from '../../../core/store/members.ts';
 
 const password = 'lantern moss gate';

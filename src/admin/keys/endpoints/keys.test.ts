@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openAdmin } from '../../../../test/support/admin.ts';
-import { ledgerRow } from '../../../../test/support/ledger-rows.ts';
+import { openAdmin } from '../../../../test/support/console/admin.ts';
+import { ledgerRow } from '../../../../test/support/ledger/ledger-rows.ts';
 import { digestOf, hasValidChecksum } from '../../../lib/secrets/key-secret.ts';
 
 const fileKey = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openAdmin } from '../../../../test/support/admin.ts';
+import { openAdmin } from '../../../../test/support/console/admin.ts';
 
 async function open(t: Parameters<typeof openAdmin>[0]) {
   const admin = await openAdmin(t, { role: 'admin' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { openAdmin } from '../../../../test/support/admin.ts';
-import { imported, rowId } from '../../../../test/support/ledger-rows.ts';
+import { openAdmin } from '../../../../test/support/console/admin.ts';
+import { imported, rowId } from '../../../../test/support/ledger/ledger-rows.ts';
 import type { LedgerRow } from '../../../core/accounting/ledger-row.ts';
 import { exportRows } from '../export.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openAdmin } from '../../../../test/support/admin.ts';
-import { imported } from '../../../../test/support/ledger-rows.ts';
+import { openAdmin } from '../../../../test/support/console/admin.ts';
+import { imported } from '../../../../test/support/ledger/ledger-rows.ts';
 import usageEndpoints from './usage.ts';
 
 const dayMs = 86_400_000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { openAdmin } from '../../../../test/support/admin.ts';
+import { openAdmin } from '../../../../test/support/console/admin.ts';
 
 const configuration = {
   upstreams: [

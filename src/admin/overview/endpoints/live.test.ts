@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openAdmin } from '../../../../test/support/admin.ts';
+import { openAdmin } from '../../../../test/support/console/admin.ts';
 import type { AdminContext } from '../../context.ts';
 import type { LiveFrame, LiveSource } from '../live/sampler.ts';
 import liveEndpoints from './live.ts';

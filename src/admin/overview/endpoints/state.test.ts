@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { openAdmin } from '../../../../test/support/admin.ts';
-import { imported } from '../../../../test/support/ledger-rows.ts';
+import { openAdmin } from '../../../../test/support/console/admin.ts';
+import { imported } from '../../../../test/support/ledger/ledger-rows.ts';
 import type { TargetState } from '../../../core/target-state.ts';
 
 const hourMs = 3_600_000;

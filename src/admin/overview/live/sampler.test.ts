@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { createFakeClock } from '../../../../test/support/fake-clock.ts';
+import { createFakeClock } from '../../../../test/support/time/fake-clock.ts';
 import type { Reading } from './reading.ts';
 import { createSampler, keptMs, type LiveFrame, lingerMs } from './sampler.ts';
 

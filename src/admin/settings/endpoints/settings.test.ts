@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openAdmin } from '../../../../test/support/admin.ts';
+import { openAdmin } from '../../../../test/support/console/admin.ts';
 
 const env = { POSTERN_SECRET_KEY: 'a'.repeat(64) };
 const create = { 'if-none-match': '*' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openAdmin } from '../../../../test/support/admin.ts';
-import { type FakeUpstream, startFakeUpstream } from '../../../../test/support/fake-upstream.ts';
+import { openAdmin } from '../../../../test/support/console/admin.ts';
+import { type FakeUpstream, startFakeUpstream } from '../../../../test/support/upstreams/fake-upstream.ts';
 
 const key = 'sk-stored-0123456789';
 const create = { 'if-none-match': '*' };

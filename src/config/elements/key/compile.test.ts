@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { assertFaults, type FaultRow, loaded } from '../../../../test/support/configuration.ts';
+import { assertFaults, type FaultRow, loaded } from '../../../../test/support/gateways/configuration.ts';
 
 const secret = 'a-secret-of-24-characters';
 

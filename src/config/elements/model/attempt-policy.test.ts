@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import { faultsOf, loaded, loadText } from '../../../../test/support/configuration.ts';
+import { faultsOf, loaded, loadText } from '../../../../test/support/gateways/configuration.ts';
 import { families } from '../../../families/index.ts';
 import { routes } from '../../../routes/index.ts';
 

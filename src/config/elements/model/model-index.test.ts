@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loaded } from '../../../../test/support/configuration.ts';
+import { loaded } from '../../../../test/support/gateways/configuration.ts';
 
 const text = `upstreams: [{ id: a, family: openai }]
 models:

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { assertFaults, type FaultRow, loaded } from '../../../../test/support/configuration.ts';
+import { assertFaults, type FaultRow, loaded } from '../../../../test/support/gateways/configuration.ts';
 import type { Family } from '../../../core/family.ts';
 import { families } from '../../../families/index.ts';
 import { listOf } from '../../../prices/listed.ts';

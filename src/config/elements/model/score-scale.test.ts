@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { faultsOf, loaded } from '../../../../test/support/configuration.ts';
+import { faultsOf, loaded } from '../../../../test/support/gateways/configuration.ts';
 import { families } from '../../../families/index.ts';
 
 const upstreams = `upstreams:

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { assertFaults, faultsOf, loaded } from '../../../../test/support/configuration.ts';
+import { assertFaults, faultsOf, loaded } from '../../../../test/support/gateways/configuration.ts';
 import { defineFamily, type Family } from '../../../core/family.ts';
 import { isJsonObject, writeJson } from '../../../lib/json/json-text.ts';
 import { routes } from '../../../routes/index.ts';

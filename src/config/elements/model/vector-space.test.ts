@@ -6,7 +6,7 @@ import {
   faultsOf,
   loaded,
   sampleFamilies,
-} from '../../../../test/support/configuration.ts';
+} from '../../../../test/support/gateways/configuration.ts';
 import { defineFamily } from '../../../core/family.ts';
 
 const upstreams = `upstreams:

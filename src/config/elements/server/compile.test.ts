@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { assertFaults, type FaultRow, faultsOf, loaded } from '../../../../test/support/configuration.ts';
-import { localhostCertificate, localhostKey } from '../../../../test/support/localhost-certificate.ts';
+import { assertFaults, type FaultRow, faultsOf, loaded } from '../../../../test/support/gateways/configuration.ts';
+import { localhostCertificate, localhostKey } from '../../../../test/support/upstreams/localhost-certificate.ts';
 
 const MiB = 1024 ** 2;
 const GiB = 1024 ** 3;

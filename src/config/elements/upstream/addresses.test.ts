@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createDirectory, faultsOf, loaded, sampleFamilies } from '../../../../test/support/configuration.ts';
-import { toResource } from '../../../../test/support/memory-resources.ts';
+import { createDirectory, faultsOf, loaded, sampleFamilies } from '../../../../test/support/gateways/configuration.ts';
+import { toResource } from '../../../../test/support/stores/memory-resources.ts';
 import { loadConfiguration } from '../../load.ts';
 
 async function load(t: TestContext, text: string, baseUrl: string) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import { assertFaults, type FaultRow, faultsOf, loaded } from '../../../../test/support/configuration.ts';
+import { assertFaults, type FaultRow, faultsOf, loaded } from '../../../../test/support/gateways/configuration.ts';
 import azure from '../../../families/azure.ts';
 import deepseek from '../../../families/deepseek.ts';
 import fireworks from '../../../families/fireworks.ts';

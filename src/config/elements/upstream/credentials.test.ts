@@ -8,7 +8,7 @@ import {
   type FaultRow,
   faultsOf,
   loaded,
-} from '../../../../test/support/configuration.ts';
+} from '../../../../test/support/gateways/configuration.ts';
 import { defineFamily } from '../../../core/family.ts';
 import { loadConfiguration } from '../../load.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { faultsOf, loaded } from '../../../../test/support/configuration.ts';
+import { faultsOf, loaded } from '../../../../test/support/gateways/configuration.ts';
 import { defineFamily, type Family } from '../../../core/family.ts';
 
 const translation = {

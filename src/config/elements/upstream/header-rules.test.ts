@@ -1,5 +1,5 @@
 import { test } from 'node:test';
-import { assertFaults, type FaultRow } from '../../../../test/support/configuration.ts';
+import { assertFaults, type FaultRow } from '../../../../test/support/gateways/configuration.ts';
 
 const upstream = 'upstreams:\n  - id: a\n    family: openai\n';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import { assertFaults, type FaultRow, loaded } from '../../../../test/support/configuration.ts';
+import { assertFaults, type FaultRow, loaded } from '../../../../test/support/gateways/configuration.ts';
 
 async function limitsOf(t: TestContext, fields: string) {
   const { snapshot } = await loaded(t, `upstreams: [{ id: a, family: openai${fields} }]`);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import { assertFaults, type FaultRow, loaded } from '../../../../test/support/configuration.ts';
-import { localhostCertificate, localhostKey } from '../../../../test/support/localhost-certificate.ts';
+import { assertFaults, type FaultRow, loaded } from '../../../../test/support/gateways/configuration.ts';
+import { localhostCertificate, localhostKey } from '../../../../test/support/upstreams/localhost-certificate.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const foreignKey = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

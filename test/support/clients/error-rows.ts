@@ -1,0 +1,490 @@
+/** What provokes each error that Postern answers with: a row each, with the request and the setting that it takes. */
+
+import type { TestContext } from 'node:test';
+import type { ErrorCode } from '../../../src/core/errors.ts';
+import { digestOf } from '../../../src/lib/secrets/key-secret.ts';
+import { type Rig, startRig, testKey } from '../gateways/rig.ts';
+import { type FakeUpstream, type Script, startFakeUpstream } from '../upstreams/fake-upstream.ts';
+import type { HeaderField } from './http-message.ts';
+import { type RawResponse, send, toRequestBytes } from './raw-client.ts';
+import { connect } from './raw-connection.ts';
+
+const privateText = 'a private text that no error may repeat';
+const upstreamKey = 'sk-upstream-credential-0123456789';
+const expiredKey = 'expired-key-with-enough-characters';
+const busyKey = 'busy-key-with-enough-characters-0';
+const poorKey = 'poor-key-with-enough-characters-0';
+const narrowKey = 'narrow-key-with-enough-characters';
+const elsewhereKey = 'elsewhere-key-enough-characters';
+const revokedKey = 'revoked-key-with-enough-characters';
+const strangeKey = 'sk-a-key-that-nobody-ever-made-here';
+const mistypedKey = 'pst_a-key-that-nobody-ever-made-here';
+
+/** None of them may stand in any answer. */
+export const secrets: readonly string[] = [
+  privateText,
+  testKey,
+  upstreamKey,
+  expiredKey,
+  busyKey,
+  poorKey,
+  narrowKey,
+  elsewhereKey,
+  revokedKey,
+  strangeKey,
+  mistypedKey,
+];
+
+const goodBody = JSON.stringify({ model: 'm', input: privateText });
+
+interface House {
+  readonly rig: Rig;
+  readonly upstream: FakeUpstream;
+}
+
+export async function openHouse(t: TestContext, { script, server = {}, target = {} }: Setting = {}): Promise<House> {
+  const upstream = await startFakeUpstream(script);
+  t.after(() => upstream.close());
+  const rig = await startRig(t, {
+    server: { body_limit: '64KiB', ...server },
+    upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: upstreamKey, ...target }],
+    models: [
+      { id: 'm', operations: ['embeddings'], price: { request: 1 }, targets: [{ upstream: 'up' }] },
+      { id: 'other', operations: ['embeddings'], targets: [{ upstream: 'up' }] },
+    ],
+    keys: [
+      { id: 'test', secret: testKey },
+      { id: 'expired', secret: expiredKey, expires: '2020-01-01' },
+      { id: 'busy', secret: busyKey, limits: { requests_per_minute: 1 } },
+      { id: 'poor', secret: poorKey, budgets: [{ every: 'month', amount: '0.5' }] },
+      { id: 'narrow', secret: narrowKey, models: ['other'], operations: ['embeddings'] },
+      { id: 'elsewhere', secret: elsewhereKey, addresses: ['192.0.2.0/24'] },
+    ],
+  });
+  return { rig, upstream };
+}
+
+interface Setting {
+  readonly script?: Script;
+  readonly server?: Readonly<Record<string, unknown>>;
+  readonly target?: Readonly<Record<string, unknown>>;
+}
+
+interface ErrorRow {
+  readonly code: ErrorCode;
+  readonly when: string;
+  readonly param?: string;
+  readonly message: RegExp;
+  readonly setting?: Setting;
+  /** The request never became one, so its own ID was never read. */
+  readonly unparsed?: true;
+  /** The fault is the upstream's: the call has to get there. */
+  readonly upstreamIsAsked?: true;
+  readonly ask: (house: House) => Promise<RawResponse>;
+}
+
+interface Asked {
+  readonly method?: string;
+  readonly path?: string;
+  readonly key?: string;
+  readonly type?: string;
+  readonly headers?: readonly HeaderField[];
+  readonly body?: string | Buffer;
+}
+
+export const clientId = 'the-clients.own_ID-1';
+
+export function toBytes({
+  method = 'POST',
+  path = '/v1/embeddings',
+  key = testKey,
+  type,
+  headers = [],
+  body,
+}: Asked): Buffer {
+  return toRequestBytes({
+    method,
+    path,
+    headers: [
+      ['X-Request-Id', clientId],
+      ...(key === '' ? [] : [['Authorization', `Bearer ${key}`] as const]),
+      ['Content-Type', type ?? 'application/json'],
+      ...headers,
+    ],
+    body: body ?? goodBody,
+  });
+}
+
+const asking =
+  (asked: Asked) =>
+  ({ rig }: House): Promise<RawResponse> =>
+    send(rig.port, toBytes(asked));
+
+/** What an operator's store does on a bad day. */
+function breakStore({ rig }: House, find: () => Promise<unknown>): void {
+  Object.assign(rig.store.keys, { find });
+}
+
+export const errorRows: readonly ErrorRow[] = [
+  {
+    code: 'invalid_json',
+    when: 'the body breaks off',
+    message: /at byte 62\); send one JSON object/,
+    ask: asking({ body: goodBody.slice(0, -1) }),
+  },
+  {
+    code: 'invalid_json',
+    when: 'the body is no UTF-8',
+    message: /not valid UTF-8 \(at byte 22\); send it as UTF-8/,
+    ask: asking({ body: Buffer.from('{"model":"m","input":"\xff"}', 'latin1') }),
+  },
+  {
+    code: 'invalid_json',
+    when: 'the body is not what its Content-Encoding says',
+    message: /not what its Content-Encoding says; send it plain/,
+    ask: asking({ headers: [['Content-Encoding', 'gzip']] }),
+  },
+  {
+    code: 'missing_required_parameter',
+    when: 'a required field is absent',
+    param: 'input',
+    message: /"input" is missing; send a string or an array/,
+    ask: asking({ body: '{"model":"m"}' }),
+  },
+  {
+    code: 'missing_required_parameter',
+    when: 'the model is absent',
+    param: 'model',
+    message: /"model" is missing; send a string/,
+    ask: asking({ body: `{"input":"${privateText}"}` }),
+  },
+  {
+    code: 'invalid_type',
+    when: 'a field is of a kind that no upstream could read',
+    param: 'input',
+    message: /"input" must be a string or an array; a number came/,
+    ask: asking({ body: '{"model":"m","input":7}' }),
+  },
+  {
+    code: 'invalid_type',
+    when: 'the body is JSON and no object',
+    message: /must be a JSON object; an array came/,
+    ask: asking({ body: `["${privateText}"]` }),
+  },
+  {
+    code: 'duplicate_parameter',
+    when: 'a field that Postern reads stands twice',
+    param: 'model',
+    message: /"model" stands twice .*keep one/,
+    ask: asking({ body: '{"model":"m","input":"x","Model":"other"}' }),
+  },
+  {
+    code: 'body_too_deep',
+    when: 'the body has 65 levels',
+    message: /deeper than 64 levels; flatten it/,
+    ask: asking({ body: `{"model":"m","input":${'['.repeat(64)}${']'.repeat(64)}}` }),
+  },
+  {
+    code: 'operation_not_supported',
+    when: 'the model does other things',
+    param: 'model',
+    message: /"m" does not serve completions; GET \/v1\/models lists/,
+    ask: asking({ path: '/v1/completions', body: `{"model":"m","prompt":"${privateText}"}` }),
+  },
+  {
+    code: 'unsupported_parameter',
+    when: 'the upstream of the model has no name for it',
+    param: 'frobnicate',
+    message:
+      /"frobnicate" cannot be served: the upstream "up" has no such parameter; leave it out, or ask the operator/,
+    setting: { target: { family: 'mistral' } },
+    ask: asking({ body: `{"model":"m","input":"${privateText}","frobnicate":"${privateText}"}` }),
+  },
+  {
+    code: 'unsupported_parameter',
+    when: 'the shape that is wanted is not known',
+    param: 'x-postern-shape',
+    message: /names no shape that is known here; send one of cohere, jina, voyage, tei, or none/,
+    ask: asking({
+      path: '/v1/rerank',
+      headers: [['X-Postern-Shape', privateText]],
+      body: `{"model":"m","query":"q","documents":["${privateText}"]}`,
+    }),
+  },
+  {
+    code: 'malformed_request',
+    when: 'the host is named twice',
+    message: /Host header stands twice; send it once/,
+    ask: asking({
+      headers: [
+        ['Host', 'a'],
+        ['Host', 'b'],
+      ],
+    }),
+  },
+  {
+    code: 'malformed_request',
+    when: 'the parser gives up',
+    message: /not well-formed HTTP; mend the client/,
+    unparsed: true,
+    ask: ({ rig }) => send(rig.port, 'POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nX Y: 1\r\n\r\n'),
+  },
+  {
+    code: 'missing_api_key',
+    when: 'no header has a key',
+    message: /send it as "Authorization: Bearer <key>"/,
+    ask: asking({ key: '' }),
+  },
+  {
+    code: 'invalid_api_key',
+    when: 'the key is unknown',
+    message: /not known here; check it/,
+    ask: asking({ key: strangeKey }),
+  },
+  {
+    code: 'invalid_api_key',
+    when: 'the key looks like one of ours, and is not',
+    message: /mistyped or cut short .*copy it again/,
+    ask: asking({ key: mistypedKey }),
+  },
+  {
+    code: 'expired_api_key',
+    when: 'the key had an end',
+    message: /has expired; ask the operator/,
+    ask: asking({ key: expiredKey }),
+  },
+  {
+    code: 'revoked_api_key',
+    when: 'the key was revoked',
+    message: /was revoked; ask the operator/,
+    async ask(house) {
+      const { keys } = house.rig.store;
+      const { id } = await keys.create({ name: '', digest: digestOf(revokedKey), hint: 'r', models: ['*'] });
+      await keys.revoke(id);
+      return asking({ key: revokedKey })(house);
+    },
+  },
+  {
+    code: 'model_not_allowed',
+    when: "the key's list does not hold the model",
+    param: 'model',
+    message: /may not use the model; GET \/v1\/models lists/,
+    ask: asking({ key: narrowKey }),
+  },
+  {
+    code: 'route_not_allowed',
+    when: 'the key is for other operations',
+    message: /may not use this route; ask the operator/,
+    ask: asking({ key: narrowKey, path: '/v1/completions', body: '{"model":"m","prompt":"x"}' }),
+  },
+  {
+    code: 'ip_not_allowed',
+    when: 'the key is for other addresses',
+    message: /from your address; ask the operator/,
+    ask: asking({ key: elsewhereKey }),
+  },
+  {
+    code: 'model_not_found',
+    when: 'there is no such model',
+    param: 'model',
+    message: /"gpt-9" does not exist; GET \/v1\/models lists/,
+    ask: asking({ body: '{"model":"gpt-9","input":"x"}' }),
+  },
+  {
+    code: 'route_not_found',
+    when: 'no route has the path',
+    message: /No route has this path; POST to \/v1\/completions/,
+    ask: asking({ path: '/v1/chat/completions' }),
+  },
+  {
+    code: 'method_not_allowed',
+    when: 'the path takes another method',
+    message: /takes POST, not PUT/,
+    ask: asking({ method: 'PUT' }),
+  },
+  {
+    code: 'request_timeout',
+    when: 'the body comes too slowly',
+    message: /more slowly than server\.timeouts allows; send it faster or in smaller requests/,
+    setting: { server: { timeouts: { request: '100ms' } } },
+    ask: ({ rig }) => send(rig.port, toBytes({}).subarray(0, -5)),
+  },
+  {
+    code: 'body_too_large',
+    when: 'the announced body is over the limit',
+    message: /limit is 65536 bytes \(server\.body_limit\).*is 70000 bytes long; send it in smaller requests/,
+    ask: asking({ body: ' '.repeat(70_000) }),
+  },
+  {
+    code: 'body_too_large',
+    when: 'a body of unknown length goes over the limit',
+    message: /limit is 65536 bytes .*goes on beyond it/,
+    ask: asking({ headers: [['Transfer-Encoding', 'chunked']], body: `11170\r\n${' '.repeat(70_000)}\r\n0\r\n\r\n` }),
+  },
+  {
+    code: 'unsupported_media_type',
+    when: 'the body is a form',
+    message: /"Content-Type: application\/json"/,
+    ask: asking({ type: 'application/x-www-form-urlencoded' }),
+  },
+  {
+    code: 'unsupported_encoding',
+    when: 'the body is compressed in an unknown way',
+    message: /Content-Encoding gzip, br, deflate or zstd/,
+    ask: asking({ headers: [['Content-Encoding', 'compress']] }),
+  },
+  {
+    code: 'headers_too_large',
+    when: 'one header is 40 KB long',
+    message: /over the limit; send fewer or shorter ones/,
+    unparsed: true,
+    ask: asking({ headers: [['X-Long', 'x'.repeat(40_000)]] }),
+  },
+  {
+    code: 'headers_too_large',
+    when: 'there are 300 headers',
+    message: /over the limit; send fewer or shorter ones/,
+    unparsed: true,
+    ask: asking({ headers: Array.from({ length: 300 }, (_, i) => [`X-${i}`, '']) }),
+  },
+  {
+    code: 'internal_error',
+    when: 'something inside is broken',
+    message: /inside the gateway; tell the operator the request ID/,
+    async ask(house) {
+      breakStore(house, async () => ({ id: 'a record with nothing in it' }));
+      return asking({ key: strangeKey })(house);
+    },
+  },
+  {
+    code: 'rate_limit_exceeded',
+    when: 'a limit of the key is reached',
+    message: /limit of 1 requests? a minute of the key "busy" is reached; try again in \d+ s/,
+    upstreamIsAsked: true,
+    async ask(house) {
+      await asking({ key: busyKey })(house);
+      return asking({ key: busyKey })(house);
+    },
+  },
+  {
+    code: 'budget_exceeded',
+    when: 'what it may cost is more than a budget has left',
+    message: /budget of the key "poor" for this month is \$0\.5.*could cost up to \$1/,
+    ask: asking({ key: poorKey }),
+  },
+  {
+    code: 'store_unavailable',
+    when: 'the store does not answer, and the key is not known from before',
+    message: /cannot be looked up just now; try again/,
+    async ask(house) {
+      breakStore(house, async () => {
+        throw new Error(`disk on fire at /var/lib/${upstreamKey}`);
+      });
+      return asking({ key: strangeKey })(house);
+    },
+  },
+  {
+    code: 'upstream_unreachable',
+    when: 'nobody listens there',
+    message: /could not be reached; try again later/,
+    async ask(house) {
+      await house.upstream.close();
+      return asking({})(house);
+    },
+  },
+  {
+    code: 'upstream_unreachable',
+    when: 'the connection ends before an answer',
+    message: /closed the connection before it answered; try again later/,
+    setting: { script: (_request, reply) => reply.cut() },
+    upstreamIsAsked: true,
+    ask: asking({}),
+  },
+  {
+    code: 'upstream_protocol_error',
+    when: 'what comes is no HTTP',
+    message: /not HTTP; tell the operator/,
+    setting: { script: (_request, reply) => reply.raw(`+PONG ${upstreamKey}\r\n\r\n`) },
+    upstreamIsAsked: true,
+    ask: asking({}),
+  },
+  {
+    code: 'upstream_protocol_error',
+    when: 'the answer does not fit the request, where it has to be translated',
+    message: /does not fit the request \(1 vectors for 2 inputs\); try again, and tell the operator/,
+    setting: {
+      target: { family: 'cohere' },
+      script: (_request, reply) => reply.json(200, { embeddings: { float: [[1]] }, id: upstreamKey }),
+    },
+    upstreamIsAsked: true,
+    ask: asking({ body: `{"model":"m","input":["${privateText}","x"]}` }),
+  },
+  {
+    code: 'upstream_protocol_error',
+    when: 'the answer is longer than is read to be translated',
+    message: /over 1024 bytes.*upstreams\[\]\.answer_limit\); ask for less, or tell the operator/,
+    setting: {
+      target: { family: 'cohere', answer_limit: '1KiB' },
+      script: (_request, reply) => reply.json(200, { pad: upstreamKey.repeat(100) }),
+    },
+    upstreamIsAsked: true,
+    ask: asking({}),
+  },
+  {
+    code: 'upstream_protocol_error',
+    when: 'a redirect comes',
+    message: /redirect, which is never followed; the operator must set its base_url/,
+    setting: { script: (_request, reply) => reply.bytes(307, [['location', 'http://127.0.0.1:1/']], '') },
+    upstreamIsAsked: true,
+    ask: asking({}),
+  },
+  {
+    code: 'upstream_protocol_error',
+    when: "an error repeats the upstream's credential",
+    message: /repeats a credential; it is withheld. Tell the operator/,
+    setting: { script: (_request, reply) => reply.json(401, { error: `bad key ${upstreamKey}` }) },
+    upstreamIsAsked: true,
+    ask: asking({}),
+  },
+  {
+    code: 'no_upstream_available',
+    when: 'the only upstream has asked for a pause',
+    message: /asked for a pause; try again in 30 s/,
+    setting: { script: (_request, reply) => reply.json(503, { error: 'busy' }, [['retry-after', '30']]) },
+    upstreamIsAsked: true,
+    async ask(house) {
+      await asking({})(house);
+      return asking({})(house);
+    },
+  },
+  {
+    code: 'overloaded',
+    when: 'the upstream has all the calls that it may have, and its queue is full',
+    message: /queues are full or too slow \(upstreams\[\]\.limits\); try again in 1 s/,
+    setting: { script: (_request, reply) => reply.stall(), target: { limits: { concurrency: 1, queue: 0 } } },
+    upstreamIsAsked: true,
+    async ask(house) {
+      const first = await connect(house.rig.port);
+      await first.write(toBytes({}));
+      await house.upstream.nextRequest();
+      const answer = await asking({})(house);
+      first.destroy();
+      return answer;
+    },
+  },
+  {
+    code: 'overloaded',
+    when: 'the gateway has too little memory left',
+    message: /short of memory \(server\.shedding\.memory\).*try again in 1 s/,
+    setting: { server: { shedding: { memory: '64MiB' } } },
+    ask: asking({}),
+  },
+  {
+    code: 'upstream_timeout',
+    when: 'the upstream is silent',
+    message: /longer than 0\.05 s .*timeouts\.first_byte\); try again later/,
+    setting: { script: (_request, reply) => reply.stall(), target: { timeouts: { first_byte: '50ms' } } },
+    upstreamIsAsked: true,
+    ask: asking({}),
+  },
+];

@@ -1,0 +1,171 @@
+/** The admin API on a store and a configuration of its own, asked as a signed-in member or as nobody. */
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { createAccess } from '../../../src/admin/access/access.ts';
+import { createOidcDesk } from '../../../src/admin/access/oidc-desk.ts';
+import { createPasskeys } from '../../../src/admin/access/passkeys.ts';
+import { createAdminApi } from '../../../src/admin/api/api.ts';
+import { createEventStreams } from '../../../src/admin/api/event-stream.ts';
+import type { Caller } from '../../../src/admin/caller.ts';
+import type { AdminContext } from '../../../src/admin/context.ts';
+import { endpoints } from '../../../src/admin/endpoints.ts';
+import { createLedgerTail } from '../../../src/admin/ledger/tail.ts';
+import { createSampler } from '../../../src/admin/overview/live/sampler.ts';
+import { createConsoleKey } from '../../../src/admin/playground/console-key.ts';
+import { createGatewayCalls } from '../../../src/admin/playground/gateway-calls.ts';
+import type { Role } from '../../../src/admin/roles.ts';
+import { createKeyJudge } from '../../../src/config/elements/key/judge.ts';
+import { loadConfiguration } from '../../../src/config/load.ts';
+import { createResourceDesk, type ResourceDeskDeps } from '../../../src/config/store/resource-desk.ts';
+import { families } from '../../../src/families/index.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { routes } from '../../../src/routes/index.ts';
+import { toHouseFacts } from '../../../src/serve/administration.ts';
+import { openStore } from '../../../src/store/open-store.ts';
+import { definitions } from '../../../src/telemetry/metrics/definitions.ts';
+import { createMetrics } from '../../../src/telemetry/metrics/metrics.ts';
+import { createOwnProbe } from '../../../src/upstream/own-probe.ts';
+
+const csrfToken = 'csrf-token-of-the-test';
+
+export interface AdminAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Undefined where there is no body. */
+  readonly json: ReturnType<typeof JSON.parse>;
+}
+
+export interface AdminOptions {
+  /** As whom to ask; nobody where it is null. */
+  readonly role?: Role | null;
+  /** Who asks is who the cookie or the token of each request says, and `role` is not regarded. */
+  readonly signsIn?: boolean;
+  readonly configuration?: Readonly<Record<string, unknown>>;
+  /** Where a gateway serves clients, for tests that call it. */
+  readonly clientUrl?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function openAdmin(
+  t: TestContext,
+  { role = 'owner', signsIn = false, configuration, clientUrl = 'http://127.0.0.1:4000', env = {} }: AdminOptions = {},
+) {
+  const cwd = await mkdtemp(join(tmpdir(), 'postern-admin-'));
+  t.after(() => rm(cwd, { recursive: true, force: true }));
+  const file = join(cwd, 'postern.yaml');
+  await writeFile(file, JSON.stringify({ store: 'sqlite::memory:', ...configuration }));
+  const load: ResourceDeskDeps['load'] = (resources, added = []) =>
+    loadConfiguration({ configPath: file, env, cwd, families, resources, added });
+  const first = await load([]);
+  if (!first.ok) throw new Error(JSON.stringify(first.faults));
+  let loaded = first;
+  const store = await openStore('sqlite::memory:', { cwd });
+  t.after(() => store.close());
+
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const streams = createEventStreams();
+  t.after(() => streams.close());
+  const metrics = createMetrics({ routes, version: '0.0.0' });
+  t.after(() => metrics.close());
+  metrics.adopt(loaded.snapshot);
+  const live = createSampler({
+    read: async () => metrics.read(),
+    boundsOf: (name) => definitions[name].buckets,
+    clock: systemClock,
+  });
+  t.after(() => live.close());
+  const gatewayCalls = createGatewayCalls({
+    consoleKey: createConsoleKey({ store, host: 'test-host', nowMs: () => systemClock.nowMs() }),
+    clientUrl: () => clientUrl,
+    certificate: () => loaded.snapshot.server.tls?.cert,
+  });
+  t.after(() => gatewayCalls.close());
+  const probe = createOwnProbe({ env, clock: systemClock, installation: 'installation' });
+  t.after(() => probe.close());
+  // Cheap passwords: what they cost is for their own test.
+  const access = createAccess({
+    store,
+    clock: systemClock,
+    url: () => loaded.snapshot.console.url,
+    cost: { cost: 16, blockSize: 1, parallelization: 1 },
+  });
+  let caller = toCaller(signsIn ? null : role);
+  const context: AdminContext = {
+    store,
+    clock: systemClock,
+    log,
+    version: '0.0.0',
+    families,
+    configuration: { snapshot: () => loaded.snapshot, file: () => loaded.file, warnings: () => loaded.warnings },
+    access: signsIn ? access : { ...access, identify: async () => asProved(caller) },
+    oidc: createOidcDesk(() => loaded.snapshot.console.oidc, systemClock.nowMs),
+    passkeys: createPasskeys(store, systemClock),
+    probe,
+    streams,
+    live,
+    house: toHouseFacts(() => loaded.snapshot.store, { env, cwd }),
+    tail: createLedgerTail({ ledger: store.ledger, clock: systemClock, log, everyMs: 50 }),
+    gatewayCalls,
+    keyTerms: createKeyJudge(() => loaded),
+    desk: createResourceDesk({ store, current: () => loaded, load, secrets: { env, cwd }, log }),
+    clientUrl: () => clientUrl,
+  };
+  const api = createAdminApi(endpoints, context);
+
+  async function ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<AdminAnswer> {
+    const request = new Request(`http://127.0.0.1:4001${path}`, {
+      method,
+      headers: {
+        host: '127.0.0.1:4001',
+        ...(caller.kind === 'member' ? { 'x-postern-csrf': csrfToken } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const response = await api.fetch(request, { address: '127.0.0.1' });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, json: text === '' ? undefined : JSON.parse(text) };
+  }
+
+  return {
+    ask,
+    store,
+    context,
+    cwd,
+    /** What the running gateway does by itself: goes by what the store holds now. */
+    async follow(): Promise<void> {
+      const next = await load(await store.resources.list());
+      if (!next.ok) throw new Error(JSON.stringify(next.faults));
+      loaded = next;
+    },
+    become(next: Role | null): void {
+      caller = toCaller(next);
+    },
+  };
+}
+
+function toCaller(role: Role | null): Caller {
+  if (role === null) return { kind: 'nobody' };
+  const provedAtMs = undefined;
+  return {
+    kind: 'member',
+    memberId: `member-${role}`,
+    name: `${role}@example.com`,
+    role,
+    sessionId: 's',
+    csrfToken,
+    provedAtMs,
+  };
+}
+
+const asProved = (caller: Caller): Caller =>
+  caller.kind === 'member' ? { ...caller, provedAtMs: systemClock.nowMs() } : caller;

@@ -1,0 +1,29 @@
+/** Keys as the gateway knows them, for tests of what asks who calls. */
+
+import { noCaps } from '../../../src/core/caps.ts';
+import type { KeyRecord } from '../../../src/core/key.ts';
+import type { NewKey } from '../../../src/core/store/keys.ts';
+import { createSecret, digestOf, hintOf } from '../../../src/lib/secrets/key-secret.ts';
+
+export function toKeyRecord(parts: Partial<KeyRecord> = {}): KeyRecord {
+  return {
+    id: 'key_test',
+    managedBy: 'store',
+    models: ['*'],
+    operations: undefined,
+    addresses: undefined,
+    project: undefined,
+    caps: noCaps,
+    metadata: {},
+    captureMs: undefined,
+    expiresAtMs: undefined,
+    revokedAtMs: undefined,
+    ...parts,
+  };
+}
+
+/** A key to be stored, with a secret that nobody knows. */
+export function newKey(more: Partial<NewKey> = {}): NewKey {
+  const secret = createSecret();
+  return { name: 'test', digest: digestOf(secret), hint: hintOf(secret), models: ['*'], ...more };
+}

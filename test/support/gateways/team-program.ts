@@ -1,0 +1,38 @@
+/** A team of workers that do what their argument says, for the tests of who watches over them: prints what came of it. */
+
+import cluster from 'node:cluster';
+import { createTeam } from '../../../src/serve/workers/team.ts';
+import { createLog } from '../../../src/telemetry/log.ts';
+
+const [, , behaviour] = process.argv;
+
+if (cluster.isPrimary) await watch();
+else if (behaviour === 'dies') process.exit(3);
+else if (behaviour === 'faulty') process.exit(1);
+else await work();
+
+/** Hears nothing before it is ready, as one that opens a store and a listener. */
+async function work(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  process.on('message', (message) => {
+    if (typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'drain') {
+      process.send?.({ kind: 'drained', complete: true, reading: {} }, undefined, {}, () => process.exit(0));
+    }
+  });
+  process.send?.({ kind: 'ready', address: { address: '127.0.0.1', family: 'IPv4', port: 1 } });
+}
+
+async function watch(): Promise<void> {
+  const log = createLog(1, { worker: undefined });
+  const team = createTeam({ count: 2, log });
+  if (behaviour === 'late') {
+    void team.start();
+    // Until the first has been followed by the second, which is told before it can hear.
+    while (Object.keys(cluster.workers ?? {}).length < 2) await new Promise((resolve) => setImmediate(resolve));
+    log.info('ended', { complete: await team.drain() });
+    return log.flush();
+  }
+  const started = await team.start();
+  log.info('started', { started, broken: await team.broken, complete: await team.drain() });
+  log.flush();
+}

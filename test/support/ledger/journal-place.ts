@@ -1,0 +1,24 @@
+/** A journal as a process leaves it that ended before all of it was imported. */
+
+import { createJournal } from '../../../src/ledger/journal.ts';
+import { claimSlot } from '../../../src/ledger/journal-slot.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { lockFile } from '../../../src/store/sqlite/file-lock.ts';
+import { intentLine, settlementLine } from './journal-lines.ts';
+
+/** With an exchange for each ID that began and ended. */
+export async function writeJournal(directory: string, ids: readonly string[]): Promise<void> {
+  const slot = claimSlot({ directory, lock: lockFile, clock: systemClock });
+  const journal = await createJournal({
+    directory: slot.directory,
+    node: 'one',
+    durability: 'fast',
+    clock: systemClock,
+  });
+  for (const id of ids) {
+    await journal.open(id, intentLine(id, 'one'));
+    await journal.settle(id, settlementLine(id, 'one'));
+  }
+  await journal.close();
+  slot.release();
+}

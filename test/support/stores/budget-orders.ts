@@ -1,0 +1,246 @@
+/** Several nodes that spend from the same budgets, in any order of what can happen to them, and what is true whatever the order. */
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import fc from 'fast-check';
+import type { RunningBudgetKeeper } from '../../../src/admission/budgets/keeper.ts';
+import type { BudgetHold } from '../../../src/admission/budgets/port.ts';
+import { GatewayError } from '../../../src/core/errors.ts';
+import type { BudgetBank } from '../../../src/core/store/budgets.ts';
+import { budgetOf, createNodesOver, holderOf } from './budget-nodes.ts';
+import { createMemoryBank } from './memory-bank.ts';
+
+/** What the import of a row tells a bank. */
+export interface BookedRow {
+  readonly node: string;
+  readonly key: string;
+  readonly project: string;
+  readonly accounts: readonly string[];
+  readonly startedAtMs: number;
+  readonly costNanos: number;
+}
+
+/** A bank that a test can look into. */
+export interface OpenBank extends BudgetBank {
+  book(row: BookedRow): Promise<void>;
+  /** Spent and outstanding. */
+  takenOf(accountId: string): Promise<number>;
+  drawnBy(accountId: string, node: string): Promise<number>;
+}
+
+const names = ['a', 'b', 'c'] as const;
+const node = fc.constantFrom(...names);
+const which = fc.nat({ max: 40 });
+const dayMs = 86_400_000;
+
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('reserve' as const),
+      node,
+      nanos: fc.integer({ min: 0, max: 60 }),
+      both: fc.boolean(),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('settle' as const), which, share: fc.integer({ min: 0, max: 130 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('void' as const), which }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('settle again' as const), which, nanos: fc.nat({ max: 50 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('import' as const), node }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(10, 60, 300, 2_500, 11_000) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('next day' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('end' as const), node }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const), node }) },
+);
+
+export const budgetOrder = fc.record({
+  nanosOfKey: fc.integer({ min: 1, max: 300 }),
+  nanosOfProject: fc.integer({ min: 1, max: 300 }),
+  steps: fc.array(step, { minLength: 5, maxLength: 60, size: 'max' }),
+});
+type BudgetOrder = typeof budgetOrder extends fc.Arbitrary<infer T> ? T : never;
+
+interface Taken {
+  readonly hold: BudgetHold;
+  readonly node: string;
+  readonly atMs: number;
+  readonly nanos: number;
+  costNanos: number | undefined;
+}
+
+export interface Stage {
+  readonly bank: OpenBank;
+  /** Part of the names of holders and nodes: a bank may see many orders. */
+  readonly name?: string;
+  readonly bankTurns?: number;
+}
+
+/** Throws where a balance is not credit less settled less reserved, or a node took what it had not drawn. */
+export async function playBudgetOrder(
+  t: TestContext,
+  { bank, name = '', bankTurns = 1 }: Stage,
+  { nanosOfKey, nanosOfProject, steps }: BudgetOrder,
+): Promise<void> {
+  const { clock, start, kill, answerOf, pass, timeOf } = createNodesOver(t, bank, { bankTurns });
+  const key = holderOf([budgetOf(nanosOfKey)], 'key', `dev${name}`);
+  const project = holderOf([budgetOf(nanosOfProject, 'month')], 'project', `p${name}`);
+  const nanosOf = (id: string): number => (id.startsWith('key/') ? nanosOfKey : nanosOfProject);
+  /** A day has an account of its own, and so has a month. */
+  const accounts = new Set<string>();
+  /** Of an account, at all nodes or at one: settled, reserved, and what was settled beyond its reservation. */
+  const sums = (id: string, of?: string) => {
+    let settled = 0;
+    let reserved = 0;
+    let excess = 0;
+    for (const { hold, node: by, nanos, costNanos } of all) {
+      if (!hold.accounts.includes(id) || (of !== undefined && by !== of)) continue;
+      settled += costNanos ?? 0;
+      if (costNanos === undefined) reserved += nanos;
+      excess += Math.max(0, (costNanos ?? 0) - nanos);
+    }
+    return { settled, reserved, excess };
+  };
+  const all: Taken[] = [];
+  const journal: BookedRow[] = [];
+  let started = 0;
+  const running = new Map<string, { keeper: RunningBudgetKeeper; node: string }>();
+  const run = (node: string) => {
+    started += 1;
+    const incarnation = `${name}${node}${started}`;
+    running.set(node, { keeper: start(incarnation), node: incarnation });
+  };
+  names.forEach(run);
+  const at = (node: string) => running.get(node) ?? assert.fail();
+
+  const writeDown = (taken: Taken, costNanos: number) => {
+    taken.costNanos = costNanos;
+    const isOfKey = taken.hold.accounts.some((id) => id.startsWith('key/'));
+    journal.push({
+      node: taken.node,
+      key: isOfKey ? key.id : `other${name}`,
+      project: project.id,
+      accounts: taken.hold.accounts,
+      startedAtMs: taken.atMs,
+      costNanos,
+    });
+  };
+  const settle = (taken: Taken | undefined, costNanos: number) => {
+    if (taken === undefined || taken.costNanos !== undefined) return;
+    taken.hold.settle(costNanos);
+    writeDown(taken, costNanos);
+  };
+  const importRows = async (incarnation: string) => {
+    for (const row of journal.filter((each) => each.node === incarnation)) {
+      journal.splice(journal.indexOf(row), 1);
+      await bank.book(row);
+    }
+  };
+  /** What the importer does with what a process left. */
+  const release = async (incarnation: string) => {
+    await importRows(incarnation);
+    await bank.release(incarnation);
+  };
+
+  for (const each of steps) {
+    switch (each.kind) {
+      case 'reserve': {
+        const { keeper, node: incarnation } = at(each.node);
+        const atMs = clock.nowMs();
+        const hold = await answerOf(() => keeper.reserve(each.both ? [key, project] : [project], each.nanos));
+        if (hold instanceof GatewayError) {
+          assert.equal(hold.code, 'budget_exceeded');
+          break;
+        }
+        for (const id of hold.accounts) accounts.add(id);
+        all.push({ hold, node: incarnation, atMs, nanos: each.nanos, costNanos: undefined });
+        break;
+      }
+      case 'settle': {
+        const taken = all[each.which % all.length];
+        settle(taken, Math.floor(((taken?.nanos ?? 0) * each.share) / 100));
+        break;
+      }
+      case 'void':
+        settle(all[each.which % all.length], 0);
+        break;
+      case 'settle again':
+        if (all[each.which % all.length]?.costNanos !== undefined)
+          all[each.which % all.length]?.hold.settle(each.nanos);
+        break;
+      case 'import':
+        await importRows(at(each.node).node);
+        break;
+      case 'wait':
+        await pass(each.ms);
+        break;
+      case 'next day':
+        clock.advance(dayMs);
+        break;
+      case 'end': {
+        const { keeper, node: incarnation } = at(each.node);
+        for (const taken of all) if (taken.node === incarnation) settle(taken, taken.nanos);
+        await timeOf(keeper.close());
+        await release(incarnation);
+        run(each.node);
+        break;
+      }
+      case 'kill': {
+        // Nobody knows what became of what was under way: its rows say that it cost what was reserved.
+        const { node: incarnation } = at(each.node);
+        const lost = all.filter((taken) => taken.node === incarnation && taken.costNanos === undefined);
+        for (const taken of lost) writeDown(taken, taken.nanos);
+        kill(incarnation);
+        await release(incarnation);
+        run(each.node);
+        break;
+      }
+    }
+    for (const id of accounts) {
+      const { settled, reserved, excess } = sums(id);
+      const nanos = nanosOf(id);
+      assert.ok(nanos - settled - reserved >= -excess, `${id}: ${nanos} - ${settled} - ${reserved}, excess ${excess}`);
+      const taken = await bank.takenOf(id);
+      assert.ok(taken <= nanos + excess, `${id}: the bank says ${taken}`);
+      for (const { node: incarnation } of running.values()) {
+        const own = sums(id, incarnation);
+        const drawn = await bank.drawnBy(id, incarnation);
+        assert.ok(
+          own.settled + own.reserved - own.excess <= drawn,
+          `${incarnation} took what it had not drawn from ${id}`,
+        );
+      }
+    }
+  }
+
+  for (const taken of all) settle(taken, taken.nanos);
+  for (const { keeper, node: incarnation } of running.values()) {
+    await timeOf(keeper.close());
+    await release(incarnation);
+  }
+  for (const id of accounts) {
+    const state = await bank.state(id);
+    if (state !== undefined) assert.deepEqual(state, { spentNanos: sums(id).settled, outstandingNanos: 0, holders: 0 });
+  }
+}
+
+/** The bank in memory, for one order. */
+export function createOpenMemoryBank(): OpenBank {
+  const bank = createMemoryBank();
+  return {
+    ...bank,
+    async book({ accounts, node: by, costNanos }) {
+      for (const id of accounts) bank.book(id, by, costNanos);
+    },
+    takenOf: async (id) => bank.takenOf(id),
+    drawnBy: async (id, by) => bank.drawnBy(id, by),
+  };
+}

@@ -1,0 +1,268 @@
+/** What the ledger of every store must do, whichever database is behind it. */
+
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import type { BudgetAccount } from '../../../src/core/store/budgets.ts';
+import type { Store } from '../../../src/core/store/store.ts';
+import { toStored } from '../json/hostile-texts.ts';
+import { imported, ledgerRow, rowId, spreadRows } from '../ledger/ledger-rows.ts';
+import { createFakeClock } from '../time/fake-clock.ts';
+import { describeLedgerReading } from './ledger-reading-conformance.ts';
+import type { OpenStore } from './store-conformance.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** Midnight, an hour before what most tests have their rows at. */
+const startMs = Date.UTC(2027, 0, 1);
+const somewhere = { segment: 1, offset: 100 };
+
+async function open(t: TestContext, openStore: OpenStore): Promise<Store> {
+  return openStore(t, createFakeClock());
+}
+
+const ids = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
+
+function account(id: string): BudgetAccount {
+  return { id, holderKind: 'key', holderId: 'dev', startsAtMs: startMs, endsAtMs: startMs + dayMs, nanos: 1_000_000 };
+}
+
+export function describeLedgerStore(name: string, openStore: OpenStore): void {
+  describe(name, () => {
+    describe('import', () => {
+      test('a row comes back as it was', async (t) => {
+        const { ledger } = await open(t, openStore);
+        const plain = ledgerRow();
+        const full = ledgerRow({
+          clientRequestId: 'mine-1',
+          project: 'search',
+          attempts: 3,
+          tries: [
+            { upstream: 'a', model: 'm', credential: 'key 1', outcome: 'refused', detail: 429, durationMs: 1.5 },
+            { upstream: 'b', model: 'm', credential: undefined, outcome: 'unknown', detail: undefined, durationMs: 2 },
+          ],
+          outcome: 'error',
+          status: 502,
+          error: 'upstream_unreachable',
+          completionTokens: 4,
+          searchUnits: 2,
+          cachedTokens: 3,
+          isEstimated: true,
+          costNanos: 9_000_000_000_000_000,
+          firstByteMs: null,
+          upstreamMs: null,
+          cache: 'miss',
+          clientAddress: '::1',
+        });
+        const empty = ledgerRow({
+          ...{ model: null, upstream: null, upstreamModel: null, outcome: 'lost', status: 0, attempts: 0 },
+          ...{ promptTokens: null, totalTokens: null, billedInputTokens: null, billedOutputTokens: null },
+          ...{ billedSearchUnits: null, costNanos: null, durationMs: 0, firstByteMs: null, upstreamMs: null },
+        });
+        const rows = [plain, full, empty];
+        assert.equal(
+          await ledger.import(
+            'j',
+            rows.map((row) => ({ row, accounts: [] })),
+            somewhere,
+          ),
+          3,
+        );
+        for (const row of rows) assert.deepEqual(await ledger.get(row.id), row);
+        assert.equal(await ledger.get(rowId(startMs, 999_999_999)), undefined);
+      });
+
+      test('the position of a journal is the last one that was given', async (t) => {
+        const { ledger } = await open(t, openStore);
+        assert.equal(await ledger.position('one'), undefined);
+        await ledger.import('one', [], { segment: 3, offset: 16_777_216 });
+        await ledger.import('two', [imported()], { segment: 1, offset: 7 });
+        await ledger.import('one', [], { segment: 4, offset: 0 });
+        assert.deepEqual(await ledger.position('one'), { segment: 4, offset: 0 });
+        assert.deepEqual(await ledger.position('two'), { segment: 1, offset: 7 });
+      });
+
+      test('rows that are there already change nothing, in whatever company they come', async (t) => {
+        const { ledger, budgets } = await open(t, openStore);
+        await budgets.draw(account('a'), 'node-1', 1, 500_000);
+        const [first, second, third] = [imported({}, ['a']), imported({}, ['a']), imported({}, ['a'])];
+        assert.equal(await ledger.import('j', [first, second], somewhere), 2);
+        assert.equal(await ledger.import('j', [first, second], somewhere), 0);
+        const changed = { ...second, row: { ...second.row, costNanos: 5 } };
+        assert.equal(await ledger.import('other', [changed, third, third, first], somewhere), 1);
+        const [line] = await ledger.usage({}, []);
+        assert.equal(line?.sums.requests, 3);
+        assert.equal(line?.sums.costNanos, 3_000n);
+        assert.equal((await budgets.state('a'))?.spentNanos, 3_000);
+        assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
+      });
+
+      test('an import that fails leaves nothing, and can be made again', async (t) => {
+        const { ledger } = await open(t, openStore);
+        const rows = [imported(), imported()];
+        // Nothing but a journal without a name is refused by the tables themselves.
+        await assert.rejects(ledger.import(null as unknown as string, rows, somewhere));
+        assert.deepEqual((await ledger.page({}, { limit: 10 })).rows, []);
+        assert.deepEqual(await ledger.usage({}, ['hour']), []);
+        assert.equal(await ledger.import('j', rows, somewhere), 2);
+      });
+
+      test('of many imports of the same rows at once, each row counts once', async (t) => {
+        const { ledger, budgets } = await open(t, openStore);
+        await budgets.draw(account('a'), 'node-1', 1, 900_000);
+        const rows = Array.from({ length: 300 }, () => imported({}, ['a']));
+        const turned = rows.toReversed();
+        const added = await Promise.all(
+          Array.from({ length: 6 }, (_, n) => ledger.import(`j${n}`, n % 2 === 0 ? rows : turned, somewhere)),
+        );
+        assert.equal(
+          added.reduce((a, b) => a + b),
+          300,
+        );
+        const [line] = await ledger.usage({}, []);
+        assert.equal(line?.sums.requests, 300);
+        assert.equal((await budgets.state('a'))?.spentNanos, 300_000);
+        assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
+      });
+
+      test('imports of different rows at once do not get into each other', async (t) => {
+        const { ledger } = await open(t, openStore);
+        const spread = {
+          rows: 300,
+          fromMs: startMs,
+          toMs: startMs + hourMs,
+          keys: 20,
+          projects: 3,
+          models: 5,
+          upstreams: 2,
+        };
+        await Promise.all(
+          Array.from({ length: 4 }, (_, n) => {
+            const rows = [...spreadRows({ ...spread, seed: 1 })].map((row, index) => ({
+              row: { ...row, id: rowId(row.startedAtMs, index * 4 + n) },
+              accounts: [],
+            }));
+            return ledger.import(`j${n}`, n % 2 === 0 ? rows : rows.toReversed(), somewhere);
+          }),
+        );
+        assert.equal((await ledger.usage({}, []))[0]?.sums.requests, 1_200);
+        assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
+      });
+
+      test('what rows cost is booked to the accounts they carry, and to what their node drew', async (t) => {
+        const { ledger, budgets } = await open(t, openStore);
+        await budgets.draw(account('a'), 'node-1', 1, 10_000);
+        await budgets.draw(account('b'), 'node-2', 1, 10_000);
+        const rows = [
+          imported({ costNanos: 1_000 }, ['a', 'b', 'gone']),
+          imported({ costNanos: 200 }, ['a']),
+          imported({ costNanos: null }, ['a']),
+          imported({ costNanos: 30, node: 'node-2' }, ['b']),
+        ];
+        await ledger.import('j', rows, somewhere);
+        assert.deepEqual(await budgets.state('a'), { spentNanos: 1_200, outstandingNanos: 8_800, holders: 1 });
+        // Node 1 drew nothing of this one: what it spent is spent, and what node 2 drew is still its own.
+        assert.deepEqual(await budgets.state('b'), { spentNanos: 1_030, outstandingNanos: 9_970, holders: 1 });
+        assert.equal(await budgets.state('gone'), undefined);
+      });
+
+      test('numbers and names that no column takes are kept as near as can be', async (t) => {
+        const { ledger } = await open(t, openStore);
+        const row = ledgerRow({
+          model: 'm'.repeat(100_000),
+          promptTokens: 10.5,
+          billedInputTokens: 1e300,
+          durationMs: Number.NaN,
+          requestBytes: Number.NaN,
+        });
+        const older = { ...ledgerRow(), clientAddress: undefined as unknown as null };
+        assert.equal(
+          await ledger.import(
+            'j',
+            [
+              { row, accounts: [] },
+              { row: older, accounts: [] },
+            ],
+            somewhere,
+          ),
+          2,
+        );
+        const kept = await ledger.get(row.id);
+        assert.deepEqual(
+          [kept?.model, kept?.promptTokens, kept?.billedInputTokens, kept?.durationMs, kept?.requestBytes],
+          ['m'.repeat(256), 11, Number.MAX_SAFE_INTEGER, 0, 0],
+        );
+        assert.equal((await ledger.get(older.id))?.clientAddress, null);
+        assert.deepEqual(ids((await ledger.page({ model: row.model ?? '' }, { limit: 5 })).rows), [row.id]);
+        assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
+      });
+
+      test('what was captured is there until its time is over', async (t) => {
+        const clock = createFakeClock();
+        const { ledger } = await openStore(t, clock);
+        const capture = { request: '{"input":"a\0b"}', response: 'нет "无"', expiresAtMs: clock.nowMs() + 1_000 };
+        const row = ledgerRow();
+        await ledger.import('j', [{ row, accounts: [], capture }, imported()], somewhere);
+        assert.deepEqual(await ledger.capture(row.id), { ...capture, request: toStored(capture.request) });
+        assert.equal(await ledger.capture(rowId(startMs, 1_000_000)), undefined);
+        assert.equal(await ledger.pruneCaptures(), 0);
+        clock.advance(1_000);
+        assert.equal(await ledger.capture(row.id), undefined);
+        assert.equal(await ledger.pruneCaptures(), 1);
+        assert.deepEqual(await ledger.get(row.id), row);
+      });
+    });
+
+    describeLedgerReading(openStore);
+
+    describe('retention', () => {
+      test('rows that began before go, a part at a time, and their sums stay', async (t) => {
+        const { ledger } = await open(t, openStore);
+        const capture = { request: 'q', response: 'a', expiresAtMs: startMs + 100 * dayMs };
+        const old = Array.from({ length: 4_500 }, (_, n) => ({
+          ...imported({ startedAtMs: startMs + n }),
+          ...(n < 3 ? { capture } : {}),
+        }));
+        const young = imported({ startedAtMs: startMs + dayMs });
+        for (let n = 0; n < old.length; n += 1_500) await ledger.import('j', old.slice(n, n + 1_500), somewhere);
+        await ledger.import('j', [young], somewhere);
+        assert.deepEqual(await ledger.verify(0, startMs + 2 * dayMs), []);
+
+        const gone: number[] = [];
+        do {
+          gone.push(await ledger.prune(startMs + dayMs));
+          // What is half gone is no difference.
+          assert.deepEqual(await ledger.verify(0, startMs + 2 * dayMs), []);
+        } while (gone.at(-1) !== 0);
+        assert.ok(gone.length > 2, `in parts: ${gone.join(', ')}`);
+        assert.equal(
+          gone.reduce((a, b) => a + b),
+          4_503,
+        );
+        assert.deepEqual(ids((await ledger.page({}, { limit: 10 })).rows), [young.row.id]);
+        assert.equal(await ledger.capture(old[0]?.row.id ?? ''), undefined);
+        assert.equal((await ledger.usage({}, []))[0]?.sums.requests, 4_501);
+        for (const never of [Number.NEGATIVE_INFINITY, -1, 0, Number.NaN]) assert.equal(await ledger.prune(never), 0);
+      });
+    });
+
+    describe('verify', () => {
+      test('finds nothing in an empty ledger, and in one that was imported', async (t) => {
+        const { ledger } = await open(t, openStore);
+        assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
+        const spread = {
+          rows: 2_000,
+          fromMs: startMs,
+          toMs: startMs + 3 * dayMs,
+          keys: 9,
+          projects: 2,
+          models: 5,
+          upstreams: 2,
+        };
+        const rows = [...spreadRows(spread)].map((row) => ({ row, accounts: [] }));
+        for (let n = 0; n < rows.length; n += 333) await ledger.import('j', rows.slice(n, n + 333), somewhere);
+        assert.deepEqual(await ledger.verify(0, startMs + 9 * dayMs), []);
+        assert.deepEqual(await ledger.verify(startMs + 1_000, startMs + 5_000), []);
+      });
+    });
+  });
+}

@@ -1,0 +1,300 @@
+/** How the ledger of every store must be read: pages and usage. */
+
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import type { LedgerFilter, LedgerStore } from '../../../src/core/store/ledger.ts';
+import type { Store } from '../../../src/core/store/store.ts';
+import { hostileTexts, toStored } from '../json/hostile-texts.ts';
+import { imported, ledgerRow, rowId, spreadRows } from '../ledger/ledger-rows.ts';
+import { createFakeClock } from '../time/fake-clock.ts';
+import type { OpenStore } from './store-conformance.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** Midnight. */
+const startMs = Date.UTC(2027, 0, 1);
+const somewhere = { segment: 1, offset: 100 };
+
+async function open(t: TestContext, openStore: OpenStore): Promise<Store> {
+  return openStore(t, createFakeClock());
+}
+
+const ids = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
+
+async function readAll(ledger: LedgerStore, filter: LedgerFilter, limit: number): Promise<string[]> {
+  const found: string[] = [];
+  for (let before: string | undefined; ; ) {
+    const page = await ledger.page(filter, { before, limit });
+    found.push(...ids(page.rows));
+    before = page.next;
+    if (before === undefined) return found;
+  }
+}
+
+export function describeLedgerReading(openStore: OpenStore): void {
+  describe('pages', () => {
+    test('go from the newest row to the oldest, each once, whatever comes in meanwhile', async (t) => {
+      const { ledger } = await open(t, openStore);
+      const rows = Array.from({ length: 25 }, (_, n) => imported({ startedAtMs: startMs + n }));
+      await ledger.import('j', rows.toReversed(), somewhere);
+      const expected = ids(rows.map(({ row }) => row)).toReversed();
+      assert.deepEqual(await readAll(ledger, {}, 10), expected);
+      assert.deepEqual(await readAll(ledger, {}, 25), expected);
+      assert.deepEqual(await readAll(ledger, {}, 1_000), expected);
+
+      const first = await ledger.page({}, { limit: 10 });
+      await ledger.import('j', [imported({ startedAtMs: startMs + 100 })], somewhere);
+      const second = await ledger.page({}, { before: first.next, limit: 1_000 });
+      assert.deepEqual(ids(second.rows), expected.slice(10));
+      assert.equal(second.next, undefined);
+    });
+
+    test('take filters, alone and together', async (t) => {
+      const { ledger } = await open(t, openStore);
+      const [a, b, c, d] = [
+        ledgerRow({ startedAtMs: startMs, key: 'a', project: 'p', model: 'm', upstream: 'u' }),
+        ledgerRow({ startedAtMs: startMs + 1, key: 'a', operation: 'rerank', outcome: 'error', status: 502 }),
+        ledgerRow({
+          startedAtMs: startMs + 2,
+          key: 'b',
+          model: null,
+          upstream: null,
+          outcome: 'refused',
+          status: 429,
+        }),
+        ledgerRow({ startedAtMs: startMs + 3, key: 'b', project: 'p', status: 201 }),
+      ];
+      await ledger.import(
+        'j',
+        [a, b, c, d].map((row) => ({ row, accounts: [] })),
+        somewhere,
+      );
+      const find = async (filter: LedgerFilter) => ids((await ledger.page(filter, { limit: 10 })).rows);
+      assert.deepEqual(await find({ key: 'a' }), ids([b, a]));
+      assert.deepEqual(await find({ project: 'p' }), ids([d, a]));
+      assert.deepEqual(await find({ project: '' }), ids([c, b]));
+      assert.deepEqual(await find({ model: 'm' }), [a.id]);
+      assert.deepEqual(await find({ model: '' }), [c.id]);
+      assert.deepEqual(await find({ upstream: 'u' }), [a.id]);
+      assert.deepEqual(await find({ operation: 'rerank' }), [b.id]);
+      assert.deepEqual(await find({ outcome: 'ok' }), ids([d, a]));
+      assert.deepEqual(await find({ outcome: 'refused' }), [c.id]);
+      assert.deepEqual(await find({ status: 200 }), [a.id]);
+      assert.deepEqual(await find({ status: 502 }), [b.id]);
+      assert.deepEqual(await find({ status: 201.5 }), []);
+      assert.deepEqual(await find({ fromMs: startMs + 1, toMs: startMs + 3 }), ids([c, b]));
+      assert.deepEqual(await find({ fromMs: startMs + 0.5 }), ids([d, c, b]));
+      assert.deepEqual(await find({ fromMs: -1e20, toMs: 1e20 }), ids([d, c, b, a]));
+      assert.deepEqual(await find({ key: 'b', project: 'p', status: 201, toMs: startMs + 4 }), [d.id]);
+      assert.deepEqual(await find({ key: 'a', outcome: 'refused' }), []);
+    });
+
+    test('are all rows that fit, whatever is asked for together and in which parts the rows came', async (t) => {
+      const { ledger } = await open(t, openStore);
+      // One in 400 ms, and then one in an hour: many in a stretch of time, and stretches with one.
+      const many = {
+        rows: 300,
+        fromMs: startMs,
+        toMs: startMs + 120_000,
+        keys: 5,
+        projects: 2,
+        models: 4,
+        upstreams: 3,
+      };
+      const few = { ...many, rows: 60, fromMs: startMs + hourMs, toMs: startMs + 60 * hourMs, seed: 2 };
+      const rows = [...spreadRows(many), ...spreadRows(few)].map((row, n) => ({
+        ...row,
+        id: rowId(row.startedAtMs, n),
+      }));
+      for (let part = 0; part < 7; part++) {
+        const of = rows.filter((_, n) => n % 7 === part).map((row) => ({ row, accounts: [] }));
+        await ledger.import('j', of, somewhere);
+      }
+      const [{ key, operation, ...first } = ledgerRow()] = rows;
+      const [project, model] = [first.project ?? '', first.model ?? ''];
+      const filters: LedgerFilter[] = [
+        ...[{ key }, { project }, { model }, { upstream: 'upstream-1' }, { upstream: '' }, { operation }],
+        ...[{ outcome: 'error' as const }, { outcome: 'ok' as const }, { status: 200 }, { status: 429 }],
+        ...[
+          { key, outcome: 'error' as const },
+          { key, model, status: 200 },
+          { upstream: '', status: 429 },
+        ],
+        ...[
+          { key, fromMs: startMs + 30_000, toMs: startMs + 90_000 },
+          { model, toMs: startMs + 60_001 },
+        ],
+      ];
+      for (const filter of filters) {
+        const { fromMs = 0, toMs = Number.POSITIVE_INFINITY, ...others } = filter;
+        const expected = rows
+          .filter((row) => row.startedAtMs >= fromMs && row.startedAtMs < toMs)
+          .filter((row) =>
+            Object.entries(others).every(([name, value]) => (row[name as keyof typeof row] ?? '') === value),
+          );
+        assert.ok(expected.length > 0, JSON.stringify(filter));
+        assert.deepEqual(await readAll(ledger, filter, 7), ids(expected).toReversed(), JSON.stringify(filter));
+      }
+    });
+
+    test('what is no cursor, and pages of no length, are refused', async (t) => {
+      const { ledger } = await open(t, openStore);
+      for (const before of ['', 'x', rowId(startMs, 1).toUpperCase(), `${rowId(startMs, 1)} `, "' OR ''='", 'a\0']) {
+        await assert.rejects(ledger.page({}, { before, limit: 1 }), {
+          name: 'RangeError',
+          message: /"before" is no cursor/,
+        });
+      }
+      for (const limit of [0, -1, 1.5, 1_001, Number.NaN, Number.POSITIVE_INFINITY]) {
+        await assert.rejects(ledger.page({}, { limit }), { name: 'RangeError', message: /"limit" is .*1 to 1000/ });
+      }
+    });
+
+    test('hostile text is data in every field and in every filter', async (t) => {
+      const { ledger } = await open(t, openStore);
+      const rows = hostileTexts.map((text, n) =>
+        ledgerRow({
+          startedAtMs: startMs + n,
+          clientRequestId: text,
+          node: text,
+          key: text,
+          project: text,
+          route: text,
+          model: text,
+          upstream: text,
+          upstreamModel: text,
+          error: text,
+          cache: text,
+          clientAddress: text,
+        }),
+      );
+      const added = await ledger.import(
+        '"j\'; --',
+        rows.map((row) => ({ row, accounts: [row.key] })),
+        somewhere,
+      );
+      assert.equal(added, rows.length);
+      assert.deepEqual(await ledger.position('"j\'; --'), somewhere);
+      for (const row of rows) {
+        const kept = await ledger.get(row.id);
+        assert.equal(kept?.error, toStored(row.error ?? ''));
+        for (const filter of [{ key: row.key }, { project: row.key }, { model: row.key }, { upstream: row.key }]) {
+          assert.deepEqual(ids((await ledger.page(filter, { limit: 5 })).rows), [row.id], JSON.stringify(row.key));
+          const [line, ...others] = await ledger.usage(filter, ['key', 'project', 'model', 'upstream', 'route']);
+          assert.equal(line?.sums.requests, 1);
+          assert.equal(line?.by.key, kept?.key);
+          assert.deepEqual(others, []);
+        }
+        const unknown = { operation: row.key, outcome: row.key } as unknown as LedgerFilter;
+        assert.deepEqual((await ledger.page(unknown, { limit: 5 })).rows, []);
+        assert.deepEqual(await ledger.usage(unknown, ['key']), []);
+        assert.equal(await ledger.get(row.key), undefined);
+        assert.equal(await ledger.capture(row.key), undefined);
+      }
+      assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
+    });
+  });
+
+  describe('usage', () => {
+    test('adds up what rows say, by what is asked for', async (t) => {
+      const { ledger } = await open(t, openStore);
+      await ledger.import(
+        'j',
+        [
+          imported({
+            key: 'a',
+            project: 'p',
+            billedInputTokens: 5,
+            billedOutputTokens: 2,
+            items: 3,
+            durationMs: 1.5,
+          }),
+          imported({ key: 'a', outcome: 'error', billedSearchUnits: 4, isEstimated: true, durationMs: 2 }),
+          imported({ key: 'b', costNanos: null, requestBytes: 1, responseBytes: 2 }),
+          imported({ key: 'b', outcome: 'refused', billedInputTokens: null, costNanos: null }),
+          imported({ key: 'b', outcome: 'lost', billedInputTokens: null, costNanos: null, isEstimated: true }),
+        ],
+        somewhere,
+      );
+      const lines = await ledger.usage({}, ['key']);
+      assert.deepEqual(
+        lines.map(({ by }) => by),
+        [{ key: 'a' }, { key: 'b' }],
+      );
+      assert.deepEqual(lines[0]?.sums, {
+        ...{ requests: 2, errors: 1, inputTokens: 15, outputTokens: 2, searchUnits: 4, items: 4, costNanos: 2_000n },
+        ...{ unpriced: 0, estimated: 1, requestBytes: 200, responseBytes: 4_000, durationMs: 3.5 },
+      });
+      const { requests, errors, costNanos, unpriced, estimated, requestBytes } = lines[1]?.sums ?? {};
+      // Nothing was sent for the one that was refused, so nothing is owed.
+      assert.deepEqual([requests, errors, costNanos, unpriced, estimated, requestBytes], [3, 2, 0n, 2, 1, 201]);
+      assert.deepEqual(
+        (await ledger.usage({}, ['outcome', 'project'])).map(({ by, sums }) => [by.outcome, by.project, sums.requests]),
+        [
+          ['error', '', 1],
+          ['lost', '', 1],
+          ['ok', '', 1],
+          ['ok', 'p', 1],
+          ['refused', '', 1],
+        ],
+      );
+      assert.deepEqual((await ledger.usage({}, []))[0]?.sums.requests, 5);
+      assert.deepEqual((await ledger.usage({ key: 'a', outcome: 'ok' }, []))[0]?.sums.requests, 1);
+      assert.deepEqual(await ledger.usage({ key: 'nobody' }, []), []);
+      assert.deepEqual(await ledger.usage({ key: 'nobody' }, ['day']), []);
+    });
+
+    test('days and hours are those of UTC, and a span ends at whole hours', async (t) => {
+      const { ledger } = await open(t, openStore);
+      const times = [startMs - 1, startMs, startMs + hourMs, startMs + dayMs - 1, startMs + dayMs, startMs + 3 * dayMs];
+      await ledger.import(
+        'j',
+        times.map((startedAtMs) => imported({ startedAtMs })),
+        somewhere,
+      );
+      const count = async (filter: LedgerFilter, by: 'day' | 'hour' = 'day') =>
+        (await ledger.usage(filter, [by])).map(({ by: at, sums }) => `${at[by]} ${sums.requests}`);
+      assert.deepEqual(await count({}), ['2026-12-31 1', '2027-01-01 3', '2027-01-02 1', '2027-01-04 1']);
+      assert.deepEqual(await count({ fromMs: startMs, toMs: startMs + dayMs }, 'hour'), [
+        '2027-01-01T00:00Z 1',
+        '2027-01-01T01:00Z 1',
+        '2027-01-01T23:00Z 1',
+      ]);
+      // Parts of two days and a whole one between them.
+      assert.deepEqual(await count({ fromMs: startMs - 1, toMs: startMs + dayMs + 1 }), [
+        '2026-12-31 1',
+        '2027-01-01 3',
+        '2027-01-02 1',
+      ]);
+      assert.deepEqual(await count({ fromMs: startMs + hourMs + 1, toMs: startMs + 2 * hourMs - 1 }), ['2027-01-01 1']);
+      assert.deepEqual(await count({ fromMs: startMs + 2 * hourMs, toMs: startMs + 3 * hourMs }), []);
+      assert.deepEqual(await count({ fromMs: startMs + dayMs }), ['2027-01-02 1', '2027-01-04 1']);
+      assert.deepEqual(await count({ toMs: startMs }), ['2026-12-31 1']);
+      assert.deepEqual(await count({ fromMs: -1e20, toMs: 1e20 }), await count({}));
+      assert.deepEqual(await count({ fromMs: 1e20 }), []);
+    });
+
+    test('money is added up exactly beyond what a number holds', async (t) => {
+      const { ledger } = await open(t, openStore);
+      const costs = Array.from({ length: 40 }, (_, n) => 9_000_000_000_000_000 - n);
+      await ledger.import(
+        'j',
+        costs.map((costNanos) => imported({ costNanos })),
+        somewhere,
+      );
+      const sum = costs.reduce((total, cost) => total + BigInt(cost), 0n);
+      assert.equal((await ledger.usage({}, ['hour']))[0]?.sums.costNanos, sum);
+      assert.equal((await ledger.usage({}, ['day']))[0]?.sums.costNanos, sum);
+      assert.equal((await ledger.usage({}, []))[0]?.sums.costNanos, sum);
+      assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
+    });
+
+    test('what sums do not tell is refused', async (t) => {
+      const { ledger } = await open(t, openStore);
+      await assert.rejects(ledger.usage({ status: 200 }, []), {
+        name: 'RangeError',
+        message: /"status" is not kept/,
+      });
+    });
+  });
+}

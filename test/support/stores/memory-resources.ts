@@ -1,0 +1,100 @@
+/** Resources and changes in memory, for tests of those who follow them. */
+
+import type { Change, ChangeFeed } from '../../../src/core/store/changes.ts';
+import type { Resource, ResourceKind, ResourceStore } from '../../../src/core/store/resources.ts';
+
+/** As the store would give it back. */
+export function toResource(kind: ResourceKind, document: Readonly<Record<string, unknown>>, version = 1): Resource {
+  return { kind, id: String(document.id), document, version, createdAtMs: 0, updatedAtMs: 0 };
+}
+
+export interface MemoryResources {
+  readonly resources: ResourceStore;
+  readonly changes: ChangeFeed;
+  /** `down` rejects, `hung` never answers. */
+  mode: 'up' | 'down' | 'hung';
+  /** How often it was asked for anything. */
+  asked: number;
+  /** Says that something changed, as a database would that can. */
+  notify(): void;
+  /** Notes a change of something that is not kept here. */
+  note(kind: Change['kind'], id: string): void;
+  /** Loses the oldest changes. */
+  forget(count: number): void;
+  /** Goes back to a state without changes, as an older copy of the database would. */
+  putBack(): void;
+  listeners(): number;
+}
+
+export function createMemoryResources(): MemoryResources {
+  const rows = new Map<string, Resource>();
+  let log: Change[] = [];
+  let latest = 0;
+  const listeners = new Set<() => void>();
+
+  async function whenUp<T>(read: () => T): Promise<T> {
+    memory.asked += 1;
+    if (memory.mode === 'down') throw new Error('connection refused');
+    if (memory.mode === 'hung') await new Promise(() => {});
+    return read();
+  }
+
+  function note(kind: Change['kind'], id: string): void {
+    latest += 1;
+    log.push({ sequence: latest, kind, id });
+  }
+
+  const nameOf = (kind: ResourceKind, id: string): string => `${kind}/${id}`;
+
+  const memory: MemoryResources = {
+    mode: 'up',
+    asked: 0,
+    resources: {
+      list: () => whenUp(() => [...rows.values()]),
+      get: (kind, id) => whenUp(() => rows.get(nameOf(kind, id))),
+      put: (kind, id, document, { expected }) =>
+        whenUp(() => {
+          const before = rows.get(nameOf(kind, id))?.version ?? 0;
+          if (expected !== undefined && expected !== before) return 'conflict';
+          const resource = { ...toResource(kind, document, before + 1), id };
+          rows.set(nameOf(kind, id), resource);
+          note('resource', nameOf(kind, id));
+          return resource;
+        }),
+      remove: (kind, id, { expected }) =>
+        whenUp(() => {
+          const before = rows.get(nameOf(kind, id));
+          if (before === undefined) return 'absent';
+          if (expected !== undefined && expected !== before.version) return 'conflict';
+          rows.delete(nameOf(kind, id));
+          note('resource', nameOf(kind, id));
+          return 'removed';
+        }),
+    },
+    changes: {
+      latest: () => whenUp(() => latest),
+      since: (sequence) => whenUp(() => log.filter((change) => change.sequence > sequence).slice(0, 1_000)),
+      listen(onChange) {
+        listeners.add(onChange);
+        return {
+          async close() {
+            listeners.delete(onChange);
+          },
+        };
+      },
+    },
+    notify() {
+      for (const listener of listeners) listener();
+    },
+    note,
+    forget(count) {
+      log = log.slice(count);
+    },
+    putBack() {
+      log = [];
+      latest = 0;
+    },
+    listeners: () => listeners.size,
+  };
+  return memory;
+}

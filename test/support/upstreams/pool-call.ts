@@ -1,0 +1,44 @@
+/** One call through a connection pool, and what the pool told of it. */
+
+import type { ClientPool } from '../../../src/wire/client-pool.ts';
+import type { HeaderField } from '../clients/http-message.ts';
+
+export interface PoolAnswer {
+  /** A byte of the call may have left. */
+  readonly started: boolean;
+  /** 0 where no answer came. */
+  readonly status: number;
+  readonly body: string;
+  readonly error: unknown;
+}
+
+/** Settles when the answer is whole, or nothing more will come. */
+export function callThrough(pool: ClientPool, ...headers: readonly HeaderField[]): Promise<PoolAnswer> {
+  return new Promise((resolve) => {
+    let started = false;
+    let status = 0;
+    let body = '';
+    pool.send(
+      { method: 'POST', path: '/v1/embeddings', headers: headers.flat(), body: Buffer.from('{}') },
+      {
+        onStart() {
+          started = true;
+        },
+        onSent() {},
+        onFirstByte() {},
+        onHead(code) {
+          status = code;
+        },
+        onBody(piece) {
+          body += piece.toString();
+        },
+        onEnd() {
+          resolve({ started, status, body, error: undefined });
+        },
+        onError(error) {
+          resolve({ started, status, body, error });
+        },
+      },
+    );
+  });
+}
