@@ -8,6 +8,8 @@ import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { startPostgres } from '../support/servers/postgres.ts';
 import { atMost, type ChaosRig, definePromise, type Figure, type Scale, within } from './promise.ts';
+import { Spenders } from './support/clients/spenders.ts';
+import { createRandom } from './support/random.ts';
 import {
   compareAccounts,
   countOutcomes,
@@ -17,10 +19,8 @@ import {
   type StorePlace,
   startedAtMs,
   withStore,
-} from './support/books.ts';
-import { type PaidUpstream, paidModelIds, paidModels, startPaidUpstream } from './support/paid-upstream.ts';
-import { createRandom } from './support/random.ts';
-import { Spenders } from './support/spenders.ts';
+} from './support/readings/books.ts';
+import { type PaidUpstream, paidModelIds, paidModels, startPaidUpstream } from './support/upstreams/paid-upstream.ts';
 
 interface Scene {
   readonly name: string;

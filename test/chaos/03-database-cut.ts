@@ -13,12 +13,12 @@ import { lockFile } from '../../src/store/sqlite/file-lock.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
-import { type Books, readBooks, type StorePlace, withStore } from './support/books.ts';
-import { cutAt, type Damage, overwrite, Remains } from './support/cut-database.ts';
-import { createViolations } from './support/findings.ts';
-import { paidModels, startPaidUpstream } from './support/paid-upstream.ts';
+import { Spenders } from './support/clients/spenders.ts';
+import { cutAt, type Damage, overwrite, Remains } from './support/disturbances/cut-database.ts';
 import { createRandom } from './support/random.ts';
-import { Spenders } from './support/spenders.ts';
+import { type Books, readBooks, type StorePlace, withStore } from './support/readings/books.ts';
+import { createViolations } from './support/readings/findings.ts';
+import { paidModels, startPaidUpstream } from './support/upstreams/paid-upstream.ts';
 
 interface Size {
   /** Times that the gateway is killed; what it leaves is damaged after each but the first. */

@@ -11,10 +11,10 @@ import { startPostgres, whyNoPostgres } from '../support/servers/postgres.ts';
 import { startRedis } from '../support/servers/redis.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
-import { compareAccounts, joinBooks, readBooks, type StorePlace, sumNanos } from './support/books.ts';
-import { type Answer, Caller, inWords, type Question } from './support/caller.ts';
-import { none } from './support/findings.ts';
+import { type Answer, Caller, inWords, type Question } from './support/clients/caller.ts';
 import { createRandom } from './support/random.ts';
+import { compareAccounts, joinBooks, readBooks, type StorePlace, sumNanos } from './support/readings/books.ts';
+import { none } from './support/readings/findings.ts';
 
 const rounds: Readonly<Record<Scale, number>> = { long: 8, short: 1 };
 const atOncePerNode = 200;

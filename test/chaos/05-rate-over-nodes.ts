@@ -5,10 +5,10 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateways/ga
 import { startRedis } from '../support/servers/redis.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
-import { startedAtMs } from './support/books.ts';
-import { type Answer, Caller, inWords } from './support/caller.ts';
-import { none } from './support/findings.ts';
+import { type Answer, Caller, inWords } from './support/clients/caller.ts';
 import { createRandom } from './support/random.ts';
+import { startedAtMs } from './support/readings/books.ts';
+import { none } from './support/readings/findings.ts';
 
 const nodeCount = 4;
 const clocksApartMs = 2_000;
@@ -20,7 +20,7 @@ const enoughRefused = 50;
 const patienceMs = 20_000;
 /** Nodes say that they are there every two seconds. */
 const heardOfMs = 2_500;
-const aheadClock = new URL('support/ahead-clock.ts', import.meta.url).href;
+const aheadClock = new URL('./support/disturbances/ahead-clock.ts', import.meta.url).href;
 
 /** How long, how many ask at the same time at each node for each limit, and how long they rest. */
 const sizes: Readonly<

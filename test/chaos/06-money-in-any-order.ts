@@ -18,7 +18,7 @@ import {
   type Stage,
 } from '../support/stores/budget-orders.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
-import { none } from './support/findings.ts';
+import { none } from './support/readings/findings.ts';
 
 const orders: Readonly<Record<Scale, { readonly memory: number; readonly sqlite: number }>> = {
   long: { memory: 5_000, sqlite: 250 },

@@ -10,11 +10,11 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateways/ga
 import { startOwnRedis } from '../support/servers/redis.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale, within } from './promise.ts';
-import { compareAccounts, joinBooks, readBooks, type StorePlace } from './support/books.ts';
-import { type Answer, Caller, inWords } from './support/caller.ts';
-import { none } from './support/findings.ts';
-import { latencyOf } from './support/latency.ts';
-import { type Fault, redisFaults, type Victim } from './support/redis-faults.ts';
+import { type Answer, Caller, inWords } from './support/clients/caller.ts';
+import { type Fault, redisFaults, type Victim } from './support/disturbances/redis-faults.ts';
+import { compareAccounts, joinBooks, readBooks, type StorePlace } from './support/readings/books.ts';
+import { none } from './support/readings/findings.ts';
+import { latencyOf } from './support/readings/latency.ts';
 
 const nodeCount = 2;
 const decisionMs = 50;

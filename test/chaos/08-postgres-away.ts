@@ -12,16 +12,16 @@ import { openStore } from '../../src/store/open-store.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { type Postgres, startPostgres, whyNoOwnPostgres } from '../support/servers/postgres.ts';
 import { type ChaosRig, definePromise, type Figure, within } from './promise.ts';
-import { compareAccounts, joinBooks, readBooks, readRows, startedAtMs, sumNanos } from './support/books.ts';
-import { type Answer, Caller, inWords } from './support/caller.ts';
-import { startChaosProxy } from './support/chaos-proxy.ts';
+import { type Answer, Caller, inWords } from './support/clients/caller.ts';
+import { Spenders } from './support/clients/spenders.ts';
 import { createCommandLine } from './support/command-line.ts';
-import { none } from './support/findings.ts';
-import { type PaidUpstream, paidModels, startPaidUpstream } from './support/paid-upstream.ts';
-import { createOutages, type Outage } from './support/postgres-outages.ts';
+import { startChaosProxy } from './support/disturbances/chaos-proxy.ts';
+import { createOutages, type Outage } from './support/disturbances/postgres-outages.ts';
+import { checkAlive, startWithoutStore } from './support/disturbances/without-store.ts';
 import { createRandom } from './support/random.ts';
-import { Spenders } from './support/spenders.ts';
-import { checkAlive, startWithoutStore } from './support/without-store.ts';
+import { compareAccounts, joinBooks, readBooks, readRows, startedAtMs, sumNanos } from './support/readings/books.ts';
+import { none } from './support/readings/findings.ts';
+import { type PaidUpstream, paidModels, startPaidUpstream } from './support/upstreams/paid-upstream.ts';
 
 /** The promise is ten minutes, which is how long a key is remembered; the long form takes two of most kinds. */
 const outageMs = { long: 120_000, short: 2_500 };

@@ -7,10 +7,10 @@ import { type RawResponse, request } from '../support/clients/raw-client.ts';
 import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, type ChaosRig, definePromise } from './promise.ts';
-import { type AccessLine, readAccessLog } from './support/access-log.ts';
-import { type ChaosProxy, startChaosProxy } from './support/chaos-proxy.ts';
-import { createViolations } from './support/findings.ts';
+import { type ChaosProxy, startChaosProxy } from './support/disturbances/chaos-proxy.ts';
 import { createRandom } from './support/random.ts';
+import { type AccessLine, readAccessLog } from './support/readings/access-log.ts';
+import { createViolations } from './support/readings/findings.ts';
 
 type Ending = 'cut' | 'reset' | 'stall';
 

@@ -2,9 +2,9 @@
 
 import type { Reply } from '../support/upstreams/fake-reply.ts';
 import { atMost, definePromise, within } from './promise.ts';
-import { type Moment, watchDepartures } from './support/departures.ts';
-import { createViolations } from './support/findings.ts';
-import { latencyOf } from './support/latency.ts';
+import { type Moment, watchDepartures } from './support/clients/departures.ts';
+import { createViolations } from './support/readings/findings.ts';
+import { latencyOf } from './support/readings/latency.ts';
 
 const eventIntervalMs = 20;
 

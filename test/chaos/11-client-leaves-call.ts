@@ -2,8 +2,8 @@
 
 import type { HeaderField } from '../support/clients/http-message.ts';
 import { atMost, definePromise } from './promise.ts';
-import { type Departure, type Moment, watchDepartures } from './support/departures.ts';
-import { createViolations } from './support/findings.ts';
+import { type Departure, type Moment, watchDepartures } from './support/clients/departures.ts';
+import { createViolations } from './support/readings/findings.ts';
 
 const promised: HeaderField[] = [
   ['Content-Type', 'application/json'],

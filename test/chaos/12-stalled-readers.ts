@@ -8,8 +8,8 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateways/ga
 import { toDocument } from '../support/gateways/pair.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, definePromise, type Figure, type Scale } from './promise.ts';
-import { createViolations } from './support/findings.ts';
-import { runLoad } from './support/load.ts';
+import { runLoad } from './support/clients/load.ts';
+import { createViolations } from './support/readings/findings.ts';
 
 interface Size {
   readonly readers: number;

@@ -9,7 +9,7 @@ import { send } from '../support/clients/raw-client.ts';
 import { type Pair, questionBytes, startPair } from '../support/gateways/pair.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 import { type ChaosRig, definePromise } from './promise.ts';
-import { createViolations } from './support/findings.ts';
+import { createViolations } from './support/readings/findings.ts';
 
 interface Sample {
   readonly name: string;

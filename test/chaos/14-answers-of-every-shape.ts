@@ -6,8 +6,8 @@ import { type HeaderField, headerValue, lastChunk, toChunk, toHead } from '../su
 import type { RawResponse } from '../support/clients/raw-client.ts';
 import { authorized, fromUpstream, startPair } from '../support/gateways/pair.ts';
 import { definePromise } from './promise.ts';
-import { createViolations } from './support/findings.ts';
 import { createRandom } from './support/random.ts';
+import { createViolations } from './support/readings/findings.ts';
 
 type Framing = 'length' | 'chunked' | 'trailers' | 'until-close' | 'none' | 'announced-only';
 

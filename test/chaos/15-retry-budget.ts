@@ -9,9 +9,9 @@ import {
   type UpstreamRequest,
 } from '../support/upstreams/fake-upstream.ts';
 import { atMost, type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
-import { none } from './support/findings.ts';
-import { type LoadReport, runLoad } from './support/load.ts';
+import { type LoadReport, runLoad } from './support/clients/load.ts';
 import { createRandom } from './support/random.ts';
+import { none } from './support/readings/findings.ts';
 
 const loadMs: Readonly<Record<Scale, number>> = { long: 30_000, short: 1_000 };
 

@@ -6,9 +6,9 @@ import { toRequestBytes } from '../support/clients/raw-client.ts';
 import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, definePromise, type Scale } from './promise.ts';
-import { startChaosProxy } from './support/chaos-proxy.ts';
-import { none } from './support/findings.ts';
-import { startLoad } from './support/load.ts';
+import { startLoad } from './support/clients/load.ts';
+import { startChaosProxy } from './support/disturbances/chaos-proxy.ts';
+import { none } from './support/readings/findings.ts';
 
 interface Size {
   readonly calmMs: number;

@@ -8,7 +8,7 @@ import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { toDocument } from '../support/gateways/pair.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, definePromise, within } from './promise.ts';
-import { startLoad } from './support/load.ts';
+import { startLoad } from './support/clients/load.ts';
 import { createRandom } from './support/random.ts';
 
 const scales = {

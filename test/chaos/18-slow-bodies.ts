@@ -7,7 +7,7 @@ import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { toDocument } from '../support/gateways/pair.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, definePromise, within } from './promise.ts';
-import { runLoad } from './support/load.ts';
+import { runLoad } from './support/clients/load.ts';
 
 const scales = {
   long: { clients: 1_000, requestTimeoutMs: 60_000, byteEveryMs: 1_000 },

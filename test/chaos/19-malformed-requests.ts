@@ -8,9 +8,9 @@ import { toDocument } from '../support/gateways/pair.ts';
 import { testKey } from '../support/gateways/rig.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, definePromise } from './promise.ts';
-import { none } from './support/findings.ts';
+import { type SpoiledRequest, spoiledRequests } from './support/hostile/spoiled-requests.ts';
 import { createRandom } from './support/random.ts';
-import { type SpoiledRequest, spoiledRequests } from './support/spoiled-requests.ts';
+import { none } from './support/readings/findings.ts';
 
 const counts = { long: 20_000, short: 1_200 } as const;
 const clients = 16;

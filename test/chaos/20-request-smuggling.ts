@@ -13,17 +13,17 @@ import { type Rig, startRig } from '../support/gateways/rig.ts';
 import { startNginx } from '../support/servers/nginx.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, definePromise, type Figure } from './promise.ts';
-import { none } from './support/findings.ts';
-import { startHaproxy } from './support/haproxy.ts';
-import { type Case, disagreements, type LoggedRequest } from './support/hops.ts';
-import { createRandom } from './support/random.ts';
+import { startHaproxy } from './support/disturbances/haproxy.ts';
 import {
   oddVariants,
   plain,
   randomVariant,
   type SmugglingVariant,
   wellFormedVariants,
-} from './support/smuggling-variants.ts';
+} from './support/hostile/smuggling-variants.ts';
+import { createRandom } from './support/random.ts';
+import { none } from './support/readings/findings.ts';
+import { type Case, disagreements, type LoggedRequest } from './support/readings/hops.ts';
 
 const scales = {
   long: { shareOfOdd: 1, random: 1_000, deliveries: ['at once', 'with a pause'] },

@@ -7,9 +7,9 @@ import { upstreamCredential } from '../support/gateways/pair.ts';
 import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, definePromise } from './promise.ts';
-import { none } from './support/findings.ts';
+import { pick, type Random } from './support/hostile/request-draft.ts';
 import { createRandom } from './support/random.ts';
-import { pick, type Random } from './support/request-draft.ts';
+import { none } from './support/readings/findings.ts';
 
 const randomCounts = { long: 10_000, short: 600 } as const;
 const clients = 16;

@@ -6,9 +6,9 @@ import { upstreamCredential } from '../support/gateways/pair.ts';
 import { startRig, testKey } from '../support/gateways/rig.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { definePromise } from './promise.ts';
-import { none } from './support/findings.ts';
+import { pick, type Random } from './support/hostile/request-draft.ts';
 import { createRandom } from './support/random.ts';
-import { pick, type Random } from './support/request-draft.ts';
+import { none } from './support/readings/findings.ts';
 
 const counts = { long: 20_000, short: 2_500 } as const;
 const clients = 16;

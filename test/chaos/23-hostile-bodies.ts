@@ -8,8 +8,6 @@ import { connect } from '../support/clients/raw-connection.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { toDocument } from '../support/gateways/pair.ts';
 import { atMost, definePromise, type Figure, within } from './promise.ts';
-import { createEventLoopMeter } from './support/event-loop.ts';
-import { none } from './support/findings.ts';
 import {
   deepBodies,
   type HostileBody,
@@ -17,7 +15,9 @@ import {
   minced,
   packedBodies,
   twistedBodies,
-} from './support/hostile-bodies.ts';
+} from './support/hostile/hostile-bodies.ts';
+import { createEventLoopMeter } from './support/readings/event-loop.ts';
+import { none } from './support/readings/findings.ts';
 
 const MiB = 1024 ** 2;
 /** So many clients send the same body at once, so many times. */

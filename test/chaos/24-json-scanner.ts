@@ -3,8 +3,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { definePromise, type Figure, type Scale } from './promise.ts';
-import { none } from './support/findings.ts';
-import { type FuzzFault, type FuzzTask, sightBytes, toSight } from './support/scanner-fuzzer.ts';
+import { type FuzzFault, type FuzzTask, sightBytes, toSight } from './support/hostile/scanner-fuzzer.ts';
+import { none } from './support/readings/findings.ts';
 
 const sizes: Readonly<Record<Scale, { readonly documents: number; readonly timeLimitMs: number }>> = {
   long: { documents: 1_000_000, timeLimitMs: 480_000 },
@@ -24,7 +24,7 @@ export default definePromise({
     const shared = new SharedArrayBuffer(sightBytes);
     const sight = toSight(shared);
     const task: FuzzTask = { seed, documents, timeLimitMs, shared };
-    const worker = new Worker(new URL('./support/scanner-fuzzer.ts', import.meta.url), { workerData: task });
+    const worker = new Worker(new URL('./support/hostile/scanner-fuzzer.ts', import.meta.url), { workerData: task });
     t.after(() => worker.terminate());
     const ended = new Promise<readonly FuzzFault[]>((resolve, reject) => {
       worker.once('message', resolve);

@@ -8,10 +8,10 @@ import { z } from 'zod';
 import { send, toRequestBytes } from '../support/clients/raw-client.ts';
 import { type GatewayProcess, launcher, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { definePromise, type Figure, type Scale } from './promise.ts';
+import { startLoad } from './support/clients/load.ts';
 import { createCommandLine } from './support/command-line.ts';
-import { none } from './support/findings.ts';
-import { startLoad } from './support/load.ts';
-import { readMetric } from './support/metric.ts';
+import { none } from './support/readings/findings.ts';
+import { readMetric } from './support/readings/metric.ts';
 
 interface Size {
   readonly requests: number;

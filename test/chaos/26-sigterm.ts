@@ -7,9 +7,9 @@ import { connect, type RawConnection } from '../support/clients/raw-connection.t
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { type ChaosRig, definePromise, type Scale, within } from './promise.ts';
-import { none } from './support/findings.ts';
-import { startLoad } from './support/load.ts';
+import { startLoad } from './support/clients/load.ts';
 import { createRandom } from './support/random.ts';
+import { none } from './support/readings/findings.ts';
 
 interface Size {
   readonly rounds: number;

@@ -6,9 +6,9 @@ import { type RawResponse, send, toRequestBytes } from '../support/clients/raw-c
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { definePromise, type Scale } from './promise.ts';
-import { none } from './support/findings.ts';
-import { startLoad } from './support/load.ts';
+import { startLoad } from './support/clients/load.ts';
 import { createRandom } from './support/random.ts';
+import { none } from './support/readings/findings.ts';
 
 interface Size {
   readonly reloads: number;

@@ -17,11 +17,11 @@ import { createOwnProbe } from '../../src/upstream/own-probe.ts';
 import { type Rig, startRig } from '../support/gateways/rig.ts';
 import { toResource } from '../support/stores/memory-resources.ts';
 import { definePromise, type Figure } from './promise.ts';
-import { createViolations, none } from './support/findings.ts';
-import { askSocket, socketSpellings, startHidden } from './support/hidden-socket.ts';
-import { inwardAddress, inwardHost } from './support/inward-addresses.ts';
+import { askSocket, socketSpellings, startHidden } from './support/hostile/hidden-socket.ts';
+import { inwardAddress, inwardHost } from './support/hostile/inward-addresses.ts';
+import type { Random } from './support/hostile/request-draft.ts';
 import { createRandom } from './support/random.ts';
-import type { Random } from './support/request-draft.ts';
+import { createViolations, none } from './support/readings/findings.ts';
 
 const counts = { long: 4_000, short: 300 } as const;
 /** Upstreams in a configuration at a time. */

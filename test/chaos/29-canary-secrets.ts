@@ -7,7 +7,11 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateways/ga
 import { startOwnRedis } from '../support/servers/redis.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
-import { Canaries, type Trace } from './support/canaries.ts';
+import { createCommandLine } from './support/command-line.ts';
+import { createRandom } from './support/random.ts';
+import { none } from './support/readings/findings.ts';
+import { readMetric, readMetrics } from './support/readings/metric.ts';
+import { Canaries, type Trace } from './support/secrets/canaries.ts';
 import {
   breakConfiguration,
   breakSurroundings,
@@ -17,15 +21,11 @@ import {
   type Size,
   type Story,
   until,
-} from './support/canary-faults.ts';
-import { type Scene, setScene } from './support/canary-scene.ts';
-import { createAnswers, leaveOpen, sendTraffic, type Traffic } from './support/canary-traffic.ts';
-import { createCommandLine } from './support/command-line.ts';
-import { none } from './support/findings.ts';
-import { readMetric, readMetrics } from './support/metric.ts';
-import { createRandom } from './support/random.ts';
-import { readJournals, readRedis } from './support/remains.ts';
-import { inEachStore, type StorePlace } from './support/store-places.ts';
+} from './support/secrets/canary-faults.ts';
+import { type Scene, setScene } from './support/secrets/canary-scene.ts';
+import { createAnswers, leaveOpen, sendTraffic, type Traffic } from './support/secrets/canary-traffic.ts';
+import { readJournals, readRedis } from './support/secrets/remains.ts';
+import { inEachStore, type StorePlace } from './support/secrets/store-places.ts';
 
 const sizes: Readonly<Record<Scale, Size>> = {
   long: {

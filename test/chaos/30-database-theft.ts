@@ -11,13 +11,13 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateways/ga
 import { runPostern } from '../support/gateways/postern-command.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
-import { Breath, Canaries, type Trace } from './support/canaries.ts';
 import { createCommandLine } from './support/command-line.ts';
-import { createViolations, none } from './support/findings.ts';
-import { openByHand, sealedForm, toForgeries } from './support/forgeries.ts';
-import { readMetric } from './support/metric.ts';
-import { readJournals } from './support/remains.ts';
-import { inEachStore, type StorePlace } from './support/store-places.ts';
+import { createViolations, none } from './support/readings/findings.ts';
+import { readMetric } from './support/readings/metric.ts';
+import { Breath, Canaries, type Trace } from './support/secrets/canaries.ts';
+import { openByHand, sealedForm, toForgeries } from './support/secrets/forgeries.ts';
+import { readJournals } from './support/secrets/remains.ts';
+import { inEachStore, type StorePlace } from './support/secrets/store-places.ts';
 
 interface Size {
   readonly keys: number;

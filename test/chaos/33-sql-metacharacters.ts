@@ -14,12 +14,12 @@ import { hostileTexts } from '../support/json/hostile-texts.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale, within } from './promise.ts';
 import { createCommandLine } from './support/command-line.ts';
-import { none } from './support/findings.ts';
-import { toCommands, toRequests } from './support/hostile-inputs.ts';
-import { callStore } from './support/hostile-store-calls.ts';
-import { readMetric } from './support/metric.ts';
+import { toCommands, toRequests } from './support/hostile/hostile-inputs.ts';
+import { callStore } from './support/hostile/hostile-store-calls.ts';
 import { createRandom } from './support/random.ts';
-import { inEachStore, type StorePlace } from './support/store-places.ts';
+import { none } from './support/readings/findings.ts';
+import { readMetric } from './support/readings/metric.ts';
+import { inEachStore, type StorePlace } from './support/secrets/store-places.ts';
 
 interface Size {
   /** Of those that are known; the rest are drawn by chance. */

@@ -9,9 +9,9 @@ import { connect } from '../support/clients/raw-connection.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { toDocument } from '../support/gateways/pair.ts';
 import { atMost, definePromise, type Figure, type Scale, within } from './promise.ts';
-import { none } from './support/findings.ts';
-import { startLoad } from './support/load.ts';
-import { readMetric } from './support/metric.ts';
+import { startLoad } from './support/clients/load.ts';
+import { none } from './support/readings/findings.ts';
+import { readMetric } from './support/readings/metric.ts';
 
 const MiB = 1024 ** 2;
 /** As many at a time as in the tale of the stranger who found it, from each of two keys. */

@@ -11,10 +11,10 @@ import { toRequestBytes } from '../support/clients/raw-client.ts';
 import { connect } from '../support/clients/raw-connection.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { definePromise, type Figure, within } from './promise.ts';
-import { createEventLoopMeter } from './support/event-loop.ts';
-import { createViolations } from './support/findings.ts';
-import { makeLongBody, namesOf } from './support/long-bodies.ts';
+import { makeLongBody, namesOf } from './support/hostile/long-bodies.ts';
 import { createRandom } from './support/random.ts';
+import { createEventLoopMeter } from './support/readings/event-loop.ts';
+import { createViolations } from './support/readings/findings.ts';
 
 const MiB = 1024 ** 2;
 /** All bodies are sent to all, or as many as the time allows: others with each seed. */

@@ -11,11 +11,17 @@ import { compareWithNode, faultOfSplit } from '../support/wire/wire-comparison.t
 import { randomSplit, randomStream } from '../support/wire/wire-fuzz.ts';
 import { wireRequests } from '../support/wire/wire-requests.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
-import { none } from './support/findings.ts';
-import { startHaproxy } from './support/haproxy.ts';
-import { differenceBehind, originHeader, passedOn, startUpstream, type Upstream } from './support/passed-on.ts';
+import { startHaproxy } from './support/disturbances/haproxy.ts';
+import type { Random } from './support/hostile/request-draft.ts';
 import { createRandom } from './support/random.ts';
-import type { Random } from './support/request-draft.ts';
+import { none } from './support/readings/findings.ts';
+import {
+  differenceBehind,
+  originHeader,
+  passedOn,
+  startUpstream,
+  type Upstream,
+} from './support/readings/passed-on.ts';
 
 interface Size {
   /** Read by us alone, in two ways of cutting them. */

@@ -7,12 +7,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type GatewayProcess, launcher, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale, within } from './promise.ts';
-import { joinBooks, readBooks } from './support/books.ts';
-import { none } from './support/findings.ts';
-import { type PaidUpstream, paidModels, startPaidUpstream } from './support/paid-upstream.ts';
+import { Spenders } from './support/clients/spenders.ts';
+import { onReadOnlyRoot, otherUser, surroundingsOf, whyNoReadOnlyRoot } from './support/disturbances/read-only-root.ts';
 import { createRandom } from './support/random.ts';
-import { onReadOnlyRoot, otherUser, surroundingsOf, whyNoReadOnlyRoot } from './support/read-only-root.ts';
-import { Spenders } from './support/spenders.ts';
+import { joinBooks, readBooks } from './support/readings/books.ts';
+import { none } from './support/readings/findings.ts';
+import { type PaidUpstream, paidModels, startPaidUpstream } from './support/upstreams/paid-upstream.ts';
 
 const key = { id: 'one', secret: 'key-one-with-enough-characters' };
 const clients = 48;

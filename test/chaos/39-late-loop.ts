@@ -5,10 +5,10 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateways/ga
 import { startOwnRedis } from '../support/servers/redis.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
-import { type Answer, Caller, inWords, type Question } from './support/caller.ts';
-import { none } from './support/findings.ts';
-import { readMetric } from './support/metric.ts';
+import { type Answer, Caller, inWords, type Question } from './support/clients/caller.ts';
 import { createRandom } from './support/random.ts';
+import { none } from './support/readings/findings.ts';
+import { readMetric } from './support/readings/metric.ts';
 
 const nodeCount = 2;
 const holdMs = 500;
@@ -19,7 +19,7 @@ const longestPauseMs = 6;
 const warmUps = 100;
 /** Nodes say that they are there every two seconds. */
 const heardOfMs = 2_500;
-const heldLoop = new URL('support/held-loop.ts', import.meta.url).href;
+const heldLoop = new URL('./support/disturbances/held-loop.ts', import.meta.url).href;
 
 interface Scene {
   readonly name: string;

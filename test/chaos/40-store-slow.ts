@@ -10,11 +10,18 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateways/ga
 import { startPostgres, whyNoPostgres } from '../support/servers/postgres.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { atMost, type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
-import { compareAccounts, joinBooks, readBooks, type StorePlace, sumNanos, withStore } from './support/books.ts';
-import { type Answer, Caller, inWords, type Question } from './support/caller.ts';
-import { type ChaosProxy, startChaosProxy } from './support/chaos-proxy.ts';
-import { none } from './support/findings.ts';
+import { type Answer, Caller, inWords, type Question } from './support/clients/caller.ts';
+import { type ChaosProxy, startChaosProxy } from './support/disturbances/chaos-proxy.ts';
 import { createRandom } from './support/random.ts';
+import {
+  compareAccounts,
+  joinBooks,
+  readBooks,
+  type StorePlace,
+  sumNanos,
+  withStore,
+} from './support/readings/books.ts';
+import { none } from './support/readings/findings.ts';
 
 const nodeCount = 2;
 const roomyKeys = 8;

@@ -10,6 +10,8 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateways/ga
 import { startPostgres } from '../support/servers/postgres.ts';
 import { startRedis } from '../support/servers/redis.ts';
 import { atMost, type Figure } from './promise.ts';
+import { Spenders } from './support/clients/spenders.ts';
+import { createRandom } from './support/random.ts';
 import {
   type Books,
   compareAccounts,
@@ -18,11 +20,9 @@ import {
   readBooks,
   type StorePlace,
   sumNanos,
-} from './support/books.ts';
-import { MoneyScreen } from './support/money-screen.ts';
-import { type PaidUpstream, paidModels, startPaidUpstream } from './support/paid-upstream.ts';
-import { createRandom } from './support/random.ts';
-import { Spenders } from './support/spenders.ts';
+} from './support/readings/books.ts';
+import { MoneyScreen } from './support/readings/money-screen.ts';
+import { type PaidUpstream, paidModels, startPaidUpstream } from './support/upstreams/paid-upstream.ts';
 
 export interface MoneyStoryOptions {
   readonly seed: number;

@@ -3,11 +3,11 @@
 import { toRequestBytes } from '../support/clients/raw-client.ts';
 import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { atMost, type Figure } from './promise.ts';
-import { Actor, retryAfterSeconds, slowdown } from './support/actor.ts';
-import { none } from './support/findings.ts';
-import { type LoadReport, startLoad } from './support/load.ts';
+import { type LoadReport, startLoad } from './support/clients/load.ts';
 import { createRandom } from './support/random.ts';
-import { Screen } from './support/story-screen.ts';
+import { none } from './support/readings/findings.ts';
+import { Screen } from './support/readings/story-screen.ts';
+import { Actor, retryAfterSeconds, slowdown } from './support/upstreams/actor.ts';
 
 export interface StoryOptions {
   readonly seed: number;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createPostgresPool } from '../../src/store/postgres/postgres-pool.ts';
-import { startChaosProxy } from '../chaos/support/chaos-proxy.ts';
+import { startChaosProxy } from '../chaos/support/disturbances/chaos-proxy.ts';
 import { startPostgres, whyNoOwnPostgres } from '../support/servers/postgres.ts';
 
 test('a connection that breaks between two statements of a transaction fails the second one, and nothing else', {

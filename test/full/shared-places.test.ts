@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Caller } from '../chaos/support/caller.ts';
+import { Caller } from '../chaos/support/clients/caller.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { startOwnRedis } from '../support/servers/redis.ts';
 import { patientMs } from '../support/time/patience.ts';

@@ -1,6 +1,6 @@
 /** Compares what the wire's client reads with what that of `node:http` does, and the wire with itself where segments are cut in another way. */
 
-import { pick, type Random } from '../../chaos/support/request-draft.ts';
+import { pick, type Random } from '../../chaos/support/hostile/request-draft.ts';
 import { type AnswerReading, readAnswerAsNodeDoes, readAnswerAsWeDo } from './answer-reading.ts';
 import { shown } from './reading.ts';
 import { wireAnswers } from './wire-answer-cases.ts';

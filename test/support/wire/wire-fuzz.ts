@@ -1,6 +1,6 @@
 /** Streams of requests made up at random: of the grammar's parts, some of them odd, and some with a few bytes changed. */
 
-import { pick, type Random } from '../../chaos/support/request-draft.ts';
+import { pick, type Random } from '../../chaos/support/hostile/request-draft.ts';
 
 const methods = ['GET', 'POST', 'POST', 'PUT', 'HEAD', 'OPTIONS', 'DELETE', 'TRACE'] as const;
 const targets = [

@@ -1,0 +1,201 @@
+/** What each hop of a way saw of the requests, and whether they all saw the same ones with the same boundaries. */
+
+import type { Exchange } from '../../../../src/core/exchange.ts';
+import type { RawResponse } from '../../../support/clients/raw-client.ts';
+import type { UpstreamRequest } from '../../../support/upstreams/fake-upstream.ts';
+
+/** One case on one client connection: what was sent under these marks, and every answer that came. */
+export interface Case {
+  readonly name: string;
+  /** In the order in which they stand in what was sent. */
+  readonly marks: readonly string[];
+  /** Where there is one way to read it: the marks that the gateway must see, and no others. */
+  readonly holds: readonly string[] | undefined;
+  readonly answers: readonly RawResponse[];
+}
+
+/** A line in the log of a server in front of the gateway or behind it. */
+export interface LoggedRequest {
+  /** Its `x-request-id`: the client's in front of the gateway, the gateway's behind it. */
+  readonly mark: string;
+  readonly status: number;
+  /** Whether it was passed on. */
+  readonly forwarded: boolean;
+  readonly bodyBytes: number | undefined;
+}
+
+export interface Seen {
+  readonly cases: readonly Case[];
+  /** Absent where the client talks to the gateway itself. */
+  readonly front: readonly LoggedRequest[] | undefined;
+  readonly gateway: readonly Exchange[];
+  /** Absent where the gateway talks to the upstream itself. */
+  readonly behind: readonly LoggedRequest[] | undefined;
+  readonly upstream: readonly UpstreamRequest[];
+}
+
+/** What the gateway's parser answers without an exchange, and what a front says of a connection that broke. */
+const refusedUnseen = new Set([400, 408, 413, 431, 499, 501, 502, 504]);
+
+/** Each disagreement in a line. */
+export function disagreements(seen: Seen): string[] {
+  const { cases, front, gateway, behind, upstream } = seen;
+  const nameOf = new Map(cases.flatMap(({ name, marks }) => marks.map((mark) => [mark, name] as const)));
+  const found: string[] = [];
+  const tell = (mark: string | undefined, what: string): void => {
+    found.push(`${what}: ${mark ?? 'no mark'}, ${nameOf.get(mark ?? '') ?? 'of no case'}`);
+  };
+
+  const exchanges = byMark(gateway, ({ clientRequestId }) => clientRequestId ?? '');
+  for (const [mark, { length }] of exchanges) {
+    if (!nameOf.has(mark)) tell(mark, `the gateway saw ${length} requests that nobody sent`);
+    else if (length > 1) tell(mark, 'the gateway saw it twice');
+  }
+  if (front !== undefined) compareFront(front, exchanges, tell);
+  compareUpstream(gateway, behind, upstream, tell);
+  for (const one of cases) compareAnswers(one, exchanges, tell);
+  for (const one of cases) compareCount(one, exchanges, front !== undefined, tell);
+  if (front === undefined) findUnanswered(seen, tell);
+  return found;
+}
+
+type Tell = (mark: string | undefined, what: string) => void;
+
+function compareFront(
+  front: readonly LoggedRequest[],
+  exchanges: ReadonlyMap<string, readonly Exchange[]>,
+  tell: Tell,
+): void {
+  const lines = byMark(
+    front.filter(({ forwarded }) => forwarded),
+    ({ mark }) => mark,
+  );
+  for (const [mark, [line, ...more]] of lines) {
+    if (more.length > 0) tell(mark, 'the front passed it on twice');
+    const exchange = exchanges.get(mark)?.[0];
+    if (line === undefined) continue;
+    if (exchange === undefined) {
+      if (!refusedUnseen.has(line.status)) tell(mark, `the front got ${line.status} for what the gateway never saw`);
+      continue;
+    }
+    const wasLeft = exchange.errorCode === 'client_closed' || refusedUnseen.has(line.status);
+    if (!wasLeft && line.status !== exchange.status) {
+      tell(mark, `the front got ${line.status} where the gateway answered ${exchange.status}`);
+    }
+    const { bodyBytes } = line;
+    // Where there is no route, the body is thrown away unread.
+    if (
+      bodyBytes !== undefined &&
+      exchange.route !== undefined &&
+      exchange.status === 200 &&
+      exchange.requestBytes !== bodyBytes
+    ) {
+      tell(mark, `a body of ${bodyBytes} bytes in front, and of ${exchange.requestBytes} in the gateway`);
+    }
+  }
+  for (const mark of exchanges.keys()) {
+    if (!lines.has(mark)) tell(mark, 'the gateway saw a request that the front did not pass on');
+  }
+}
+
+/** From the gateway to the journal, over the server between them where there is one. */
+function compareUpstream(
+  gateway: readonly Exchange[],
+  behind: readonly LoggedRequest[] | undefined,
+  upstream: readonly UpstreamRequest[],
+  tell: Tell,
+): void {
+  const journal = byMark(upstream, (request) => request.header('x-request-id') ?? '');
+  const lines = behind === undefined ? undefined : byMark(behind, ({ mark }) => mark);
+  const ids = new Set<string>();
+  for (const { id, clientRequestId: mark, attempts, status, requestBytes, errorCode } of gateway) {
+    ids.add(id);
+    const entries = journal.get(id) ?? [];
+    const logged = lines?.get(id) ?? [];
+    // Where the client left, an attempt may have ended before its first byte did.
+    const least = errorCode === 'client_closed' ? 0 : attempts;
+    for (const [hop, { length }] of [
+      ['journal', entries] as const,
+      ...(lines === undefined ? [] : [['log of the server behind', logged] as const]),
+    ]) {
+      if (length < least || length > attempts) tell(mark, `${attempts} attempts, and ${length} requests in the ${hop}`);
+    }
+    for (const line of logged) {
+      if (errorCode !== 'client_closed' && line.status !== status) {
+        tell(mark, `the server behind said ${line.status}, the gateway ${status}`);
+      }
+    }
+    for (const { body, complete } of entries) {
+      if (!complete) tell(mark, 'the upstream got half of it');
+      else if (body.length !== requestBytes || !body.includes(`"${mark}"`)) {
+        tell(mark, `the upstream got the body ${JSON.stringify(body.toString('latin1'))}`);
+      }
+    }
+  }
+  for (const id of [...journal.keys(), ...(lines?.keys() ?? [])]) {
+    if (!ids.has(id)) tell(undefined, `the gateway never sent ${JSON.stringify(id)}`);
+  }
+}
+
+/** The client must be told of its own requests, in their order, each once and with its own answer. */
+function compareAnswers(
+  { marks, answers }: Case,
+  exchanges: ReadonlyMap<string, readonly Exchange[]>,
+  tell: Tell,
+): void {
+  let at = -1;
+  for (const answer of answers) {
+    const id = answer.header('x-request-id');
+    if (id === undefined) continue; // the front's own word
+    const place = marks.indexOf(id);
+    const exchange = exchanges.get(id)?.[0];
+    // Without an exchange the gateway's parser refused it, under an ID of its own.
+    if (place === -1 && (exchange !== undefined || !refusedUnseen.has(answer.status))) {
+      tell(marks[0], `the client was told of ${id}`);
+    }
+    if (place === -1) continue;
+    if (place <= at) tell(id, 'an answer out of turn');
+    at = place;
+    if (exchange?.status !== answer.status) tell(id, `the client was told ${answer.status}, not ${exchange?.status}`);
+    const isOwn = answer.status !== 200 || answer.body.includes(`"${id}"`) || exchange?.route === undefined;
+    if (answer.complete && !isOwn) tell(id, `the answer to another request: ${answer.body}`);
+  }
+}
+
+/** What can be read in one way only must be seen as it is, up to an answer that closes the connection. */
+function compareCount(
+  { marks, holds, answers }: Case,
+  exchanges: ReadonlyMap<string, readonly Exchange[]>,
+  hasFront: boolean,
+  tell: Tell,
+): void {
+  if (holds === undefined) return;
+  const counted = marks.filter((mark) => exchanges.has(mark));
+  // A front may refuse more than the gateway would.
+  const wanted = hasFront ? holds.filter((mark) => exchanges.has(mark)) : holds;
+  const isClosed = answers.at(-1)?.header('connection')?.toLowerCase() === 'close';
+  const isSame = counted.length === wanted.length || (isClosed && counted.length < wanted.length);
+  if (!isSame || counted.some((mark, index) => mark !== wanted[index])) {
+    tell(marks[0], `the gateway saw ${counted} where ${holds} were sent`);
+  }
+}
+
+/** A client that stays is told what came of every request that went further. */
+function findUnanswered({ cases, gateway, upstream }: Seen, tell: Tell): void {
+  const answered = new Set(cases.flatMap(({ answers }) => answers.map((answer) => answer.header('x-request-id'))));
+  const sent = new Set(upstream.map((request) => request.header('x-request-id')));
+  for (const { id, clientRequestId: mark } of gateway) {
+    if (sent.has(id) && !answered.has(mark)) tell(mark, 'the upstream got it, and the client no answer');
+  }
+}
+
+function byMark<Item>(items: readonly Item[], markOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const mark = markOf(item);
+    const group = groups.get(mark);
+    if (group === undefined) groups.set(mark, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

@@ -1,0 +1,154 @@
+/** What goes wrong around a gateway that holds secrets: faulty configurations, a faulty element in the store, and a store and a Redis that are away. */
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { openStore } from '../../../../src/store/open-store.ts';
+import type { GatewayProcess } from '../../../support/gateways/gateway-process.ts';
+import { runPostern } from '../../../support/gateways/postern-command.ts';
+import type { OwnRedisServer } from '../../../support/servers/redis.ts';
+import type { ChaosRig } from '../../promise.ts';
+import type { Canaries, Trace } from './canaries.ts';
+import { type Scene, toFaulty } from './canary-scene.ts';
+import type { StorePlace } from './store-places.ts';
+
+export interface Size {
+  readonly models: readonly string[];
+  /** Configurations that a running gateway is given. */
+  readonly faults: number;
+  /** Of these, started on as well. */
+  readonly starts: number;
+}
+
+/** Three kinds, because they may stand in different places. */
+export interface Marks {
+  /** Keys, credentials, passwords: nowhere. */
+  readonly secrets: Canaries;
+  /** What is asked and answered: with the client and the upstream alone. */
+  readonly texts: Canaries;
+  /** Secrets that were put into the database by hand, in the open. */
+  readonly planted: Canaries;
+}
+
+/** Everything that is to be searched, by who may read it. */
+export interface Found {
+  readonly logs: Trace[];
+  readonly commands: Trace[];
+  readonly answers: Trace[];
+  readonly stores: Trace[];
+}
+
+/** A gateway and its surroundings, and what is known of them. */
+export interface Story {
+  readonly rig: ChaosRig;
+  readonly size: Size;
+  readonly place: StorePlace;
+  readonly scene: Scene;
+  readonly marks: Marks;
+  readonly random: () => number;
+  readonly found: Found;
+  run(...args: string[]): Promise<string>;
+  readonly redis: OwnRedisServer | undefined;
+  readonly redisUrl: string;
+}
+
+const patienceMs = 15_000;
+
+/** Each fault as a running gateway sees it, as `check` does, and some as a start does. */
+export async function breakConfiguration(
+  { size, scene, marks, random, found, run }: Story,
+  gateway: GatewayProcess,
+): Promise<void> {
+  const { faults, starts } = size;
+  const shuffled = toFaulty(scene, marks.secrets)
+    .map((one) => ({ one, at: random() }))
+    .sort((a, b) => a.at - b.at);
+  for (const [
+    index,
+    {
+      one: [name, text],
+    },
+  ] of shuffled.slice(0, faults).entries()) {
+    // Both extensions: one is read as JSON, the other as YAML.
+    const file = join(scene.directory, `faulty.${text.startsWith('{') ? 'json' : 'yaml'}`);
+    await writeFile(file, text);
+    await run('check', '--config', file);
+    await run('check', '--json', '--config', file);
+    await run('keys', 'list', '--config', file);
+    await reload(gateway, text, 'configuration not reloaded', name);
+    if (index >= starts) continue;
+    const { stdout, stderr } = await runPostern(['serve', '--config', file], {
+      cwd: scene.directory,
+      env: { ...scene.env },
+    });
+    found.logs.push({ place: `a start with ${name}`, bytes: Buffer.from(stdout + stderr) });
+  }
+  await reload(gateway, JSON.stringify(scene.config), 'configuration reloaded');
+}
+
+export async function breakSurroundings(story: Story, gateway: GatewayProcess): Promise<void> {
+  const { place, scene, marks, run, redis } = story;
+  const { planted, secrets } = marks;
+  const store = await openStore(place.url, { cwd: scene.directory });
+  try {
+    const said = refusals(gateway);
+    const secret = planted.make('planted', '"\\');
+    const document = {
+      ...{ id: 'planted', family: 'openai', base_url: `http://user:${secret}@host/?${secret}`, api_key: `${secret}\n` },
+      ...{
+        headers: { 'x-a': secret, connection: secret },
+        health_check: { path: `/health?${secret}` },
+        credentials: [{ api_key: secret }],
+      },
+    };
+    await store.resources.put('upstream', 'planted', document, { actor: 'someone' });
+    await until('the element is refused', () => refusals(gateway) > said);
+    for (const args of ['list', 'show upstream planted', 'list --json', 'show upstream planted --json']) {
+      await run('resources', ...args.split(' '));
+    }
+    await run('models');
+    await run('keys', 'list');
+    await run('secrets', 'status');
+    await run('secrets', 'rotate');
+    await store.resources.remove('upstream', 'planted', { actor: 'someone' });
+  } finally {
+    await store.close();
+  }
+  const url = new URL(place.url);
+  if (url.password !== '') {
+    url.password = secrets.make('wrong-store-password');
+    const file = join(scene.directory, 'wrong.json');
+    await writeFile(file, JSON.stringify({ ...scene.config, store: url.href }));
+    for (const args of ['keys list', 'models', 'migrate --check', 'usage'])
+      await run(...args.split(' '), '--config', file);
+  }
+  await redis?.restart({ args: ['--requirepass', secrets.make('other-redis-password')] });
+  await place.server?.kill();
+  for (let turn = 0; turn < 5; turn += 1) {
+    await fetch(`${gateway.url}/v1/models`, { headers: { 'x-api-key': secrets.make('key-without-store') } }).then(
+      (response) => response.text(),
+    );
+    await wait(200);
+  }
+  await place.server?.start();
+}
+
+const refusals = (gateway: GatewayProcess): number =>
+  gateway.log().filter(({ msg }) => String(msg).startsWith('configuration not reloaded')).length;
+
+/** Waits for what the log says of it. */
+export async function reload(gateway: GatewayProcess, text: string, msg: string, name = 'a good one'): Promise<void> {
+  const count = (): number => gateway.log().filter((line) => String(line.msg).startsWith(msg)).length;
+  const before = count();
+  await writeFile(gateway.configFile, text);
+  gateway.signal('SIGHUP');
+  await until(`${msg}: ${name}`, () => count() > before).catch((error: unknown) => {
+    throw new Error(`${error}; the log ends: ${gateway.stdout().slice(-2_000)}`);
+  });
+}
+
+export async function until(what: string, isTrue: () => Promise<boolean> | boolean): Promise<void> {
+  for (const endMs = performance.now() + patienceMs; !(await isTrue()); await wait(30)) {
+    if (performance.now() > endMs) throw new Error(`within ${patienceMs} ms it did not come to this: ${what}`);
+  }
+}
