@@ -33,9 +33,9 @@ import type * as families from './upstreams/contract/families.ts';
 import type * as upstreams from './upstreams/contract/upstreams.ts';
 
 export { rowOutcomes } from '../core/accounting/ledger-row.ts';
-export { type LimitName, limitNames } from '../core/caps.ts';
+export { type BudgetPeriod, type LimitName, limitNames } from '../core/caps.ts';
 export type { FieldFault } from '../core/field-fault.ts';
-export { operations } from '../core/operation.ts';
+export { type Operation, operations } from '../core/operation.ts';
 export { managers } from '../core/resource-desk.ts';
 export { type Role, roles } from '../core/role.ts';
 export { keyManagers, keyStates } from './keys/facts.ts';

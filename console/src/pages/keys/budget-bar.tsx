@@ -2,9 +2,9 @@
 
 import { Group, Progress, Stack, Text } from '@mantine/core';
 import type { BudgetState } from '../../../../src/admin/contract.ts';
+import { periodWords } from '../../parts/words/caps.ts';
 import { formatMoney } from '../../parts/words/format.ts';
 import { When } from '../../parts/words/numbers.tsx';
-import { periodWords } from './words.ts';
 
 interface BudgetBarProps {
   readonly budget: BudgetState;

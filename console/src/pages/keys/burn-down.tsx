@@ -1,18 +1,17 @@
 /** How a budget is spent within its period: what was spent, an even pace, and where this pace leads. */
 
 import { Stack, Text } from '@mantine/core';
-import type { BurnDown as BurnDownFacts } from '../../../../src/admin/contract.ts';
+import type { BudgetPeriod, BurnDown as BurnDownFacts } from '../../../../src/admin/contract.ts';
 import { LineChart } from '../../parts/charts/charts.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { formatDay, formatHour, formatMoney } from '../../parts/words/format.ts';
 import { type Spender, useBurnDown } from './data.ts';
-import type { Period } from './words.ts';
 
 const height = 220;
 
 interface BurnDownProps {
   readonly spender: Spender;
-  readonly period: Period;
+  readonly period: BudgetPeriod;
 }
 
 export function BurnDown({ spender, period }: BurnDownProps) {

@@ -1,10 +1,9 @@
 /** What the page asks for, and how long it keeps it. */
 
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { keyManagers, keyStates, type PlaygroundModel } from '../../../../src/admin/contract.ts';
+import { type BudgetPeriod, keyManagers, keyStates, type PlaygroundModel } from '../../../../src/admin/contract.ts';
 import { oneOf } from '../../parts/api/asking.ts';
 import { ask, askVersioned } from '../../parts/api/client.ts';
-import type { Period } from './words.ts';
 
 export interface KeyFilter {
   readonly q: string;
@@ -70,7 +69,7 @@ export function useSpend({ kind, id }: Spender, days: number) {
   });
 }
 
-export function useBurnDown({ kind, id }: Spender, period: Period) {
+export function useBurnDown({ kind, id }: Spender, period: BudgetPeriod) {
   return useQuery({
     queryKey: [`${kind}s`, 'burn-down', id, period],
     queryFn: ({ signal }) => ask(`GET /api/${kind}s/:id/burn-down`, { params: { id }, query: { period }, signal }),

@@ -16,20 +16,13 @@ import {
   TextInput,
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { CapsFields } from '../../parts/forms/caps-fields.tsx';
 import { ShapeField } from '../../parts/forms/shape-field.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
-import { CapsFields } from './caps-fields.tsx';
+import { operationChoices } from '../../parts/words/operations.ts';
 import { useModels, useProjects } from './data.ts';
-import type { KeyValues } from './key-values.ts';
+import { type KeyValues, newBudget } from './key-values.ts';
 import { Notice } from './notice.tsx';
-
-const operationChoices = [
-  { value: 'embeddings', label: 'Embeddings' },
-  { value: 'rerank', label: 'Rerank' },
-  { value: 'completions', label: 'Completions' },
-  { value: 'edits', label: 'Edits' },
-  { value: 'moderations', label: 'Moderations' },
-];
 
 const expiryChoices = [
   { value: 'never', label: 'Never' },
@@ -61,7 +54,7 @@ export function KeyFields({ form }: { readonly form: KeyForm }) {
         description="Whose rerank answers and errors they read, where a request does not say."
         {...form.getInputProps('shape')}
       />
-      <CapsFields form={form} />
+      <CapsFields form={form} hasAlerts newBudget={newBudget} />
       <NoteFields form={form} />
       <CaptureFields form={form} />
     </>

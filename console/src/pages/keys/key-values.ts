@@ -1,11 +1,9 @@
 /** A key as its form holds it, and as the API reads it: in the words of the configuration file. */
 
-import type { KeyDocument } from '../../../../src/admin/contract.ts';
-import { type LimitName, limitNames } from '../../../../src/admin/contract.ts';
-import type { Period } from './words.ts';
+import { type BudgetPeriod, type KeyDocument, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
 
 interface BudgetValues {
-  readonly every: Period;
+  readonly every: BudgetPeriod;
   readonly amount: string;
   readonly alerts: readonly string[];
 }
@@ -32,8 +30,10 @@ export interface KeyValues extends CapsValues {
 
 const noLimits = toLimitValues({});
 
-export const standardAlerts = ['80%', '100%'];
+const standardAlerts = ['80%', '100%'];
 const standardCapture = '7d';
+
+export const newBudget = (every: BudgetPeriod): BudgetValues => ({ every, amount: '', alerts: standardAlerts });
 
 export const newKeyValues: KeyValues = {
   name: '',

@@ -5,10 +5,11 @@ import { useRef } from 'react';
 import type { Project, ProjectWritten } from '../../../../src/admin/contract.ts';
 import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
+import { CapsFields } from '../../parts/forms/caps-fields.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
-import { CapsFields } from './caps-fields.tsx';
 import { useRefresh } from './data.ts';
 import { Conflict, FormBody, FormDialog } from './key-form.tsx';
+import { newBudget } from './key-values.ts';
 import { newProjectValues, type ProjectValues, toProjectDocument, toProjectValues } from './project-values.ts';
 
 interface ProjectFormProps {
@@ -73,7 +74,7 @@ export function ProjectForm({ seen, onClose, onDone }: ProjectFormProps) {
           {...api.form.getInputProps('id')}
         />
         <TextInput label="Name" description="What people call it." {...api.form.getInputProps('name')} />
-        <CapsFields form={api.form} />
+        <CapsFields form={api.form} hasAlerts newBudget={newBudget} />
       </FormBody>
     </FormDialog>
   );

@@ -1,15 +1,14 @@
 /** Which models a key may use, and for what: by the rules of the gateway. */
 
-import type { KeyDocument, PlaygroundModel } from '../../../../src/admin/contract.ts';
-import type { SnippetOperation } from '../../parts/snippets/snippets.ts';
+import type { KeyDocument, Operation, PlaygroundModel } from '../../../../src/admin/contract.ts';
 
 export interface Usable {
   readonly model: string;
-  readonly operation: SnippetOperation;
+  readonly operation: Operation;
 }
 
 /** What one most likely wants to see first. */
-const order: readonly SnippetOperation[] = ['embeddings', 'rerank', 'completions', 'moderations', 'edits'];
+const order: readonly Operation[] = ['embeddings', 'rerank', 'completions', 'moderations', 'edits'];
 
 export function toUsable(
   { models: patterns, operations }: Pick<KeyDocument, 'models' | 'operations'>,

@@ -1,17 +1,8 @@
 /** What a key or a project may do, as people say it. */
 
-import type { BudgetState, Key } from '../../../../src/admin/contract.ts';
+import type { Key } from '../../../../src/admin/contract.ts';
 import { limitNames } from '../../../../src/admin/contract.ts';
 import { formatCount } from '../../parts/words/format.ts';
-
-export type Period = BudgetState['every'];
-
-export const periodWords: Readonly<Record<Period, string>> = {
-  day: 'a day',
-  week: 'a week',
-  month: 'a month',
-  total: 'in total',
-};
 
 export function limitsInWords(limits: Readonly<Record<string, number>>): string[] {
   return limitNames.flatMap((name) => {

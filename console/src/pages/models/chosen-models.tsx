@@ -1,8 +1,8 @@
 /** Those about to be added, each with the name that clients will use, what it serves, and why one could not be. */
 
 import { MultiSelect, Stack, Text, TextInput } from '@mantine/core';
-import type { Operation } from './model-document.ts';
-import { operationChoices } from './words.ts';
+import type { Operation } from '../../../../src/admin/contract.ts';
+import { operationChoices } from '../../parts/words/operations.ts';
 
 export interface Chosen {
   /** As the upstream calls it. */

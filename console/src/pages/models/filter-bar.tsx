@@ -6,8 +6,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { ask } from '../../parts/api/client.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
+import { operationChoices } from '../../parts/words/operations.ts';
 import type { FilterState } from './filters.ts';
-import { operationChoices } from './words.ts';
 
 const typingMs = 200;
 

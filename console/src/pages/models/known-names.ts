@@ -1,6 +1,6 @@
 /** What a model is for by its own name, where no list says it: only names that leave no doubt. */
 
-import type { Operation } from './model-document.ts';
+import type { Operation } from '../../../../src/admin/contract.ts';
 
 /** The first that fits: a reranker is often named after the embedding model that it comes from. */
 const names: readonly (readonly [RegExp, Operation])[] = [

@@ -5,8 +5,8 @@ import { useState } from 'react';
 import type { UpstreamModels } from '../../../../src/admin/contract.ts';
 import { Loading, toMessage } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
+import { operationWords } from '../../parts/words/operations.ts';
 import type { useUpstreamModels } from './upstream-data.ts';
-import { operationWords } from './words.ts';
 
 interface ListedModelsProps {
   readonly listing: ReturnType<typeof useUpstreamModels>;

@@ -9,11 +9,18 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import type { Model, ModelDetail, ModelPage, ModelTestAnswer, Written } from '../../../../src/admin/contract.ts';
+import type {
+  Model,
+  ModelDetail,
+  ModelPage,
+  ModelTestAnswer,
+  Operation,
+  Written,
+} from '../../../../src/admin/contract.ts';
 import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
 import { notifyFailed, notifyWithUndo } from '../../parts/dialogs/undo.tsx';
 import { type Filters, toQuery } from './filters.ts';
-import type { Document, Operation } from './model-document.ts';
+import type { Document } from './model-document.ts';
 
 const pageSize = 100;
 const healthEveryMs = 5_000;

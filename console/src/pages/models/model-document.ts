@@ -1,10 +1,8 @@
 /** A model as its form has it, and as the configuration's own words have it. What the form does not show stays as it is written. */
 
-import type { Model } from '../../../../src/admin/contract.ts';
 import { type LimitName, limitNames } from '../../../../src/admin/contract.ts';
 import { isMapping } from '../../parts/forms/is-mapping.ts';
 
-export type Operation = Model['operations'][number];
 export type Document = Readonly<Record<string, unknown>>;
 
 export const priceUnits = ['input', 'cached_input', 'output', 'search_unit', 'request', 'item', 'image'] as const;

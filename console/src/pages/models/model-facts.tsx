@@ -7,10 +7,11 @@ import { StatusBadge } from '../../parts/marks/status.tsx';
 import { Success } from '../../parts/marks/success.tsx';
 import { formatDuration } from '../../parts/words/format.ts';
 import { When } from '../../parts/words/numbers.tsx';
+import { operationWords } from '../../parts/words/operations.ts';
 import { useVisibility } from './model-data.ts';
 import { priceInWords, sourceInWords } from './price-words.ts';
 import { VisibleSwitch } from './visible-switch.tsx';
-import { callsOf, hiddenInWords, operationWords } from './words.ts';
+import { callsOf, hiddenInWords } from './words.ts';
 
 export function ModelFacts({ model }: { readonly model: ModelDetail }) {
   const { setVisible, pending } = useVisibility();

@@ -2,14 +2,14 @@
 
 import { Accordion, Button, Checkbox, Group, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { CapsFields } from '../../parts/forms/caps-fields.tsx';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import type { ApiForm } from '../../parts/forms/use-api-form.ts';
+import { operationChoices } from '../../parts/words/operations.ts';
 import { CallingFields } from './calling-fields.tsx';
-import { CapsFields } from './caps-fields.tsx';
 import type { ModelValues } from './model-document.ts';
 import { PriceFields } from './price-fields.tsx';
 import { TargetsFields } from './targets-fields.tsx';
-import { operationChoices } from './words.ts';
 
 interface ModelFormProps {
   readonly api: ApiForm<ModelValues>;
@@ -71,7 +71,9 @@ export function ModelForm({ api, isNew, submitLabel, onCancel, children }: Model
             <CallingFields form={form} />
           </Section>
           <Section value="caps" title="Limits and budgets" hint="For all who use it together">
-            <CapsFields form={form} />
+            <Stack gap="md">
+              <CapsFields form={form} newBudget={(every) => ({ every, amount: '', rest: {} })} />
+            </Stack>
           </Section>
         </Accordion>
         {children}

@@ -8,11 +8,12 @@ import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { ManagedBy } from '../../parts/marks/managed-by.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { Success } from '../../parts/marks/success.tsx';
+import { operationWords } from '../../parts/words/operations.ts';
 import type { FilterState } from './filters.ts';
 import { useModels, useVisibility } from './model-data.ts';
 import { PriceText } from './price-text.tsx';
 import { VisibleSwitch } from './visible-switch.tsx';
-import { callsOf, healthOf, operationWords } from './words.ts';
+import { callsOf, healthOf } from './words.ts';
 
 interface ModelListProps {
   readonly state: FilterState;

@@ -4,15 +4,14 @@ import { Anchor, Button, Card, Group, Select, Stack, Text, Title } from '@mantin
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Model, ModelTestAnswer } from '../../../../src/admin/contract.ts';
+import type { Model, ModelTestAnswer, Operation } from '../../../../src/admin/contract.ts';
 import { Failed } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { formatDuration } from '../../parts/words/format.ts';
+import { operationChoices } from '../../parts/words/operations.ts';
 import { tryModel } from './model-data.ts';
-import type { Operation } from './model-document.ts';
-import { operationChoices } from './words.ts';
 
 export function TryModel({ model }: { readonly model: Pick<Model, 'id' | 'operations' | 'visible' | 'inForce'> }) {
   const [picked, setPicked] = useState<string | null>(null);

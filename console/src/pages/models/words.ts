@@ -1,19 +1,8 @@
 /** What the page calls things. */
 
-import type { Model, ModelTarget } from '../../../../src/admin/contract.ts';
-import type { Operation, PriceUnit } from './model-document.ts';
-
-const operations: readonly Operation[] = ['completions', 'edits', 'rerank', 'moderations', 'embeddings'];
-
-export const operationWords: Readonly<Record<Operation, string>> = {
-  completions: 'Completions',
-  edits: 'Edits',
-  rerank: 'Rerank',
-  moderations: 'Moderations',
-  embeddings: 'Embeddings',
-};
-
-export const operationChoices = operations.map((value) => ({ value, label: operationWords[value] }));
+import type { Model, ModelTarget, Operation } from '../../../../src/admin/contract.ts';
+import { operationWords, refusesHidden } from '../../parts/words/operations.ts';
+import type { PriceUnit } from './model-document.ts';
 
 export const unitWords: Readonly<Record<PriceUnit, string>> = {
   input: '1M input tokens',
@@ -25,13 +14,10 @@ export const unitWords: Readonly<Record<PriceUnit, string>> = {
   image: 'Image',
 };
 
-/** On the routes of these, a hidden model is an unknown one. */
-const visibleOnly: readonly Operation[] = ['rerank', 'embeddings'];
-
 /** What it means for the clients of this model that lists do not show it. */
 export function hiddenInWords({ operations: served }: Pick<Model, 'operations'>): string {
-  const closed = served.filter((operation) => visibleOnly.includes(operation));
-  const open = served.filter((operation) => !visibleOnly.includes(operation));
+  const closed = served.filter(refusesHidden);
+  const open = served.filter((operation) => !refusesHidden(operation));
   if (open.length === 0) return 'Hidden, it answers as if there were no such model.';
   const opens = `Hidden, lists leave it out, and ${inSeries(open)} still answer to its exact name.`;
   return closed.length === 0 ? opens : `${opens} On ${inSeries(closed)} it is as if there were no such model.`;

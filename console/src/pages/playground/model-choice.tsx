@@ -4,7 +4,8 @@ import { Anchor, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect } from 'react';
 import { Link } from 'wouter';
 import type { PlaygroundModel } from '../../../../src/admin/contract.ts';
-import { aboutModel, isPattern, type Operation, refusesHidden, usePlaygroundModels } from './models.ts';
+import { refusesHidden } from '../../parts/words/operations.ts';
+import { aboutModel, isPattern, type Operation, usePlaygroundModels } from './models.ts';
 
 interface ModelChoiceProps {
   readonly operation: Operation;

@@ -27,6 +27,3 @@ export function aboutModel({ id, builtIn, upstreams }: PlaygroundModel): string 
 }
 
 export const isPattern = (id: string): boolean => id.includes('*');
-
-/** Rerank and embeddings answer for a hidden model as for an unknown one; the others still answer to its exact name. */
-export const refusesHidden = (operation: Operation): boolean => operation === 'rerank' || operation === 'embeddings';

@@ -10,12 +10,13 @@ import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { CopyButton } from '../../parts/snippets/copy.tsx';
 import { formatCount, formatTime } from '../../parts/words/format.ts';
 import { Bytes, Duration, Nothing, When } from '../../parts/words/numbers.tsx';
+import { requestWords } from '../../parts/words/operations.ts';
 import { Kept } from './kept.tsx';
 import { ledgerRowQuery, type Names } from './ledger-data.ts';
 import { OutcomeBadge } from './row-list.tsx';
 import { TimeLineView } from './time-line-view.tsx';
 import { UsageFacts } from './usage-facts.tsx';
-import { describeOutcome, operationWords } from './words.ts';
+import { describeOutcome } from './words.ts';
 
 interface DetailDrawerProps {
   readonly id: string | undefined;
@@ -25,8 +26,7 @@ interface DetailDrawerProps {
 
 export function DetailDrawer({ id, names, onClose }: DetailDrawerProps) {
   const { data, error, refetch } = useQuery({ ...ledgerRowQuery(id ?? ''), enabled: id !== undefined });
-  const title =
-    data === undefined ? 'Request' : [operationWords[data.operation], data.model].filter(Boolean).join(' · ');
+  const title = data === undefined ? 'Request' : [requestWords[data.operation], data.model].filter(Boolean).join(' · ');
   return (
     <SideDrawer opened={id !== undefined} onClose={onClose} title={title} subject={id ?? ''} width={560}>
       {error !== null && <Failed error={error} onRetry={() => void refetch()} />}

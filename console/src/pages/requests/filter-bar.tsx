@@ -2,11 +2,13 @@
 
 import { Autocomplete, Badge, Button, Group, Pill, Popover, Select, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
+import { rowOutcomes } from '../../../../src/admin/contract.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { formatTime } from '../../parts/words/format.ts';
+import { requestWords } from '../../parts/words/operations.ts';
 import { type Field, type Filters, fields, fieldWords, noFilters, type Range, ranges } from './filters.ts';
 import type { Names } from './ledger-data.ts';
-import { operationWords, outcomeLooks, outcomes } from './words.ts';
+import { outcomeLooks } from './words.ts';
 
 interface FilterBarProps {
   readonly filters: Filters;
@@ -214,9 +216,9 @@ function choicesOf(field: Field, names: Names): Choices {
     case 'upstream':
       return { kind: 'free', data: names.upstreams };
     case 'operation':
-      return { kind: 'fixed', data: Object.entries(operationWords).map(([value, label]) => ({ value, label })) };
+      return { kind: 'fixed', data: Object.entries(requestWords).map(([value, label]) => ({ value, label })) };
     case 'outcome':
-      return { kind: 'fixed', data: outcomes.map((value) => ({ value, label: outcomeLooks[value].label })) };
+      return { kind: 'fixed', data: rowOutcomes.map((value) => ({ value, label: outcomeLooks[value].label })) };
     case 'status':
       return { kind: 'free', data: [] };
   }

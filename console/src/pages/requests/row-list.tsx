@@ -8,8 +8,9 @@ import type { LedgerRow } from '../../../../src/admin/contract.ts';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { formatCount, formatTime } from '../../parts/words/format.ts';
 import { Duration, Money, Nothing } from '../../parts/words/numbers.tsx';
+import { requestWords } from '../../parts/words/operations.ts';
 import type { Names } from './ledger-data.ts';
-import { operationWords, outcomeLooks } from './words.ts';
+import { outcomeLooks } from './words.ts';
 
 export interface RowListProps {
   readonly rows: readonly LedgerRow[];
@@ -70,7 +71,7 @@ function Rows({ rows, fresh, names, openId, onOpen }: RowListProps) {
                 )}
               </Table.Td>
               <Table.Td className="cut-cell">
-                <TwoLines first={row.model ?? operationWords[row.operation]} second={operationWords[row.operation]} />
+                <TwoLines first={row.model ?? requestWords[row.operation]} second={requestWords[row.operation]} />
               </Table.Td>
               <Table.Td className="cut-cell">
                 <TwoLines first={names.key(row.key)} second={row.project === null ? '' : names.project(row.project)} />
@@ -113,10 +114,10 @@ function Cards({ rows, fresh, names, openId, onOpen }: RowListProps) {
             <OutcomeBadge row={row} />
           </Group>
           <Text size="sm" fw={500} mt={6} className="any-wrap">
-            {row.model ?? operationWords[row.operation]}
+            {row.model ?? requestWords[row.operation]}
           </Text>
           <Text size="xs" c="dimmed" className="any-wrap">
-            {[operationWords[row.operation], names.key(row.key), row.upstream].filter(Boolean).join(' · ')}
+            {[requestWords[row.operation], names.key(row.key), row.upstream].filter(Boolean).join(' · ')}
           </Text>
           <Group gap="md" mt={6}>
             <Text size="sm" component="div">
@@ -147,8 +148,7 @@ function OpenLink({ row }: { readonly row: LedgerRow }) {
   const query = new URLSearchParams(useSearch());
   query.set('id', row.id);
   const { date, time } = toClock(row.startedAt);
-  const what =
-    row.model === null ? operationWords[row.operation] : `${operationWords[row.operation]} with ${row.model}`;
+  const what = row.model === null ? requestWords[row.operation] : `${requestWords[row.operation]} with ${row.model}`;
   return (
     <Link href={`/requests?${query}`} className="request-link" title={formatTime(row.startedAt)}>
       <span>{time}</span>

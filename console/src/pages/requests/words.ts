@@ -21,16 +21,6 @@ export const outcomeLooks: Readonly<Record<Outcome, OutcomeLook>> = {
   lost: { label: 'Lost', state: 'unknown' },
 };
 
-export const outcomes = Object.keys(outcomeLooks) as readonly Outcome[];
-
-export const operationWords: Readonly<Record<LedgerRow['operation'], string>> = {
-  completions: 'Completion',
-  edits: 'Edit',
-  rerank: 'Rerank',
-  moderations: 'Moderation',
-  embeddings: 'Embeddings',
-};
-
 /** A sentence or two. */
 export function describeOutcome({ outcome, status, error, durationMs, upstream }: LedgerRow): string {
   const after = formatDuration(durationMs);

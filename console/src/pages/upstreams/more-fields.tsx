@@ -5,7 +5,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { useState } from 'react';
 import type { FamilyFacts } from '../../../../src/admin/contract.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
-import { emptyHeader, limitNames, timeoutNames, type UpstreamValues } from './upstream-values.ts';
+import { emptyHeader, timeoutNames, type UpstreamValues, upstreamLimitNames } from './upstream-values.ts';
 import { limitWords, timeoutWords } from './words.ts';
 
 interface MoreFieldsProps {
@@ -86,7 +86,7 @@ function Limits({ form }: FormProps) {
         no limit by the minute or the day.
       </Text>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-        {limitNames.map((name) => (
+        {upstreamLimitNames.map((name) => (
           <TextInput
             key={name}
             label={limitWords[name]}

@@ -1,24 +1,17 @@
 /** An upstream as its form has it, and as the configuration's own words have it. What the form does not show stays as it is written. */
 
-import type { FamilyFacts } from '../../../../src/admin/contract.ts';
+import { type FamilyFacts, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
 import { isMapping } from '../../parts/forms/is-mapping.ts';
 
 export type Document = Readonly<Record<string, unknown>>;
 
 export const timeoutNames = ['connect', 'first_byte', 'idle', 'total'] as const;
-export const limitNames = [
-  'concurrency',
-  'queue',
-  'queue_timeout',
-  'requests_per_minute',
-  'requests_per_day',
-  'tokens_per_minute',
-  'tokens_per_day',
-  'items_per_minute',
-  'items_per_day',
-] as const;
+/** What an upstream can have beside the rates that everyone can. */
+const queueNames = ['concurrency', 'queue', 'queue_timeout'] as const;
+export type UpstreamLimitName = LimitName | (typeof queueNames)[number];
+
+export const upstreamLimitNames: readonly UpstreamLimitName[] = [...new Set([...queueNames, ...limitNames])];
 export type TimeoutName = (typeof timeoutNames)[number];
-export type LimitName = (typeof limitNames)[number];
 
 export interface KeyValues {
   /** Stays the same while others come and go. */
@@ -49,7 +42,7 @@ export interface UpstreamValues {
   forward_headers: string[];
   response_headers: string[];
   timeouts: Record<TimeoutName, string>;
-  limits: Record<LimitName, number | string>;
+  limits: Record<UpstreamLimitName, number | string>;
   tls: { server_name: string };
   health_check: { path: string; interval: string; timeout: string };
   legacy_engines: boolean;
@@ -96,7 +89,7 @@ export function toValues(document: Document): UpstreamValues {
     forward_headers: toTextList(forward_headers),
     response_headers: toTextList(response_headers),
     timeouts: pick(timeoutNames, toMapping(timeouts), toText),
-    limits: pick(limitNames, toMapping(limits), toAmount),
+    limits: pick(upstreamLimitNames, toMapping(limits), toAmount),
     tls: { server_name: toText(server_name) },
     health_check: { path: toText(check.path), interval: toText(check.interval), timeout: toText(check.timeout) },
     legacy_engines: legacy_engines === 'native',

@@ -2,8 +2,9 @@
 
 import type { FamilyFacts, Upstream, UpstreamTest } from '../../../../src/admin/contract.ts';
 import type { Status } from '../../parts/marks/status.tsx';
+import { limitLabels } from '../../parts/words/caps.ts';
 import { formatDuration } from '../../parts/words/format.ts';
-import type { LimitName, TimeoutName } from './upstream-values.ts';
+import type { TimeoutName, UpstreamLimitName } from './upstream-values.ts';
 
 export const kindWords: Readonly<Record<FamilyFacts['kind'], { readonly title: string; readonly about: string }>> = {
   service: { title: 'Services', about: 'An API key is all that they need.' },
@@ -28,16 +29,11 @@ export const timeoutWords: Readonly<Record<TimeoutName, readonly [label: string,
   total: ['Altogether', 'For the whole call.', '300s'],
 };
 
-export const limitWords: Readonly<Record<LimitName, string>> = {
+export const limitWords: Readonly<Record<UpstreamLimitName, string>> = {
+  ...limitLabels,
   concurrency: 'Calls at a time',
   queue: 'Calls that may wait',
   queue_timeout: 'How long each may wait',
-  requests_per_minute: 'Requests a minute',
-  requests_per_day: 'Requests a day',
-  tokens_per_minute: 'Tokens a minute',
-  tokens_per_day: 'Tokens a day',
-  items_per_minute: 'Items a minute',
-  items_per_day: 'Items a day',
 };
 
 export const wayWords = {

@@ -1,8 +1,7 @@
 /** Calls of the gateway, ready to be pasted: for curl and for the libraries that people use. Pure text. */
 
+import type { Operation } from '../../../../src/admin/contract.ts';
 import { isAtSocket, toBodyText, toCurlLine } from './curl-line.ts';
-
-export type SnippetOperation = 'embeddings' | 'rerank' | 'completions' | 'moderations' | 'edits';
 
 export interface SnippetFacts {
   /** What clients put before `/v1/...`. */
@@ -10,7 +9,7 @@ export interface SnippetFacts {
   /** The secret itself where it is shown; else how the shell calls it. */
   readonly secret: string | undefined;
   readonly model: string;
-  readonly operation: SnippetOperation;
+  readonly operation: Operation;
 }
 
 export interface CallSnippet {
@@ -25,7 +24,7 @@ export interface CallSnippet {
 
 type Body = Readonly<Record<string, unknown>>;
 
-const bodies: Readonly<Record<SnippetOperation, Body>> = {
+const bodies: Readonly<Record<Operation, Body>> = {
   embeddings: { input: ['Hello, world'] },
   rerank: {
     query: 'Which fruit is yellow?',
@@ -81,7 +80,7 @@ function toOpenAiPython({ baseUrl, secret, model, operation }: SnippetFacts): Ca
   ];
   const code = [...pythonHead(secret), 'from openai import OpenAI', '', ...client, ''];
   const title = 'OpenAI SDK, Python';
-  const calls: Partial<Record<SnippetOperation, readonly [string, string]>> = {
+  const calls: Partial<Record<Operation, readonly [string, string]>> = {
     embeddings: ['client.embeddings.create(', 'len(answer.data[0].embedding)'],
     completions: ['client.completions.create(', 'answer.choices[0].text'],
     moderations: ['client.moderations.create(', 'answer.results[0]'],
@@ -119,7 +118,7 @@ function toOpenAiNode({ baseUrl, secret, model, operation }: SnippetFacts): Call
     '',
   ];
   const title = 'OpenAI SDK, Node';
-  const shown: Partial<Record<SnippetOperation, string>> = {
+  const shown: Partial<Record<Operation, string>> = {
     embeddings: 'answer.data[0].embedding.length',
     completions: 'answer.choices[0].text',
     moderations: 'answer.results[0]',

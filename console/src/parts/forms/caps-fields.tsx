@@ -1,4 +1,4 @@
-/** The fields for limits and budgets, the same for a key and for a project. */
+/** The fields for limits and budgets, the same for a key, a project and a model. */
 
 import {
   ActionIcon,
@@ -13,34 +13,33 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
-import type { UseFormReturnType } from '@mantine/form';
-import { limitNames } from '../../../../src/admin/contract.ts';
-import { Icon } from '../../parts/marks/icon.tsx';
-import { limitLabels } from '../../parts/words/limits.ts';
-import { type CapsValues, standardAlerts } from './key-values.ts';
-import type { Period } from './words.ts';
+import type { FormArrayElement, UseFormReturnType } from '@mantine/form';
+import { type BudgetPeriod, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
+import { Icon } from '../marks/icon.tsx';
+import { limitLabels, periodChoices } from '../words/caps.ts';
 
-const periods: readonly { readonly value: Period; readonly label: string }[] = [
-  { value: 'month', label: 'Every month' },
-  { value: 'week', label: 'Every week' },
-  { value: 'day', label: 'Every day' },
-  { value: 'total', label: 'In total' },
-];
+interface CapsValues {
+  readonly limits: Readonly<Record<LimitName, number | string>>;
+  readonly budgets: readonly { readonly every: string; readonly amount: string }[];
+}
 
 interface CapsFieldsProps<Values extends CapsValues> {
   readonly form: UseFormReturnType<Values>;
+  /** Whether the form holds the thresholds at which operators are told. */
+  readonly hasAlerts?: boolean;
+  newBudget(every: BudgetPeriod): FormArrayElement<Values, 'budgets'>;
 }
 
-export function CapsFields<Values extends CapsValues>({ form }: CapsFieldsProps<Values>) {
+export function CapsFields<Values extends CapsValues>(props: CapsFieldsProps<Values>) {
   return (
     <>
-      <LimitFields form={form} />
-      <BudgetFields form={form} />
+      <LimitFields form={props.form} />
+      <BudgetFields {...props} />
     </>
   );
 }
 
-function LimitFields<Values extends CapsValues>({ form }: CapsFieldsProps<Values>) {
+function LimitFields<Values extends CapsValues>({ form }: Pick<CapsFieldsProps<Values>, 'form'>) {
   return (
     <Fieldset legend="Limits">
       <Text size="sm" c="dimmed" mb="sm">
@@ -65,13 +64,9 @@ function LimitFields<Values extends CapsValues>({ form }: CapsFieldsProps<Values
   );
 }
 
-function BudgetFields<Values extends CapsValues>({ form }: CapsFieldsProps<Values>) {
+function BudgetFields<Values extends CapsValues>({ form, hasAlerts = false, newBudget }: CapsFieldsProps<Values>) {
   const { budgets } = form.getValues();
-  const free = periods.find(({ value }) => !budgets.some(({ every }) => every === value));
-  const put = (next: CapsValues['budgets']): void => form.setFieldValue('budgets', next as never);
-  const add = (): void => {
-    if (free !== undefined) put([...budgets, { every: free.value, amount: '', alerts: standardAlerts }]);
-  };
+  const free = periodChoices.find(({ value }) => !budgets.some(({ every }) => every === value));
   const fault = form.errors.budgets;
   return (
     <Fieldset legend="Budgets">
@@ -86,7 +81,7 @@ function BudgetFields<Values extends CapsValues>({ form }: CapsFieldsProps<Value
             <SimpleGrid cols={2} spacing="xs" flex={1}>
               <Select
                 label="Period"
-                data={periods}
+                data={periodChoices}
                 allowDeselect={false}
                 {...form.getInputProps(`budgets.${index}.every`)}
               />
@@ -97,13 +92,15 @@ function BudgetFields<Values extends CapsValues>({ form }: CapsFieldsProps<Value
                 placeholder="50"
                 {...form.getInputProps(`budgets.${index}.amount`)}
               />
-              <TagsInput
-                label="Tell us at"
-                className="whole-row"
-                data={['50%', '80%', '90%', '100%']}
-                acceptValueOnBlur
-                {...form.getInputProps(`budgets.${index}.alerts`)}
-              />
+              {hasAlerts && (
+                <TagsInput
+                  label="Tell us at"
+                  className="whole-row"
+                  data={['50%', '80%', '90%', '100%']}
+                  acceptValueOnBlur
+                  {...form.getInputProps(`budgets.${index}.alerts`)}
+                />
+              )}
             </SimpleGrid>
             <ActionIcon
               variant="subtle"
@@ -111,7 +108,7 @@ function BudgetFields<Values extends CapsValues>({ form }: CapsFieldsProps<Value
               mt={28}
               size="lg"
               aria-label={`Remove the budget ${index + 1}`}
-              onClick={() => put(budgets.filter((_, other) => other !== index))}
+              onClick={() => form.removeListItem('budgets', index)}
             >
               <Icon name="trash" size={16} />
             </ActionIcon>
@@ -124,7 +121,12 @@ function BudgetFields<Values extends CapsValues>({ form }: CapsFieldsProps<Value
         )}
         {free !== undefined && (
           <Group>
-            <Button variant="default" size="xs" leftSection={<Icon name="plus" size={14} />} onClick={add}>
+            <Button
+              variant="default"
+              size="xs"
+              leftSection={<Icon name="plus" size={14} />}
+              onClick={() => form.insertListItem('budgets', newBudget(free.value))}
+            >
               Add a budget
             </Button>
           </Group>
