@@ -144,6 +144,21 @@ module.exports = {
       },
     },
     {
+      name: 'parts-know-no-page',
+      comment:
+        'What pages share does not lean on one of them; the shell is told of the pages by whoever puts it around them.',
+      severity: 'error',
+      from: { path: '^console/src/parts/' },
+      to: { path: '^console/src/(pages/|[^/]+$)' },
+    },
+    {
+      name: 'pages-stand-alone',
+      comment: 'A page is loaded when it is looked at: what two of them need is a part.',
+      severity: 'error',
+      from: { path: '^console/src/pages/([^/]+)/' },
+      to: { path: '^console/src/(pages/|[^/]+$)', pathNot: '^console/src/pages/$1/' },
+    },
+    {
       name: 'the-server-needs-no-console',
       comment: 'The console is built apart, with another toolchain; the server hands out what was built.',
       severity: 'error',

@@ -31,7 +31,7 @@ function Inside() {
   }
   if (session.member === null) return <SignIn session={session} />;
   return (
-    <Shell member={session.member} version={session.version}>
+    <Shell member={session.member} version={session.version} pages={pages}>
       <Switch>
         {pages.map(({ path, component }) => (
           // What is behind the page's own path is the page's own affair.

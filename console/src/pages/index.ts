@@ -1,16 +1,7 @@
 /** Every page: where it is, what it is called, and its code, which is loaded when it is first looked at. */
 
-import { type ComponentType, lazy } from 'react';
-import type { IconName } from '../parts/marks/icon.tsx';
-
-export interface PageEntry {
-  readonly path: string;
-  readonly title: string;
-  readonly icon: IconName;
-  readonly component: ComponentType;
-  /** For the command palette. */
-  readonly keywords: readonly string[];
-}
+import { lazy } from 'react';
+import type { PageEntry } from '../parts/shell/page-entry.ts';
 
 export const pages: readonly PageEntry[] = [
   {

@@ -2,7 +2,7 @@
 
 import type { GatewayRoute } from '../../../../src/admin/contract.ts';
 import { ApiError, send } from '../../parts/api/client.ts';
-import { createSseReader } from './sse.ts';
+import { createSseReader } from '../../parts/api/sse.ts';
 
 export interface Call {
   readonly route: GatewayRoute;

@@ -2,11 +2,11 @@
 
 import { Group, Paper, Progress, Stack, Text } from '@mantine/core';
 import type { Upstream } from '../../../../src/admin/contract.ts';
+import { Sparkline } from '../../parts/charts/sparkline.tsx';
 import { ManagedBy } from '../../parts/marks/managed-by.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { Success } from '../../parts/marks/success.tsx';
 import { Count, Duration } from '../../parts/words/numbers.tsx';
-import { Sparkline } from '../overview/sparkline.tsx';
 import { stateWords } from './words.ts';
 
 interface UpstreamCardProps {

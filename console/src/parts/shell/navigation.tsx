@@ -2,10 +2,15 @@
 
 import { NavLink } from '@mantine/core';
 import { Link, useLocation } from 'wouter';
-import { pages } from '../../pages/index.ts';
 import { Icon } from '../marks/icon.tsx';
+import type { PageEntry } from './page-entry.ts';
 
-export function Navigation({ onChoose }: { onChoose?(): void }) {
+interface NavigationProps {
+  readonly pages: readonly PageEntry[];
+  onChoose?(): void;
+}
+
+export function Navigation({ pages, onChoose }: NavigationProps) {
   const [location] = useLocation();
   return (
     <nav aria-label="Pages">

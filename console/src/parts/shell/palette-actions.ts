@@ -4,9 +4,9 @@ import type { MantineColorScheme } from '@mantine/core';
 import type { SpotlightActionData, SpotlightActionGroupData } from '@mantine/spotlight';
 import { createElement } from 'react';
 import type { Role } from '../../../../src/admin/contract.ts';
-import { pages } from '../../pages/index.ts';
 import { Icon, type IconName } from '../marks/icon.tsx';
 import { schemes } from './colour-scheme.tsx';
+import type { PageEntry } from './page-entry.ts';
 
 /** What has a name, and a page where it is looked at. */
 export interface Named {
@@ -46,6 +46,7 @@ const creations: readonly Creation[] = [
 const icon = (name: IconName) => createElement(Icon, { name });
 
 export function toPaletteActions(
+  pages: readonly PageEntry[],
   named: readonly Named[],
   { go, may, setScheme, signOut }: PaletteDeeds,
 ): SpotlightActionGroupData[] {
@@ -75,10 +76,7 @@ export function toPaletteActions(
   ];
 }
 
-function toPage(
-  { path, title, icon: name, keywords }: (typeof pages)[number],
-  go: PaletteDeeds['go'],
-): SpotlightActionData {
+function toPage({ path, title, icon: name, keywords }: PageEntry, go: PaletteDeeds['go']): SpotlightActionData {
   return {
     id: `page ${path}`,
     label: title,

@@ -9,6 +9,7 @@ import { ask } from '../api/client.ts';
 import { Icon } from '../marks/icon.tsx';
 import { useMay } from '../session/role.tsx';
 import { signOut } from '../session/sign-out.ts';
+import type { PageEntry } from './page-entry.ts';
 import { type Named, toPaletteActions } from './palette-actions.ts';
 
 const shownAtOnce = 12;
@@ -32,7 +33,7 @@ const toNamed = (kind: Named['kind'], id: string, name?: unknown): Named => ({
   name: typeof name === 'string' ? name : undefined,
 });
 
-export function Palette() {
+export function Palette({ pages }: { readonly pages: readonly PageEntry[] }) {
   const [isOpen, setOpen] = useState(false);
   const [, go] = useLocation();
   const { setColorScheme } = useMantineColorScheme();
@@ -45,7 +46,7 @@ export function Palette() {
   });
   return (
     <Spotlight
-      actions={toPaletteActions(named, {
+      actions={toPaletteActions(pages, named, {
         go,
         may: (role) => roles[role],
         setScheme: setColorScheme,

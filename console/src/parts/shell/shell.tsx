@@ -17,16 +17,18 @@ import { GuardedRouter } from './guarded-router.tsx';
 import { Mark } from './mark.tsx';
 import { Navigation } from './navigation.tsx';
 import { PageBoundary } from './page-boundary.tsx';
+import type { PageEntry } from './page-entry.ts';
 import { Palette } from './palette.tsx';
 import { UserMenu } from './user-menu.tsx';
 
 interface ShellProps {
   readonly member: Member;
   readonly version: string;
+  readonly pages: readonly PageEntry[];
   readonly children: ReactNode;
 }
 
-export function Shell({ member, version, children }: ShellProps) {
+export function Shell({ member, version, pages, children }: ShellProps) {
   const [opened, { open, close }] = useDisclosure();
   const [location] = useLocation();
   const main = useFocusOnArrival(location);
@@ -60,10 +62,10 @@ export function Shell({ member, version, children }: ShellProps) {
             </Group>
           </AppShell.Header>
           <AppShell.Navbar p="xs" visibleFrom="sm" component="div">
-            <Navigation />
+            <Navigation pages={pages} />
           </AppShell.Navbar>
           <Drawer opened={opened} onClose={close} title="Pages" size={270} hiddenFrom="sm">
-            <Navigation onChoose={close} />
+            <Navigation pages={pages} onChoose={close} />
           </Drawer>
           <AppShell.Main ref={main} id="main" tabIndex={-1} className="main">
             <ConnectionBanner />
@@ -72,7 +74,7 @@ export function Shell({ member, version, children }: ShellProps) {
             </PageBoundary>
           </AppShell.Main>
         </AppShell>
-        <Palette />
+        <Palette pages={pages} />
         <Proof />
         <ExpiredSession />
       </GuardedRouter>
