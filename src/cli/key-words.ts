@@ -1,7 +1,7 @@
 /** A key as people and scripts see it. */
 
 import { describeKeyTerms } from '../config/elements/key/terms.ts';
-import type { KeyRecord } from '../core/key.ts';
+import type { KeyRecord, KeyTermsDocument } from '../core/key.ts';
 import type { StoredKey } from '../core/store/keys.ts';
 import { toPrintable } from './printable.ts';
 
@@ -11,7 +11,7 @@ export function describeKey(key: StoredKey, nowMs: number) {
     id: key.id,
     name: key.name,
     hint: key.hint,
-    ...describeKeyTerms(key),
+    ...toExplicitTerms(key),
     created_at: toInstantText(key.createdAtMs),
     expires_at: toInstantOrNull(key.expiresAtMs),
     revoked_at: toInstantOrNull(key.revokedAtMs),
@@ -25,10 +25,18 @@ export function describeFileKey(key: KeyRecord, nowMs: number) {
   return {
     id: key.id,
     managed_by: key.managedBy,
-    ...describeKeyTerms(key),
+    ...toExplicitTerms(key),
     expires_at: toInstantOrNull(key.expiresAtMs),
     state: stateOf(key, nowMs),
   };
+}
+
+type Explicit<T> = { readonly [K in keyof T]-?: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K] };
+
+/** For scripts every term is there; null where nothing is said. */
+export function toExplicitTerms(key: KeyRecord): Explicit<KeyTermsDocument> {
+  const terms = Object.entries(describeKeyTerms(key)).map(([term, said]) => [term, said ?? null]);
+  return Object.fromEntries(terms) as Explicit<KeyTermsDocument>;
 }
 
 type Described = ReturnType<typeof describeKey> | ReturnType<typeof describeFileKey>;

@@ -1,7 +1,6 @@
 /** What a configuration comes to, as `postern check` shows it: everything but the secrets. */
 
 import { describeCaps } from '../config/elements/caps.ts';
-import { describeKeyTerms } from '../config/elements/key/terms.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { Price } from '../core/accounting/price.ts';
 import { operations } from '../core/operation.ts';
@@ -10,6 +9,7 @@ import { toDollars } from '../lib/money.ts';
 import { fromBytes, fromMilliseconds } from '../lib/quantities.ts';
 import { ageText } from '../prices/age.ts';
 import { listOf } from '../prices/listed.ts';
+import { toExplicitTerms } from './key-words.ts';
 
 export type Plan = ReturnType<typeof toPlan>;
 
@@ -95,7 +95,7 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
     keys: [...snapshot.keys.values()].map((key) => ({
       id: key.id,
       expires: key.expiresAtMs === undefined ? null : new Date(key.expiresAtMs).toISOString(),
-      ...describeKeyTerms(key),
+      ...toExplicitTerms(key),
     })),
     default_model: snapshot.defaultModels,
     warnings,

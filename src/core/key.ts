@@ -1,8 +1,9 @@
 /** A virtual key: who calls, and what the caller may do. The secret itself is nowhere; only its digest is. */
 
-import type { BudgetPeriod, Caps } from './caps.ts';
-import type { Operation } from './operation.ts';
-import type { RerankShape } from './translation.ts';
+import * as z from 'zod';
+import { budgetPeriods, type Caps } from './caps.ts';
+import { type Operation, operations } from './operation.ts';
+import { type RerankShape, rerankShapes } from './translation.ts';
 
 /** What may be said of a key. */
 export interface KeyTerms {
@@ -31,21 +32,37 @@ export interface KeyRecord extends KeyTerms {
 }
 
 /** Limits and budgets in the words of the file. */
-export interface CapsDocument {
-  readonly limits: Record<string, number>;
-  readonly budgets: { every: BudgetPeriod; amount: string; alerts: string[] }[];
-}
+const capsDocument = z.object({
+  limits: z.record(z.string(), z.number()).meta({
+    description: 'At most so many within a minute, a day, and at a time: `requests_per_minute`, `concurrency`, …',
+  }),
+  budgets: z.array(
+    z.object({
+      every: z.enum(budgetPeriods),
+      amount: z.string().meta({ description: 'US dollars, exactly.' }),
+      alerts: z.array(z.string()),
+    }),
+  ),
+});
 
-/** In the words of the file, save when it ends; null where nothing is said. */
-export interface KeyTermsDocument extends CapsDocument {
-  readonly project: string | null;
-  readonly models: readonly string[];
-  readonly operations: readonly Operation[] | null;
-  readonly addresses: readonly string[] | null;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly capture: string | null;
-  readonly shape: RerankShape | null;
-}
+export type CapsDocument = z.output<typeof capsDocument>;
+
+/** The terms in the words of the file, as scripts read them, save when the key ends; what is not said is not there. */
+export const keyTermsDocument = z.object({
+  project: z.string().optional(),
+  models: z.array(z.string()).meta({ description: 'Public IDs, each with one `*` at most.' }),
+  operations: z.array(z.enum(operations)).optional().meta({ description: 'All of them where it is not there.' }),
+  addresses: z.array(z.string()).optional().meta({ description: 'From anywhere where it is not there.' }),
+  ...capsDocument.shape,
+  metadata: z.record(z.string(), z.string()),
+  capture: z
+    .string()
+    .optional()
+    .meta({ description: 'For how long the ledger keeps what is asked and answered, such as `7d`.' }),
+  shape: z.enum(rerankShapes).optional().meta({ description: 'The service that its clients were written for.' }),
+});
+
+export type KeyTermsDocument = z.output<typeof keyTermsDocument>;
 
 /** What several keys have in common. */
 export interface Project {

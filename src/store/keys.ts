@@ -3,6 +3,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { KeyChange, KeyStore, NewKey, StoredKey } from '../core/store/keys.ts';
 import type { Clock } from '../lib/clock.ts';
+import { keyTermTypes } from './key-columns.ts';
 import { createKeyId, type KeyRow, toAudited, toColumns, toKeyRecord, toRow, toStoredKey } from './key-rows.ts';
 import type { Recorder, Trace } from './recording.ts';
 import type { Schema } from './schema.ts';
@@ -22,22 +23,19 @@ const firstKeyId = 'key_first';
 /** Where nobody says who: nobody else gets here without. */
 const someone = 'command line';
 
-const textColumns = [
-  'id',
-  'name',
-  'digest',
-  'hint',
-  'models',
-  'operations',
-  'addresses',
-  'project',
-  'caps',
-  'metadata',
-  'old_digest',
-  'shape',
-] as const;
-const numberColumns = ['created_at', 'expires_at', 'revoked_at', 'capture_ms', 'old_digest_until', 'version'] as const;
-const columns = [...textColumns, ...numberColumns];
+const columnTypes = {
+  id: 'text',
+  name: 'text',
+  digest: 'text',
+  hint: 'text',
+  old_digest: 'text',
+  created_at: 'bigint',
+  revoked_at: 'bigint',
+  old_digest_until: 'bigint',
+  version: 'bigint',
+  ...keyTermTypes,
+} as const satisfies Record<keyof KeyRow, 'text' | 'bigint'>;
+const columns = Object.keys(columnTypes) as (keyof KeyRow)[];
 
 export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): KeyStore {
   return {
@@ -92,10 +90,9 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
           .columns(columns)
           .expression(
             transaction
-              .selectNoFrom(({ cast, val }) => [
-                ...textColumns.map((column) => cast<string | null>(val(row[column]), 'text').as(column)),
-                ...numberColumns.map((column) => cast<number | null>(val(row[column]), 'bigint').as(column)),
-              ])
+              .selectNoFrom(({ cast, val }) =>
+                columns.map((column) => cast<string | number | null>(val(row[column]), columnTypes[column]).as(column)),
+              )
               .where(({ not, exists, selectFrom }) => not(exists(selectFrom('keys').select('id')))),
           )
           .onConflict((conflict) => conflict.doNothing())

@@ -30,7 +30,9 @@ export async function readMissing(db: Kysely<Schema>, place: string): Promise<st
       `${place} was made by a newer version of Postern (it has "${unknown}"); run that version, or point "store" elsewhere.`,
     );
   }
-  return Object.keys(migrations).filter((name) => !applied.includes(name));
+  return Object.keys(migrations)
+    .filter((name) => !applied.includes(name))
+    .toSorted();
 }
 
 /** The names of the migrations that ran, whether this version knows them or not. */

@@ -1,5 +1,7 @@
 /** The tables as the code sees them; `migrations/` is how they came to be. */
 
+import type { KeyTermColumns } from './key-columns.ts';
+
 export interface Schema {
   readonly keys: KeyTable;
   readonly node_reports: NodeReportTable;
@@ -30,30 +32,15 @@ export interface Schema {
   readonly access_turn: AccessTurnTable;
 }
 
-export interface KeyTable {
+export interface KeyTable extends KeyTermColumns {
   readonly id: string;
   readonly name: string;
   /** SHA-256 of the secret in lower-case hex; unique. */
   readonly digest: string;
   readonly hint: string;
-  /** A JSON list of text. */
-  readonly models: string;
-  /** A JSON list of text; null for all of them. */
-  readonly operations: string | null;
-  /** A JSON list of text; null for all of them. */
-  readonly addresses: string | null;
-  /** Milliseconds since the epoch, as are the other two. */
+  /** Milliseconds since the epoch, as is the other. */
   readonly created_at: number;
-  readonly expires_at: number | null;
   readonly revoked_at: number | null;
-  readonly project: string | null;
-  /** JSON, as `Caps`; null for none. */
-  readonly caps: string | null;
-  /** A JSON object of text; null for none. */
-  readonly metadata: string | null;
-  readonly capture_ms: number | null;
-  /** Which service its clients were written for. */
-  readonly shape: string | null;
   /** The digest of the secret before the last rotation. */
   readonly old_digest: string | null;
   readonly old_digest_until: number | null;

@@ -75,17 +75,9 @@ export async function toKey(key: AnyKey, context: AdminContext): Promise<z.input
 
 /** As it could stand in the file: what is not said is not there. */
 function toDocument(key: AnyKey, { keyTerms }: AdminContext): z.input<typeof keyShape>['document'] {
-  const { project, models, operations, addresses, metadata, capture, shape, ...caps } = keyTerms.describe(key);
   return {
     ...(isStored(key) && key.name !== '' && { name: key.name }),
-    ...(project !== null && { project }),
-    models: [...models],
-    ...(operations !== null && { operations: [...operations] }),
-    ...(addresses !== null && { addresses: [...addresses] }),
     ...(key.expiresAtMs !== undefined && { expires: toInstant(key.expiresAtMs) }),
-    ...caps,
-    metadata: { ...metadata },
-    ...(capture !== null && { capture }),
-    ...(shape !== null && { shape }),
+    ...keyTerms.describe(key),
   };
 }

@@ -1,9 +1,6 @@
 /** Keys of clients, and the port behind which the store keeps them. */
 
-import type { Caps } from '../caps.ts';
-import type { KeyRecord } from '../key.ts';
-import type { Operation } from '../operation.ts';
-import type { RerankShape } from '../translation.ts';
+import type { KeyRecord, KeyTerms } from '../key.ts';
 
 /** A key as people see it in lists: everything but the secret. */
 export interface StoredKey extends KeyRecord {
@@ -17,35 +14,18 @@ export interface StoredKey extends KeyRecord {
   readonly version: number;
 }
 
-export interface NewKey {
+export interface NewKey extends Partial<KeyTerms> {
   readonly name: string;
   /** SHA-256 of the secret in lower-case hex. */
   readonly digest: string;
   readonly hint: string;
   readonly models: readonly string[];
-  readonly operations?: readonly Operation[] | undefined;
-  readonly addresses?: readonly string[] | undefined;
-  readonly project?: string | undefined;
-  readonly caps?: Caps | undefined;
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
-  readonly captureMs?: number | undefined;
-  readonly shape?: RerankShape | undefined;
-  readonly expiresAtMs?: number | undefined;
 }
 
+type Changed<T> = undefined extends T ? Exclude<T, undefined> | null : T;
+
 /** What of a key can be changed; what is left out stays. `null` takes a limit away. */
-export interface KeyChange {
-  readonly name?: string;
-  readonly models?: readonly string[];
-  readonly operations?: readonly Operation[] | null;
-  readonly addresses?: readonly string[] | null;
-  readonly project?: string | null;
-  readonly caps?: Caps;
-  readonly metadata?: Readonly<Record<string, string>>;
-  readonly captureMs?: number | null;
-  readonly shape?: RerankShape | null;
-  readonly expiresAtMs?: number | null;
-}
+export type KeyChange = { readonly name?: string } & { readonly [Term in keyof KeyTerms]?: Changed<KeyTerms[Term]> };
 
 /** Every write also stands in the audit log, in the same transaction. */
 export interface KeyStore {

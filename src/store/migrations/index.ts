@@ -1,6 +1,7 @@
 /** Every migration by its name, which sorts in the order in which they run. One that was released is never edited. */
 
 import type { Migration } from 'kysely/migration';
+import { addedKeyColumns } from '../key-columns.ts';
 import { keys } from './0001-keys.ts';
 import { nodeReports } from './0002-node-reports.ts';
 import { keyCaps } from './0003-key-caps.ts';
@@ -12,7 +13,6 @@ import { keyVersions } from './0008-key-versions.ts';
 import { keyDays } from './0009-key-days.ts';
 import { proofs } from './0010-proofs.ts';
 import { budgetNodes } from './0011-budget-nodes.ts';
-import { keyShapes } from './0012-key-shapes.ts';
 import { ledgerSlices } from './0013-ledger-slices.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -27,6 +27,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0009-key-days': keyDays,
   '0010-proofs': proofs,
   '0011-budget-nodes': budgetNodes,
-  '0012-key-shapes': keyShapes,
+  ...addedKeyColumns,
   '0013-ledger-slices': ledgerSlices,
 };

@@ -17,11 +17,11 @@ import {
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { CapsFields } from '../../parts/forms/caps-fields.tsx';
-import { ShapeField } from '../../parts/forms/shape-field.tsx';
+import { PlainField } from '../../parts/forms/plain-field.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { operationChoices } from '../../parts/words/operations.ts';
 import { useModels, useProjects } from './data.ts';
-import { type KeyValues, newBudget } from './key-values.ts';
+import { type KeyValues, newBudget, plainFields } from './key-values.ts';
 import { Notice } from './notice.tsx';
 
 const expiryChoices = [
@@ -50,10 +50,9 @@ export function KeyFields({ form }: { readonly form: KeyForm }) {
         <ExpiryFields form={form} />
         <ProjectField form={form} />
       </SimpleGrid>
-      <ShapeField
-        description="Whose rerank answers and errors they read, where a request does not say."
-        {...form.getInputProps('shape')}
-      />
+      {Object.entries(plainFields).map(([term, words]) => (
+        <PlainField key={term} words={words} input={form.getInputProps(term)} />
+      ))}
       <CapsFields form={form} hasAlerts newBudget={newBudget} />
       <NoteFields form={form} />
       <CaptureFields form={form} />

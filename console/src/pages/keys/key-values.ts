@@ -1,6 +1,8 @@
 /** A key as its form holds it, and as the API reads it: in the words of the configuration file. */
 
 import { type BudgetPeriod, type KeyDocument, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
+import type { FieldWords } from '../../parts/forms/field-words.ts';
+import { shapeField } from '../../parts/words/shapes.ts';
 
 interface BudgetValues {
   readonly every: BudgetPeriod;
@@ -13,7 +15,31 @@ export interface CapsValues {
   readonly budgets: readonly BudgetValues[];
 }
 
-export interface KeyValues extends CapsValues {
+/** Terms with more to them than a field: what the form makes of them stands below. */
+type FullTerm =
+  | 'name'
+  | 'models'
+  | 'operations'
+  | 'addresses'
+  | 'expires'
+  | 'project'
+  | 'limits'
+  | 'budgets'
+  | 'metadata'
+  | 'capture';
+type PlainTerm = Exclude<keyof KeyDocument, FullTerm>;
+
+/** All others: the form holds what the document says, and nothing or an empty text where it says nothing. */
+export const plainFields: Readonly<Record<PlainTerm, FieldWords>> = {
+  shape: {
+    ...shapeField,
+    description: 'Whose rerank answers and errors they read, where a request does not say.',
+  },
+};
+
+type PlainValues = { readonly [Term in PlainTerm]?: KeyDocument[Term] | '' | null };
+
+export interface KeyValues extends CapsValues, PlainValues {
   readonly name: string;
   readonly scope: 'all' | 'some';
   readonly models: readonly string[];
@@ -25,7 +51,6 @@ export interface KeyValues extends CapsValues {
   readonly notes: readonly { readonly name: string; readonly text: string }[];
   readonly captures: boolean;
   readonly capture: string;
-  readonly shape: string | null;
 }
 
 const noLimits = toLimitValues({});
@@ -49,25 +74,28 @@ export const newKeyValues: KeyValues = {
   notes: [],
   captures: false,
   capture: standardCapture,
-  shape: null,
+  ...Object.fromEntries(Object.keys(plainFields).map((term) => [term, null])),
 };
 
 export function toValues(document: KeyDocument): KeyValues {
-  const isAll = document.models.length === 1 && document.models[0] === '*';
+  const { name, models, operations, addresses, expires, project, limits, budgets, metadata, capture, ...plain } =
+    document;
+  const isAll = models.length === 1 && models[0] === '*';
   return {
-    name: document.name ?? '',
+    ...newKeyValues,
+    name: name ?? '',
     scope: isAll ? 'all' : 'some',
-    models: isAll ? [] : document.models,
-    operations: document.operations ?? [],
-    addresses: document.addresses ?? [],
-    expiry: document.expires === undefined ? 'never' : 'date',
-    expiresOn: document.expires?.slice(0, 10) ?? '',
-    project: document.project ?? null,
-    ...toCapsValues(document),
-    notes: Object.entries(document.metadata).map(([name, text]) => ({ name, text })),
-    captures: document.capture !== undefined,
-    capture: document.capture ?? standardCapture,
-    shape: document.shape ?? null,
+    models: isAll ? [] : models,
+    operations: operations ?? [],
+    addresses: addresses ?? [],
+    expiry: expires === undefined ? 'never' : 'date',
+    expiresOn: expires?.slice(0, 10) ?? '',
+    project: project ?? null,
+    ...toCapsValues({ limits, budgets }),
+    notes: Object.entries(metadata).map(([name, text]) => ({ name, text })),
+    captures: capture !== undefined,
+    capture: capture ?? standardCapture,
+    ...plain,
   };
 }
 
@@ -91,18 +119,19 @@ export function toCapsDocument({ limits, budgets }: CapsValues): Record<string, 
 
 /** What is empty is not in it. */
 export function toDocument(values: KeyValues): Record<string, unknown> {
-  const { expiry, expiresOn, operations, addresses, project, notes } = values;
+  const { name, scope, models, operations, addresses, expiry, expiresOn, ...more } = values;
+  const { project, limits, budgets, notes, captures, capture, ...plain } = more;
   return {
-    name: values.name,
-    models: values.scope === 'all' ? ['*'] : values.models,
+    name,
+    models: scope === 'all' ? ['*'] : models,
     ...(operations.length > 0 && { operations }),
     ...(addresses.length > 0 && { addresses }),
     ...(expiry !== 'never' && { expires: expiry === 'date' ? expiresOn : expiry }),
     ...(project !== null && { project }),
-    ...toCapsDocument(values),
-    ...(notes.length > 0 && { metadata: Object.fromEntries(notes.map(({ name, text }) => [name.trim(), text])) }),
-    ...(values.captures && { capture: values.capture.trim() }),
-    ...(values.shape !== null && { shape: values.shape }),
+    ...toCapsDocument({ limits, budgets }),
+    ...(notes.length > 0 && { metadata: Object.fromEntries(notes.map((note) => [note.name.trim(), note.text])) }),
+    ...(captures && { capture: capture.trim() }),
+    ...Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== null && value !== '')),
   };
 }
 

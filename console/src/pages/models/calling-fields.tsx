@@ -2,7 +2,8 @@
 
 import { Checkbox, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { ShapeField } from '../../parts/forms/shape-field.tsx';
+import { PlainField } from '../../parts/forms/plain-field.tsx';
+import { shapeField } from '../../parts/words/shapes.ts';
 import type { ModelValues } from './model-document.ts';
 
 const balances = [
@@ -62,9 +63,12 @@ export function CallingFields({ form }: { readonly form: UseFormReturnType<Model
         clearable
         {...form.getInputProps('scores')}
       />
-      <ShapeField
-        description="Whose rerank answers and errors they read, where neither the request nor the key says."
-        {...form.getInputProps('shape')}
+      <PlainField
+        words={{
+          ...shapeField,
+          description: 'Whose rerank answers and errors they read, where neither the request nor the key says.',
+        }}
+        input={form.getInputProps('shape')}
       />
       <Checkbox
         label="Takes messages in place of input on the embeddings route, as vLLM does"

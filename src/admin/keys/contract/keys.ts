@@ -2,8 +2,7 @@
 
 import * as z from 'zod';
 import { budgetPeriods } from '../../../core/caps.ts';
-import { operations } from '../../../core/operation.ts';
-import { rerankShapes } from '../../../core/translation.ts';
+import { keyTermsDocument } from '../../../core/key.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, idParam, instant, pageOf, pageQuery } from '../../shapes/common.ts';
 import { place } from '../../shapes/resources.ts';
@@ -11,36 +10,16 @@ import { keyManagers, keyStates } from '../facts.ts';
 
 const managedBy = z.enum(keyManagers);
 
-const budgetDocument = z.object({ every: z.enum(budgetPeriods), amount: dollars, alerts: z.array(z.string()) });
-
-const capsDocument = {
-  limits: z.record(z.string(), z.number()).meta({
-    description: 'At most so many within a minute, a day, and at a time: `requests_per_minute`, `concurrency`, …',
-  }),
-  budgets: z.array(budgetDocument),
-};
-
 /** What is said of a key; what is not said is left out. */
 export const keyDocument = z.object({
   name: z.string().optional(),
-  project: z.string().optional(),
-  models: z.array(z.string()).meta({ description: 'Public IDs, each with one `*` at most.' }),
-  operations: z.array(z.enum(operations)).optional().meta({ description: 'All of them where it is not there.' }),
-  addresses: z.array(z.string()).optional().meta({ description: 'From anywhere where it is not there.' }),
   expires: instant.optional(),
-  ...capsDocument,
-  metadata: z.record(z.string(), z.string()),
-  capture: z
-    .string()
-    .optional()
-    .meta({ description: 'For how long the ledger keeps what is asked and answered, such as `7d`.' }),
-  shape: z.enum(rerankShapes).optional().meta({ description: 'The service that its clients were written for.' }),
+  ...keyTermsDocument.shape,
 });
 
 /** Judged by the schema of the configuration file, whose words the faults have. */
 const writtenKey = z.record(z.string(), z.unknown()).meta({
-  description:
-    'The fields of `document`, in the words of the configuration file: name, project, models, operations, addresses, expires (a date, a time, or from now such as `30d`), limits, budgets, metadata, capture, shape.',
+  description: `The fields of \`document\`, in the words of the configuration file: ${Object.keys(keyDocument.shape).join(', ')}; \`expires\` may be a date, a time, or from now such as \`30d\`.`,
   examples: [
     {
       name: 'Search, production',

@@ -126,17 +126,17 @@ export function toChange(terms: KeyTerms, has: (term: KeyTermName) => boolean): 
   };
 }
 
-/** In the file's words; null where nothing is said. */
+/** In the file's words. */
 export function describeKeyTerms(terms: Omit<KeyTerms, 'expiresAtMs'>): KeyTermsDocument {
   return {
-    project: terms.project ?? null,
-    models: terms.models,
-    operations: terms.operations ?? null,
-    addresses: terms.addresses ?? null,
+    project: terms.project,
+    models: [...terms.models],
+    operations: terms.operations && [...terms.operations],
+    addresses: terms.addresses && [...terms.addresses],
     ...describeCaps(terms.caps),
-    metadata: terms.metadata,
-    capture: terms.captureMs === undefined ? null : fromMilliseconds(terms.captureMs),
-    shape: terms.shape ?? null,
+    metadata: { ...terms.metadata },
+    capture: terms.captureMs === undefined ? undefined : fromMilliseconds(terms.captureMs),
+    shape: terms.shape,
   };
 }
 

@@ -1,0 +1,117 @@
+/** The columns of what a key may do: what each holds, how it is written and read, and the migration that brought it. */
+
+import type { Kysely } from 'kysely';
+import type { Migration } from 'kysely/migration';
+import type { KeyTerms } from '../core/key.ts';
+import { type Operation, operations } from '../core/operation.ts';
+import type { KeyChange, NewKey } from '../core/store/keys.ts';
+import { rerankShapes } from '../core/translation.ts';
+import { StoreError } from './store-error.ts';
+import { oneOf, readCaps, readTextMap, readTexts } from './stored-json.ts';
+
+export interface KeyTermColumns {
+  /** A JSON list of text. */
+  readonly models: string;
+  /** A JSON list of text; null for all of them. */
+  readonly operations: string | null;
+  /** A JSON list of text; null for all of them. */
+  readonly addresses: string | null;
+  readonly project: string | null;
+  /** JSON, as `Caps`; null for none. */
+  readonly caps: string | null;
+  /** A JSON object of text; null for none. */
+  readonly metadata: string | null;
+  readonly capture_ms: number | null;
+  /** Which service its clients were written for. */
+  readonly shape: string | null;
+  /** Milliseconds since the epoch. */
+  readonly expires_at: number | null;
+}
+
+export const keyTermTypes = {
+  models: 'text',
+  operations: 'text',
+  addresses: 'text',
+  project: 'text',
+  caps: 'text',
+  metadata: 'text',
+  capture_ms: 'bigint',
+  shape: 'text',
+  expires_at: 'bigint',
+} as const satisfies Record<keyof KeyTermColumns, 'text' | 'bigint'>;
+
+/** Those that came one at a time, by the name of the migration. */
+export const addedKeyColumns: Readonly<Record<string, Migration>> = {
+  '0012-key-shapes': addColumn('shape'),
+};
+
+export function toTermColumns(terms: Pick<NewKey, keyof KeyTerms>): KeyTermColumns {
+  return {
+    models: JSON.stringify(terms.models),
+    operations: toText(terms.operations),
+    addresses: toText(terms.addresses),
+    project: terms.project ?? null,
+    caps: toText(terms.caps),
+    metadata: toText(terms.metadata),
+    capture_ms: terms.captureMs ?? null,
+    shape: terms.shape ?? null,
+    expires_at: terms.expiresAtMs ?? null,
+  };
+}
+
+/** Those that a change names. */
+export function toChangedColumns(change: KeyChange): Partial<KeyTermColumns> {
+  return {
+    ...(change.models !== undefined && { models: JSON.stringify(change.models) }),
+    ...(change.operations !== undefined && { operations: toText(change.operations) }),
+    ...(change.addresses !== undefined && { addresses: toText(change.addresses) }),
+    ...(change.project !== undefined && { project: change.project }),
+    ...(change.caps !== undefined && { caps: toText(change.caps) }),
+    ...(change.metadata !== undefined && { metadata: toText(change.metadata) }),
+    ...(change.captureMs !== undefined && { capture_ms: change.captureMs }),
+    ...(change.shape !== undefined && { shape: change.shape }),
+    ...(change.expiresAtMs !== undefined && { expires_at: change.expiresAtMs }),
+  };
+}
+
+export function toTerms(row: KeyTermColumns & { readonly id: string }): KeyTerms {
+  const { id } = row;
+  return {
+    models: wanted(readTexts(row.models), id, 'models'),
+    // What another version of Postern knows beyond these, this one cannot serve.
+    operations:
+      row.operations === null ? undefined : wanted(readTexts(row.operations), id, 'operations').filter(isOperation),
+    addresses: row.addresses === null ? undefined : wanted(readTexts(row.addresses), id, 'addresses'),
+    project: row.project ?? undefined,
+    caps: wanted(readCaps(row.caps), id, 'caps'),
+    metadata: readTextMap(row.metadata),
+    captureMs: row.capture_ms ?? undefined,
+    // One that another version knows is none here.
+    shape: row.shape === null ? undefined : oneOf(rerankShapes, row.shape),
+    expiresAtMs: row.expires_at ?? undefined,
+  };
+}
+
+function addColumn(column: keyof KeyTermColumns): Migration {
+  return {
+    async up(db: Kysely<unknown>) {
+      await db.schema.alterTable('keys').addColumn(column, keyTermTypes[column]).execute();
+    },
+  };
+}
+
+/** Without its limits a key may not be used: it is better that it does not work. */
+function wanted<T>(value: T | undefined, id: string, field: string): T {
+  if (value === undefined) {
+    throw new StoreError(`The ${field} of the key ${id} cannot be read; revoke it and create another.`);
+  }
+  return value;
+}
+
+function toText(value: unknown): string | null {
+  return value === undefined || value === null ? null : JSON.stringify(value);
+}
+
+function isOperation(text: string): text is Operation {
+  return oneOf(operations, text) !== undefined;
+}
