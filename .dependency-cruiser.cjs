@@ -15,7 +15,8 @@ const features = [
 const tests = '\\.test\\.ts$';
 
 /** What the contract of the console may hand on as it is. */
-const plainData = '^src/(core/(caps|accounting/ledger-row|operation|resource-desk|role)|admin/[^/]+/facts)\\.ts$';
+const plainData =
+  '^src/(core/(caps|accounting/ledger-row|operations/[^/]+|resource-desk|role)|admin/[^/]+/facts)\\.ts$';
 
 /** In src/admin: shapes, paths and roles, and nothing that acts on them. */
 const saidOfEndpoints = '([^/]+/(contract/|facts\\.ts$)|shapes/|endpoint\\.ts$|roles\\.ts$|playground/routes\\.ts$)';
@@ -130,7 +131,7 @@ module.exports = {
       comment: 'These files go into the browser as they are: they bring nothing along.',
       severity: 'error',
       from: { path: plainData },
-      to: { dependencyTypesNot: ['type-only'] },
+      to: { pathNot: plainData, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'what-can-be-asked-is-data',

@@ -1,7 +1,7 @@
 /** The tables of docs/families.md, from the families themselves. */
 
 import { type Family, type Offer, offersOf, standardOptions } from '../src/core/family.ts';
-import { operations } from '../src/core/operation.ts';
+import { operations } from '../src/core/operations/index.ts';
 
 export function renderFamilies(families: readonly Family[]): string {
   return [offersTable(families), optionsTable(families), factsTable(families)].join('\n\n');

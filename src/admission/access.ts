@@ -3,7 +3,7 @@
 import type { BlockList } from 'node:net';
 import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';
-import type { Operation } from '../core/operation.ts';
+import type { Operation } from '../core/operations/index.ts';
 import { includesAddress, toBlockList } from '../lib/addresses/address-range.ts';
 import { hasValidChecksum } from '../lib/secrets/key-secret.ts';
 

@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';
-import type { Operation } from '../core/operation.ts';
+import type { Operation } from '../core/operations/index.ts';
 import type { Model, Snapshot } from '../core/snapshot.ts';
 import { mayUseModel } from './access.ts';
 

@@ -1,7 +1,7 @@
 /** Reads which part of the ledger a command is about: a span of time, and who. Says what is wrong with it. */
 
 import { rowOutcomes } from '../core/accounting/ledger-row.ts';
-import { operations } from '../core/operation.ts';
+import { operations } from '../core/operations/index.ts';
 import type { LedgerFilter } from '../core/store/ledger.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';

@@ -3,7 +3,7 @@
 import { describeCaps } from '../config/elements/caps.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { Price } from '../core/accounting/price.ts';
-import { operations } from '../core/operation.ts';
+import { operations } from '../core/operations/index.ts';
 import type { Model, ServerSettings, SocketSettings, Timeouts, Upstream } from '../core/snapshot.ts';
 import { toDollars } from '../lib/money.ts';
 import { fromBytes, fromMilliseconds } from '../lib/quantities.ts';

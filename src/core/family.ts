@@ -2,7 +2,8 @@
 
 import type { Buffer } from 'node:buffer';
 import type { AddressRule } from '../lib/addresses/address-rule.ts';
-import type { Label, Operation } from './operation.ts';
+import type { Label } from './label.ts';
+import type { Operation } from './operations/index.ts';
 import type { OfferedScores } from './scores.ts';
 import type { ErrorDialect, Options, Translation } from './translation.ts';
 

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { budgetPeriods, type Caps } from './caps.ts';
-import { type Operation, operations } from './operation.ts';
+import { type Operation, operations } from './operations/index.ts';
 import { type RerankShape, rerankShapes } from './translation.ts';
 
 /** What may be said of a key. */

@@ -1,6 +1,7 @@
 /** A route is a row of data: a path that clients call, and what a request on it must look like. */
 
-import type { Label, Operation } from './operation.ts';
+import type { Label } from './label.ts';
+import type { Operation } from './operations/index.ts';
 import type { RerankShape } from './translation.ts';
 
 export interface Route {

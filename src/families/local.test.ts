@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { CohereClient, CohereClientV2 } from 'cohere-ai';
 import OpenAI from 'openai';
 import { offersOf } from '../core/family.ts';
-import type { Operation } from '../core/operation.ts';
+import type { Operation } from '../core/operations/index.ts';
 import { type Answered, ask, type ErrorBody } from './local/ask.ts';
 import { embedByHash } from './local/hash-embed.ts';
 import { rules } from './local/wordlist-rules.ts';

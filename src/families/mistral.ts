@@ -1,7 +1,7 @@
 /** Mistral: embeddings nearly as OpenAI has them, and completions that fill a gap, which answer as chat does. */
 
 import { bearer, defineFamily } from '../core/family.ts';
-import type { Operation } from '../core/operation.ts';
+import type { Operation } from '../core/operations/index.ts';
 import type { Asked } from '../core/translation.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import type { Json, JsonObject } from '../lib/json/json-text.ts';

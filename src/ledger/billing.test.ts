@@ -5,7 +5,7 @@ import type { TryRecord } from '../core/accounting/ledger-row.ts';
 import type { Asking, Bill, Price } from '../core/accounting/price.ts';
 import type { Usage } from '../core/accounting/usage.ts';
 import { Exchange } from '../core/exchange.ts';
-import type { Operation } from '../core/operation.ts';
+import type { Operation } from '../core/operations/index.ts';
 import type { Route } from '../core/route.ts';
 import type { Snapshot, Target } from '../core/snapshot.ts';
 import { mostNanos } from '../lib/money.ts';

@@ -1,6 +1,6 @@
 /** What the first start says: the first key, once, a line to paste for each route, and the link to the console. */
 
-import type { Operation } from '../core/operation.ts';
+import type { Operation } from '../core/operations/index.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { isSocketUrl, socketHost, toSocketUrl } from '../lib/addresses/socket-origin.ts';
 

@@ -3,7 +3,7 @@
 import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { KeyTerms } from '../core/key.ts';
-import { type Operation, operations } from '../core/operation.ts';
+import { type Operation, operations } from '../core/operations/index.ts';
 import type { KeyChange, NewKey } from '../core/store/keys.ts';
 import { rerankShapes } from '../core/translation.ts';
 import { StoreError } from './store-error.ts';

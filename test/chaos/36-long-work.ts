@@ -3,7 +3,7 @@
 import type { TestContext } from 'node:test';
 import { ZodError } from 'zod';
 import { isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
-import type { Operation } from '../../src/core/operation.ts';
+import type { Operation } from '../../src/core/operations/index.ts';
 import { families } from '../../src/families/index.ts';
 import type { FamilyFixture, WireCall, WireReply } from '../families/fixture.ts';
 import { serve, toEntry } from '../families/house.ts';

@@ -4,7 +4,7 @@ import { after, describe, type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { type Family, isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
-import type { Operation } from '../../src/core/operation.ts';
+import type { Operation } from '../../src/core/operations/index.ts';
 import { families } from '../../src/families/index.ts';
 import { completionsCases } from '../families/cases/completions.ts';
 import { editsCases } from '../families/cases/edits.ts';

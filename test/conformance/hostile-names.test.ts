@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
-import type { Operation } from '../../src/core/operation.ts';
+import type { Operation } from '../../src/core/operations/index.ts';
 import { families } from '../../src/families/index.ts';
 import type { FamilyFixture } from '../families/fixture.ts';
 import { openHouse } from '../families/house.ts';

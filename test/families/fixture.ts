@@ -1,6 +1,6 @@
 /** What a family's fixture says: recorded pairs of requests and answers, and a service that answers as the real one does. */
 
-import type { Operation } from '../../src/core/operation.ts';
+import type { Operation } from '../../src/core/operations/index.ts';
 
 /** A call as the service got it. */
 export interface WireCall {

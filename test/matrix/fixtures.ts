@@ -2,7 +2,7 @@
 
 import { readdir } from 'node:fs/promises';
 import { type Family, type Offers, offersOf, standardOptions } from '../../src/core/family.ts';
-import type { Operation } from '../../src/core/operation.ts';
+import type { Operation } from '../../src/core/operations/index.ts';
 import { families } from '../../src/families/index.ts';
 import type { FamilyFixture } from '../families/fixture.ts';
 import { overBridge } from './bridges.ts';

@@ -1,6 +1,6 @@
 /** All clients at one family: gateways before its service, and every call that the family offers. */
 
-import type { Operation } from '../../src/core/operation.ts';
+import type { Operation } from '../../src/core/operations/index.ts';
 import { openHouse } from '../families/house.ts';
 import { type Scope, startRig } from '../support/gateways/rig.ts';
 import type { KnownClient } from './client.ts';

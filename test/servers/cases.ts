@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import * as z from 'zod';
-import type { Operation } from '../../src/core/operation.ts';
+import type { Operation } from '../../src/core/operations/index.ts';
 import type { ServerAnswer, ServerHouse } from './server-house.ts';
 
 export type ServerCases = Readonly<Record<string, (house: ServerHouse) => Promise<void>>>;

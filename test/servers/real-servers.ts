@@ -1,7 +1,7 @@
 /** Real servers to be tried: which addresses are given, by family and operation, and which are missing. */
 
 import { type Family, isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
-import { type Operation, operations } from '../../src/core/operation.ts';
+import { type Operation, operations } from '../../src/core/operations/index.ts';
 import { families } from '../../src/families/index.ts';
 
 /** An operation of a family, and where it may be tried. */

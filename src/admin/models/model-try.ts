@@ -1,6 +1,6 @@
 /** The smallest request of each operation: to see whether a model answers. */
 
-import type { Operation } from '../../core/operation.ts';
+import type { Operation } from '../../core/operations/index.ts';
 
 const question = 'Does this model answer?';
 

@@ -1,6 +1,6 @@
 /** A model as operators see it: what is written of it, what holds, and how its targets are. */
 
-import { type Operation, operations } from '../../core/operation.ts';
+import { type Operation, operations } from '../../core/operations/index.ts';
 import type { ConfiguredElement } from '../../core/resource-desk.ts';
 import { type ScoreScale, scoreScales } from '../../core/scores.ts';
 import type { Model, Snapshot } from '../../core/snapshot.ts';

@@ -1,7 +1,7 @@
 /** How far a new gateway has come: a key, a first request, a first try in the Playground. */
 
 import type * as z from 'zod';
-import type { Operation } from '../../core/operation.ts';
+import type { Operation } from '../../core/operations/index.ts';
 import type { AdminContext } from '../context.ts';
 import { isConsoleKey } from '../playground/console-key.ts';
 import type { firstSteps } from './contract/state.ts';

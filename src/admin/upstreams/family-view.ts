@@ -1,7 +1,8 @@
 /** A family as people see it: everything from its own facts, nothing from its name. */
 
 import { type Family, isMadeHere, type Offer, offersOf, standardOptions } from '../../core/family.ts';
-import { labels, operations } from '../../core/operation.ts';
+import { labels } from '../../core/label.ts';
+import { operations } from '../../core/operations/index.ts';
 
 export function toFamilyView(family: Family) {
   const { id, title, baseUrl, options = {}, chat, modelList, starter, builtIn = [] } = family;

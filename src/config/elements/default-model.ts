@@ -1,7 +1,7 @@
 /** The section `default_model`: which model is meant where a client names none. */
 
 import type * as z from 'zod';
-import { type Operation, operations } from '../../core/operation.ts';
+import { type Operation, operations } from '../../core/operations/index.ts';
 import type { ModelIndex } from '../../core/snapshot.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
 import { suggestion } from '../read/faults.ts';

@@ -1,7 +1,7 @@
 /** The kinds of value that the configuration file holds. The error of each says what is wanted there. */
 
 import * as z from 'zod';
-import { operations } from '../../core/operation.ts';
+import { operations } from '../../core/operations/index.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import { rerankShapes } from '../../core/translation.ts';
 import { toAddressRange } from '../../lib/addresses/address-range.ts';

@@ -1,6 +1,7 @@
 /** What the ledger says of an exchange, in the journal and in the store. */
 
-import type { Label, Operation } from '../operation.ts';
+import type { Label } from '../label.ts';
+import type { Operation } from '../operations/index.ts';
 
 /** How sure a row is before work goes on: handed to the system (survives the process), or on the disk (survives a power cut). */
 export const durabilities = ['fast', 'strict'] as const;

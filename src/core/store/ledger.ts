@@ -1,7 +1,7 @@
 /** The ledger in the store: what is asked of it, what it answers, and its port. */
 
 import type { Capture, LedgerRow, RowOutcome } from '../accounting/ledger-row.ts';
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../operations/index.ts';
 
 /** Up to where a journal is in the store. */
 export interface JournalPosition {

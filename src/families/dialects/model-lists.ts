@@ -1,7 +1,7 @@
 /** The lists in which upstreams name their models, as those who choose from them read them. */
 
 import type { ListedModel, ModelList } from '../../core/family.ts';
-import type { Operation } from '../../core/operation.ts';
+import type { Operation } from '../../core/operations/index.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 
 type Entry = Readonly<Record<string, unknown>>;

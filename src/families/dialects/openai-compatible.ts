@@ -1,7 +1,7 @@
 /** Families that speak OpenAI's wire format, or nearly: a row of facts each, and what follows from them. */
 
 import { bearer, defineFamily, type Family, type Offer, type Offers, type Options } from '../../core/family.ts';
-import type { Operation } from '../../core/operation.ts';
+import type { Operation } from '../../core/operations/index.ts';
 import type { Translation } from '../../core/translation.ts';
 import { type OpenaiCompletionFacts, openaiCompletions } from './openai-completions.ts';
 import { type OpenaiEmbeddingFacts, openaiEmbeddings } from './openai-embeddings.ts';

@@ -2,7 +2,8 @@
 
 import type { SQLInputValue } from 'node:sqlite';
 import type { LedgerRow, RowOutcome, TryRecord } from '../../core/accounting/ledger-row.ts';
-import type { Label, Operation } from '../../core/operation.ts';
+import type { Label } from '../../core/label.ts';
+import type { Operation } from '../../core/operations/index.ts';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
 import type { LedgerTable } from '../schema.ts';
 

@@ -13,7 +13,7 @@ import {
   measures,
 } from '../../core/caps.ts';
 import type { Exchange } from '../../core/exchange.ts';
-import { operations } from '../../core/operation.ts';
+import { operations } from '../../core/operations/index.ts';
 import type { Route } from '../../core/route.ts';
 import type { Model, Snapshot, Target } from '../../core/snapshot.ts';
 import { atOnce, inTurns } from '../../lib/turns.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import * as z from 'zod';
 import { upstreamError } from '../../../src/core/errors.ts';
-import type { Operation } from '../../../src/core/operation.ts';
+import type { Operation } from '../../../src/core/operations/index.ts';
 import type { Answered, House } from '../house.ts';
 import { toText } from '../house.ts';
 

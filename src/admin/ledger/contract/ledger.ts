@@ -2,7 +2,8 @@
 
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
-import { labels, operations } from '../../../core/operation.ts';
+import { labels } from '../../../core/label.ts';
+import { operations } from '../../../core/operations/index.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, instant, pageOf } from '../../shapes/common.ts';
 import { checkSpan, fromTime, toTimeOf } from './span.ts';

@@ -1,7 +1,7 @@
 /** Models as operators see them: who serves them, at which price, in which health. */
 
 import * as z from 'zod';
-import { operations } from '../../../core/operation.ts';
+import { operations } from '../../../core/operations/index.ts';
 import { managers } from '../../../core/resource-desk.ts';
 import { scoreScales } from '../../../core/scores.ts';
 import { targetStates } from '../../../core/target-state.ts';

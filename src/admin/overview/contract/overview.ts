@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
-import { operations } from '../../../core/operation.ts';
+import { operations } from '../../../core/operations/index.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { usageSums } from '../../ledger/contract/usage.ts';
 import { instant } from '../../shapes/common.ts';

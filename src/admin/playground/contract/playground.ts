@@ -1,7 +1,7 @@
 /** What can be tried in the playground, and what the ledger says of a try. */
 
 import * as z from 'zod';
-import { operations } from '../../../core/operation.ts';
+import { operations } from '../../../core/operations/index.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars } from '../../shapes/common.ts';
 import { gatewayRoutes } from '../routes.ts';

@@ -1,7 +1,8 @@
 /** Families as people choose among them, and as forms are drawn from. */
 
 import * as z from 'zod';
-import { labels, operations } from '../../../core/operation.ts';
+import { labels } from '../../../core/label.ts';
+import { operations } from '../../../core/operations/index.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 
 const option = z.object({

@@ -1,7 +1,7 @@
 /** Upstreams as operators see them: where they are, how they are, who uses them. Never a credential. */
 
 import * as z from 'zod';
-import { operations } from '../../../core/operation.ts';
+import { operations } from '../../../core/operations/index.ts';
 import { targetStates } from '../../../core/target-state.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { idParam, pageOf, pageQuery } from '../../shapes/common.ts';

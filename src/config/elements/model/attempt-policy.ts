@@ -1,7 +1,7 @@
 /** How the calls for a model are shared among its targets, repeated, and hedged. */
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Operation } from '../../../core/operation.ts';
+import type { Operation } from '../../../core/operations/index.ts';
 import type { Hedge, Model } from '../../../core/snapshot.ts';
 import { fromMilliseconds } from '../../../lib/quantities.ts';
 import { type Path, toPathText } from '../../read/faults.ts';

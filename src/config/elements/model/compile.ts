@@ -1,7 +1,7 @@
 /** The `models` section as the pipeline uses it, and the models that come with a family. */
 
 import { noCaps } from '../../../core/caps.ts';
-import type { Operation } from '../../../core/operation.ts';
+import type { Operation } from '../../../core/operations/index.ts';
 import type { Model, Target, Upstream } from '../../../core/snapshot.ts';
 import { type Path, toPathText } from '../../read/faults.ts';
 import { toCaps } from '../caps.ts';

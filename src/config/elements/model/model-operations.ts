@@ -1,6 +1,6 @@
 /** What a model serves: what its file says, held against what its targets offer. */
 
-import { type Operation, operations } from '../../../core/operation.ts';
+import { type Operation, operations } from '../../../core/operations/index.ts';
 import { toPathText } from '../../read/faults.ts';
 import type { CompileContext } from '../context.ts';
 import type { Entry } from '../document.ts';

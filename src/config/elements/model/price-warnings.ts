@@ -1,7 +1,7 @@
 /** Warns of prices that would let money go uncounted: those that nobody knows where there are budgets, and those that name no unit that is billed. */
 
 import { type Caps, noCaps } from '../../../core/caps.ts';
-import type { Operation } from '../../../core/operation.ts';
+import type { Operation } from '../../../core/operations/index.ts';
 import type { Model, Snapshot, Target } from '../../../core/snapshot.ts';
 import { toPathText } from '../../read/faults.ts';
 import type { ConfigurationDocument, Entry } from '../document.ts';

@@ -1,6 +1,6 @@
 /** The scale of a model's scores: what its targets rerank with must not be of two scales, unless they are brought to one. */
 
-import type { Operation } from '../../../core/operation.ts';
+import type { Operation } from '../../../core/operations/index.ts';
 import type { ScoreScale } from '../../../core/scores.ts';
 import { toPathText } from '../../read/faults.ts';
 import type { CompileContext } from '../context.ts';

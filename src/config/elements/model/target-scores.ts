@@ -1,7 +1,7 @@
 /** What is known of the scores of one target, from its family and from the file. */
 
 import type { Offer } from '../../../core/family.ts';
-import { labels } from '../../../core/operation.ts';
+import { labels } from '../../../core/label.ts';
 import type { TargetScores } from '../../../core/scores.ts';
 import { offerKey } from '../../../core/snapshot.ts';
 import type { Json } from '../../../lib/json/json-text.ts';

@@ -1,7 +1,8 @@
 /** Who serves a model: targets with their upstreams, and where each stands in the file. */
 
 import type { Offer } from '../../../core/family.ts';
-import { labels, type Operation, operations } from '../../../core/operation.ts';
+import { labels } from '../../../core/label.ts';
+import { type Operation, operations } from '../../../core/operations/index.ts';
 import { offerKey, type Target, type Upstream } from '../../../core/snapshot.ts';
 import type { TokenIds } from '../../../core/translation.ts';
 import { fromPlain, type Json } from '../../../lib/json/json-text.ts';

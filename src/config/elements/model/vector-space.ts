@@ -1,6 +1,6 @@
 /** The vector space of a model's embeddings: vectors of different spaces must never be mixed. */
 
-import type { Operation } from '../../../core/operation.ts';
+import type { Operation } from '../../../core/operations/index.ts';
 import { toPathText } from '../../read/faults.ts';
 import type { CompileContext } from '../context.ts';
 import type { Entry } from '../document.ts';

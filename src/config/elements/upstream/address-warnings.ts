@@ -1,7 +1,8 @@
 /** Warns of addresses and credentials of upstreams that are legal, and most often a slip: a route in the base URL, no version, no key. */
 
 import type { Auth, Family, Offers } from '../../../core/family.ts';
-import { labels, operations } from '../../../core/operation.ts';
+import { labels } from '../../../core/label.ts';
+import { operations } from '../../../core/operations/index.ts';
 import { isSocketUrl, toSocketOrigin, toSocketUrl } from '../../../lib/addresses/socket-origin.ts';
 
 interface Found {

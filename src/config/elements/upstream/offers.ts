@@ -1,7 +1,8 @@
 /** The operations that a target offers under each label, with the paths that they are called at. */
 
 import { type Offer, type Offers, type Options, withOptions } from '../../../core/family.ts';
-import { labels, operations } from '../../../core/operation.ts';
+import { labels } from '../../../core/label.ts';
+import { operations } from '../../../core/operations/index.ts';
 import { offerKey } from '../../../core/snapshot.ts';
 
 /** Those that are wanted, with the upstream's options in their paths. */

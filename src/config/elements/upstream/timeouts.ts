@@ -1,6 +1,6 @@
 /** How patient Postern is with an upstream, by operation. */
 
-import { type Operation, operations } from '../../../core/operation.ts';
+import { type Operation, operations } from '../../../core/operations/index.ts';
 import type { Timeouts } from '../../../core/snapshot.ts';
 import { fromMilliseconds } from '../../../lib/quantities.ts';
 import { type Path, toPathText } from '../../read/faults.ts';

@@ -1,6 +1,6 @@
 /** Bodies made to be worked on for long by whoever reads, counts, translates or embeds them, for each operation. */
 
-import type { Operation } from '../../../../src/core/operation.ts';
+import type { Operation } from '../../../../src/core/operations/index.ts';
 import { filled } from './hostile-bodies.ts';
 
 /** As many as a list may have where it is translated, but for a few. */
