@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';
-import type { Operation } from '../core/operations/index.ts';
+import { type Operation, operationRows } from '../core/operations/index.ts';
 import type { Model, Snapshot } from '../core/snapshot.ts';
 import { mayUseModel } from './access.ts';
 
@@ -52,7 +52,8 @@ const asCohere = (
   id: string,
 ): { readonly name: string; readonly endpoints: readonly string[] } => ({
   name: id,
-  endpoints: operations.flatMap((operation) => endpointOf[operation] ?? []),
+  // Cohere's names.
+  endpoints: operations.flatMap((operation) => operationRows[operation].listedAs?.endpoint ?? []),
 });
 
 /** Mistral's names; it has none for embeddings. */
@@ -66,12 +67,7 @@ const noCapabilities = {
   moderation: false,
 };
 
-const capabilityOf: Readonly<Partial<Record<Operation, keyof typeof noCapabilities>>> = { moderations: 'moderation' };
-
 function capabilitiesOf(operation: Operation): [name: string, has: true][] {
-  const { [operation]: capability } = capabilityOf;
+  const capability = operationRows[operation].listedAs?.capability;
   return capability === undefined ? [] : [[capability, true]];
 }
-
-/** Cohere's names. */
-const endpointOf: Readonly<Partial<Record<Operation, string>>> = { embeddings: 'embed', rerank: 'rerank' };

@@ -65,7 +65,7 @@ function toDocument(): Json {
 }
 
 function toOperation(route: Route): Json {
-  const streamed = route.operation === 'completions' ? { 'text/event-stream': { schema: { type: 'string' } } } : {};
+  const streamed = route.row.mayStream ? { 'text/event-stream': { schema: { type: 'string' } } } : {};
   return {
     operationId: route.label === 'openai' ? route.operation : `${route.label}_${route.operation}`,
     tags: [route.operation],
@@ -86,8 +86,10 @@ function toOperation(route: Route): Json {
   };
 }
 
-/** Clients of the shape `tei` read a bare list. */
-const toAnswerType = ({ operation }: Route): Json[string] => (operation === 'rerank' ? ['object', 'array'] : 'object');
+function toAnswerType({ row: { answers } }: Route): Json[string] {
+  const [only] = answers;
+  return answers.length === 1 && only !== undefined ? only : [...answers];
+}
 
 /** What is different on such a path. */
 function forClientsOf(shape: RerankShape, route: Route, path: string): Json {

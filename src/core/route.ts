@@ -1,7 +1,8 @@
 /** A route is a row of data: a path that clients call, and what a request on it must look like. */
 
 import type { Label } from './label.ts';
-import type { Operation } from './operations/index.ts';
+import { type Operation, operationRows } from './operations/index.ts';
+import type { OperationRow } from './operations/row.ts';
 import type { RerankShape } from './translation.ts';
 
 export interface Route {
@@ -12,12 +13,12 @@ export interface Route {
   /** The same for clients that were written for another service, whose shape they ask for by it. */
   readonly shapedPaths?: Readonly<Record<string, RerankShape>>;
   readonly operation: Operation;
+  /** What the operation is. */
+  readonly row: OperationRow;
   readonly label: Label;
   /** Served through this label where an upstream's family has no offer for the route's own. */
   readonly fallbackLabel?: Label;
   readonly model: { readonly from: 'body' | 'path' };
-  /** On these routes a hidden model answers exactly as an unknown one does. */
-  readonly visibleModelsOnly: boolean;
   /** Field name to the kinds it may have, such as `string | string[]`; judged by the first element, or by all. */
   readonly required: Readonly<Record<string, string>>;
   readonly elements: 'first' | 'all';
@@ -27,8 +28,6 @@ export interface Route {
   readonly watched: readonly string[];
   /** Required fields that another one may stand in for. */
   readonly standIns?: Readonly<Record<string, StandIn>>;
-  /** Whether a call may be sent again after a byte of it left. */
-  readonly replayable: boolean;
 }
 
 interface StandIn {
@@ -39,6 +38,6 @@ interface StandIn {
   readonly allowed: 'accepts_messages' | RerankShape;
 }
 
-export function defineRoute(route: Route): Route {
-  return Object.freeze(route);
+export function defineRoute(route: Omit<Route, 'row'>): Route {
+  return Object.freeze({ ...route, row: operationRows[route.operation] });
 }

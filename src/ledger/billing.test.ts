@@ -6,6 +6,7 @@ import type { Asking, Bill, Price } from '../core/accounting/price.ts';
 import type { Usage } from '../core/accounting/usage.ts';
 import { Exchange } from '../core/exchange.ts';
 import type { Operation } from '../core/operations/index.ts';
+import { operationRows } from '../core/operations/index.ts';
 import type { Route } from '../core/route.ts';
 import type { Snapshot, Target } from '../core/snapshot.ts';
 import { mostNanos } from '../lib/money.ts';
@@ -48,7 +49,7 @@ function billOf({
   ...rest
 }: Case): Bill | null {
   const exchange = new Exchange('id', undefined, {} as Snapshot, 0, 0);
-  exchange.route = { operation } as Route;
+  exchange.route = { operation, row: operationRows[operation] } as Route;
   exchange.target = { price } as Target;
   exchange.asking = { ...asked, ...asking };
   exchange.usage = usage && { ...unsaid, ...usage };

@@ -56,13 +56,13 @@ type Quantities = Omit<Bill, 'isEstimated' | 'costNanos'>;
 
 function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): Bill {
   const { usage, outcome } = exchange;
-  const isTextMade = exchange.route?.operation === 'completions' || exchange.route?.operation === 'edits';
+  const row = exchange.route?.row;
   const { inputTokens: input, outputTokens: output } = believableIn(exchange);
   const units = usage?.searchUnits ?? null;
   // Who counts in search units counts no tokens, and nobody needs any.
   const needsTokens = units === null || isCharged(price?.input) || isCharged(price?.output);
-  const needsOutput = isTextMade && needsTokens;
-  const needsUnits = exchange.route?.operation === 'rerank' && isCharged(price?.searchUnit);
+  const needsOutput = row?.yields === 'text' && needsTokens;
+  const needsUnits = row?.billedBy.includes('search_unit') === true && isCharged(price?.searchUnit);
   const quantities: Quantities = {
     inputTokens: atMost(input ?? (needsTokens ? asking.likelyInputTokens : 0)),
     cachedTokens: atMost(usage?.cachedTokens ?? 0),

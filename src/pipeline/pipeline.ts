@@ -147,7 +147,7 @@ function findModel(
   }
 
   const resolved = models.resolve(name);
-  if (resolved === undefined || (route.visibleModelsOnly && !resolved.model.visible)) throw unknownModel(name);
+  if (resolved === undefined || (route.row.visibleModelsOnly && !resolved.model.visible)) throw unknownModel(name);
   if (!resolved.model.operations.includes(route.operation)) throw notSupported(resolved.id, route);
   return resolved;
 }
@@ -182,12 +182,12 @@ function ownHeaders(
   );
   if (translated !== undefined) headers.push(...translationHeaders(translated));
   if (ignored !== undefined && ignored.length > 0) headers.push('x-postern-ignored', toList(ignored));
-  if (exchange.route?.operation === 'embeddings' && exchange.target !== undefined) {
+  if (exchange.route?.row.yields === 'vectors' && exchange.target !== undefined) {
     // Each name that a pattern matches is a space of its own.
     const space = resolved.model.space ?? nameAt(exchange.target, resolved);
     headers.push('x-postern-space', encodeURI(space.toWellFormed()));
   }
-  const scores = exchange.route?.operation === 'rerank' ? exchange.target?.scores : undefined;
+  const scores = exchange.route?.row.yields === 'scores' ? exchange.target?.scores : undefined;
   if (scores !== undefined && meantStatus < 400) {
     headers.push('x-postern-scores', scoringOf(scores, rawAskedIn(question)).to ?? 'unknown');
   }

@@ -8,10 +8,8 @@ export default defineRoute({
   operation: 'completions',
   label: 'openai',
   model: { from: 'body' },
-  visibleModelsOnly: false,
   required: { prompt: 'string | string[] | number[] | array[]' },
   elements: 'first',
   optional: {},
   watched: ['stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n_predict', 'n', 'best_of'],
-  replayable: false,
 });

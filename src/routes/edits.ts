@@ -8,10 +8,8 @@ export default defineRoute({
   operation: 'edits',
   label: 'openai',
   model: { from: 'body' },
-  visibleModelsOnly: false,
   required: { input: 'string', instruction: 'string' },
   elements: 'first',
   optional: {},
   watched: ['n', 'max_tokens', 'max_completion_tokens'],
-  replayable: false,
 });

@@ -9,12 +9,10 @@ export default defineRoute({
   operation: 'embeddings',
   label: 'openai',
   model: { from: 'body' },
-  visibleModelsOnly: true,
   required: { input: 'string | array' },
   elements: 'first',
   optional: { dimensions: 'number' },
   watched: ['encoding_format'],
   // vLLM embeds a conversation in place of texts.
   standIns: { input: { name: 'messages', kinds: 'array', allowed: 'accepts_messages' } },
-  replayable: true,
 });

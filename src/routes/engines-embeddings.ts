@@ -9,10 +9,8 @@ export default defineRoute({
   label: 'engines',
   fallbackLabel: 'openai',
   model: { from: 'path' },
-  visibleModelsOnly: true,
   required: { input: 'string | string[]' },
   elements: 'all',
   optional: { dimensions: 'number' },
   watched: ['encoding_format'],
-  replayable: true,
 });

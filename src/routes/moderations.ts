@@ -8,10 +8,8 @@ export default defineRoute({
   operation: 'moderations',
   label: 'openai',
   model: { from: 'body' },
-  visibleModelsOnly: false,
   required: { input: 'string | string[] | object[]' },
   elements: 'first',
   optional: {},
   watched: [],
-  replayable: true,
 });

@@ -15,7 +15,6 @@ export default defineRoute({
   operation: 'rerank',
   label: 'openai',
   model: { from: 'body' },
-  visibleModelsOnly: true,
   required: { query: 'string | object', documents: 'string[] | object[]' },
   elements: 'first',
   optional: {},
@@ -30,5 +29,4 @@ export default defineRoute({
   ],
   // What the clients of Text Embeddings Inference call them.
   standIns: { documents: { name: 'texts', kinds: 'string[]', allowed: 'tei' } },
-  replayable: true,
 });

@@ -1,6 +1,6 @@
 /** What the first start says: the first key, once, a line to paste for each route, and the link to the console. */
 
-import type { Operation } from '../core/operations/index.ts';
+import { type Operation, operationRows, operations } from '../core/operations/index.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { isSocketUrl, socketHost, toSocketUrl } from '../lib/addresses/socket-origin.ts';
 
@@ -11,35 +11,14 @@ interface Sample {
 }
 
 const samples: readonly Sample[] = [
-  {
-    operation: 'completions',
-    path: () => '/v1/completions',
-    body: (model) => ({ model, prompt: 'The postern is the small gate' }),
-  },
-  {
-    operation: 'edits',
-    path: () => '/v1/edits',
-    body: (model) => ({ model, input: 'the small gate', instruction: 'Make it upper case' }),
-  },
-  {
-    operation: 'rerank',
-    path: () => '/v1/rerank',
-    body: (model) => ({ model, query: 'small gate', documents: ['a large hall', 'a small gate', 'a gate'] }),
-  },
-  {
-    operation: 'moderations',
-    path: () => '/v1/moderations',
-    body: (model) => ({ model, input: 'I will hurt you' }),
-  },
-  {
-    operation: 'embeddings',
-    path: () => '/v1/embeddings',
-    body: (model) => ({ model, input: 'the small gate', dimensions: 8 }),
-  },
+  ...operations.map((operation): Sample => {
+    const { body, brief } = operationRows[operation].sample;
+    return { operation, path: () => `/v1/${operation}`, body: (model) => ({ model, ...body, ...brief }) };
+  }),
   {
     operation: 'embeddings',
     path: (model) => `/v1/engines/${model}/embeddings`,
-    body: () => ({ input: 'the small gate' }),
+    body: () => operationRows.embeddings.sample.body,
   },
 ];
 

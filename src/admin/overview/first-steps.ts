@@ -1,25 +1,12 @@
 /** How far a new gateway has come: a key, a first request, a first try in the Playground. */
 
 import type * as z from 'zod';
-import type { Operation } from '../../core/operations/index.ts';
+import { operationRows, operationsAsOffered } from '../../core/operations/index.ts';
 import type { AdminContext } from '../context.ts';
 import { isConsoleKey } from '../playground/console-key.ts';
 import type { firstSteps } from './contract/state.ts';
 
 const spanMs = 30 * 86_400_000;
-
-/** In the order in which they are offered. */
-const samples: readonly { readonly operation: Operation; readonly path: string; readonly body: object }[] = [
-  {
-    operation: 'rerank',
-    path: '/v1/rerank',
-    body: { query: 'small gate', documents: ['a large hall', 'a small gate', 'a gate'] },
-  },
-  { operation: 'embeddings', path: '/v1/embeddings', body: { input: 'the small gate' } },
-  { operation: 'moderations', path: '/v1/moderations', body: { input: 'I will hurt you' } },
-  { operation: 'completions', path: '/v1/completions', body: { prompt: 'The postern is the small gate' } },
-  { operation: 'edits', path: '/v1/edits', body: { input: 'the small gate', instruction: 'Make it upper case' } },
-];
 
 export async function readFirstSteps(context: AdminContext): Promise<z.input<typeof firstSteps>> {
   const { store, clock, configuration } = context;
@@ -42,9 +29,11 @@ export async function readFirstSteps(context: AdminContext): Promise<z.input<typ
 
 function toSample({ configuration }: AdminContext): z.input<typeof firstSteps>['sample'] {
   const models = configuration.snapshot().models.all.filter(({ id, visible }) => visible && !id.includes('*'));
-  for (const { operation, path, body } of samples) {
+  for (const operation of operationsAsOffered) {
     const model = models.find(({ operations }) => operations.includes(operation));
-    if (model !== undefined) return { path, body: JSON.stringify({ model: model.id, ...body }) };
+    if (model === undefined) continue;
+    const { body } = operationRows[operation].sample;
+    return { path: `/v1/${operation}`, body: JSON.stringify({ model: model.id, ...body }) };
   }
   return null;
 }

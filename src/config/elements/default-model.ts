@@ -1,7 +1,7 @@
 /** The section `default_model`: which model is meant where a client names none. */
 
 import type * as z from 'zod';
-import { type Operation, operations } from '../../core/operations/index.ts';
+import { byOperation, type Operation, operations } from '../../core/operations/index.ts';
 import type { ModelIndex } from '../../core/snapshot.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
 import { suggestion } from '../read/faults.ts';
@@ -13,13 +13,7 @@ const defaultFor = () =>
     .optional()
     .meta(is('The model to use where the client names none.', { kind: 'model' }));
 
-export const defaultModelSchema = mapping({
-  completions: defaultFor(),
-  edits: defaultFor(),
-  rerank: defaultFor(),
-  moderations: defaultFor(),
-  embeddings: defaultFor(),
-} satisfies Record<(typeof operations)[number], unknown>);
+export const defaultModelSchema = mapping(byOperation(defaultFor));
 
 /** `modelNames`: those that were written, with a fault of their own or without. */
 export function toDefaultModels(

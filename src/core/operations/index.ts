@@ -1,4 +1,29 @@
 /** Every operation that clients can ask for, in the order in which lists have them. */
 
-export const operations = ['completions', 'edits', 'rerank', 'moderations', 'embeddings'] as const;
-export type Operation = (typeof operations)[number];
+import { completions } from './completions.ts';
+import { edits } from './edits.ts';
+import { embeddings } from './embeddings.ts';
+import { moderations } from './moderations.ts';
+import { rerank } from './rerank.ts';
+import type { OperationRow } from './row.ts';
+
+const rows = { completions, edits, rerank, moderations, embeddings } as const;
+
+export type Operation = keyof typeof rows;
+
+export const operationRows: Readonly<Record<Operation, OperationRow>> = Object.freeze(rows);
+
+export const operations: readonly [Operation, ...Operation[]] = Object.freeze(
+  Object.keys(rows) as [Operation, ...Operation[]],
+);
+
+/** The same of each operation, by its name. */
+export function byOperation<T>(make: (operation: Operation) => T): Readonly<Record<Operation, T>> {
+  const made = operations.map((operation) => [operation, make(operation)] as const);
+  return Object.freeze(Object.fromEntries(made)) as Record<Operation, T>;
+}
+
+/** Those that somebody is shown first come first. */
+export const operationsAsOffered: readonly Operation[] = operations.toSorted(
+  (one, other) => operationRows[one].offered - operationRows[other].offered,
+);

@@ -189,7 +189,7 @@ class Relay implements AnswerSink, AnswerWatcher, ClientWork {
 }
 
 function textsOf({ route, asking }: Exchange): Texts | undefined {
-  if (route?.operation !== 'completions' && route?.operation !== 'edits') return undefined;
+  if (route?.row.yields !== 'text') return undefined;
   return (asking?.choices ?? 1) > 1 ? 'of several choices' : 'of one choice';
 }
 

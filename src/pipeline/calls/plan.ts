@@ -101,7 +101,7 @@ function makeCourse(model: Model, route: Route, modelId: string): Course {
     tiers: ordered,
     totalMs,
     alone: isAlone(ordered.flat()),
-    replayable: route.replayable || model.retry.scope === 'always',
+    replayable: route.row.replayable || model.retry.scope === 'always',
   };
 }
 

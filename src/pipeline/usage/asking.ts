@@ -90,33 +90,34 @@ function toAsking(
   count: ItemCount,
   images: number,
 ): Asking {
-  switch (route.operation) {
-    case 'completions':
-      return forCompletions(question, tiers, list, count);
-    case 'edits':
-      return forEdits(question, tiers);
-    case 'rerank':
-      return forRerank(question, list, count);
-    case 'moderations':
-    case 'embeddings':
+  switch (route.row.counting) {
+    case 'prompts':
+      return forPrompts(question, tiers, list, count);
+    case 'edit':
+      return forEdit(question, tiers);
+    case 'documents':
+      return forDocuments(question, list, count);
+    case 'inputs':
+    case 'inputs and images':
       return forInputs(question, list, count, images);
   }
 }
 
 /** The prompts, inputs or documents; whatever stands in for them. */
-export function listIn({ scan: { fields } }: Question, { operation }: Route): JsonField | undefined {
-  if (operation === 'completions') return fields.get('prompt');
-  if (operation === 'rerank') return present(fields.get('documents')) ?? fields.get('texts');
-  return fields.get('input');
+export function listIn({ scan: { fields } }: Question, { row: { items } }: Route): JsonField | undefined {
+  let list: JsonField | undefined;
+  for (const name of items) {
+    list = fields.get(name);
+    if (list !== undefined && list.kind !== 'null') return list;
+  }
+  return list;
 }
-
-const present = (field: JsonField | undefined): JsonField | undefined => (field?.kind === 'null' ? undefined : field);
 
 /** A list of numbers is one text, as its tokens. */
 const itemsIn = (list: JsonField | undefined, { elements }: ItemCount): number =>
   list?.firstElement === 'number' ? 1 : elements;
 
-function forCompletions(question: Question, tiers: Tiers, list: JsonField | undefined, count: ItemCount): Asking {
+function forPrompts(question: Question, tiers: Tiers, list: JsonField | undefined, count: ItemCount): Asking {
   // An empty list may be a prompt without tokens.
   const items = Math.max(itemsIn(list, count), 1);
   const choices = Math.max(numberIn(question, 'n') ?? 1, numberIn(question, 'best_of') ?? 1, 1);
@@ -159,7 +160,7 @@ function unaskedLimitOf({ offer, target: { defaults } }: Candidate): number {
 }
 
 /** An edit is about as long as what it was made of; a model that converses writes what it is told. */
-function forEdits(question: Question, tiers: Tiers): Asking {
+function forEdit(question: Question, tiers: Tiers): Asking {
   const { length } = question.body;
   const choices = Math.max(numberIn(question, 'n') ?? 1, 1);
   const most = Math.max(mostTokensEach(question, tiers, length), length);
@@ -175,7 +176,7 @@ function forEdits(question: Question, tiers: Tiers): Asking {
 }
 
 /** A reranker reads the query with each document. */
-function forRerank({ body, scan }: Question, list: JsonField | undefined, { elements }: ItemCount): Asking {
+function forDocuments({ body, scan }: Question, list: JsonField | undefined, { elements }: ItemCount): Asking {
   const queryBytes = sizeOf(scan.fields.get('query'));
   const documentBytes = sizeOf(list);
   const partTokens = Math.max(tokensPerPart - queryBytes, fewestTokensPerPart);
@@ -212,8 +213,8 @@ function likelyTokens({ body }: Question, list: JsonField | undefined, { values 
   return isTokens ? values : Math.ceil(sizeOf(list) / bytesPerToken);
 }
 
-const mayHoldImages = ({ operation }: Route, { firstElement }: JsonField): boolean =>
-  operation === 'moderations' && firstElement === 'object';
+const mayHoldImages = ({ row }: Route, { firstElement }: JsonField): boolean =>
+  row.counting === 'inputs and images' && firstElement === 'object';
 
 function* imagesIn(body: Buffer, { start, end }: JsonField): Generator<undefined, number, undefined> {
   let count = 0;

@@ -1,6 +1,7 @@
 /** Models: shown, put in, changed, hidden, taken out, and tried. */
 
 import { randomBytes } from 'node:crypto';
+import { operationRows } from '../../../core/operations/index.ts';
 import type { ElementDocument } from '../../../core/resource-desk.ts';
 import { type Call, implement, replyWith } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
@@ -14,7 +15,6 @@ import {
 } from '../../resource-write.ts';
 import type { modelParams, modelQuery, visibility } from '../contract/models.ts';
 import * as contract from '../contract/models.ts';
-import { toTryBody } from '../model-try.ts';
 import { healthMaxAgeMs, type ModelView, toModelView } from '../model-view.ts';
 
 /** Of those who change another thing of the same model, some are quicker now and then. */
@@ -112,7 +112,7 @@ const testModel = implement(contract.testModel, async ({ params: { id }, body: {
   const startedMs = context.clock.monotonicMs();
   const response = await context.gatewayCalls.send({
     route: operation,
-    body: Buffer.from(JSON.stringify(toTryBody(operation, id))),
+    body: Buffer.from(JSON.stringify({ model: id, ...operationRows[operation].trial })),
     requestId,
     signal: AbortSignal.any([signal, AbortSignal.timeout(longestTryMs)]),
   });

@@ -131,7 +131,7 @@ for (const [fields, line, path, says] of [
 }
 
 test('a hedge is refused for exactly the operations whose routes are not replayable, unless retry is always', async (t) => {
-  for (const { operation, replayable } of routes) {
+  for (const { operation, row } of routes) {
     const text = (retry: string) => `upstreams: [{ id: a, family: openai }, { id: b, family: openai }]
 models:
   - id: m
@@ -141,7 +141,7 @@ models:
     retry: ${retry}
 `;
     const safe = await loadText(t, text('safe'), { families });
-    assert.equal(safe.ok, replayable, operation);
+    assert.equal(safe.ok, row.replayable, operation);
     const always = await loadText(t, text('always'), { families });
     assert.equal(always.ok, true, operation);
   }

@@ -1,7 +1,7 @@
 /** How the calls for a model are shared among its targets, repeated, and hedged. */
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Operation } from '../../../core/operations/index.ts';
+import { type Operation, operationRows } from '../../../core/operations/index.ts';
 import type { Hedge, Model } from '../../../core/snapshot.ts';
 import { fromMilliseconds } from '../../../lib/quantities.ts';
 import { type Path, toPathText } from '../../read/faults.ts';
@@ -18,8 +18,8 @@ export const standardPolicy: AttemptPolicy = Object.freeze({
   hedge: undefined,
 });
 
-/** The operations of the routes that are not replayable: answering them twice may give two answers, and costs twice. */
-const sentOnce: readonly Operation[] = ['completions', 'edits'];
+/** Answering these twice may give two answers, and costs twice. */
+const isSentOnce = (operation: Operation): boolean => !operationRows[operation].replayable;
 
 export function toAttemptPolicy(
   { path, value }: Entry<ModelEntry>,
@@ -67,7 +67,7 @@ function warnOfIdleRetry(
   const credentials = called.flatMap(({ target }) => target.upstream.credentials).filter(({ weight }) => weight > 0);
   if (credentials.length === 1) {
     warnings.push(`${place} has no effect, as there is a single target to call, with a single credential`);
-  } else if (value.retry.scope === 'always' && !served.some((operation) => sentOnce.includes(operation))) {
+  } else if (value.retry.scope === 'always' && !served.some(isSentOnce)) {
     warnings.push(`${place}: always has no effect, as the model serves neither completions nor edits`);
   }
 }
@@ -80,7 +80,7 @@ function checkHedge(
   { faults }: CompileContext,
 ): void {
   const at = [...path, 'hedge'];
-  const once = served.filter((operation) => sentOnce.includes(operation));
+  const once = served.filter(isSentOnce);
   if (once.length > 0 && value.retry.scope !== 'always') {
     faults.add(
       at,

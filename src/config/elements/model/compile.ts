@@ -1,7 +1,7 @@
 /** The `models` section as the pipeline uses it, and the models that come with a family. */
 
 import { noCaps } from '../../../core/caps.ts';
-import type { Operation } from '../../../core/operations/index.ts';
+import { operationRows } from '../../../core/operations/index.ts';
 import type { Model, Target, Upstream } from '../../../core/snapshot.ts';
 import { type Path, toPathText } from '../../read/faults.ts';
 import { toCaps } from '../caps.ts';
@@ -17,7 +17,6 @@ import { calledOf, type PlacedTargets, toTargets } from './targets.ts';
 import { toSpace } from './vector-space.ts';
 
 /** On the routes of these, a hidden model answers as an unknown one does. */
-const visibleOnly: readonly Operation[] = ['rerank', 'embeddings'];
 
 export function* compileModels(
   document: ConfigurationDocument,
@@ -89,7 +88,7 @@ function compileModel(
 ): Model {
   const called = calledOf(targets);
   const served = toOperations({ path, value }, called, isComplete, context);
-  if (!value.visible && served.every((operation) => visibleOnly.includes(operation))) {
+  if (!value.visible && served.every((operation) => operationRows[operation].visibleModelsOnly)) {
     context.warnings.push(
       `${toPathText(path)}: nothing reaches it, as a hidden model does not answer on the ${served.join(' and ')} routes`,
     );

@@ -1,7 +1,7 @@
 /** Warns of prices that would let money go uncounted: those that nobody knows where there are budgets, and those that name no unit that is billed. */
 
 import { type Caps, noCaps } from '../../../core/caps.ts';
-import type { Operation } from '../../../core/operations/index.ts';
+import { type Operation, operationRows } from '../../../core/operations/index.ts';
 import type { Model, Snapshot, Target } from '../../../core/snapshot.ts';
 import { toPathText } from '../../read/faults.ts';
 import type { ConfigurationDocument, Entry } from '../document.ts';
@@ -10,17 +10,6 @@ import { serves } from './targets.ts';
 
 type Written = Exclude<TargetEntry['price'], 'free' | 'unknown' | undefined>;
 type Unit = keyof Written;
-
-const inputUnits: readonly Unit[] = ['input', 'request', 'item'];
-
-/** By any of these, each is billed for what it mostly is. */
-const unitsOf: Readonly<Record<Operation, readonly Unit[]>> = {
-  completions: ['input', 'output', 'request', 'item'],
-  edits: ['input', 'output', 'request', 'item'],
-  rerank: ['search_unit', ...inputUnits],
-  moderations: [...inputUnits, 'image'],
-  embeddings: inputUnits,
-};
 
 /** Who may have budgets, compiled. */
 type Holders = Pick<Snapshot, 'keys' | 'projects'>;
@@ -145,13 +134,12 @@ function missingUnits({ path, value }: Entry<ModelEntry>, model: Model, called: 
 }
 
 function unitWarning(operation: Operation, written: Written, isBridged: boolean): string | undefined {
-  const units = unitsOf[operation];
+  const { billedBy, yields } = operationRows[operation];
   const has = (unit: Unit): boolean => written[unit] !== undefined;
-  if (!units.some(has) && !(isBridged && has('output'))) {
-    return `names nothing that ${operation} is billed by, so it costs nothing; set one of ${units.join(', ')}`;
+  if (!billedBy.some(has) && !(isBridged && has('output'))) {
+    return `names nothing that ${operation} is billed by, so it costs nothing; set one of ${billedBy.join(', ')}`;
   }
-  const isOfText = operation === 'completions' || operation === 'edits';
-  if (!isOfText || !has('input') || has('output') || has('request') || has('item')) return undefined;
+  if (yields !== 'text' || !has('input') || has('output') || has('request') || has('item')) return undefined;
   return `has input without output, so the text that ${operation} makes costs nothing; set output (0, if that is meant)`;
 }
 

@@ -1,6 +1,6 @@
 /** How patient Postern is with an upstream, by operation. */
 
-import { type Operation, operations } from '../../../core/operations/index.ts';
+import { byOperation, type Operation, operationRows, operations } from '../../../core/operations/index.ts';
 import type { Timeouts } from '../../../core/snapshot.ts';
 import { fromMilliseconds } from '../../../lib/quantities.ts';
 import { type Path, toPathText } from '../../read/faults.ts';
@@ -10,11 +10,6 @@ import type { UpstreamEntry } from './schema.ts';
 type Section = UpstreamEntry['timeouts'];
 
 const standard: Timeouts = Object.freeze({ connectMs: 2000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 300_000 });
-
-/** Completions may think for as long as the official clients wait. */
-const byOperation: Readonly<Partial<Record<Operation, Partial<Timeouts>>>> = {
-  completions: { firstByteMs: 600_000, totalMs: 900_000 },
-};
 
 /** A value that the operator sets holds for every operation. */
 export function toTimeouts(section: Section, at: Path, context: CompileContext): Readonly<Record<Operation, Timeouts>> {
@@ -27,18 +22,12 @@ export function toTimeouts(section: Section, at: Path, context: CompileContext):
       `${toPathText([...at, 'idle'])}: ${idle} has no effect, as total (${shortest.spelled}) ends first`,
     );
   }
-  return Object.freeze({
-    completions: timeoutsOf('completions', section),
-    edits: timeoutsOf('edits', section),
-    rerank: timeoutsOf('rerank', section),
-    moderations: timeoutsOf('moderations', section),
-    embeddings: timeoutsOf('embeddings', section),
-  });
+  return byOperation((operation) => timeoutsOf(operation, section));
 }
 
 /** What stands by default gives way to a short total; what is set does not, and is a fault. */
 function timeoutsOf(operation: Operation, section: Section): Timeouts {
-  const defaults = { ...standard, ...byOperation[operation] };
+  const defaults = { ...standard, ...operationRows[operation].patience };
   const totalMs = section.total ?? defaults.totalMs;
   return Object.freeze({
     connectMs: section.connect ?? Math.min(defaults.connectMs, totalMs),

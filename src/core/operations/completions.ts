@@ -1,0 +1,22 @@
+/** Text that goes on where a prompt ends. */
+
+import { defineOperation } from './row.ts';
+
+export const completions = defineOperation({
+  words: { all: 'Completions', one: 'Completion' },
+  offered: 4,
+  yields: 'text',
+  replayable: false,
+  visibleModelsOnly: false,
+  mayStream: true,
+  answers: ['object'],
+  items: ['prompt'],
+  counting: 'prompts',
+  billedBy: ['input', 'output', 'request', 'item'],
+  // They may think for as long as the official clients wait.
+  patience: { firstByteMs: 600_000, totalMs: 900_000 },
+  namedLike: /(^|(?<!embedding)[/_-])(davinci|babbage|curie|ada)-00\d$|-turbo-instruct|^(davinci|babbage)$/,
+  sample: { body: { prompt: 'The postern is the small gate' } },
+  trial: { prompt: 'Say hello:', max_tokens: 16 },
+  sdk: { call: 'completions', python: 'answer.choices[0].text', node: 'answer.choices[0].text' },
+});

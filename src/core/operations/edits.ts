@@ -1,0 +1,18 @@
+/** A text, changed as an instruction says. */
+
+import { defineOperation } from './row.ts';
+
+export const edits = defineOperation({
+  words: { all: 'Edits', one: 'Edit' },
+  offered: 5,
+  yields: 'text',
+  replayable: false,
+  visibleModelsOnly: false,
+  mayStream: false,
+  answers: ['object'],
+  items: ['input'],
+  counting: 'edit',
+  billedBy: ['input', 'output', 'request', 'item'],
+  sample: { body: { input: 'the small gate', instruction: 'Make it upper case' } },
+  trial: { input: 'Helo wrld', instruction: 'Fix the spelling.' },
+});

@@ -1,0 +1,26 @@
+/** Documents in the order of their relevance to a query. */
+
+import { defineOperation } from './row.ts';
+
+export const rerank = defineOperation({
+  words: { all: 'Rerank', one: 'Rerank' },
+  offered: 1,
+  yields: 'scores',
+  replayable: true,
+  visibleModelsOnly: true,
+  mayStream: false,
+  // Clients of the shape `tei` read a bare list.
+  answers: ['object', 'array'],
+  // What the clients of Text Embeddings Inference call them.
+  items: ['documents', 'texts'],
+  counting: 'documents',
+  billedBy: ['search_unit', 'input', 'request', 'item'],
+  listedAs: { endpoint: 'rerank' },
+  namedLike: /rerank|ranker|cross-encoder/,
+  sample: { body: { query: 'small gate', documents: ['a large hall', 'a small gate', 'a gate'] } },
+  trial: {
+    query: 'Which fruit is yellow?',
+    documents: ['Bananas are yellow.', 'Plums are blue.', 'The sky is blue.'],
+    top_n: 2,
+  },
+});

@@ -1,0 +1,43 @@
+/** What an operation is: a row of data, from which all that is said, counted and offered of it derives. */
+
+type Unit = 'input' | 'cached_input' | 'output' | 'search_unit' | 'request' | 'item' | 'image';
+
+export interface OperationRow {
+  /** What a model serves or a key may ask, and what one request of it is called. */
+  readonly words: { readonly all: string; readonly one: string };
+  /** The lower, the sooner it is offered to somebody who sees the gateway for the first time. */
+  readonly offered: number;
+  readonly yields: 'text' | 'scores' | 'verdicts' | 'vectors';
+  /** Whether a call may be sent again after a byte of it left: where answers are the same each time, and cheap. */
+  readonly replayable: boolean;
+  /** On its routes a hidden model answers exactly as an unknown one does. */
+  readonly visibleModelsOnly: boolean;
+  /** The answer may come as a stream of events. */
+  readonly mayStream: boolean;
+  /** As JSON Schema calls what an answer is, in any of its shapes. */
+  readonly answers: readonly ('object' | 'array')[];
+  /** Where what is counted stands, the first of them that is there, and how it is counted. */
+  readonly items: readonly string[];
+  readonly counting: 'prompts' | 'edit' | 'documents' | 'inputs' | 'inputs and images';
+  /** By any of these, each is billed for what it mostly is. */
+  readonly billedBy: readonly Unit[];
+  /** Where it takes longer than the others. */
+  readonly patience?: { readonly firstByteMs: number; readonly totalMs: number };
+  /** What it is called in the model lists of others. */
+  readonly listedAs?: { readonly capability?: 'moderation'; readonly endpoint?: string };
+  /** Names that leave no doubt that a model is for this; of two operations the first in the list. */
+  readonly namedLike?: RegExp;
+  /** What shows best what it does, with the models that are built in; `brief` keeps the answer short on a screen. */
+  readonly sample: { readonly body: Fields; readonly brief?: Fields };
+  /** The smallest that any model can answer. */
+  readonly trial: Fields;
+  /** How OpenAI's own libraries call it, and what they show of the answer, where they know it. */
+  readonly sdk?: { readonly call: string; readonly python: string; readonly node: string };
+}
+
+/** Of a body, without its model. */
+type Fields = Readonly<Record<string, unknown>>;
+
+export function defineOperation(row: OperationRow): OperationRow {
+  return Object.freeze(row);
+}
