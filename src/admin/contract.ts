@@ -35,7 +35,13 @@ import type * as upstreams from './upstreams/contract/upstreams.ts';
 export { rowOutcomes } from '../core/accounting/ledger-row.ts';
 export { type BudgetPeriod, type LimitName, limitNames } from '../core/caps.ts';
 export type { FieldFault } from '../core/field-fault.ts';
-export { type Operation, operations } from '../core/operations/index.ts';
+export {
+  byOperation,
+  type Operation,
+  operationRows,
+  operations,
+  operationsAsOffered,
+} from '../core/operations/index.ts';
 export { managers } from '../core/resource-desk.ts';
 export { type Role, roles } from '../core/role.ts';
 export { keyManagers, keyStates } from './keys/facts.ts';

@@ -1,14 +1,16 @@
 /** Which models a key may use, and for what: by the rules of the gateway. */
 
-import type { KeyDocument, Operation, PlaygroundModel } from '../../../../src/admin/contract.ts';
+import {
+  type KeyDocument,
+  type Operation,
+  operationsAsOffered,
+  type PlaygroundModel,
+} from '../../../../src/admin/contract.ts';
 
 export interface Usable {
   readonly model: string;
   readonly operation: Operation;
 }
-
-/** What one most likely wants to see first. */
-const order: readonly Operation[] = ['embeddings', 'rerank', 'completions', 'moderations', 'edits'];
 
 export function toUsable(
   { models: patterns, operations }: Pick<KeyDocument, 'models' | 'operations'>,
@@ -17,7 +19,7 @@ export function toUsable(
   const reachable = models.filter(
     ({ id, visible }) => visible && !id.includes('*') && patterns.some((one) => fits(one, id)),
   );
-  return order
+  return operationsAsOffered
     .filter((operation) => operations === undefined || operations.includes(operation))
     .flatMap((operation) =>
       reachable

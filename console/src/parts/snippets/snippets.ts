@@ -1,6 +1,6 @@
 /** Calls of the gateway, ready to be pasted: for curl and for the libraries that people use. Pure text. */
 
-import type { Operation } from '../../../../src/admin/contract.ts';
+import { type Operation, operationRows } from '../../../../src/admin/contract.ts';
 import { isAtSocket, toBodyText, toCurlLine } from './curl-line.ts';
 
 export interface SnippetFacts {
@@ -24,21 +24,9 @@ export interface CallSnippet {
 
 type Body = Readonly<Record<string, unknown>>;
 
-const bodies: Readonly<Record<Operation, Body>> = {
-  embeddings: { input: ['Hello, world'] },
-  rerank: {
-    query: 'Which fruit is yellow?',
-    documents: ['Bananas are yellow.', 'Plums are blue.', 'The sky is blue.'],
-    top_n: 2,
-  },
-  completions: { prompt: 'Say hello:', max_tokens: 16 },
-  moderations: { input: 'I like bananas.' },
-  edits: { input: 'Helo wrld', instruction: 'Fix the spelling.' },
-};
-
 const toBody = ({ model, operation }: Pick<SnippetFacts, 'model' | 'operation'>): Body => ({
   model,
-  ...bodies[operation],
+  ...operationRows[operation].trial,
 });
 
 const atSocket =
@@ -80,14 +68,9 @@ function toOpenAiPython({ baseUrl, secret, model, operation }: SnippetFacts): Ca
   ];
   const code = [...pythonHead(secret), 'from openai import OpenAI', '', ...client, ''];
   const title = 'OpenAI SDK, Python';
-  const calls: Partial<Record<Operation, readonly [string, string]>> = {
-    embeddings: ['client.embeddings.create(', 'len(answer.data[0].embedding)'],
-    completions: ['client.completions.create(', 'answer.choices[0].text'],
-    moderations: ['client.moderations.create(', 'answer.results[0]'],
-  };
-  const call = calls[operation];
-  if (call !== undefined) {
-    code.push(`answer = ${call[0]}`, ...toArguments(body), ')', `print(${call[1]})`);
+  const { sdk } = operationRows[operation];
+  if (sdk !== undefined) {
+    code.push(`answer = client.${sdk.call}.create(`, ...toArguments(body), ')', `print(${sdk.python})`);
     return { id: 'openai-python', title, language: 'Python', code: code.join('\n') };
   }
   const fields = Object.entries(body).map(([name, value]) => `        ${literal(name)}: ${literal(value)},`);
@@ -118,15 +101,10 @@ function toOpenAiNode({ baseUrl, secret, model, operation }: SnippetFacts): Call
     '',
   ];
   const title = 'OpenAI SDK, Node';
-  const shown: Partial<Record<Operation, string>> = {
-    embeddings: 'answer.data[0].embedding.length',
-    completions: 'answer.choices[0].text',
-    moderations: 'answer.results[0]',
-  };
-  const what = shown[operation];
-  if (what !== undefined) {
-    const call = [`const answer = await client.${operation}.create({`, ...fields.map((field) => `  ${field}`), '});'];
-    const code = [...head, ...call, `console.log(${what});`].join('\n');
+  const { sdk } = operationRows[operation];
+  if (sdk !== undefined) {
+    const call = [`const answer = await client.${sdk.call}.create({`, ...fields.map((field) => `  ${field}`), '});'];
+    const code = [...head, ...call, `console.log(${sdk.node});`].join('\n');
     return { id: 'openai-node', title, language: 'JavaScript', code };
   }
   const call = [
