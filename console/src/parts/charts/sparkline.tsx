@@ -1,5 +1,6 @@
 /** A small line that shows where a number came from; drawn by itself, so that the first paint waits for no chart. */
 
+import './sparkline.css';
 import { memo } from 'react';
 
 interface SparklineProps {
