@@ -1,4 +1,4 @@
-/** What the endpoints work with. Whoever composes the house (`serve/administration.ts`) fills it; a test brings its own. */
+/** What the endpoints work with. `serve/admin.ts` fills it; a test brings its own. */
 
 import type { Family } from '../core/family.ts';
 import type { KeyJudge } from '../core/key-judge.ts';
@@ -33,7 +33,7 @@ export interface AdminContext {
   readonly probe: UpstreamProbe;
   readonly streams: EventStreams;
   readonly live: LiveSource;
-  readonly house: HouseFacts;
+  readonly instance: InstanceFacts;
   readonly tail: LedgerTail;
   /** The gateway through its own front door, as a client: to try things out. */
   readonly gatewayCalls: GatewayCalls;
@@ -42,7 +42,7 @@ export interface AdminContext {
 }
 
 /** The process itself, and what it stands on. */
-export interface HouseFacts {
+export interface InstanceFacts {
   readonly startedAtMs: number;
   /** Such as `Node.js 26.10.0`. */
   readonly runtime: string;

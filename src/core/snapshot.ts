@@ -196,7 +196,7 @@ export interface LedgerSettings {
   readonly hiddenFields: readonly string[];
 }
 
-/** The listener for operators. */
+/** The admin listener. */
 export interface ConsoleSettings {
   readonly host: string;
   readonly port: number;

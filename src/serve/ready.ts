@@ -8,7 +8,7 @@ import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import type { Listening } from '../http/listener.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Operators } from './operators.ts';
+import type { AdminListening } from './admin-listener.ts';
 import type { Surroundings } from './surroundings.ts';
 import { toClientUrl, toReachable } from './to-url.ts';
 import { firstKeyLines, setUpLines } from './welcome.ts';
@@ -17,14 +17,14 @@ interface Start {
   readonly loaded: LoadedConfiguration;
   readonly store: Store;
   readonly listening: Listening;
-  readonly operators: Operators;
+  readonly admin: AdminListening;
   /** Processes that serve, where there are several. */
   readonly workers?: number;
 }
 
 /** Called when the port is ours: a key made before a failed start would have been shown to nobody. */
 export async function sayReady(
-  { loaded, store, listening, operators, workers }: Start,
+  { loaded, store, listening, admin, workers }: Start,
   log: Log,
   { env, stdout }: Pick<Surroundings, 'env' | 'stdout'>,
 ): Promise<void> {
@@ -38,8 +38,8 @@ export async function sayReady(
   });
   const baseUrl = toClientUrl(snapshot, listening);
   if (firstKey.kind === 'created') for (const line of firstKeyLines(baseUrl, firstKey.secret, snapshot)) stdout(line);
-  if (operators.url !== undefined) {
-    const base = snapshot.console.url ?? toReachable(operators.url);
+  if (admin.url !== undefined) {
+    const base = snapshot.console.url ?? toReachable(admin.url);
     const setUp = await createLinks(store.invitations, systemClock).setUp(base, 'first start');
     if (setUp !== undefined) for (const line of setUpLines(setUp.link)) stdout(line);
   }
@@ -48,7 +48,7 @@ export async function sayReady(
     port: listening.tcp?.port,
     socket: listening.socket,
     base_url: baseUrl,
-    console: operators.url,
+    console: admin.url,
     workers,
     config: loaded.file ?? 'embedded',
   });

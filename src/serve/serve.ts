@@ -2,9 +2,9 @@
 
 import type { ExitCode } from '../core/exit-code.ts';
 import { createLog } from '../telemetry/log.ts';
+import { openAdminListener } from './admin-listener.ts';
 import type { OpenConfiguration } from './configuration.ts';
 import { openGateway } from './gateway.ts';
-import { openForOperators } from './operators.ts';
 import { sayReady } from './ready.ts';
 import { startReloading } from './reload.ts';
 import { endAtNextSignal, nextSignal } from './stop.ts';
@@ -37,7 +37,7 @@ async function serveAlone(configuration: OpenConfiguration, surroundings: Surrou
   const closers: { close(): Promise<void> }[] = [gateway];
   let current = loaded;
   try {
-    const operators = await openForOperators(
+    const admin = await openAdminListener(
       {
         configuration,
         current: () => current,
@@ -47,8 +47,8 @@ async function serveAlone(configuration: OpenConfiguration, surroundings: Surrou
       log,
       surroundings,
     );
-    closers.unshift(operators);
-    await sayReady({ loaded, store, listening, operators }, log, surroundings);
+    closers.unshift(admin);
+    await sayReady({ loaded, store, listening, admin }, log, surroundings);
   } catch (error) {
     for (const one of closers) await one.close();
     throw error;

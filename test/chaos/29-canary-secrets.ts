@@ -171,7 +171,7 @@ async function live(story: Story): Promise<{ readonly traffic: Traffic; readonly
     async () => (await readMetric(gateway, 'postern_journal_bytes', '', scene.consoleToken)) === 0,
   );
   found.answers.push({ place: '/metrics', bytes: Buffer.from(await readMetrics(gateway, scene.consoleToken)) });
-  found.answers.push(...(await askOperators(gateway, marks.secrets)));
+  found.answers.push(...(await askAdminListener(gateway, marks.secrets)));
   await runCommands(story);
   if (redis !== undefined) found.stores.push(...(await readRedis(redisUrl)));
 
@@ -293,12 +293,12 @@ async function runCommands({ run, scene, place }: Story): Promise<void> {
 }
 
 /** What those are told who may not ask. */
-async function askOperators(gateway: GatewayProcess, secrets: Canaries): Promise<Trace[]> {
+async function askAdminListener(gateway: GatewayProcess, secrets: Canaries): Promise<Trace[]> {
   const base = String(gateway.log().find(({ msg }) => msg === 'listening')?.console);
   const wrong = secrets.make('wrong-console-token');
   const asked = [`/metrics?token=${wrong}`, `/${wrong}`, '/healthz'].map(async (path) => {
     const response = await fetch(base + path, { headers: { authorization: `Bearer ${wrong}` } });
-    return { place: `the operators' ${response.status}`, bytes: Buffer.from(await response.text()) };
+    return { place: `the admin listener ${response.status}`, bytes: Buffer.from(await response.text()) };
   });
   return Promise.all(asked);
 }

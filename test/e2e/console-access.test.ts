@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { consoleUrl } from '../support/gateways/admin-listener.ts';
 import { createDirectory } from '../support/gateways/configuration.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
-import { consoleUrl } from '../support/gateways/operators.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
 
 const password = 'lantern moss gate';

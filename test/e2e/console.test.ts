@@ -1,4 +1,4 @@
-/** The operators' listener of a running gateway: what it says, and what becomes of a port that is taken. */
+/** The admin listener of a running gateway: what it says, and what becomes of a port that is taken. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -9,9 +9,9 @@ import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf } from '../../src/lib/thrown.ts';
 import { request } from '../support/clients/raw-client.ts';
+import { consoleUrl, readMetrics } from '../support/gateways/admin-listener.ts';
 import { createDirectory } from '../support/gateways/configuration.ts';
 import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
-import { consoleUrl, readMetrics } from '../support/gateways/operators.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
 
 const local = { upstreams: [{ id: 'local', family: 'local' }] };
@@ -33,7 +33,7 @@ async function take(t: TestContext, port: number): Promise<number> {
   }
 }
 
-describe('the listener for operators', { concurrency: 2 }, () => {
+describe('the admin listener', { concurrency: 2 }, () => {
   test('a running gateway tells what it has served, on an address of its own, until it is drained', async (t) => {
     const gateway = await startGatewayProcess({ config: { ...local, server: { drain: { delay: '300ms' } } } });
     t.after(() => gateway.stop());

@@ -6,8 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { About, Health, LiveEvent } from '../../src/admin/contract.ts';
 import { send, toRequestBytes } from '../support/clients/raw-client.ts';
 import { createAccounts } from '../support/console/console-accounts.ts';
+import { consoleUrl } from '../support/gateways/admin-listener.ts';
 import { type GatewayProcess, standardStore, startGatewayProcess } from '../support/gateways/gateway-process.ts';
-import { consoleUrl } from '../support/gateways/operators.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const key = 'process-key-with-enough-characters';

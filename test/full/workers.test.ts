@@ -8,9 +8,9 @@ import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startClosedLoop } from '../support/clients/closed-loop.ts';
 import { request, send, toRequestBytes } from '../support/clients/raw-client.ts';
+import { readMetrics } from '../support/gateways/admin-listener.ts';
 import { createDirectory } from '../support/gateways/configuration.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
-import { readMetrics } from '../support/gateways/operators.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 

@@ -1,4 +1,4 @@
-/** Who may ask the operators' listener: it must be meant by its name, and where others than this machine reach it, be told a secret. */
+/** Who may ask the admin listener: it must be meant by its name, and where others than this machine reach it, be told a secret. */
 
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

@@ -6,7 +6,7 @@ import { type RawResponse, request, send } from '../../../test/support/clients/r
 import { connect } from '../../../test/support/clients/raw-connection.ts';
 import type { ConsoleSettings } from '../../core/snapshot.ts';
 import { isLoopback } from './guard.ts';
-import { createConsole, OpenConsoleError } from './listener.ts';
+import { createAdminListener, OpenListenerError } from './listener.ts';
 
 const token = 'console-token-of-the-operators';
 
@@ -27,7 +27,7 @@ async function open(t: TestContext, parts: Partial<ConsoleSettings> = {}): Promi
     oidc: undefined,
     ...parts,
   };
-  const console = createConsole({
+  const listener = createAdminListener({
     settings: () => settings,
     pages: {
       '/metrics': { type: 'text/plain; version=0.0.4', text: async () => 'up 1\n' },
@@ -36,8 +36,8 @@ async function open(t: TestContext, parts: Partial<ConsoleSettings> = {}): Promi
     },
     onFault: (error) => faults.push(error),
   });
-  const { port } = await console.listen();
-  t.after(() => console.close());
+  const { port } = await listener.listen();
+  t.after(() => listener.close());
   return {
     port,
     faults,
@@ -193,8 +193,8 @@ test('with a token, nothing is said to those without it', async (t) => {
 
 test('without a token it does not listen where others reach it', async () => {
   const settings = { host: '0.0.0.0', port: 0, isPortGiven: false, token: undefined, url: undefined, oidc: undefined };
-  const console = createConsole({ settings: () => settings, pages: {}, onFault: () => undefined });
-  await assert.rejects(console.listen(), OpenConsoleError);
+  const listener = createAdminListener({ settings: () => settings, pages: {}, onFault: () => undefined });
+  await assert.rejects(listener.listen(), OpenListenerError);
   assert.deepEqual(
     ['127.0.0.1', '127.3.2.1', '::1', '::ffff:127.0.0.1', '10.0.0.1', '::', '0.0.0.0', 'localhost', ''].map(isLoopback),
     [true, true, true, true, false, false, false, false, false],

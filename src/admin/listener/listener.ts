@@ -1,4 +1,4 @@
-/** The operators' listener: plain HTTP on an address of its own, apart from that of the clients. */
+/** The admin listener: plain HTTP on an address of its own, apart from that of the clients. */
 
 import {
   createServer,
@@ -20,7 +20,7 @@ interface Page {
   text(): string | Promise<string>;
 }
 
-export interface ConsoleDeps {
+export interface AdminListenerDeps {
   /** Those in force; host and port count at the start only. */
   settings(): ConsoleSettings;
   /** By path. */
@@ -33,14 +33,14 @@ export interface ConsoleDeps {
   onFault(error: unknown): void;
 }
 
-export interface Console {
+export interface AdminListener {
   listen(): Promise<AddressInfo>;
   close(): Promise<void>;
 }
 
 /** Others than this machine would reach it, and it asks for no token. */
-export class OpenConsoleError extends Error {
-  override readonly name = 'OpenConsoleError';
+export class OpenListenerError extends Error {
+  override readonly name = 'OpenListenerError';
 }
 
 const maxHeaderBytes = 8 * 1024;
@@ -64,7 +64,7 @@ const strictHeaders: OutgoingHttpHeaders = {
   'x-frame-options': 'DENY',
 };
 
-export function createConsole(deps: ConsoleDeps): Console {
+export function createAdminListener(deps: AdminListenerDeps): AdminListener {
   const { settings, pages, answer: answerOthers, isProxy = () => false, onFault } = deps;
   const seats = createSeats(seatLimits, isProxy);
   const known = new Map(Object.entries(pages));
@@ -138,7 +138,7 @@ export function createConsole(deps: ConsoleDeps): Console {
             reject(new TypeError('the listener has no TCP address'));
           } else if (settings().token === undefined && !isLoopback(address.address)) {
             server.close();
-            reject(new OpenConsoleError(`others than this machine would reach ${host}, and no token is asked for`));
+            reject(new OpenListenerError(`others than this machine would reach ${host}, and no token is asked for`));
           } else {
             resolve(address);
           }

@@ -1,4 +1,4 @@
-/** Why the operators' listener does not answer as it was asked to: its own short table, in the shape that every error has. */
+/** Why the admin listener does not answer as it was asked to: its own short table, in the shape that every error has. */
 
 interface Row {
   readonly status: number;

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { request } from '../../../test/support/clients/raw-client.ts';
 import { connect, type RawConnection } from '../../../test/support/clients/raw-connection.ts';
-import { createConsole } from './listener.ts';
+import { createAdminListener } from './listener.ts';
 
 /** The whole of 127.0.0.0/8 is this machine, so that many can come from there. */
 async function open(t: TestContext, proxies: readonly string[] = []) {
-  const console = createConsole({
+  const listener = createAdminListener({
     settings: () => ({
       host: '127.0.0.1',
       port: 0,
@@ -25,8 +25,8 @@ async function open(t: TestContext, proxies: readonly string[] = []) {
     isProxy: (address) => proxies.includes(address),
     onFault: (error) => assert.fail(String(error)),
   });
-  const { port } = await console.listen();
-  t.after(() => console.close());
+  const { port } = await listener.listen();
+  t.after(() => listener.close());
   const host = `Host: 127.0.0.1:${port}\r\n`;
 
   const come = (localAddress = '127.0.0.1') => connect(port, { localAddress });

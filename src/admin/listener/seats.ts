@@ -1,4 +1,4 @@
-/** Who may hold a connection to the operators' listener: idle ones make room for others, and metrics and probes always find some. */
+/** Who may hold a connection to the admin listener: idle ones make room for others, and metrics and probes always find some. */
 
 import type { Socket } from 'node:net';
 import { toNetwork } from '../../lib/addresses/network-of.ts';

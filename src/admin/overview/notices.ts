@@ -259,8 +259,8 @@ async function readExpiring({ store, clock, configuration }: AdminContext): Prom
 }
 
 /** For owners, until one of them says that it is done: with the machine the key is gone, and what it sealed. */
-export async function readBackup({ store, house }: AdminContext): Promise<Notice[]> {
-  const key = await house.ownKey();
+export async function readBackup({ store, instance }: AdminContext): Promise<Notice[]> {
+  const key = await instance.ownKey();
   if (key === undefined || (await store.settings.get(backedUpKey)) === key.id) return [];
   return [
     {
@@ -278,8 +278,8 @@ export async function readBackup({ store, house }: AdminContext): Promise<Notice
 /** The name of the setting: which key an owner has a copy of. */
 export const backedUpKey = 'secret_key_backed_up';
 
-async function readSecretKey({ house }: AdminContext): Promise<Notice[]> {
-  if (await house.canSeal()) return [];
+async function readSecretKey({ instance }: AdminContext): Promise<Notice[]> {
+  if (await instance.canSeal()) return [];
   return [
     {
       id: 'secret key',

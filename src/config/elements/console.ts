@@ -1,4 +1,4 @@
-/** The section `console`: the listener for operators. */
+/** The section `console`: the admin listener. */
 
 import { BlockList, isIP } from 'node:net';
 import type * as z from 'zod';

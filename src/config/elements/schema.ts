@@ -20,7 +20,7 @@ const anything = list(z.unknown()).default([]);
 export const settingsSchema = mapping({
   $schema: z.string({ error: 'text' }).optional().meta(is('Where editors find the schema of this file.')),
   server: serverSchema.prefault({}).meta(is('The gateway itself.')),
-  console: consoleSchema.prefault({}).meta(is('The listener for operators: metrics, and the console.')),
+  console: consoleSchema.prefault({}).meta(is('The admin listener: metrics, the admin API and the console.')),
   ...storeFields,
   ledger: ledgerSchema.prefault({}).meta(is('Who asked for what, and what it cost.')),
   alerts: alertsSchema.prefault({}).meta(is('Where operators are told of budgets that run out, beside the log.')),

@@ -7,9 +7,9 @@ import { createLog, type ProcessLog } from '../../telemetry/log.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import { createProcessReadings, type ProcessReadings } from '../../telemetry/metrics/process-readings.ts';
 import { addReadings, type Reading } from '../../telemetry/metrics/reading.ts';
+import { openAdminListener } from '../admin-listener.ts';
 import type { OpenConfiguration } from '../configuration.ts';
 import { clearSocket } from '../listen-fault.ts';
-import { openForOperators } from '../operators.ts';
 import { sayReady } from '../ready.ts';
 import { startFollowing } from '../reload.ts';
 import { endAtNextSignal, nextSignal } from '../stop.ts';
@@ -67,8 +67,8 @@ async function startAll(
   closers.unshift(following);
   let clientUrl = '';
   const followed = { configuration, current: () => current, read, clientUrl: () => clientUrl };
-  const operators = await openForOperators(followed, log, surroundings);
-  closers.unshift(operators);
+  const admin = await openAdminListener(followed, log, surroundings);
+  closers.unshift(admin);
   const { socket } = loaded.snapshot.server;
   // By this process alone: workers share the socket that is made for the first of them.
   if (socket !== undefined) await clearSocket(socket.path);
@@ -76,7 +76,7 @@ async function startAll(
   if (typeof started === 'number') return started;
   clientUrl = toClientUrl(loaded.snapshot, started);
   const { workers } = loaded.snapshot.server;
-  await sayReady({ loaded, store, listening: started, operators, workers }, log, surroundings);
+  await sayReady({ loaded, store, listening: started, admin, workers }, log, surroundings);
   return undefined;
 }
 

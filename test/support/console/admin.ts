@@ -23,7 +23,7 @@ import { createResourceDesk, type ResourceDeskDeps } from '../../../src/config/s
 import { families } from '../../../src/families/index.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { routes } from '../../../src/routes/index.ts';
-import { toHouseFacts } from '../../../src/serve/administration.ts';
+import { toInstanceFacts } from '../../../src/serve/admin.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { definitions } from '../../../src/telemetry/metrics/definitions.ts';
 import { createMetrics } from '../../../src/telemetry/metrics/metrics.ts';
@@ -106,7 +106,7 @@ export async function openAdmin(
     probe,
     streams,
     live,
-    house: toHouseFacts(() => loaded.snapshot.store, { env, cwd }),
+    instance: toInstanceFacts(() => loaded.snapshot.store, { env, cwd }),
     tail: createLedgerTail({ ledger: store.ledger, clock: systemClock, log, everyMs: 50 }),
     gatewayCalls,
     keyTerms: createKeyJudge(() => loaded),

@@ -7,7 +7,7 @@ import { readOverview } from '../overview.ts';
 import { createRecently, type Recently } from '../recently.ts';
 
 const keptMs = 3_000;
-/** Of each house its own. */
+/** Of each context its own. */
 const recent = new WeakMap<AdminContext, Recently>();
 
 function recentlyOf(context: AdminContext): Recently {

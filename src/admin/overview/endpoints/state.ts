@@ -66,15 +66,15 @@ async function readHealth({ store, live, clock, configuration }: AdminContext) {
 
 const getAbout = implement(
   contract.getAbout,
-  async ({ context: { store, live, clock, house, configuration, version, clientUrl } }) => {
-    const [state, bytes, keys] = await Promise.all([live.state(), house.storeBytes(), store.keys.list()]);
+  async ({ context: { store, live, clock, instance, configuration, version, clientUrl } }) => {
+    const [state, bytes, keys] = await Promise.all([live.state(), instance.storeBytes(), store.keys.list()]);
     const snapshot = configuration.snapshot();
     const stored = keys.filter(({ revokedAtMs }) => revokedAtMs === undefined).length;
     return {
       version,
-      runtime: house.runtime,
-      startedAt: toInstant(house.startedAtMs),
-      uptimeMs: Math.max(0, clock.nowMs() - house.startedAtMs),
+      runtime: instance.runtime,
+      startedAt: toInstant(instance.startedAtMs),
+      uptimeMs: Math.max(0, clock.nowMs() - instance.startedAtMs),
       clientUrl: clientUrl(),
       configuration: {
         file: configuration.file() ?? null,
@@ -82,7 +82,7 @@ const getAbout = implement(
         revision: state.revision ?? null,
         warnings: [...configuration.warnings()],
       },
-      store: { kind: storeKinds[house.storeKind()], bytes: bytes ?? null },
+      store: { kind: storeKinds[instance.storeKind()], bytes: bytes ?? null },
       workers: snapshot.server.workers,
       memoryBytes: state.memoryBytes ?? null,
       counts: {
@@ -102,8 +102,8 @@ const getNotices = implement(contract.getNotices, async ({ context, caller }) =>
   return { items: isOwner ? [...(await readBackup(context)), ...items] : items };
 });
 
-const confirmBackup = implement(contract.confirmBackup, async ({ context: { store, house }, caller }) => {
-  const key = await house.ownKey();
+const confirmBackup = implement(contract.confirmBackup, async ({ context: { store, instance }, caller }) => {
+  const key = await instance.ownKey();
   if (key === undefined) throw new Problem('not_found', { detail: 'There is no secret key beside the database.' });
   await store.settings.set(backedUpKey, key.id, actorOf(caller));
   return undefined;

@@ -5,7 +5,7 @@ import type { GatewayProcess } from '../../../support/gateways/gateway-process.t
 /** The page as it came. */
 export async function readMetrics(gateway: GatewayProcess, token?: string): Promise<string> {
   const base = gateway.log().find(({ msg }) => msg === 'listening')?.console;
-  if (typeof base !== 'string') throw new Error('the gateway has no listener for operators');
+  if (typeof base !== 'string') throw new Error('the gateway has no admin listener');
   const headers = {
     // Whoever counts what the gateway holds must not find the connection of this question.
     connection: 'close',

@@ -1,4 +1,4 @@
-/** Puts together what operators work with: the admin API, who may use it, and the console's pages. One for each console listener. */
+/** Puts the admin side together: its API, who may use it, and the console's pages. One for each admin listener. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
@@ -9,7 +9,7 @@ import { createOidcDesk } from '../admin/access/oidc-desk.ts';
 import { createPasskeys } from '../admin/access/passkeys.ts';
 import { createAdminApi } from '../admin/api/api.ts';
 import { createEventStreams } from '../admin/api/event-stream.ts';
-import type { AdminContext, ConfigurationView, HouseFacts } from '../admin/context.ts';
+import type { AdminContext, ConfigurationView, InstanceFacts } from '../admin/context.ts';
 import { endpoints } from '../admin/endpoints.ts';
 import { createLedgerTail } from '../admin/ledger/tail.ts';
 import { createFetchListener } from '../admin/listener/fetch-listener.ts';
@@ -33,7 +33,7 @@ import { definitions, type MetricName } from '../telemetry/metrics/definitions.t
 import type { Reading } from '../telemetry/metrics/reading.ts';
 import { createOwnProbe } from '../upstream/own-probe.ts';
 
-export interface AdministrationDeps {
+export interface AdminDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -51,7 +51,7 @@ export interface AdministrationDeps {
   clientUrl(): string;
 }
 
-export interface Administration {
+export interface Admin {
   /** Answers whatever is asked beside the pages of the listener itself. */
   answer(request: IncomingMessage, response: ServerResponse): void;
   close(): Promise<void>;
@@ -65,7 +65,7 @@ const liveMetricSet: ReadonlySet<MetricName> = new Set<MetricName>(liveMetrics);
 const triesPath = '/api/playground/';
 const longestSilenceMs = 15 * 60_000;
 
-export function openAdministration(deps: AdministrationDeps): Administration {
+export function openAdmin(deps: AdminDeps): Admin {
   const streams = createEventStreams();
   const gatewayCalls = createGatewayCalls({
     consoleKey: createConsoleKey({ store: deps.store, host: hostname(), nowMs: () => deps.clock.nowMs() }),
@@ -95,7 +95,7 @@ export function openAdministration(deps: AdministrationDeps): Administration {
     probe,
     streams,
     live,
-    house: toHouseFacts(() => deps.current().snapshot.store, deps.changing.secrets),
+    instance: toInstanceFacts(() => deps.current().snapshot.store, deps.changing.secrets),
     tail: createLedgerTail({ ledger: deps.store.ledger, clock: deps.clock, log: deps.log }),
     gatewayCalls,
     keyTerms: createKeyJudge(deps.current),
@@ -137,7 +137,7 @@ function viewOf(current: () => LoadedConfiguration): ConfigurationView {
   };
 }
 
-export function toHouseFacts(storeUrl: () => string, secrets: Omit<SecretKeyPlace, 'store'>): HouseFacts {
+export function toInstanceFacts(storeUrl: () => string, secrets: Omit<SecretKeyPlace, 'store'>): InstanceFacts {
   const place = (): SecretKeyPlace => ({ ...secrets, store: storeUrl() });
   return {
     startedAtMs: Math.round(performance.timeOrigin),

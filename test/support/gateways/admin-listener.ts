@@ -1,4 +1,4 @@
-/** What operators read of a gateway in a process of its own. */
+/** What the admin listener says of a gateway in a process of its own. */
 
 import assert from 'node:assert/strict';
 import { type Exposition, parseExposition } from '../clients/exposition.ts';
@@ -7,7 +7,7 @@ import type { GatewayProcess } from './gateway-process.ts';
 /** As it says itself once it is ready. */
 export function consoleUrl(gateway: GatewayProcess): string {
   const url = gateway.log().find(({ msg }) => msg === 'listening')?.console;
-  assert.ok(typeof url === 'string', 'there is no listener for operators');
+  assert.ok(typeof url === 'string', 'there is no admin listener');
   return url;
 }
 

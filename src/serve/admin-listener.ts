@@ -1,7 +1,12 @@
-/** Opens the listener for operators, with all that is behind it; where its port is taken and nobody asked for that one, Postern goes on without. */
+/** Opens the admin listener, with all that is behind it; where its port is taken and nobody asked for that one, Postern goes on without. */
 
 import { setImmediate } from 'node:timers/promises';
-import { type Console, type ConsoleDeps, createConsole, OpenConsoleError } from '../admin/listener/listener.ts';
+import {
+  type AdminListener,
+  type AdminListenerDeps,
+  createAdminListener,
+  OpenListenerError,
+} from '../admin/listener/listener.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { Log } from '../core/log.ts';
 import type { ConsoleSettings } from '../core/snapshot.ts';
@@ -12,21 +17,21 @@ import { codeOf, traceOf } from '../lib/thrown.ts';
 import type { MetricName } from '../telemetry/metrics/definitions.ts';
 import { expositionOf, expositionType, type Reading } from '../telemetry/metrics/reading.ts';
 import { version } from '../version.ts';
-import { openAdministration } from './administration.ts';
+import { openAdmin } from './admin.ts';
 import { type OpenConfiguration, toChanging } from './configuration.ts';
 import { toListenFault } from './listen-fault.ts';
 import type { Surroundings } from './surroundings.ts';
 import { toUrl } from './to-url.ts';
 
-export interface Operators {
-  /** Undefined where there is no listener for them. */
+export interface AdminListening {
+  /** Undefined where there is none. */
   readonly url: string | undefined;
   close(): Promise<void>;
 }
 
-const nobody: Operators = { url: undefined, close: async () => undefined };
+const none: AdminListening = { url: undefined, close: async () => undefined };
 
-interface OperatorsDeps {
+interface AdminListeningDeps {
   readonly configuration: Pick<OpenConfiguration, 'loaded' | 'store'>;
   /** The configuration in force. */
   current(): LoadedConfiguration;
@@ -36,13 +41,13 @@ interface OperatorsDeps {
   clientUrl(): string;
 }
 
-export async function openForOperators(
-  { configuration, current, read, clientUrl }: OperatorsDeps,
+export async function openAdminListener(
+  { configuration, current, read, clientUrl }: AdminListeningDeps,
   log: Log,
   surroundings: Surroundings,
-): Promise<Operators> {
+): Promise<AdminListening> {
   const { loaded, store } = configuration;
-  const administration = openAdministration({
+  const admin = openAdmin({
     store,
     clock: systemClock,
     log,
@@ -56,18 +61,18 @@ export async function openForOperators(
   });
   try {
     const listening = await listen(loaded.snapshot.console, log, read, {
-      answer: administration.answer,
+      answer: admin.answer,
       isProxy: (address) => includesAddress(current().snapshot.server.trustedProxies, address),
     });
     return {
       url: listening.url,
       async close() {
         await listening.close();
-        await administration.close();
+        await admin.close();
       },
     };
   } catch (error) {
-    await administration.close();
+    await admin.close();
     throw error;
   }
 }
@@ -76,9 +81,9 @@ async function listen(
   settings: ConsoleSettings,
   log: Log,
   read: () => Promise<Reading>,
-  parts: Pick<ConsoleDeps, 'answer' | 'isProxy'>,
-): Promise<Operators> {
-  const listener: Console = createConsole({
+  parts: Pick<AdminListenerDeps, 'answer' | 'isProxy'>,
+): Promise<AdminListening> {
+  const listener: AdminListener = createAdminListener({
     settings: () => settings,
     pages: {
       '/metrics': { type: expositionType, text: async () => write(await read()) },
@@ -87,21 +92,21 @@ async function listen(
     ...parts,
     onFault: (error) => {
       const why = traceOf(error);
-      log.error('the listener for operators could not answer', { why });
+      log.error('the admin listener could not answer', { why });
     },
   });
   try {
     const address = await listener.listen();
     return { url: toUrl('http', address), close: () => listener.close() };
   } catch (error) {
-    if (error instanceof OpenConsoleError) throw new UserFault(`${error.message}: set console.token`);
+    if (error instanceof OpenListenerError) throw new UserFault(`${error.message}: set console.token`);
     if (codeOf(error) !== 'EADDRINUSE' || settings.isPortGiven) {
       throw toListenFault(error, { name: 'console', ...settings });
     }
     log.warn(
-      `port ${settings.port} on ${settings.host} is taken, so there is no listener for operators; set console.port to another one`,
+      `port ${settings.port} on ${settings.host} is taken, so there is no admin listener; set console.port to another one`,
     );
-    return nobody;
+    return none;
   }
 }
 
