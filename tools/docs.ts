@@ -118,11 +118,17 @@ function checkMetrics(text: string): void {
   }
 }
 
-/** A file that is shown as a diff from nothing is shown as it is. */
+/** What a shown diff leaves stands in the file as it is shown: all of the file where it began with nothing. */
 function checkShownFiles(text: string): void {
-  for (const [, path = '', shown = ''] of text.matchAll(/^\+\+\+ b\/(\S+)\n@@.*\n((?:\+.*\n)+)/gm)) {
-    const lines = shown.replaceAll(/^\+/gm, '');
-    if (lines !== readFileSync(path, 'utf8')) faults.push(`CONTRIBUTING.md: ${path} is not as it is shown there`);
+  const shown = Array.from(text.matchAll(/^```diff\n([\s\S]*?)^```$/gm), ([, diff = '']) => diff);
+  for (const part of shown.flatMap((diff) => diff.split(/^(?=--- \S)/m))) {
+    const [, from, path = '', hunks = ''] = /^--- (\S+)\n\+\+\+ b\/(\S+)\n([\s\S]*)$/.exec(part) ?? [];
+    const file = readFileSync(path, 'utf8');
+    for (const hunk of hunks.split(/^@@.*\n/m).slice(1)) {
+      const left = hunk.replaceAll(/^-.*\n/gm, '').replaceAll(/^[ +]/gm, '');
+      const isThere = from === '/dev/null' ? file === left : file.includes(left);
+      if (!isThere) faults.push(`CONTRIBUTING.md: ${path} is not as it is shown there:\n${hunk}`);
+    }
   }
 }
 

@@ -8,6 +8,7 @@ import { families } from '../src/families/index.ts';
 import { codeOf } from '../src/lib/thrown.ts';
 import { renderEndpoints } from './admin-table.ts';
 import { renderFamilies } from './families-table.ts';
+import { renderKeyOptions } from './key-options-table.ts';
 import { renderPrices } from './prices-table.ts';
 
 const begin = '<!-- generated -->';
@@ -16,6 +17,7 @@ const end = '<!-- /generated -->';
 const files: readonly (readonly [path: string, generate: (present: string) => string])[] = [
   ['postern.schema.json', () => `${JSON.stringify(toJsonSchema(families), null, 2)}\n`],
   ['docs/configuration.md', (present) => withSection(present, renderReference(families))],
+  ['docs/command-line.md', (present) => withSection(present, renderKeyOptions())],
   ['docs/prices.md', (present) => withSection(present, renderPrices())],
   ['docs/admin-api.md', (present) => withSection(present, renderEndpoints(endpoints))],
   ['docs/families.md', (present) => withSection(present, renderFamilies(families))],

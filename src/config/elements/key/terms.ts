@@ -77,20 +77,52 @@ interface KeyOption {
   /** `pairs` are `name=value`, and may be repeated; a list has commas. */
   readonly takes: 'text' | 'list' | 'pairs';
   readonly example: string;
+  /** In the documents. */
+  readonly says: string;
 }
 
 /** How the command line takes each, in the order of its usage. */
 export const keyOptions: Readonly<Record<KeyTermName, KeyOption>> = {
-  project: { option: 'project', takes: 'text', example: 'P' },
-  models: { option: 'models', takes: 'list', example: 'a,b' },
-  operations: { option: 'operations', takes: 'list', example: 'x,y' },
-  addresses: { option: 'addresses', takes: 'list', example: 'cidr,..' },
-  expires: { option: 'expires', takes: 'text', example: '30d|2027-01-01' },
-  limits: { option: 'limit', takes: 'pairs', example: 'requests_per_minute=60' },
-  budgets: { option: 'budget', takes: 'pairs', example: 'month=50:80%,100%' },
-  metadata: { option: 'metadata', takes: 'pairs', example: 'name=text' },
-  capture: { option: 'capture', takes: 'text', example: '7d' },
-  shape: { option: 'shape', takes: 'text', example: 'voyage' },
+  project: {
+    option: 'project',
+    takes: 'text',
+    example: 'P',
+    says: 'the project that it belongs to, whose limits and budgets hold as well',
+  },
+  models: { option: 'models', takes: 'list', example: 'a,b', says: 'IDs of models, each with at most one `*`' },
+  operations: { option: 'operations', takes: 'list', example: 'x,y', says: 'the operations that it may use' },
+  addresses: {
+    option: 'addresses',
+    takes: 'list',
+    example: 'cidr,..',
+    says: 'IP addresses and CIDR ranges that it may be used from',
+  },
+  expires: {
+    option: 'expires',
+    takes: 'text',
+    example: '30d|2027-01-01',
+    says: 'a time from now, or a date such as `2027-01-01`',
+  },
+  limits: {
+    option: 'limit',
+    takes: 'pairs',
+    example: 'requests_per_minute=60',
+    says: "a limit, as in the file's `limits`",
+  },
+  budgets: {
+    option: 'budget',
+    takes: 'pairs',
+    example: 'month=50:80%,100%',
+    says: 'US dollars for a `day`, `week`, `month` or in `total`, with the percentages at which you are told',
+  },
+  metadata: { option: 'metadata', takes: 'pairs', example: 'name=text', says: 'what you note about it' },
+  capture: { option: 'capture', takes: 'text', example: '7d', says: 'keeps what is asked and answered for so long' },
+  shape: {
+    option: 'shape',
+    takes: 'text',
+    example: 'voyage',
+    says: 'the service that its clients were written for: `cohere`, `jina`, `voyage` or `tei`',
+  },
 };
 
 const termsSchema = z.strictObject(keyTermFields);

@@ -1,0 +1,20 @@
+/** The options of `postern keys` in docs/command-line.md, written from the terms of a key. */
+
+import { takingOptions } from '../src/cli/key-options.ts';
+import { keyOptions } from '../src/config/elements/key/terms.ts';
+
+export function renderKeyOptions(): string {
+  const rows = Object.values(keyOptions).map(
+    ({ option, example, says, takes }) =>
+      `| \`--${option} ${example.replaceAll('|', '\\|')}\` | ${says}${takes === 'pairs' ? '; may be repeated' : ''} |`,
+  );
+  const taking = takingOptions.map((option) => `\`--${option}\``).join(', ');
+  return [
+    '| option | means |',
+    '|---|---|',
+    '| `--name N` | what people call it |',
+    ...rows,
+    '',
+    `\`update\` takes away what is given an empty value (\`--project ""\`, \`--limit requests_per_minute=\`), or all of it with ${taking}.`,
+  ].join('\n');
+}
