@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import type { FramePlace } from './journal-records.ts';
 
 /** What waits for the same write. */
-export class Lane {
+export class Part {
   text = '';
   /** How long that is in UTF-8: counted as it comes, since to count all of it is to put it together. */
   bytes = 0;
@@ -31,8 +31,8 @@ export class Lane {
 
 /** What becomes one frame. */
 export interface Job {
-  readonly ends: Lane | undefined;
-  readonly beginnings: Lane | undefined;
+  readonly ends: Part | undefined;
+  readonly beginnings: Part | undefined;
   /** Where it was tried already. */
   readonly places: FramePlace[];
   /** How often since it was taken up. */
@@ -41,10 +41,10 @@ export interface Job {
   readonly late: string;
 }
 
-export function sizeOf(lane: Lane | undefined): number {
-  return lane?.bytes ?? 0;
+export function sizeOf(part: Part | undefined): number {
+  return part?.bytes ?? 0;
 }
 
-export function promiseOf(lane: Lane | undefined): Promise<void> | undefined {
-  return lane?.promise;
+export function promiseOf(part: Part | undefined): Promise<void> | undefined {
+  return part?.promise;
 }

@@ -8,7 +8,7 @@ import { EndRoom } from './end-room.ts';
 import { codeOrReasonOf, JournalError, journalUnavailable, toJournalError } from './journal-error.ts';
 import { type JournalFiles, systemFiles } from './journal-files.ts';
 import { FrameWriter, headBytes } from './journal-frame.ts';
-import { type Job, Lane, promiseOf, sizeOf } from './journal-job.ts';
+import { type Job, Part, promiseOf, sizeOf } from './journal-job.ts';
 import { type FramePlace, toLine } from './journal-records.ts';
 import { listSegments, type SegmentWriter } from './journal-segment.ts';
 import { SegmentSupply } from './segment-supply.ts';
@@ -86,8 +86,8 @@ class FileJournal implements Journal {
   readonly #firstLineBytes: number;
   readonly #flushNow = (): void => this.#flush();
 
-  #ends: Lane | undefined = undefined;
-  #beginnings: Lane | undefined = undefined;
+  #ends: Part | undefined = undefined;
+  #beginnings: Part | undefined = undefined;
   #isScheduled = false;
   /** A sync runs. */
   #isBusy = false;
@@ -140,7 +140,7 @@ class FileJournal implements Journal {
     if (this.#isClosing) return this.#refuse(id);
     const bytes = Buffer.byteLength(text);
     this.#room.open(id, bytes);
-    this.#beginnings ??= this.#newLane();
+    this.#beginnings ??= this.#newPart();
     this.#beginnings.add(text);
     this.#beginnings.ids.push(id);
     return this.#beginnings.promise;
@@ -150,14 +150,14 @@ class FileJournal implements Journal {
     if (this.#refused.size > 0 && this.#refused.delete(id)) return this.note(text);
     this.#room.close(id);
     if (this.#isClosed) return Promise.reject(journalUnavailable());
-    this.#ends ??= this.#newLane();
+    this.#ends ??= this.#newPart();
     this.#ends.add(text);
     return this.#ends.promise;
   }
 
   note(text: string): Promise<void> {
     if (this.#isClosing) return Promise.reject(journalUnavailable());
-    this.#beginnings ??= this.#newLane();
+    this.#beginnings ??= this.#newPart();
     this.#beginnings.add(text);
     return this.#beginnings.promise;
   }
@@ -183,7 +183,7 @@ class FileJournal implements Journal {
     const { node, log } = this.#options;
     await Promise.allSettled([this.#held?.ends, this.#held?.beginnings, this.#ends, this.#beginnings].map(promiseOf));
     await this.#supply.tryAgain();
-    this.#ends ??= this.#newLane();
+    this.#ends ??= this.#newPart();
     const last = this.#ends;
     last.add(toLine({ kind: 'end', node }));
     this.#isClosed = true;
@@ -201,9 +201,9 @@ class FileJournal implements Journal {
     return Promise.reject(journalUnavailable());
   }
 
-  #newLane(): Lane {
+  #newPart(): Part {
     this.#schedule();
-    return new Lane();
+    return new Part();
   }
 
   #schedule(): void {
@@ -368,12 +368,12 @@ class FileJournal implements Journal {
     this.#refuseAll(beginnings, this.#supply.fault);
   }
 
-  #refuseAll(lane: Lane, cause: unknown): void {
-    for (const id of lane.ids) {
+  #refuseAll(part: Part, cause: unknown): void {
+    for (const id of part.ids) {
       this.#room.close(id);
       this.#refused.add(id);
     }
-    lane.reject(journalUnavailable(cause));
+    part.reject(journalUnavailable(cause));
   }
 
   /** It goes into the journal as soon as that can be written, marked as late. */

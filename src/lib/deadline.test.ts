@@ -9,9 +9,13 @@ test('an answer in time is handed on, and so is a failure', async () => {
   await assert.rejects(beforeDeadline(Promise.reject(new Error('refused')), 60_000, tooLate), /refused/);
 });
 
-test('once the time is up the wait ends with the error, and no timer is left either way', async () => {
+test('once the time is up the wait ends with the error, and no timer is left either way', async (t) => {
+  const cleared = t.mock.method(globalThis, 'clearTimeout');
+  const set = t.mock.method(globalThis, 'setTimeout');
   const { promise: never } = Promise.withResolvers<void>();
   await assert.rejects(beforeDeadline(never, 5, tooLate), /too late/);
   await beforeDeadline(Promise.resolve(), 60_000, tooLate);
-  assert.equal(process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length, 0);
+  const own = set.mock.calls.filter(({ arguments: [, ms] }) => ms === 5 || ms === 60_000).map(({ result }) => result);
+  assert.equal(own.length, 2);
+  for (const timer of own) assert.ok(cleared.mock.calls.some(({ arguments: [one] }) => one === timer));
 });

@@ -39,7 +39,7 @@ import { createProbe } from '../upstream/probe.ts';
 import type { ProxyRule } from '../upstream/proxy-rule.ts';
 import { SharedPlaces } from '../upstream/shared-places.ts';
 import { createSmallPost } from '../upstream/small-post.ts';
-import type { Change } from '../upstream/turn.ts';
+import type { RestChange } from '../upstream/turn.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 
 export interface AppDeps {
@@ -295,7 +295,7 @@ function overloaded(reason: PressureReason): GatewayError {
   });
 }
 
-function logChange(log: ProcessLog, { upstream, model, credential, rests, alone, why, forMs }: Change): void {
+function logChange(log: ProcessLog, { upstream, model, credential, rests, alone, why, forMs }: RestChange): void {
   const fields = { upstream, model, credential, why, for_ms: rests && !alone ? Math.round(forMs) : undefined };
   if (rests && alone) log.warn('target fails, and is called all the same, as it has no alternative', fields);
   else if (rests) log.warn('target rests', fields);

@@ -8,7 +8,7 @@ import { pick, pickByWeight } from './balance.ts';
 import type { SharedPlaces } from './shared-places.ts';
 import { type KeyView, type Option, Standings, type TargetView, type UpstreamStanding } from './standing.ts';
 import { bindingUntilMs, stateWithNames } from './target-state.ts';
-import { type Change, TargetTurn, type TurnDeps } from './turn.ts';
+import { type RestChange, TargetTurn, type TurnDeps } from './turn.ts';
 
 /** No more of a tier than this rests because of what it answered: the others would have to bear it all. */
 const restingShare = 0.5;
@@ -210,7 +210,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
 }
 
 /** Of an upstream as a whole. */
-function changeOf(upstream: string, what: Pick<Change, 'rests' | 'why' | 'forMs'>): Change {
+function changeOf(upstream: string, what: Pick<RestChange, 'rests' | 'why' | 'forMs'>): RestChange {
   return { upstream, model: undefined, credential: undefined, alone: false, ...what };
 }
 

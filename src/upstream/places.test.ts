@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { createFakeClock } from '../../test/support/time/fake-clock.ts';
-import { Places, type Waiter } from './places.ts';
+import { type PlaceSeeker, Places } from './places.ts';
 
 const limits = { concurrency: 2, queue: 3, queueTimeoutMs: 100 };
 
@@ -12,7 +12,7 @@ function setUp(more: Partial<typeof limits> = {}) {
   const clock = createFakeClock();
   const places = new Places({ ...limits, ...more }, clock);
   const told: string[] = [];
-  const waiter = (name: string): Waiter => ({
+  const waiter = (name: string): PlaceSeeker => ({
     entered: () => told.push(`${name} entered`),
     timedOut: () => told.push(`${name} timed out`),
   });
@@ -131,7 +131,7 @@ test('any number of waiters that leave as soon as they enter are let in without 
   const { places } = setUpFor(t, { concurrency: 1, queue });
   places.tryEnter();
   let entered = 0;
-  const hasty: Waiter = {
+  const hasty: PlaceSeeker = {
     entered() {
       entered += 1;
       places.leave();
@@ -191,7 +191,7 @@ test('where processes share the places, it begins with none, and more are let in
   let asked = 0;
   const told: string[] = [];
   const places = new Places(limits, createFakeClock(), () => (asked += 1));
-  const waiter = (name: string): Waiter => ({
+  const waiter = (name: string): PlaceSeeker => ({
     entered: () => told.push(`${name} entered`),
     timedOut: () => told.push(`${name} timed out`),
   });
@@ -312,7 +312,7 @@ test('does what a plain model does: never too many, first in first out, nobody l
       mock.timers.reset();
       const model = new Model();
       const { places, told, waiter, pass } = setUp(model.limits);
-      const waiters = new Map<string, Waiter>();
+      const waiters = new Map<string, PlaceSeeker>();
       let count = 0;
       for (const each of steps) {
         switch (each.kind) {

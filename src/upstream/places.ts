@@ -4,7 +4,7 @@ import type { UpstreamLimits } from '../core/snapshot.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 
 /** One of the two is called, once, for a waiter that does not withdraw. Neither may throw. */
-export interface Waiter {
+export interface PlaceSeeker {
   /** It has a place now. */
   entered(): void;
   timedOut(): void;
@@ -12,12 +12,12 @@ export interface Waiter {
 
 /** A link of the queue, so that any waiter can leave it at once. */
 class Seat {
-  readonly waiter: Waiter;
+  readonly waiter: PlaceSeeker;
   readonly sinceMs: number;
   ahead: Seat | undefined;
   behind: Seat | undefined = undefined;
 
-  constructor(waiter: Waiter, sinceMs: number, ahead: Seat | undefined) {
+  constructor(waiter: PlaceSeeker, sinceMs: number, ahead: Seat | undefined) {
     this.waiter = waiter;
     this.sinceMs = sinceMs;
     this.ahead = ahead;
@@ -38,7 +38,7 @@ export class Places {
   /** There were no more when somebody last asked. */
   #isDenied = false;
   readonly #clock: Clock;
-  readonly #seats = new Map<Waiter, Seat>();
+  readonly #seats = new Map<PlaceSeeker, Seat>();
   #first: Seat | undefined = undefined;
   #last: Seat | undefined = undefined;
   /** One for the whole queue: as all wait the same time, the first is always the first whose time is up. */
@@ -107,7 +107,7 @@ export class Places {
   }
 
   /** Takes a place or waits for one; the waiter is told of what becomes of it only where it waits. */
-  enter(waiter: Waiter): 'entered' | 'waiting' | 'full' {
+  enter(waiter: PlaceSeeker): 'entered' | 'waiting' | 'full' {
     if (this.tryEnter()) return 'entered';
     if (!this.hasRoom) return 'full';
     this.#ask?.();
@@ -122,7 +122,7 @@ export class Places {
   }
 
   /** Waits no longer, and is told nothing more. Does nothing for one that does not wait. */
-  withdraw(waiter: Waiter): void {
+  withdraw(waiter: PlaceSeeker): void {
     const seat = this.#seats.get(waiter);
     if (seat !== undefined) this.#remove(seat);
   }

@@ -6,11 +6,11 @@ import type { CallEnd, ClientWork, Failure, Listening } from '../core/outcome.ts
 import type { Credential } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Circuit } from './circuit.ts';
-import type { Waiter } from './places.ts';
+import type { PlaceSeeker } from './places.ts';
 import type { KeyView, Option, TargetView } from './standing.ts';
 
 /** A target, or a credential, that begins to rest or is back. */
-export interface Change {
+export interface RestChange {
   readonly upstream: string;
   /** Absent where the whole credential is meant. */
   readonly model: string | undefined;
@@ -25,7 +25,7 @@ export interface Change {
 
 export interface TurnDeps {
   readonly clock: Clock;
-  onChange(change: Change): void;
+  onChange(change: RestChange): void;
 }
 
 /** What a turn costs, and what it is the only one for. */
@@ -41,7 +41,7 @@ const longestRestMs = 60_000;
 
 type Entry = 'entered' | 'too-late' | 'client-gone';
 
-export class TargetTurn implements Turn, Waiter, ClientWork {
+export class TargetTurn implements Turn, PlaceSeeker, ClientWork {
   readonly candidate: Candidate;
   readonly credential: Credential;
   readonly #view: TargetView;

@@ -44,7 +44,7 @@ export function createBodyMemory(what: string, limits: BudgetLimits, collectGarb
 
   function wait(seeker: RoomSeeker, bytes: number): Promise<Room> {
     return new Promise((resolve, reject) => {
-      const waiter = new Waiter(seeker, bytes, { budget, resolve, reject, refusal });
+      const waiter = new WaitingBody(seeker, bytes, { budget, resolve, reject, refusal });
       const answer = budget.wait(waiter);
       if (answer === 'waiting') waiter.begin();
       else reject(refusal(answer === 'full' ? 'as many wait for it as may' : 'as many of this key wait for it as may'));
@@ -101,7 +101,7 @@ interface Ending {
   refusal(why: string): GatewayError;
 }
 
-class Waiter implements RoomWaiter, ClientWork {
+class WaitingBody implements RoomWaiter, ClientWork {
   readonly key: string;
   readonly bytes: number;
   readonly #seeker: RoomSeeker;
@@ -160,6 +160,6 @@ class Waiter implements RoomWaiter, ClientWork {
   }
 }
 
-function giveUp(waiter: Waiter): void {
+function giveUp(waiter: WaitingBody): void {
   waiter.timeIsUp();
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 const pausesMs = [120, 130];
 const sameMomentMs = 20;
 
-interface Waiter {
+interface MoneySeeker {
   readonly nanos: number;
   /** How often it was refused, and when it is asked for again. */
   refusals: number;
@@ -19,8 +19,8 @@ export class Waiters {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   /** Some ask again. */
   readonly #onAgain: () => void;
-  #waiting: Waiter[] = [];
-  #pausing: Waiter[] = [];
+  #waiting: MoneySeeker[] = [];
+  #pausing: MoneySeeker[] = [];
   #timer: NodeJS.Timeout | undefined = undefined;
 
   constructor(clock: Pick<Clock, 'monotonicMs'>, onAgain: () => void) {

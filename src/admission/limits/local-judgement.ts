@@ -1,9 +1,9 @@
 /** Whether what is asked for fits under what this process has counted. */
 
 import type { Plan, PlannedRate } from './counters.ts';
+import { inWords, messageFor, type Obstacle, retryAfterSOf } from './limit-words.ts';
 import type { Amounts, Begun, Refused } from './port.ts';
 import { type RateState, toRateHeaders } from './rate-headers.ts';
-import { inWords, messageFor, type Obstacle, retryAfterSOf } from './words.ts';
 
 /** When an exchange of others ends cannot be known. */
 const crowdedRetryMs = 1_000;

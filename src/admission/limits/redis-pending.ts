@@ -1,13 +1,13 @@
 /** A question that is on its way to Redis: decided once, by the answer, or here where none comes in time. */
 
 import type { Plan } from './counters.ts';
+import type { Obstacle } from './limit-words.ts';
 import { crowdObstacle, localRateHeaders, refusalOf } from './local-judgement.ts';
 import type { Amounts, Refused, Taken } from './port.ts';
 import { type RateState, toRateHeaders } from './rate-headers.ts';
 import type { RedisLink } from './redis-link.ts';
 import { reserveScript } from './redis-scripts.ts';
 import { slots } from './window.ts';
-import type { Obstacle } from './words.ts';
 
 /** Who decides, and counts what was decided. */
 export interface Decider {

@@ -1,12 +1,12 @@
 /** `local/bm25`: documents in the order of BM25 over the words they share with the query; letters in common break ties. */
 
 import { type Json, writeJsonInTurns } from '../../lib/json/json-text.ts';
+import { eachWord, foldedStretches } from './cut-words.ts';
 import { readFlag, readInteger, readList, readRequired, readText, readTexts } from './fields.ts';
 import { eachGram, hashWord } from './hash.ts';
 import { createMaker, listAnswer } from './maker.ts';
 import type { Pace } from './pace.ts';
 import { createTally, type Tally } from './tally.ts';
-import { eachWord, foldedStretches } from './words.ts';
 
 const maxDocuments = 10_000;
 

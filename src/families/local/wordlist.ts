@@ -2,13 +2,13 @@
 
 import { isJsonObject, type Json } from '../../lib/json/json-text.ts';
 import { type OpenaiCategory, openaiCategories } from '../dialects/moderation-categories.ts';
+import { eachWord, foldedStretches } from './cut-words.ts';
 import { type Fields, readList, readText, readTexts } from './fields.ts';
 import { createMaker, listAnswer } from './maker.ts';
 import type { Pace } from './pace.ts';
 import { Refusal } from './refusal.ts';
 import { createPatternSearch, longestPattern } from './word-pattern.ts';
 import { type Rule, rules, vocabulary } from './wordlist-rules.ts';
-import { eachWord, foldedStretches } from './words.ts';
 
 const maxInputs = 2048;
 const flaggedFrom = 0.5;

@@ -31,7 +31,7 @@ export function relay(
   });
 }
 
-interface Waiter {
+interface Handover {
   resolve(): void;
   reject(error: unknown): void;
 }
@@ -41,7 +41,7 @@ class Relay implements AnswerSink, AnswerWatcher, ClientWork {
   readonly #answer: Answer;
   readonly #response: ServerAnswer;
   readonly #settling: Settling;
-  readonly #waiter: Waiter;
+  readonly #waiter: Handover;
   readonly #observer: UsageObserver;
   readonly #lengthBytes: number | undefined;
   readonly #framing: Framing;
@@ -50,7 +50,7 @@ class Relay implements AnswerSink, AnswerWatcher, ClientWork {
   /** Nothing more comes, or what comes is of no use any more. */
   #isOver = false;
 
-  constructor(exchange: Exchange, answer: Answer, response: ServerAnswer, settling: Settling, waiter: Waiter) {
+  constructor(exchange: Exchange, answer: Answer, response: ServerAnswer, settling: Settling, waiter: Handover) {
     this.#exchange = exchange;
     this.#answer = answer;
     this.#response = response;

@@ -12,15 +12,15 @@ export interface Won {
 }
 
 /** One of the calls. Its client leaves as well when another call was faster. */
-interface Lane {
+interface Racer {
   readonly client: Listening;
-  readonly ended: Promise<{ readonly lane: Lane; readonly won: Won | undefined }>;
+  readonly ended: Promise<{ readonly racer: Racer; readonly won: Won | undefined }>;
 }
 
 export class Race implements ClientWork {
   readonly #client: Listening;
   readonly #ask: Ask;
-  #lanes: Lane[] = [];
+  #racers: Racer[] = [];
 
   constructor(client: Listening, ask: Ask) {
     this.#client = client;
@@ -31,11 +31,11 @@ export class Race implements ClientWork {
   start(turn: Turn): void {
     const client: Listening = { gone: this.#client.gone, work: undefined };
     const ended = this.#ask(turn, client).then((answer) => ({
-      lane,
+      racer,
       won: answer === undefined ? undefined : { turn, answer },
     }));
-    const lane: Lane = { client, ended };
-    this.#lanes.push(lane);
+    const racer: Racer = { client, ended };
+    this.#racers.push(racer);
   }
 
   /** Whether all calls are still out after so long. */
@@ -45,7 +45,7 @@ export class Race implements ClientWork {
       timer = setTimeout(resolve, ms, true);
     });
     try {
-      return (await Promise.race([late, ...this.#lanes.map(({ ended }) => ended)])) === true;
+      return (await Promise.race([late, ...this.#racers.map(({ ended }) => ended)])) === true;
     } finally {
       clearTimeout(timer);
     }
@@ -53,23 +53,23 @@ export class Race implements ClientWork {
 
   async winner(): Promise<Won | undefined> {
     try {
-      while (this.#lanes.length > 0) {
-        const { lane, won } = await Promise.race(this.#lanes.map(({ ended }) => ended));
-        this.#lanes = this.#lanes.filter((other) => other !== lane);
+      while (this.#racers.length > 0) {
+        const { racer, won } = await Promise.race(this.#racers.map(({ ended }) => ended));
+        this.#racers = this.#racers.filter((other) => other !== racer);
         if (won !== undefined) return won;
       }
       return undefined;
     } finally {
-      for (const slower of this.#lanes) breakOff(slower);
+      for (const slower of this.#racers) breakOff(slower);
     }
   }
 
   clientLeft(): void {
-    for (const { client } of this.#lanes) leave(client);
+    for (const { client } of this.#racers) leave(client);
   }
 }
 
-function breakOff({ client, ended }: Lane): void {
+function breakOff({ client, ended }: Racer): void {
   leave(client);
   ended.then(
     // Two may answer at the same moment.

@@ -6,7 +6,7 @@ import { type Course, isTurn, type NoTurn, Tried, type Turn } from '../../../src
 import { defineFamily } from '../../../src/core/family.ts';
 import type { Credential, Model, Target, Timeouts, Upstream } from '../../../src/core/snapshot.ts';
 import { createDispatcher } from '../../../src/upstream/dispatcher.ts';
-import type { Change } from '../../../src/upstream/turn.ts';
+import type { RestChange } from '../../../src/upstream/turn.ts';
 import { createFakeClock } from '../time/fake-clock.ts';
 
 const family = defineFamily({ id: 'test', title: 'Test', offers: {} });
@@ -86,7 +86,7 @@ export function course(...tiers: Target[][]): Course {
 
 export function house(random: () => number = Math.random) {
   const clock = createFakeClock();
-  const changes: Change[] = [];
+  const changes: RestChange[] = [];
   const dispatcher = createDispatcher({ clock, random, onChange: (change) => changes.push(change) });
   const choose = (where: Course, tried = new Tried(), matched = ''): Turn => {
     const chosen = dispatcher.choose(where, tried, matched);

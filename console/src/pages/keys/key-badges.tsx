@@ -6,7 +6,7 @@ import { ManagedBy } from '../../parts/marks/managed-by.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { formatRelative, formatTime } from '../../parts/words/format.ts';
 import { useNow } from '../../parts/words/now.ts';
-import { isPlaygroundKey } from './words.ts';
+import { isPlaygroundKey } from './key-words.ts';
 
 /** Who uses it needs time to get another one. */
 const soonMs = 14 * 86_400_000;

@@ -17,10 +17,10 @@ import { useKey, useRefresh } from './data.ts';
 import { KeyBadges } from './key-badges.tsx';
 import { EditKey } from './key-form.tsx';
 import { KeySnippets } from './key-snippets.tsx';
+import { limitsInWords, modelsInWords, nameOf } from './key-words.ts';
 import { RotateKey } from './rotate-key.tsx';
 import { Warnings } from './secret-dialog.tsx';
 import { BudgetFacts, UsageFacts } from './spend-facts.tsx';
-import { limitsInWords, modelsInWords, nameOf } from './words.ts';
 
 interface KeyDrawerProps {
   readonly id: string | undefined;

@@ -13,9 +13,9 @@ import { Icon } from '../../parts/marks/icon.tsx';
 import { useRefresh } from './data.ts';
 import { KeyFields } from './key-fields.tsx';
 import { type KeyValues, newKeyValues, toChange, toDocument, toField, toValues } from './key-values.ts';
+import { nameOf } from './key-words.ts';
 import { Notice } from './notice.tsx';
 import { createRequestKeys } from './request-keys.ts';
-import { nameOf } from './words.ts';
 
 interface FrameProps {
   readonly title: string;

@@ -7,8 +7,8 @@ import { formatCount } from '../../parts/words/format.ts';
 import { Nothing } from '../../parts/words/numbers.tsx';
 import { BudgetBar } from './budget-bar.tsx';
 import { KeyBadges } from './key-badges.tsx';
+import { limitsInWords, modelsInWords, nameOf } from './key-words.ts';
 import { Trend } from './trend.tsx';
-import { limitsInWords, modelsInWords, nameOf } from './words.ts';
 
 export interface KeyListProps {
   readonly keys: readonly Key[];

@@ -15,11 +15,11 @@ import { formatCount } from '../../parts/words/format.ts';
 import { Nothing, When } from '../../parts/words/numbers.tsx';
 import { useProject, useRefresh } from './data.ts';
 import { Term } from './key-drawer.tsx';
+import { limitsInWords } from './key-words.ts';
 import { ProjectForm } from './project-form.tsx';
 import { ProjectPlace } from './project-place.tsx';
 import { toProjectCaps } from './project-values.ts';
 import { BudgetFacts, UsageFacts } from './spend-facts.tsx';
-import { limitsInWords } from './words.ts';
 
 interface ProjectDrawerProps {
   readonly id: string | undefined;

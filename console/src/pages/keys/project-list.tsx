@@ -4,9 +4,9 @@ import { Card, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
 import type { Project } from '../../../../src/admin/contract.ts';
 import { formatCount } from '../../parts/words/format.ts';
 import { BudgetBar } from './budget-bar.tsx';
+import { limitsInWords } from './key-words.ts';
 import { ProjectPlace } from './project-place.tsx';
 import { toProjectCaps } from './project-values.ts';
-import { limitsInWords } from './words.ts';
 
 interface ProjectListProps {
   readonly projects: readonly Project[];

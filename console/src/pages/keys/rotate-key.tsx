@@ -7,8 +7,8 @@ import { ask } from '../../parts/api/client.ts';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { useRefresh } from './data.ts';
 import { FormBody, FormDialog } from './key-form.tsx';
+import { nameOf } from './key-words.ts';
 import { createRequestKeys } from './request-keys.ts';
-import { nameOf } from './words.ts';
 
 interface RotateKeyProps {
   readonly item: KeyDetail;

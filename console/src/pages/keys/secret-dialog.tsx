@@ -8,8 +8,8 @@ import { useFocusReturn } from '../../parts/forms/use-focus-return.ts';
 import { CopyButton } from '../../parts/snippets/copy.tsx';
 import { useCopied } from '../../parts/snippets/use-copied.ts';
 import { KeySnippets } from './key-snippets.tsx';
+import { nameOf } from './key-words.ts';
 import { Notice } from './notice.tsx';
-import { nameOf } from './words.ts';
 
 interface SecretDialogProps {
   readonly made: KeyWithSecret;

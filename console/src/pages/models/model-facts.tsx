@@ -9,9 +9,9 @@ import { formatDuration } from '../../parts/words/format.ts';
 import { When } from '../../parts/words/numbers.tsx';
 import { operationWords } from '../../parts/words/operations.ts';
 import { useVisibility } from './model-data.ts';
+import { callsOf, hiddenInWords } from './model-words.ts';
 import { priceInWords, sourceInWords } from './price-words.ts';
 import { VisibleSwitch } from './visible-switch.tsx';
-import { callsOf, hiddenInWords } from './words.ts';
 
 export function ModelFacts({ model }: { readonly model: ModelDetail }) {
   const { setVisible, pending } = useVisibility();

@@ -11,9 +11,9 @@ import { Success } from '../../parts/marks/success.tsx';
 import { operationWords } from '../../parts/words/operations.ts';
 import type { FilterState } from './filters.ts';
 import { useModels, useVisibility } from './model-data.ts';
+import { callsOf, healthOf } from './model-words.ts';
 import { PriceText } from './price-text.tsx';
 import { VisibleSwitch } from './visible-switch.tsx';
-import { callsOf, healthOf } from './words.ts';
 
 interface ModelListProps {
   readonly state: FilterState;

@@ -3,7 +3,7 @@
 import { Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { type ModelValues, type PriceKind, priceUnits } from './model-document.ts';
-import { unitWords } from './words.ts';
+import { unitWords } from './model-words.ts';
 
 interface PriceFieldsProps {
   readonly form: UseFormReturnType<ModelValues>;

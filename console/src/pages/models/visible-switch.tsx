@@ -4,7 +4,7 @@ import { Box, Switch, Tooltip } from '@mantine/core';
 import type { Model } from '../../../../src/admin/contract.ts';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { useMay } from '../../parts/session/role.tsx';
-import { hiddenInWords } from './words.ts';
+import { hiddenInWords } from './model-words.ts';
 
 interface VisibleSwitchProps {
   readonly model: Model;

@@ -13,10 +13,10 @@ import { Bytes, Duration, Nothing, When } from '../../parts/words/numbers.tsx';
 import { requestWords } from '../../parts/words/operations.ts';
 import { Kept } from './kept.tsx';
 import { ledgerRowQuery, type Names } from './ledger-data.ts';
+import { describeOutcome } from './request-words.ts';
 import { OutcomeBadge } from './row-list.tsx';
 import { TimeLineView } from './time-line-view.tsx';
 import { UsageFacts } from './usage-facts.tsx';
-import { describeOutcome } from './words.ts';
 
 interface DetailDrawerProps {
   readonly id: string | undefined;

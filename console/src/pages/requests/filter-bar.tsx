@@ -8,7 +8,7 @@ import { formatTime } from '../../parts/words/format.ts';
 import { requestWords } from '../../parts/words/operations.ts';
 import { type Field, type Filters, fields, fieldWords, noFilters, type Range, ranges } from './filters.ts';
 import type { Names } from './ledger-data.ts';
-import { outcomeLooks } from './words.ts';
+import { outcomeLooks } from './request-words.ts';
 
 interface FilterBarProps {
   readonly filters: Filters;

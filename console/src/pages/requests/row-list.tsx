@@ -10,7 +10,7 @@ import { formatCount, formatTime } from '../../parts/words/format.ts';
 import { Duration, Money, Nothing } from '../../parts/words/numbers.tsx';
 import { requestWords } from '../../parts/words/operations.ts';
 import type { Names } from './ledger-data.ts';
-import { outcomeLooks } from './words.ts';
+import { outcomeLooks } from './request-words.ts';
 
 export interface RowListProps {
   readonly rows: readonly LedgerRow[];

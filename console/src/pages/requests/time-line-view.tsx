@@ -3,7 +3,7 @@
 import { Group, Text, VisuallyHidden } from '@mantine/core';
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
 import { formatDuration } from '../../parts/words/format.ts';
-import { type Lane, toPlace, toTimeLine } from './time-line.ts';
+import { type TimeLineRow, toPlace, toTimeLine } from './time-line.ts';
 
 export function TimeLineView({ row }: { readonly row: LedgerDetail }) {
   const { lanes, totalMs, firstByteMs, isApproximate } = toTimeLine(row);
@@ -42,7 +42,7 @@ export function TimeLineView({ row }: { readonly row: LedgerDetail }) {
 }
 
 interface LaneViewProps {
-  readonly lane: Lane;
+  readonly lane: TimeLineRow;
   readonly totalMs: number;
   readonly firstByteMs: number | undefined;
 }

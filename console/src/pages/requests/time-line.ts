@@ -1,9 +1,9 @@
 /** Lays a request and its calls out over its time. The ledger has how long each call took, not when it began: that follows from their order. */
 
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
-import { describeTry, isAnswered } from './words.ts';
+import { describeTry, isAnswered } from './request-words.ts';
 
-export interface Lane {
+export interface TimeLineRow {
   readonly id: string;
   readonly name: string;
   /** What came of it. */
@@ -16,7 +16,7 @@ export interface Lane {
 export interface TimeLine {
   readonly totalMs: number;
   /** The gateway first, then its calls in their order. */
-  readonly lanes: readonly [Lane, ...Lane[]];
+  readonly lanes: readonly [TimeLineRow, ...TimeLineRow[]];
   readonly firstByteMs: number | undefined;
   /** The calls stand in their order; when exactly each began is not known. */
   readonly isApproximate: boolean;
@@ -24,7 +24,7 @@ export interface TimeLine {
 
 export function toTimeLine(row: LedgerDetail): TimeLine {
   const totalMs = Math.max(row.durationMs, row.firstByteMs ?? 0, 0);
-  const gateway: Lane = {
+  const gateway: TimeLineRow = {
     id: 'gateway',
     name: 'Gateway',
     words: row.outcome === 'ok' ? 'answered the client' : 'was done with it',
@@ -42,7 +42,7 @@ export function toTimeLine(row: LedgerDetail): TimeLine {
 }
 
 /** One call that was answered well is not in the list of calls: the times of the row say when it was. */
-function toOnlyCall(row: LedgerDetail, totalMs: number): Lane[] {
+function toOnlyCall(row: LedgerDetail, totalMs: number): TimeLineRow[] {
   if (row.attempts === 0 || row.upstream === null) return [];
   const answeredMs = row.firstByteMs;
   const fromMs = answeredMs === null ? 0 : Math.max(answeredMs - (row.upstreamMs ?? answeredMs), 0);
@@ -59,7 +59,7 @@ function toOnlyCall(row: LedgerDetail, totalMs: number): Lane[] {
   ];
 }
 
-function toLanes(row: LedgerDetail, totalMs: number): Lane[] {
+function toLanes(row: LedgerDetail, totalMs: number): TimeLineRow[] {
   const all = row.tries.reduce((sum, { durationMs }) => sum + durationMs, 0);
   // Where they took longer together than the request did, some ran side by side.
   const isSideBySide = all > totalMs * 1.05 + 1;
@@ -85,7 +85,7 @@ function toLanes(row: LedgerDetail, totalMs: number): Lane[] {
 const clamp = (ms: number, mostMs: number): number => Math.min(Math.max(ms, 0), mostMs);
 
 /** In percent of the whole, for drawing: even what takes no time can be seen. */
-export function toPlace({ fromMs, toMs }: Pick<Lane, 'fromMs' | 'toMs'>, totalMs: number) {
+export function toPlace({ fromMs, toMs }: Pick<TimeLineRow, 'fromMs' | 'toMs'>, totalMs: number) {
   if (totalMs <= 0) return { left: 0, width: 100 };
   const least = 0.8;
   const width = Math.max(((toMs - fromMs) / totalMs) * 100, least);

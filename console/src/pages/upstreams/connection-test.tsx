@@ -7,7 +7,7 @@ import { ApiError } from '../../parts/api/client.ts';
 import { toMessage } from '../../parts/layout/state.tsx';
 import { Icon, type IconName } from '../../parts/marks/icon.tsx';
 import { formatDuration } from '../../parts/words/format.ts';
-import { stepWords } from './words.ts';
+import { stepWords } from './upstream-words.ts';
 
 interface ConnectionTestProps {
   readonly isTesting: boolean;

@@ -6,7 +6,7 @@ import type { FamilyFacts } from '../../../../src/admin/contract.ts';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { useFamilies } from './upstream-data.ts';
-import { kinds, kindWords } from './words.ts';
+import { kinds, kindWords } from './upstream-words.ts';
 
 interface FamilyGalleryProps {
   onPick(family: FamilyFacts): void;

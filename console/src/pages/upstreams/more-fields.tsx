@@ -6,7 +6,7 @@ import { useState } from 'react';
 import type { FamilyFacts } from '../../../../src/admin/contract.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { emptyHeader, timeoutNames, type UpstreamValues, upstreamLimitNames } from './upstream-values.ts';
-import { limitWords, timeoutWords } from './words.ts';
+import { limitWords, timeoutWords } from './upstream-words.ts';
 
 interface MoreFieldsProps {
   readonly form: UseFormReturnType<UpstreamValues>;

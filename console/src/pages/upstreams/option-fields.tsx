@@ -4,7 +4,7 @@ import { Select, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { FamilyFacts, FamilyOption } from '../../../../src/admin/contract.ts';
 import type { UpstreamValues } from './upstream-values.ts';
-import { plain } from './words.ts';
+import { plain } from './upstream-words.ts';
 
 interface OptionFieldsProps {
   readonly form: UseFormReturnType<UpstreamValues>;

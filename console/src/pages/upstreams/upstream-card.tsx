@@ -7,7 +7,7 @@ import { ManagedBy } from '../../parts/marks/managed-by.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { Success } from '../../parts/marks/success.tsx';
 import { Count, Duration } from '../../parts/words/numbers.tsx';
-import { stateWords } from './words.ts';
+import { stateWords } from './upstream-words.ts';
 
 interface UpstreamCardProps {
   readonly upstream: Upstream;

@@ -9,7 +9,7 @@ import { StatusBadge } from '../../parts/marks/status.tsx';
 import { Success } from '../../parts/marks/success.tsx';
 import { Count, Duration, When } from '../../parts/words/numbers.tsx';
 import { UnderWay } from './upstream-card.tsx';
-import { stateWords } from './words.ts';
+import { stateWords } from './upstream-words.ts';
 
 export function UpstreamFacts({ upstream }: { readonly upstream: UpstreamDetail }) {
   const { family, address, managedBy, place, updatedAt, latencyMs, healthCheck } = upstream;

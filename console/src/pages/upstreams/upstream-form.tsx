@@ -14,7 +14,7 @@ import { MoreFields } from './more-fields.tsx';
 import { OptionFields } from './option-fields.tsx';
 import { testDraft } from './upstream-data.ts';
 import { toDocument, toField, type UpstreamValues } from './upstream-values.ts';
-import { wayWords } from './words.ts';
+import { wayWords } from './upstream-words.ts';
 
 interface UpstreamFormProps {
   readonly api: ApiForm<UpstreamValues>;

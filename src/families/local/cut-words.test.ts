@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { eachWord, foldedStretches } from './words.ts';
+import { eachWord, foldedStretches } from './cut-words.ts';
 
 function wordsOf(text: string): string[] {
   const words: string[] = [];
