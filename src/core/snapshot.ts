@@ -68,7 +68,15 @@ export interface HealthCheck {
 export const screens = ['all', 'errors'] as const;
 type Screen = (typeof screens)[number];
 
-export interface Upstream {
+/** What is set for an upstream, and is no more than that. */
+export interface UpstreamSettings {
+  /** Its list of models is read from time to time, where its family has one. */
+  readonly readsModelList?: boolean;
+  /** The longest answer that is read to be translated. */
+  readonly answerLimitBytes: number;
+}
+
+export interface Upstream extends UpstreamSettings {
   readonly id: string;
   readonly family: Family;
   /** `https://host:port`, or `unix:/path/to.sock:` for a socket of this machine; absent where the family needs no network. */
@@ -96,12 +104,8 @@ export interface Upstream {
   /** Where connections on its behalf may lead; anywhere where undefined, as for those that the file declares. */
   readonly addresses: AddressRule | undefined;
   readonly healthCheck: HealthCheck | undefined;
-  /** Its list of models is read from time to time, where its family has one. */
-  readonly readsModelList?: boolean;
   /** The family's own settings. */
   readonly options: Options;
-  /** The longest answer that is read to be translated. */
-  readonly answerLimitBytes: number;
   /** What it serves, by `label operation` (one space between); see `offerKey`. */
   readonly offers: ReadonlyMap<string, Offer>;
 }

@@ -4,8 +4,9 @@ import { Accordion, Button, Group, SimpleGrid, Stack, Switch, TagsInput, Text, T
 import type { UseFormReturnType } from '@mantine/form';
 import { useState } from 'react';
 import type { FamilyFacts } from '../../../../src/admin/contract.ts';
+import { PlainField } from '../../parts/forms/plain-field.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
-import { emptyHeader, timeoutNames, type UpstreamValues, upstreamLimitNames } from './upstream-values.ts';
+import { emptyHeader, plainFields, timeoutNames, type UpstreamValues, upstreamLimitNames } from './upstream-values.ts';
 import { limitWords, timeoutWords } from './upstream-words.ts';
 
 interface MoreFieldsProps {
@@ -56,7 +57,7 @@ const sectionBy: Readonly<Record<string, string>> = {
   response_headers: 'headers',
   health_check: 'health',
   tls: 'health',
-  answer_limit: 'answers',
+  ...Object.fromEntries(Object.keys(plainFields).map((name) => [name, 'answers'])),
   base64: 'answers',
   legacy_engines: 'answers',
   screen: 'answers',
@@ -208,12 +209,9 @@ function HealthAndTls({ form }: FormProps) {
 function Answers({ form, family }: MoreFieldsProps) {
   return (
     <Stack gap="sm">
-      <TextInput
-        label="Longest answer that is read to be translated"
-        placeholder="64MiB"
-        maw={320}
-        {...form.getInputProps('answer_limit')}
-      />
+      {Object.entries(plainFields).map(([name, words]) => (
+        <PlainField key={name} words={words} input={form.getInputProps(name)} />
+      ))}
       <Switch
         label="Make base64 here"
         description="Where a client wants vectors in base64 and the service has floats only."

@@ -1,6 +1,7 @@
 /** An upstream as its form has it, and as the configuration's own words have it. What the form does not show stays as it is written. */
 
 import { type FamilyFacts, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
+import type { FieldWords } from '../../parts/forms/field-words.ts';
 import { isMapping } from '../../parts/forms/is-mapping.ts';
 
 export type Document = Readonly<Record<string, unknown>>;
@@ -32,7 +33,15 @@ export interface HeaderValues {
   kept: string;
 }
 
-export interface UpstreamValues {
+/** Settings whose field holds what the document says, under "Answers". */
+export const plainFields = {
+  answer_limit: { label: 'Longest answer that is read to be translated', placeholder: '64MiB' },
+} satisfies Readonly<Record<string, FieldWords>>;
+
+type PlainName = keyof typeof plainFields;
+const plainNames = Object.keys(plainFields) as PlainName[];
+
+export interface UpstreamValues extends Record<PlainName, string> {
   id: string;
   family: string;
   base_url: string;
@@ -48,7 +57,6 @@ export interface UpstreamValues {
   legacy_engines: boolean;
   screensErrorsOnly: boolean;
   base64: boolean;
-  answer_limit: string;
   rest: Document;
   restOfTls: Document;
 }
@@ -65,18 +73,8 @@ export const emptyHeader = (): HeaderValues => ({ row: newRow(), name: '', value
 export function toValues(document: Document): UpstreamValues {
   const { id, family, base_url, options, api_key, api_key_file, credentials, headers, forward_headers, ...more } =
     document;
-  const {
-    timeouts,
-    limits,
-    tls,
-    health_check,
-    legacy_engines,
-    base64,
-    answer_limit,
-    response_headers,
-    screen,
-    ...rest
-  } = more;
+  const { timeouts, limits, tls, health_check, legacy_engines, base64, response_headers, screen, ...others } = more;
+  const rest = Object.fromEntries(Object.entries(others).filter(([name]) => !Object.hasOwn(plainFields, name)));
   const { server_name, ...restOfTls } = toMapping(tls);
   const check = toMapping(health_check);
   return {
@@ -95,7 +93,7 @@ export function toValues(document: Document): UpstreamValues {
     legacy_engines: legacy_engines === 'native',
     screensErrorsOnly: screen === 'errors',
     base64: base64 === 'convert',
-    answer_limit: toText(answer_limit),
+    ...pick(plainNames, others, toText),
     rest,
     restOfTls,
   };
@@ -138,7 +136,7 @@ function toHeader(name: string, text: string): HeaderValues {
 
 /** Only what says something: a document that someone reads stays short. */
 export function toDocument(values: UpstreamValues, family: FamilyFacts | undefined): Document {
-  const { rest, restOfTls, base_url, forward_headers, response_headers, tls, health_check, answer_limit } = values;
+  const { rest, restOfTls, base_url, forward_headers, response_headers, tls, health_check } = values;
   const options = toOptions(values.options, family);
   const headers = Object.fromEntries(
     values.headers
@@ -165,7 +163,7 @@ export function toDocument(values: UpstreamValues, family: FamilyFacts | undefin
     ...(values.legacy_engines && { legacy_engines: 'native' }),
     ...(values.base64 && { base64: 'convert' }),
     ...(values.screensErrorsOnly && { screen: 'errors' }),
-    ...(answer_limit.trim() !== '' && { answer_limit: answer_limit.trim() }),
+    ...present(pick(plainNames, { ...values }, toText)),
   };
 }
 

@@ -35,6 +35,7 @@ import { toLimits } from './limits.ts';
 import { toOfferMap } from './offers.ts';
 import type { UpstreamEntry } from './schema.ts';
 import { toScreening } from './screening.ts';
+import { toSettings } from './settings.ts';
 import { toTimeouts } from './timeouts.ts';
 import { toUpstreamTls } from './tls.ts';
 
@@ -126,10 +127,9 @@ function compileUpstream(
     caps: toUpstreamCaps(entry, path, context),
     tls: entry.tls && toUpstreamTls(entry.tls, [...path, 'tls'], context),
     addresses,
-    readsModelList: entry.model_list === 'read',
     healthCheck: entry.health_check && toHealthCheck(entry.health_check, [...path, 'health_check'], context),
     options,
-    answerLimitBytes: entry.answer_limit,
+    ...toSettings(entry),
     offers: toOffers(entry, family, offers, options, path, context),
   });
 }

@@ -12,12 +12,12 @@ import {
   mapping,
   oneOf,
   ownId,
-  size,
   text,
   urlPath,
   wantedCredential,
   wholeNumber,
 } from '../fields.ts';
+import { plainFields } from './settings.ts';
 
 /** Of most families it is one word, which is judged where the family is known. */
 const apiKey = () =>
@@ -147,13 +147,6 @@ export const upstreamSchema = mapping({
   })
     .optional()
     .meta(is('Asks the upstream from time to time whether it is there. Off by default.')),
-  model_list: oneOf(['read', 'ignore'])
-    .default('read')
-    .meta(
-      is(
-        'Whether its list of models is read, once an hour and never for a request, to tell of targets that it lacks. Of families that have one.',
-      ),
-    ),
   legacy_engines: oneOf(['native', 'lift'])
     .default('lift')
     .meta(
@@ -181,9 +174,7 @@ export const upstreamSchema = mapping({
     })
     .default({})
     .meta(is("The family's own settings; see the table of families.", { kind: 'options to values' })),
-  answer_limit: size(1024, 1024 ** 3)
-    .prefault('64MiB')
-    .meta(is('The longest answer that is read to be translated.', { kind: 'size' })),
+  ...plainFields,
 });
 
 export type UpstreamEntry = z.output<typeof upstreamSchema>;

@@ -1,0 +1,27 @@
+/** The settings of an upstream that are what they say: each with its schema, and what it is to whoever goes by it. */
+
+import type * as z from 'zod';
+import type { UpstreamSettings } from '../../../core/snapshot.ts';
+import { is, mapping, oneOf, size } from '../fields.ts';
+
+export const plainFields = {
+  model_list: oneOf(['read', 'ignore'])
+    .default('read')
+    .meta(
+      is(
+        'Whether its list of models is read, once an hour and never for a request, to tell of targets that it lacks. Of families that have one.',
+      ),
+    ),
+  answer_limit: size(1024, 1024 ** 3)
+    .prefault('64MiB')
+    .meta(is('The longest answer that is read to be translated.', { kind: 'size' })),
+};
+
+const plainSchema = mapping(plainFields);
+
+export function toSettings(written: z.output<typeof plainSchema>): UpstreamSettings {
+  return {
+    readsModelList: written.model_list === 'read',
+    answerLimitBytes: written.answer_limit,
+  };
+}
