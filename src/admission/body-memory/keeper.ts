@@ -22,6 +22,8 @@ export interface BodyMemory extends RoomKeeper {
 
 const litterFromBytes = 256 * 1024;
 const worthCollectingBytes = 16 * 1024 ** 2;
+/** As a share of the room: the engine by itself may let it come to more than all of the room. */
+const mostLitter = 0.5;
 /** So long after the last long body. */
 const quietMs = 2_000;
 
@@ -29,7 +31,7 @@ const retryAfter = ['Retry-After', '1'];
 
 /** `what` it is for, such as: request bodies. */
 export function createBodyMemory(what: string, limits: BudgetLimits, collectGarbage: () => void): BodyMemory {
-  const litter = new Litter(collectGarbage);
+  const litter = new Litter(collectGarbage, () => budget.totalBytes * mostLitter);
   const budget = new BodyBudget(limits, (bytes) => litter.add(bytes));
   let refused = 0;
 
@@ -64,26 +66,33 @@ export function createBodyMemory(what: string, limits: BudgetLimits, collectGarb
   };
 }
 
-/** What was long is garbage once it is given back, and a process with nothing to do would keep it for hours. */
+/**
+ * What was long is garbage once it is given back: a process with nothing to do would keep it for hours, and one with much
+ * to do until there is as much of it as of what is alive, beside the room that is being filled again.
+ */
 class Litter {
   readonly #collectGarbage: () => void;
+  readonly #mostBytes: () => number;
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined = undefined;
 
-  constructor(collectGarbage: () => void) {
+  constructor(collectGarbage: () => void, mostBytes: () => number) {
     this.#collectGarbage = collectGarbage;
+    this.#mostBytes = mostBytes;
   }
 
   add(bytes: number): void {
     if (bytes < litterFromBytes) return;
     this.#bytes += bytes;
     if (this.#bytes < worthCollectingBytes) return;
-    // Under load the engine collects by itself, and a pause would be felt.
-    if (this.#timer === undefined) this.#timer = setTimeout(collect, quietMs, this).unref();
+    // Under load a pause is felt, and the engine collects by itself: but not soon enough for the memory to stay within bounds.
+    if (this.#bytes >= this.#mostBytes()) this.collect();
+    else if (this.#timer === undefined) this.#timer = setTimeout(collect, quietMs, this).unref();
     else this.#timer.refresh();
   }
 
   collect(): void {
+    clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#bytes = 0;
     this.#collectGarbage();
