@@ -38,6 +38,8 @@ interface StandIn {
   readonly allowed: 'accepts_messages' | RerankShape;
 }
 
-export function defineRoute(route: Omit<Route, 'row'>): Route {
-  return Object.freeze({ ...route, row: operationRows[route.operation] });
+/** Without a path of its own, at that of its operation. */
+export function defineRoute(route: Omit<Route, 'row' | 'path'> & Partial<Pick<Route, 'path'>>): Route {
+  const row = operationRows[route.operation];
+  return Object.freeze({ path: row.path, ...route, row });
 }

@@ -3,7 +3,6 @@
 import { defineRoute } from '../core/route.ts';
 
 export default defineRoute({
-  path: '/v1/completions',
   aliases: ['/completions', '/v1/v1/completions'],
   operation: 'completions',
   label: 'openai',

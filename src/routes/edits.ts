@@ -3,7 +3,6 @@
 import { defineRoute } from '../core/route.ts';
 
 export default defineRoute({
-  path: '/v1/edits',
   aliases: ['/edits', '/v1/v1/edits'],
   operation: 'edits',
   label: 'openai',

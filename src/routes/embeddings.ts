@@ -3,7 +3,6 @@
 import { defineRoute } from '../core/route.ts';
 
 export default defineRoute({
-  path: '/v1/embeddings',
   aliases: ['/embeddings', '/v1/v1/embeddings'],
   shapedPaths: { '/voyage/v1/embeddings': 'voyage', '/jina/v1/embeddings': 'jina' },
   operation: 'embeddings',

@@ -3,7 +3,6 @@
 import { defineRoute } from '../core/route.ts';
 
 export default defineRoute({
-  path: '/v1/moderations',
   aliases: ['/moderations', '/v1/v1/moderations'],
   operation: 'moderations',
   label: 'openai',

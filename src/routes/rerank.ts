@@ -3,7 +3,6 @@
 import { defineRoute } from '../core/route.ts';
 
 export default defineRoute({
-  path: '/v1/rerank',
   // Cohere's clients bring their own version, and put it behind a base URL that already has one.
   aliases: ['/rerank', '/v2/rerank', '/v1/v1/rerank', '/v1/v2/rerank'],
   shapedPaths: {

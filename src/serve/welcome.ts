@@ -12,8 +12,8 @@ interface Sample {
 
 const samples: readonly Sample[] = [
   ...operations.map((operation): Sample => {
-    const { body, brief } = operationRows[operation].sample;
-    return { operation, path: () => `/v1/${operation}`, body: (model) => ({ model, ...body, ...brief }) };
+    const { path, sample } = operationRows[operation];
+    return { operation, path: () => path, body: (model) => ({ model, ...sample.body, ...sample.brief }) };
   }),
   {
     operation: 'embeddings',

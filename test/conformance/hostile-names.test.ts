@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
-import type { Operation } from '../../src/core/operations/index.ts';
+import { type Operation, operationRows } from '../../src/core/operations/index.ts';
 import { families } from '../../src/families/index.ts';
 import type { FamilyFixture } from '../families/fixture.ts';
 import { openHouse } from '../families/house.ts';
@@ -15,6 +15,7 @@ const asked: Readonly<Record<Operation, object>> = {
   edits: { input: 'x', instruction: 'y' },
   rerank: { query: 'x', documents: ['y'] },
   moderations: { input: 'x' },
+  chat: { messages: [{ role: 'user', content: 'c' }] },
   embeddings: { input: 'x' },
 };
 
@@ -53,7 +54,7 @@ for (const family of overTheWire) {
     });
     for (const name of hostile.map((text) => `az/${text}`)) {
       for (const operation of offered) {
-        const answer = await house.ask(`/v1/${operation}`, { model: name, ...asked[operation] });
+        const answer = await house.ask(operationRows[operation].path, { model: name, ...asked[operation] });
         assert.match(answer.text, /"code":"model_not_found"/, `${operation} ${JSON.stringify(name)}`);
       }
       if (!offered.includes('embeddings') || !name.isWellFormed()) continue;
@@ -65,7 +66,7 @@ for (const family of overTheWire) {
     assert.deepEqual(house.calls, []);
 
     const [operation = 'embeddings'] = offered;
-    await house.ask(`/v1/${operation}`, {
+    await house.ask(operationRows[operation].path, {
       model: `az/${fixture.models?.[operation] ?? fixture.model}`,
       ...asked[operation],
     });

@@ -32,8 +32,8 @@ function toSample({ configuration }: AdminContext): z.input<typeof firstSteps>['
   for (const operation of operationsAsOffered) {
     const model = models.find(({ operations }) => operations.includes(operation));
     if (model === undefined) continue;
-    const { body } = operationRows[operation].sample;
-    return { path: `/v1/${operation}`, body: JSON.stringify({ model: model.id, ...body }) };
+    const { path, sample } = operationRows[operation];
+    return { path, body: JSON.stringify({ model: model.id, ...sample.body }) };
   }
   return null;
 }

@@ -3,6 +3,7 @@
 import { defineOperation } from './row.ts';
 
 export const completions = defineOperation({
+  path: '/v1/completions',
   words: { all: 'Completions', one: 'Completion' },
   offered: 4,
   yields: 'text',
@@ -12,6 +13,7 @@ export const completions = defineOperation({
   answers: ['object'],
   items: ['prompt'],
   counting: 'prompts',
+  written: { whole: ['text'], events: ['text'] },
   billedBy: ['input', 'output', 'request', 'item'],
   // They may think for as long as the official clients wait.
   patience: { firstByteMs: 600_000, totalMs: 900_000 },

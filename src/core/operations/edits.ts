@@ -3,6 +3,7 @@
 import { defineOperation } from './row.ts';
 
 export const edits = defineOperation({
+  path: '/v1/edits',
   words: { all: 'Edits', one: 'Edit' },
   offered: 5,
   yields: 'text',
@@ -12,6 +13,7 @@ export const edits = defineOperation({
   answers: ['object'],
   items: ['input'],
   counting: 'edit',
+  written: { whole: ['text'], events: ['text'] },
   billedBy: ['input', 'output', 'request', 'item'],
   sample: { body: { input: 'the small gate', instruction: 'Make it upper case' } },
   trial: { input: 'Helo wrld', instruction: 'Fix the spelling.' },

@@ -3,6 +3,7 @@
 import { defineOperation } from './row.ts';
 
 export const embeddings = defineOperation({
+  path: '/v1/embeddings',
   words: { all: 'Embeddings', one: 'Embeddings' },
   offered: 2,
   yields: 'vectors',

@@ -3,6 +3,7 @@
 import { defineOperation } from './row.ts';
 
 export const moderations = defineOperation({
+  path: '/v1/moderations',
   words: { all: 'Moderations', one: 'Moderation' },
   offered: 3,
   yields: 'verdicts',

@@ -3,6 +3,7 @@
 import { defineOperation } from './row.ts';
 
 export const rerank = defineOperation({
+  path: '/v1/rerank',
   words: { all: 'Rerank', one: 'Rerank' },
   offered: 1,
   yields: 'scores',

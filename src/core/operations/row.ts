@@ -3,6 +3,8 @@
 type Unit = 'input' | 'cached_input' | 'output' | 'search_unit' | 'request' | 'item' | 'image';
 
 export interface OperationRow {
+  /** Where clients ask for it, under the base path. */
+  readonly path: `/v1/${string}`;
   /** What a model serves or a key may ask, and what one request of it is called. */
   readonly words: { readonly all: string; readonly one: string };
   /** The lower, the sooner it is offered to somebody who sees the gateway for the first time. */
@@ -18,7 +20,9 @@ export interface OperationRow {
   readonly answers: readonly ('object' | 'array')[];
   /** Where what is counted stands, the first of them that is there, and how it is counted. */
   readonly items: readonly string[];
-  readonly counting: 'prompts' | 'edit' | 'documents' | 'inputs' | 'inputs and images';
+  readonly counting: 'prompts' | 'edit' | 'documents' | 'inputs' | 'inputs and images' | 'messages';
+  /** Of what is written: the names of the strings that hold it, in a whole answer and in the events of a stream. */
+  readonly written?: { readonly whole: readonly string[]; readonly events: readonly string[] };
   /** By any of these, each is billed for what it mostly is. */
   readonly billedBy: readonly Unit[];
   /** Where it takes longer than the others. */

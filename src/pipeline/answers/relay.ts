@@ -189,8 +189,8 @@ class Relay implements AnswerSink, AnswerWatcher, ClientWork {
 }
 
 function textsOf({ route, asking }: Exchange): Texts | undefined {
-  if (route?.row.yields !== 'text') return undefined;
-  return (asking?.choices ?? 1) > 1 ? 'of several choices' : 'of one choice';
+  const names = route?.row.written;
+  return names && { names, areMany: (asking?.choices ?? 1) > 1 };
 }
 
 function hasNoBody({ status }: Answer): boolean {

@@ -11,6 +11,7 @@ import {
   createZstdDecompress,
 } from 'node:zlib';
 import type { Usage, Written } from '../../core/accounting/usage.ts';
+import type { OperationRow } from '../../core/operations/row.ts';
 import { Excerpt } from '../answers/excerpt.ts';
 import { readEventUsage, readJsonUsage } from './usage-reader.ts';
 import { createTextReader, type TextReader } from './written-text.ts';
@@ -29,8 +30,11 @@ export interface UsageObserver {
   written(): Written | undefined;
 }
 
-/** Whether the answer is one of texts, and of how many choices. */
-export type Texts = 'of one choice' | 'of several choices';
+/** What is written in an answer: where it stands, and whether there are several choices of it. */
+export interface Texts {
+  readonly names: NonNullable<OperationRow['written']>;
+  readonly areMany: boolean;
+}
 
 type Reader = (excerpt: Excerpt, cut: boolean) => Usage | null;
 
@@ -53,7 +57,8 @@ export function createUsageObserver(
 ): UsageObserver {
   const read = readerFor(contentType);
   if (read === undefined) return blind;
-  const text = texts && createTextReader(read === readEventUsage, texts === 'of several choices');
+  const isStream = read === readEventUsage;
+  const text = texts && createTextReader(isStream, texts.areMany, isStream ? texts.names.events : texts.names.whole);
   const encoding = contentEncoding?.trim().toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return new PlainObserver(read, text);
   const createDecoder = decoders.get(encoding);

@@ -3,8 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createTextReader } from './written-text.ts';
 
-function writtenIn(text: string | Buffer, isStream = false, isMany = false, size = Number.POSITIVE_INFINITY) {
-  const reader = createTextReader(isStream, isMany);
+function writtenIn(
+  text: string | Buffer,
+  isStream = false,
+  isMany = false,
+  size = Number.POSITIVE_INFINITY,
+  names = ['text'],
+) {
+  const reader = createTextReader(isStream, isMany, names);
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size));
   return reader.written();
@@ -77,4 +83,28 @@ test('of a long answer the beginning stands for the rest, and a few bytes of it 
   const long = writtenIn(eventsOf(Array.from({ length: 10_000 }, () => [0, 'word'])), true, false, 1000);
   assert.ok(Math.abs(long.texts - 10_000) < 100, `${long.texts}`);
   assert.ok(Math.abs(long.bytes - 40_000) < 400, `${long.bytes}`);
+});
+
+const deltaOf = (index: number, delta: object): string =>
+  `data: ${JSON.stringify({ choices: [{ index, delta }] })}\n\n`;
+
+test('what a conversation writes is its content, what it thinks, and what it calls tools with', () => {
+  const names = ['content', 'reasoning_content', 'arguments'];
+  const message = {
+    role: 'assistant',
+    content: 'four',
+    reasoning_content: '2+2',
+    tool_calls: [{ function: { name: 'f', arguments: '{"a":1}' } }],
+  };
+  const whole = writtenIn(JSON.stringify({ choices: [{ index: 0, message }] }), false, false, 7, names);
+  assert.deepEqual([whole.texts, whole.bytes], [3, 4 + 3 + 9]);
+  const stream = [
+    deltaOf(0, { role: 'assistant', content: '' }),
+    deltaOf(0, { content: 'fo' }),
+    deltaOf(1, { content: 'ur' }),
+  ].join('');
+  for (const isMany of [false, true]) {
+    const { texts, bytes, choices } = writtenIn(stream, true, isMany, 5, names);
+    assert.deepEqual([texts, bytes, choices], [2, 4, isMany ? 2 : 1]);
+  }
 });

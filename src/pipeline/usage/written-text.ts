@@ -1,10 +1,9 @@
-/** Looks at the text of completions as they pass, whole or in events, without reading what stands around it. */
+/** Looks at what is written while it passes, whole or in events, without reading what stands around it. */
 
 import { Buffer } from 'node:buffer';
 import type { Written } from '../../core/accounting/usage.ts';
 import { EventStream } from '../../lib/event-stream.ts';
 
-const textKey = Buffer.from('"text"');
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
@@ -20,9 +19,9 @@ export interface TextReader {
   written(): Written;
 }
 
-/** Of a stream, `isMany` says that its events may be those of several choices. */
-export function createTextReader(isStream: boolean, isMany: boolean): TextReader {
-  return isStream && isMany ? new EventChoices() : new PlainTexts(isStream);
+/** `names`: of the strings that hold it. Of a stream, `isMany` says that its events may be those of several choices. */
+export function createTextReader(isStream: boolean, isMany: boolean, names: readonly string[]): TextReader {
+  return isStream && isMany ? new EventChoices(names) : new PlainTexts(isStream, names);
 }
 
 /**
@@ -31,12 +30,14 @@ export function createTextReader(isStream: boolean, isMany: boolean): TextReader
  */
 class PlainTexts implements TextReader {
   readonly #isStream: boolean;
+  readonly #names: readonly string[];
   readonly #kept: Buffer[] = [];
   #keptBytes = 0;
   #allBytes = 0;
 
-  constructor(isStream: boolean) {
+  constructor(isStream: boolean, names: readonly string[]) {
     this.#isStream = isStream;
+    this.#names = names;
   }
 
   push(chunk: Buffer): void {
@@ -48,7 +49,9 @@ class PlainTexts implements TextReader {
 
   /** What was kept stands for the rest. */
   written(): Written {
-    const seen = textsIn(Buffer.concat(this.#kept));
+    const seen: Texts = { texts: 0, bytes: 0, sample: '' };
+    const kept = Buffer.concat(this.#kept);
+    for (const name of this.#names) readTexts(kept, Buffer.from(`"${name}"`), seen);
     const times = this.#keptBytes === 0 ? 1 : this.#allBytes / this.#keptBytes;
     return {
       texts: Math.round(seen.texts * times),
@@ -65,10 +68,9 @@ interface Texts {
   sample: string;
 }
 
-function textsIn(json: Buffer): Texts {
-  const found: Texts = { texts: 0, bytes: 0, sample: '' };
-  for (let at = json.indexOf(textKey); at !== -1; at = json.indexOf(textKey, at)) {
-    at += textKey.length;
+function readTexts(json: Buffer, key: Buffer, found: Texts): void {
+  for (let at = json.indexOf(key); at !== -1; at = json.indexOf(key, at)) {
+    at += key.length;
     while (at < json.length && ((json[at] ?? 0) <= SPACE || json[at] === COLON)) at += 1;
     if (json[at] !== QUOTE) continue;
     const start = at + 1;
@@ -79,7 +81,6 @@ function textsIn(json: Buffer): Texts {
     const missing = sampleBytes - found.sample.length;
     if (missing > 0) found.sample += json.toString('latin1', start, Math.min(at, start + missing));
   }
-  return found;
 }
 
 /** Where its quote is; the end of all where that did not come. */
@@ -94,12 +95,17 @@ function endOfText(json: Buffer, start: number): number {
 
 /** Where several choices are under way at a time, each event is read whole. */
 class EventChoices implements TextReader {
+  readonly #names: readonly string[];
   readonly #events = new EventStream();
   readonly #choices = new Set<unknown>();
   #texts = 0;
   #bytes = 0;
   #sample = '';
   #isBroken = false;
+
+  constructor(names: readonly string[]) {
+    this.#names = names;
+  }
 
   push(chunk: Buffer): void {
     if (this.#isBroken) return;
@@ -119,14 +125,18 @@ class EventChoices implements TextReader {
     const { choices } = JSON.parse(data);
     if (!Array.isArray(choices)) return;
     for (const choice of choices) {
-      const { text, index } = choice ?? {};
-      if (typeof text !== 'string' || text === '') continue;
-      this.#choices.add(index);
-      this.#texts += 1;
-      const bytes = Buffer.from(JSON.stringify(text).slice(1, -1));
-      this.#bytes += bytes.length;
-      if (this.#sample.length < sampleBytes)
-        this.#sample += bytes.toString('latin1', 0, sampleBytes - this.#sample.length);
+      const { index, delta } = choice ?? {};
+      for (const name of this.#names) this.#readText(index, choice?.[name] ?? delta?.[name]);
     }
+  }
+
+  #readText(index: unknown, text: unknown): void {
+    if (typeof text !== 'string' || text === '') return;
+    this.#choices.add(index);
+    this.#texts += 1;
+    const bytes = Buffer.from(JSON.stringify(text).slice(1, -1));
+    this.#bytes += bytes.length;
+    if (this.#sample.length < sampleBytes)
+      this.#sample += bytes.toString('latin1', 0, sampleBytes - this.#sample.length);
   }
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import * as z from 'zod';
 import { upstreamError } from '../../../src/core/errors.ts';
-import type { Operation } from '../../../src/core/operations/index.ts';
+import { type Operation, operationRows } from '../../../src/core/operations/index.ts';
 import type { Answered, House } from '../house.ts';
 import { toText } from '../house.ts';
 
@@ -13,6 +13,7 @@ const questions: Readonly<Record<Operation, object>> = {
   rerank: { model: 'm', query: 'q', documents: ['a', 'b'] },
   moderations: { model: 'm', input: 'i' },
   embeddings: { model: 'm', input: ['a', 'b'] },
+  chat: { model: 'm', messages: [{ role: 'user', content: 'c' }] },
 };
 
 const error = z.object({
@@ -32,25 +33,31 @@ const translated: Readonly<Record<Operation, { body: object; headers?: Readonly<
   rerank: { body: questions.rerank, headers: { 'x-postern-shape': 'tei' } },
   moderations: { body: questions.moderations },
   embeddings: { body: { model: 'm', input: [[9906, 1917], [1578]] } },
+  chat: { body: questions.chat },
 };
 
 /** Who takes even that as it comes, byte for byte. */
 function passesAll({ fixture }: House, operation: Operation): boolean {
   const takesIds = fixture.takesTokenIds === true;
   if (operation === 'embeddings') return takesIds;
-  return operation === 'edits' || (operation === 'moderations' && takesIds) || operation === 'completions';
+  return (
+    operation === 'edits' ||
+    operation === 'chat' ||
+    (operation === 'moderations' && takesIds) ||
+    operation === 'completions'
+  );
 }
 
 async function askTranslated(house: House, operation: Operation): Promise<Answered> {
   const { body, headers } = translated[operation];
-  const answer = await house.ask(`/v1/${operation}`, body, headers);
+  const answer = await house.ask(operationRows[operation].path, body, headers);
   const isTranslated = answer.status !== 200 || answer.header('x-postern-translated') !== undefined;
   assert.ok(isTranslated || passesAll(house, operation), 'nothing is translated, so nothing is shown here');
   return answer;
 }
 
 const askFor = (house: House, operation: Operation): Promise<Answered> =>
-  house.ask(`/v1/${operation}`, questions[operation]);
+  house.ask(operationRows[operation].path, questions[operation]);
 
 export const errorCases: Readonly<Record<string, (house: House, operation: Operation) => Promise<void>>> = {
   async 'errors come in our words, with status, Retry-After and the original'(house, operation) {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { noCaps } from '../../../src/core/caps.ts';
 import { type Course, isTurn, type NoTurn, Tried, type Turn } from '../../../src/core/dispatch.ts';
 import { defineFamily } from '../../../src/core/family.ts';
+import { byOperation } from '../../../src/core/operations/index.ts';
 import type { Credential, Model, Target, Timeouts, Upstream } from '../../../src/core/snapshot.ts';
 import { createDispatcher } from '../../../src/upstream/dispatcher.ts';
 import type { RestChange } from '../../../src/upstream/turn.ts';
@@ -29,7 +30,7 @@ export function upstream(id: string, more: Partial<Upstream> = {}): Upstream {
     secrets: [],
     screen: 'all',
     unscreened: [],
-    timeouts: { completions: timeouts, edits: timeouts, rerank: timeouts, moderations: timeouts, embeddings: timeouts },
+    timeouts: byOperation(() => timeouts),
     limits: { concurrency: 1_000, queue: 0, queueTimeoutMs: 1_000 },
     caps: noCaps,
     tls: undefined,

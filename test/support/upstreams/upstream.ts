@@ -1,6 +1,7 @@
 /** An upstream as the configuration would have it, for tests of what connects to one. */
 
 import { noCaps } from '../../../src/core/caps.ts';
+import { byOperation } from '../../../src/core/operations/index.ts';
 import type { Timeouts, Upstream } from '../../../src/core/snapshot.ts';
 
 export interface UpstreamParts extends Partial<Upstream> {
@@ -20,13 +21,7 @@ export function toUpstream(origin: string, { connectMs = 2_000, ...parts }: Upst
     secrets: [],
     screen: 'all',
     unscreened: [],
-    timeouts: {
-      completions: timeouts,
-      edits: timeouts,
-      rerank: timeouts,
-      moderations: timeouts,
-      embeddings: timeouts,
-    },
+    timeouts: byOperation(() => timeouts),
     limits: { concurrency: 16, queue: 16, queueTimeoutMs: 1_000 },
     caps: noCaps,
     tls: undefined,

@@ -40,7 +40,7 @@ test('hex digits may be an ID of ours, whatever else is the client’s', () => {
 });
 
 test('a word of the address that no request can have is not asked for', () => {
-  const filters = readFilters(new URLSearchParams('operation=chat&outcome=error'));
+  const filters = readFilters(new URLSearchParams('operation=talk&outcome=error'));
   const { operation, outcome } = toQuery(filters, 0);
   assert.deepEqual([operation, outcome], [undefined, 'error']);
 });

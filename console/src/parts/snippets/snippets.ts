@@ -41,9 +41,12 @@ export function toSnippets(facts: SnippetFacts): CallSnippet[] {
   return always;
 }
 
+/** The libraries' base URL ends with the version. */
+const belowVersion = (operation: Operation): string => operationRows[operation].path.slice('/v1'.length);
+
 function toCurlSnippet({ baseUrl, secret, model, operation }: SnippetFacts): CallSnippet {
   const body = toBodyText(toBody({ model, operation }));
-  const code = toCurlLine({ baseUrl, path: `/v1/${operation}`, secret, body });
+  const code = toCurlLine({ baseUrl, path: operationRows[operation].path, secret, body });
   return { id: 'curl', title: 'curl', language: 'Shell', code };
 }
 
@@ -76,7 +79,7 @@ function toOpenAiPython({ baseUrl, secret, model, operation }: SnippetFacts): Ca
   const fields = Object.entries(body).map(([name, value]) => `        ${literal(name)}: ${literal(value)},`);
   code.push(
     'answer = client.post(',
-    `    ${literal(`/${operation}`)},`,
+    `    ${literal(belowVersion(operation))},`,
     '    body={',
     ...fields,
     '    },',
@@ -108,7 +111,7 @@ function toOpenAiNode({ baseUrl, secret, model, operation }: SnippetFacts): Call
     return { id: 'openai-node', title, language: 'JavaScript', code };
   }
   const call = [
-    `const answer = await client.post('/${operation}', {`,
+    `const answer = await client.post('${belowVersion(operation)}', {`,
     '  body: {',
     ...fields.map((field) => `    ${field}`),
     '  },',
