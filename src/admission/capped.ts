@@ -17,6 +17,8 @@ export interface CappedExchange extends Capped {
   readonly project: Project | undefined;
   /** Neither they nor any upstream of the model have caps. */
   readonly isFree: boolean;
+  /** One of them, or an upstream of the model, has a budget. */
+  readonly isBudgeted: boolean;
 }
 
 const nobody: Capped = Object.freeze({ limited: Object.freeze([]), budgeted: Object.freeze([]) });
@@ -66,7 +68,9 @@ export class CappedIndex {
     holders.push(holder('model', model));
     const capped = toCapped(holders);
     const isFree = capped === nobody && model.targets.every(({ upstream }) => this.upstream(upstream) === nobody);
-    return { ...capped, project, isFree };
+    const isBudgeted =
+      capped.budgeted.length > 0 || model.targets.some(({ upstream }) => this.upstream(upstream).budgeted.length > 0);
+    return { ...capped, project, isFree, isBudgeted };
   }
 }
 

@@ -71,6 +71,7 @@ interface Parts {
   readonly model?: Partial<Caps>;
   readonly upstreams?: readonly Partial<Caps>[];
   readonly limiter?: Limiter;
+  readonly asks?: Partial<Asking>;
 }
 
 interface Stage {
@@ -83,7 +84,7 @@ interface Stage {
   settle(reservation: Reservation, parts?: Partial<Pick<Exchange, 'usage' | 'bill'>>, at?: Upstream): void;
 }
 
-function stage({ key = {}, project, model = {}, upstreams = [{}], limiter }: Parts): Stage {
+function stage({ key = {}, project, model = {}, upstreams = [{}], limiter, asks = {} }: Parts): Stage {
   const clock = createFakeClock();
   const keeper = new FakeKeeper();
   const spending = createSpending({
@@ -106,7 +107,8 @@ function stage({ key = {}, project, model = {}, upstreams = [{}], limiter }: Par
     exchange.key = record;
     return exchange;
   };
-  const reserve = (): Reservation | Promise<Reservation> => spending.reserve(makeExchange(), course, asking);
+  const reserve = (): Reservation | Promise<Reservation> =>
+    spending.reserve(makeExchange(), course, { ...asking, ...asks });
   return {
     keeper,
     upstreams: them,
@@ -231,6 +233,18 @@ for (const isSlow of [false, true]) {
     assert.equal(remaining(reservation, 'tokens'), '60');
   });
 }
+
+test('what has no bound is refused by name where a budget applies, and nowhere else', () => {
+  const asks = { unbounded: 'image_url' };
+  for (const parts of [{ key: budget }, { project: budget }, { upstreams: [{}, budget] }]) {
+    const { reserveNow, keeper } = stage({ ...parts, asks });
+    const { code, param } = refusalOf(reserveNow);
+    assert.deepEqual([code, param], ['unsupported_parameter', 'image_url']);
+    assert.deepEqual(keeper.taken, []);
+  }
+  stage({ key: { rates: [] }, asks }).reserveNow();
+  stage({ asks }).reserveNow();
+});
 
 test('waits for a limiter and a keeper that answer later', async () => {
   const memory = createMemoryLimiter({ clock: createFakeClock() });

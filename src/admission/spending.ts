@@ -102,6 +102,9 @@ export function createSpending({ limiter, budgets, worstCost, hits }: SpendingDe
       if (key === undefined) throw new TypeError('nothing is reserved for an exchange without a key');
       const capped = index.exchange(key, snapshot.projects, course.model);
       if (capped.isFree) return toFree(worstOf(course, asking, worstCost));
+      if (asking.unbounded !== undefined && capped.isBudgeted && worstOf(course, asking, worstCost) > 0) {
+        throw unbounded(asking.unbounded, exchange.modelId ?? '');
+      }
       const amounts = { requests: 1, tokens: Math.ceil(asking.likelyInputTokens), items: asking.items };
       const wanted = { asking, amounts, beganAtMs: exchange.startedAtMs };
       if (capped.limited.length === 0) return withBudgets(undefined, capped, course, wanted);
@@ -110,6 +113,14 @@ export function createSpending({ limiter, budgets, worstCost, hits }: SpendingDe
       return withBudgets(answer, capped, course, wanted);
     },
   };
+}
+
+/** What cannot be reserved for could spend more than there is. */
+function unbounded(param: string, modelId: string): GatewayError {
+  return new GatewayError('unsupported_parameter', {
+    param,
+    message: `What "${param}" costs cannot be bounded beforehand, and a budget applies to the model "${modelId}"; leave it out, or have the operator set models[].context where it brings in images, audio or files (tools that the upstream runs have no bound at all).`,
+  });
 }
 
 const none: readonly string[] = Object.freeze([]);

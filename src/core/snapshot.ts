@@ -162,6 +162,9 @@ export interface Model {
   readonly space: string | undefined;
   /** The scale of its scores; undefined where it has none, or nobody knows. */
   readonly scores?: ScoreScale | undefined;
+  /** In tokens: what it can hold, and what it can write; undefined where nobody said. */
+  readonly context?: number | undefined;
+  readonly maxOutput?: number | undefined;
   /** vLLM's `messages` may stand in for `input` on the embeddings route. */
   readonly acceptsMessages: boolean;
   /** Streams whose client does not have them counted are counted for the gateway. */

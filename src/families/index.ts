@@ -1,7 +1,7 @@
 /** Every family there is: a file beside this one is a family, and the rest derives from the list. */
 
 import { readdir } from 'node:fs/promises';
-import { defineFamily, type Family } from '../core/family.ts';
+import { defineFamily, type Family, type Offers, offersOf } from '../core/family.ts';
 import { bridgesOver } from './bridges/index.ts';
 
 export const families: readonly Family[] = await readFamilies();
@@ -9,7 +9,7 @@ export const families: readonly Family[] = await readFamilies();
 async function readFamilies(): Promise<Family[]> {
   const files = await readdir(import.meta.dirname, { withFileTypes: true });
   const modules = files.flatMap(({ name }) => (isFamily(name) ? [import(`./${name}`)] : []));
-  const found = (await Promise.all(modules)).map(({ default: family }): Family => withBridges(family));
+  const found = (await Promise.all(modules)).map(({ default: family }): Family => withChat(withBridges(family)));
   return found.toSorted((one, other) => (one.id < other.id ? -1 : 1));
 }
 
@@ -19,6 +19,23 @@ function withBridges(family: Family): Family {
   return defineFamily({
     ...family,
     bridges: (options) => bridgesOver(typeof chat === 'string' ? chat : chat(options)),
+  });
+}
+
+/** Whoever speaks OpenAI's chat is asked for it as it comes. Where that wants its key in another header, only bridges go there. */
+function withChat(family: Family): Family {
+  const { chat, chatAuth, offers } = family;
+  if (chat === undefined || chatAuth !== undefined) return family;
+  const withPath = (standing: Offers, path: string): Offers => ({
+    ...standing,
+    openai: { ...standing.openai, chat: { path, facts: 'bytes pass' } },
+  });
+  if (typeof chat === 'string' && typeof offers !== 'function') {
+    return defineFamily({ ...family, offers: withPath(offers, chat) });
+  }
+  return defineFamily({
+    ...family,
+    offers: (options) => withPath(offersOf(family, options), typeof chat === 'string' ? chat : chat(options)),
   });
 }
 

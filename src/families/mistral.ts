@@ -88,7 +88,8 @@ function operationsOf(capabilities: unknown): readonly Operation[] | undefined {
   const said: Operation[] = [];
   if (capabilities.completion_fim === true) said.push('completions');
   if (capabilities.moderation === true) said.push('moderations');
-  return said.length > 0 || capabilities.completion_chat === true ? said : undefined;
+  if (capabilities.completion_chat === true) said.push('chat');
+  return said.length > 0 ? said : undefined;
 }
 
 export default defineFamily({

@@ -68,9 +68,9 @@ const rows: Readonly<Record<string, Row>> = {
       ],
     },
     models: [
-      { id: 'codestral', operations: ['completions'] },
+      { id: 'codestral', operations: ['completions', 'chat'] },
       { id: 'mistral-moderation', operations: ['moderations'] },
-      { id: 'mistral-small', operations: [] },
+      { id: 'mistral-small', operations: ['chat'] },
       { id: 'mistral-embed' },
     ],
   },

@@ -1,6 +1,7 @@
 /** Every client route; only the app imports this. */
 
 import type { Route } from '../core/route.ts';
+import chat from './chat.ts';
 import completions from './completions.ts';
 import edits from './edits.ts';
 import embeddings from './embeddings.ts';
@@ -16,6 +17,7 @@ export const routes: readonly Route[] = [
   rerank,
   moderations,
   embeddings,
+  chat,
   enginesEmbeddings,
   enginesCompletions,
   enginesEdits,

@@ -40,6 +40,7 @@ const routes: Readonly<Record<Operation, string>> = {
   rerank: '/v1/rerank',
   moderations: '/v1/moderations',
   embeddings: '/v1/embeddings',
+  chat: '/v1/chat/completions',
 };
 
 /** The pretended service that answers conversations, too: bridges are the same over all. */

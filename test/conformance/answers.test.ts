@@ -24,6 +24,7 @@ const requiredFields: Readonly<Record<string, string>> = {
   rerank: '"query":"q","documents":["d"]',
   moderations: '"input":"i"',
   embeddings: '"input":"i"',
+  chat: '"messages":[{"role":"user","content":"c"}]',
 };
 
 const json: HeaderField = ['Content-Type', 'application/json'];

@@ -14,7 +14,15 @@ import { patiently } from '../support/time/patience.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { localhostCertificate, localhostKey } from '../support/upstreams/localhost-certificate.ts';
 
-const body = '{"model":"m","input":"x","prompt":"x","instruction":"x","query":"x","documents":["x"]}';
+const body = JSON.stringify({
+  model: 'm',
+  input: 'x',
+  prompt: 'x',
+  instruction: 'x',
+  query: 'x',
+  documents: ['x'],
+  messages: [{ role: 'user', content: 'x' }],
+});
 
 async function open(
   t: TestContext,
@@ -42,7 +50,7 @@ for (const written of ['/ai', 'ai/', '/team/a-b_c.d~e/']) {
     for (const route of routes) {
       for (const path of [route.path, ...route.aliases].map((spelling) => spelling.replace('{model}', 'm'))) {
         assert.equal((await rig.post(base + path, body)).status, 200, base + path);
-        assert.equal((await upstream.nextRequest()).path, `/${route.operation}`);
+        assert.equal((await upstream.nextRequest()).path, route.row.path.slice('/v1'.length));
         assertError(await rig.post(path, body), 'route_not_found', { of: path });
         assertError(await rig.post(base + base + path, body), 'route_not_found');
       }

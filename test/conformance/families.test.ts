@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { type Family, isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
 import type { Operation } from '../../src/core/operations/index.ts';
 import { families } from '../../src/families/index.ts';
+import { chatCases, withChat } from '../families/cases/chat.ts';
 import { completionsCases } from '../families/cases/completions.ts';
 import { editsCases } from '../families/cases/edits.ts';
 import { embeddingsCases } from '../families/cases/embeddings.ts';
@@ -24,6 +25,7 @@ const casesOf: Readonly<Record<Operation, Cases>> = {
   rerank: rerankCases,
   moderations: moderationsCases,
   embeddings: embeddingsCases,
+  chat: chatCases,
 };
 
 /** Made in this process, so there is no wire to record; its own tests are beside it. */
@@ -44,7 +46,9 @@ for (const family of overTheWire) {
       const recorded = new Set(
         fixture.pairs.map(({ route }) => route.replace(/^\/v1\//, '').replace(/^engines\/.*$/, 'engines')),
       );
-      const wanted = offered.includes('embeddings') ? [...offered, 'engines'] : offered;
+      const own = offered.filter((operation) => operation !== 'chat');
+      const wanted = offered.includes('embeddings') ? [...own, 'engines'] : own;
+      assert.equal(fixture.chat !== undefined, offered.includes('chat'), 'where its chat is');
       assert.deepEqual(
         wanted.filter((operation) => !recorded.has(operation)),
         [],
@@ -82,7 +86,10 @@ async function fixtureOf({ id }: Family): Promise<FamilyFixture> {
 
 function openFor(t: Scope, fixture: FamilyFixture, operation: Operation): Promise<House> {
   const model = fixture.models?.[operation];
-  return openHouse(t, fixture, { model: { operations: [operation] }, target: model === undefined ? {} : { model } });
+  return openHouse(t, withChat(fixture), {
+    model: { operations: [operation] },
+    target: model === undefined ? {} : { model },
+  });
 }
 
 async function replay(

@@ -22,6 +22,7 @@ function notFound(): WireReply {
 
 export default defineFixture({
   family: 'azure',
+  chat: '/openai/v1/chat/completions',
   model: deployment,
   takesTokenIds: true,
 

@@ -40,6 +40,7 @@ const asV1 = { options: { api_version: 'v1' } };
 
 export default defineFixture({
   family: 'cohere',
+  chat: '/compatibility/v1/chat/completions',
   model,
   statuses: { 498: 400, 499: 502 },
 

@@ -41,6 +41,7 @@ const refused = (message: string): WireReply => ({
 
 export default defineFixture({
   family: 'dashscope',
+  chat: '/compatible-mode/v1/chat/completions',
   model,
   // It may stand there, or not.
   basePath: '/compatible-mode/v1',

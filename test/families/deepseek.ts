@@ -24,6 +24,7 @@ const balance = {
 
 export default defineFixture({
   family: 'deepseek',
+  chat: '/beta/chat/completions',
   model,
 
   service({ path, body }: WireCall): WireReply {

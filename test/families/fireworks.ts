@@ -25,6 +25,7 @@ const fault = (message: string) => ({ fault: { faultstring: message, detail: { e
 
 export default defineFixture({
   family: 'fireworks',
+  chat: '/inference/v1/chat/completions',
   model,
 
   service({ path, body }: WireCall): WireReply {

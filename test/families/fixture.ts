@@ -60,6 +60,8 @@ export interface FamilyFixture {
   readonly model: string;
   /** Where it has another one for an operation. */
   readonly models?: Readonly<Partial<Record<Operation, string>>>;
+  /** Where it speaks OpenAI's chat, whose bytes pass. */
+  readonly chat?: string;
   /** Further keys of the upstream's entry: options, another kind of key. */
   readonly upstream?: Readonly<Record<string, unknown>>;
   /** What follows the host in `base_url`; the family's own where it does not say. */

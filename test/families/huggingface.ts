@@ -17,6 +17,7 @@ const kind = '[{"label":"not-hate","score":0.75},{"label":"hate","score":0.25}]'
 
 export default defineFixture({
   family: 'huggingface',
+  chat: '/v1/chat/completions',
   model,
 
   service({ path, body }: WireCall): WireReply {

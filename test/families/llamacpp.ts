@@ -32,6 +32,7 @@ const rerankBody = z.object({
 
 export default defineFixture({
   family: 'llamacpp',
+  chat: '/v1/chat/completions',
   model,
   takesTokenIds: 'completions',
 

@@ -87,6 +87,7 @@ const judged = {
 
 export default defineFixture({
   family: 'mistral',
+  chat: '/v1/chat/completions',
   model: 'mistral-one',
 
   service({ path, body, text: sent }: WireCall): WireReply {

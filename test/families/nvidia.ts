@@ -28,6 +28,7 @@ const rankingBody = z.object({
 
 export default defineFixture({
   family: 'nvidia',
+  chat: '/v1/chat/completions',
   model,
   basePath: '/v1',
 

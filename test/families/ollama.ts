@@ -30,6 +30,7 @@ function refused(message: string): WireReply {
 
 export default defineFixture({
   family: 'ollama',
+  chat: '/v1/chat/completions',
   model,
   // It may stand there, or not.
   basePath: '/v1',

@@ -32,6 +32,7 @@ const flat = (code: number, message: string) => ({ code, message, data: null });
 
 export default defineFixture({
   family: 'siliconflow',
+  chat: '/v1/chat/completions',
   model,
 
   service({ path, body }: WireCall): WireReply {

@@ -24,6 +24,7 @@ const rerankBody = z.object({
 
 export default defineFixture({
   family: 'together',
+  chat: '/v1/chat/completions',
   model,
 
   service({ path, body }: WireCall): WireReply {

@@ -38,6 +38,7 @@ const plain = (value: z.output<typeof readable>): string =>
 
 export default defineFixture({
   family: 'vllm',
+  chat: '/v1/chat/completions',
   model,
   // It may stand there, or not.
   basePath: '/v1',

@@ -14,6 +14,7 @@ export const tasksOf: Readonly<Record<Operation, readonly Task[]>> = {
   moderations: ['moderations'],
   completions: ['completions', 'streams'],
   edits: ['edits'],
+  chat: [],
 };
 export const allTasks = Object.values(tasksOf).flat();
 

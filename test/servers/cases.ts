@@ -239,4 +239,5 @@ export const serverCases: Readonly<Record<Operation, ServerCases>> = {
   rerank: rerankCases,
   moderations,
   embeddings,
+  chat: {},
 };

@@ -27,6 +27,8 @@ export interface Asking {
   /** What the answer can count at most. */
   readonly mostOutputTokens: number;
   readonly mostSearchUnits: number;
+  /** The field because of which there is no saying what it costs at most. */
+  readonly unbounded?: string;
   /** Completions: how many texts are asked for, where more than one. */
   readonly choices?: number;
   /** Completions: the answer is wanted as a stream of events. */

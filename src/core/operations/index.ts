@@ -1,5 +1,6 @@
 /** Every operation that clients can ask for, in the order in which lists have them. */
 
+import { chat } from './chat.ts';
 import { completions } from './completions.ts';
 import { edits } from './edits.ts';
 import { embeddings } from './embeddings.ts';
@@ -7,7 +8,7 @@ import { moderations } from './moderations.ts';
 import { rerank } from './rerank.ts';
 import type { OperationRow } from './row.ts';
 
-const rows = { completions, edits, rerank, moderations, embeddings } as const;
+const rows = { completions, edits, rerank, moderations, embeddings, chat } as const;
 
 export type Operation = keyof typeof rows;
 

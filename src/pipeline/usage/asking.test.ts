@@ -21,13 +21,21 @@ interface Served {
   readonly defaults?: Readonly<Record<string, Json>>;
 }
 
-async function asking(path: string, body: object | string, ...served: readonly Served[]): Promise<Asking> {
+const asking = (path: string, body: object | string, ...served: readonly Served[]): Promise<Asking> =>
+  askingOfModel({}, path, body, ...served);
+
+async function askingOfModel(
+  model: { readonly context?: number; readonly maxOutput?: number },
+  path: string,
+  body: object | string,
+  ...served: readonly Served[]
+): Promise<Asking> {
   const tier = served.map(({ offer = {}, defaults = {} }): Candidate => {
     return { target: { defaults } as Target, offer: { path: '/', ...offer }, lifted: false };
   });
   const route = routeOf(path);
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  return askingOf(await compileQuestionReader(route)(bytes), route, { tiers: [tier] });
+  return askingOf(await compileQuestionReader(route)(bytes), route, { tiers: [tier], model });
 }
 
 test('items are what stands in the list, and one where it is none', async () => {
@@ -184,4 +192,79 @@ test('a long list is counted in turns, to the same', async () => {
     input: Array(20_000).fill('some text of some length, and "more"'),
   });
   assert.equal(items, 20_000);
+});
+
+const chat = '/v1/chat/completions';
+const user = (content: unknown) => ({ model: 'm', messages: [{ role: 'user', content }] });
+
+test('a conversation counts what it may write at most, for each choice', async () => {
+  const rows: readonly [body: object, most: number][] = [
+    [{ max_tokens: 10 }, 10],
+    [{ max_completion_tokens: 30, max_tokens: 10 }, 30],
+    [{ max_tokens: 10, n: 3 }, 30],
+    [{ max_tokens: 9_000 }, 500],
+    [{}, 500],
+    [{ n: 2 }, 1_000],
+    [{ max_tokens: null }, 500],
+  ];
+  for (const [body, most] of rows) {
+    const { mostOutputTokens } = await askingOfModel({ maxOutput: 500 }, chat, { ...user('x'), ...body });
+    assert.equal(mostOutputTokens, most, JSON.stringify(body));
+  }
+  assert.equal((await asking(chat, user('x'))).mostOutputTokens, 131_072);
+});
+
+test('a conversation of text alone is bounded by its bytes, and by what the model can hold', async () => {
+  const body = { ...user('x'.repeat(4_000)), max_tokens: 1 };
+  const { mostInputTokens, likelyInputTokens, items, unbounded } = await asking(chat, body);
+  assert.deepEqual([mostInputTokens, items, unbounded], [JSON.stringify(body).length, 1, undefined]);
+  assert.ok(likelyInputTokens > 1_000 && likelyInputTokens < 1_100, `${likelyInputTokens}`);
+  assert.equal((await askingOfModel({ context: 500 }, chat, body)).mostInputTokens, 500);
+});
+
+test('what is no text counts up to what the model can hold, and without that has no bound', async () => {
+  const url = `data:image/png;base64,${'A'.repeat(8_000)}`;
+  for (const [part, name] of [
+    [{ type: 'image_url', image_url: { url } }, 'image_url'],
+    [{ type: 'image_url', image_url: { url: 'https://h/x.png' } }, 'image_url'],
+    [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }, 'input_audio'],
+    [{ type: 'file', file: { file_id: 'f' } }, 'file'],
+  ] as const) {
+    const body = user([{ type: 'text', text: 'what is it?' }, part]);
+    assert.equal((await asking(chat, body)).unbounded, name);
+    const { mostInputTokens, unbounded } = await askingOfModel({ context: 128_000 }, chat, body);
+    assert.deepEqual([mostInputTokens, unbounded], [128_000, undefined]);
+  }
+  const { likelyInputTokens } = await asking(chat, user([{ type: 'image_url', image_url: { url } }]));
+  assert.ok(likelyInputTokens > 1_000 && likelyInputTokens < 1_100, `${likelyInputTokens}`);
+});
+
+test('a name of a part is found however it is spelled, and a text that says it is none', async () => {
+  const bounded = async (text: string) => (await asking(chat, text)).unbounded;
+  assert.equal(
+    await bounded('{"model":"m","messages":[{"content":[{"image\\u005furl":{"url":"https://h"}}]}]}'),
+    'messages',
+  );
+  assert.equal(
+    await bounded('{"model":"m","messages":[{"content":[{"image_url"\n : {"url":"https://h"}}]}]}'),
+    'image_url',
+  );
+  assert.equal(await bounded(JSON.stringify(user('say "image_url": and \\u0041 and é'))), undefined);
+  assert.equal(await bounded(JSON.stringify({ ...user(['image_url', 'file']) })), undefined);
+  assert.equal(
+    await bounded('{"model":"m","messages":[{"content":"caf\\u00e9 \\u0022quoted\\u0022 \\u000a"}]}'),
+    undefined,
+  );
+});
+
+test('tools that the upstream runs have no bound, whatever the model can hold', async () => {
+  const withTools = (tools: unknown) => askingOfModel({ context: 1_000 }, chat, { ...user('x'), tools });
+  assert.equal((await withTools([{ type: 'function', function: { name: 'f' } }])).unbounded, undefined);
+  assert.equal((await withTools(null)).unbounded, undefined);
+  assert.equal(
+    (await withTools([{ type: 'function', function: { name: 'f' } }, { type: 'web_search' }])).unbounded,
+    'tools',
+  );
+  const search = await askingOfModel({ context: 1_000 }, chat, { ...user('x'), web_search_options: {} });
+  assert.equal(search.unbounded, 'web_search_options');
 });

@@ -9,6 +9,7 @@ import type { JsonField } from '../../lib/json/json-scan.ts';
 import { numberOf } from '../../lib/json/json-text.ts';
 import { atOnce, inTurns } from '../../lib/turns.ts';
 import type { Question } from '../question.ts';
+import { type Conversation, conversationIn, hostedToolIn } from './conversation.ts';
 
 /** Of text in most languages and vocabularies. */
 const bytesPerToken = 4;
@@ -38,9 +39,12 @@ const LOWER_T = 0x74;
 
 /** Who may be asked. */
 type Tiers = Course['tiers'];
+type Asked = Pick<Course, 'tiers'> & { readonly model: Pick<Course['model'], 'context' | 'maxOutput'> };
 
 /** Without a promise where the body is not long. */
-export function askingOf(question: Question, route: Route, { tiers }: Pick<Course, 'tiers'>): Asking | Promise<Asking> {
+export function askingOf(question: Question, route: Route, course: Asked): Asking | Promise<Asking> {
+  const { tiers } = course;
+  if (route.row.counting === 'messages') return askingOfMessages(question, course);
   const list = listIn(question, route);
   if (list?.kind !== 'array') return withAdded(toAsking(question, route, tiers, list, one, 0), tiers);
   const counted = countItems(question.body, list);
@@ -48,6 +52,15 @@ export function askingOf(question: Question, route: Route, { tiers }: Pick<Cours
   return counted instanceof Promise
     ? askingInTurns(question, route, tiers, list, counted, images)
     : withAdded(toAsking(question, route, tiers, list, counted, images === undefined ? 0 : atOnce(images)), tiers);
+}
+
+/** Longer than this, it is looked through in turns. */
+const oneTurnBytes = 512 * 1024;
+
+function askingOfMessages(question: Question, course: Asked): Asking | Promise<Asking> {
+  const looking = conversationIn(question.body);
+  if (question.body.length <= oneTurnBytes) return forMessages(question, course, atOnce(looking));
+  return inTurns(looking).then((found) => forMessages(question, course, found));
 }
 
 async function askingInTurns(
@@ -97,8 +110,7 @@ function toAsking(
       return forEdit(question, tiers);
     case 'documents':
       return forDocuments(question, list, count);
-    case 'inputs':
-    case 'inputs and images':
+    default:
       return forInputs(question, list, count, images);
   }
 }
@@ -116,6 +128,34 @@ export function listIn({ scan: { fields } }: Question, { row: { items } }: Route
 /** A list of numbers is one text, as its tokens. */
 const itemsIn = (list: JsonField | undefined, { elements }: ItemCount): number =>
   list?.firstElement === 'number' ? 1 : elements;
+
+/**
+ * All of the conversation is read anew each time, and no more than the model can hold. What is an image, or stands elsewhere,
+ * counts as much as it likes up to that.
+ */
+function forMessages(
+  question: Question,
+  { tiers, model: { context, maxOutput } }: Asked,
+  { media, mediaBytes, beyond }: Conversation,
+): Asking {
+  const { body } = question;
+  const choices = Math.max(numberIn(question, 'n') ?? 1, 1);
+  const hosted = hostedToolIn(question);
+  const written = mostTokensEach(question, tiers, maxOutput ?? boundlessMaxTokens);
+  const most = Math.min(written, maxOutput ?? mostTokens);
+  return {
+    items: 1,
+    images: 0,
+    likelyInputTokens: Math.ceil((body.length - mediaBytes) / bytesPerToken) + media * tokensPerImage,
+    mostInputTokens: beyond === undefined ? Math.min(body.length, context ?? mostTokens) : (context ?? body.length),
+    mostOutputTokens: Math.min(most * Math.min(Math.ceil(choices), mostChoices), mostTokens),
+    mostSearchUnits: 0,
+    ...(choices > 1 && { choices: Math.min(Math.ceil(choices), mostChoices) }),
+    isStream: question.body[question.scan.fields.get('stream')?.start ?? -1] === LOWER_T,
+    ...(hosted !== undefined && { unbounded: hosted }),
+    ...(beyond !== undefined && context === undefined && { unbounded: beyond }),
+  };
+}
 
 function forPrompts(question: Question, tiers: Tiers, list: JsonField | undefined, count: ItemCount): Asking {
   // An empty list may be a prompt without tokens.

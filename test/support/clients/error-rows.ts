@@ -294,7 +294,7 @@ export const errorRows: readonly ErrorRow[] = [
     code: 'route_not_found',
     when: 'no route has the path',
     message: /No route has this path; POST to \/v1\/completions/,
-    ask: asking({ path: '/v1/chat/completions' }),
+    ask: asking({ path: '/v1/chat' }),
   },
   {
     code: 'method_not_allowed',

@@ -93,8 +93,8 @@ function compileModel(
       `${toPathText(path)}: nothing reaches it, as a hidden model does not answer on the ${served.join(' and ')} routes`,
     );
   }
-  if (value.usage === 'ask' && !served.includes('completions')) {
-    context.warnings.push(`${toPathText([...path, 'usage'])} has no effect, as it serves no completions`);
+  if (value.usage === 'ask' && !served.some((operation) => operationRows[operation].mayStream)) {
+    context.warnings.push(`${toPathText([...path, 'usage'])} has no effect, as it serves nothing that streams`);
   }
   const [first, ...others] = targets;
   return Object.freeze({
@@ -104,6 +104,8 @@ function compileModel(
     visible: value.visible,
     space: toSpace({ path, value }, served, called, context),
     scores: toScores({ path, value }, served, called, context),
+    context: value.context,
+    maxOutput: value.max_output,
     acceptsMessages: value.accepts_messages,
     asksUsage: value.usage === 'ask',
     shape: value.shape,

@@ -144,11 +144,28 @@ export const modelSchema = mapping({
   accepts_messages: flag()
     .default(false)
     .meta(is("Whether vLLM's `messages` may stand in for `input` on the embeddings route.")),
+  context: wholeNumber(1, 1_000_000_000)
+    .optional()
+    .meta(
+      is(
+        'How many tokens it can hold. A conversation with images, audio or files counts as much beforehand, and under a budget is refused without.',
+      ),
+    ),
+  max_output: wholeNumber(1, 1_000_000_000)
+    .optional()
+    .meta(
+      is(
+        'How many tokens it writes at most, which bounds what a conversation can cost that sets no bound of its own.',
+        {
+          defaultText: '131072 where the request sets none',
+        },
+      ),
+    ),
   usage: oneOf(['pass', 'ask'])
     .default('pass')
     .meta(
       is(
-        '`ask`: a stream of completions whose client does not have it counted goes out with `stream_options.include_usage`, and the event with the count is kept from the client.',
+        '`ask`: a stream of completions or chat whose client does not have it counted goes out with `stream_options.include_usage`, and the event with the count is kept from the client.',
       ),
     ),
   shape: shapeField(

@@ -15,6 +15,7 @@ const fieldOf: Readonly<Record<Operation, string>> = {
   rerank: '"query":"x y","documents":',
   moderations: '"input":',
   embeddings: '"input":',
+  chat: '"messages":',
 };
 
 interface Ground {
@@ -106,6 +107,17 @@ const ofSome: Readonly<Record<Operation, Readonly<Record<string, Make>>>> = {
     'lists of token IDs': listOf(fittingItems, '[1000,1001]'),
     'vectors in base64': listOf(mostInputs, '"a text"', ',"encoding_format":"base64","dimensions":1024'),
     'vectors as numbers': listOf(mostInputs, '"a text"', ',"encoding_format":"float","dimensions":1024'),
+  },
+  chat: {
+    ...ofLists,
+    messages: list('{"role":"user","content":"a word"}'),
+    images: list('{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}'),
+    'escaped letters': list('{"role":"user","content":"\\u0041\\u0042"}'),
+    tools: listOf(
+      9_000,
+      '{"type":"function","function":{"name":"f","parameters":{}}}',
+      ',"tools":[{"type":"function"}]',
+    ),
   },
 };
 

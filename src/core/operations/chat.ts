@@ -1,0 +1,30 @@
+/** Conversations: messages in, the next one out. */
+
+import { defineOperation } from './row.ts';
+
+export const chat = defineOperation({
+  path: '/v1/chat/completions',
+  words: { all: 'Chat', one: 'Chat' },
+  offered: 6,
+  yields: 'text',
+  replayable: false,
+  visibleModelsOnly: false,
+  mayStream: true,
+  answers: ['object'],
+  items: ['messages'],
+  counting: 'messages',
+  written: {
+    whole: ['content', 'reasoning_content', 'refusal', 'arguments'],
+    events: ['content', 'reasoning_content', 'refusal', 'arguments'],
+  },
+  billedBy: ['input', 'output', 'request'],
+  patience: { firstByteMs: 600_000, totalMs: 900_000 },
+  namedLike: /(^|[/_-])(gpt-(?:[4-9]|oss|3\.5-turbo)|chatgpt-|o[1-9](?:-|$))|-chat([-_:]|$)/,
+  sample: { body: { messages: [{ role: 'user', content: 'What is a postern?' }] } },
+  trial: { messages: [{ role: 'user', content: 'Say hello.' }], max_tokens: 16 },
+  sdk: {
+    call: 'chat.completions',
+    python: 'answer.choices[0].message.content',
+    node: 'answer.choices[0].message.content',
+  },
+});

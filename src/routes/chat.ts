@@ -1,0 +1,23 @@
+/** The next message of a conversation, plain or streamed. */
+
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  aliases: ['/chat/completions', '/v1/v1/chat/completions'],
+  operation: 'chat',
+  label: 'openai',
+  model: { from: 'body' },
+  required: { messages: 'array' },
+  elements: 'first',
+  optional: {},
+  watched: [
+    'stream',
+    'stream_options',
+    'max_tokens',
+    'max_completion_tokens',
+    'n_predict',
+    'n',
+    'web_search_options',
+    'tools',
+  ],
+});
