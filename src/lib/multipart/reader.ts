@@ -1,0 +1,210 @@
+/** Reads multipart/form-data (RFC 7578) as it comes, without keeping it; what two readers might read differently is refused. */
+
+import { Buffer } from 'node:buffer';
+import { type PartHead, readPartHead } from './part-head.ts';
+
+/** Told in the order of the bytes. Where a body is cut into pieces changes nothing but the pieces of data. */
+export interface MultipartSink {
+  /** `at`: where in the whole its content begins. */
+  onPart(head: PartHead, at: number): void;
+  /** Some of its content, a view of what was pushed. */
+  onData(piece: Buffer): void;
+  /** `at`: where in the whole its content ended. */
+  onPartEnd(at: number): void;
+}
+
+export interface MultipartLimits {
+  readonly parts: number;
+  /** Of one part. */
+  readonly headBytes: number;
+  readonly nameBytes: number;
+}
+
+export interface MultipartFault {
+  /** As a clause: "a part has no name". */
+  readonly what: string;
+  /** In the whole. */
+  readonly at: number;
+}
+
+const CR = 0x0d;
+const LF = 0x0a;
+const lineEnd = Buffer.from('\r\n');
+const headEnd = Buffer.from('\r\n\r\n');
+const close = Buffer.from('--');
+const nothing = Buffer.alloc(0);
+
+type Place = 'beginning' | 'behind a mark' | 'head' | 'content' | 'end' | 'over';
+
+export class MultipartReader {
+  readonly #sink: MultipartSink;
+  readonly #limits: MultipartLimits;
+  /** Two hyphens and the boundary: what a line begins with that ends a part. */
+  readonly #mark: Buffer;
+  /** What might become a mark's line, in the hands of somebody lenient too. */
+  readonly #beginnings: readonly Buffer[];
+  #place: Place = 'beginning';
+  /** What cannot be told yet. */
+  #held: Buffer = nothing;
+  /** Of the first byte that has not been told, in the whole. */
+  #at = 0;
+  #parts = 0;
+  /** None of the present part's content has been told. */
+  #isFresh = false;
+  #fault: MultipartFault | undefined = undefined;
+
+  constructor(boundary: string, sink: MultipartSink, limits: MultipartLimits) {
+    this.#sink = sink;
+    this.#limits = limits;
+    this.#mark = Buffer.from(`--${boundary}`, 'latin1');
+    this.#beginnings = ['\r\n', '\r', '\n'].map((before) => Buffer.from(`${before}--${boundary}`, 'latin1'));
+  }
+
+  /** Once there was a fault, it is all that is said. */
+  push(piece: Buffer): MultipartFault | undefined {
+    let rest = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
+    this.#held = nothing;
+    while (rest.length > 0 && this.#fault === undefined) {
+      const used = this.#read(rest);
+      if (used === 0) break;
+      this.#at += used;
+      rest = rest.subarray(used);
+    }
+    this.#held = rest;
+    return this.#fault;
+  }
+
+  /** No more comes. */
+  end(): MultipartFault | undefined {
+    const isWhole = (this.#place === 'end' || this.#place === 'over') && this.#held.length === 0;
+    if (this.#fault !== undefined || isWhole) return this.#fault;
+    return this.#refuse('it ends before its last boundary');
+  }
+
+  /** How many bytes are done with; 0 where more has to come first, or there is a fault. */
+  #read(bytes: Buffer): number {
+    switch (this.#place) {
+      case 'beginning':
+        return this.#readBeginning(bytes);
+      case 'behind a mark':
+        return this.#readBehindMark(bytes);
+      case 'head':
+        return this.#readHead(bytes);
+      case 'content':
+        return this.#readContent(bytes);
+      case 'end':
+        return this.#readEnd(bytes);
+      case 'over':
+        return this.#goesOn();
+    }
+  }
+
+  #readBeginning(bytes: Buffer): number {
+    const [afterLineEnd = nothing] = this.#beginnings;
+    for (const start of [this.#mark, afterLineEnd]) {
+      if (begins(bytes, start)) {
+        this.#place = 'behind a mark';
+        return start.length;
+      }
+      if (begins(start, bytes)) return 0;
+    }
+    return this.#stop('it does not begin with its boundary');
+  }
+
+  #readBehindMark(bytes: Buffer): number {
+    if (bytes.length < lineEnd.length) return 0;
+    if (begins(bytes, close)) {
+      this.#place = 'end';
+      return close.length;
+    }
+    if (!begins(bytes, lineEnd)) return this.#stop('a boundary has more behind it on its line');
+    this.#parts += 1;
+    if (this.#parts > this.#limits.parts) return this.#stop(`it has more than ${this.#limits.parts} parts`);
+    this.#place = 'head';
+    return lineEnd.length;
+  }
+
+  #readHead(bytes: Buffer): number {
+    const { headBytes, nameBytes } = this.#limits;
+    const length = bytes.subarray(0, headBytes + headEnd.length).indexOf(headEnd);
+    if (length === -1) {
+      return bytes.length < headBytes + headEnd.length
+        ? 0
+        : this.#stop(`the head of a part is longer than ${headBytes} bytes`);
+    }
+    const head = readPartHead(bytes.subarray(0, length), nameBytes);
+    if (typeof head === 'string') return this.#stop(head);
+    const used = length + headEnd.length;
+    this.#place = 'content';
+    this.#isFresh = true;
+    this.#sink.onPart(head, this.#at + used);
+    return used;
+  }
+
+  #readContent(bytes: Buffer): number {
+    for (let at = bytes.indexOf(this.#mark); at !== -1; at = bytes.indexOf(this.#mark, at + 1)) {
+      if (at >= 2 && bytes[at - 2] === CR && bytes[at - 1] === LF) return this.#endContent(bytes, at);
+      // Whoever takes a lone CR or LF for the end of a line, or the head's for the content's, would see a boundary.
+      if (at === 0 ? this.#isFresh : isLineEnd(bytes[at - 1])) {
+        this.#tell(bytes.subarray(0, Math.max(at - 1, 0)));
+        return this.#stop('its boundary stands at the beginning of a line that CRLF does not end before it', at);
+      }
+    }
+    const used = this.#possibleMark(bytes);
+    this.#tell(bytes.subarray(0, used));
+    return used;
+  }
+
+  #endContent(bytes: Buffer, markAt: number): number {
+    const length = markAt - lineEnd.length;
+    this.#tell(bytes.subarray(0, length));
+    this.#sink.onPartEnd(this.#at + length);
+    this.#place = 'behind a mark';
+    return markAt + this.#mark.length;
+  }
+
+  /** Where at the end of some content a mark may begin. */
+  #possibleMark(bytes: Buffer): number {
+    if (this.#isFresh && begins(this.#mark, bytes)) return 0;
+    for (let at = Math.max(bytes.length - this.#mark.length - 1, 0); at < bytes.length; at += 1) {
+      if (!isLineEnd(bytes[at])) continue;
+      const rest = bytes.subarray(at);
+      if (this.#beginnings.some((beginning) => begins(beginning, rest))) return at;
+    }
+    return bytes.length;
+  }
+
+  #tell(data: Buffer): void {
+    if (data.length === 0) return;
+    this.#isFresh = false;
+    this.#sink.onData(data);
+  }
+
+  /** One line end, and nothing else. */
+  #readEnd(bytes: Buffer): number {
+    if (begins(bytes, lineEnd)) {
+      this.#place = 'over';
+      return lineEnd.length;
+    }
+    return begins(lineEnd, bytes) ? 0 : this.#goesOn();
+  }
+
+  #goesOn(): 0 {
+    return this.#stop('it goes on behind its last boundary');
+  }
+
+  #stop(what: string, offset = 0): 0 {
+    this.#refuse(what, offset);
+    return 0;
+  }
+
+  #refuse(what: string, offset = 0): MultipartFault {
+    this.#fault = { what, at: this.#at + offset };
+    return this.#fault;
+  }
+}
+
+const isLineEnd = (byte: number | undefined): boolean => byte === CR || byte === LF;
+
+const begins = (bytes: Buffer, beginning: Buffer): boolean =>
+  bytes.length >= beginning.length && bytes.compare(beginning, 0, beginning.length, 0, beginning.length) === 0;
