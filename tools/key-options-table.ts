@@ -1,6 +1,6 @@
 /** The options of `postern keys` in docs/command-line.md, written from the terms of a key. */
 
-import { takingOptions } from '../src/cli/key-options.ts';
+import { takingOptions } from '../src/cli/keys/key-options.ts';
 import { keyOptions } from '../src/config/elements/key/terms.ts';
 
 export function renderKeyOptions(): string {

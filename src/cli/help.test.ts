@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { parseArgs } from 'node:util';
 import type { Command } from './command.ts';
 import { toHelp, toOptionFault } from './help.ts';
-import { ledger } from './ledger.ts';
-import { usage } from './usage.ts';
+import { ledger } from './ledger/ledger.ts';
+import { usage } from './ledger/usage.ts';
 
 function faultOf(command: Command, ...args: string[]): string {
   try {

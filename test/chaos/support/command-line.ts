@@ -2,17 +2,17 @@
 
 import { parseArgs } from 'node:util';
 import { backup } from '../../../src/cli/backup.ts';
-import { check } from '../../../src/cli/check.ts';
+import { check } from '../../../src/cli/check/check.ts';
 import { type Command, toConfigPath } from '../../../src/cli/command.ts';
-import { init } from '../../../src/cli/init.ts';
-import { keys } from '../../../src/cli/keys.ts';
-import { ledger } from '../../../src/cli/ledger.ts';
+import { init } from '../../../src/cli/init/init.ts';
+import { keys } from '../../../src/cli/keys/keys.ts';
+import { ledger } from '../../../src/cli/ledger/ledger.ts';
+import { usage } from '../../../src/cli/ledger/usage.ts';
 import { migrate } from '../../../src/cli/migrate.ts';
 import { models } from '../../../src/cli/models.ts';
 import { openapi } from '../../../src/cli/openapi.ts';
-import { resources } from '../../../src/cli/resources.ts';
-import { secrets } from '../../../src/cli/secrets.ts';
-import { usage } from '../../../src/cli/usage.ts';
+import { resources } from '../../../src/cli/resources/resources.ts';
+import { secrets } from '../../../src/cli/resources/secrets.ts';
 import { UserFault } from '../../../src/core/user-fault.ts';
 import { families } from '../../../src/families/index.ts';
 import { traceOf } from '../../../src/lib/thrown.ts';

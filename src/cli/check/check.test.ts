@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { createDirectory, sampleFamilies } from '../../../test/support/gateways/configuration.ts';
+import { localhostCertificate } from '../../../test/support/upstreams/localhost-certificate.ts';
+import { toConfigPath } from '../command.ts';
+import { check } from './check.ts';
+
+async function run(
+  t: TestContext,
+  text: string | undefined,
+  values: Record<string, string | boolean> = {},
+  files: Record<string, string> = {},
+) {
+  const cwd = await createDirectory(t, text === undefined ? files : { ...files, 'postern.yaml': text });
+  const lines: string[] = [];
+  const stdout = (line: string): void => void lines.push(...line.split('\n'));
+  const configPath = toConfigPath(values);
+  const context = {
+    values,
+    configPath,
+    positionals: [],
+    env: {},
+    cwd,
+    families: sampleFamilies,
+    stdout,
+    stderr: stdout,
+  };
+  return { code: await check.run(context), lines, cwd };
+}
+
+const good = `
+upstreams:
+  - { id: up, family: openai, api_key: sk-0123456789 }
+models:
+  - { id: embed, aliases: [e], operations: [embeddings], cache: true, targets: [{ upstream: up, model: embed-large }] }
+  - { id: edit, visible: false, operations: [edits], targets: [{ upstream: up }] }
+keys:
+  - { id: dev, secret: a-secret-of-24-characters, models: [nope], expires: 2099-01-31 }
+`;
+
+test('every fault is a line with its place, and the exit code is 1', async (t) => {
+  const { code, lines } = await run(t, 'models:\n  - id: m\n    visble: true\n    targets: []\nkeys: 1\n');
+  assert.equal(code, 1);
+  assert.deepEqual(lines, [
+    'postern.yaml:3  models[0].visble  unknown key; did you mean visible?',
+    'postern.yaml:4  models[0].targets  wanted: at least one; came: an empty list',
+    'postern.yaml:5  keys  wanted: a list; came: a number',
+  ]);
+});
+
+test('a good configuration is shown as tables, then warnings and notices, without secrets', async (t) => {
+  const { code, lines } = await run(t, good);
+  assert.equal(code, 0);
+  assert.equal(lines[0], 'postern.yaml is valid.');
+  const row = (start: string) => lines.find((line) => line.startsWith(start))?.split(/ {2,}/);
+  assert.deepEqual(row('body_limit'), ['body_limit', '32MiB']);
+  assert.deepEqual(row('up '), [
+    'up',
+    'openai',
+    'https://api.openai.test/v1',
+    '1',
+    '2s',
+    '1m; completions 10m',
+    '1m',
+    '5m; completions 15m',
+  ]);
+  assert.deepEqual(row('shedding.loop_delay'), ['shedding.loop_delay', '500ms']);
+  assert.match(String(row('shedding.memory')), /,\d+MiB$/);
+  const standard = ['weighted', 'safe, 5 attempts', '-'];
+  assert.deepEqual(row('embed '), [
+    'embed',
+    'e',
+    'embeddings',
+    'yes',
+    'embed-large',
+    '-',
+    '-',
+    ...standard,
+    'up: embed-large',
+  ]);
+  assert.deepEqual(row('edit '), ['edit', '-', 'edits', 'no', '-', '-', '-', ...standard, 'up: edit']);
+  assert.deepEqual(row('dev '), ['dev', 'nope', 'all', 'any', '2099-01-31T00:00:00.000Z', '-', '-', '-']);
+  assert.deepEqual(lines.slice(-2), [
+    'warning: keys[0].models[0]: there is no model "nope" as yet',
+    'notice: models[0].cache has no effect in this version',
+  ]);
+  assert.doesNotMatch(lines.join('\n'), /0123456789|a-secret/);
+});
+
+const underFire = `
+upstreams:
+  - id: main
+    family: openai
+    credentials: [{ api_key: sk-0123456789 }, { api_key: sk-1123456789, weight: 3 }]
+    limits: { concurrency: 8, queue_timeout: 1s }
+    tls: { ca: ca.pem, server_name: in.example }
+    health_check: { path: "/health?key=hk-0123456789", interval: 5s }
+  - { id: spare, family: openai }
+models:
+  - id: embed
+    operations: [embeddings]
+    balance: fastest
+    retry: { attempts: 3 }
+    hedge: { after: p95 }
+    targets: [{ upstream: main }, { upstream: spare, weight: 2 }, { upstream: spare, model: old, priority: 1, weight: 0 }]
+  - { id: free-*, operations: [embeddings], targets: [{ upstream: main }] }
+`;
+
+test('how calls are shared, bounded and repeated is shown as a table, weights only where they say something', async (t) => {
+  const { code, lines } = await run(t, underFire, {}, { 'ca.pem': localhostCertificate });
+  assert.equal(code, 0, lines.join('\n'));
+  const rows = (start: string) => lines.filter((line) => line.startsWith(start)).map((line) => line.split(/ {2,}/));
+  const [callsMain, boundsMain] = rows('main ');
+  const [callsSpare, boundsSpare] = rows('spare ');
+  assert.deepEqual([callsMain?.[3], callsSpare?.[3]], ['2 (weights 1, 3)', '0']);
+  assert.deepEqual(boundsMain, ['main', '-', '8', '256', '1s', 'ca, server_name', '/health?... every 5s, within 2s']);
+  assert.deepEqual(boundsSpare, ['spare', '-', '256', '256', '5s', '-', '-']);
+  assert.deepEqual(rows('embed ')[0]?.slice(7), [
+    'fastest',
+    'safe, 3 attempts',
+    'after p95',
+    'main: embed, spare: embed (weight 2), spare: old (priority 1, weight 0)',
+  ]);
+  assert.equal(rows('free-* ')[0]?.[4], 'each name its own');
+  assert.doesNotMatch(lines.join('\n'), /[01]123456789/);
+});
+
+const withMoney = `
+server: { workers: 2 }
+store: postgres://u:sk-0123456789@db.example/postern?password=sk-0123456789
+redis: redis://:sk-0123456789@cache.example:6379/1
+ledger: { durability: strict, retention: 30d }
+console: { host: 0.0.0.0, token: sk-0123456789-sk-0123456789 }
+alerts: { webhooks: [{ url: https://hooks.example/sk-0123456789, secret: sk-0123456789-sk }] }
+upstreams:
+  - { id: up, family: openai, limits: { tokens_per_minute: 1000 } }
+models:
+  - id: embed
+    operations: [embeddings]
+    limits: { items_per_day: 7 }
+    price: { input: 0.02, request: 0.000000001 }
+    targets: [{ upstream: up }, { upstream: up, model: b, price: free }, { upstream: up, model: c, price: unknown }]
+    space: embed
+projects:
+  - { id: search, name: Search team, budgets: [{ every: month, amount: 100 }, { every: total, amount: 1000.50, alerts: [] }] }
+keys:
+  - id: dev
+    secret: sk-0123456789-sk-0123456789
+    project: search
+    limits: { requests_per_minute: 60, concurrency: 4 }
+    capture: 7d
+`;
+
+test('limits, budgets and prices are shown with whom they belong to and who says so, and secrets are not', async (t) => {
+  const { code, lines } = await run(t, withMoney);
+  assert.equal(code, 0, lines.join('\n'));
+  const row = (start: string) => lines.find((line) => line.startsWith(start))?.split(/ {2,}/);
+  assert.deepEqual(row('workers '), ['workers', '2']);
+  assert.deepEqual(row('store '), ['store', 'postgres://db.example/postern']);
+  assert.deepEqual(row('redis '), ['redis', 'redis://cache.example:6379/1']);
+  assert.deepEqual(row('ledger.durability'), ['ledger.durability', 'strict']);
+  assert.deepEqual(row('console '), ['console', 'http://0.0.0.0:4001, with a token']);
+  assert.deepEqual(row('alerts.webhooks'), ['alerts.webhooks', 'hooks.example, signed']);
+  assert.deepEqual(row('search '), ['search', 'Search team']);
+  assert.deepEqual(row('dev ')?.slice(-3), ['search', '-', '7d']);
+  assert.deepEqual(row('key dev'), ['key dev', 'requests_per_minute 60, concurrency 4', '-']);
+  assert.deepEqual(row('project search')?.[2], '100 a month (alerts 80%, 100%), 1000.5 in all');
+  assert.deepEqual(row('model embed'), ['model embed', 'items_per_day 7', '-']);
+  assert.deepEqual(row('upstream up'), ['upstream up', 'tokens_per_minute 1000', '-']);
+  const prices = lines
+    .slice(lines.findIndex((line) => line.startsWith('PRICE OF')) + 1)
+    .map((line) => line.split(/ {2,}/));
+  assert.deepEqual(prices.slice(0, 3), [
+    ['embed', 'up', 'embed', 'input 0.02, request 0.000000001', 'configured'],
+    ['embed', 'up', 'b', 'free', 'configured'],
+    ['embed', 'up', 'c', 'unknown', '-'],
+  ]);
+  assert.doesNotMatch(lines.join('\n'), /0123456789/);
+
+  const { lines: json } = await run(t, withMoney, { json: true });
+  const { keys, projects, models, console } = JSON.parse(json.join('\n'));
+  assert.deepEqual(keys[0].limits, { requests_per_minute: 60, concurrency: 4 });
+  assert.deepEqual(projects[0].budgets[0], { every: 'month', amount: '100', alerts: ['80%', '100%'] });
+  assert.deepEqual(models[0].targets[0].price, { input: '0.02', request: '0.000000001', source: 'configured' });
+  assert.deepEqual(console, { address: 'http://0.0.0.0:4001', token: true });
+  assert.doesNotMatch(json.join('\n'), /0123456789/);
+});
+
+test('a script gets the same, as values', async (t) => {
+  const { lines } = await run(t, underFire, { json: true }, { 'ca.pem': localhostCertificate });
+  const { upstreams, models } = JSON.parse(lines.join('\n'));
+  const [main, spare] = upstreams;
+  assert.deepEqual(
+    [main.credentials, spare.credentials],
+    [
+      [
+        { id: 'key 1', weight: 1 },
+        { id: 'key 2', weight: 3 },
+      ],
+      [],
+    ],
+  );
+  assert.deepEqual(main.limits, { concurrency: 8, queue: 256, queue_timeout: '1s' });
+  assert.deepEqual(main.tls, { ca: true, cert: false, key: false, server_name: 'in.example' });
+  assert.deepEqual(main.health_check, { path: '/health?...', interval: '5s', timeout: '2s' });
+  assert.deepEqual([spare.tls, spare.health_check], [null, null]);
+  const [embed, free] = models;
+  assert.deepEqual(
+    [embed.balance, embed.retry, embed.hedge],
+    ['fastest', { scope: 'safe', attempts: 3 }, { after: 'p95' }],
+  );
+  assert.deepEqual(embed.targets[1], {
+    upstream: 'spare',
+    model: 'embed',
+    bridge: null,
+    priority: 0,
+    weight: 2,
+    scores: null,
+    price: null,
+  });
+  assert.deepEqual([embed.space, free.space, free.hedge], ['embed', 'each name its own', null]);
+  assert.doesNotMatch(lines.join('\n'), /[01]123456789/);
+});
+
+test('without a file the built-in configuration is shown', async (t) => {
+  const { code, lines } = await run(t, undefined);
+  assert.equal(code, 0);
+  assert.match(String(lines[0]), /no configuration file; the built-in configuration holds/);
+  assert.ok(lines.some((line) => line.startsWith('local/hash-embed')));
+});
+
+test('the scale of scores is shown where there are any, and that nobody knows it', async (t) => {
+  const text = `upstreams: [{ id: up, family: ranker }]
+models:
+  - { id: known, operations: [rerank], scores: sigmoid, targets: [{ upstream: up, scores: raw }] }
+  - { id: unknown, operations: [rerank], targets: [{ upstream: up }] }
+`;
+  const { lines } = await run(t, text, { json: true });
+  const { models } = JSON.parse(lines.join('\n'));
+  assert.deepEqual([models[0].scores, models[0].targets[0].scores], ['sigmoid', 'raw']);
+  assert.deepEqual([models[1].scores, models[1].targets[0].scores], ['unknown', 'unknown']);
+  const { lines: table } = await run(t, text);
+  assert.equal(table.find((line) => line.startsWith('unknown '))?.split(/ {2,}/)[5], 'unknown');
+});
+
+test('whom clients were written for is shown of a model and of a key', async (t) => {
+  const text = `upstreams: [{ id: up, family: ranker }]
+models: [{ id: rank, operations: [rerank], shape: voyage, targets: [{ upstream: up }] }]
+keys: [{ id: dev, secret: a-secret-of-24-characters, models: [rank], shape: jina }]
+`;
+  const { lines } = await run(t, text);
+  const under = (head: string, start: string) => {
+    const at = lines.findIndex((line) => line.startsWith(head));
+    const column = lines[at]?.split(/ {2,}/).indexOf('SHAPE') ?? -1;
+    return lines
+      .slice(at)
+      .find((line) => line.startsWith(start))
+      ?.split(/ {2,}/)[column];
+  };
+  assert.deepEqual([under('MODEL ', 'rank '), under('KEY ', 'dev ')], ['voyage', 'jina']);
+  const { models, keys } = JSON.parse((await run(t, text, { json: true })).lines.join('\n'));
+  assert.deepEqual([models[0].shape, keys[0].shape], ['voyage', 'jina']);
+});
+
+test('for a script there is one JSON object, of the plan or of the faults', async (t) => {
+  const plan = await run(t, good, { json: true });
+  const shown = JSON.parse(plan.lines.join('\n'));
+  assert.deepEqual([plan.code, shown.ok, shown.file], [0, true, 'postern.yaml']);
+  assert.deepEqual(shown.upstreams[0].credentials, [{ id: 'key', weight: 1 }]);
+  assert.deepEqual(shown.notices, ['models[0].cache has no effect in this version']);
+  assert.doesNotMatch(plan.lines.join('\n'), /0123456789|a-secret/);
+
+  const faulty = await run(t, 'modles: []', { json: true });
+  assert.equal(faulty.code, 1);
+  assert.deepEqual(JSON.parse(faulty.lines.join('\n')), {
+    ok: false,
+    file: 'postern.yaml',
+    faults: [{ path: 'modles', line: 1, column: 1, message: 'unknown key; did you mean models?' }],
+  });
+});
+
+test('a file that is named and missing is a fault that names it', async (t) => {
+  const { code, lines, cwd } = await run(t, undefined, { config: '../elsewhere.yaml' });
+  assert.equal(code, 1);
+  assert.deepEqual(lines, [
+    `${join(cwd, '../elsewhere.yaml')}  the configuration file cannot be used: there is no such file`,
+  ]);
+});

@@ -1,0 +1,191 @@
+/** `postern check`: every fault of a configuration at once, or what it comes to. */
+
+import { isAbsolute, relative } from 'node:path';
+import { loadConfiguration } from '../../config/load.ts';
+import type { Command } from '../command.ts';
+import { printFaults } from '../faults.ts';
+import { toTable } from '../table.ts';
+import { type Plan, toPlan } from './plan.ts';
+
+export const check: Command = {
+  name: 'check',
+  summary: 'Validates the configuration and prints what it comes to.',
+  usage: 'check [--config F] [--json]',
+  options: { config: { type: 'string' }, json: { type: 'boolean' } },
+  async run({ values, configPath, env, cwd, families, stdout }) {
+    const loaded = await loadConfiguration({ configPath, env, cwd, families });
+    const file = loaded.file && fromHere(loaded.file, cwd);
+    if (values.json === true) {
+      const { ok } = loaded;
+      const report = ok
+        ? { ok, file: file ?? null, ...toPlan(loaded) }
+        : { ok, file: file ?? null, faults: loaded.faults };
+      stdout(JSON.stringify(report, null, 2));
+    } else if (loaded.ok) {
+      stdout(
+        file === undefined ? 'There is no configuration file; the built-in configuration holds.' : `${file} is valid.`,
+      );
+      for (const line of toLines(toPlan(loaded))) stdout(line);
+    } else {
+      printFaults({ file, faults: loaded.faults }, stdout);
+    }
+    return loaded.ok ? 0 : 1;
+  },
+};
+
+function fromHere(file: string, cwd: string): string {
+  const path = relative(cwd, file);
+  return path.startsWith('..') || isAbsolute(path) ? file : path;
+}
+
+function toLines(plan: Plan): string[] {
+  const { server, ledger, console, alerts, upstreams, models, keys, default_model, warnings, notices } = plan;
+  const { timeouts, drain, shedding, redis, ...single } = server;
+  const settings = [
+    ...Object.entries(single),
+    ...Object.entries(timeouts).map(([name, value]) => [`timeouts.${name}`, value]),
+    ...Object.entries(drain).map(([name, value]) => [`drain.${name}`, value]),
+    ...Object.entries(shedding).map(([name, value]) => [`shedding.${name}`, value]),
+    ...(redis === null ? [] : [['redis', redis]]),
+    ...Object.entries(ledger).map(([name, value]) => [`ledger.${name}`, value]),
+    ['console', `${console.address}${console.token ? ', with a token' : ''}`],
+    ...alerts.webhooks.map(({ host, signed }) => ['alerts.webhooks', `${host}${signed ? ', signed' : ''}`]),
+    ...Object.entries(default_model).map(([operation, model]) => [`default_model.${operation}`, model]),
+  ];
+  return [
+    ...section(
+      ['SETTING', 'VALUE'],
+      settings.map((row) => row.map(String)),
+    ),
+    ...section(
+      ['UPSTREAM', 'FAMILY', 'BASE URL', 'CREDENTIALS', 'CONNECT', 'FIRST BYTE', 'IDLE', 'TOTAL'],
+      upstreams.map(({ id, family, base_url, credentials, timeouts: { connect, first_byte, idle, total } }) =>
+        // What needs no address has nothing to wait for.
+        [
+          id,
+          family,
+          base_url ?? '-',
+          inNumbers(credentials),
+          ...(base_url === null ? [] : [connect, first_byte, idle, total]),
+        ],
+      ),
+    ),
+    ...section(
+      ['UPSTREAM', 'OPTIONS', 'CONCURRENCY', 'QUEUE', 'QUEUE TIMEOUT', 'TLS', 'HEALTH CHECK'],
+      upstreams.map(({ id, options, limits: { concurrency, queue, queue_timeout }, tls, health_check: health }) => [
+        id,
+        inWords(Object.entries(options).map(([name, value]) => `${name} ${value}`)),
+        String(concurrency),
+        String(queue),
+        queue_timeout,
+        inWords(Object.entries(tls ?? {}).flatMap(([part, value]) => (value ? [part] : []))),
+        health === null ? '-' : `${health.path} every ${health.interval}, within ${health.timeout}`,
+      ]),
+    ),
+    ...section(
+      ['UPSTREAM', 'SCREEN', 'NOT LOOKED FOR IN SUCCESSES'],
+      upstreams.flatMap(({ id, screen, not_screened: not }) =>
+        screen === 'all' && not.length === 0 ? [] : [[id, screen, screen === 'all' ? inWords(not) : 'anything']],
+      ),
+    ),
+    ...section(
+      ['MODEL', 'ALIASES', 'OPERATIONS', 'VISIBLE', 'SPACE', 'SCORES', 'SHAPE', 'BALANCE', 'RETRY', 'HEDGE', 'TARGETS'],
+      models.map((model) => [
+        model.id,
+        inWords(model.aliases),
+        inWords(model.operations),
+        model.visible ? 'yes' : 'no',
+        model.space ?? '-',
+        model.scores ?? '-',
+        model.shape ?? '-',
+        model.balance,
+        `${model.retry.scope}, ${model.retry.attempts} attempts`,
+        model.hedge === null ? '-' : `after ${model.hedge.after}`,
+        inWords(model.targets.map(toTargetText)),
+      ]),
+    ),
+    ...section(
+      ['KEY', 'MODELS', 'OPERATIONS', 'ADDRESSES', 'EXPIRES', 'PROJECT', 'SHAPE', 'CAPTURE'],
+      keys.map((key) => [
+        key.id,
+        inWords(key.models),
+        inWords(key.operations ?? ['all']),
+        inWords(key.addresses ?? ['any']),
+        key.expires ?? 'never',
+        key.project ?? '-',
+        key.shape ?? '-',
+        key.capture ?? '-',
+      ]),
+    ),
+    ...section(
+      ['PROJECT', 'NAME'],
+      plan.projects.map(({ id, name }) => [id, name ?? '-']),
+    ),
+    ...section(['LIMITS OF', 'LIMITS', 'BUDGETS'], toCapsRows(plan)),
+    ...section(
+      ['PRICE OF', 'UPSTREAM', 'MODEL', 'US DOLLARS', 'SOURCE'],
+      models.flatMap(({ id, targets }) =>
+        targets.map(({ upstream, model, price }) => [id, upstream, model, toPriceText(price), price?.source ?? '-']),
+      ),
+    ),
+    ...(warnings.length + notices.length === 0 ? [] : ['']),
+    ...warnings.map((warning) => `warning: ${warning}`),
+    ...notices.map((notice) => `notice: ${notice}`),
+  ];
+}
+
+/** Whoever has any. */
+function toCapsRows({ keys, projects, models, upstreams }: Plan): string[][] {
+  const holders = [
+    ...keys.map((key) => ({ ...key, kind: 'key' })),
+    ...projects.map((project) => ({ ...project, kind: 'project' })),
+    ...models.map((model) => ({ ...model, kind: 'model' })),
+    ...upstreams.map(({ limits: { concurrency: _, queue: __, queue_timeout: ___, ...limits }, ...upstream }) => ({
+      ...upstream,
+      limits,
+      kind: 'upstream',
+    })),
+  ];
+  return holders.flatMap(({ kind, id, limits, budgets }) => {
+    const rates = Object.entries(limits).map(([name, value]) => `${name} ${value}`);
+    const amounts = budgets.map(({ every, amount, alerts }) => {
+      const when = alerts.length === 0 ? '' : ` (alerts ${alerts.join(', ')})`;
+      return `${amount} ${every === 'total' ? 'in all' : `a ${every}`}${when}`;
+    });
+    return rates.length + amounts.length === 0 ? [] : [[`${kind} ${id}`, inWords(rates), inWords(amounts)]];
+  });
+}
+
+function toPriceText(price: Plan['models'][number]['targets'][number]['price']): string {
+  if (price === null) return 'unknown';
+  if ('free' in price) return 'free';
+  const { source: _, ...amounts } = price;
+  return inWords(Object.entries(amounts).map(([name, amount]) => `${name} ${amount}`));
+}
+
+/** The weights only where they say something. */
+function inNumbers(credentials: Plan['upstreams'][number]['credentials']): string {
+  const weights = credentials.map(({ weight }) => weight);
+  return `${weights.length}${new Set(weights).size > 1 ? ` (weights ${weights.join(', ')})` : ''}`;
+}
+
+function toTargetText({
+  upstream,
+  model,
+  bridge,
+  priority,
+  weight,
+}: Plan['models'][number]['targets'][number]): string {
+  const unusual = [
+    ...(bridge === null ? [] : [`bridge ${bridge}`]),
+    ...(priority === 0 ? [] : [`priority ${priority}`]),
+    ...(weight === 1 ? [] : [`weight ${weight}`]),
+  ];
+  return `${upstream}: ${model}${unusual.length === 0 ? '' : ` (${unusual.join(', ')})`}`;
+}
+
+const inWords = (items: readonly string[]): string => items.join(', ') || '-';
+
+function section(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  return rows.length === 0 ? [] : ['', ...toTable(head, rows)];
+}

@@ -1,0 +1,224 @@
+/** What a configuration comes to, as `postern check` shows it: everything but the secrets. */
+
+import { describeCaps } from '../../config/elements/caps.ts';
+import type { LoadedConfiguration } from '../../config/load.ts';
+import type { Price } from '../../core/accounting/price.ts';
+import { operations } from '../../core/operations/index.ts';
+import type { Model, ServerSettings, SocketSettings, Timeouts, Upstream } from '../../core/snapshot.ts';
+import { toDollars } from '../../lib/money.ts';
+import { fromBytes, fromMilliseconds } from '../../lib/quantities.ts';
+import { ageText } from '../../prices/age.ts';
+import { listOf } from '../../prices/listed.ts';
+import { toExplicitTerms } from '../keys/key-words.ts';
+
+export type Plan = ReturnType<typeof toPlan>;
+
+/** What is configured, without secrets. */
+export function toPlan({ snapshot, warnings, notices, credentialCounts }: LoadedConfiguration) {
+  const { server, ledger, console, alerts } = snapshot;
+  return {
+    server: {
+      ...toAddresses(server),
+      body_limit: fromBytes(server.bodyLimitBytes),
+      body_memory: `${Math.floor(server.bodyMemoryBytes / 1024 ** 2)}MiB`,
+      body_wait: fromMilliseconds(server.bodyWaitMs),
+      max_header_size: fromBytes(server.maxHeaderBytes),
+      max_connections: server.maxConnections,
+      max_connections_per_address: server.maxConnectionsPerAddress,
+      timeouts: {
+        headers: fromMilliseconds(server.headersTimeoutMs),
+        request: fromMilliseconds(server.requestTimeoutMs),
+        keep_alive: fromMilliseconds(server.keepAliveTimeoutMs),
+      },
+      drain: { delay: fromMilliseconds(server.drain.delayMs), deadline: fromMilliseconds(server.drain.deadlineMs) },
+      shedding: toShedding(server),
+      workers: server.workers,
+      store: withoutSecrets(snapshot.store),
+      redis: snapshot.redis === undefined ? null : withoutSecrets(snapshot.redis),
+    },
+    ledger: {
+      journal: ledger.directory,
+      durability: ledger.durability,
+      retention: fromMilliseconds(ledger.retentionMs),
+    },
+    console: { address: `http://${hostInUrl(console.host)}:${console.port}`, token: console.token !== undefined },
+    alerts: {
+      webhooks: alerts.webhooks.map(({ url, secret }) => ({ host: hostOf(url), signed: secret !== undefined })),
+    },
+    upstreams: [...snapshot.upstreams.values()].map((upstream) => ({
+      id: upstream.id,
+      family: upstream.family.id,
+      options: toOptions(upstream),
+      base_url: upstream.origin === undefined ? null : upstream.origin + upstream.pathPrefix,
+      credentials: credentialCounts.get(upstream.id) === 0 ? [] : upstream.credentials.map(toCredential),
+      timeouts: toTimeouts(upstream),
+      limits: {
+        concurrency: upstream.limits.concurrency,
+        queue: upstream.limits.queue,
+        queue_timeout: fromMilliseconds(upstream.limits.queueTimeoutMs),
+        ...describeCaps(upstream.caps).limits,
+      },
+      budgets: describeCaps(upstream.caps).budgets,
+      tls: toTlsParts(upstream),
+      health_check: toHealthCheck(upstream),
+      screen: upstream.screen,
+      not_screened: upstream.unscreened,
+    })),
+    models: snapshot.models.all.map((model) => ({
+      id: model.id,
+      aliases: model.aliases,
+      operations: model.operations,
+      visible: model.visible,
+      space: toSpace(model),
+      scores: model.scores ?? (model.operations.includes('rerank') ? 'unknown' : null),
+      balance: model.balance,
+      retry: model.retry,
+      hedge: toHedge(model),
+      usage: model.asksUsage ? 'ask' : 'pass',
+      shape: model.shape ?? null,
+      ...describeCaps(model.caps),
+      targets: model.targets.map(({ upstream, model: name, bridge, priority, weight, price, scores }) => ({
+        upstream: upstream.id,
+        model: name,
+        bridge: bridge ?? null,
+        priority,
+        weight,
+        scores: scores === undefined ? null : (scores.scale ?? 'unknown'),
+        price: toPrice(price, upstream, snapshot.createdAtS * 1000),
+      })),
+    })),
+    projects: [...snapshot.projects.values()].map((project) => ({
+      id: project.id,
+      name: project.name ?? null,
+      ...describeCaps(project.caps),
+    })),
+    keys: [...snapshot.keys.values()].map((key) => ({
+      id: key.id,
+      expires: key.expiresAtMs === undefined ? null : new Date(key.expiresAtMs).toISOString(),
+      ...toExplicitTerms(key),
+    })),
+    default_model: snapshot.defaultModels,
+    warnings,
+    notices,
+  };
+}
+
+/** At least one of them is there. */
+function toAddresses({ tls, host, port, basePath, socket }: ServerSettings) {
+  const scheme = tls === undefined ? 'http' : 'https';
+  return {
+    ...(port !== undefined && { address: `${scheme}://${hostInUrl(host)}:${port}${basePath}` }),
+    ...(socket !== undefined && { socket: toSocketText(socket) }),
+  };
+}
+
+function toSocketText({ path, mode, owner, group, isTrusted }: SocketSettings): string {
+  const facts = [
+    `mode ${mode.toString(8).padStart(4, '0')}`,
+    ...(owner === undefined ? [] : [`owner ${owner}`]),
+    ...(group === undefined ? [] : [`group ${group}`]),
+    ...(isTrusted ? ['trusted'] : []),
+  ];
+  return `${path}, ${facts.join(', ')}`;
+}
+
+const priceNames = {
+  input: 'input',
+  cached_input: 'cachedInput',
+  output: 'output',
+  search_unit: 'searchUnit',
+  request: 'request',
+  item: 'item',
+  image: 'image',
+} as const satisfies Record<string, keyof Price>;
+
+/** In dollars, and who says so; null where nobody does. */
+function toPrice(price: Price | undefined, upstream: Upstream, nowMs: number) {
+  if (price === undefined) return null;
+  const list = listOf(price);
+  const amounts = Object.entries(priceNames).flatMap(([name, field]): [string, string][] => {
+    const nanos = price[field];
+    return nanos === undefined ? [] : [[name, toDollars(nanos)]];
+  });
+  const isFree = amounts.every(([, amount]) => amount === '0');
+  return {
+    ...(isFree ? { free: true } : Object.fromEntries(amounts)),
+    source: list === undefined ? (isHere(upstream) ? 'made here' : 'configured') : datedSource(list.asOf, nowMs),
+  };
+}
+
+const datedSource = (asOf: string, nowMs: number): string => `table, as of ${asOf}${ageText(asOf, nowMs)}`;
+
+const isHere = ({ origin }: Upstream): boolean => origin === undefined;
+
+/** A URL without who comes with which password, and without what may stand in its query. */
+function withoutSecrets(address: string): string {
+  const [scheme] = /^[a-z]+:\/\//i.exec(address) ?? [];
+  if (scheme === undefined) return address;
+  const url = URL.parse(address);
+  // Where it cannot be read, nobody knows what in it is a password.
+  return url === null ? `${scheme}...` : `${url.protocol}//${url.host}${url.pathname}`;
+}
+
+/** The path of a webhook is a secret as often as not. */
+const hostOf = (url: string): string => URL.parse(url)?.host ?? '';
+
+/** In whole MiB: what a percentage comes to is no round number. */
+function toShedding({ shedding: { loopDelayMs, memoryBytes } }: ServerSettings) {
+  return { loop_delay: fromMilliseconds(loopDelayMs), memory: `${Math.floor(memoryBytes / 1024 ** 2)}MiB` };
+}
+
+/** Those of the family; `base64` has a key of its own. */
+function toOptions({ options: { base64: _, ...options } }: Upstream): Readonly<Record<string, string>> {
+  return options;
+}
+
+const toCredential = ({ id, weight }: Upstream['credentials'][number]) => ({ id, weight });
+
+/** Which parts are set; null where the platform's way is enough. */
+function toTlsParts({ tls }: Upstream) {
+  if (tls === undefined) return null;
+  const { ca, cert, key, serverName } = tls;
+  return { ca: ca !== undefined, cert: cert !== undefined, key: key !== undefined, server_name: serverName ?? null };
+}
+
+/** Without a query, which may hold a key. */
+function toHealthCheck({ healthCheck }: Upstream) {
+  if (healthCheck === undefined) return null;
+  const [path = '', query] = healthCheck.path.split('?', 2);
+  return {
+    path: query === undefined ? path : `${path}?...`,
+    interval: fromMilliseconds(healthCheck.intervalMs),
+    timeout: fromMilliseconds(healthCheck.timeoutMs),
+  };
+}
+
+/** An embeddings model without one is a pattern. */
+function toSpace({ space, operations }: Model): string | null {
+  return space ?? (operations.includes('embeddings') ? 'each name its own' : null);
+}
+
+function toHedge({ hedge }: Model) {
+  if (hedge === undefined) return null;
+  return { after: hedge.afterMs === 'p95' ? hedge.afterMs : fromMilliseconds(hedge.afterMs) };
+}
+
+function hostInUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** One spelling for each phase; operations that differ from the others are named. */
+function toTimeouts({ timeouts }: Upstream): Record<'connect' | 'first_byte' | 'idle' | 'total', string> {
+  const spell = (phase: keyof Timeouts): string => {
+    const common = timeouts.embeddings[phase];
+    const others = operations.filter((operation) => timeouts[operation][phase] !== common);
+    const differing = others.map((operation) => `; ${operation} ${fromMilliseconds(timeouts[operation][phase])}`);
+    return fromMilliseconds(common) + differing.join('');
+  };
+  return {
+    connect: spell('connectMs'),
+    first_byte: spell('firstByteMs'),
+    idle: spell('idleMs'),
+    total: spell('totalMs'),
+  };
+}

@@ -1,0 +1,183 @@
+/** `postern init`: a configuration to start from, written for the provider keys that the environment holds. */
+
+import { writeFile } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+import { findConfiguration } from '../../config/read/find.ts';
+import type { BuiltInModel, Family } from '../../core/family.ts';
+import { codeOf } from '../../lib/thrown.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { initReport } from './init-report.ts';
+
+export const init: Command = {
+  name: 'init',
+  summary: 'Writes a configuration to start from, for the provider keys found in the environment.',
+  usage: 'init [--config F] [--force]',
+  options: { config: { type: 'string' }, force: { type: 'boolean' } },
+  async run({ values, configPath, env, cwd, families, stdout, stderr }) {
+    const named = configPath !== undefined || Boolean(env.POSTERN_CONFIG);
+    const found = await findConfiguration({ configPath, env, cwd });
+    const target = named && found.file !== undefined ? found.file : join(cwd, 'postern.yaml');
+    const force = values.force === true;
+
+    const refused = await write(target, starterFile(families, env), { force, beside: named ? undefined : found.file });
+    if (refused !== undefined) {
+      stderr(`postern: ${refused}`);
+      return 1;
+    }
+    for (const line of initReport(families, env, keyFault(env.POSTERN_KEY))) stdout(line);
+    stdout(`${relative(cwd, target)} is written; postern check shows what it comes to.`);
+    return 0;
+  },
+};
+
+/** What speaks against it, in one sentence, if something does. */
+async function write(
+  target: string,
+  text: string,
+  { force, beside }: { readonly force: boolean; readonly beside: string | undefined },
+): Promise<string | undefined> {
+  if (beside !== undefined && beside !== target && !force) {
+    return `${basename(beside)} is there already; --force writes ${basename(target)}, which goes before it`;
+  }
+  try {
+    await writeFile(target, text, { flag: force ? 'w' : 'wx' });
+    return undefined;
+  } catch (error) {
+    const code = codeOf(error) ?? String(error);
+    return code === 'EEXIST'
+      ? `${target} is there already; --force overwrites it`
+      : `${target} cannot be written (${code})`;
+  }
+}
+
+interface Start {
+  readonly family: Family;
+  readonly apiKeyEnv: string | undefined;
+  readonly models: readonly BuiltInModel[];
+}
+
+function starterFile(families: readonly Family[], env: CommandContext['env']): string {
+  const starts = families.flatMap(({ starter, ...family }): Start[] =>
+    starter !== undefined && env[starter.apiKeyEnv] ? [{ family, ...starter }] : [],
+  );
+  const models = starterModels(starts);
+  const blocks = [
+    '# The configuration of Postern. "postern check" validates it and shows what it comes to; a running gateway',
+    '# reloads it when it changes. Every key is described in docs/configuration.md.',
+    '',
+    ...serverBlock,
+    '',
+    ...upstreamsBlock(starts),
+    '',
+    ...modelsBlock(models),
+    '',
+    ...defaultModelBlock(starts.length === 0 ? families.flatMap(({ builtIn = [] }) => builtIn) : models),
+    ...keysBlock(env.POSTERN_KEY),
+  ];
+  return `${blocks.join('\n')}\n`;
+}
+
+const serverBlock = ['server:', '  host: 127.0.0.1   # 0.0.0.0 listens on every interface', '  port: 4000'];
+
+function upstreamsBlock(starts: readonly Start[]): string[] {
+  if (starts.length === 0) {
+    return [
+      '# Built in: needs no network and no key, and brings its own models. Add a provider beside it, such as',
+      '#   - id: openai',
+      '#     family: openai',
+      `#     api_key: \${OPENAI_API_KEY}`,
+      'upstreams:',
+      '  - id: local',
+      '    family: local',
+    ];
+  }
+  return [
+    '# The services that calls go to, each with the key that the environment holds for it.',
+    'upstreams:',
+    ...starts.flatMap(({ family, apiKeyEnv }) => [
+      `  - id: ${family.id}`,
+      `    family: ${family.id}`,
+      ...(family.baseUrl === undefined ? [] : [`    # base_url: ${family.baseUrl}`]),
+      `    api_key: \${${apiKeyEnv}}`,
+    ]),
+  ];
+}
+
+interface StarterModel extends BuiltInModel {
+  /** What clients ask for. */
+  readonly id: string;
+  readonly upstream: string;
+  readonly model: string;
+}
+
+function starterModels(starts: readonly Start[]): StarterModel[] {
+  const taken = new Set<string>();
+  return starts.flatMap(({ family, models }) =>
+    models.map(({ id: model, operations }) => {
+      const id = taken.has(model) ? `${family.id}/${model}` : model;
+      taken.add(id);
+      return { id, operations, upstream: family.id, model };
+    }),
+  );
+}
+
+function modelsBlock(starters: readonly StarterModel[]): string[] {
+  const models = starters.flatMap(({ id, operations, upstream, model }) => [
+    `  - id: ${quote(id)}`,
+    `    operations: [${operations.join(', ')}]`,
+    '    targets:',
+    `      - { upstream: ${upstream}, model: ${quote(model)} }`,
+  ]);
+  if (models.length === 0) return ['# Models that the upstream does not bring along:', '# models:', '#   - id: ...'];
+  return [
+    '# What clients may ask for. An ID with one * is a pattern; visible: false hides a model from lists.',
+    'models:',
+    ...models,
+  ];
+}
+
+/** OpenAI's clients may name no model there. */
+function defaultModelBlock(models: readonly BuiltInModel[]): string[] {
+  const moderator = models.find(({ operations }) => operations.includes('moderations'));
+  if (moderator === undefined) return [];
+  return [
+    "# The model of requests that name none, as OpenAI's clients may do on moderations.",
+    'default_model:',
+    `  moderations: ${quote(moderator.id)}`,
+    '',
+  ];
+}
+
+/** YAML would read some names as something else. */
+function quote(name: string): string {
+  return /^[A-Za-z][A-Za-z0-9._/-]*$/.test(name) && !/^(true|false|null)$/i.test(name) ? name : JSON.stringify(name);
+}
+
+const shortestSecret = 24;
+const usableSecret = new RegExp(`^[\\x21-\\x7e]{${shortestSecret},}$`);
+
+/** Why it cannot be a client's key, if it cannot. */
+function keyFault(posternKey: string | undefined): string | undefined {
+  if (posternKey === undefined || posternKey === '' || usableSecret.test(posternKey)) return undefined;
+  return posternKey.length < shortestSecret
+    ? `it has ${posternKey.length} characters, and a key needs at least ${shortestSecret}`
+    : 'a key has visible ASCII characters only';
+}
+
+function keysBlock(posternKey: string | undefined): string[] {
+  if (posternKey !== undefined && usableSecret.test(posternKey)) {
+    return [
+      '# The keys that clients come with; "postern keys create" makes more.',
+      'keys:',
+      '  - id: default',
+      `    secret: \${POSTERN_KEY}`,
+    ];
+  }
+  return [
+    '# Keys that clients come with can stand here too. While there is none, the first start makes one and prints it',
+    '# once; "postern keys create" makes more.',
+    '# keys:',
+    '#   - id: dev',
+    `#     secret: \${POSTERN_DEV_KEY}   # at least ${shortestSecret} characters`,
+  ];
+}

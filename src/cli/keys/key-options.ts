@@ -1,0 +1,138 @@
+/** Reads what `postern keys` is told about a key into the words of the file, and has it judged. */
+
+import { parseKeyChange, parseNewKeyTerms, parseOverlap } from '../../config/elements/key/judge.ts';
+import { describeKeyTerms, type KeyTermName, keyOptions } from '../../config/elements/key/terms.ts';
+import { unknownProject } from '../../config/elements/key/warnings.ts';
+import type { FieldFault } from '../../core/field-fault.ts';
+import type { NewKeyTerms } from '../../core/key-judge.ts';
+import type { Snapshot } from '../../core/snapshot.ts';
+import type { KeyChange, StoredKey } from '../../core/store/keys.ts';
+import type { Resource } from '../../core/store/resources.ts';
+import { UserFault } from '../../core/user-fault.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
+import type { CommandContext } from '../command.ts';
+import { pairedTerms, readPairs } from './key-pairs.ts';
+
+type Values = CommandContext['values'];
+type Document = Record<string, unknown>;
+
+const terms = Object.entries(keyOptions);
+/** What a key cannot be without. */
+const needed: readonly string[] = ['models'] satisfies KeyTermName[];
+const singleTerms = terms.filter(([, { takes }]) => takes !== 'pairs');
+const takeable = terms.filter(([term]) => !needed.includes(term));
+
+/** `--no-limits`: all of them, in the word of the file. */
+export const takingOptions: readonly string[] = takeable.map(([term]) => `no-${term}`);
+
+export const termOptions: readonly string[] = ['name', ...terms.map(([, { option }]) => option)];
+
+export const termsUsage = ['[--name N]', ...terms.map(([, one]) => usageOf(one))].join(' ');
+
+function usageOf({ option, example, takes }: (typeof keyOptions)[KeyTermName]): string {
+  return `[--${option} ${example}]${takes === 'pairs' ? '..' : ''}`;
+}
+
+/** For the parser of the command line. */
+export const keyOptionTypes: Readonly<Record<string, { type: 'string' | 'boolean'; multiple?: boolean }>> = {
+  name: { type: 'string' },
+  ...Object.fromEntries(
+    terms.map(([, { option, takes }]) => [option, { type: 'string' as const, multiple: takes === 'pairs' }]),
+  ),
+  ...Object.fromEntries(takingOptions.map((option) => [option, { type: 'boolean' as const }])),
+};
+
+export function readNewKey(values: Values, nowMs: number): NewKeyTerms {
+  const document = toDocument(values, undefined);
+  const parsed = parseNewKeyTerms(document, { nowMs }, { mayBeNameless: true });
+  if (parsed.faults === undefined) return parsed.terms;
+  throw toUserFault(parsed.faults, document);
+}
+
+/** Only what was given; an empty value, or `--no-...`, takes away what is there. */
+export function readKeyChange(values: Values, key: StoredKey, nowMs: number): KeyChange {
+  const document = toDocument(values, key);
+  const parsed = parseKeyChange(document, key, { nowMs });
+  if (parsed.faults !== undefined) throw toUserFault(parsed.faults, document);
+  if (Object.keys(parsed.terms).length > 0) return parsed.terms;
+  throw new UserFault('say what to change, such as --expires 30d or --limit requests_per_minute=60');
+}
+
+/** In the words of the file; null takes away. */
+function toDocument(values: Values, key: StoredKey | undefined): Document {
+  const document: Document = {};
+  const name = textOf(values.name);
+  if (name !== undefined && (name !== '' || key !== undefined)) document.name = name;
+  for (const [term, { option, takes }] of singleTerms) {
+    const text = textOf(values[option]);
+    const isTaken = key !== undefined && text === '' && !needed.includes(term);
+    if (isTaken || values[`no-${term}`] === true) document[term] = null;
+    else if (text !== undefined && takes === 'list') document[term] = toList(option, text);
+    // An end that came out empty, as of a variable that is not set, is no key without an end.
+    else if (text !== undefined && (text !== '' || term === 'expires')) document[term] = text;
+  }
+  const before = key && describeKeyTerms(key);
+  for (const [term, withPairs] of Object.entries(pairedTerms)) {
+    const drops = values[`no-${term}`] === true;
+    const { option } = optionOf(term);
+    const pairs = readPairs(option, values[option]);
+    if (pairs.size > 0 || drops) document[term] = withPairs(pairs, before, drops);
+  }
+  return document;
+}
+
+const textOf = (value: Values[string]): string | undefined => (typeof value === 'string' ? value.trim() : undefined);
+
+/** A list of nothing would be something else. */
+function toList(option: string, text: string): string[] {
+  const items = text.split(',').map((item) => item.trim());
+  const found = items.filter((item) => item !== '');
+  if (found.length === 0) throw new UserFault(`--${option} is empty; leave it out, or name at least one`);
+  return found;
+}
+
+/** The first one, with the option and the name that the operator wrote. */
+function toUserFault([fault]: readonly FieldFault[], { budgets }: Document): UserFault {
+  const { path = '', message = 'cannot be read' } = fault ?? {};
+  const [, term = '', rest = ''] = /^(\w+)(.*)$/.exec(path) ?? [];
+  const { option, takes } = optionOf(term);
+  if (takes !== 'pairs') return new UserFault(`--${option}: ${message}`);
+  const [, index, inside = ''] = /^\[(\d+)\](.*)$/.exec(rest) ?? [];
+  if (index === undefined) return new UserFault(`--${option} ${rest.replace(/^\.|^\["|"\]$/g, '')}: ${message}`);
+  const budget: unknown = Array.isArray(budgets) ? budgets[Number(index)] : undefined;
+  const every = isMapping(budget) ? String(budget.every) : '';
+  return new UserFault(`--${option} ${every}${inside.startsWith('.alerts') ? ' alerts' : ''}: ${message}`);
+}
+
+function optionOf(term: string): Pick<(typeof keyOptions)[KeyTermName], 'option' | 'takes'> {
+  return terms.find(([name]) => name === term)?.[1] ?? { option: term, takes: 'text' };
+}
+
+/** Options that contradict each other are better asked about than guessed; of pairs, `--no-...` and new ones go together. */
+export function checkContradictions(values: Values): void {
+  for (const [term, { option, takes }] of takeable) {
+    if (takes !== 'pairs' && values[`no-${term}`] === true && values[option] !== undefined) {
+      throw new UserFault(`--${option} and --no-${term} contradict each other; keep one of them`);
+    }
+  }
+}
+
+/** For how long the former secret goes on working. */
+export function readOverlap(value: Values[string]): number {
+  const text = typeof value === 'string' ? value.trim() : '24h';
+  const overlap = parseOverlap(text);
+  if (typeof overlap === 'number') return overlap;
+  throw new UserFault(`--overlap: ${overlap.fault}`);
+}
+
+/** A project that is not there would cap nothing. */
+export function checkProject(
+  id: string | null | undefined,
+  { projects }: Snapshot,
+  resources: readonly Pick<Resource, 'kind' | 'id'>[],
+): void {
+  if (id === undefined || id === null) return;
+  const stored = resources.flatMap((resource) => (resource.kind === 'project' ? [resource.id] : []));
+  const fault = unknownProject(id, new Set([...projects.keys(), ...stored]));
+  if (fault !== undefined) throw new UserFault(`--project: ${fault}`);
+}

@@ -1,0 +1,191 @@
+/** `postern keys`: makes, shows, changes, rotates and revokes the virtual keys of the store. */
+
+import { modelWarnings } from '../../config/elements/key/warnings.ts';
+import type { Snapshot } from '../../core/snapshot.ts';
+import type { StoredKey } from '../../core/store/keys.ts';
+import type { Store } from '../../core/store/store.ts';
+import { UserFault } from '../../core/user-fault.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { createSecret, digestOf, hintOf } from '../../lib/secrets/key-secret.ts';
+import { type OpenConfiguration, openLeniently } from '../../serve/configuration.ts';
+import { type Action, actAs } from '../actions.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { toPrintable } from '../printable.ts';
+import { toTable } from '../table.ts';
+import {
+  checkContradictions,
+  checkProject,
+  keyOptionTypes,
+  readKeyChange,
+  readNewKey,
+  readOverlap,
+  takingOptions,
+  termOptions,
+  termsUsage,
+} from './key-options.ts';
+import { describeFileKey, describeKey, listHead, toInstantText, toLines, toListRow } from './key-words.ts';
+
+/** Who stands in the audit log. */
+const actor = 'command line';
+
+const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
+  create: {
+    usage: `create ${termsUsage} [--json]`,
+    options: [...termOptions, 'json'],
+    operandCount: 0,
+    needsStore: false,
+    prepare: create,
+  },
+  list: { usage: 'list [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: list },
+  show: { usage: 'show ID [--json]', options: ['json'], operandCount: 1, needsStore: true, prepare: show },
+  update: {
+    usage: `update ID ${termsUsage} [${takingOptions.map((option) => `--${option}`).join('] [')}] [--json]`,
+    options: [...termOptions, ...takingOptions, 'json'],
+    operandCount: 1,
+    needsStore: true,
+    prepare: update,
+  },
+  rotate: {
+    usage: 'rotate ID [--overlap 24h] [--json]',
+    options: ['overlap', 'json'],
+    operandCount: 1,
+    needsStore: true,
+    prepare: rotate,
+  },
+  revoke: { usage: 'revoke ID', options: [], operandCount: 1, needsStore: true, prepare: revoke },
+};
+
+export const keys: Command = {
+  name: 'keys',
+  summary: 'Makes, shows, changes, rotates and revokes virtual keys.',
+  usage: `keys ${Object.keys(actions).join('|')} [--config F] [--json]`,
+  actions,
+  options: {
+    config: { type: 'string' },
+    ...keyOptionTypes,
+    overlap: { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  run: (context) => actAs('keys', actions, context, openLeniently),
+};
+
+function create({ values, stdout, stderr }: CommandContext) {
+  const parts = readNewKey(values, systemClock.nowMs());
+  return async ({ store, loaded: { snapshot }, resources }: OpenConfiguration) => {
+    checkProject(parts.project, snapshot, resources);
+    const secret = createSecret();
+    const key = await store.keys.create({ ...parts, digest: digestOf(secret), hint: hintOf(secret) }, actor);
+    for (const warning of modelWarnings(key.models, snapshot.models)) stderr(`postern: ${warning}`);
+    if (values.json === true) {
+      stdout(JSON.stringify({ ...describeKey(key, systemClock.nowMs()), secret }, null, 2));
+      return;
+    }
+    stdout(`Key ${key.id} is made. Its secret is shown only now; keep it safe:`);
+    showSecret(secret, stdout);
+  };
+}
+
+function showSecret(secret: string, stdout: CommandContext['stdout']): void {
+  stdout('');
+  stdout(`  ${secret}`);
+  stdout('');
+}
+
+function list({ values, stdout }: CommandContext) {
+  return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
+    const nowMs = systemClock.nowMs();
+    const rows = (await store.keys.list()).map((key) => describeKey(key, nowMs));
+    if (values.json === true) {
+      stdout(JSON.stringify(rows, null, 2));
+      return;
+    }
+    if (rows.length === 0) stdout('The store holds no key; "postern keys create" makes one.');
+    else for (const line of toTable(listHead, rows.map(toListRow))) stdout(line);
+    if (snapshot.keys.size > 0) {
+      const ids = Array.from(snapshot.keys.values(), ({ id }) => id);
+      stdout(`The configuration file declares ${ids.length} more: ${ids.map(toPrintable).join(', ')}`);
+    }
+  };
+}
+
+function show({ positionals, values, stdout }: CommandContext) {
+  const id = positionals[1] ?? '';
+  return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
+    const nowMs = systemClock.nowMs();
+    const stored = await store.keys.get(id);
+    const declared = fileKeyOf(id, snapshot);
+    if (stored === undefined && declared === undefined) throw unknownKey();
+    const key = stored === undefined ? declared && describeFileKey(declared, nowMs) : describeKey(stored, nowMs);
+    if (key === undefined) return;
+    if (values.json === true) stdout(JSON.stringify(key, null, 2));
+    else for (const line of toTable(['FIELD', 'VALUE'], toLines(key))) stdout(line);
+  };
+}
+
+function update({ positionals, values, stdout, stderr }: CommandContext) {
+  const id = positionals[1] ?? '';
+  checkContradictions(values);
+  return async ({ store, loaded: { snapshot }, resources }: OpenConfiguration) => {
+    const before = await findStored(id, store, snapshot, 'change it there');
+    const change = readKeyChange(values, before, systemClock.nowMs());
+    checkProject(change.project, snapshot, resources);
+    const key = await store.keys.change(id, change, actor);
+    if (key === undefined) throw unknownKey();
+    for (const warning of modelWarnings(change.models ?? [], snapshot.models)) stderr(`postern: ${warning}`);
+    if (values.json === true) stdout(JSON.stringify(describeKey(key, systemClock.nowMs()), null, 2));
+    else if (key.revokedAtMs !== undefined) stdout(`Key ${id} is changed; it is revoked, and stays so.`);
+    else stdout(`Key ${id} is changed; a running gateway goes by it within two seconds.`);
+  };
+}
+
+function rotate({ positionals, values, stdout, stderr }: CommandContext) {
+  const id = positionals[1] ?? '';
+  const overlapMs = readOverlap(values.overlap);
+  return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
+    const before = await findStored(id, store, snapshot, 'change its secret there');
+    const nowMs = systemClock.nowMs();
+    if (before.revokedAtMs !== undefined) throw new UserFault(`key ${id} is revoked; create another one`);
+    const secret = createSecret();
+    const fresh = { digest: digestOf(secret), hint: hintOf(secret) };
+    const key = await store.keys.rotate(id, fresh, nowMs + overlapMs, actor);
+    if (key === undefined) throw new UserFault(`key ${id} was revoked just now; create another one`);
+    if (before.oldSecretUntilMs !== undefined && before.oldSecretUntilMs > nowMs) {
+      stderr('postern: the secret before the last rotation ends now, as a key has one former secret at most');
+    }
+    if (values.json === true) {
+      stdout(JSON.stringify({ ...describeKey(key, nowMs), secret }, null, 2));
+      return;
+    }
+    stdout(`Key ${id} has a new secret. It is shown only now; keep it safe:`);
+    showSecret(secret, stdout);
+    const until = overlapMs === 0 ? 'ends now' : `goes on working until ${toInstantText(nowMs + overlapMs)}`;
+    stdout(`The former secret ${until}.`);
+  };
+}
+
+function revoke({ positionals, stdout }: CommandContext) {
+  const id = positionals[1] ?? '';
+  return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
+    if (!(await store.keys.revoke(id, actor))) {
+      await findStored(id, store, snapshot, 'remove it there');
+      throw unknownKey();
+    }
+    stdout(`Key ${id} is revoked; a running gateway refuses it within two seconds.`);
+  };
+}
+
+async function findStored(id: string, store: Store, snapshot: Snapshot, inFile: string): Promise<StoredKey> {
+  const key = await store.keys.get(id);
+  if (key !== undefined) return key;
+  if (fileKeyOf(id, snapshot) !== undefined) {
+    throw new UserFault(`key ${id} is declared in the configuration file; ${inFile}`);
+  }
+  throw unknownKey();
+}
+
+const fileKeyOf = (id: string, { keys: declared }: Snapshot) => [...declared.values()].find((key) => key.id === id);
+
+/** Never what was typed: it may be a secret. */
+function unknownKey(): UserFault {
+  return new UserFault('there is no key with this ID; "postern keys list" shows those there are');
+}

@@ -1,0 +1,99 @@
+/** Rows of the ledger as text. */
+
+import type { Capture, LedgerRow } from '../../core/accounting/ledger-row.ts';
+import { toDollars } from '../../lib/money.ts';
+import { toPrintable } from '../printable.ts';
+
+/** A row as scripts read it. */
+export function describeRow(row: LedgerRow) {
+  return {
+    id: row.id,
+    client_request_id: row.clientRequestId,
+    started_at: new Date(row.startedAtMs).toISOString(),
+    node: row.node,
+    key: row.key,
+    project: row.project,
+    route: row.route,
+    operation: row.operation,
+    label: row.label,
+    model: row.model,
+    upstream: row.upstream,
+    upstream_model: row.upstreamModel,
+    attempts: row.attempts,
+    tries: row.tries.map(({ upstream, model, credential, outcome, detail, durationMs }) => ({
+      upstream,
+      model,
+      credential: credential ?? null,
+      outcome,
+      detail: detail ?? null,
+      duration_ms: durationMs,
+    })),
+    outcome: row.outcome,
+    status: row.status,
+    error: row.error,
+    prompt_tokens: row.promptTokens,
+    completion_tokens: row.completionTokens,
+    total_tokens: row.totalTokens,
+    search_units: row.searchUnits,
+    cached_tokens: row.cachedTokens,
+    billed_input_tokens: row.billedInputTokens,
+    billed_output_tokens: row.billedOutputTokens,
+    billed_search_units: row.billedSearchUnits,
+    estimated: row.isEstimated,
+    items: row.items,
+    cost_dollars: row.costNanos === null ? null : toDollars(row.costNanos),
+    request_bytes: row.requestBytes,
+    response_bytes: row.responseBytes,
+    duration_ms: row.durationMs,
+    first_byte_ms: row.firstByteMs,
+    upstream_ms: row.upstreamMs,
+    cache: row.cache,
+    client_address: row.clientAddress,
+  };
+}
+
+/** A line for each thing that can be said of it. */
+export function toRowLines(row: LedgerRow, capture: Capture | undefined): [name: string, value: string][] {
+  const { tries, ...fields } = describeRow(row);
+  const lines: [string, string][] = Object.entries(fields).map(([name, value]) => [name, toCell(value)]);
+  for (const [index, one] of tries.entries()) {
+    const words = [one.upstream, one.model, one.credential, one.outcome, one.detail, `${one.duration_ms} ms`];
+    lines.push([`try ${index + 1}`, toPrintable(words.filter((word) => word !== null).join(' '))]);
+  }
+  if (capture !== undefined) {
+    lines.push(['captured until', new Date(capture.expiresAtMs).toISOString()]);
+    lines.push(['request', toPrintable(capture.request)]);
+    lines.push(['response', toPrintable(capture.response)]);
+  }
+  return lines;
+}
+
+/** The columns of `ledger tail` and how wide they are at least: what comes later is not known when the first line goes out. */
+const columns: readonly [title: string, width: number, cell: (row: LedgerRow) => string][] = [
+  ['STARTED', 24, ({ startedAtMs }) => new Date(startedAtMs).toISOString()],
+  ['STATUS', 6, ({ status }) => String(status)],
+  ['OUTCOME', 7, ({ outcome }) => outcome],
+  ['KEY', 20, ({ key }) => key],
+  ['ROUTE', 15, ({ route }) => route],
+  ['MODEL', 24, ({ model }) => model ?? '-'],
+  ['UPSTREAM', 12, ({ upstream }) => upstream ?? '-'],
+  ['INPUT', 7, ({ billedInputTokens }) => toCell(billedInputTokens)],
+  ['OUTPUT', 7, ({ billedOutputTokens }) => toCell(billedOutputTokens)],
+  ['DOLLARS', 11, ({ costNanos }) => (costNanos === null ? 'unknown' : toDollars(costNanos))],
+  ['MS', 8, ({ durationMs }) => String(durationMs)],
+  ['ID', 32, ({ id }) => id],
+];
+
+export const tailHead = columns
+  .map(([title, width]) => title.padEnd(width))
+  .join('  ')
+  .trimEnd();
+
+export function toTailLine(row: LedgerRow): string {
+  return columns
+    .map(([, width, cell]) => toPrintable(cell(row)).padEnd(width))
+    .join('  ')
+    .trimEnd();
+}
+
+const toCell = (value: string | number | boolean | null): string => (value === null ? '-' : toPrintable(String(value)));

@@ -1,0 +1,177 @@
+/** `postern ledger`: follows the rows of the ledger, shows one, and compares rows with sums. */
+
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
+import type { LedgerFilter, LedgerStore } from '../../core/store/ledger.ts';
+import { UserFault } from '../../core/user-fault.ts';
+import { readWaiting } from '../../ledger/waiting.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { type OpenConfiguration, openConfiguration } from '../../serve/configuration.ts';
+import { type Action, actAs } from '../actions.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { toTable } from '../table.ts';
+import { filterOptions, readFilter, readSpan, readWhole, spanOptions } from './ledger-options.ts';
+import { describeRow, tailHead, toRowLines, toTailLine } from './ledger-words.ts';
+
+const defaultRows = 20;
+const mostRows = 100_000;
+const rowsPerPage = 1_000;
+const followEveryMs = 1_000;
+/** Rows that come in between two looks, at most: those beyond are not shown. */
+const mostRowsPerLook = 10_000;
+
+const filters = [...Object.keys(filterOptions), 'status', 'request-id'];
+/** Of those that a client gave the same ID. */
+const mostShown = 5;
+
+const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
+  tail: {
+    usage:
+      'tail [--limit N] [--follow|-f] [--from 7d|2026-11-01] [--to 2026-11-30] [--key ID] [--project ID] [--model ID] [--upstream ID] [--operation O] [--outcome O] [--status S] [--request-id X] [--json]',
+    options: ['limit', 'follow', 'from', 'to', ...filters, 'json'],
+    operandCount: 0,
+    needsStore: true,
+    prepare: tail,
+  },
+  show: { usage: 'show ID [--json]', options: ['json'], operandCount: 1, needsStore: true, prepare: show },
+  verify: {
+    usage: 'verify [--from 7d|2026-11-01] [--to 2026-11-30]',
+    options: ['from', 'to'],
+    operandCount: 0,
+    needsStore: true,
+    prepare: verify,
+  },
+};
+
+export const ledger: Command = {
+  name: 'ledger',
+  summary: 'Follows the rows of the ledger, shows one, and compares rows with sums.',
+  usage: `ledger ${Object.keys(actions).join('|')} [--config F] [--json]`,
+  actions,
+  options: {
+    config: { type: 'string' },
+    limit: { type: 'string' },
+    follow: { type: 'boolean', short: 'f' },
+    ...spanOptions,
+    ...filterOptions,
+    status: { type: 'string' },
+    'request-id': { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  run: (context) => actAs('ledger', actions, context, openConfiguration),
+};
+
+function tail({ values, stdout, stderr, unread }: CommandContext) {
+  const limit = readWhole(values, 'limit', 1, mostRows) ?? defaultRows;
+  const isFollowed = values.follow === true;
+  const filter = { ...readFilter(values), ...readSpan(values, systemClock.nowMs()) };
+  if (isFollowed && filter.toMs !== undefined) {
+    throw new UserFault('--follow and --to exclude each other: what comes has no end');
+  }
+  const toLine = values.json === true ? (row: LedgerRow) => JSON.stringify(describeRow(row)) : toTailLine;
+  return async ({ store: { ledger: rows } }: OpenConfiguration) => {
+    const newest = await readNewest(rows, filter, limit);
+    if (newest.length === 0 && !isFollowed) {
+      const { rows: any } = await rows.page({}, { limit: 1 });
+      if (any.length > 0) stderr('postern: the ledger holds no such row');
+      else if (values.json === true) stderr('postern: the ledger is empty');
+      else stdout('The ledger is empty.');
+      return;
+    }
+    if (values.json !== true) stdout(tailHead);
+    for (const row of newest) stdout(toLine(row));
+    if (isFollowed) await follow(rows, filter, newest, (row) => stdout(toLine(row)), unread);
+  };
+}
+
+/** The oldest of them first. */
+async function readNewest(
+  store: Pick<LedgerStore, 'page'>,
+  filter: LedgerFilter,
+  most: number,
+  isKnown: (row: LedgerRow) => boolean = () => false,
+): Promise<LedgerRow[]> {
+  const newest: LedgerRow[] = [];
+  for (let before: string | undefined; newest.length < most; ) {
+    const page = await store.page(filter, { before, limit: Math.min(rowsPerPage, most - newest.length) });
+    newest.push(...page.rows);
+    before = page.next;
+    if (before === undefined || page.rows.some(isKnown)) break;
+  }
+  return newest.reverse();
+}
+
+/** Until the process is ended, or nobody reads on. A row comes when its exchange is over, and so it may be older than the last one shown. */
+async function follow(
+  store: Pick<LedgerStore, 'page'>,
+  filter: LedgerFilter,
+  shown: readonly LedgerRow[],
+  show: (row: LedgerRow) => void,
+  unread: AbortSignal | undefined,
+): Promise<void> {
+  const since = shown[0]?.startedAtMs ?? systemClock.nowMs();
+  const recent = { ...filter, fromMs: Math.max(since, filter.fromMs ?? 0) };
+  let known = new Set(shown.map(({ id }) => id));
+  while (unread?.aborted !== true) {
+    await sleep(followEveryMs);
+    const last = known;
+    const rows = await readNewest(store, recent, mostRowsPerLook, ({ id }) => last.has(id));
+    for (const row of rows) if (!last.has(row.id)) show(row);
+    // Those of the former look go once they are out of sight.
+    if (rows.length > 0) known = new Set(rows.map(({ id }) => id));
+  }
+}
+
+function show({ positionals, values, stdout, stderr }: CommandContext) {
+  const id = (positionals[1] ?? '').trim();
+  if (id === '') throw new UserFault('say which row: its ID, which is the x-request-id of the answer');
+  return async ({ store: { ledger: rows } }: OpenConfiguration) => {
+    const { found, hasMore } = await findRows(id, rows);
+    if (found.length === 0) {
+      throw new UserFault('the ledger holds no row with this ID: it is not over, waits in the journal, or was pruned');
+    }
+    for (const [index, row] of found.entries()) {
+      const capture = await rows.capture(row.id);
+      if (values.json === true) {
+        const kept = capture && { request: capture.request, response: capture.response };
+        stdout(JSON.stringify({ ...describeRow(row), capture: kept ?? null }, null, 2));
+        continue;
+      }
+      if (index > 0) stdout('');
+      for (const line of toTable(['FIELD', 'VALUE'], toRowLines(row, capture))) stdout(line);
+    }
+    if (hasMore) {
+      stderr(`postern: these are the newest ${mostShown}; "postern ledger tail --request-id" lists more of them`);
+    }
+  };
+}
+
+/** By our own ID, else by the client's, which several may have; the newest first. */
+async function findRows(
+  id: string,
+  rows: Pick<LedgerStore, 'get' | 'page'>,
+): Promise<{ readonly found: readonly LedgerRow[]; readonly hasMore: boolean }> {
+  const own = id.toLowerCase();
+  const row = /^[0-9a-f]{32}$/.test(own) ? await rows.get(own) : undefined;
+  if (row !== undefined) return { found: [row], hasMore: false };
+  const page = await rows.page({ clientRequestId: id }, { limit: mostShown });
+  return { found: page.rows, hasMore: page.next !== undefined };
+}
+
+function verify({ values, cwd, stdout }: CommandContext) {
+  const nowMs = systemClock.nowMs();
+  const { fromMs = 0, toMs = nowMs } = readSpan(values, nowMs);
+  return async ({ store: { ledger: store }, loaded: { snapshot } }: OpenConfiguration) => {
+    for (const { slot, bytes, rows } of await readWaiting(resolve(cwd, snapshot.ledger.directory), store)) {
+      stdout(`In the journal, in place ${slot}, ${bytes} bytes (${rows} rows) wait to go into the store.`);
+    }
+    const differences = await store.verify(fromMs, toMs);
+    for (const sentence of differences) stdout(sentence);
+    if (differences.length > 0) {
+      const [noun, verb] = differences.length === 1 ? ['place', 'differs'] : ['places', 'differ'];
+      throw new UserFault(`${differences.length} ${noun} ${verb}: rows and sums of the ledger do not agree`);
+    }
+    stdout('Rows and sums agree.');
+  };
+}

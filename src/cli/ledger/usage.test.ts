@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setUpCommand, userFault } from '../../../test/support/gateways/command.ts';
+import { hostileTexts } from '../../../test/support/json/hostile-texts.ts';
+import { writeJournal } from '../../../test/support/ledger/journal-place.ts';
+import { imported, rowId } from '../../../test/support/ledger/ledger-rows.ts';
+import type { ImportedRow } from '../../core/store/ledger.ts';
+import { toCsvText } from '../../lib/csv.ts';
+import { usage } from './usage.ts';
+import { toShortDollars } from './usage-words.ts';
+
+const dayMs = 86_400_000;
+const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
+const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+async function setUp(t: TestContext, rows: readonly ImportedRow[]) {
+  const command = await setUpCommand(t, usage);
+  await command.withStore((store) => store.ledger.import('j', rows, { segment: 1, offset: 1 }));
+  return command;
+}
+
+const someRows = () => [
+  imported({ startedAtMs: todayMs, key: 'a', project: 'p', costNanos: 1_500_000_000, items: 4 }),
+  imported({ startedAtMs: todayMs, key: 'b', outcome: 'error', costNanos: null, isEstimated: true }),
+  imported({ startedAtMs: todayMs - 29 * dayMs, key: 'a', costNanos: 1 }),
+  imported({ startedAtMs: todayMs - 30 * dayMs, key: 'a' }),
+];
+
+test('the last thirty days are shown by day, with their total', async (t) => {
+  const { run } = await setUp(t, someRows());
+  const { code, lines } = await run();
+  assert.equal(code, 0);
+  assert.deepEqual(lines, [
+    'DAY         REQUESTS  ERRORS  INPUT  OUTPUT  UNITS  ITEMS    DOLLARS  UNPRICED  ESTIMATED',
+    `${dateOf(todayMs - 29 * dayMs)}         1       0     10       0      0      1  <0.000001         0          0`,
+    `${dateOf(todayMs)}         2       1     20       0      0      5       1.50         1          1`,
+    'total              3       1     30       0      0      6       1.50         1          1',
+    '',
+    'Dollars are rounded to six decimals here; --csv and --json have all of them.',
+    'The cost of unpriced requests is not known, and is not in the sum.',
+  ]);
+});
+
+test('it is grouped by what is asked for, in that order', async (t) => {
+  const { run } = await setUp(t, someRows());
+  const { lines } = await run('--by', 'project, key', '--from', '40d', '--csv');
+  assert.deepEqual(
+    lines.map((line) => line.split(',').slice(0, 3).join(',')),
+    ['project,key,requests', ',a,2', ',b,1', 'p,a,1'],
+  );
+});
+
+test('JSON holds money as exact text, null where there is none of a thing, and the total', async (t) => {
+  const { json } = await setUp(t, someRows());
+  const { lines, total, from, to } = await json('--by', 'project');
+  assert.equal(from, `${dateOf(todayMs - 29 * dayMs)}T00:00:00.000Z`);
+  assert.equal(to, null);
+  assert.deepEqual(lines[0], {
+    ...{ project: null, requests: 2, errors: 1, input_tokens: 20, output_tokens: 0, search_units: 0, items: 2 },
+    ...{ cost_dollars: '0.000000001', unpriced: 1, estimated: 1, request_bytes: 200, response_bytes: 4_000 },
+    duration_ms: 25,
+  });
+  assert.equal(total.cost_dollars, '1.500000001');
+});
+
+test('a span is given as dates, both included, or as a time until now', async (t) => {
+  const { json } = await setUp(t, someRows());
+  const count = async (...args: string[]) => (await json(...args)).total.requests;
+  assert.equal(await count('--from', dateOf(todayMs - 30 * dayMs), '--to', dateOf(todayMs - 29 * dayMs)), 2);
+  assert.equal(await count('--from', dateOf(todayMs - 30 * dayMs), '--to', dateOf(todayMs - 30 * dayMs)), 1);
+  assert.equal(await count('--from', '1d'), 2);
+  assert.equal(await count('--from', '31d'), 4);
+  assert.equal(await count('--from', '31d', '--to', `${dateOf(todayMs)}T00:00Z`), 2);
+  assert.equal(await count('--key', 'a', '--outcome', 'ok'), 2);
+});
+
+test('what cannot be meant is refused by name', async (t) => {
+  const { run } = await setUp(t, []);
+  const refusals: [args: string[], message: RegExp][] = [
+    [['--by', 'kee'], /--by: there is no group "kee"; did you mean key\? \(there are key, project,/],
+    [['--by', 'key,,day'], /--by: "key,,day" holds an empty name/],
+    [['--by', ''], /--by is empty/],
+    [['--from', '2026-02-30'], /--from: "2026-02-30" is neither a date such as/],
+    [['--from', 'yesterday'], /--from: "yesterday" is neither/],
+    [['--to', '1969-01-01'], /--to: "1969-01-01" is neither/],
+    [['--from', '40000d'], /--from: 40000d ago is before 1970/],
+    [['--from', '2026-11-20', '--to', '2026-11-19'], /--from: 2026-11-20 is not before --to, 2026-11-19/],
+    [['--operation', 'rerenk'], /--operation: there is no operation "rerenk"; did you mean rerank\?/],
+    [['--outcome', 'fine'], /--outcome: there is no outcome "fine" \(there are ok, error,/],
+    [['--key', ' '], /--key is empty/],
+    [['--csv', '--json'], /exclude each other/],
+    [['key'], /usage takes no "key"/],
+  ];
+  for (const [args, message] of refusals) await assert.rejects(run(...args), userFault(message), args.join(' '));
+});
+
+test('hostile text is data in filters and in what is shown', async (t) => {
+  const rows = hostileTexts.map((text) => imported({ startedAtMs: todayMs, key: text, model: text }));
+  const { run, json } = await setUp(t, rows);
+  for (const text of hostileTexts) {
+    if (text.trim() !== text || text === '') continue;
+    assert.equal((await json('--key', text, '--model', text, '--project', text)).total.requests, 0);
+    assert.equal((await json('--key', text, '--model', text)).total.requests, 1, text);
+  }
+  const { lines } = await run('--by', 'key,model');
+  // Nothing that was stored starts a line or moves a cursor.
+  assert.equal(lines.length, hostileTexts.length + 2);
+  for (const line of lines) assert.doesNotMatch(line, /\p{Cc}/u);
+});
+
+test('CSV is quoted, and holds no formula', async (t) => {
+  const cells: [text: string, cell: string][] = [
+    ['plain', 'plain'],
+    ['a,b', '"a,b"'],
+    ['a "b"', '"a ""b"""'],
+    ['a\nb', '"a\nb"'],
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@x', "'@x"],
+    ['=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
+    ['', ''],
+  ];
+  for (const [text, cell] of cells) assert.equal(toCsvText(text), cell);
+  const { run } = await setUp(t, [imported({ startedAtMs: todayMs, key: '=cmd,1' })]);
+  const { lines } = await run('--by', 'key', '--csv');
+  assert.equal(lines[1], `"'=cmd,1",1,0,10,0,0,1,0.000001,0,0,100,2000,13`);
+});
+
+test('money is rounded in tables alone, and never to nothing', () => {
+  const shown: [nanos: bigint, text: string][] = [
+    [0n, '0.00'],
+    [1n, '<0.000001'],
+    [1_000n, '0.000001'],
+    [1_499n, '0.000001'],
+    [1_500n, '0.000002'],
+    [12_500_000_000n, '12.50'],
+    [9_007_199_254_740_993_000_000_000n, '9007199254740993.00'],
+    [-1n, '>-0.000001'],
+    [-2_000_000_000n, '-2.00'],
+  ];
+  for (const [nanos, text] of shown) assert.equal(toShortDollars(nanos), text);
+});
+
+test('what waits in journals is told beside the sums, which do not have it', async (t) => {
+  const { run, json, cwd } = await setUp(t, someRows());
+  assert.equal((await json()).rows_waiting, 0);
+  await writeJournal(
+    join(cwd, 'data', 'journal'),
+    [1, 2].map((number) => rowId(todayMs, number)),
+  );
+  const { lines, errors } = await run();
+  assert.equal(lines.at(3)?.split(/ +/)[1], '3');
+  assert.match(errors[0] ?? '', /^2 rows wait in the journal and are not counted yet/);
+  assert.equal((await json()).rows_waiting, 2);
+  assert.deepEqual((await run('--json')).errors, []);
+});

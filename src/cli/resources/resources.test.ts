@@ -1,0 +1,408 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setUpCommand, userFault } from '../../../test/support/gateways/command.ts';
+import { digestOf } from '../../lib/secrets/key-secret.ts';
+import type { Command } from '../command.ts';
+import { keys } from '../keys/keys.ts';
+import { ledger } from '../ledger/ledger.ts';
+import { usage } from '../ledger/usage.ts';
+import { resources } from './resources.ts';
+import { secrets } from './secrets.ts';
+
+const secretKey = randomBytes(32).toString('hex');
+const otherKey = randomBytes(32).toString('base64');
+const canary = 'sk-canary-7f3d9a51c2';
+const otherCanary = 'hdr-canary-0b8e44d1f6';
+
+const upstreams = `upstreams:
+  - id: two
+    family: openai
+    base_url: http://127.0.0.1:8/v1
+    api_key: ${canary}
+    headers: { x-team: ${otherCanary} }
+`;
+const everything = `${upstreams}projects:
+  - { id: search, name: Search, limits: { requests_per_minute: 60 } }
+models:
+  - id: house
+    operations: [embeddings]
+    targets: [{ upstream: two, model: m }]
+`;
+
+async function setUp(
+  t: TestContext,
+  more: Record<string, unknown> = {},
+  env: Record<string, string> = { POSTERN_SECRET_KEY: secretKey },
+) {
+  const found = await setUpCommand(t, resources, more, env);
+  const write = (text: string, name = 'resources.yaml') => writeFile(join(found.cwd, name), text);
+  return {
+    ...found,
+    write,
+    async apply(text: string) {
+      await write(text);
+      return found.run('apply', 'resources.yaml');
+    },
+    stored: () => found.withStore((store) => store.resources.list()),
+  };
+}
+
+test('apply puts in what a file holds, and again changes nothing', async (t) => {
+  const { apply, stored } = await setUp(t);
+  const { code, lines, errors } = await apply(everything);
+  assert.deepEqual(errors, []);
+  assert.equal(code, 0);
+  assert.deepEqual(lines, [
+    'project search is created (version 1)',
+    'upstream two is created (version 1)',
+    'model house is created (version 1)',
+  ]);
+  assert.deepEqual(
+    (await apply(everything)).lines,
+    ['project search', 'upstream two', 'model house'].map((name) => `${name} is unchanged (version 1)`),
+  );
+  const next = await apply(everything.replace('60', '70').replace(canary, `${canary}x`));
+  assert.deepEqual(next.lines, [
+    'project search is changed (version 2)',
+    'upstream two is changed (version 2)',
+    'model house is unchanged (version 1)',
+  ]);
+  assert.equal((await stored()).length, 3);
+});
+
+test('no file of the store holds a secret in plain text, and nothing that is printed does', async (t) => {
+  const { apply, run, runAs, json, cwd, withStore } = await setUp(t);
+  const printed = [await apply(everything)];
+  await run('apply', 'resources.yaml');
+  const made = await runAs(keys, { POSTERN_SECRET_KEY: secretKey }, 'create', '--json');
+  const key = JSON.parse(made.lines.join('')).secret;
+  for (const args of [
+    ['list'],
+    ['list', '--json'],
+    ['show', 'upstream', 'two'],
+    ['show', 'upstream', 'two', '--json'],
+  ]) {
+    printed.push(await run(...args));
+  }
+  printed.push(await runAs(secrets, { POSTERN_SECRET_KEY: secretKey }, 'status'));
+  const audit = await withStore((store) => store.audit.page({ limit: 100 }));
+  const all = [JSON.stringify(printed), JSON.stringify(audit)];
+  for (const file of await readdir(join(cwd, 'store'))) all.push(await readFile(join(cwd, 'store', file), 'latin1'));
+  assert.ok(
+    all.some((text) => text.includes(digestOf(key))),
+    'the store is not looked at',
+  );
+  for (const text of all) {
+    for (const secret of [canary, otherCanary, key, secretKey]) assert.equal(text.includes(secret), false);
+  }
+  assert.deepEqual((await json('show', 'upstream', 'two')).document, {
+    id: 'two',
+    family: 'openai',
+    base_url: 'http://127.0.0.1:8/v1',
+    api_key: '(sealed)',
+    headers: { 'x-team': '(sealed)' },
+  });
+});
+
+test('what show prints can be changed and applied again, and secrets stay', async (t) => {
+  const { apply, run, runAs } = await setUp(t);
+  await apply(everything);
+  const shown = (await run('show', 'upstream', 'two')).lines.join('\n');
+  assert.deepEqual((await apply(shown)).lines, ['upstream two is unchanged (version 1)']);
+  assert.deepEqual((await apply(shown.replace(':8/', ':7/'))).lines, ['upstream two is changed (version 2)']);
+  const { lines } = await runAs(secrets, { POSTERN_SECRET_KEY: secretKey }, 'status', '--json');
+  assert.equal(JSON.parse(lines.join(''))[0].secrets, 2);
+});
+
+test('what stands for a secret is refused where it is not known which', async (t) => {
+  const { apply } = await setUp(t);
+  const fresh = await apply('upstreams:\n  - { id: n, family: openai, api_key: (sealed) }\n');
+  assert.equal(fresh.code, 1);
+  assert.match(
+    fresh.errors.join('\n'),
+    /^resources\.yaml:2 {2}upstreams\[0\]\.api_key {2}stands for a secret that is not known here/,
+  );
+  const list = (first: string) =>
+    `upstreams:\n  - id: n\n    family: openai\n    credentials:\n      - { api_key: ${first} }\n      - { api_key: key-two }\n`;
+  assert.equal((await apply(list('key-one'))).code, 0);
+  assert.match(
+    (await apply(list('(sealed)'))).errors.join('\n'),
+    /^resources\.yaml:5 {2}upstreams\[0\]\.credentials\[0\]\.api_key /,
+  );
+});
+
+test('without a key nothing secret is stored, and it says what to do; what is not secret is', async (t) => {
+  const { apply, stored } = await setUp(t, {}, {});
+  const { code, errors } = await apply(everything);
+  assert.equal(code, 1);
+  assert.equal(errors.length, 2);
+  assert.match(errors[0] ?? '', /^resources\.yaml:5 {2}upstreams\[0\]\.api_key {2}is a secret, .*openssl rand -hex 32/);
+  assert.equal(errors.join('\n').includes(canary), false);
+  assert.deepEqual(await stored(), []);
+  assert.equal(
+    (await apply('upstreams:\n  - { id: two, family: homemade-or-not, base_url: "http://127.0.0.1:8" }\n')).code,
+    1,
+  );
+  assert.equal((await apply('upstreams:\n  - { id: two, family: vllm, base_url: "http://127.0.0.1:8" }\n')).code, 0);
+});
+
+test('a secret key that is none is the fault of whoever set it', async (t) => {
+  const { apply } = await setUp(t, {}, { POSTERN_SECRET_KEY: 'correct horse' });
+  await assert.rejects(apply(everything), userFault(/^POSTERN_SECRET_KEY: key 1 is not 32 bytes/));
+});
+
+test('the environment is put in when a file is applied', async (t) => {
+  const { apply, json } = await setUp(t, {}, { POSTERN_SECRET_KEY: secretKey, PORT: '8' });
+  const text = `upstreams:\n  - { id: two, family: openai, base_url: "http://127.0.0.1:\${PORT}", api_key: "\${NO_SUCH}" }\n`;
+  assert.match(
+    (await apply(text)).errors.join('\n'),
+    /^resources\.yaml:2 .*the environment variable NO_SUCH is not set/,
+  );
+  assert.equal((await apply(text.replace('NO_SUCH', 'PORT'))).code, 0);
+  assert.equal((await json('show', 'upstream', 'two')).document.base_url, 'http://127.0.0.1:8');
+});
+
+test('every fault of a file comes at once, with its line, in the words of the configuration file', async (t) => {
+  const { apply, stored } = await setUp(t);
+  const rows: readonly (readonly [text: string, ...faults: RegExp[]])[] = [
+    ['upstream: []\n', /^resources\.yaml:1 {2}upstream {2}is no list of resources; did you mean upstreams\?$/],
+    ['upstreams: {}\n', /^resources\.yaml:1 {2}upstreams {2}wanted: a list$/],
+    ['upstreams: [\n', /^resources\.yaml:\d+ {2}/],
+    ['[]\n', /^resources\.yaml:1 {2}is not a mapping of keys to values$/],
+    ['', /^resources\.yaml(:1)? {2}is empty$/],
+    ['upstreams: []\n', /holds nothing; there are upstreams, models, projects, settings$/],
+    ['upstreams:\n  - { family: openai }\n', /^resources\.yaml:2 {2}upstreams\[0\] {2}has no id/],
+    [
+      'projects:\n  - { id: a }\n  - { id: a }\n',
+      /^resources\.yaml:3 {2}projects\[1\]\.id {2}"a" is taken by projects\[0\]\.id \(line 2\)$/,
+    ],
+    [
+      'projects:\n  - { id: a, limit: {} }\nupstreams:\n  - { id: b, family: opnai }\nmodels:\n  - { id: c, targets: [{ upstream: bb }] }\n',
+      /^resources\.yaml:4 {2}upstreams\[0\]\.family {2}unknown family "opnai"/,
+      /^resources\.yaml:6 {2}models\[0\]\.targets\[0\]\.upstream {2}unknown upstream "bb"/,
+      /^resources\.yaml:2 {2}projects\[0\]\.limit {2}unknown key; did you mean limits\?$/,
+    ],
+    [
+      'projects:\n  - { id: a, budgets: [{ every: day, amount: 1 }, { every: day, amount: 2 }] }\n',
+      /has the same period \(day\)/,
+    ],
+    ['projects:\n  - { id: "../x" }\n', /^resources\.yaml:2 {2}projects\[0\]\.id {2}wanted: up to 64 letters/],
+  ];
+  for (const [text, ...expected] of rows) {
+    const { code, errors } = await apply(text);
+    assert.equal(code, 1, text);
+    assert.equal(errors.length, expected.length, errors.join('\n'));
+    for (const fault of expected)
+      assert.ok(
+        errors.some((line) => fault.test(line)),
+        `${fault} in ${errors.join('\n')}`,
+      );
+  }
+  assert.deepEqual(await stored(), []);
+});
+
+test('what the file manages is refused, and the fault names its line', async (t) => {
+  const { apply, run, cwd } = await setUp(t);
+  await writeFile(
+    join(cwd, 'postern.yaml'),
+    'store: sqlite:store/keys.db\nupstreams:\n  - { id: one, family: openai }\nprojects:\n  - { id: search }\n',
+  );
+  const { code, errors } = await apply('upstreams:\n  - { id: one, family: openai }\n');
+  assert.equal(code, 1);
+  assert.match(
+    errors.join('\n'),
+    /^resources\.yaml:2 {2}upstreams\[0\]\.id {2}"one" is declared by the configuration file too: upstreams\[0\]\.id \(line 3\)/,
+  );
+  await assert.rejects(
+    run('show', 'upstream', 'one'),
+    userFault(/^upstream one is declared in the configuration file/),
+  );
+  await assert.rejects(
+    run('delete', 'project', 'search'),
+    userFault(/^project search is declared in the configuration file/),
+  );
+});
+
+test('a socket of the machine is refused, and the fault names its line', async (t) => {
+  const { apply, stored } = await setUp(t);
+  const { code, errors } = await apply(everything.replace('http://127.0.0.1:8/v1', 'unix:/run/x.sock:/v1'));
+  assert.equal(code, 1);
+  assert.match(
+    errors.join('\n'),
+    /^resources\.yaml:4 {2}upstreams\[0\]\.base_url {2}names a socket of the machine.*configuration file/,
+  );
+  assert.deepEqual(await stored(), []);
+});
+
+test('delete refuses what is still needed, and says by whom', async (t) => {
+  const more = { models: [{ id: 'of-file', operations: ['embeddings'], targets: [{ upstream: 'one' }] }] };
+  const { apply, run, stored } = await setUp(t, more);
+  await apply(everything);
+  const { code, errors } = await run('delete', 'upstream', 'two');
+  assert.equal(code, 1);
+  assert.equal(errors[0], 'postern: upstream two is still needed, and stays:');
+  assert.match(
+    errors[1] ?? '',
+    /^store: model "house" \(version 1\) {2}targets\[0\]\.upstream {2}unknown upstream "two"/,
+  );
+  assert.equal((await stored()).length, 3);
+
+  assert.equal((await run('delete', 'models', 'house')).code, 0);
+  assert.deepEqual((await run('delete', 'upstream', 'two')).lines, [
+    'upstream two is deleted; a running gateway goes on without it within two seconds.',
+  ]);
+  assert.equal((await stored()).length, 1);
+});
+
+test('a project with keys stays', async (t) => {
+  const { apply, run, runAs } = await setUp(t);
+  await apply(everything);
+  const env = { POSTERN_SECRET_KEY: secretKey };
+  const { id } = JSON.parse((await runAs(keys, env, 'create', '--project', 'search', '--json')).lines.join('\n'));
+  await assert.rejects(run('delete', 'project', 'search'), userFault(new RegExp(`^project search has keys: ${id};`)));
+  await runAs(keys, env, 'revoke', id);
+  assert.equal((await run('delete', 'project', 'search')).code, 0);
+});
+
+test('what is not there is a fault that names the nearest', async (t) => {
+  const { apply, run } = await setUp(t);
+  await apply(everything);
+  const rows: readonly (readonly [args: readonly string[], message: RegExp])[] = [
+    [['show', 'upstrem', 'two'], /^there is no kind of resource "upstrem"; did you mean upstream\?$/],
+    [['show', 'x', 'two'], /\(there are upstream, model, project, setting\)$/],
+    [['show', 'model', 'huose'], /^there is no model "huose" in the store; did you mean house\?$/],
+    [['delete', 'model', "'; drop table resources; --"], /^there is no model "'; drop table/],
+    [['show', 'model'], /^write it as "postern resources show KIND ID/],
+    [['aply'], /^there is no "resources aply"; did you mean apply\?/],
+    [['apply', 'nowhere.yaml'], /^nowhere\.yaml cannot be used: there is no such file$/],
+    [['delete', 'model', 'house', '--json'], /^"resources delete" takes no --json/],
+  ];
+  for (const [args, message] of rows) await assert.rejects(run(...args), userFault(message), args.join(' '));
+});
+
+test('a store that makes no whole with the file can be mended', async (t) => {
+  const { apply, run, cwd, stored } = await setUp(t);
+  await apply(everything);
+  // The file now declares what the store has, and something of its own is at fault besides.
+  await writeFile(
+    join(cwd, 'postern.yaml'),
+    'store: sqlite:store/keys.db\nupstreams:\n  - { id: one, family: openai }\n  - { id: two, family: openai, api_key: k }\ndefault_model: { rerank: nowhere }\n',
+  );
+  assert.equal((await run('list')).code, 0);
+  const put = await apply('projects:\n  - { id: other }\n');
+  assert.deepEqual([put.code, put.errors], [0, []]);
+  assert.equal((await run('delete', 'upstream', 'two')).code, 0);
+  assert.deepEqual((await stored()).map(({ id }) => id).sort(), ['house', 'other', 'search']);
+});
+
+test('list shows what there is, and says so where there is nothing', async (t) => {
+  const { apply, run, json, withStore } = await setUp(t);
+  await withStore(async () => undefined);
+  assert.deepEqual((await run('list')).lines, [
+    'The store holds no resource; "postern resources apply FILE" puts some in.',
+  ]);
+  assert.deepEqual(await json('list'), []);
+  await apply(everything);
+  const [head = '', ...rows] = (await run('list')).lines;
+  assert.match(head, /^KIND +ID +VERSION +CHANGED$/);
+  assert.equal(rows.length, 3);
+  assert.deepEqual(
+    (await json('list')).map(({ kind, id, version }: Record<string, unknown>) => [kind, id, version]).sort(),
+    [
+      ['model', 'house', 1],
+      ['project', 'search', 1],
+      ['upstream', 'two', 1],
+    ],
+  );
+});
+
+test('secrets rotate seals everything under the first key, once, and the old one is not needed any more', async (t) => {
+  const { apply, runAs, run, stored } = await setUp(t);
+  await apply(everything);
+  const both = { POSTERN_SECRET_KEY: `${otherKey},${secretKey}` };
+  const statusOf = async (env: Record<string, string>) =>
+    JSON.parse((await runAs(secrets, env, 'status', '--json')).lines.join('')).map(
+      ({ role, secrets: count }: Record<string, unknown>) => [role, count],
+    );
+  assert.deepEqual(await statusOf(both), [
+    ['seals', 0],
+    ['opens', 2],
+  ]);
+  assert.match(
+    (await runAs(secrets, both, 'rotate')).lines.join(''),
+    /^1 of 3 resources were sealed anew; all are under the key [0-9a-f]{8}\.$/,
+  );
+  assert.match((await runAs(secrets, both, 'rotate')).lines.join(''), /^0 of 3 resources/);
+  assert.deepEqual((await stored()).map(({ version }) => version).sort(), [1, 1, 2]);
+  assert.deepEqual(await statusOf({ POSTERN_SECRET_KEY: otherKey }), [['seals', 2]]);
+  assert.deepEqual(await statusOf({ POSTERN_SECRET_KEY: secretKey }), [
+    ['seals', 0],
+    ['missing', 2],
+  ]);
+  assert.deepEqual(await statusOf({}), [['missing', 2]]);
+  assert.equal((await run('list')).code, 0);
+});
+
+test('keys can be looked after without the key for secrets, and projects of the store are known all the same', async (t) => {
+  const { apply, runAs } = await setUp(t);
+  await apply(everything);
+  const made = await runAs(keys, {}, 'create', '--project', 'search', '--json');
+  assert.equal(made.code, 0);
+  assert.match(
+    made.errors.join('\n'),
+    /^postern: what the store holds makes no whole with the file \(store: upstream "two" \(version 1\) api_key: is sealed under/,
+  );
+  assert.equal((await runAs(keys, {}, 'revoke', JSON.parse(made.lines.join('\n')).id)).code, 0);
+});
+
+test('secrets rotate needs a key, and every key that something is sealed under', async (t) => {
+  const { apply, runAs, stored } = await setUp(t);
+  await apply(everything);
+  await assert.rejects(
+    runAs(secrets, {}, 'rotate'),
+    userFault(/^there is no key to seal with: set POSTERN_SECRET_KEY/),
+  );
+  await assert.rejects(
+    runAs(secrets, { POSTERN_SECRET_KEY: otherKey }, 'rotate'),
+    userFault(/^upstream two: api_key is sealed under the key [0-9a-f]{8}, and POSTERN_SECRET_KEY holds/),
+  );
+  assert.deepEqual(
+    (await stored()).map(({ version }) => version),
+    [1, 1, 1],
+  );
+});
+
+test('secrets rotate seals what was put into the store in plain text', async (t) => {
+  const { runAs, withStore, json } = await setUp(t);
+  const document = { id: 'two', family: 'openai', api_key: canary };
+  await withStore((store) => store.resources.put('upstream', 'two', document, { actor: 'someone' }));
+  const env = { POSTERN_SECRET_KEY: secretKey };
+  assert.match((await runAs(secrets, env, 'status')).lines.join('\n'), /^- +not sealed; .* +1$/m);
+  await runAs(secrets, env, 'rotate');
+  const stored = await withStore((store) => store.resources.get('upstream', 'two'));
+  assert.match(String(stored?.document.api_key), /^sealed:v1:/);
+  assert.equal((await json('show', 'upstream', 'two')).document.api_key, '(sealed)');
+});
+
+test('where there is no store, those who look say so and make none', async (t) => {
+  const { runAs, cwd } = await setUpCommand(t, resources);
+  const looks: [command: Command, args: string[]][] = [
+    [resources, ['list']],
+    [resources, ['show', 'upstream', 'one']],
+    [secrets, ['status']],
+    [keys, ['list']],
+    [keys, ['show', 'k']],
+    [ledger, ['tail']],
+    [ledger, ['verify']],
+    [usage, []],
+  ];
+  for (const [command, args] of looks) {
+    await assert.rejects(runAs(command, {}, ...args), userFault(/^There is no store at ".*keys\.db"/), args.join(' '));
+  }
+  assert.deepEqual(await readdir(cwd), ['postern.yaml']);
+  assert.equal((await runAs(keys, {}, 'create')).code, 0);
+  assert.equal((await runAs(keys, {}, 'list')).code, 0);
+});

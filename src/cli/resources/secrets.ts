@@ -1,0 +1,123 @@
+/** `postern secrets`: under which key the secrets in the store are sealed, and sealing them anew under another one. */
+
+import { toPathText } from '../../config/read/faults.ts';
+import {
+  howToSeal,
+  openDocument,
+  type ResourceDocument,
+  sealDocument,
+  sealsOf,
+} from '../../config/store/sealed-fields.ts';
+import type { Resource } from '../../core/store/resources.ts';
+import { UserFault } from '../../core/user-fault.ts';
+import type { KeyRing } from '../../lib/secrets/sealed.ts';
+import { type OpenResources, openResources } from '../../serve/configuration.ts';
+import { type Action, actAs } from '../actions.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { toPrintable } from '../printable.ts';
+import { toTable } from '../table.ts';
+import { readRing } from './secret-ring.ts';
+
+const actor = 'command line';
+/** Someone who writes at the same time is quicker now and then, and not for ever. */
+const mostAttempts = 5;
+
+const actions: Readonly<Record<string, Action<OpenResources>>> = {
+  status: { usage: 'status [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: status },
+  rotate: { usage: 'rotate [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: rotate },
+};
+
+export const secrets: Command = {
+  name: 'secrets',
+  summary: 'Shows under which key the secrets in the store are sealed, and seals them anew.',
+  usage: `secrets ${Object.keys(actions).join('|')} [--config F] [--json]`,
+  actions,
+  options: { config: { type: 'string' }, json: { type: 'boolean' } },
+  run: (context) => actAs('secrets', actions, context, openResources),
+};
+
+function status(context: CommandContext) {
+  const { values, stdout } = context;
+  return async (ground: OpenResources) => {
+    const { resources } = ground;
+    const ring = await readRing(context, ground);
+    const counts = new Map<string | undefined, number>();
+    for (const { kind, document } of resources) {
+      for (const keyId of sealsOf(kind, document)) counts.set(keyId, (counts.get(keyId) ?? 0) + 1);
+    }
+    const ids = new Set([...(ring?.keyIds ?? []), ...counts.keys()]);
+    const rows = [...ids].map((keyId) => ({
+      key: keyId ?? null,
+      role: roleOf(keyId, ring),
+      secrets: counts.get(keyId) ?? 0,
+    }));
+    if (values.json === true) {
+      stdout(JSON.stringify(rows, null, 2));
+      return;
+    }
+    if (rows.length === 0) stdout(`The store holds no secret, and there is no key: ${howToSeal}.`);
+    const cells = rows.map(({ key, role, secrets: count }) => [key ?? '-', inWords[role], String(count)]);
+    if (rows.length > 0) for (const line of toTable(['KEY', 'WHAT IT DOES', 'SECRETS'], cells)) stdout(line);
+  };
+}
+
+type Role = 'seals' | 'opens' | 'missing' | 'unsealed';
+
+function roleOf(keyId: string | undefined, ring: KeyRing | undefined): Role {
+  if (keyId === undefined) return 'unsealed';
+  if (keyId === ring?.sealingKeyId) return 'seals';
+  return ring?.keyIds.includes(keyId) === true ? 'opens' : 'missing';
+}
+
+const inWords: Readonly<Record<Role, string>> = {
+  seals: 'seals and opens',
+  opens: 'opens',
+  missing: 'is not in POSTERN_SECRET_KEY',
+  unsealed: 'not sealed; "postern secrets rotate" seals them',
+};
+
+function rotate(context: CommandContext) {
+  const { values, stdout } = context;
+  return async (ground: OpenResources) => {
+    const { store, resources } = ground;
+    const ring = await readRing(context, ground);
+    if (ring === undefined) throw new UserFault(`there is no key to seal with: ${howToSeal}`);
+    // All of them are opened before the first is written: where one does not open, nothing changes.
+    for (const resource of resources) sealAnew(resource, ring);
+    let changed = 0;
+    for (const resource of resources) if (await renew(resource, ring, store)) changed += 1;
+    if (values.json === true) stdout(JSON.stringify({ key: ring.sealingKeyId, changed }, null, 2));
+    else {
+      stdout(
+        `${changed} of ${resources.length} resources were sealed anew; all are under the key ${ring.sealingKeyId}.`,
+      );
+    }
+  };
+}
+
+/** Whether there was anything to do. */
+async function renew(first: Resource, ring: KeyRing, { resources }: OpenResources['store']): Promise<boolean> {
+  const { kind, id } = first;
+  let resource: Resource | undefined = first;
+  for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+    const document = sealAnew(resource, ring);
+    if (document === undefined) return false;
+    const put = await resources.put(kind, id, document, { expected: resource.version, actor });
+    if (put !== 'conflict') return true;
+    resource = await resources.get(kind, id);
+    if (resource === undefined) return false;
+  }
+  throw new UserFault(`${kind} ${id} is changed by others all the time; run it again`);
+}
+
+/** Undefined where everything is under the first key already. */
+function sealAnew(resource: Resource, ring: KeyRing): ResourceDocument | undefined {
+  const { kind, id, document } = resource;
+  if (sealsOf(kind, document).every((keyId) => keyId === ring.sealingKeyId)) return undefined;
+  const opened = openDocument(resource, document, ring, (path, message) => {
+    throw new UserFault(`${kind} ${toPrintable(id)}: ${toPathText(path)} ${message}`);
+  });
+  const sealing = sealDocument(resource, opened, ring, undefined);
+  if ('document' in sealing) return JSON.parse(JSON.stringify(sealing.document));
+  throw new UserFault(`${kind} ${toPrintable(id)}: ${sealing.faults.map(({ message }) => message).join('; ')}`);
+}
