@@ -28,7 +28,7 @@ import { createId } from '../lib/ids.ts';
 import { parseStoreUrl } from '../store/open-store.ts';
 import { lockFile } from '../store/sqlite/file-lock.ts';
 import type { MetricSources } from '../telemetry/metrics/gauges.ts';
-import { createConnector } from '../upstream/connection.ts';
+import { createConnector } from '../upstream/connections/connection.ts';
 import { startLedgerThread } from './threads/ledger-thread-host.ts';
 
 export interface AccountingDeps {

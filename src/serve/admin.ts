@@ -31,7 +31,7 @@ import { traceOf } from '../lib/thrown.ts';
 import { parseStoreUrl, storeBytes } from '../store/open-store.ts';
 import { definitions, type MetricName } from '../telemetry/metrics/definitions.ts';
 import type { Reading } from '../telemetry/metrics/reading.ts';
-import { createOwnProbe } from '../upstream/own-probe.ts';
+import { createOwnProbe } from '../upstream/probes/own-probe.ts';
 
 export interface AdminDeps {
   readonly store: Store;

@@ -12,7 +12,7 @@ import { routes } from '../routes/index.ts';
 import { openStore } from '../store/open-store.ts';
 import type { ProcessLog } from '../telemetry/log.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics/metrics.ts';
-import { createProxyRule, type ProxyRule } from '../upstream/proxy-rule.ts';
+import { createProxyRule, type ProxyRule } from '../upstream/connections/proxy-rule.ts';
 import { version } from '../version.ts';
 import { type Accounting, openAccounting } from './accounting.ts';
 import { type App, createApp } from './app.ts';

@@ -1,7 +1,7 @@
 /** Picks one of several by weight, by how busy they are, or by how fast they have been. */
 
 import type { Balance } from '../core/snapshot.ts';
-import type { Option } from './standing.ts';
+import type { Option } from './standing/standing.ts';
 
 /** The index of the one to call; there is at least one. */
 export function pick(options: readonly Option[], balance: Balance, random: () => number, nowMs: number): number {

@@ -17,8 +17,8 @@ import type { Timeouts } from '../core/snapshot.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import type { AnswerHandler, ClientCall } from '../wire/client-call.ts';
 import type { Slot, Timed, Wheel } from '../wire/wheel.ts';
+import type { Pools } from './connections/pools.ts';
 import { isStaleConnection, toFailure } from './failures.ts';
-import type { Pools } from './pools.ts';
 
 /** What is kept of an answer that nobody has taken yet; the rest waits at the upstream. */
 const untakenBytes = 256 * 1024;

@@ -5,9 +5,9 @@ import type { Snapshot, Target, Upstream } from '../core/snapshot.ts';
 import type { TargetState } from '../core/target-state.ts';
 import { atOnce } from '../lib/turns.ts';
 import { pick, pickByWeight } from './balance.ts';
-import type { SharedPlaces } from './shared-places.ts';
-import { type KeyView, type Option, Standings, type TargetView, type UpstreamStanding } from './standing.ts';
-import { bindingUntilMs, stateWithNames } from './target-state.ts';
+import type { SharedPlaces } from './places/shared-places.ts';
+import { type KeyView, type Option, Standings, type TargetView, type UpstreamStanding } from './standing/standing.ts';
+import { bindingUntilMs, stateWithNames } from './standing/target-state.ts';
 import { type RestChange, TargetTurn, type TurnDeps } from './turn.ts';
 
 /** No more of a tier than this rests because of what it answered: the others would have to bear it all. */

@@ -6,8 +6,8 @@ import type { AddressRule } from '../lib/addresses/address-rule.ts';
 import { exchange } from '../wire/exchange.ts';
 import { OriginPools } from '../wire/origin-pools.ts';
 import { Wheel } from '../wire/wheel.ts';
-import { createConnector } from './connection.ts';
-import type { ProxyRule } from './proxy-rule.ts';
+import { createConnector } from './connections/connection.ts';
+import type { ProxyRule } from './connections/proxy-rule.ts';
 
 const longestBytes = 256 * 1024;
 const connectMs = 5_000;

@@ -5,9 +5,9 @@ import type { Candidate, Turn } from '../core/dispatch.ts';
 import type { CallEnd, ClientWork, Failure, Listening } from '../core/outcome.ts';
 import type { Credential } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Circuit } from './circuit.ts';
-import type { PlaceSeeker } from './places.ts';
-import type { KeyView, Option, TargetView } from './standing.ts';
+import type { PlaceSeeker } from './places/places.ts';
+import type { Circuit } from './standing/circuit.ts';
+import type { KeyView, Option, TargetView } from './standing/standing.ts';
 
 /** A target, or a credential, that begins to rest or is back. */
 export interface RestChange {

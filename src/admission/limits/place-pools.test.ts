@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PlaceArbiter } from '../../core/places.ts';
-import { Places } from '../../upstream/places.ts';
-import { SharedPlaces } from '../../upstream/shared-places.ts';
+import { Places } from '../../upstream/places/places.ts';
+import { SharedPlaces } from '../../upstream/places/shared-places.ts';
 import { PlacePools } from './place-pools.ts';
 
 const limits = { concurrency: 8, queue: 100, queueTimeoutMs: 60_000 };

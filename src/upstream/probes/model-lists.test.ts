@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { toUpstream } from '../../test/support/upstreams/upstream.ts';
-import type { ModelList } from '../core/family.ts';
-import { defineFamily } from '../core/family.ts';
-import type { Model, ModelIndex, Upstream } from '../core/snapshot.ts';
+import { toUpstream } from '../../../test/support/upstreams/upstream.ts';
+import type { ModelList } from '../../core/family.ts';
+import { defineFamily } from '../../core/family.ts';
+import type { Model, ModelIndex, Upstream } from '../../core/snapshot.ts';
 import { createModelLists } from './model-lists.ts';
 
 const list: ModelList = { path: '/models', read: () => undefined };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { createFakeClock } from '../../test/support/time/fake-clock.ts';
+import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
 import { type PlaceSeeker, Places } from './places.ts';
 
 const limits = { concurrency: 2, queue: 3, queueTimeoutMs: 100 };

@@ -1,9 +1,9 @@
 /** Tries an upstream from where the gateway runs, with what it takes for that: the proxies of the environment, and requests for tokens. */
 
-import type { Clock } from '../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { createProxyRule, type ProxyRule } from '../connections/proxy-rule.ts';
+import { createSmallPost } from '../small-post.ts';
 import { createProbe, type Probe } from './probe.ts';
-import { createProxyRule, type ProxyRule } from './proxy-rule.ts';
-import { createSmallPost } from './small-post.ts';
 
 interface OwnProbeDeps {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,7 @@
 /** Reads the lists of models that upstreams have, rarely and never for a request, to know which targets are missing from them. */
 
-import type { ListedModel } from '../core/family.ts';
-import type { ModelIndex, Upstream } from '../core/snapshot.ts';
+import type { ListedModel } from '../../core/family.ts';
+import type { ModelIndex, Upstream } from '../../core/snapshot.ts';
 
 export interface ModelLists {
   /** Reads the lists of these and no others; what is known of an upstream that is as before stays known. */

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createFakeClock, type FakeClock } from '../../test/support/time/fake-clock.ts';
-import { patientMs } from '../../test/support/time/patience.ts';
-import type { Reply } from '../../test/support/upstreams/fake-reply.ts';
-import { type FakeUpstream, type Script, startFakeUpstream } from '../../test/support/upstreams/fake-upstream.ts';
-import { callThrough } from '../../test/support/upstreams/pool-call.ts';
-import { toUpstream, type UpstreamParts } from '../../test/support/upstreams/upstream.ts';
-import type { Upstream } from '../core/snapshot.ts';
-import { systemClock } from '../lib/clock.ts';
+import { createFakeClock, type FakeClock } from '../../../test/support/time/fake-clock.ts';
+import { patientMs } from '../../../test/support/time/patience.ts';
+import type { Reply } from '../../../test/support/upstreams/fake-reply.ts';
+import { type FakeUpstream, type Script, startFakeUpstream } from '../../../test/support/upstreams/fake-upstream.ts';
+import { callThrough } from '../../../test/support/upstreams/pool-call.ts';
+import { toUpstream, type UpstreamParts } from '../../../test/support/upstreams/upstream.ts';
+import type { Upstream } from '../../core/snapshot.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { createPools, type Pools } from '../connections/pools.ts';
 import { createHealthChecks, type HealthChecks } from './health-checks.ts';
-import { createPools, type Pools } from './pools.ts';
 
 interface Result {
   readonly upstream: Upstream;

@@ -1,7 +1,7 @@
 /** Where the connections to an origin lead, and what the service there is called. */
 
-import { socketHost, socketOf } from '../lib/addresses/socket-origin.ts';
-import { type Place, toPlace } from '../wire/connect.ts';
+import { socketHost, socketOf } from '../../lib/addresses/socket-origin.ts';
+import { type Place, toPlace } from '../../wire/connect.ts';
 
 interface Destination {
   readonly place: Place;

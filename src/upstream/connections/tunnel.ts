@@ -12,7 +12,7 @@ import {
   type TcpOptions,
   type TlsClient,
   whenSecure,
-} from '../wire/connect.ts';
+} from '../../wire/connect.ts';
 import type { ConnectionWatch } from './guarded-connector.ts';
 import type { ProxyAddress } from './proxy-rule.ts';
 

@@ -5,10 +5,10 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { localhostCertificate, localhostKey } from '../../test/support/upstreams/localhost-certificate.ts';
-import { callThrough, type PoolAnswer } from '../../test/support/upstreams/pool-call.ts';
-import { toUpstream } from '../../test/support/upstreams/upstream.ts';
-import { isStaleConnection, toFailure } from './failures.ts';
+import { localhostCertificate, localhostKey } from '../../../test/support/upstreams/localhost-certificate.ts';
+import { callThrough, type PoolAnswer } from '../../../test/support/upstreams/pool-call.ts';
+import { toUpstream } from '../../../test/support/upstreams/upstream.ts';
+import { isStaleConnection, toFailure } from '../failures.ts';
 import { createPools } from './pools.ts';
 import { createProxyRule } from './proxy-rule.ts';
 

@@ -2,9 +2,15 @@
 
 import type { LookupFunction } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import type { UpstreamTls } from '../core/snapshot.ts';
-import type { AddressRule } from '../lib/addresses/address-rule.ts';
-import { type Connector, createDirectConnector, type TcpOptions, TlsClient, type TlsOptions } from '../wire/connect.ts';
+import type { UpstreamTls } from '../../core/snapshot.ts';
+import type { AddressRule } from '../../lib/addresses/address-rule.ts';
+import {
+  type Connector,
+  createDirectConnector,
+  type TcpOptions,
+  TlsClient,
+  type TlsOptions,
+} from '../../wire/connect.ts';
 import { type ConnectionWatch, checkLiteral, createGuardedConnector, guardedLookup } from './guarded-connector.ts';
 import type { ProxyAddress } from './proxy-rule.ts';
 import { createTunnelConnector } from './tunnel.ts';

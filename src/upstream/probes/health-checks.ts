@@ -1,12 +1,12 @@
 /** Asks upstreams from time to time whether they are there. */
 
 import type { Buffer } from 'node:buffer';
-import { loopHeader } from '../core/loop-mark.ts';
-import type { HealthCheck, Upstream } from '../core/snapshot.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { AnswerHandler, ClientCall } from '../wire/client-call.ts';
-import { isStaleConnection, toFailure } from './failures.ts';
-import type { Pools } from './pools.ts';
+import { loopHeader } from '../../core/loop-mark.ts';
+import type { HealthCheck, Upstream } from '../../core/snapshot.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { AnswerHandler, ClientCall } from '../../wire/client-call.ts';
+import type { Pools } from '../connections/pools.ts';
+import { isStaleConnection, toFailure } from '../failures.ts';
 
 export interface HealthChecks {
   /** Checks these and no others; those whose check is as before keep their rhythm. */

@@ -1,7 +1,7 @@
 /** Who may call an upstream now, and who waits for it: a limit on the calls under way, and a bounded queue, first in, first out. */
 
-import type { UpstreamLimits } from '../core/snapshot.ts';
-import { type Clock, systemClock } from '../lib/clock.ts';
+import type { UpstreamLimits } from '../../core/snapshot.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 
 /** One of the two is called, once, for a waiter that does not withdraw. Neither may throw. */
 export interface PlaceSeeker {

@@ -2,9 +2,9 @@
 
 import { createHash } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
-import type { Upstream } from '../core/snapshot.ts';
-import { ClientPool } from '../wire/client-pool.ts';
-import { Wheel } from '../wire/wheel.ts';
+import type { Upstream } from '../../core/snapshot.ts';
+import { ClientPool } from '../../wire/client-pool.ts';
+import { Wheel } from '../../wire/wheel.ts';
 import { createConnector } from './connection.ts';
 import { toDestination } from './destination.ts';
 import type { ProxyRule } from './proxy-rule.ts';

@@ -7,7 +7,7 @@ import type { LookupFunction, Server, Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
-import { listen } from '../../test/support/upstreams/listen.ts';
+import { listen } from '../../../test/support/upstreams/listen.ts';
 import {
   clientCertificate,
   clientKey,
@@ -15,11 +15,11 @@ import {
   localhostKey,
   upstreamCertificate,
   upstreamKey,
-} from '../../test/support/upstreams/localhost-certificate.ts';
-import { callThrough } from '../../test/support/upstreams/pool-call.ts';
-import { toUpstream, type UpstreamParts } from '../../test/support/upstreams/upstream.ts';
-import type { UpstreamTls } from '../core/snapshot.ts';
-import { isStaleConnection, toFailure } from './failures.ts';
+} from '../../../test/support/upstreams/localhost-certificate.ts';
+import { callThrough } from '../../../test/support/upstreams/pool-call.ts';
+import { toUpstream, type UpstreamParts } from '../../../test/support/upstreams/upstream.ts';
+import type { UpstreamTls } from '../../core/snapshot.ts';
+import { isStaleConnection, toFailure } from '../failures.ts';
 import { createPools, type Pools } from './pools.ts';
 
 function startPools(t: TestContext, deps: Parameters<typeof createPools>[0] = {}): Pools {

@@ -1,14 +1,14 @@
 /** What is remembered of upstreams, of their targets and of their credentials. It outlives configuration swaps. */
 
-import type { Candidate } from '../core/dispatch.ts';
-import { upstreamNameOf } from '../core/model-name.ts';
-import type { Credential, Snapshot, Target, Upstream } from '../core/snapshot.ts';
+import type { Candidate } from '../../core/dispatch.ts';
+import { upstreamNameOf } from '../../core/model-name.ts';
+import type { Credential, Snapshot, Target, Upstream } from '../../core/snapshot.ts';
+import { Places } from '../places/places.ts';
+import type { SharedPlaces } from '../places/shared-places.ts';
 import { Circuit } from './circuit.ts';
 import { Latency } from './latency.ts';
-import { Places } from './places.ts';
 import { RecentCalls } from './recent-calls.ts';
 import { RetryBudget } from './retry-budget.ts';
-import type { SharedPlaces } from './shared-places.ts';
 import { Suspicion } from './suspicion.ts';
 
 /** An upstream's name for a model, as it is called there. */

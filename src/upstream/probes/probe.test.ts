@@ -12,12 +12,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { startFakeUpstream } from '../../test/support/upstreams/fake-upstream.ts';
-import { localhostCertificate, localhostKey } from '../../test/support/upstreams/localhost-certificate.ts';
-import { toUpstream, type UpstreamParts } from '../../test/support/upstreams/upstream.ts';
-import { defineFamily } from '../core/family.ts';
-import openai from '../families/openai.ts';
-import { createAddressRule } from '../lib/addresses/address-rule.ts';
+import { startFakeUpstream } from '../../../test/support/upstreams/fake-upstream.ts';
+import { localhostCertificate, localhostKey } from '../../../test/support/upstreams/localhost-certificate.ts';
+import { toUpstream, type UpstreamParts } from '../../../test/support/upstreams/upstream.ts';
+import { defineFamily } from '../../core/family.ts';
+import openai from '../../families/openai.ts';
+import { createAddressRule } from '../../lib/addresses/address-rule.ts';
 import { createProbe } from './probe.ts';
 
 const secret = 'sk-test-0123456789';

@@ -3,8 +3,8 @@
 import { Buffer } from 'node:buffer';
 import { type BlockList, isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
-import { toAddressRange, toBlockList } from '../lib/addresses/address-range.ts';
-import { isSocketUrl } from '../lib/addresses/socket-origin.ts';
+import { toAddressRange, toBlockList } from '../../lib/addresses/address-range.ts';
+import { isSocketUrl } from '../../lib/addresses/socket-origin.ts';
 
 export interface ProxyAddress {
   /** The proxy itself is spoken to over TLS. */

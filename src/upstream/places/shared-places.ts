@@ -1,7 +1,7 @@
 /** This process's part of the places at every upstream, where processes share them: asked for as they are needed, and lowered when they are not. */
 
 import { performance } from 'node:perf_hooks';
-import type { PlaceArbiter, PlaceClaim } from '../core/places.ts';
+import type { PlaceArbiter, PlaceClaim } from '../../core/places.ts';
 import type { Places } from './places.ts';
 
 const tidyEveryMs = 500;

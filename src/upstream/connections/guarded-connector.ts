@@ -3,7 +3,7 @@
 import { lookup as lookUp } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import type { AddressRule } from '../lib/addresses/address-rule.ts';
+import type { AddressRule } from '../../lib/addresses/address-rule.ts';
 import {
   type Connector,
   openPlain,
@@ -12,7 +12,7 @@ import {
   type TlsClient,
   whenReady,
   whenSecure,
-} from '../wire/connect.ts';
+} from '../../wire/connect.ts';
 
 /** Told of each step towards a connection, for those who want to know how far it came. */
 export interface ConnectionWatch {

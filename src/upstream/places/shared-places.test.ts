@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { PlaceArbiter, PlaceClaim, PlaceGrant } from '../core/places.ts';
+import type { PlaceArbiter, PlaceClaim, PlaceGrant } from '../../core/places.ts';
 import { Places } from './places.ts';
 import { SharedPlaces } from './shared-places.ts';
 

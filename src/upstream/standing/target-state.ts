@@ -1,6 +1,6 @@
 /** Says how a target is, from everything that is remembered of it. */
 
-import { type TargetState, targetStates } from '../core/target-state.ts';
+import { type TargetState, targetStates } from '../../core/target-state.ts';
 import type { Circuit } from './circuit.ts';
 import type { KeyView, TargetView } from './standing.ts';
 

@@ -3,22 +3,22 @@
 import { Buffer } from 'node:buffer';
 import { isIP, type LookupFunction } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { type ListedModel, type SigningGround, withOptions } from '../core/family.ts';
-import { loopHeader } from '../core/loop-mark.ts';
-import type { Credential, Upstream } from '../core/snapshot.ts';
-import { socketOf, toUrlOrigin } from '../lib/addresses/socket-origin.ts';
-import { headerValue } from '../lib/raw-headers.ts';
-import { NeedleSearch } from '../lib/secrets/needle-search.ts';
-import { spellingsInErrors } from '../lib/secrets/secret-spellings.ts';
-import { layersOf } from '../lib/secrets/unescape.ts';
-import { codeOf, reasonOf } from '../lib/thrown.ts';
-import { ClientPool } from '../wire/client-pool.ts';
-import { exchange } from '../wire/exchange.ts';
-import { Wheel } from '../wire/wheel.ts';
-import { createConnector } from './connection.ts';
-import { toDestination } from './destination.ts';
+import { type ListedModel, type SigningGround, withOptions } from '../../core/family.ts';
+import { loopHeader } from '../../core/loop-mark.ts';
+import type { Credential, Upstream } from '../../core/snapshot.ts';
+import { socketOf, toUrlOrigin } from '../../lib/addresses/socket-origin.ts';
+import { headerValue } from '../../lib/raw-headers.ts';
+import { NeedleSearch } from '../../lib/secrets/needle-search.ts';
+import { spellingsInErrors } from '../../lib/secrets/secret-spellings.ts';
+import { layersOf } from '../../lib/secrets/unescape.ts';
+import { codeOf, reasonOf } from '../../lib/thrown.ts';
+import { ClientPool } from '../../wire/client-pool.ts';
+import { exchange } from '../../wire/exchange.ts';
+import { Wheel } from '../../wire/wheel.ts';
+import { createConnector } from '../connections/connection.ts';
+import { toDestination } from '../connections/destination.ts';
+import type { ProxyRule } from '../connections/proxy-rule.ts';
 import { type ProbeProblem, type ProbeStepName, problemOfAnswer, problemOfError } from './probe-verdict.ts';
-import type { ProxyRule } from './proxy-rule.ts';
 
 interface ProbeStep {
   readonly name: ProbeStepName;
