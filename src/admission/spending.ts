@@ -102,7 +102,7 @@ export function createSpending({ limiter, budgets, worstCost, hits }: SpendingDe
       if (key === undefined) throw new TypeError('nothing is reserved for an exchange without a key');
       const capped = index.exchange(key, snapshot.projects, course.model);
       if (capped.isFree) return toFree(worstOf(course, asking, worstCost));
-      if (asking.unbounded !== undefined && capped.isBudgeted && worstOf(course, asking, worstCost) > 0) {
+      if (asking.unbounded !== undefined && capped.isBudgeted && mayBoundNothing(course, asking, worstCost)) {
         throw unbounded(asking.unbounded, exchange.modelId ?? '');
       }
       const amounts = { requests: 1, tokens: Math.ceil(asking.likelyInputTokens), items: asking.items };
@@ -119,7 +119,7 @@ export function createSpending({ limiter, budgets, worstCost, hits }: SpendingDe
 function unbounded(param: string, modelId: string): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param,
-    message: `What "${param}" costs cannot be bounded beforehand, and a budget applies to the model "${modelId}"; leave it out, or have the operator set models[].context where it brings in images, audio or files (tools that the upstream runs have no bound at all).`,
+    message: `What "${param}" costs cannot be bounded beforehand, and a budget applies to the model "${modelId}"; leave it out, or have the operator set models[].context where it brings in images, audio or files, models[].max_output where it makes images or sound (tools that the upstream runs have no bound at all).`,
   });
 }
 
@@ -147,6 +147,15 @@ class FreeReservation implements Reservation {
 const free: Reservation = Object.freeze(new FreeReservation(0));
 
 const toFree = (nanos: number): Reservation => (nanos === 0 ? free : new FreeReservation(nanos));
+
+/** Whether any of the targets bills by what has no bound. */
+function mayBoundNothing(course: Course, asking: Asking, worstCost: SpendingDeps['worstCost']): boolean {
+  const { unboundedBy } = asking;
+  if (unboundedBy === undefined) return worstOf(course, asking, worstCost) > 0;
+  return course.tiers.some((tier) =>
+    tier.some(({ target: { price } }) => unboundedBy.some((unit) => (price?.[unit] ?? 0) > 0)),
+  );
+}
 
 /** Whoever of the targets answers. */
 function worstOf({ tiers }: Course, asking: Asking, worstCost: SpendingDeps['worstCost']): number {

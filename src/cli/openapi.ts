@@ -79,11 +79,17 @@ function toOperation(route: Route): Json {
           'x-request-id': { schema: { type: 'string' } },
           'x-postern-translated': { schema: { type: 'string' } },
         },
-        content: { 'application/json': { schema: { type: toAnswerType(route) } }, ...streamed },
+        content: { ...toAnswerContent(route), ...streamed },
       },
       ...errorReferences(),
     },
   };
+}
+
+function toAnswerContent(route: Route): Json {
+  return route.row.answers.includes('audio')
+    ? { 'audio/*': { schema: { type: 'string', format: 'binary' } } }
+    : { 'application/json': { schema: { type: toAnswerType(route) } } };
 }
 
 function toAnswerType({ row: { answers } }: Route): Json[string] {

@@ -93,7 +93,7 @@ const table = {
     status: 404,
     type: 'invalid_request_error',
     message:
-      'No route has this path; POST to /v1/completions, /v1/edits, /v1/rerank, /v1/moderations, /v1/embeddings or /v1/chat/completions.',
+      'No route has this path; POST to /v1/completions, /v1/edits, /v1/rerank, /v1/moderations, /v1/embeddings, /v1/chat/completions, /v1/images/generations or /v1/audio/speech.',
   },
   method_not_allowed: {
     status: 405,

@@ -1,6 +1,6 @@
 /** Azure OpenAI: OpenAI's shapes, where the model is a deployment and the path depends on the version. */
 
-import { bearer } from '../core/family.ts';
+import { bearer, type Options } from '../core/family.ts';
 import type { Json } from '../lib/json/json-text.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
 import { at } from './dialects/reading.ts';
@@ -10,6 +10,10 @@ function retryAfterS(body: Json): number | undefined {
   const message = at(body, 'error', 'message') ?? at(body, 'message');
   const seconds = typeof message === 'string' ? /\bretry after (\d{1,5}) seconds?\b/i.exec(message)?.[1] : undefined;
   return seconds === undefined ? undefined : Number(seconds);
+}
+
+function pathAt(path: string, { api_version: version }: Options): string {
+  return version === 'v1' ? `/openai/v1${path}` : `/openai/deployments/{model}${path}?api-version={api_version}`;
 }
 
 export default openaiCompatible({
@@ -35,8 +39,11 @@ export default openaiCompatible({
     },
   },
   errors: { retryAfterS },
-  at: (path, { api_version: version }) =>
-    version === 'v1' ? `/openai/v1${path}` : `/openai/deployments/{model}${path}?api-version={api_version}`,
+  at: pathAt,
+  own: (options) => ({
+    images: { path: pathAt('/images/generations', options), facts: 'bytes pass' },
+    speech: { path: pathAt('/audio/speech', options), facts: 'bytes pass' },
+  }),
   completions: { facts: 'as OpenAI; the content filter may add fields of its own (unverified)' },
   embeddings: { facts: '2,048 inputs a call; token IDs and base64 as at OpenAI (unverified)' },
 });

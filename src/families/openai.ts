@@ -28,6 +28,8 @@ export default defineFamily({
       edits: { path: '/edits' },
       rerank: { path: '/rerank', translation: rerankOfAnyone },
       moderations: { path: '/moderations' },
+      images: { path: '/images/generations', facts: 'bytes pass' },
+      speech: { path: '/audio/speech', facts: 'bytes pass' },
       embeddings: {
         path: '/embeddings',
         ...(base64 === 'convert' && { translation: openaiEmbeddings({ lacksBase64: true, takesObjects: true }) }),

@@ -26,6 +26,7 @@ export function worstCostNanos(price: Price | undefined, asking: Asking): number
     searchUnits: asking.mostSearchUnits,
     items: asking.items,
     images: asking.images,
+    characters: asking.characters ?? 0,
   });
 }
 
@@ -52,21 +53,25 @@ function isOwed({ outcome, status, attempts, tries, sentAtMs }: Exchange): boole
   }
 }
 
-type Quantities = Omit<Bill, 'isEstimated' | 'costNanos'>;
+type Counted = Omit<Bill, 'isEstimated' | 'costNanos'>;
+/** What the price is for beside what the row keeps. */
+type Quantities = Counted & { readonly characters: number };
 
 function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): Bill {
   const { usage, outcome } = exchange;
   const row = exchange.route?.row;
   const { inputTokens: input, outputTokens: output } = believableIn(exchange);
   const units = usage?.searchUnits ?? null;
-  // Who counts in search units counts no tokens, and nobody needs any.
-  const needsTokens = units === null || isCharged(price?.input) || isCharged(price?.output);
-  const needsOutput = row?.yields === 'text' && needsTokens;
+  const isMedia = row?.yields === 'images' || row?.yields === 'audio';
+  const isByToken = isCharged(price?.input) || isCharged(price?.output);
+  // Who counts in search units counts no tokens, and nobody needs any; nor of what is billed by the picture, or by what is read aloud.
+  const needsTokens = isByToken || (units === null && !isMedia);
+  const needsOutput = isMedia ? isCharged(price?.output) : row?.yields === 'text' && needsTokens;
   const needsUnits = row?.billedBy.includes('search_unit') === true && isCharged(price?.searchUnit);
-  const quantities: Quantities = {
+  const counted: Counted = {
     inputTokens: atMost(input ?? (needsTokens ? asking.likelyInputTokens : 0)),
     cachedTokens: atMost(usage?.cachedTokens ?? 0),
-    outputTokens: atMost(output ?? (needsOutput ? likelyOutputTokens(exchange, asking) : 0)),
+    outputTokens: atMost(output ?? (needsOutput ? likelyOutputTokens(exchange, asking, isMedia) : 0)),
     searchUnits: atMost(units ?? (needsUnits ? asking.mostSearchUnits : 0)),
     items: asking.items,
     images: asking.images,
@@ -74,9 +79,9 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
   const isGuessed =
     (input === null && needsTokens) || (output === null && needsOutput) || (units === null && needsUnits);
   return {
-    ...quantities,
+    ...counted,
     isEstimated: isGuessed || outcome !== 'ok',
-    costNanos: price === undefined ? null : costNanos(price, quantities),
+    costNanos: price === undefined ? null : costNanos(price, { ...counted, characters: asking.characters ?? 0 }),
   };
 }
 
@@ -87,8 +92,10 @@ const isCharged = (price: number | undefined): boolean => price !== undefined &&
 /** By the text that came, and where none was seen by all that came; never more than was asked for. */
 function likelyOutputTokens(
   { responseBytes, decodedBytes = 0, written }: Exchange,
-  { isStream, mostOutputTokens }: Asking,
+  { isStream, likelyOutputTokens: likely, mostOutputTokens }: Asking,
+  isMedia: boolean,
 ): number {
+  if (isMedia) return Math.min(likely ?? mostOutputTokens, mostOutputTokens);
   if (written !== undefined && written.texts > 0) {
     const seen = isStream === true ? written.texts : Math.ceil(written.bytes / bytesPerToken);
     return Math.min(written.tokens ?? seen, mostOutputTokens);
@@ -101,9 +108,10 @@ function likelyOutputTokens(
 function costNanos(price: Price, quantities: Quantities): number {
   const cachedTokens = Math.min(quantities.cachedTokens, quantities.inputTokens);
   const { input = 0, cachedInput = input, output = 0, searchUnit = 0, request = 0, item = 0, image = 0 } = price;
-  const { outputTokens, searchUnits, items, images } = quantities;
+  const { character = 0 } = price;
+  const { outputTokens, searchUnits, items, images, characters } = quantities;
   const freshTokens = quantities.inputTokens - cachedTokens;
-  const perMillion = freshTokens * input + cachedTokens * cachedInput + outputTokens * output;
+  const perMillion = freshTokens * input + cachedTokens * cachedInput + outputTokens * output + characters * character;
   const whole = searchUnits * searchUnit + request + items * item + images * image;
   if (perMillion + tokensPerPrice / 2 <= Number.MAX_SAFE_INTEGER && whole <= Number.MAX_SAFE_INTEGER) {
     const rounded = perMillion + tokensPerPrice / 2;
@@ -111,7 +119,11 @@ function costNanos(price: Price, quantities: Quantities): number {
   }
   const million = BigInt(tokensPerPrice);
   const exact =
-    (product(freshTokens, input) + product(cachedTokens, cachedInput) + product(outputTokens, output) + million / 2n) /
+    (product(freshTokens, input) +
+      product(cachedTokens, cachedInput) +
+      product(outputTokens, output) +
+      product(characters, character) +
+      million / 2n) /
       million +
     (product(searchUnits, searchUnit) + BigInt(request) + product(items, item) + product(images, image));
   return exact > BigInt(mostNanos) ? mostNanos : Number(exact);

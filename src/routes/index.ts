@@ -8,8 +8,10 @@ import embeddings from './embeddings.ts';
 import enginesCompletions from './engines-completions.ts';
 import enginesEdits from './engines-edits.ts';
 import enginesEmbeddings from './engines-embeddings.ts';
+import images from './images.ts';
 import moderations from './moderations.ts';
 import rerank from './rerank.ts';
+import speech from './speech.ts';
 
 export const routes: readonly Route[] = [
   completions,
@@ -18,6 +20,8 @@ export const routes: readonly Route[] = [
   moderations,
   embeddings,
   chat,
+  images,
+  speech,
   enginesEmbeddings,
   enginesCompletions,
   enginesEdits,

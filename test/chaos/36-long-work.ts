@@ -41,6 +41,8 @@ const routes: Readonly<Record<Operation, string>> = {
   moderations: '/v1/moderations',
   embeddings: '/v1/embeddings',
   chat: '/v1/chat/completions',
+  images: '/v1/images/generations',
+  speech: '/v1/audio/speech',
 };
 
 /** The pretended service that answers conversations, too: bridges are the same over all. */

@@ -24,6 +24,8 @@ const requiredFields: Readonly<Record<string, string>> = {
   rerank: '"query":"q","documents":["d"]',
   moderations: '"input":"i"',
   embeddings: '"input":"i"',
+  images: '"prompt":"p"',
+  speech: '"input":"i"',
   chat: '"messages":[{"role":"user","content":"c"}]',
 };
 

@@ -4,13 +4,14 @@ import { after, describe, type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { type Family, isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
-import type { Operation } from '../../src/core/operations/index.ts';
+import { type Operation, operationRows } from '../../src/core/operations/index.ts';
 import { families } from '../../src/families/index.ts';
 import { chatCases, withChat } from '../families/cases/chat.ts';
 import { completionsCases } from '../families/cases/completions.ts';
 import { editsCases } from '../families/cases/edits.ts';
 import { embeddingsCases } from '../families/cases/embeddings.ts';
 import { errorCases } from '../families/cases/errors.ts';
+import { imagesCases, speechCases } from '../families/cases/media.ts';
 import { moderationsCases } from '../families/cases/moderations.ts';
 import { rerankCases } from '../families/cases/rerank.ts';
 import type { FamilyFixture, Pair, WireCall } from '../families/fixture.ts';
@@ -26,6 +27,8 @@ const casesOf: Readonly<Record<Operation, Cases>> = {
   moderations: moderationsCases,
   embeddings: embeddingsCases,
   chat: chatCases,
+  images: imagesCases,
+  speech: speechCases,
 };
 
 /** Made in this process, so there is no wire to record; its own tests are beside it. */
@@ -46,7 +49,9 @@ for (const family of overTheWire) {
       const recorded = new Set(
         fixture.pairs.map(({ route }) => route.replace(/^\/v1\//, '').replace(/^engines\/.*$/, 'engines')),
       );
-      const own = offered.filter((operation) => operation !== 'chat');
+      const own = offered
+        .filter((operation) => operation !== 'chat')
+        .map((operation) => operationRows[operation].path.replace(/^\/v1\//, ''));
       const wanted = offered.includes('embeddings') ? [...own, 'engines'] : own;
       assert.equal(fixture.chat !== undefined, offered.includes('chat'), 'where its chat is');
       assert.deepEqual(

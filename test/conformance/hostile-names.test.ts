@@ -17,6 +17,8 @@ const asked: Readonly<Record<Operation, object>> = {
   moderations: { input: 'x' },
   chat: { messages: [{ role: 'user', content: 'c' }] },
   embeddings: { input: 'x' },
+  images: { prompt: 'x' },
+  speech: { input: 'x', voice: 'y' },
 };
 
 /** What stands behind `az/`. */

@@ -44,6 +44,8 @@ const required: Record<string, string> = {
   rerank: '"query":"q","documents":["d"]',
   moderations: '"input":"i"',
   embeddings: '"input":"i"',
+  images: '"prompt":"p"',
+  speech: '"input":"i","voice":"v"',
   chat: '"messages":[{"role":"user","content":"c"}]',
 };
 

@@ -1,6 +1,7 @@
 /** Azure OpenAI: the v1 surface, and the one of deployments with a dated version. */
 
 import * as z from 'zod';
+import { mediaOf } from './cases/media.ts';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
 import { anyInput, completionAsked, completionOf, embeddingsOf, toTexts } from './openai-shapes.ts';
 
@@ -26,10 +27,13 @@ export default defineFixture({
   model: deployment,
   takesTokenIds: true,
 
-  service({ path, body, header }: WireCall): WireReply {
+  service(call: WireCall): WireReply {
+    const { path, body, header } = call;
     if (header('api-key') === undefined) {
       return { status: 401, body: { error: { code: '401', message: 'Access denied.' } } };
     }
+    const media = named.safeParse(body).success ? mediaOf(call, path.replace(/^\/openai\/v1/, '')) : undefined;
+    if (media !== undefined) return media;
     const [route, operation] = /^\/openai\/v1\/(\w+)$/.exec(path) ?? [];
     if (route === undefined || !named.safeParse(body).success) return notFound();
     // It calls the model by the name that it has beneath.
@@ -50,6 +54,33 @@ export default defineFixture({
   error: (status, message) => ({ status, body: { error: { code: String(status), message } } }),
 
   pairs: [
+    {
+      name: 'a dated version has pictures at the path of their deployment',
+      route: '/v1/images/generations',
+      ask: '{"model":"m","prompt":"a gate"}',
+      upstream: dated,
+      wire: [
+        {
+          path: '/openai/deployments/my-deployment/images/generations?api-version=2024-10-21',
+          body: '{"model":"my-deployment","prompt":"a gate"}',
+          reply: { body: '{"created":1,"data":[]}' },
+        },
+      ],
+      answer: { body: '{"created":1,"data":[]}' },
+    },
+    {
+      name: 'speech goes to the v1 surface, with the deployment as the model',
+      route: '/v1/audio/speech',
+      ask: '{"model":"m","input":"a gate","voice":"alloy"}',
+      wire: [
+        {
+          path: '/openai/v1/audio/speech',
+          body: '{"model":"my-deployment","input":"a gate","voice":"alloy"}',
+          reply: { headers: { 'content-type': 'audio/mpeg' }, body: 'ID3 sound' },
+        },
+      ],
+      answer: { headers: { 'content-type': 'audio/mpeg' }, body: 'ID3 sound' },
+    },
     {
       name: 'completions go to the v1 surface, with the deployment as the model and the key in its header',
       route: '/v1/completions',

@@ -1,6 +1,7 @@
 /** OpenAI: completions, moderations and embeddings as its OpenAPI document of August 2026 has them, and edits of March 2023. */
 
 import * as z from 'zod';
+import { mediaOf } from './cases/media.ts';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
 import {
   anyInput,
@@ -107,7 +108,10 @@ export default defineFixture({
   model,
   takesTokenIds: true,
 
-  service({ path, body }: WireCall): WireReply {
+  service(call: WireCall): WireReply {
+    const { path, body } = call;
+    const media = mediaOf(call, path.replace(/^\/v1/, ''));
+    if (media !== undefined) return media;
     if (path === '/v1/completions') {
       const asked = completionsBody.parse(body);
       return completionOf(toTexts(asked.prompt ?? '<|endoftext|>'), asked);
@@ -155,6 +159,32 @@ export default defineFixture({
   }),
 
   pairs: [
+    {
+      name: 'pictures are asked for as they come, and what was counted passes',
+      route: '/v1/images/generations',
+      ask: '{"model":"m", "prompt":"a gate","size":"1024x1024","n":1.0}',
+      wire: [
+        {
+          path: '/v1/images/generations',
+          body: '{"model":"model-1", "prompt":"a gate","size":"1024x1024","n":1.0}',
+          reply: { body: '{"created":1,"data":[{"b64_json":"AAAA"}],"usage":{"input_tokens":1}}' },
+        },
+      ],
+      answer: { body: '{"created":1,"data":[{"b64_json":"AAAA"}],"usage":{"input_tokens":1}}' },
+    },
+    {
+      name: 'what is read aloud comes as it is',
+      route: '/v1/audio/speech',
+      ask: '{"model":"m","input":"a gate", "voice":"alloy"}',
+      wire: [
+        {
+          path: '/v1/audio/speech',
+          body: '{"model":"model-1","input":"a gate", "voice":"alloy"}',
+          reply: { headers: { 'content-type': 'audio/mpeg' }, body: 'ID3 sound' },
+        },
+      ],
+      answer: { headers: { 'content-type': 'audio/mpeg' }, body: 'ID3 sound' },
+    },
     {
       name: 'completions pass byte for byte, unknown fields and the spelling of numbers included',
       route: '/v1/completions',

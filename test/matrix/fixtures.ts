@@ -15,6 +15,8 @@ export const tasksOf: Readonly<Record<Operation, readonly Task[]>> = {
   completions: ['completions', 'streams'],
   edits: ['edits'],
   chat: [],
+  images: [],
+  speech: [],
 };
 export const allTasks = Object.values(tasksOf).flat();
 

@@ -240,4 +240,6 @@ export const serverCases: Readonly<Record<Operation, ServerCases>> = {
   moderations,
   embeddings,
   chat: {},
+  images: {},
+  speech: {},
 };

@@ -130,6 +130,7 @@ const priceNames = {
   request: 'request',
   item: 'item',
   image: 'image',
+  character: 'character',
 } as const satisfies Record<string, keyof Price>;
 
 /** In dollars, and who says so; null where nobody does. */

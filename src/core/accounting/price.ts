@@ -1,4 +1,4 @@
-/** What a target costs. Money is whole nano-dollars; what is not known is undefined, and not zero. A million tokens, or one of whatever else, costs as much. */
+/** What a target costs. Money is whole nano-dollars; what is not known is undefined, and not zero. A million tokens or characters, or one of whatever else, costs as much. */
 
 export interface Price {
   /** Per million input tokens. */
@@ -13,6 +13,8 @@ export interface Price {
   /** Per input or document. */
   readonly item: number | undefined;
   readonly image: number | undefined;
+  /** Per million characters that are read aloud. */
+  readonly character?: number | undefined;
 }
 
 /** What a request asks for, as far as it can be told beforehand. */
@@ -29,6 +31,12 @@ export interface Asking {
   readonly mostSearchUnits: number;
   /** The field because of which there is no saying what it costs at most. */
   readonly unbounded?: string;
+  /** Only prices of these; of any where it does not say. */
+  readonly unboundedBy?: readonly (keyof Price)[];
+  /** Of a text that is read aloud. */
+  readonly characters?: number;
+  /** Pictures and sound: what the answer will likely count, where nobody says; as many as it can where it does not say. */
+  readonly likelyOutputTokens?: number;
   /** Completions: how many texts are asked for, where more than one. */
   readonly choices?: number;
   /** Completions: the answer is wanted as a stream of events. */

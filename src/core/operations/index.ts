@@ -4,11 +4,13 @@ import { chat } from './chat.ts';
 import { completions } from './completions.ts';
 import { edits } from './edits.ts';
 import { embeddings } from './embeddings.ts';
+import { images } from './images.ts';
 import { moderations } from './moderations.ts';
 import { rerank } from './rerank.ts';
 import type { OperationRow } from './row.ts';
+import { speech } from './speech.ts';
 
-const rows = { completions, edits, rerank, moderations, embeddings, chat } as const;
+const rows = { completions, edits, rerank, moderations, embeddings, chat, images, speech } as const;
 
 export type Operation = keyof typeof rows;
 

@@ -1,6 +1,6 @@
 /** What an operation is: a row of data, from which all that is said, counted and offered of it derives. */
 
-type Unit = 'input' | 'cached_input' | 'output' | 'search_unit' | 'request' | 'item' | 'image';
+type Unit = 'input' | 'cached_input' | 'output' | 'search_unit' | 'request' | 'item' | 'image' | 'character';
 
 export interface OperationRow {
   /** Where clients ask for it, under the base path. */
@@ -9,18 +9,26 @@ export interface OperationRow {
   readonly words: { readonly all: string; readonly one: string };
   /** The lower, the sooner it is offered to somebody who sees the gateway for the first time. */
   readonly offered: number;
-  readonly yields: 'text' | 'scores' | 'verdicts' | 'vectors';
+  readonly yields: 'text' | 'scores' | 'verdicts' | 'vectors' | 'images' | 'audio';
   /** Whether a call may be sent again after a byte of it left: where answers are the same each time, and cheap. */
   readonly replayable: boolean;
   /** On its routes a hidden model answers exactly as an unknown one does. */
   readonly visibleModelsOnly: boolean;
   /** The answer may come as a stream of events. */
   readonly mayStream: boolean;
-  /** As JSON Schema calls what an answer is, in any of its shapes. */
-  readonly answers: readonly ('object' | 'array')[];
+  /** As JSON Schema calls what an answer is, in any of its shapes; or the kind of bytes that it is. */
+  readonly answers: readonly ('object' | 'array' | 'audio')[];
   /** Where what is counted stands, the first of them that is there, and how it is counted. */
   readonly items: readonly string[];
-  readonly counting: 'prompts' | 'edit' | 'documents' | 'inputs' | 'inputs and images' | 'messages';
+  readonly counting:
+    | 'prompts'
+    | 'edit'
+    | 'documents'
+    | 'inputs'
+    | 'inputs and images'
+    | 'messages'
+    | 'images'
+    | 'speech';
   /** Of what is written: the names of the strings that hold it, in a whole answer and in the events of a stream. */
   readonly written?: { readonly whole: readonly string[]; readonly events: readonly string[] };
   /** By any of these, each is billed for what it mostly is. */

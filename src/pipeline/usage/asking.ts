@@ -10,6 +10,8 @@ import { numberOf } from '../../lib/json/json-text.ts';
 import { atOnce, inTurns } from '../../lib/turns.ts';
 import type { Question } from '../question.ts';
 import { type Conversation, conversationIn, hostedToolIn } from './conversation.ts';
+import { forImages, forSpeech } from './media.ts';
+import { numberIn } from './number-in.ts';
 
 /** Of text in most languages and vocabularies. */
 const bytesPerToken = 4;
@@ -45,6 +47,8 @@ type Asked = Pick<Course, 'tiers'> & { readonly model: Pick<Course['model'], 'co
 export function askingOf(question: Question, route: Route, course: Asked): Asking | Promise<Asking> {
   const { tiers } = course;
   if (route.row.counting === 'messages') return askingOfMessages(question, course);
+  if (route.row.counting === 'images') return forImages(question, course.model);
+  if (route.row.counting === 'speech') return forSpeech(question, course.model);
   const list = listIn(question, route);
   if (list?.kind !== 'array') return withAdded(toAsking(question, route, tiers, list, one, 0), tiers);
   const counted = countItems(question.body, list);
@@ -272,12 +276,4 @@ function* imagesIn(body: Buffer, { start, end }: JsonField): Generator<undefined
 /** What a text or a list takes between its quotes or brackets. */
 function sizeOf(field: JsonField | undefined): number {
   return field === undefined ? 0 : Math.max(field.end - field.start - 2, 0);
-}
-
-/** Undefined where it is not there. Some upstreams read `MAX_TOKENS` too, or take "100" for 100: that might be anything. */
-function numberIn({ body, scan }: Question, name: string): number | undefined {
-  const field = scan.fields.get(name);
-  if (field === undefined) return scan.foldedOnly.includes(name) ? Number.POSITIVE_INFINITY : undefined;
-  if (field.kind === 'null') return undefined;
-  return field.kind === 'number' ? Number(body.toString('latin1', field.start, field.end)) : Number.POSITIVE_INFINITY;
 }

@@ -35,8 +35,9 @@ export function readEventUsage(excerpt: Excerpt): Usage | null {
   const tail = excerpt.tail();
   for (let at = tail.lastIndexOf(quotedKeys.usage); at > 0; ) {
     const start = tail.lastIndexOf(LINE_FEED, at) + 1;
-    if (start === 0 && !excerpt.tailIsWhole) return null;
     const end = tail.indexOf(LINE_FEED, at);
+    // An event with a picture in it is longer than what is kept.
+    if (start === 0 && !excerpt.tailIsWhole) return readFromTail(end === -1 ? tail : tail.subarray(0, end), 'usage');
     const usage = readEvent(tail.subarray(start, end === -1 ? tail.length : end));
     if (usage !== null) return usage;
     at = start === 0 ? -1 : tail.lastIndexOf(quotedKeys.usage, start - 1);
@@ -86,11 +87,11 @@ function toUsage(key: Key, raw: Buffer): Usage | null {
   return Object.values(usage).every((value) => value === null) ? null : usage;
 }
 
-/** OpenAI's shape; Voyage and Jina give the total alone. */
+/** OpenAI's shapes, older and newer; Voyage and Jina give the total alone. */
 function fromUsage(usage: unknown): Usage {
   return {
-    promptTokens: countAt(usage, 'prompt_tokens'),
-    completionTokens: countAt(usage, 'completion_tokens'),
+    promptTokens: countAt(usage, 'prompt_tokens') ?? countAt(usage, 'input_tokens'),
+    completionTokens: countAt(usage, 'completion_tokens') ?? countAt(usage, 'output_tokens'),
     totalTokens: countAt(usage, 'total_tokens'),
     searchUnits: null,
     // OpenAI's name for it, then DeepSeek's.

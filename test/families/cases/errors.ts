@@ -14,6 +14,8 @@ const questions: Readonly<Record<Operation, object>> = {
   moderations: { model: 'm', input: 'i' },
   embeddings: { model: 'm', input: ['a', 'b'] },
   chat: { model: 'm', messages: [{ role: 'user', content: 'c' }] },
+  images: { model: 'm', prompt: 'p' },
+  speech: { model: 'm', input: 'i', voice: 'v' },
 };
 
 const error = z.object({
@@ -34,6 +36,8 @@ const translated: Readonly<Record<Operation, { body: object; headers?: Readonly<
   moderations: { body: questions.moderations },
   embeddings: { body: { model: 'm', input: [[9906, 1917], [1578]] } },
   chat: { body: questions.chat },
+  images: { body: questions.images },
+  speech: { body: questions.speech },
 };
 
 /** Who takes even that as it comes, byte for byte. */
@@ -43,6 +47,7 @@ function passesAll({ fixture }: House, operation: Operation): boolean {
   return (
     operation === 'edits' ||
     operation === 'chat' ||
+    ['images', 'audio'].includes(operationRows[operation].yields) ||
     (operation === 'moderations' && takesIds) ||
     operation === 'completions'
   );

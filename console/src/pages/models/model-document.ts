@@ -5,7 +5,16 @@ import { isMapping } from '../../parts/forms/is-mapping.ts';
 
 export type Document = Readonly<Record<string, unknown>>;
 
-export const priceUnits = ['input', 'cached_input', 'output', 'search_unit', 'request', 'item', 'image'] as const;
+export const priceUnits = [
+  'input',
+  'cached_input',
+  'output',
+  'search_unit',
+  'request',
+  'item',
+  'image',
+  'character',
+] as const;
 export type PriceUnit = (typeof priceUnits)[number];
 
 /** `standard`: nothing is written, and whoever comes next is asked. */
@@ -61,6 +70,7 @@ const noPrice: PriceValues = {
   request: '',
   item: '',
   image: '',
+  character: '',
 };
 
 export const emptyTarget = (upstream = ''): TargetValues => ({

@@ -12,6 +12,7 @@ export const unitWords: Readonly<Record<PriceUnit, string>> = {
   request: 'Request',
   item: 'Input or document',
   image: 'Image',
+  character: '1M characters',
 };
 
 /** What it means for the clients of this model that lists do not show it. */

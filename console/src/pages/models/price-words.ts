@@ -14,6 +14,7 @@ const units: readonly (readonly [keyof Amounts, string])[] = [
   ['request', 'per request'],
   ['item', 'per item'],
   ['image', 'per image'],
+  ['character', 'per 1M characters'],
 ];
 
 /** One for each unit that is billed; empty where it is free or not known. */

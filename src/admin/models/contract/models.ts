@@ -28,6 +28,7 @@ const amounts = z.object({
   request: dollars.optional(),
   item: dollars.optional(),
   image: dollars.optional(),
+  character: dollars.optional(),
 });
 
 const price = z.object({

@@ -96,7 +96,7 @@ export function reaches(pattern: string, id: string): boolean {
 
 /** The cheapest tokens that anybody sells cost several times as much a million, the dearest less than that each. */
 const suspectNanos = 1_000_000;
-const ofAMillion = ['input', 'cached_input', 'output'] as const satisfies readonly Unit[];
+const ofAMillion = ['input', 'cached_input', 'output', 'character'] as const satisfies readonly Unit[];
 
 /** Other gateways have prices by the token: taken for those of a million, nothing would ever be spent. */
 function perTokenPrices({ path, value }: Entry<ModelEntry>): string[] {

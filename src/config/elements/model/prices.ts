@@ -23,6 +23,7 @@ const priceMapping = mapping({
   request: rate('US dollars for a request.'),
   item: rate('US dollars for an input, a prompt or a document.'),
   image: rate('US dollars for an image.'),
+  character: rate('US dollars for a million characters that are read aloud.'),
 }).refine((written) => Object.values(written).some((amount) => amount !== undefined), {
   error: 'at least one price; or free, or unknown',
   when: ({ issues }) => issues.length === 0,
@@ -49,6 +50,7 @@ const free: Price = Object.freeze({
   request: 0,
   item: 0,
   image: 0,
+  character: 0,
 });
 
 /** `isMadeHere`: no one else sends a bill for it. */
@@ -73,5 +75,6 @@ function fromMapping(written: z.output<typeof priceMapping>): Price {
     request: written.request,
     item: written.item,
     image: written.image,
+    character: written.character,
   });
 }

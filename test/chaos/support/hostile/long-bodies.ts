@@ -16,6 +16,8 @@ const fieldOf: Readonly<Record<Operation, string>> = {
   moderations: '"input":',
   embeddings: '"input":',
   chat: '"messages":',
+  images: '"prompt":',
+  speech: '"voice":"alloy","input":',
 };
 
 interface Ground {
@@ -90,6 +92,8 @@ const ofSome: Readonly<Record<Operation, Readonly<Record<string, Make>>>> = {
     'stop texts': ({ start }) => Buffer.from(`${start}"${'x'.repeat(1_000_000)}","stop":["${'x'.repeat(999)}y"]}`),
   },
   edits: {},
+  images: {},
+  speech: {},
   rerank: {
     ...ofLists,
     'documents to be given back': listOf(9_000, '{"text":"a document","page":1.0}', ',"return_documents":true'),

@@ -1,0 +1,14 @@
+/** Pictures from a prompt, at once or as they become. */
+
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  aliases: ['/images/generations', '/v1/v1/images/generations'],
+  operation: 'images',
+  label: 'openai',
+  model: { from: 'body' },
+  required: { prompt: 'string' },
+  elements: 'first',
+  optional: {},
+  watched: ['n', 'partial_images', 'stream'],
+});

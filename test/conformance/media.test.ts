@@ -1,0 +1,107 @@
+/** Pictures and speech as clients meet them: the official library, prices, and what a budget holds against them. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import OpenAI from 'openai';
+import { assertError } from '../support/clients/error-answer.ts';
+import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
+import { type FakeUpstream, type Script, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
+
+const pictures = '/v1/images/generations';
+const aloud = '/v1/audio/speech';
+const usage = { input_tokens: 10, output_tokens: 272, total_tokens: 282 };
+const sound = Buffer.from([0x49, 0x44, 0x33, 0x00, 0xff, 0x80, 0x0d, 0x0a]);
+
+const picture: Script = (_request, reply) => reply.json(200, { created: 1, data: [{ b64_json: 'AAAA' }], usage });
+const speaks: Script = (_request, reply) => reply.bytes(200, [['content-type', 'audio/mpeg']], sound);
+
+async function startHouse(
+  t: TestContext,
+  script: Script,
+  { model = {}, key = {} }: { readonly model?: object; readonly key?: object },
+): Promise<{ rig: Rig; up: FakeUpstream }> {
+  const up = await startFakeUpstream(script);
+  t.after(() => up.close());
+  const rig = await startRig(t, {
+    upstreams: [{ id: 'up', family: 'openai', base_url: up.url, api_key: 'sk-upstream-credential' }],
+    models: [
+      { id: 'm', operations: ['images', 'speech'], targets: [{ upstream: 'up', model: 'real' }], ...model },
+      { id: 'e', operations: ['embeddings'], targets: [{ upstream: 'up' }] },
+    ],
+    keys: [{ id: 'test', secret: testKey, ...key }],
+  });
+  return { rig, up };
+}
+
+test('pictures are billed by the token that was counted, or each', async (t) => {
+  const byToken = await startHouse(t, picture, { model: { price: { input: 5, output: 40 } } });
+  await byToken.rig.post(pictures, { model: 'm', prompt: 'p' });
+  // 10 at 5 and 272 at 40 dollars a million.
+  assert.equal((await byToken.rig.exchange(1)).bill?.costNanos, 10_930_000);
+  const each = await startHouse(t, picture, { model: { price: { image: 0.02 } } });
+  await each.rig.post(pictures, { model: 'm', prompt: 'p', n: 3 });
+  const { bill } = await each.rig.exchange(1);
+  assert.deepEqual([bill?.images, bill?.costNanos, bill?.isEstimated], [3, 60_000_000, false]);
+});
+
+test('pictures whose tokens nobody counted are billed as what the model writes at most', async (t) => {
+  const script: Script = (_request, reply) => reply.json(200, { created: 1, data: [] });
+  const { rig } = await startHouse(t, script, { model: { price: { output: 40 }, max_output: 1_000 } });
+  await rig.post(pictures, { model: 'm', prompt: 'p', n: 2, partial_images: 1 });
+  const { bill } = await rig.exchange(1);
+  assert.deepEqual([bill?.outputTokens, bill?.isEstimated], [4_000, true]);
+});
+
+test('what is read aloud is billed by its characters, escapes undone', async (t) => {
+  const { rig } = await startHouse(t, speaks, { model: { price: { character: 15 } } });
+  await rig.post(aloud, '{"model":"m","voice":"alloy","input":"\\u00e9🚀 \\ud83d\\ude80ab"}');
+  const { bill } = await rig.exchange(1);
+  // é, a rocket, a space, a rocket, a, b.
+  assert.deepEqual([bill?.costNanos, bill?.isEstimated], [90_000, false]);
+});
+
+test('speech that is billed by the token is estimated, as no count comes with sound', async (t) => {
+  const { rig } = await startHouse(t, speaks, { model: { price: { input: 0.6, output: 12 }, max_output: 2_000 } });
+  await rig.post(aloud, { model: 'm', voice: 'alloy', input: 'x'.repeat(100) });
+  const { bill } = await rig.exchange(1);
+  assert.deepEqual([bill?.outputTokens, bill?.isEstimated], [150, true]);
+});
+
+test('a budget holds what it can cost at most, and what has no bound is refused by name', async (t) => {
+  const key = { budgets: [{ every: 'day', amount: '0.1' }] };
+  const each = await startHouse(t, picture, { key, model: { price: { image: 0.02 } } });
+  assert.equal((await each.rig.post(pictures, { model: 'm', prompt: 'p', n: 2 })).status, 200);
+  assertError(await each.rig.post(pictures, { model: 'm', prompt: 'p', n: 6 }), 'budget_exceeded');
+  const open = await startHouse(t, picture, { key, model: { price: { output: 40 } } });
+  assertError(await open.rig.post(pictures, { model: 'm', prompt: 'p' }), 'unsupported_parameter', { param: 'n' });
+  const text = { model: 'm', voice: 'alloy', input: 'hello' };
+  assertError(await open.rig.post(aloud, text), 'unsupported_parameter', { param: 'input' });
+  assert.equal(open.up.requests.length, 0);
+  const bounded = await startHouse(t, picture, { key, model: { price: { output: 40 }, max_output: 1_000 } });
+  assert.equal((await bounded.rig.post(pictures, { model: 'm', prompt: 'p' })).status, 200);
+  assertError(await bounded.rig.post(pictures, { model: 'm', prompt: 'p', n: 3 }), 'budget_exceeded');
+});
+
+test('a model that makes neither says so by name', async (t) => {
+  const { rig, up } = await startHouse(t, picture, {});
+  for (const [path, body] of [
+    [pictures, { model: 'e', prompt: 'p' }],
+    [aloud, { model: 'e', input: 'i' }],
+  ] as const) {
+    assertError(await rig.post(path, body), 'operation_not_supported', { param: 'model' });
+  }
+  assert.equal(up.requests.length, 0);
+});
+
+test('the official library asks for pictures and for speech', async (t) => {
+  const { rig } = await startHouse(
+    t,
+    (request, reply) => (request.path.endsWith('/speech') ? speaks : picture)(request, reply),
+    {},
+  );
+  const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: testKey, maxRetries: 0 });
+  const made = await client.images.generate({ model: 'm', prompt: 'p' });
+  assert.equal(made.data?.[0]?.b64_json, 'AAAA');
+  const spoken = await client.audio.speech.create({ model: 'm', voice: 'alloy', input: 'hello' });
+  assert.deepEqual(Buffer.from(await spoken.arrayBuffer()), sound);
+});

@@ -1,0 +1,105 @@
+/** What holds for pictures and sound whoever the upstream is: bytes pass, both ways. */
+
+import assert from 'node:assert/strict';
+import * as z from 'zod';
+import type { WireCall, WireReply } from '../fixture.ts';
+import type { House } from '../house.ts';
+
+type Cases = Readonly<Record<string, (house: House) => Promise<void>>>;
+
+const pictureAsked = z.object({ model: z.string(), prompt: z.string(), n: z.int().min(1).max(10).nullish() });
+const speechAsked = z.object({ model: z.string(), input: z.string().max(4096), voice: z.string() });
+
+/** As a service answers them; undefined where it is asked for something else. `path` behind the version. */
+export function mediaOf({ body }: WireCall, path: string): WireReply | undefined {
+  if (path === '/images/generations') {
+    const { n } = pictureAsked.parse(body);
+    const usage = { input_tokens: 5, output_tokens: 100, total_tokens: 105 };
+    return { body: { created: 1, data: Array.from({ length: n ?? 1 }, () => ({ b64_json: 'AAAA' })), usage } };
+  }
+  if (path !== '/audio/speech') return undefined;
+  const { input } = speechAsked.parse(body);
+  return { headers: { 'content-type': 'audio/mpeg' }, body: `sound of ${input}` };
+}
+
+/** With white space, numbers, escapes and fields as no parser would write them. */
+const odd = (fields: string, model: string): string => `{ ${fields},\t"x":1.0e0,"model": "${model}", "y":[1e2,-0]}\n`;
+
+const errorOf = z.object({ error: z.object({ param: z.string() }) });
+
+async function refuses(house: House, route: string, rows: readonly (readonly [body: object, param: string])[]) {
+  for (const [body, param] of rows) {
+    house.answerWith();
+    const { status, json } = await house.ask(route, body);
+    assert.equal(status, 400);
+    assert.equal(errorOf.parse(json).error.param, param);
+    assert.equal(house.calls.length, 0);
+  }
+}
+
+const pictures = '/v1/images/generations';
+const prompt = '"prompt" : "\\u00e9 \\/ 🚀", "n": 2';
+
+export const imagesCases: Cases = {
+  async 'bytes pass, but for the name of the model, and what was counted is read'(house) {
+    const said = `{"created":1,"data":[{"b64_json":"${'A'.repeat(200_000)}"},{"b64_json":"AA\\/A"}], "usage":{"input_tokens":7,"output_tokens":272,"total_tokens":279,"input_tokens_details":{"text_tokens":7,"image_tokens":0}}}`;
+    house.answerWith(() => ({ body: said }));
+    const before = house.rig.settled.length;
+    const { status, text } = await house.ask(pictures, odd(prompt, 'm'));
+    assert.equal(status, 200, text);
+    assert.equal(house.calls[0]?.text, odd(prompt, house.fixture.model));
+    assert.equal(text, said);
+    const { usage, bill } = await house.rig.exchange(before + 1);
+    assert.deepEqual([usage?.promptTokens, usage?.completionTokens, bill?.images], [7, 272, 2]);
+  },
+
+  async 'a stream passes as it comes, and its last count is read behind a long picture'(house) {
+    const completed = `{"type":"image_generation.completed","b64_json":"${'A'.repeat(300_000)}","usage":{"input_tokens":7,"output_tokens":272,"total_tokens":279}}`;
+    const stream = `event: image_generation.partial_image\ndata: {"type":"image_generation.partial_image","b64_json":"AAAA","partial_image_index":0}\n\nevent: image_generation.completed\ndata: ${completed}\n\n`;
+    house.answerWith(() => ({ headers: { 'content-type': 'text/event-stream' }, body: stream }));
+    const before = house.rig.settled.length;
+    const { text } = await house.ask(pictures, { model: 'm', prompt: 'p', stream: true, partial_images: 1 });
+    assert.equal(text, stream);
+    const { usage } = await house.rig.exchange(before + 1);
+    assert.deepEqual([usage?.promptTokens, usage?.completionTokens], [7, 272]);
+  },
+
+  'what has no prompt is refused before anything is sent': (house) =>
+    refuses(house, pictures, [
+      [{ model: 'm' }, 'prompt'],
+      [{ model: 'm', prompt: ['p'] }, 'prompt'],
+      [{ model: 7, prompt: 'p' }, 'model'],
+    ]),
+};
+
+const aloud = '/v1/audio/speech';
+const input = '"input" : "\\u00e9 \\/ 🚀", "voice": "alloy"';
+
+export const speechCases: Cases = {
+  async 'bytes pass, but for the name of the model, and sound comes as it is'(house) {
+    const said = `ID3 ${'\u0001\u0000'.repeat(50_000)}`;
+    house.answerWith(() => ({ headers: { 'content-type': 'audio/mpeg' }, body: said }));
+    const { status, text, header } = await house.ask(aloud, odd(input, 'm'));
+    assert.equal(status, 200);
+    assert.equal(header('content-type'), 'audio/mpeg');
+    assert.equal(house.calls[0]?.text, odd(input, house.fixture.model));
+    assert.equal(text, said);
+  },
+
+  async 'events with sound in them pass as they come, and are counted'(house) {
+    const stream =
+      'data: {"type":"speech.audio.delta","audio":"AAAA"}\n\ndata: {"type":"speech.audio.done","usage":{"input_tokens":4,"output_tokens":20,"total_tokens":24}}\n\n';
+    house.answerWith(() => ({ headers: { 'content-type': 'text/event-stream' }, body: stream }));
+    const before = house.rig.settled.length;
+    const { text } = await house.ask(aloud, { model: 'm', input: 'x', voice: 'alloy', stream_format: 'sse' });
+    assert.equal(text, stream);
+    const { usage } = await house.rig.exchange(before + 1);
+    assert.deepEqual([usage?.promptTokens, usage?.completionTokens], [4, 20]);
+  },
+
+  'what has no text is refused before anything is sent': (house) =>
+    refuses(house, aloud, [
+      [{ model: 'm', voice: 'alloy' }, 'input'],
+      [{ model: 'm', input: ['x'], voice: 'alloy' }, 'input'],
+    ]),
+};
