@@ -10,6 +10,10 @@ export const errorMember: Readonly<Record<RerankShape, 'detail' | 'message'>> = 
   tei: 'message',
 };
 
-export function besideError(shape: RerankShape | undefined, message: string): Readonly<Record<string, string>> {
-  return shape === undefined ? {} : { [errorMember[shape]]: message };
+/** What clients read: of another service's shape by their own choice, or Anthropic's on its paths. */
+export type ErrorShape = RerankShape | 'anthropic';
+
+export function besideError(shape: ErrorShape | undefined, message: string): Readonly<Record<string, string>> {
+  if (shape === undefined) return {};
+  return shape === 'anthropic' ? { type: 'error' } : { [errorMember[shape]]: message };
 }

@@ -132,6 +132,8 @@ export interface Family {
   readonly auth?: Auth | ((options: Options) => Auth);
   /** What every call carries beside it, such as a version, unless the operator's `headers` say otherwise; names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Headers of clients that reach it, beyond those that reach everyone, unless the operator's `headers` say otherwise; names in lower case. */
+  readonly forwards?: readonly string[];
   /** For those whose credential is no header: a signer from what `api_key` says, or why it cannot be one. */
   readonly signer?: (secret: string, options: Options) => Signer | string;
   /** What `api_key_file` holds where it is more than one word; the signer judges it. */

@@ -89,6 +89,8 @@ export interface Upstream extends UpstreamSettings {
   readonly chatCredentials?: readonly [Credential, ...Credential[]];
   /** Client headers let through by name, in lower case, beyond the standing allow-list. */
   readonly forwardHeaders: readonly string[];
+  /** What stands in for one of them where a client sends none. */
+  readonly standardHeaders?: Readonly<Record<string, string>>;
   /** The only headers of its answers that pass; undefined where all do that may. */
   readonly responseHeaders: HeaderList | undefined;
   /** Its credentials, which must never reach a client; none shorter than 8 bytes. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { offeredIn } from '../../test/families/offered.ts';
 import type { ListedModel } from '../core/family.ts';
 import { isMadeHere, offersOf, standardOptions } from '../core/family.ts';
 import { families } from './index.ts';
@@ -56,6 +57,11 @@ const rows: Readonly<Record<string, Row>> = {
       { id: 'gemini-3-pro', operations: [] },
       { id: 'unsaid' },
     ],
+  },
+  anthropic: {
+    path: '/v1/models',
+    body: { data: [{ type: 'model', id: 'claude-sonnet-4-5', display_name: 'Claude Sonnet 4.5' }], has_more: false },
+    models: [{ id: 'claude-sonnet-4-5', operations: ['messages', 'count_tokens'] }],
   },
   mistral: {
     path: '/v1/models',
@@ -155,7 +161,7 @@ test('no list says that a model does what its family does not offer', () => {
   for (const family of families) {
     const row = rows[family.id];
     if (row === undefined) continue;
-    const offered = new Set(Object.keys(offersOf(family, standardOptions(family)).openai ?? {}));
+    const offered = new Set<string>(offeredIn(offersOf(family, standardOptions(family))));
     for (const { id, operations = [] } of family.modelList?.read(row.body) ?? []) {
       for (const operation of operations) assert.ok(offered.has(operation), `${family.id} ${id} ${operation}`);
     }

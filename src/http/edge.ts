@@ -300,7 +300,7 @@ function answerError(exchange: Exchange, response: ServerAnswer, error: GatewayE
     error,
     exchange.clientRequestId ?? exchange.id,
     triedUpstream(exchange),
-    exchange.shape ?? exchange.key?.shape,
+    exchange.route?.label === 'anthropic' ? 'anthropic' : (exchange.shape ?? exchange.key?.shape),
   );
 }
 

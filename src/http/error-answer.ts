@@ -2,12 +2,11 @@
 
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
-import { besideError } from '../core/error-shape.ts';
+import { besideError, type ErrorShape } from '../core/error-shape.ts';
 import type { GatewayError } from '../core/errors.ts';
-import type { RerankShape } from '../core/translation.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 
-function toErrorBody(error: GatewayError, shape?: RerankShape): string {
+function toErrorBody(error: GatewayError, shape?: ErrorShape): string {
   const { message, type, param, code } = error;
   return JSON.stringify({ error: { message, type, param, code }, ...besideError(shape, message) });
 }
@@ -17,7 +16,7 @@ export function writeError(
   error: GatewayError,
   requestId: string,
   more: readonly string[],
-  shape: RerankShape | undefined,
+  shape: ErrorShape | undefined,
 ): number {
   const body = toErrorBody(error, shape);
   return writeJson(response, error.status, body, ['x-request-id', requestId, ...more, ...error.headers]);

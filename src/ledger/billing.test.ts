@@ -15,6 +15,7 @@ import { bill, worstCostNanos } from './billing.ts';
 const nothing: Price = {
   input: undefined,
   cachedInput: undefined,
+  cacheWrite: undefined,
   output: undefined,
   searchUnit: undefined,
   request: undefined,
@@ -165,6 +166,7 @@ const priced = fc.option(
 const prices = fc.record({
   input: priced,
   cachedInput: priced,
+  cacheWrite: priced,
   output: priced,
   searchUnit: priced,
   request: priced,
@@ -204,12 +206,20 @@ test('is exact to the nano-dollar at any size', () => {
         // Fewer than there are items would not be believed.
         const input = Math.max(more, items);
         const cached = Math.floor(input * share);
-        const usage = { promptTokens: input, completionTokens: output, cachedTokens: cached, searchUnits: units };
+        const put = Math.floor((input - cached) * share);
+        const usage = {
+          promptTokens: input,
+          completionTokens: output,
+          cachedTokens: cached,
+          cacheWriteTokens: put,
+          searchUnits: units,
+        };
         const got = billOf({ operation: 'rerank', price, usage, asking: { items, images } })?.costNanos;
         const at = (one: number | undefined): bigint => BigInt(one ?? 0);
         const tokens =
-          BigInt(input - cached) * at(price.input) +
+          BigInt(input - cached - put) * at(price.input) +
           BigInt(cached) * at(price.cachedInput ?? price.input) +
+          BigInt(put) * at(price.cacheWrite ?? price.input) +
           BigInt(output) * at(price.output);
         const each =
           BigInt(units) * at(price.searchUnit) +
@@ -240,6 +250,7 @@ test('the worst case is never less than what comes of it', () => {
         promptTokens: part(most.input),
         completionTokens: part(most.output),
         cachedTokens: part(part(most.input)),
+        cacheWriteTokens: part(most.input),
         searchUnits: part(most.units),
       };
       const cost = billOf({ operation: 'rerank', price, usage, asking })?.costNanos ?? 0;

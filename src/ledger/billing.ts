@@ -17,11 +17,12 @@ const mostCounted = 1_000_000_000;
 /** Whatever its tokenizer and its answer; 0 where the price is not known. */
 export function worstCostNanos(price: Price | undefined, asking: Asking): number {
   if (price === undefined) return 0;
-  const { input = 0, cachedInput = 0, output = 0, ...others } = price;
-  const dearest = { ...others, input: Math.max(input, cachedInput), cachedInput: 0, output };
+  const { input = 0, cachedInput = 0, cacheWrite = 0, output = 0, ...others } = price;
+  const dearest = { ...others, input: Math.max(input, cachedInput, cacheWrite), cachedInput: 0, cacheWrite: 0, output };
   return costNanos(dearest, {
     inputTokens: asking.mostInputTokens,
     cachedTokens: 0,
+    cacheWriteTokens: 0,
     outputTokens: asking.mostOutputTokens,
     searchUnits: asking.mostSearchUnits,
     items: asking.items,
@@ -55,7 +56,7 @@ function isOwed({ outcome, status, attempts, tries, sentAtMs }: Exchange): boole
 
 type Counted = Omit<Bill, 'isEstimated' | 'costNanos'>;
 /** What the price is for beside what the row keeps. */
-type Quantities = Counted & { readonly characters: number };
+type Quantities = Counted & { readonly cacheWriteTokens: number; readonly characters: number };
 
 function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): Bill {
   const { usage, outcome } = exchange;
@@ -64,8 +65,8 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
   const units = usage?.searchUnits ?? null;
   const isMedia = row?.yields === 'images' || row?.yields === 'audio';
   const isByToken = isCharged(price?.input) || isCharged(price?.output);
-  // Who counts in search units counts no tokens, and nobody needs any; nor of what is billed by the picture, or by what is read aloud.
-  const needsTokens = isByToken || (units === null && !isMedia);
+  // Who counts in search units counts no tokens, and nobody needs any; nor of what is billed by the picture, by what is read aloud, or not at all.
+  const needsTokens = row?.billedBy.length !== 0 && (isByToken || (units === null && !isMedia));
   const needsOutput = isMedia ? isCharged(price?.output) : row?.yields === 'text' && needsTokens;
   const needsUnits = row?.billedBy.includes('search_unit') === true && isCharged(price?.searchUnit);
   const counted: Counted = {
@@ -78,10 +79,14 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
   };
   const isGuessed =
     (input === null && needsTokens) || (output === null && needsOutput) || (units === null && needsUnits);
+  const cacheWriteTokens = atMost(usage?.cacheWriteTokens ?? 0);
   return {
     ...counted,
     isEstimated: isGuessed || outcome !== 'ok',
-    costNanos: price === undefined ? null : costNanos(price, { ...counted, characters: asking.characters ?? 0 }),
+    costNanos:
+      price === undefined
+        ? null
+        : costNanos(price, { ...counted, cacheWriteTokens, characters: asking.characters ?? 0 }),
   };
 }
 
@@ -107,11 +112,13 @@ function likelyOutputTokens(
 /** Rounded once, half up. The sums are whole numbers; where they are too large for a double to hold, they are taken again at length. */
 function costNanos(price: Price, quantities: Quantities): number {
   const cachedTokens = Math.min(quantities.cachedTokens, quantities.inputTokens);
-  const { input = 0, cachedInput = input, output = 0, searchUnit = 0, request = 0, item = 0, image = 0 } = price;
-  const { character = 0 } = price;
+  const writtenTokens = Math.min(quantities.cacheWriteTokens, quantities.inputTokens - cachedTokens);
+  const { input = 0, cachedInput = input, cacheWrite = input, output = 0, character = 0 } = price;
+  const { searchUnit = 0, request = 0, item = 0, image = 0 } = price;
   const { outputTokens, searchUnits, items, images, characters } = quantities;
-  const freshTokens = quantities.inputTokens - cachedTokens;
-  const perMillion = freshTokens * input + cachedTokens * cachedInput + outputTokens * output + characters * character;
+  const freshTokens = quantities.inputTokens - cachedTokens - writtenTokens;
+  const tokens = freshTokens * input + cachedTokens * cachedInput + writtenTokens * cacheWrite + outputTokens * output;
+  const perMillion = tokens + characters * character;
   const whole = searchUnits * searchUnit + request + items * item + images * image;
   if (perMillion + tokensPerPrice / 2 <= Number.MAX_SAFE_INTEGER && whole <= Number.MAX_SAFE_INTEGER) {
     const rounded = perMillion + tokensPerPrice / 2;
@@ -121,6 +128,7 @@ function costNanos(price: Price, quantities: Quantities): number {
   const exact =
     (product(freshTokens, input) +
       product(cachedTokens, cachedInput) +
+      product(writtenTokens, cacheWrite) +
       product(outputTokens, output) +
       product(characters, character) +
       million / 2n) /

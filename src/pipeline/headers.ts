@@ -5,7 +5,7 @@ import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { loopHeader } from '../core/loop-mark.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
-import type { Credential } from '../core/snapshot.ts';
+import type { Credential, Upstream } from '../core/snapshot.ts';
 import type { Framing } from '../wire/server-answer.ts';
 
 const standing = ['accept', 'accept-encoding', 'traceparent', 'tracestate', 'idempotency-key', 'openai-beta'] as const;
@@ -16,7 +16,7 @@ const unsendable = /[^\t\x20-\x7e\x80-\xff]/;
 export function upstreamHeaders(
   { id, loopMark }: Pick<Exchange, 'id' | 'loopMark'>,
   credential: Credential,
-  forwardHeaders: readonly string[],
+  { forwardHeaders, standardHeaders }: Pick<Upstream, 'forwardHeaders' | 'standardHeaders'>,
   client: RequestHeaders,
 ): string[] {
   const headers = [
@@ -31,7 +31,7 @@ export function upstreamHeaders(
     loopMark,
   ];
   for (const name of standing) forward(headers, name, client.get(name));
-  for (const name of forwardHeaders) forward(headers, name, client.get(name));
+  for (const name of forwardHeaders) forward(headers, name, client.get(name) ?? standardHeaders?.[name]);
   return headers;
 }
 

@@ -36,6 +36,7 @@ function toPrice(written: WrittenPrice): Price {
   return Object.freeze({
     input: toNanos(written.input),
     cachedInput: toNanos(written.cachedInput),
+    cacheWrite: undefined,
     output: toNanos(written.output),
     searchUnit: toNanos(written.searchUnit),
     request: undefined,

@@ -3,7 +3,7 @@
 import type { TestContext } from 'node:test';
 import { ZodError } from 'zod';
 import { isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
-import type { Operation } from '../../src/core/operations/index.ts';
+import { type Operation, operationRows } from '../../src/core/operations/index.ts';
 import { families } from '../../src/families/index.ts';
 import type { FamilyFixture, WireCall, WireReply } from '../families/fixture.ts';
 import { serve, toEntry } from '../families/house.ts';
@@ -33,17 +33,6 @@ const p99TurnMs = 50;
 const mostCpuMs = 10_000;
 /** Beyond so many times its bar a time is no matter of the machine. */
 const failingFactor = 10;
-
-const routes: Readonly<Record<Operation, string>> = {
-  completions: '/v1/completions',
-  edits: '/v1/edits',
-  rerank: '/v1/rerank',
-  moderations: '/v1/moderations',
-  embeddings: '/v1/embeddings',
-  chat: '/v1/chat/completions',
-  images: '/v1/images/generations',
-  speech: '/v1/audio/speech',
-};
 
 /** The pretended service that answers conversations, too: bridges are the same over all. */
 const speaksChat = 'mistral';
@@ -222,7 +211,7 @@ async function send(
   const connection = await connect(gateway.port, { timeoutMs: answerTimeoutMs });
   try {
     const headers = [['Authorization', `Bearer ${gateway.key}`]] as const;
-    await connection.write(toRequestBytes({ path: routes[operation], headers, body }));
+    await connection.write(toRequestBytes({ path: operationRows[operation].path, headers, body }));
     const answer = await connection.nextResponse();
     return { status: answer.status, said: answer.body.subarray(0, 300).toString() };
   } finally {

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { routes } from '../../src/routes/index.ts';
 import { type HeaderField, toHead } from '../support/clients/http-message.ts';
 import { send, sendPipelined } from '../support/clients/raw-client.ts';
 import { connect } from '../support/clients/raw-connection.ts';
+import { openaiRoutes } from '../support/gateways/openai-routes.ts';
 import {
   ask,
   authorized,
@@ -64,7 +64,7 @@ test('on all routes, status, status text, headers and body come back as they wer
   ];
   const statusLine = 'HTTP/1.1 203 Perfectly  fine: (mostly) @ 100%';
   pair.upstream.respondWith(answering(Buffer.concat([toHead(statusLine, headers), Buffer.from(body)])));
-  for (const { path, operation } of routes) {
+  for (const { path, operation } of openaiRoutes) {
     const asked = `{"model":"m",${requiredFields[operation]}}`;
     const answer = await pair.rig.post(path.replace('{model}', 'm'), asked);
     assert.equal(answer.statusLine, statusLine, path);
@@ -72,7 +72,7 @@ test('on all routes, status, status text, headers and body come back as they wer
     assert.deepEqual(fromUpstream(answer), headers, path);
     assert.equal(answer.complete, true, path);
   }
-  assert.equal(pair.upstream.requests.length, routes.length);
+  assert.equal(pair.upstream.requests.length, openaiRoutes.length);
 });
 
 const errorBodies: readonly (readonly [type: string, body: string | Buffer])[] = [

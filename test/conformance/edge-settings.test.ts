@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { routes } from '../../src/routes/index.ts';
 import { assertError } from '../support/clients/error-answer.ts';
 import type { HeaderField } from '../support/clients/http-message.ts';
 import { request, toRequestBytes } from '../support/clients/raw-client.ts';
 import { connect } from '../support/clients/raw-connection.ts';
 import { createDirectory } from '../support/gateways/configuration.ts';
+import { openaiRoutes } from '../support/gateways/openai-routes.ts';
 import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
 import { patiently } from '../support/time/patience.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
@@ -47,7 +47,7 @@ for (const written of ['/ai', 'ai/', '/team/a-b_c.d~e/']) {
   const base = `/${written.replace(/^\/|\/$/g, '')}`;
   test(`base_path ${written} puts every route under ${base}, and leaves only health checks outside`, async (t) => {
     const { rig, upstream } = await open(t, { base_path: written });
-    for (const route of routes) {
+    for (const route of openaiRoutes) {
       for (const path of [route.path, ...route.aliases].map((spelling) => spelling.replace('{model}', 'm'))) {
         assert.equal((await rig.post(base + path, body)).status, 200, base + path);
         assert.equal((await upstream.nextRequest()).path, route.row.path.slice('/v1'.length));

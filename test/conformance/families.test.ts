@@ -16,11 +16,12 @@ import { moderationsCases } from '../families/cases/moderations.ts';
 import { rerankCases } from '../families/cases/rerank.ts';
 import type { FamilyFixture, Pair, WireCall } from '../families/fixture.ts';
 import { type House, openHouse, toText } from '../families/house.ts';
+import { offeredIn } from '../families/offered.ts';
 import type { Scope } from '../support/gateways/rig.ts';
 
 type Cases = Readonly<Record<string, (house: House) => Promise<void>>>;
 
-const casesOf: Readonly<Record<Operation, Cases>> = {
+const casesOf: Readonly<Partial<Record<Operation, Cases>>> = {
   completions: completionsCases,
   edits: editsCases,
   rerank: rerankCases,
@@ -37,7 +38,7 @@ const overTheWire = families.filter((family) => !isMadeHere(offersOf(family, sta
 for (const family of overTheWire) {
   describe(`family ${family.id}`, async () => {
     const fixture = await fixtureOf(family);
-    const offered = Object.keys(offersOf(family, standardOptions(family)).openai ?? {}) as Operation[];
+    const offered = offeredIn(offersOf(family, standardOptions(family)));
 
     const closings: (() => unknown)[] = [];
     const whole: Scope = { after: (close) => closings.push(close) };
@@ -47,15 +48,14 @@ for (const family of overTheWire) {
 
     test('has a recorded pair for every operation that it offers', () => {
       const recorded = new Set(
-        fixture.pairs.map(({ route }) => route.replace(/^\/v1\//, '').replace(/^engines\/.*$/, 'engines')),
+        fixture.pairs.map(({ route }) => (route.startsWith('/v1/engines/') ? 'engines' : route)),
       );
-      const own = offered
-        .filter((operation) => operation !== 'chat')
-        .map((operation) => operationRows[operation].path.replace(/^\/v1\//, ''));
-      const wanted = offered.includes('embeddings') ? [...own, 'engines'] : own;
+      const own = offered.filter((operation) => operation !== 'chat');
+      const paths = own.map((operation) => operationRows[operation].path);
+      const wanted = offered.includes('embeddings') ? [...paths, 'engines'] : paths;
       assert.equal(fixture.chat !== undefined, offered.includes('chat'), 'where its chat is');
       assert.deepEqual(
-        wanted.filter((operation) => !recorded.has(operation)),
+        wanted.filter((path) => !recorded.has(path)),
         [],
       );
     });
@@ -65,7 +65,7 @@ for (const family of overTheWire) {
     for (const operation of offered) {
       // None of these leaves anything behind that the next one could notice.
       let shared: Promise<House> | undefined;
-      for (const [name, check] of Object.entries(casesOf[operation])) {
+      for (const [name, check] of Object.entries(casesOf[operation] ?? {})) {
         test(`${operation}: ${name}`, async () => {
           shared ??= openFor(whole, fixture, operation);
           const house = await shared;

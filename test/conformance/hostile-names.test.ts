@@ -3,23 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
-import { type Operation, operationRows } from '../../src/core/operations/index.ts';
+import { operationRows } from '../../src/core/operations/index.ts';
 import { families } from '../../src/families/index.ts';
 import type { FamilyFixture } from '../families/fixture.ts';
 import { openHouse } from '../families/house.ts';
+import { offeredIn } from '../families/offered.ts';
 import { startRig } from '../support/gateways/rig.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
-
-const asked: Readonly<Record<Operation, object>> = {
-  completions: { prompt: 'x' },
-  edits: { input: 'x', instruction: 'y' },
-  rerank: { query: 'x', documents: ['y'] },
-  moderations: { input: 'x' },
-  chat: { messages: [{ role: 'user', content: 'c' }] },
-  embeddings: { input: 'x' },
-  images: { prompt: 'x' },
-  speech: { input: 'x', voice: 'y' },
-};
 
 /** What stands behind `az/`. */
 const hostile = [
@@ -50,13 +40,16 @@ const overTheWire = families.filter((family) => !isMadeHere(offersOf(family, sta
 for (const family of overTheWire) {
   test(`family ${family.id}: what leads elsewhere is unknown, in the body and in the path, and nothing of it is sent`, async (t) => {
     const { default: fixture }: { default: FamilyFixture } = await import(`../families/${family.id}.ts`);
-    const offered = Object.keys(offersOf(family, standardOptions(family)).openai ?? {}) as Operation[];
+    const offered = offeredIn(offersOf(family, standardOptions(family)));
     const house = await openHouse(t, fixture, {
       model: { id: 'az/*', operations: offered, targets: [{ upstream: 'up', model: '*' }] },
     });
     for (const name of hostile.map((text) => `az/${text}`)) {
       for (const operation of offered) {
-        const answer = await house.ask(operationRows[operation].path, { model: name, ...asked[operation] });
+        const answer = await house.ask(operationRows[operation].path, {
+          model: name,
+          ...operationRows[operation].trial,
+        });
         assert.match(answer.text, /"code":"model_not_found"/, `${operation} ${JSON.stringify(name)}`);
       }
       if (!offered.includes('embeddings') || !name.isWellFormed()) continue;
@@ -70,7 +63,7 @@ for (const family of overTheWire) {
     const [operation = 'embeddings'] = offered;
     await house.ask(operationRows[operation].path, {
       model: `az/${fixture.models?.[operation] ?? fixture.model}`,
-      ...asked[operation],
+      ...operationRows[operation].trial,
     });
     assert.notEqual(house.calls.length, 0, 'an honest name is asked for');
   });

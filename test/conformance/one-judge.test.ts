@@ -12,6 +12,7 @@ import type { KeyDocument, Project } from '../../src/admin/contract.ts';
 import { keys } from '../../src/cli/keys/keys.ts';
 import { resources } from '../../src/cli/resources/resources.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
+import { operations } from '../../src/core/operations/index.ts';
 import { UserFault } from '../../src/core/user-fault.ts';
 import { families } from '../../src/families/index.ts';
 import { openAdmin } from '../support/console/admin.ts';
@@ -35,7 +36,7 @@ interface Row {
 const configuration = { ...commandConfiguration, projects: [{ id: 'search' }] };
 const address = 'an IP address or a CIDR range, such as 10.0.0.0/8 or ::1';
 const date = 'a date such as 2027-01-31, or a time with its zone such as 2027-01-31T12:00:00Z';
-const operation = 'one of completions, edits, rerank, moderations, embeddings';
+const operation = `one of ${operations.join(', ')}`;
 const modelNameWords = '1 to 256 characters, no control characters, no space at either end';
 
 const keyRows: readonly Row[] = [

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { routes } from '../../src/routes/index.ts';
 import { send, toRequestBytes } from '../support/clients/raw-client.ts';
+import { openaiRoutes } from '../support/gateways/openai-routes.ts';
 import { type Rig, type RigDocument, startRig, testKey } from '../support/gateways/rig.ts';
 import { type FakeUpstream, startFakeUpstream, type UpstreamRequest } from '../support/upstreams/fake-upstream.ts';
 
@@ -51,7 +51,7 @@ const required: Record<string, string> = {
 
 test('every route and every alias reach the path of their operation, body untouched', async (t) => {
   const pair = await startPair(t);
-  for (const route of routes) {
+  for (const route of openaiRoutes) {
     for (const alias of [route.path, ...route.aliases]) {
       for (const slash of ['', '/']) {
         const fields = required[route.operation] ?? '';

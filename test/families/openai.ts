@@ -105,6 +105,7 @@ function refusal(message: string, param: string | null = null): WireReply {
 export default defineFixture({
   family: 'openai',
   chat: '/v1/chat/completions',
+  passesErrors: true,
   model,
   takesTokenIds: true,
 

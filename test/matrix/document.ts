@@ -98,7 +98,7 @@ function renderTask(task: Task, trials: readonly Trial[]): string[] {
   ];
 }
 
-const offers = ({ operations }: Trial, task: Task): boolean => operations.some((one) => tasksOf[one].includes(task));
+const offers = ({ operations }: Trial, task: Task): boolean => operations.some((one) => tasksOf[one]?.includes(task));
 
 function renderCells(
   task: Task,

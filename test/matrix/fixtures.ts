@@ -8,15 +8,12 @@ import type { FamilyFixture } from '../families/fixture.ts';
 import { overBridge } from './bridges.ts';
 import type { Task } from './client.ts';
 
-export const tasksOf: Readonly<Record<Operation, readonly Task[]>> = {
+export const tasksOf: Readonly<Partial<Record<Operation, readonly Task[]>>> = {
   embeddings: ['embeddings', 'engines'],
   rerank: ['rerank'],
   moderations: ['moderations'],
   completions: ['completions', 'streams'],
   edits: ['edits'],
-  chat: [],
-  images: [],
-  speech: [],
 };
 export const allTasks = Object.values(tasksOf).flat();
 

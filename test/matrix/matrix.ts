@@ -29,7 +29,7 @@ async function tryOperation(
   });
   const listener = await listenBefore(scope, rig);
   const cells: Cell[] = [];
-  for (const task of tasksOf[operation]) {
+  for (const task of tasksOf[operation] ?? []) {
     for (const client of clients) {
       const outcome = await tryWay(client, task, listener);
       if (outcome !== undefined) cells.push({ task, trial: name, client: client.package, outcome });

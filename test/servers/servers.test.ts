@@ -6,7 +6,7 @@ import { openServerHouse, type ServerHouse } from './server-house.ts';
 
 for (const place of placesToTry()) {
   const { family, operation, variable } = place;
-  const cases = Object.entries(serverCases[operation]);
+  const cases = Object.entries(serverCases[operation] ?? {});
   const server = serverAt(place, process.env);
   if (cases.length === 0 || (server === undefined && !isSelfHosted(family))) continue;
   describe(`${family.id}, ${operation}`, { skip: server === undefined && `no address: set ${variable}` }, () => {

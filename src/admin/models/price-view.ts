@@ -35,7 +35,17 @@ export function targetsIn({ targets }: ElementDocument): Readonly<Record<string,
   return Array.isArray(targets) ? targets.filter((one) => typeof one === 'object' && one !== null) : [];
 }
 
-const names = ['input', 'cachedInput', 'output', 'searchUnit', 'request', 'item', 'image', 'character'] as const;
+const names = [
+  'input',
+  'cachedInput',
+  'cacheWrite',
+  'output',
+  'searchUnit',
+  'request',
+  'item',
+  'image',
+  'character',
+] as const;
 type Amounts = Partial<Record<(typeof names)[number], string>>;
 
 function toAmounts(price: Price): Amounts {

@@ -125,6 +125,7 @@ function toSocketText({ path, mode, owner, group, isTrusted }: SocketSettings): 
 const priceNames = {
   input: 'input',
   cached_input: 'cachedInput',
+  cache_write: 'cacheWrite',
   output: 'output',
   search_unit: 'searchUnit',
   request: 'request',

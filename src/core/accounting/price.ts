@@ -5,6 +5,8 @@ export interface Price {
   readonly input: number | undefined;
   /** Per million input tokens that the upstream had in its cache; as `input` where it is undefined. */
   readonly cachedInput: number | undefined;
+  /** Per million input tokens that the upstream put into its cache; as `input` where it is undefined. */
+  readonly cacheWrite: number | undefined;
   /** Per million output tokens. */
   readonly output: number | undefined;
   /** Each. */

@@ -7,6 +7,8 @@ export interface Usage {
   readonly searchUnits: number | null;
   /** Of the prompt's tokens, those that it had in its cache. */
   readonly cachedTokens?: number | null;
+  /** And those that it put there. */
+  readonly cacheWriteTokens?: number | null;
 }
 
 /** What was seen of the text of completions while it passed. */

@@ -13,6 +13,7 @@ export const chat = defineOperation({
   answers: ['object'],
   items: ['messages'],
   counting: 'messages',
+  beyondText: ['image_url', 'input_audio', 'video_url', 'audio_url', 'file', 'file_id', 'file_url', 'file_data'],
   written: {
     whole: ['content', 'reasoning_content', 'refusal', 'arguments'],
     events: ['content', 'reasoning_content', 'refusal', 'arguments'],

@@ -2,15 +2,28 @@
 
 import { chat } from './chat.ts';
 import { completions } from './completions.ts';
+import { countTokens } from './count-tokens.ts';
 import { edits } from './edits.ts';
 import { embeddings } from './embeddings.ts';
 import { images } from './images.ts';
+import { messages } from './messages.ts';
 import { moderations } from './moderations.ts';
 import { rerank } from './rerank.ts';
 import type { OperationRow } from './row.ts';
 import { speech } from './speech.ts';
 
-const rows = { completions, edits, rerank, moderations, embeddings, chat, images, speech } as const;
+const rows = {
+  completions,
+  edits,
+  rerank,
+  moderations,
+  embeddings,
+  chat,
+  messages,
+  count_tokens: countTokens,
+  images,
+  speech,
+} as const;
 
 export type Operation = keyof typeof rows;
 

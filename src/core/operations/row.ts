@@ -1,6 +1,15 @@
 /** What an operation is: a row of data, from which all that is said, counted and offered of it derives. */
 
-type Unit = 'input' | 'cached_input' | 'output' | 'search_unit' | 'request' | 'item' | 'image' | 'character';
+type Unit =
+  | 'input'
+  | 'cached_input'
+  | 'cache_write'
+  | 'output'
+  | 'search_unit'
+  | 'request'
+  | 'item'
+  | 'image'
+  | 'character';
 
 export interface OperationRow {
   /** Where clients ask for it, under the base path. */
@@ -9,7 +18,7 @@ export interface OperationRow {
   readonly words: { readonly all: string; readonly one: string };
   /** The lower, the sooner it is offered to somebody who sees the gateway for the first time. */
   readonly offered: number;
-  readonly yields: 'text' | 'scores' | 'verdicts' | 'vectors' | 'images' | 'audio';
+  readonly yields: 'text' | 'scores' | 'verdicts' | 'vectors' | 'counts' | 'images' | 'audio';
   /** Whether a call may be sent again after a byte of it left: where answers are the same each time, and cheap. */
   readonly replayable: boolean;
   /** On its routes a hidden model answers exactly as an unknown one does. */
@@ -29,9 +38,13 @@ export interface OperationRow {
     | 'messages'
     | 'images'
     | 'speech';
+  /** Of conversations: the names of fields that bring in what is no text, or is not in the body. */
+  readonly beyondText?: readonly string[];
   /** Of what is written: the names of the strings that hold it, in a whole answer and in the events of a stream. */
   readonly written?: { readonly whole: readonly string[]; readonly events: readonly string[] };
-  /** By any of these, each is billed for what it mostly is. */
+  /** The object in an event of a stream in which counts stand, beside those of the event itself. */
+  readonly countsIn?: 'message';
+  /** By any of these, each is billed for what it mostly is; by nothing where it costs nothing. */
   readonly billedBy: readonly Unit[];
   /** Where it takes longer than the others. */
   readonly patience?: { readonly firstByteMs: number; readonly totalMs: number };

@@ -60,6 +60,7 @@ class Relay implements AnswerSink, AnswerWatcher, ClientWork {
       answer.status < 400 ? headerValue(answer.headers, 'content-type') : undefined,
       headerList(answer.headers, 'content-encoding'),
       textsOf(exchange),
+      exchange.route?.row.countsIn,
     );
     this.#lengthBytes = announcedLength(answer);
     this.#framing = framingOf(answer, this.#lengthBytes, response);

@@ -145,7 +145,7 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody): Call
     upstream,
     offer,
     path: upstream.pathPrefix + toPath(offer.path, upstreamName),
-    headers: upstreamHeaders(exchange, turn.credential, upstream.forwardHeaders, plan.clientHeaders),
+    headers: upstreamHeaders(exchange, turn.credential, upstream, plan.clientHeaders),
     body,
     timeouts: upstream.timeouts[route.operation],
     deadlineMs: plan.deadlineMs,

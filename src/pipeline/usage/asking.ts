@@ -46,7 +46,7 @@ type Asked = Pick<Course, 'tiers'> & { readonly model: Pick<Course['model'], 'co
 /** Without a promise where the body is not long. */
 export function askingOf(question: Question, route: Route, course: Asked): Asking | Promise<Asking> {
   const { tiers } = course;
-  if (route.row.counting === 'messages') return askingOfMessages(question, course);
+  if (route.row.counting === 'messages') return askingOfMessages(question, route, course);
   if (route.row.counting === 'images') return forImages(question, course.model);
   if (route.row.counting === 'speech') return forSpeech(question, course.model);
   const list = listIn(question, route);
@@ -61,11 +61,23 @@ export function askingOf(question: Question, route: Route, course: Asked): Askin
 /** Longer than this, it is looked through in turns. */
 const oneTurnBytes = 512 * 1024;
 
-function askingOfMessages(question: Question, course: Asked): Asking | Promise<Asking> {
-  const looking = conversationIn(question.body);
+function askingOfMessages(question: Question, { row }: Route, course: Asked): Asking | Promise<Asking> {
+  if (!row.billedBy.includes('input')) return forNothing;
+  const looking = conversationIn(question.body, row.beyondText ?? []);
   if (question.body.length <= oneTurnBytes) return forMessages(question, course, atOnce(looking));
   return inTurns(looking).then((found) => forMessages(question, course, found));
 }
+
+/** Where nothing of it is counted by anyone. */
+const forNothing: Asking = Object.freeze({
+  items: 1,
+  images: 0,
+  likelyInputTokens: 0,
+  mostInputTokens: 0,
+  mostOutputTokens: 0,
+  mostSearchUnits: 0,
+  isStream: false,
+});
 
 async function askingInTurns(
   question: Question,

@@ -12,20 +12,11 @@ export interface Conversation {
   readonly beyond: string | undefined;
 }
 
-/** Of parts of messages, in the words of OpenAI and of those like it. */
-const partNames = [
-  'image_url',
-  'input_audio',
-  'video_url',
-  'audio_url',
-  'file',
-  'file_id',
-  'file_url',
-  'file_data',
-] as const;
-const quotedNames = partNames.map((name) => ({ name, quoted: Buffer.from(`"${name}"`) }));
-/** What stands before the data of a part in a `data:` URL. */
-const inline = Buffer.from(';base64,');
+/** What stands before the data of a part: in a `data:` URL, and in a field of its own. */
+const inUrl = Buffer.from(';base64,');
+const inField = Buffer.from('"data"');
+/** A shorter text may be anything. */
+const shortestData = 256;
 /** A letter written as an escape, as nobody does in earnest: a name may be spelled so. */
 const escapedLetter = Buffer.from('\\u00');
 const QUOTE = 0x22;
@@ -35,23 +26,50 @@ const SPACE = 0x20;
 /** Between two places to stop. */
 const looksPerPiece = 256;
 
-/** `body` is well-formed JSON. */
-export function* conversationIn(body: Buffer): Generator<undefined, Conversation, undefined> {
+/** `body` is well-formed JSON; `names` are those of fields that bring in what is no text, or is not in it. */
+export function* conversationIn(body: Buffer, names: readonly string[]): Generator<undefined, Conversation, undefined> {
   let media = 0;
   let mediaBytes = 0;
-  for (let at = body.indexOf(inline); at !== -1; at = body.indexOf(inline, at)) {
-    const end = body.indexOf(QUOTE, at);
+  for (const [start, end] of dataIn(body)) {
     media += 1;
-    mediaBytes += end - at;
-    at = end;
+    mediaBytes += end - start;
     if (media % looksPerPiece === 0) yield;
   }
   yield;
-  for (const { name, quoted } of quotedNames) {
-    if (isNameIn(body, quoted)) return { media, mediaBytes, beyond: name };
+  for (const name of names) {
+    if (isNameIn(body, quotedOf(name))) return { media, mediaBytes, beyond: name };
     yield;
   }
   return { media, mediaBytes, beyond: (yield* hasEscapedLetter(body)) ? 'messages' : undefined };
+}
+
+/** Where the data of images and of their like stand. */
+function* dataIn(body: Buffer): Generator<readonly [start: number, end: number], void, undefined> {
+  for (let at = body.indexOf(inUrl); at !== -1; at = body.indexOf(inUrl, at)) {
+    const start = at + inUrl.length;
+    at = body.indexOf(QUOTE, start);
+    yield [start, at];
+  }
+  for (let at = body.indexOf(inField); at !== -1; at = body.indexOf(inField, at)) {
+    at += inField.length;
+    while (body[at] === COLON || (body[at] ?? COLON) <= SPACE) at += 1;
+    if (body[at] !== QUOTE) continue;
+    const start = at + 1;
+    at = body.indexOf(QUOTE, start);
+    if (at - start >= shortestData) yield [start, at];
+  }
+}
+
+const quotedNames = new Map<string, Buffer>();
+
+/** Of the few that rows have. */
+function quotedOf(name: string): Buffer {
+  let quoted = quotedNames.get(name);
+  if (quoted === undefined) {
+    quoted = Buffer.from(`"${name}"`);
+    quotedNames.set(name, quoted);
+  }
+  return quoted;
 }
 
 /** As the name of a field, and not as a text. */
@@ -83,7 +101,7 @@ function isEscaped(body: Buffer, at: number): boolean {
 }
 
 /** Tools that the client runs itself. */
-const clientTools: ReadonlySet<unknown> = new Set(['function', 'custom']);
+const clientTools: ReadonlySet<unknown> = new Set(['function', 'custom', undefined, null]);
 /** A longer list of tools is no list in earnest. */
 const longestToolsBytes = 1024 ** 2;
 
@@ -95,7 +113,6 @@ export function hostedToolIn({ body, scan: { fields } }: Question): string | und
   if (field === undefined || field.kind === 'null') return undefined;
   if (field.end - field.start > longestToolsBytes) return 'tools';
   const tools: unknown = JSON.parse(body.toString('utf8', field.start, field.end));
-  const isOwn =
-    Array.isArray(tools) && tools.every((tool) => isMapping(tool) && clientTools.has(tool.type ?? 'function'));
+  const isOwn = Array.isArray(tools) && tools.every((tool) => isMapping(tool) && clientTools.has(tool.type));
   return isOwn ? undefined : 'tools';
 }

@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
 import { compileWatchedKeys, scanJson, scanJsonHead } from '../../lib/json/json-scan.ts';
 import type { Excerpt } from '../answers/excerpt.ts';
 
@@ -10,6 +11,7 @@ const keys = ['usage', 'meta'] as const;
 type Key = (typeof keys)[number];
 
 const watched = compileWatchedKeys(keys);
+const watchedMessage = compileWatchedKeys(['message']);
 const quotedKeys: Readonly<Record<Key, Buffer>> = { usage: Buffer.from('"usage"'), meta: Buffer.from('"meta"') };
 const openingBrace = Buffer.from('{');
 
@@ -32,39 +34,74 @@ export function readJsonUsage(excerpt: Excerpt, cut: boolean): Usage | null {
 
 /** The last count in a stream of events; a cut stream has counted as far as it came. */
 export function readEventUsage(excerpt: Excerpt): Usage | null {
+  const last = readLastEvent(excerpt);
+  return last === null ? null : toUsage('usage', last);
+}
+
+/**
+ * The count in a stream whose first event has one in its `message`, over which stands what the last event says: counts grow
+ * while a stream goes on, and one that is gone, or zero, says nothing anew. The first cannot know what will be written.
+ */
+export function readMessageUsage(excerpt: Excerpt): Usage | null {
+  const merged = readFirstMessage(excerpt.head());
+  const last = readLastEvent(excerpt) ?? {};
+  for (const [name, value] of Object.entries(last)) if (typeof value === 'number' && value > 0) merged[name] = value;
+  merged.output_tokens = last.output_tokens;
+  return toUsage('usage', merged);
+}
+
+function readFirstMessage(head: Buffer): Count {
+  const at = head.indexOf(quotedKeys.usage);
+  const end = head.indexOf(LINE_FEED, Math.max(at, 0));
+  const event =
+    at === -1 ? undefined : dataOf(head.subarray(head.lastIndexOf(LINE_FEED, at) + 1, end === -1 ? head.length : end));
+  if (event === undefined) return {};
+  const scan = scanJson(event, watchedMessage);
+  const field = scan.ok ? scan.fields.get('message') : undefined;
+  if (field?.kind !== 'object') return {};
+  return countIn(event.subarray(field.start, field.end), 'usage') ?? {};
+}
+
+function readLastEvent(excerpt: Excerpt): Count | null {
   const tail = excerpt.tail();
   for (let at = tail.lastIndexOf(quotedKeys.usage); at > 0; ) {
     const start = tail.lastIndexOf(LINE_FEED, at) + 1;
     const end = tail.indexOf(LINE_FEED, at);
     // An event with a picture in it is longer than what is kept.
-    if (start === 0 && !excerpt.tailIsWhole) return readFromTail(end === -1 ? tail : tail.subarray(0, end), 'usage');
-    const usage = readEvent(tail.subarray(start, end === -1 ? tail.length : end));
-    if (usage !== null) return usage;
+    if (start === 0 && !excerpt.tailIsWhole) return countFromTail(end === -1 ? tail : tail.subarray(0, end), 'usage');
+    const event = dataOf(tail.subarray(start, end === -1 ? tail.length : end));
+    const count = event === undefined ? null : countIn(event, 'usage');
+    if (count !== null && toUsage('usage', count) !== null) return count;
     at = start === 0 ? -1 : tail.lastIndexOf(quotedKeys.usage, start - 1);
   }
   return null;
 }
 
+/** Of a line; undefined where it holds none. */
+function dataOf(line: Buffer): Buffer | undefined {
+  return line.toString('latin1', 0, eventField.length) === eventField ? line.subarray(eventField.length) : undefined;
+}
+
 /** The count in one JSON object, whole. */
 export const usageIn = (document: Buffer): Usage | null => readDocument(document, 'usage');
-
-function readEvent(line: Buffer): Usage | null {
-  if (line.toString('latin1', 0, eventField.length) !== eventField) return null;
-  return readDocument(line.subarray(eventField.length), 'usage');
-}
 
 /**
  * Of a well-formed object, what follows a key at its top level is, with a brace before it, a well-formed object; what
  * follows a key further down is not: a bracket too many comes before the end. So a count inside of a document that the
  * upstream gave back is not taken for its own.
  */
-function readFromTail(tail: Buffer, key: Key): Usage | null {
+function countFromTail(tail: Buffer, key: Key): Count | null {
   for (let at = tail.lastIndexOf(quotedKeys[key]); at > 0; at = tail.lastIndexOf(quotedKeys[key], at - 1)) {
     if (tail[at - 1] === BACKSLASH) continue;
-    const usage = readDocument(Buffer.concat([openingBrace, tail.subarray(at)]), key);
-    if (usage !== null) return usage;
+    const count = countIn(Buffer.concat([openingBrace, tail.subarray(at)]), key);
+    if (count !== null && toUsage(key, count) !== null) return count;
   }
   return null;
+}
+
+function readFromTail(tail: Buffer, key: Key): Usage | null {
+  const count = countFromTail(tail, key);
+  return count === null ? null : toUsage(key, count);
 }
 
 function readFromHead(head: Buffer, key: Key): Usage | null {
@@ -72,31 +109,52 @@ function readFromHead(head: Buffer, key: Key): Usage | null {
   if (at === -1) return null;
   const start = head.subarray(0, at + longestCountBytes);
   const field = scanJsonHead(start, watched).get(key);
-  return field === undefined ? null : toUsage(key, start.subarray(field.start, field.end));
+  const count = field === undefined ? null : toCount(start.subarray(field.start, field.end));
+  return count === null ? null : toUsage(key, count);
 }
 
 function readDocument(document: Buffer, key: Key): Usage | null {
-  const scan = scanJson(document, watched);
-  const field = scan.ok ? scan.fields.get(key) : undefined;
-  return field === undefined ? null : toUsage(key, document.subarray(field.start, field.end));
+  const count = countIn(document, key);
+  return count === null ? null : toUsage(key, count);
 }
 
-function toUsage(key: Key, raw: Buffer): Usage | null {
+/** As it stands there. */
+type Count = Record<string, unknown>;
+
+function countIn(document: Buffer, key: Key): Count | null {
+  const scan = scanJson(document, watched);
+  const field = scan.ok ? scan.fields.get(key) : undefined;
+  return field === undefined ? null : toCount(document.subarray(field.start, field.end));
+}
+
+function toCount(raw: Buffer): Count | null {
   const count: unknown = JSON.parse(raw.toString());
+  return isMapping(count) ? { ...count } : null;
+}
+
+function toUsage(key: Key, count: Count): Usage | null {
   const usage = key === 'usage' ? fromUsage(count) : fromMeta(count);
   return Object.values(usage).every((value) => value === null) ? null : usage;
 }
 
-/** OpenAI's shapes, older and newer; Voyage and Jina give the total alone. */
+/** OpenAI's shapes, older and newer, and Anthropic's; Voyage and Jina give the total alone. */
 function fromUsage(usage: unknown): Usage {
+  const hit = countAt(usage, 'cache_read_input_tokens');
+  const written = countAt(usage, 'cache_creation_input_tokens');
+  const input = countAt(usage, 'input_tokens');
   return {
-    promptTokens: countAt(usage, 'prompt_tokens') ?? countAt(usage, 'input_tokens'),
+    // Anthropic counts what its cache is about beside the rest, the others within.
+    promptTokens: countAt(usage, 'prompt_tokens') ?? (input === null ? null : input + (hit ?? 0) + (written ?? 0)),
     completionTokens: countAt(usage, 'completion_tokens') ?? countAt(usage, 'output_tokens'),
     totalTokens: countAt(usage, 'total_tokens'),
     searchUnits: null,
-    // OpenAI's name for it, then DeepSeek's.
     cachedTokens:
-      countAt(fieldAt(usage, 'prompt_tokens_details'), 'cached_tokens') ?? countAt(usage, 'prompt_cache_hit_tokens'),
+      countAt(fieldAt(usage, 'prompt_tokens_details'), 'cached_tokens') ??
+      countAt(fieldAt(usage, 'input_tokens_details'), 'cached_tokens') ??
+      // DeepSeek's name for it.
+      countAt(usage, 'prompt_cache_hit_tokens') ??
+      hit,
+    ...(written !== null && { cacheWriteTokens: written }),
   };
 }
 

@@ -13,7 +13,7 @@ import {
 import type { Usage, Written } from '../../core/accounting/usage.ts';
 import type { OperationRow } from '../../core/operations/row.ts';
 import { Excerpt } from '../answers/excerpt.ts';
-import { readEventUsage, readJsonUsage } from './usage-reader.ts';
+import { readEventUsage, readJsonUsage, readMessageUsage } from './usage-reader.ts';
 import { createTextReader, type TextReader } from './written-text.ts';
 
 export interface UsageObserver {
@@ -54,10 +54,11 @@ export function createUsageObserver(
   contentType: string | undefined,
   contentEncoding: string | undefined,
   texts?: Texts,
+  countsIn?: OperationRow['countsIn'],
 ): UsageObserver {
-  const read = readerFor(contentType);
+  const read = readerFor(contentType, countsIn);
   if (read === undefined) return blind;
-  const isStream = read === readEventUsage;
+  const isStream = read !== readJsonUsage;
   const text = texts && createTextReader(isStream, texts.areMany, isStream ? texts.names.events : texts.names.whole);
   const encoding = contentEncoding?.trim().toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return new PlainObserver(read, text);
@@ -65,10 +66,11 @@ export function createUsageObserver(
   return createDecoder === undefined ? blind : new DecodingObserver(read, createDecoder, text);
 }
 
-function readerFor(contentType: string | undefined): Reader | undefined {
+function readerFor(contentType: string | undefined, countsIn: OperationRow['countsIn']): Reader | undefined {
   const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (mediaType === 'application/json' || mediaType.endsWith('+json')) return readJsonUsage;
-  return mediaType === 'text/event-stream' ? readEventUsage : undefined;
+  if (mediaType !== 'text/event-stream') return undefined;
+  return countsIn === 'message' ? readMessageUsage : readEventUsage;
 }
 
 class PlainObserver implements UsageObserver {

@@ -7,16 +7,7 @@ import { type Operation, operationRows } from '../../../src/core/operations/inde
 import type { Answered, House } from '../house.ts';
 import { toText } from '../house.ts';
 
-const questions: Readonly<Record<Operation, object>> = {
-  completions: { model: 'm', prompt: 'p' },
-  edits: { model: 'm', input: 'i', instruction: 'do' },
-  rerank: { model: 'm', query: 'q', documents: ['a', 'b'] },
-  moderations: { model: 'm', input: 'i' },
-  embeddings: { model: 'm', input: ['a', 'b'] },
-  chat: { model: 'm', messages: [{ role: 'user', content: 'c' }] },
-  images: { model: 'm', prompt: 'p' },
-  speech: { model: 'm', input: 'i', voice: 'v' },
-};
+const questionOf = (operation: Operation): object => ({ model: 'm', ...operationRows[operation].trial });
 
 const error = z.object({
   error: z.object({
@@ -29,32 +20,21 @@ const error = z.object({
 });
 
 /** The same in a form that few services take as it comes, so that most have to be asked in another. */
-const translated: Readonly<Record<Operation, { body: object; headers?: Readonly<Record<string, string>> }>> = {
+const translated: Readonly<Partial<Record<Operation, { body: object; headers?: Readonly<Record<string, string>> }>>> = {
   completions: { body: { model: 'm', prompt: ['p', 'q'] } },
-  edits: { body: questions.edits },
-  rerank: { body: questions.rerank, headers: { 'x-postern-shape': 'tei' } },
-  moderations: { body: questions.moderations },
+  rerank: { body: questionOf('rerank'), headers: { 'x-postern-shape': 'tei' } },
   embeddings: { body: { model: 'm', input: [[9906, 1917], [1578]] } },
-  chat: { body: questions.chat },
-  images: { body: questions.images },
-  speech: { body: questions.speech },
 };
 
 /** Who takes even that as it comes, byte for byte. */
 function passesAll({ fixture }: House, operation: Operation): boolean {
   const takesIds = fixture.takesTokenIds === true;
   if (operation === 'embeddings') return takesIds;
-  return (
-    operation === 'edits' ||
-    operation === 'chat' ||
-    ['images', 'audio'].includes(operationRows[operation].yields) ||
-    (operation === 'moderations' && takesIds) ||
-    operation === 'completions'
-  );
+  return operation === 'moderations' ? takesIds : operation !== 'rerank';
 }
 
 async function askTranslated(house: House, operation: Operation): Promise<Answered> {
-  const { body, headers } = translated[operation];
+  const { body, headers } = translated[operation] ?? { body: questionOf(operation) };
   const answer = await house.ask(operationRows[operation].path, body, headers);
   const isTranslated = answer.status !== 200 || answer.header('x-postern-translated') !== undefined;
   assert.ok(isTranslated || passesAll(house, operation), 'nothing is translated, so nothing is shown here');
@@ -62,7 +42,7 @@ async function askTranslated(house: House, operation: Operation): Promise<Answer
 }
 
 const askFor = (house: House, operation: Operation): Promise<Answered> =>
-  house.ask(operationRows[operation].path, questions[operation]);
+  house.ask(operationRows[operation].path, questionOf(operation));
 
 export const errorCases: Readonly<Record<string, (house: House, operation: Operation) => Promise<void>>> = {
   async 'errors come in our words, with status, Retry-After and the original'(house, operation) {
@@ -76,7 +56,7 @@ export const errorCases: Readonly<Record<string, (house: House, operation: Opera
       assert.equal(answer.status, fixture.statuses?.[status] ?? status, answer.text);
       if (status === 429) assert.equal(answer.header('retry-after'), '7');
       const isTranslated = answer.header('x-postern-translated') !== undefined;
-      if (fixture.family === 'openai' && !isTranslated) {
+      if (fixture.passesErrors && !isTranslated) {
         assert.equal(answer.text, toText(said.body));
         continue;
       }
@@ -90,7 +70,7 @@ export const errorCases: Readonly<Record<string, (house: House, operation: Opera
       }
       const { type, code } = upstreamError(answer.status);
       assert.deepEqual([ours.type, ours.code], [type, code]);
-      assert.ok(ours.param === null || ours.param in questions[operation], `${ours.param}`);
+      assert.ok(ours.param === null || ours.param in questionOf(operation), `${ours.param}`);
       assert.deepEqual(ours.upstream, isWithheld ? undefined : JSON.parse(toText(said.body)));
     }
   },

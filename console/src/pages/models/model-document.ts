@@ -8,6 +8,7 @@ export type Document = Readonly<Record<string, unknown>>;
 export const priceUnits = [
   'input',
   'cached_input',
+  'cache_write',
   'output',
   'search_unit',
   'request',
@@ -65,6 +66,7 @@ const noPrice: PriceValues = {
   kind: 'standard',
   input: '',
   cached_input: '',
+  cache_write: '',
   output: '',
   search_unit: '',
   request: '',

@@ -7,6 +7,7 @@ import type { PriceUnit } from './model-document.ts';
 export const unitWords: Readonly<Record<PriceUnit, string>> = {
   input: '1M input tokens',
   cached_input: '1M cached input tokens',
+  cache_write: '1M input tokens put into the cache',
   output: '1M output tokens',
   search_unit: 'Search unit',
   request: 'Request',

@@ -9,6 +9,7 @@ type Amounts = NonNullable<Price['amounts']>;
 const units: readonly (readonly [keyof Amounts, string])[] = [
   ['input', 'per 1M input tokens'],
   ['cachedInput', 'per 1M cached tokens'],
+  ['cacheWrite', 'per 1M tokens put into the cache'],
   ['output', 'per 1M output tokens'],
   ['searchUnit', 'per search unit'],
   ['request', 'per request'],

@@ -96,7 +96,7 @@ test('what is no cursor, time, number or filter is refused with the field named'
     ['to=2026-11-20T25:00Z', 'to'],
     ['to=%2B275760-09-13', 'to'],
     ['from=2026-11-21&to=2026-11-20', 'from'],
-    ['operation=chat', 'operation'],
+    ['operation=talk', 'operation'],
     ['outcome=good', 'outcome'],
     ['status=9999999999999', 'status'],
     ['status=600', 'status'],

@@ -23,6 +23,7 @@ export const modelQuery = pageQuery.extend({
 const amounts = z.object({
   input: dollars.optional().meta({ description: 'For a million input tokens.' }),
   cachedInput: dollars.optional(),
+  cacheWrite: dollars.optional(),
   output: dollars.optional().meta({ description: 'For a million output tokens.' }),
   searchUnit: dollars.optional(),
   request: dollars.optional(),

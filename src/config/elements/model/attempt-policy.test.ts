@@ -131,8 +131,9 @@ for (const [fields, line, path, says] of [
 }
 
 test('a hedge is refused for exactly the operations whose routes are not replayable, unless retry is always', async (t) => {
-  for (const { operation, row } of routes) {
-    const text = (retry: string) => `upstreams: [{ id: a, family: openai }, { id: b, family: openai }]
+  for (const { operation, row, label } of routes) {
+    const family = label === 'anthropic' ? 'anthropic' : 'openai';
+    const text = (retry: string) => `upstreams: [{ id: a, family: ${family} }, { id: b, family: ${family} }]
 models:
   - id: m
     operations: [${operation}]

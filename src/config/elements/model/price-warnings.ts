@@ -96,7 +96,7 @@ export function reaches(pattern: string, id: string): boolean {
 
 /** The cheapest tokens that anybody sells cost several times as much a million, the dearest less than that each. */
 const suspectNanos = 1_000_000;
-const ofAMillion = ['input', 'cached_input', 'output', 'character'] as const satisfies readonly Unit[];
+const ofAMillion = ['input', 'cached_input', 'cache_write', 'output', 'character'] as const satisfies readonly Unit[];
 
 /** Other gateways have prices by the token: taken for those of a million, nothing would ever be spent. */
 function perTokenPrices({ path, value }: Entry<ModelEntry>): string[] {
@@ -136,6 +136,7 @@ function missingUnits({ path, value }: Entry<ModelEntry>, model: Model, called: 
 function unitWarning(operation: Operation, written: Written, isBridged: boolean): string | undefined {
   const { billedBy, yields } = operationRows[operation];
   const has = (unit: Unit): boolean => written[unit] !== undefined;
+  if (billedBy.length === 0) return undefined;
   if (!billedBy.some(has) && !(isBridged && has('output'))) {
     return `names nothing that ${operation} is billed by, so it costs nothing; set one of ${billedBy.join(', ')}`;
   }

@@ -37,6 +37,7 @@ test('what a price does not name costs nothing more', async (t) => {
   assert.deepEqual(price, {
     input: undefined,
     cachedInput: undefined,
+    cacheWrite: undefined,
     output: undefined,
     searchUnit: 2_000_000,
     request: 1,

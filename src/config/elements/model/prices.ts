@@ -18,6 +18,9 @@ const rate = (what: string) =>
 const priceMapping = mapping({
   input: rate('US dollars for a million input tokens.'),
   cached_input: rate('The same for those that the upstream had in its cache; without it, they cost what `input` says.'),
+  cache_write: rate(
+    'The same for those that the upstream put into its cache; without it, they cost what `input` says.',
+  ),
   output: rate('US dollars for a million output tokens.'),
   search_unit: rate('US dollars for a search unit, as rerankers count them.'),
   request: rate('US dollars for a request.'),
@@ -45,6 +48,7 @@ type WrittenPrice = z.output<typeof priceMapping> | 'free' | 'unknown';
 const free: Price = Object.freeze({
   input: 0,
   cachedInput: 0,
+  cacheWrite: 0,
   output: 0,
   searchUnit: 0,
   request: 0,
@@ -70,6 +74,7 @@ function fromMapping(written: z.output<typeof priceMapping>): Price {
   return Object.freeze({
     input: written.input,
     cachedInput: written.cached_input,
+    cacheWrite: written.cache_write,
     output: written.output,
     searchUnit: written.search_unit,
     request: written.request,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { assertFaults, faultsOf, loaded } from '../../../../test/support/gateways/configuration.ts';
+import { openaiRoutes } from '../../../../test/support/gateways/openai-routes.ts';
 import { defineFamily, type Family } from '../../../core/family.ts';
 import { isJsonObject, writeJson } from '../../../lib/json/json-text.ts';
-import { routes } from '../../../routes/index.ts';
 
 const translation = {
   ask() {
@@ -99,7 +99,7 @@ test('defaults are kept as they are sent; what is null is not there', async (t) 
 });
 
 /** What the routes want of every request. */
-const required = new Set(routes.flatMap((route) => Object.keys(route.required)));
+const required = new Set(openaiRoutes.flatMap((route) => Object.keys(route.required)));
 
 test('what every request asks has no default: the place is named, and what to do instead', async (t) => {
   for (const [name, says] of [

@@ -93,10 +93,10 @@ function compileUpstream(
   const offers = offersOf(family, options);
   const address = toAddress(entry, family, offers, options, addresses, path, context);
   checkNetworkSections(entry, family, offers, address, path, context);
-  const staticHeaders = new Map([
-    ...Object.entries(family.headers ?? {}),
-    ...toStaticHeaders(entry.headers, [...path, 'headers'], context),
-  ]);
+  const own = toStaticHeaders(entry.headers, [...path, 'headers'], context);
+  const forwarded = (family.forwards ?? []).filter((name) => !own.has(name));
+  const standing = Object.entries(family.headers ?? {});
+  const staticHeaders = new Map([...standing.filter(([name]) => !forwarded.includes(name)), ...own]);
   const toSigner = toSignerMaker(family, options, context);
   const credentialsFor = (header: Auth | undefined): Upstream['credentials'] =>
     Object.freeze(toCredentials(entry.id, keys, header, staticHeaders, toSigner));
@@ -116,9 +116,13 @@ function compileUpstream(
     pathPrefix: address?.pathPrefix ?? '',
     credentials: credentialsFor(auth),
     ...(family.chatAuth && { chatCredentials: credentialsFor(family.chatAuth) }),
-    forwardHeaders: Object.freeze(
-      toForwardHeaders(entry.forward_headers, staticHeaders, auth, [...path, 'forward_headers'], context),
-    ),
+    forwardHeaders: Object.freeze([
+      ...new Set([
+        ...forwarded,
+        ...toForwardHeaders(entry.forward_headers, staticHeaders, auth, [...path, 'forward_headers'], context),
+      ]),
+    ]),
+    standardHeaders: Object.fromEntries(standing.filter(([name]) => forwarded.includes(name))),
     responseHeaders:
       entry.response_headers && toResponseHeaders(entry.response_headers, [...path, 'response_headers'], context),
     ...toScreening(entry, keys, staticHeaders, path),

@@ -18,6 +18,8 @@ const fieldOf: Readonly<Record<Operation, string>> = {
   chat: '"messages":',
   images: '"prompt":',
   speech: '"voice":"alloy","input":',
+  messages: '"max_tokens":1000000,"messages":',
+  count_tokens: '"messages":',
 };
 
 interface Ground {
@@ -83,7 +85,7 @@ const ofLists: Readonly<Record<string, Make>> = {
 
 const tokenIds: Make = ({ start }) => Buffer.from(`${start}[${Array(mostTokenIds).fill('1000').join(',')}]}`);
 
-const ofSome: Readonly<Record<Operation, Readonly<Record<string, Make>>>> = {
+const ofSome: Readonly<Partial<Record<Operation, Readonly<Record<string, Make>>>>> = {
   completions: {
     ...ofLists,
     'token IDs': tokenIds,
@@ -91,9 +93,6 @@ const ofSome: Readonly<Record<Operation, Readonly<Record<string, Make>>>> = {
     'a stop text': ({ start }) => Buffer.from(`${start}"${'x'.repeat(1_000_000)}","stop":"${'x'.repeat(500_000)}y"}`),
     'stop texts': ({ start }) => Buffer.from(`${start}"${'x'.repeat(1_000_000)}","stop":["${'x'.repeat(999)}y"]}`),
   },
-  edits: {},
-  images: {},
-  speech: {},
   rerank: {
     ...ofLists,
     'documents to be given back': listOf(9_000, '{"text":"a document","page":1.0}', ',"return_documents":true'),

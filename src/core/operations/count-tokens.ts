@@ -1,0 +1,19 @@
+/** How many tokens a message would have, without asking for the next one. */
+
+import { defineOperation } from './row.ts';
+
+export const countTokens = defineOperation({
+  path: '/v1/messages/count_tokens',
+  words: { all: 'Token counts', one: 'Token count' },
+  offered: 8,
+  yields: 'counts',
+  replayable: true,
+  visibleModelsOnly: false,
+  mayStream: false,
+  answers: ['object'],
+  items: ['messages'],
+  counting: 'messages',
+  billedBy: [],
+  sample: { body: { messages: [{ role: 'user', content: 'What is a postern?' }] } },
+  trial: { messages: [{ role: 'user', content: 'Say hello.' }] },
+});

@@ -1,0 +1,24 @@
+/** Conversations as Anthropic has them: messages in, the next one out. */
+
+import { defineOperation } from './row.ts';
+
+export const messages = defineOperation({
+  path: '/v1/messages',
+  words: { all: 'Messages', one: 'Message' },
+  offered: 7,
+  yields: 'text',
+  replayable: false,
+  visibleModelsOnly: false,
+  mayStream: true,
+  answers: ['object'],
+  items: ['messages'],
+  counting: 'messages',
+  beyondText: ['source', 'file_id', 'container', 'mcp_servers'],
+  written: { whole: ['text', 'thinking'], events: ['text', 'thinking', 'partial_json'] },
+  countsIn: 'message',
+  billedBy: ['input', 'output', 'request'],
+  patience: { firstByteMs: 600_000, totalMs: 900_000 },
+  namedLike: /(^|[/_.-])claude-/,
+  sample: { body: { max_tokens: 64, messages: [{ role: 'user', content: 'What is a postern?' }] } },
+  trial: { max_tokens: 16, messages: [{ role: 'user', content: 'Say hello.' }] },
+});

@@ -1,0 +1,27 @@
+/** Anthropic: messages in their own shape, which pass as they come, errors too. */
+
+import { defineFamily } from '../core/family.ts';
+import { listAt } from './dialects/model-lists.ts';
+
+export default defineFamily({
+  id: 'anthropic',
+  title: 'Anthropic',
+  baseUrl: 'https://api.anthropic.com',
+  versions: ['/v1'],
+  auth: { header: 'x-api-key', prefix: '' },
+  // Without a version a call is refused (unverified).
+  headers: { 'anthropic-version': '2023-06-01' },
+  forwards: ['anthropic-version', 'anthropic-beta'],
+  starter: { apiKeyEnv: 'ANTHROPIC_API_KEY', models: [] },
+  modelList: listAt('/v1/models', 'data', ({ id }) => ({ id, operations: ['messages', 'count_tokens'] })),
+  offers: {
+    anthropic: {
+      messages: {
+        path: '/v1/messages',
+        facts:
+          'bytes pass; `anthropic-version` and `anthropic-beta` go with them, the version `2023-06-01` where the client sends none',
+      },
+      count_tokens: { path: '/v1/messages/count_tokens', facts: 'bytes pass' },
+    },
+  },
+});

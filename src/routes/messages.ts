@@ -1,0 +1,14 @@
+/** The next message of a conversation as Anthropic has it, plain or streamed. */
+
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  aliases: ['/messages', '/v1/v1/messages', '/anthropic/v1/messages'],
+  operation: 'messages',
+  label: 'anthropic',
+  model: { from: 'body' },
+  required: { messages: 'array', max_tokens: 'number' },
+  elements: 'first',
+  optional: {},
+  watched: ['stream', 'tools'],
+});

@@ -1,0 +1,192 @@
+/** Anthropic's messages as its clients meet them: the official library, streams, caches, errors in their shape. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import Anthropic from '@anthropic-ai/sdk';
+import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
+import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
+
+const path = '/v1/messages';
+const usage = {
+  input_tokens: 100,
+  cache_creation_input_tokens: 30,
+  cache_read_input_tokens: 500,
+  output_tokens: 20,
+};
+const answer = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'claude-real',
+  content: [{ type: 'text', text: 'four' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage,
+};
+const question = (more: object = {}) => ({
+  model: 'm',
+  max_tokens: 50,
+  messages: [{ role: 'user', content: '2+2?' }],
+  ...more,
+});
+
+async function startHouse(
+  t: TestContext,
+  script: Handler,
+  { model = {}, key = {} }: { readonly model?: object; readonly key?: object } = {},
+): Promise<{ rig: Rig; up: FakeUpstream; client: Anthropic }> {
+  const up = await startFakeUpstream(script);
+  t.after(() => up.close());
+  const rig = await startRig(t, {
+    upstreams: [{ id: 'up', family: 'anthropic', base_url: up.url, api_key: 'sk-ant-upstream-credential' }],
+    models: [
+      {
+        id: 'm',
+        price: { input: 3, cached_input: 0.3, cache_write: 3.75, output: 15 },
+        targets: [{ upstream: 'up', model: 'claude-real' }],
+        ...model,
+      },
+    ],
+    keys: [{ id: 'test', secret: testKey, ...key }],
+  });
+  return { rig, up, client: new Anthropic({ baseURL: rig.url, apiKey: testKey, maxRetries: 0 }) };
+}
+
+const event = (type: string, more: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+const begun = (counted: object): string =>
+  event('message_start', { message: { ...answer, content: [], stop_reason: null, usage: counted } });
+const said = [
+  event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+  event('ping', {}),
+  event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'fo' } }),
+  event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'ur' } }),
+  event('content_block_stop', { index: 0 }),
+];
+const ended = (counted: object): string =>
+  event('message_delta', { delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: counted });
+const stop = event('message_stop', {});
+
+const streaming =
+  (...events: readonly string[]): Handler =>
+  (_request, reply) =>
+    reply.bytes(200, [['content-type', 'text/event-stream']], events.join(''));
+
+test('the official library talks through it, plain, streamed and counting', async (t) => {
+  const events = [begun({ ...usage, output_tokens: 1 }), ...said, ended({ output_tokens: 20 }), stop];
+  const { client, up } = await startHouse(t, (request, reply) => {
+    if (request.path.endsWith('/count_tokens')) return reply.json(200, { input_tokens: 9 });
+    return request.body.includes('"stream":true')
+      ? streaming(...events)(request, reply)
+      : reply.json(200, answer, [['request-id', 'req_1']]);
+  });
+  const asked = { model: 'm', max_tokens: 50, messages: [{ role: 'user' as const, content: '2+2?' }] };
+  const plain = await client.messages.create(asked);
+  assert.deepEqual(plain.content, answer.content);
+  const final = await client.messages.stream(asked).finalMessage();
+  assert.deepEqual([final.content, final.usage.output_tokens], [answer.content, 20]);
+  assert.equal((await client.messages.countTokens({ model: 'm', messages: asked.messages })).input_tokens, 9);
+  const [first] = up.requests;
+  assert.equal(first?.header('x-api-key'), 'sk-ant-upstream-credential');
+  assert.equal(first?.header('authorization'), undefined);
+  assert.match(first?.header('anthropic-version') ?? '', /^20\d\d-\d\d-\d\d$/);
+});
+
+test('what is read from the cache and put there is billed for what it is, beside the rest', async (t) => {
+  const { rig } = await startHouse(t, (_request, reply) => reply.json(200, answer));
+  await rig.post(path, question());
+  const { bill } = await rig.exchange(1);
+  // 100 at 3, 500 at 0.3, 30 at 3.75 and 20 at 15 dollars a million.
+  assert.deepEqual(
+    [bill?.inputTokens, bill?.cachedTokens, bill?.outputTokens, bill?.costNanos, bill?.isEstimated],
+    [630, 500, 20, 862_500, false],
+  );
+});
+
+test('a stream counts what its end says over what its beginning said, and what the end leaves out stays', async (t) => {
+  const first = { ...usage, output_tokens: 1 };
+  const rows: readonly [events: readonly string[], input: number, cached: number, output: number, guessed: boolean][] =
+    [
+      [[begun(first), ...said, ended({ output_tokens: 20 }), stop], 630, 500, 20, false],
+      [
+        [begun(first), ...said, ended({ ...usage, input_tokens: 0, cache_read_input_tokens: null }), stop],
+        630,
+        500,
+        20,
+        false,
+      ],
+      [
+        [begun({ input_tokens: 43, output_tokens: 1 }), ...said, ended({ input_tokens: 61, output_tokens: 7 }), stop],
+        61,
+        0,
+        7,
+        false,
+      ],
+      [
+        [
+          begun({ input_tokens: 43, output_tokens: 1 }),
+          ...said,
+          ended({ output_tokens: 3 }),
+          ended({ output_tokens: 7 }),
+          stop,
+        ],
+        43,
+        0,
+        7,
+        false,
+      ],
+      // It never came to its end: two events held text.
+      [[begun(first), ...said], 630, 500, 2, true],
+    ];
+  for (const [events, ...expected] of rows) {
+    const { rig } = await startHouse(t, streaming(...events));
+    const response = await rig.post(path, question({ stream: true }));
+    assert.equal(response.body.toString(), events.join(''));
+    const { bill } = await rig.exchange(1);
+    assert.deepEqual([bill?.inputTokens, bill?.cachedTokens, bill?.outputTokens, bill?.isEstimated], expected);
+  }
+});
+
+test('an error of the gateway is in the shape of the service, and the library knows its kind', async (t) => {
+  const { client, rig } = await startHouse(t, (_request, reply) => reply.json(200, answer));
+  const response = await rig.post(path, { model: 'm', messages: [] });
+  assert.equal(response.status, 400);
+  const { type, error } = JSON.parse(response.body.toString());
+  assert.deepEqual([type, error.type, error.param], ['error', 'invalid_request_error', 'max_tokens']);
+  const asked = { model: 'nobody', max_tokens: 1, messages: [] };
+  await assert.rejects(client.messages.create(asked), Anthropic.NotFoundError);
+  const stranger = new Anthropic({ baseURL: rig.url, apiKey: 'nobody-knows-this-key-at-all', maxRetries: 0 });
+  await assert.rejects(stranger.messages.create(asked), Anthropic.AuthenticationError);
+});
+
+test('an overloaded upstream is one that may be asked again, and its words pass', async (t) => {
+  const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'req_2' };
+  const { rig, up } = await startHouse(t, (_request, reply) => reply.json(529, overloaded));
+  const response = await rig.post(path, question());
+  assert.equal(response.status, 529);
+  assert.equal(response.body.toString(), JSON.stringify(overloaded));
+  assert.ok(up.requests.length >= 1);
+});
+
+test('counting tokens costs nothing, and is kept in the ledger', async (t) => {
+  const { rig } = await startHouse(t, (_request, reply) => reply.json(200, { input_tokens: 9 }));
+  const response = await rig.post('/v1/messages/count_tokens', {
+    model: 'm',
+    messages: [{ role: 'user', content: 'x' }],
+  });
+  assert.equal(response.status, 200);
+  const { bill, route } = await rig.exchange(1);
+  assert.equal(route?.operation, 'count_tokens');
+  assert.deepEqual([bill?.inputTokens, bill?.costNanos, bill?.isEstimated], [0, 0, false]);
+});
+
+test('under a budget images pass where the model says what it can hold', async (t) => {
+  const source = { type: 'base64', media_type: 'image/png', data: 'A'.repeat(9_000) };
+  const image = question({ messages: [{ role: 'user', content: [{ type: 'image', source }] }] });
+  const key = { budgets: [{ every: 'day', amount: '1' }] };
+  const script: Handler = (_request, reply) => reply.json(200, answer);
+  const without = await startHouse(t, script, { key });
+  const refused = await without.rig.post(path, image);
+  assert.deepEqual([refused.status, JSON.parse(refused.body.toString()).error.param], [400, 'source']);
+  const held = await startHouse(t, script, { key, model: { context: 200_000 } });
+  assert.equal((await held.rig.post(path, image)).status, 200);
+});

@@ -1,0 +1,131 @@
+/** Anthropic's messages, as its clients and its documents of 2026 have them. */
+
+import * as z from 'zod';
+import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { replyTo, tokensIn } from './wire.ts';
+
+const model = 'claude-sonnet-4-5';
+
+const content = z.union([z.string(), z.array(z.looseObject({ type: z.string() })).min(1)]);
+const counted = z.looseObject({
+  model: z.string(),
+  messages: z.array(z.object({ role: z.enum(['user', 'assistant']), content })).min(1),
+});
+const asked = counted.extend({ max_tokens: z.int().min(0), stream: z.boolean().optional() });
+
+export default defineFixture({
+  family: 'anthropic',
+  model,
+  passesErrors: true,
+
+  service({ path, body, header }: WireCall): WireReply {
+    if (header('anthropic-version') === undefined) return failed(400, 'anthropic-version: header is required');
+    if (path === '/v1/messages/count_tokens') {
+      return { body: { input_tokens: tokensIn(JSON.stringify(counted.parse(body).messages)) } };
+    }
+    if (path !== '/v1/messages') return failed(404, 'Not found');
+    const { messages } = asked.parse(body);
+    const said = replyTo(JSON.stringify(messages.at(-1)?.content));
+    const usage = { input_tokens: tokensIn(JSON.stringify(messages)), output_tokens: tokensIn(said) };
+    return {
+      body: {
+        id: 'msg_1',
+        type: 'message',
+        role: 'assistant',
+        model,
+        content: [{ type: 'text', text: said }],
+        stop_reason: 'end_turn',
+        usage,
+      },
+    };
+  },
+
+  error: failed,
+
+  pairs: [
+    {
+      name: 'messages pass byte for byte, and a version goes with them',
+      route: '/v1/messages',
+      ask: '{ "max_tokens":1e1,"model":"m", "messages":[{"role":"user","content":"\\u00e9"}],"temperature":1.0}',
+      wire: [
+        {
+          path: '/v1/messages',
+          body: '{ "max_tokens":1e1,"model":"claude-sonnet-4-5", "messages":[{"role":"user","content":"\\u00e9"}],"temperature":1.0}',
+          headers: {
+            'anthropic-version': '2023-06-01',
+            'anthropic-beta': null,
+            'x-api-key': 'sk-service-0123456789',
+            authorization: null,
+          },
+          reply: { body: '{"type":"message","usage":{"input_tokens":1.0,"output_tokens":2}}\n' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"type":"message","usage":{"input_tokens":1.0,"output_tokens":2}}\n',
+      },
+    },
+    {
+      name: "the client's own version and betas go with its messages",
+      route: '/v1/messages',
+      headers: { 'anthropic-version': '2099-01-01', 'anthropic-beta': 'one,two' },
+      ask: { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'x' }] },
+      wire: [
+        {
+          path: '/v1/messages',
+          body: { model, max_tokens: 1, messages: [{ role: 'user', content: 'x' }] },
+          headers: { 'anthropic-version': '2099-01-01', 'anthropic-beta': 'one,two' },
+          reply: { body: {} },
+        },
+      ],
+      answer: { body: {} },
+    },
+    {
+      name: 'what an operator sets, no client changes',
+      route: '/v1/messages',
+      headers: { 'anthropic-version': '2099-01-01', 'anthropic-beta': 'one' },
+      upstream: { headers: { 'anthropic-version': '2024-10-22' } },
+      ask: { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'x' }] },
+      wire: [
+        {
+          path: '/v1/messages',
+          body: { model, max_tokens: 1, messages: [{ role: 'user', content: 'x' }] },
+          headers: { 'anthropic-version': '2024-10-22', 'anthropic-beta': 'one' },
+          reply: { body: {} },
+        },
+      ],
+      answer: { body: {} },
+    },
+    {
+      name: 'an error comes in its own shape',
+      route: '/v1/messages',
+      ask: { model: 'm', max_tokens: 1, messages: [] },
+      wire: [
+        {
+          path: '/v1/messages',
+          body: { model, max_tokens: 1, messages: [] },
+          reply: failed(400, 'messages: at least one message is required'),
+        },
+      ],
+      answer: { status: 400, body: failed(400, 'messages: at least one message is required').body },
+    },
+    {
+      name: 'a count of tokens passes',
+      route: '/v1/messages/count_tokens',
+      ask: '{"model":"m","messages":[{"role":"user","content":"x"}],"system":"s"}',
+      wire: [
+        {
+          path: '/v1/messages/count_tokens',
+          body: '{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"x"}],"system":"s"}',
+          reply: { body: '{"input_tokens":9}' },
+        },
+      ],
+      answer: { body: '{"input_tokens":9}' },
+    },
+  ],
+});
+
+function failed(status: number, message: string): WireReply {
+  const type = status === 404 ? 'not_found_error' : status >= 500 ? 'api_error' : 'invalid_request_error';
+  return { status, body: { type: 'error', error: { type, message }, request_id: 'req_1' } };
+}

@@ -1,0 +1,6 @@
+/** The routes that an upstream of family `openai` serves. */
+
+import type { Route } from '../../../src/core/route.ts';
+import { routes } from '../../../src/routes/index.ts';
+
+export const openaiRoutes: readonly Route[] = routes.filter(({ label }) => label !== 'anthropic');
