@@ -64,10 +64,19 @@ module.exports = {
     },
     {
       name: 'routes-are-data',
-      comment: 'A route is a row: it names its fields and nothing that acts on them.',
+      comment:
+        'A route is a row: it names its fields and nothing that acts on them. The ways of doors are among the list.',
       severity: 'error',
       from: { path: '^src/routes/', pathNot: tests },
-      to: { path: '^src/', pathNot: '^src/(routes|core)/' },
+      to: { path: '^src/', pathNot: '^src/(routes|core|doors)/' },
+    },
+    {
+      name: 'doors-are-data',
+      comment:
+        "A front door is rows and small functions between a client's wire and the operations' own forms, written with the tools of dialects: it knows no family and nothing that acts.",
+      severity: 'error',
+      from: { path: '^src/doors/', pathNot: tests },
+      to: { path: '^src/', pathNot: '^src/(doors|core|lib|families/dialects)/' },
     },
     {
       name: 'prices-are-data',
@@ -95,13 +104,13 @@ module.exports = {
     },
     {
       name: 'only-composers-import-indexes',
-      comment: 'The lists of routes and families reach the rest as arguments, so that a test can bring its own.',
+      comment: 'The lists of routes, doors and families reach the rest as arguments, so that a test can bring its own.',
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: `^src/main\\.ts$|^src/serve/(app|gateway)\\.ts$|^src/cli/openapi\\.ts$|^src/(routes|families)/|${tests}`,
+        pathNot: `^src/main\\.ts$|^src/serve/(app|gateway)\\.ts$|^src/cli/openapi\\.ts$|^src/(routes|families|doors)/|${tests}`,
       },
-      to: { path: '^src/(routes|families)/index\\.ts$' },
+      to: { path: '^src/(routes|families|doors)/index\\.ts$' },
     },
     {
       name: 'databases-stay-in-store',

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { problemTable } from '../src/admin/problem.ts';
 import { commands } from '../src/cli/index.ts';
 import { type ErrorCode, errorTable, upstreamCodes } from '../src/core/errors.ts';
+import { doors } from '../src/doors/index.ts';
 import { routes } from '../src/routes/index.ts';
 import { definitions, metricNames } from '../src/telemetry/metrics/definitions.ts';
 
@@ -12,6 +13,7 @@ const faults: string[] = [];
 
 checkErrors(readFileSync('docs/errors.md', 'utf8'));
 checkRoutes(readFileSync('docs/routes.md', 'utf8'));
+checkDoors(readFileSync('docs/doors.md', 'utf8'));
 checkCommands(readFileSync('docs/command-line.md', 'utf8'));
 checkMetrics(readFileSync('docs/metrics.md', 'utf8'));
 checkProblems(readFileSync('docs/admin-api.md', 'utf8'));
@@ -63,12 +65,28 @@ function checkProblems(text: string): void {
 }
 
 function checkRoutes(text: string): void {
-  const known = new Set(routes.flatMap((route) => [route.path, ...route.aliases]));
+  const known = new Set(
+    routes.filter(({ entry }) => entry === undefined).flatMap((route) => [route.path, ...route.aliases]),
+  );
   for (const path of known) {
     if (!text.includes(`\`${path}\``)) faults.push(`docs/routes.md: the path ${path} is missing`);
   }
   for (const [, path] of text.matchAll(/^\| `POST (\/\S+)` \|/gm)) {
     if (path !== undefined && !known.has(path)) faults.push(`docs/routes.md: there is no route ${path}`);
+  }
+}
+
+/** Paths of front doors, as they are without their prefix. */
+function checkDoors(text: string): void {
+  const ways = routes.flatMap((route) => [
+    ...(route.entry === undefined ? [] : route.entry.way.paths),
+    ...Object.keys(route.doorPaths ?? {}).filter((path) => !path.startsWith('/openai/')),
+  ]);
+  const pages = doors.flatMap((door) => [...door.pages.flatMap(({ paths }) => paths), ...door.modelLists, door.prefix]);
+  for (const path of [...ways, ...pages]) {
+    if (!text.includes(`\`${path}\``) && !text.includes(` ${path}\``)) {
+      faults.push(`docs/doors.md: the path ${path} is missing`);
+    }
   }
 }
 

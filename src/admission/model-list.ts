@@ -3,13 +3,11 @@
 import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';
 import { type Operation, operationRows } from '../core/operations/index.ts';
-import type { Model, Snapshot } from '../core/snapshot.ts';
+import type { Model, ResolvedModel, Snapshot } from '../core/snapshot.ts';
 import { mayUseModel } from './access.ts';
 
 export function listModels(snapshot: Snapshot, key: KeyRecord): unknown {
-  const listed = snapshot.models.all.filter(
-    (model) => model.visible && !model.id.includes('*') && maySee(key, model, model.id),
-  );
+  const listed = seenBy(snapshot, key);
   return {
     object: 'list',
     data: listed.map((model) => describe(snapshot, model, model.id)),
@@ -18,11 +16,23 @@ export function listModels(snapshot: Snapshot, key: KeyRecord): unknown {
 }
 
 export function findModel(snapshot: Snapshot, key: KeyRecord, name: string): unknown {
-  const resolved = snapshot.models.resolve(name);
+  const resolved = findSeen(snapshot.models.resolve(name), key);
+  return describe(snapshot, resolved.model, resolved.id);
+}
+
+/** The models that a list may show to whoever has the key; patterns are none. */
+export function seenBy(snapshot: Snapshot, key: KeyRecord): readonly Model[] {
+  return snapshot.models.all.filter(
+    (model) => model.visible && !model.id.includes('*') && maySee(key, model, model.id),
+  );
+}
+
+/** Throws where it is none, or none for the eyes of whoever has the key. */
+export function findSeen(resolved: ResolvedModel | undefined, key: KeyRecord): ResolvedModel {
   if (resolved === undefined || !resolved.model.visible || !maySee(key, resolved.model, resolved.id)) {
     throw new GatewayError('model_not_found', { param: 'model' });
   }
-  return describe(snapshot, resolved.model, resolved.id);
+  return resolved;
 }
 
 /** What the key can call in at least one way. */

@@ -2,10 +2,12 @@
 
 import { toAdminDocument } from '../admin/api/openapi.ts';
 import { endpoints } from '../admin/endpoints.ts';
+import { type Door, pathsUnder } from '../core/door.ts';
 import { errorMember } from '../core/error-shape.ts';
 import { type ErrorCode, errorTable, upstreamCodes } from '../core/errors.ts';
-import type { Route } from '../core/route.ts';
+import type { DoorEntry, Route } from '../core/route.ts';
 import { type RerankShape, rerankShapes } from '../core/translation.ts';
+import { doors } from '../doors/index.ts';
 import { routes } from '../routes/index.ts';
 import { version } from '../version.ts';
 import type { Command } from './command.ts';
@@ -27,11 +29,19 @@ export const openapi: Command = {
 function toDocument(): Json {
   const paths: Json = {};
   for (const route of routes) {
+    if (route.entry !== undefined) {
+      addWay(paths, route, route.entry);
+      continue;
+    }
     paths[route.path] = { post: toOperation(route) };
+    for (const [path, door] of Object.entries(route.doorPaths ?? {})) {
+      paths[path] = { post: { ...toOperation(route), ...atDoor(path, door, `As \`${route.path}\``) } };
+    }
     for (const [path, shape] of Object.entries(route.shapedPaths ?? {})) {
       paths[path] = { post: { ...toOperation(route), ...forClientsOf(shape, route, path) } };
     }
   }
+  for (const door of doors) addPages(paths, door);
   paths['/v1/models'] = { get: modelList };
   paths['/v1/models/{model}'] = { get: oneModel };
   paths['/healthz'] = { get: probe('The process is alive.', { 200: 'Alive.' }) };
@@ -91,6 +101,44 @@ function toAnswerContent(route: Route): Json {
     ? { 'audio/*': { schema: { type: 'string', format: 'binary' } } }
     : { 'application/json': { schema: { type: toAnswerType(route) } } };
 }
+
+/** The way of a front door, at each of its paths. */
+function addWay(paths: Json, route: Route, { door, way }: DoorEntry): void {
+  for (const path of [route.path, ...route.aliases]) {
+    const operation = toOperation(route);
+    paths[path] = { post: { ...operation, ...atDoor(path, door, way.summary), responses: answersOf(door) } };
+  }
+}
+
+function addPages(paths: Json, door: Door): void {
+  for (const { method, paths: own, summary } of door.pages) {
+    for (const path of pathsUnder(door, own)) {
+      const described = { tags: ['doors'], ...atDoor(path, door, summary), responses: answersOf(door) };
+      paths[path] = { [method.toLowerCase()]: described };
+    }
+  }
+}
+
+function atDoor(path: string, { title, error }: Door, summary: string): Json {
+  const parameters = path.includes('{model}') ? [modelParameter('The model; slashes may stand plain or encoded.')] : [];
+  return {
+    operationId: path
+      .slice(1)
+      .replaceAll(/[{}]/g, '')
+      .replaceAll(/[^A-Za-z0-9]+/g, '_'),
+    summary: summary.endsWith('.') ? summary : `${summary}, for clients of ${title}.`,
+    ...(parameters.length > 0 && { parameters }),
+    ...(error !== undefined && { description: `Errors are written as clients of ${title} read them.` }),
+  };
+}
+
+/** In another service's words, which are described there. */
+function answersOf(door: Door): Json {
+  if (door.error === undefined) return { 200: anyAnswer, ...errorReferences() };
+  return { 200: anyAnswer, default: { description: `An error, as clients of ${door.title} read it.` } };
+}
+
+const anyAnswer = { description: 'The answer.', content: { 'application/json': { schema: {} } } };
 
 function toAnswerType({ row: { answers } }: Route): Json[string] {
   const [only] = answers;

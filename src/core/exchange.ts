@@ -4,6 +4,7 @@ import type { Captured } from './accounting/captured.ts';
 import type { RowOutcome, TryRecord } from './accounting/ledger-row.ts';
 import type { Asking, Bill } from './accounting/price.ts';
 import type { Usage, Written } from './accounting/usage.ts';
+import type { Door } from './door.ts';
 import type { ErrorCode } from './errors.ts';
 import type { KeyRecord } from './key.ts';
 import type { Listening } from './outcome.ts';
@@ -30,6 +31,8 @@ export class Exchange {
   key: KeyRecord | undefined = undefined;
   /** Which service's answers and errors the client reads: by its header, else the path, the key or the model. */
   shape: RerankShape | undefined = undefined;
+  /** By which it came, where its client speaks as another service's do. */
+  door: Door | undefined = undefined;
   clientAddress: string | undefined = undefined;
   /** What its calls carry, so that none comes back here: see loop-mark.ts. */
   loopMark = '';

@@ -5,7 +5,7 @@ import type { AddressRule } from '../lib/addresses/address-rule.ts';
 import type { Label } from './label.ts';
 import type { Operation } from './operations/index.ts';
 import type { OfferedScores } from './scores.ts';
-import type { ErrorDialect, Options, Translation } from './translation.ts';
+import type { ErrorDialect, Options, Translation, VectorKind } from './translation.ts';
 
 export type { Options } from './translation.ts';
 
@@ -90,6 +90,10 @@ export interface Offer {
   readonly isUnlimited?: boolean;
   /** Of reranking: on which scale its scores are; without, nobody knows. */
   readonly scores?: OfferedScores;
+  /** The front door whose words it understands beside the operation's own. */
+  readonly speaks?: string;
+  /** Of embeddings: numbers other than floats that it makes, by the client's `output_dtype`. */
+  readonly vectorKinds?: readonly VectorKind[];
   /** For people: what it can take and what not. A fact that nobody could verify says so. */
   readonly facts?: string;
   /** For people: what a token ID that is none of its own does to it, where that is worse than an error. */

@@ -1,5 +1,6 @@
 /** A route is a row of data: a path that clients call, and what a request on it must look like. */
 
+import { type Door, type DoorWay, pathsUnder } from './door.ts';
 import type { Label } from './label.ts';
 import { type Operation, operationRows } from './operations/index.ts';
 import type { OperationRow } from './operations/row.ts';
@@ -12,6 +13,10 @@ export interface Route {
   readonly aliases: readonly string[];
   /** The same for clients that were written for another service, whose shape they ask for by it. */
   readonly shapedPaths?: Readonly<Record<string, RerankShape>>;
+  /** The same for the clients of a front door that speaks as the operation does. */
+  readonly doorPaths?: Readonly<Record<string, Door>>;
+  /** Where the client speaks another wire: fields and kinds are those of that one. */
+  readonly entry?: DoorEntry;
   readonly operation: Operation;
   /** What the operation is. */
   readonly row: OperationRow;
@@ -30,6 +35,13 @@ export interface Route {
   readonly standIns?: Readonly<Record<string, StandIn>>;
 }
 
+export interface DoorEntry {
+  readonly door: Door;
+  readonly way: DoorWay;
+  /** By which the operation's own request is judged. */
+  readonly canonical: Route;
+}
+
 interface StandIn {
   readonly name: string;
   /** As those of required fields. */
@@ -42,4 +54,21 @@ interface StandIn {
 export function defineRoute(route: Omit<Route, 'row' | 'path'> & Partial<Pick<Route, 'path'>>): Route {
   const row = operationRows[route.operation];
   return Object.freeze({ path: row.path, ...route, row });
+}
+
+/** A way of a front door as a route like any other, which leads to `canonical`. */
+export function routeOfWay(door: Door, way: DoorWay, canonical: Route): Route {
+  const [path] = way.paths;
+  return defineRoute({
+    path,
+    aliases: pathsUnder(door, way.paths).filter((one) => one !== path),
+    operation: canonical.operation,
+    label: canonical.label,
+    model: { from: 'body' },
+    required: way.required,
+    elements: 'all',
+    optional: way.optional,
+    watched: way.watched,
+    entry: { door, way, canonical },
+  });
 }

@@ -14,6 +14,22 @@ export type Options = Readonly<Record<string, string>>;
 export const rerankShapes = ['cohere', 'jina', 'voyage', 'tei'] as const;
 export type RerankShape = (typeof rerankShapes)[number];
 
+/** What texts are embedded for, where the client says it in words that one service has and another has not. */
+export type Purpose = 'document' | 'query' | 'classification' | 'clustering';
+
+/** What a client said at a front door that the operation's own request has no place for. */
+export interface DoorWords {
+  /** The wire that it was said in. */
+  readonly door: string;
+  readonly purpose?: Purpose | undefined;
+  /** By its names there; an upstream that speaks the same wire understands them. */
+  readonly more: JsonObject;
+}
+
+/** Numbers other than floats in which some upstreams give vectors. */
+export const vectorKinds = ['int8', 'uint8', 'binary', 'ubinary'] as const;
+export type VectorKind = (typeof vectorKinds)[number];
+
 /** What shows of a request before it is read: the kinds and places of its watched fields. */
 export interface Glance {
   readonly body: Buffer;
@@ -55,6 +71,8 @@ export class Asked {
   /** The ID of the exchange. */
   readonly id: string;
   readonly nowS: number;
+  /** Where it came by a front door. */
+  readonly words: DoorWords | undefined;
   /** What was left out of the call, in the order of its discovery. */
   readonly ignored = new Set<string>();
   readonly #unsupported: Unsupported;
@@ -71,6 +89,7 @@ export class Asked {
     this.options = parts.options;
     this.id = parts.id;
     this.nowS = parts.nowS;
+    this.words = parts.words;
     this.#unsupported = parts.unsupported;
     this.#upstreamId = parts.upstreamId;
   }
@@ -108,6 +127,7 @@ interface AskedParts {
   readonly options: Options;
   readonly id: string;
   readonly nowS: number;
+  readonly words?: DoorWords | undefined;
   readonly unsupported: Unsupported;
   readonly upstreamId: string;
 }

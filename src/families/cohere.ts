@@ -1,6 +1,9 @@
 /** Cohere: embeddings in its own shape, reranking in the one that clients use. */
 
 import { bearer, defineFamily } from '../core/family.ts';
+import { type Asked, vectorKinds } from '../core/translation.ts';
+import type { Json } from '../lib/json/json-text.ts';
+import { cohereInputTypes } from './dialects/cohere-input-types.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
 import { listAt, operationsFor } from './dialects/model-lists.ts';
 import { at, countIn, listIn, objectIn } from './dialects/reading.ts';
@@ -14,32 +17,42 @@ const textsOnly = 'takes texts alone here, as "input"';
 const embeddings: EmbeddingDialect = {
   maxItems: 96,
   hasDimensions: ({ model, options }) => options.api_version !== 'v1' && !ofOneWidth.test(model),
-  own: ['input_type', 'truncate', 'max_tokens', 'priority'],
+  own: ['input_type', 'truncate', 'max_tokens', 'priority', 'output_dtype'],
+  speaks: 'cohere',
+  purposes: cohereInputTypes,
   cannot: {
     embedding_types: 'is asked for floats here ("encoding_format" has "base64", too)',
     texts: textsOnly,
     images: textsOnly,
     inputs: textsOnly,
   },
-  write: ({ items, model, dimensions, more }) => ({
+  write: ({ items, model, dimensions, more: { output_dtype: kind, ...more }, asked }) => ({
     body: {
       input_type: 'search_document',
       ...more,
       model,
       texts: items,
-      embedding_types: ['float'],
+      embedding_types: [numbersOf(kind, asked)],
       ...(dimensions !== undefined && { output_dimension: dimensions }),
     },
   }),
-  read({ body }) {
+  read({ body }, { more, asked }) {
     const { id, embeddings: made, meta } = objectIn(body, 'the answer');
     return {
       beside: { id },
-      vectors: listIn(at(made, 'float') ?? made, 'embeddings'),
+      vectors: listIn(at(made, numbersOf(more.output_dtype, asked)) ?? made, 'embeddings'),
       promptTokens: countIn(at(meta, 'billed_units', 'input_tokens')),
     };
   },
 };
+
+/** One kind in an answer. */
+function numbersOf(kind: Json | undefined, asked: Asked): string {
+  if (kind === undefined || kind === 'float') return 'float';
+  const known = vectorKinds.find((one) => one === kind);
+  if (known === undefined) throw asked.refusal('output_dtype', `makes float, ${vectorKinds.join(', ')}`);
+  return known;
+}
 
 const rerank = {
   // Fewer than 10,000 chunks, and 10 to a document unless the client says otherwise.
@@ -95,9 +108,11 @@ export default defineFamily({
       },
       embeddings: {
         path: `/${version}/embed`,
+        speaks: 'cohere',
+        vectorKinds,
         translation: translateEmbeddings(embeddings),
         facts:
-          '96 texts a call; `dimensions` from v4 on; `input_type` is `search_document` where none is sent; what is too long is cut unless `truncate` is `NONE`',
+          '96 texts a call; `dimensions` from v4 on; `input_type` is `search_document` where none is sent; what is too long is cut unless `truncate` is `NONE`; `output_dtype` asks for int8, uint8, binary or ubinary',
       },
     },
   }),

@@ -5,6 +5,7 @@ import { type EmbeddingDialect, translateEmbeddings } from './dialects/embedding
 import {
   adaptFor,
   ofTheTask,
+  purposesInGoogle,
   readEmbedContent,
   taskTypeOf,
   titleOf,
@@ -23,6 +24,7 @@ const embeddings: EmbeddingDialect = {
   maxBytes: mostInputBytes,
   hasDimensions: true,
   own: ofTheTask,
+  purposes: purposesInGoogle,
   isStrict: true,
   write(call) {
     const name = call.model.replace(/^models\//, '');

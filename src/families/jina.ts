@@ -11,6 +11,10 @@ const embeddings: EmbeddingDialect = {
   hasDimensions: true,
   takes: 'objects',
   own: ['task', 'normalized', 'late_chunking', 'truncate', 'prompt_name'],
+  purposes: {
+    name: 'task',
+    words: { document: 'retrieval.passage', query: 'retrieval.query', classification: 'classification' },
+  },
   cannot: { embedding_type: 'is asked for what "encoding_format" says, "float" or "base64"' },
   write: ({ items, model, format, dimensions, more }) => ({
     body: { ...more, model, input: items, dimensions, embedding_type: format === 'base64' ? 'base64' : undefined },

@@ -2,7 +2,7 @@
 
 import { bearer, defineFamily } from '../core/family.ts';
 import type { Operation } from '../core/operations/index.ts';
-import type { Asked } from '../core/translation.ts';
+import { type Asked, vectorKinds } from '../core/translation.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import type { Json, JsonObject } from '../lib/json/json-text.ts';
 import type { ChatFacts } from './bridges/chat-parameters.ts';
@@ -124,6 +124,7 @@ export default defineFamily({
       moderations: { path: '/v1/moderations', translation: mistralModerations, facts: 'texts only' },
       embeddings: {
         path: '/v1/embeddings',
+        vectorKinds,
         translation: translateEmbeddings(embeddings),
         facts: '32 inputs a call (`max_items`), fewer where they are long; `dimensions` as the model allows',
       },

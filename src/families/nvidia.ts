@@ -12,6 +12,7 @@ const embeddings: EmbeddingDialect = {
   maxItems: Number.POSITIVE_INFINITY,
   hasDimensions: true,
   own: ['input_type', 'truncate', 'user'],
+  purposes: { name: 'input_type', words: { document: 'passage', query: 'query' } },
   write: ({ items, isSingle, model, format, dimensions, more }) => ({
     body: {
       input_type: sideOf(model),

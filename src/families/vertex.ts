@@ -6,6 +6,7 @@ import { type EmbeddingDialect, translateEmbeddings } from './dialects/embedding
 import {
   adaptFor,
   ofTheTask,
+  purposesInGoogle,
   readEmbedContent,
   taskTypeOf,
   titleOf,
@@ -26,6 +27,7 @@ const predict: EmbeddingDialect = {
   maxTokens: () => 20_000,
   hasDimensions: true,
   own: [...ofTheTask, 'autoTruncate'],
+  purposes: purposesInGoogle,
   isStrict: true,
   write(call) {
     const { items, more, dimensions } = call;
@@ -52,6 +54,7 @@ const embedContent: EmbeddingDialect = {
   maxItems: 1,
   hasDimensions: true,
   own: [...ofTheTask, 'autoTruncate'],
+  purposes: purposesInGoogle,
   isStrict: true,
   write(call) {
     const { items, more, dimensions } = call;

@@ -1,7 +1,7 @@
 /** Voyage AI: OpenAI's embeddings and Cohere's reranking, under other names. */
 
 import { bearer, defineFamily } from '../core/family.ts';
-import type { Glance } from '../core/translation.ts';
+import { type Glance, vectorKinds } from '../core/translation.ts';
 import { kindBits } from '../lib/json/json-scan.ts';
 import type { Json } from '../lib/json/json-text.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
@@ -21,6 +21,7 @@ const embeddings: EmbeddingDialect = {
   maxTokens: ({ model }) => embeddingTokens.find(([models]) => models.test(model))?.[1] ?? fewestEmbeddingTokens,
   hasDimensions: true,
   own: ['input_type', 'truncation', 'output_dtype'],
+  purposes: { name: 'input_type', words: { document: 'document', query: 'query' } },
   write: ({ items, model, format, dimensions, more }) => ({
     body: {
       ...more,
@@ -90,6 +91,7 @@ export default defineFamily({
       },
       embeddings: {
         path: '/v1/embeddings',
+        vectorKinds,
         translation: translateEmbeddings(embeddings),
         facts:
           '1,000 texts a call, and by estimate as many tokens as the model may have (120,000 to 1,000,000); keys that begin with `al-` want `https://ai.mongodb.com` as `base_url`',

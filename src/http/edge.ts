@@ -2,6 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
+import type { Door, DoorPage } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
 import { Exchange } from '../core/exchange.ts';
 import { loopHeader, withOwnMark } from '../core/loop-mark.ts';
@@ -27,6 +28,7 @@ import { createRouter, type Place, type Router } from './router.ts';
 export interface EdgeDeps {
   readonly clock: Clock;
   readonly routes: readonly Route[];
+  readonly doors: readonly Door[];
   /** By which requests of our own are told that come back. */
   readonly installation: string;
   /** The configuration in force. */
@@ -46,6 +48,14 @@ export interface EdgeDeps {
   ): Promise<void>;
   /** The model list, or one model of it, as the caller may see it. */
   describeModels(exchange: Exchange, id: string | undefined, request: ServerRequest): Promise<unknown>;
+  /** A page of a front door, as the caller may see it. */
+  showPage(
+    exchange: Exchange,
+    page: DoorPage,
+    modelFromPath: string | undefined,
+    request: ServerRequest,
+    response: ServerAnswer,
+  ): Promise<unknown>;
   /** Called once for every request, whatever happened. */
   settle(exchange: Exchange, method: string): void;
 }
@@ -62,11 +72,13 @@ const clientRequestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
 
 export function createEdge(deps: EdgeDeps): Edge {
   const routers = new WeakMap<Snapshot, Router>();
+  // What two of them stand for shows before anybody is served.
+  routerOf(deps.current());
 
   function routerOf(snapshot: Snapshot): Router {
     let router = routers.get(snapshot);
     if (router === undefined) {
-      router = createRouter(deps.routes, snapshot.server.basePath);
+      router = createRouter(deps.routes, deps.doors, snapshot.server.basePath);
       routers.set(snapshot, router);
     }
     return router;
@@ -118,11 +130,14 @@ export function createEdge(deps: EdgeDeps): Edge {
     const place = router.find(path);
     if (place === undefined) {
       exchange.shape = router.shapeOf(path);
+      if (exchange.shape === undefined) exchange.door = router.doorOf(path);
       throw new GatewayError('route_not_found');
     }
     if (place.kind === 'route') exchange.shape = place.shape;
+    if ('door' in place) exchange.door = place.door;
     exchange.path = place.path;
     checkMethod(place, request.method);
+    if (queryAt !== -1) exchange.door?.judgeQuery?.(target.slice(queryAt + 1));
 
     switch (place.kind) {
       case 'route':
@@ -131,6 +146,8 @@ export function createEdge(deps: EdgeDeps): Edge {
         return describe(exchange, undefined, request, response);
       case 'model':
         return describe(exchange, place.id, request, response);
+      case 'page':
+        return show(exchange, place, request, response);
       case 'health':
         writeOwn(exchange, response, 200, { status: 'ok' });
         return undefined;
@@ -147,6 +164,15 @@ export function createEdge(deps: EdgeDeps): Edge {
     response: ServerAnswer,
   ): Promise<void> {
     writeOwn(exchange, response, 200, await deps.describeModels(exchange, id, request));
+  }
+
+  async function show(
+    exchange: Exchange,
+    { page, modelFromPath }: Extract<Place, { readonly kind: 'page' }>,
+    request: ServerRequest,
+    response: ServerAnswer,
+  ): Promise<void> {
+    writeOwn(exchange, response, 200, await deps.showPage(exchange, page, modelFromPath, request, response));
   }
 
   /** Rows that wait are safe in the journal, and no reason to send clients elsewhere: where the store is away, there is no elsewhere. */
@@ -267,7 +293,8 @@ function noteAddress(exchange: Exchange, request: ServerRequest, isAtSocket: boo
 }
 
 function checkMethod(place: Place, method: string): void {
-  const allowed = place.kind === 'route' ? ['POST'] : ['GET', 'HEAD'];
+  const isPosted = place.kind === 'route' || (place.kind === 'page' && place.page.method === 'POST');
+  const allowed = isPosted ? ['POST'] : ['GET', 'HEAD'];
   if (allowed.includes(method)) return;
   throw new GatewayError('method_not_allowed', {
     message: `This path takes ${allowed.join(' and ')}, not ${method}.`,
@@ -300,7 +327,10 @@ function answerError(exchange: Exchange, response: ServerAnswer, error: GatewayE
     error,
     exchange.clientRequestId ?? exchange.id,
     triedUpstream(exchange),
-    exchange.route?.label === 'anthropic' ? 'anthropic' : (exchange.shape ?? exchange.key?.shape),
+    {
+      shape: exchange.route?.label === 'anthropic' ? 'anthropic' : (exchange.shape ?? exchange.key?.shape),
+      door: exchange.door,
+    },
   );
 }
 

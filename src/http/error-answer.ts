@@ -1,13 +1,24 @@
-/** Writes an error in the one shape that every error of the gateway has, with what clients of another service read beside it. */
+/** Writes an error in the one shape that every error of the gateway has, with what clients of another service read beside it; or as those of a front door read it. */
 
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
+import type { Door } from '../core/door.ts';
 import { besideError, type ErrorShape } from '../core/error-shape.ts';
 import type { GatewayError } from '../core/errors.ts';
+import { writeJson as writeJsonText } from '../lib/json/json-text.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 
-function toErrorBody(error: GatewayError, shape?: ErrorShape): string {
+/** For whom it is written. */
+interface Reader {
+  readonly shape: ErrorShape | undefined;
+  readonly door: Door | undefined;
+}
+
+function toErrorBody(error: GatewayError, requestId: string, { shape, door }: Partial<Reader> = {}): string {
   const { message, type, param, code } = error;
+  if (door?.error !== undefined) {
+    return writeJsonText(door.error({ status: error.status, message, id: requestId })).toString('utf8');
+  }
   return JSON.stringify({ error: { message, type, param, code }, ...besideError(shape, message) });
 }
 
@@ -16,9 +27,9 @@ export function writeError(
   error: GatewayError,
   requestId: string,
   more: readonly string[],
-  shape: ErrorShape | undefined,
+  reader: Reader,
 ): number {
-  const body = toErrorBody(error, shape);
+  const body = toErrorBody(error, requestId, reader);
   return writeJson(response, error.status, body, ['x-request-id', requestId, ...more, ...error.headers]);
 }
 
@@ -29,7 +40,7 @@ export function writeJson(response: ServerAnswer, status: number, body: string, 
 
 /** The same for a request that never became one, as the whole text of an answer, each character a byte. */
 export function toRawError(error: GatewayError, requestId: string): string {
-  const body = toErrorBody(error);
+  const body = toErrorBody(error, requestId);
   return [
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`,
     'content-type: application/json',

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { doors } from '../doors/index.ts';
 import { routes } from '../routes/index.ts';
 import { createRouter, type Place } from './router.ts';
 
-const router = createRouter(routes, '');
+const router = createRouter(routes, doors, '');
 
 function modelIn(place: Place | undefined): string | undefined {
   return place?.kind === 'route' ? place.modelFromPath : undefined;
@@ -88,9 +89,28 @@ test('models are found by ID, with slashes plain or encoded', () => {
 });
 
 test('a base path moves the routes, and health checks stand at the root as well', () => {
-  const based = createRouter(routes, '/ai');
+  const based = createRouter(routes, doors, '/ai');
   assert.equal(based.find('/ai/v1/rerank')?.kind, 'route');
   assert.equal(based.find('/v1/rerank'), undefined);
   assert.equal(based.find('/healthz')?.kind, 'health');
   assert.equal(based.find('/ai/readyz')?.kind, 'ready');
+});
+
+test('two that stand for the same path are a fault, and the narrower of two goes before', () => {
+  const embed = routes.find(({ path }) => path === '/v2/embed');
+  assert.ok(embed !== undefined);
+  for (const path of ['/v1/embeddings', '/healthz', '/v1/models', '/api/tags', '/v1/engines/{model}/embeddings']) {
+    assert.throws(
+      () => createRouter([...routes, { ...embed, path, aliases: [] }], doors, ''),
+      /for the same path: /,
+      path,
+    );
+  }
+  const [azure] = doors;
+  assert.ok(azure !== undefined);
+  assert.throws(() => createRouter(routes, [...doors, azure], ''), /for the same path: /);
+  // `x/chat/completions` could be completions of the model `x/chat`.
+  const deployment = router.find('/openai/deployments/x/chat/completions');
+  assert.deepEqual([deployment?.path, modelIn(deployment)], ['/v1/chat/completions', 'x']);
+  assert.equal(router.find('/openai/deployments/x/completions')?.path, '/v1/completions');
 });

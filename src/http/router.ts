@@ -1,5 +1,6 @@
-/** Finds what a request path means: one of the client routes, the model list, or a health check. */
+/** Finds what a request path means: one of the client routes, the model list, a page of a front door, or a health check. */
 
+import { type Door, type DoorPage, pathsUnder } from '../core/door.ts';
 import { mayStandInPath } from '../core/model-name.ts';
 import type { Route } from '../core/route.ts';
 import type { RerankShape } from '../core/translation.ts';
@@ -11,9 +12,12 @@ export type Place = { readonly path: string } & (
       readonly route: Route;
       readonly modelFromPath: string | undefined;
       readonly shape?: RerankShape;
+      /** By which door the client came. */
+      readonly door?: Door;
     }
-  | { readonly kind: 'models' }
-  | { readonly kind: 'model'; readonly id: string }
+  | { readonly kind: 'page'; readonly page: DoorPage; readonly door: Door; readonly modelFromPath: string | undefined }
+  | { readonly kind: 'models'; readonly door?: Door }
+  | { readonly kind: 'model'; readonly id: string; readonly door?: Door }
   | { readonly kind: 'health' }
   | { readonly kind: 'ready' }
 );
@@ -23,6 +27,8 @@ export interface Router {
   find(path: string): Place | undefined;
   /** For clients of which service everything under its first segment is. */
   shapeOf(path: string): RerankShape | undefined;
+  /** Whose clients look for what is not there. */
+  doorOf(path: string): Door | undefined;
 }
 
 /** What `openai` before version 1 calls the list of models. */
@@ -37,45 +43,90 @@ interface ModelPath {
   readonly place: (model: string) => Place;
 }
 
-export function createRouter(routes: readonly Route[], basePath: string): Router {
+type Ends = Pick<ModelPath, 'prefix' | 'suffix'>;
+
+/** Whether there is a path that both may stand for, and neither is the narrower one, which goes before. */
+function mayBeBoth(one: Ends, other: Ends): boolean {
+  const begins = one.prefix.startsWith(other.prefix) || other.prefix.startsWith(one.prefix);
+  const ends = one.suffix.endsWith(other.suffix) || other.suffix.endsWith(one.suffix);
+  return begins && ends && isNarrower(one, other) === isNarrower(other, one);
+}
+
+function isNarrower(one: Ends, other: Ends): boolean {
+  return one.prefix.startsWith(other.prefix) && one.suffix.endsWith(other.suffix);
+}
+
+const longest = (one: Ends, other: Ends): number =>
+  other.prefix.length + other.suffix.length - one.prefix.length - one.suffix.length;
+
+function twice(paths: string): TypeError {
+  return new TypeError(`two routes or doors stand for the same path: ${paths}`);
+}
+
+/** Throws where two of them could mean the same path. */
+export function createRouter(routes: readonly Route[], doors: readonly Door[], basePath: string): Router {
   const exact = new Map<string, Place>();
   const modelPaths: ModelPath[] = [];
   const shapes = new Map<string, RerankShape>();
+  const grounds = doors.flatMap((door) =>
+    [`${door.prefix}/`, ...door.grounds].map((ground) => [basePath + ground, door] as const),
+  );
+
+  function put(path: string, place: (model: string | undefined) => Place): void {
+    const [prefix, suffix] = path.split('{model}');
+    if (prefix === undefined || suffix === undefined) {
+      if (exact.has(path)) throw twice(path);
+      exact.set(path, place(undefined));
+      return;
+    }
+    const rival = modelPaths.find((other) => mayBeBoth(other, { prefix, suffix }));
+    if (rival !== undefined) throw twice(`${path} and ${rival.prefix}{model}${rival.suffix}`);
+    modelPaths.push({ prefix, suffix, place });
+  }
 
   // Probes come straight to the listener; they need not know where the routes were put.
   for (const base of new Set(['', basePath])) {
-    exact.set(`${base}/healthz`, { kind: 'health', path: '/healthz' });
-    exact.set(`${base}/readyz`, { kind: 'ready', path: '/readyz' });
+    put(`${base}/healthz`, () => ({ kind: 'health', path: '/healthz' }));
+    put(`${base}/readyz`, () => ({ kind: 'ready', path: '/readyz' }));
   }
   for (const route of routes) {
-    for (const path of [route.path, ...route.aliases]) {
-      const [prefix, suffix] = path.split('{model}');
-      if (prefix === undefined || suffix === undefined) {
-        exact.set(basePath + path, { kind: 'route', path: route.path, route, modelFromPath: undefined });
-      } else {
-        modelPaths.push({
-          prefix: basePath + prefix,
-          suffix,
-          place: (modelFromPath) => ({ kind: 'route', path: route.path, route, modelFromPath }),
-        });
+    const { path, aliases, shapedPaths = {}, doorPaths = {}, entry } = route;
+    const place = { kind: 'route', path, route } as const;
+    const here = entry === undefined ? place : { ...place, door: entry.door };
+    for (const spelling of [path, ...aliases]) {
+      put(basePath + spelling, (modelFromPath) => ({ ...here, modelFromPath }));
+    }
+    for (const [shaped, shape] of Object.entries(shapedPaths)) {
+      put(basePath + shaped, (modelFromPath) => ({ ...place, modelFromPath, shape }));
+      shapes.set(shaped.slice(0, shaped.indexOf('/', 1) + 1), shape);
+    }
+    for (const [spelling, door] of Object.entries(doorPaths)) {
+      const { shape } = door;
+      put(basePath + spelling, (modelFromPath) => ({
+        ...place,
+        modelFromPath,
+        door,
+        ...(shape !== undefined && { shape }),
+      }));
+    }
+  }
+  for (const door of doors) {
+    for (const page of door.pages) {
+      const [path] = page.paths;
+      for (const spelling of pathsUnder(door, page.paths)) {
+        put(basePath + spelling, (modelFromPath) => ({ kind: 'page', path, page, door, modelFromPath }));
       }
     }
   }
-  for (const route of routes) {
-    for (const [path, shape] of Object.entries(route.shapedPaths ?? {})) {
-      exact.set(basePath + path, { kind: 'route', path: route.path, route, modelFromPath: undefined, shape });
-      shapes.set(path.slice(0, path.indexOf('/', 1) + 1), shape);
-    }
+  for (const path of engineListPaths) put(basePath + path, () => ({ kind: 'models', path: '/v1/models' }));
+  function putModelList(path: string, by: { readonly door?: Door }): void {
+    put(basePath + path, () => ({ kind: 'models', path: '/v1/models', ...by }));
+    put(`${basePath + path}/{model}`, (id = '') => ({ kind: 'model', path: '/v1/models/{id}', id, ...by }));
   }
-  for (const path of engineListPaths) exact.set(basePath + path, { kind: 'models', path: '/v1/models' });
-  for (const path of modelListPaths) {
-    exact.set(basePath + path, { kind: 'models', path: '/v1/models' });
-    modelPaths.push({
-      prefix: `${basePath + path}/`,
-      suffix: '',
-      place: (id) => ({ kind: 'model', path: '/v1/models/{id}', id }),
-    });
-  }
+  for (const path of modelListPaths) putModelList(path, {});
+  for (const door of doors) for (const path of door.modelLists) putModelList(path, { door });
+
+  modelPaths.sort(longest);
 
   function findWithModel(path: string): Place | undefined {
     for (const { prefix, suffix, place } of modelPaths) {
@@ -93,6 +144,7 @@ export function createRouter(routes: readonly Route[], basePath: string): Router
       const start = path.slice(basePath.length, path.indexOf('/', basePath.length + 1) + 1);
       return shapes.get(start);
     },
+    doorOf: (path) => grounds.find(([ground]) => path.startsWith(ground))?.[1],
     find(path) {
       const found = exact.get(path);
       if (found !== undefined) return found;

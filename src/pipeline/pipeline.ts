@@ -6,6 +6,7 @@ import { Captured } from '../core/accounting/captured.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
 import type { Reservation, Spending } from '../core/accounting/spending.ts';
 import { wholeBodyBytes } from '../core/call-body.ts';
+import { resolveAt } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
@@ -18,7 +19,8 @@ import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 import { relay } from './answers/relay.ts';
 import { type AttemptDeps, attempt } from './calls/attempt.ts';
-import { checkShape, courseOf, nameAt, notSupported, rawAskedIn, shapeIn } from './calls/plan.ts';
+import { checkShape, courseOf, nameAt, notSupported, type Plan, rawAskedIn, shapeIn } from './calls/plan.ts';
+import { answerAtOnce, checkDemands, type Entered, enter, leave } from './front-door.ts';
 import {
   checkStandIn,
   compileQuestionReader,
@@ -57,6 +59,12 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   const { routes, checkPressure, admit, readBody, checkModel, spending, ledger } = deps;
   const readers = new Map<Route, QuestionReader>(routes.map((route) => [route, compileQuestionReader(route)]));
 
+  function readerFor(route: Route): QuestionReader {
+    const reader = readers.get(route);
+    if (reader === undefined) throw new TypeError(`route ${route.path} was not compiled`);
+    return reader;
+  }
+
   function readQuestion(
     exchange: Exchange,
     route: Route,
@@ -64,10 +72,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     body: Buffer,
   ): Question | Promise<Question> {
     if (exchange.key?.captureMs !== undefined) exchange.captured = new Captured(body);
-    const reader = readers.get(route);
-    if (reader === undefined) throw new TypeError(`route ${route.path} was not compiled`);
     checkShape(route, request.fields);
-    return reader(body);
+    return readerFor(route)(body);
   }
 
   /** Whatever knows the body ends with this: a stream may last for long after it. */
@@ -89,15 +95,19 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     settling.began(spending.begin(key));
 
     const read = readQuestion(exchange, route, request, await readBody(exchange, request, response));
-    const question = read instanceof Promise ? await read : read;
+    const asked = read instanceof Promise ? await read : read;
+    const { entry } = route;
+    const entered = entry === undefined ? undefined : await enter(entry, asked, readerFor(entry.canonical));
+    const question = entered?.question ?? asked;
     const resolved = findModel(exchange, route, question, modelFromPath);
     exchange.modelId = resolved.id;
     exchange.shape ??= resolved.model.shape;
     checkStandIn(question, resolved.model.acceptsMessages, exchange.shape);
     checkModel(key, resolved.id);
     const course = courseOf(resolved, route);
-    const asked = askingOf(question, route, course);
-    const asking = asked instanceof Promise ? await asked : asked;
+    if (entered !== undefined) checkDemands(entered.entrance, course, resolved.id);
+    const counted = askingOf(question, route, course);
+    const asking = counted instanceof Promise ? await counted : counted;
     exchange.asking = asking;
 
     const reserved = spending.reserve(exchange, course, asking);
@@ -108,9 +118,15 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const deadlineMs = performance.now() + course.totalMs;
     const clientHeaders = request.fields;
     const plan = { exchange, route, question, resolved, clientHeaders, course, deadlineMs, reservation };
-    const answer = await attempt(plan, deps);
+    const answer = await (entered === undefined ? attempt(plan, deps) : attemptAtDoor(plan, entered));
     if (question.body.length > wholeBodyBytes) exchange.requestRoom?.release();
     return { answer, headers: ownHeaders(exchange, answer, resolved, question, reservation) };
+  }
+
+  async function attemptAtDoor(plan: Plan, { entrance }: Entered): Promise<Answer> {
+    const { exchange } = plan;
+    if (entrance.atOnce !== undefined) return answerAtOnce(exchange, entrance, entrance.atOnce);
+    return leave(exchange, entrance, await attempt(plan, deps), deps.answerRooms);
   }
 
   return async (exchange, route, modelFromPath, request, response) => {
@@ -146,7 +162,7 @@ function findModel(
     );
   }
 
-  const resolved = models.resolve(name);
+  const resolved = resolveAt(exchange.door, models, name);
   if (resolved === undefined || (route.row.visibleModelsOnly && !resolved.model.visible)) throw unknownModel(name);
   if (!resolved.model.operations.includes(route.operation)) throw notSupported(resolved.id, route);
   return resolved;

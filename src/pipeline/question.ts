@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { Route } from '../core/route.ts';
-import type { RerankShape } from '../core/translation.ts';
+import type { DoorWords, RerankShape } from '../core/translation.ts';
 import {
   compileWatchedKeys,
   type JsonFault,
@@ -25,6 +25,8 @@ export interface Question {
   readonly modelField: JsonField | undefined;
   /** A required field that is only there as its stand-in, such as `messages` for `input`: see `checkStandIn`. */
   readonly standIn: FoundStandIn | undefined;
+  /** Where it was asked at a front door: what its own fields have no place for. */
+  readonly words: DoorWords | undefined;
 }
 
 interface FoundStandIn {
@@ -84,7 +86,7 @@ export function compileQuestionReader(route: Route): QuestionReader {
       const field = fieldIn(scan, check.name);
       if (field !== undefined) check.judge(field);
     }
-    return { body, scan, modelField, standIn };
+    return { body, scan, modelField, standIn, words: undefined };
   }
 
   return (body) =>

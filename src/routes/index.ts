@@ -1,6 +1,8 @@
-/** Every client route; only the app imports this. */
+/** Every client route, those of front doors among them; only the app imports this. */
 
-import type { Route } from '../core/route.ts';
+import type { Operation } from '../core/operations/index.ts';
+import { type Route, routeOfWay } from '../core/route.ts';
+import { doors } from '../doors/index.ts';
 import chat from './chat.ts';
 import completions from './completions.ts';
 import countTokens from './count-tokens.ts';
@@ -15,7 +17,8 @@ import moderations from './moderations.ts';
 import rerank from './rerank.ts';
 import speech from './speech.ts';
 
-export const routes: readonly Route[] = [
+/** Whose form each operation has; the others are further ways to the same. */
+const own: readonly Route[] = [
   completions,
   edits,
   rerank,
@@ -29,4 +32,23 @@ export const routes: readonly Route[] = [
   enginesEmbeddings,
   enginesCompletions,
   enginesEdits,
+];
+
+/** With the paths on which it stands for clients of front doors. */
+function withDoorPaths(route: Route): Route {
+  const paths = doors.flatMap((door) => (door.standsFor?.(route) ?? []).map((path) => [path, door] as const));
+  return paths.length === 0 ? route : Object.freeze({ ...route, doorPaths: Object.fromEntries(paths) });
+}
+
+const canonical = own.map(withDoorPaths);
+
+function canonicalFor(operation: Operation): Route {
+  const route = canonical.find((one) => one.operation === operation);
+  if (route === undefined) throw new TypeError(`no route leads to ${operation}`);
+  return route;
+}
+
+export const routes: readonly Route[] = [
+  ...canonical,
+  ...doors.flatMap((door) => door.ways.map((way) => routeOfWay(door, way, canonicalFor(way.operation)))),
 ];

@@ -8,6 +8,7 @@ import { readCredential } from '../admission/credentials.ts';
 import { createKeyDirectory, type KeyDirectory } from '../admission/keys.ts';
 import { createMemoryReader } from '../admission/memory.ts';
 import { findModel, listModels } from '../admission/model-list.ts';
+import { viewOf } from '../admission/page-view.ts';
 import { createPressure, type PressureReason } from '../admission/pressure.ts';
 import { needsRestart } from '../config/live/restart.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
@@ -20,6 +21,7 @@ import type { Route } from '../core/route.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
 import type { TargetState } from '../core/target-state.ts';
+import { doors } from '../doors/index.ts';
 import { createEdge } from '../http/edge.ts';
 import { createListener, type Listening } from '../http/listener.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -40,6 +42,7 @@ import { createModelLists } from '../upstream/probes/model-lists.ts';
 import { createProbe } from '../upstream/probes/probe.ts';
 import { createSmallPost } from '../upstream/small-post.ts';
 import type { RestChange } from '../upstream/turn.ts';
+import { version } from '../version.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 
 export interface AppDeps {
@@ -185,6 +188,7 @@ export function createApp({
   const edge = createEdge({
     clock,
     routes,
+    doors,
     installation,
     current: () => current,
     isReady: () => ready,
@@ -201,6 +205,11 @@ export function createApp({
     async describeModels(exchange, id, request) {
       const key = await admit(exchange, undefined, request);
       return id === undefined ? listModels(exchange.snapshot, key) : findModel(exchange.snapshot, key, id);
+    },
+    async showPage(exchange, page, modelInPath, request, response) {
+      const key = await admit(exchange, undefined, request);
+      const body = page.method === 'GET' ? undefined : await edge.readJsonBody(exchange, request, response);
+      return page.show(viewOf(exchange, key, { modelInPath, body, version }));
     },
     settle(exchange, method) {
       // They would drown the rest.

@@ -2,6 +2,7 @@
 
 import type { Asked } from '../../core/translation.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
+import { cohereInputTypes } from './cohere-input-types.ts';
 import type { EmbeddingDialect } from './embeddings.ts';
 import { at, countIn, listIn, objectIn } from './reading.ts';
 
@@ -55,6 +56,8 @@ const cohere: EmbeddingDialect = {
   maxItems: 96,
   hasDimensions: ({ model }) => !isThirdGeneration(model),
   own: ['input_type', 'truncate'],
+  purposes: cohereInputTypes,
+  speaks: 'cohere',
   isStrict: true,
   write: ({ items, dimensions, more, model }) => ({
     body: {

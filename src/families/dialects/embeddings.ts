@@ -3,6 +3,7 @@
 import { countsCharacters } from '../../core/believable.ts';
 import {
   type Asked,
+  type Purpose,
   type Reply,
   type Translation,
   Unfit,
@@ -75,6 +76,10 @@ export interface EmbeddingDialect {
   takesTokens?(asked: Asked): boolean;
   /** Further parameters that it has a name for, which is also the client's. */
   readonly own: readonly string[];
+  /** What it calls that which texts are embedded for, and its words for it. */
+  readonly purposes?: { readonly name: string; readonly words: Readonly<Partial<Record<Purpose, string>>> };
+  /** The front door whose words it understands, each under its own name. */
+  readonly speaks?: string;
   /** Names of its own that no client may send, and why: they are for what is said in another way here. */
   readonly cannot?: Readonly<Record<string, string>>;
   /** It refuses what it does not know; without, unknown parameters pass, save hints. */
@@ -160,7 +165,8 @@ function namesOfDimensions({ body, defaults }: Asked): readonly string[] {
   return own.length > 0 ? own : named;
 }
 
-function furtherOf(asked: Asked, { own, cannot = {}, isStrict = false }: EmbeddingDialect): JsonObject {
+function furtherOf(asked: Asked, dialect: EmbeddingDialect): JsonObject {
+  const { own, cannot = {}, isStrict = false } = dialect;
   const more: Record<string, Json> = Object.create(null);
   for (const [name, value] of Object.entries(asked.body)) {
     if (value === undefined) continue;
@@ -171,7 +177,22 @@ function furtherOf(asked: Asked, { own, cannot = {}, isStrict = false }: Embeddi
     else if (isStrict) asked.cannot(name);
     else more[name] = value;
   }
+  addWords(more, asked, dialect);
   return more;
+}
+
+/** What was said at a front door goes before what the operator set for those who say nothing. */
+function addWords(more: Record<string, Json>, asked: Asked, { purposes, speaks }: EmbeddingDialect): void {
+  const { words, body, defaults } = asked;
+  if (words === undefined) return;
+  const wins = (name: string): boolean => body[name] === undefined || body[name] === defaults[name];
+  const purpose = words.purpose === undefined ? undefined : purposes?.words[words.purpose];
+  if (purposes !== undefined && purpose !== undefined && wins(purposes.name)) more[purposes.name] = purpose;
+  for (const [name, value] of Object.entries(words.more)) {
+    if (value === undefined || !wins(name)) continue;
+    if (words.door === speaks) more[name] = value;
+    else asked.ignored.add(name);
+  }
 }
 
 async function readResult(

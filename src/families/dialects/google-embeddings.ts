@@ -2,12 +2,18 @@
 
 import type { Asked } from '../../core/translation.ts';
 import type { Json, JsonObject } from '../../lib/json/json-text.ts';
-import type { EmbeddingCall, EmbeddingResult } from './embeddings.ts';
+import type { EmbeddingCall, EmbeddingDialect, EmbeddingResult } from './embeddings.ts';
 import { at, countIn, objectIn } from './reading.ts';
 import type { Adapt } from './vectors.ts';
 
 /** Beside Google's own names, the one that Cohere and Voyage have for the same. */
 export const ofTheTask = ['taskType', 'task_type', 'title', 'input_type'];
+
+/** Each is one of the words below. */
+export const purposesInGoogle: NonNullable<EmbeddingDialect['purposes']> = {
+  name: 'input_type',
+  words: { document: 'document', query: 'query', classification: 'classification', clustering: 'clustering' },
+};
 
 /** Only those that leave no doubt. */
 const taskTypes: Readonly<Record<string, string>> = {

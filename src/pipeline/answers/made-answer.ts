@@ -1,6 +1,7 @@
 /** An answer whose whole body was made here, in the shape of any other answer. */
 
 import type { Buffer } from 'node:buffer';
+import type { Usage } from '../../core/accounting/usage.ts';
 import type { Answer, AnswerSink } from '../../core/outcome.ts';
 import type { Translated } from '../../core/translation.ts';
 
@@ -16,6 +17,9 @@ interface MadeParts {
   readonly contentType?: string;
   /** Without it: the upstream's own bytes, read already. */
   readonly translated: Translated | undefined;
+  readonly ignored?: readonly string[] | undefined;
+  /** What was counted in it before it was written anew. */
+  readonly countedApart?: Usage | undefined;
 }
 
 const json = 'application/json';
@@ -36,6 +40,8 @@ export class WholeMadeAnswer implements Answer {
   readonly ended = true;
   readonly broken = undefined;
   readonly translated: Translated | undefined;
+  readonly ignored: readonly string[] | undefined;
+  readonly countedApart: Usage | undefined;
   readonly #body: Buffer;
 
   constructor({
@@ -47,6 +53,8 @@ export class WholeMadeAnswer implements Answer {
     firstByteAtMs,
     body,
     translated,
+    ignored,
+    countedApart,
   }: MadeParts) {
     this.status = status;
     this.statusText = statusText;
@@ -55,6 +63,8 @@ export class WholeMadeAnswer implements Answer {
     this.firstByteAtMs = firstByteAtMs;
     this.waiting = [body];
     this.translated = translated;
+    this.ignored = ignored;
+    this.countedApart = countedApart;
     this.#body = body;
   }
 

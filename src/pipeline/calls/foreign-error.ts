@@ -182,6 +182,12 @@ function isInOurShape(body: Json | undefined): boolean {
 
 const isTextOrNull = (value: Json | undefined): boolean => value === null || typeof value === 'string';
 
+/** What the body of an error says, whatever it is written like. */
+export function errorMessageIn(status: number, bytes: Buffer | undefined): string {
+  const said = toSaid(status, [], bytes);
+  return cut(readError(said.json).message ?? plainMessage(said), longestMessage);
+}
+
 /** Every spelling that upstreams are known to have: objects, texts and lists, wrapped or flat. */
 function readError(body: Json | undefined): SaidError {
   if (isJsonList(body)) {

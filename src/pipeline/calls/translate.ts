@@ -52,6 +52,7 @@ export async function writeTranslated(
     options: target.upstream.options,
     id: exchange.id,
     nowS: Math.floor(clock.nowMs() / 1000),
+    words: question.words,
     unsupported: target.unsupported,
     upstreamId: target.upstream.id,
   });

@@ -25,25 +25,19 @@ export default defineClient({
         return scored;
       },
     },
-  },
-  deadEnds: [
-    {
-      call: '`CohereClientV2.embed`',
-      path: '/v2/embed',
-      code: 'route_not_found',
-      why: 'Cohere alone has this route: an OpenAI client embeds with the same models',
-      run: (gateway) =>
-        new CohereClientV2(options(gateway)).embed(
-          { model: gateway.model, texts: ['x'], inputType: 'search_document', embeddingTypes: ['float'] },
+    embeddings: {
+      call: '`embed` of `CohereClientV2` and of `CohereClient`',
+      async run(gateway, texts) {
+        const asked = { model: gateway.model, texts: [...texts] };
+        const { embeddings } = await new CohereClientV2(options(gateway)).embed(
+          { ...asked, inputType: 'search_document', embeddingTypes: ['float'] },
           calm,
-        ),
+        );
+        const first = await new CohereClient(options(gateway)).embed(asked, calm);
+        assert.ok(first.responseType === 'embeddings_floats');
+        assert.deepEqual(first.embeddings, embeddings.float);
+        return embeddings.float ?? [];
+      },
     },
-    {
-      call: '`CohereClient.embed`',
-      path: '/v1/embed',
-      code: 'route_not_found',
-      why: 'as above',
-      run: (gateway) => new CohereClient(options(gateway)).embed({ model: gateway.model, texts: ['x'] }, calm),
-    },
-  ],
+  },
 });

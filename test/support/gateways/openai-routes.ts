@@ -3,4 +3,6 @@
 import type { Route } from '../../../src/core/route.ts';
 import { routes } from '../../../src/routes/index.ts';
 
-export const openaiRoutes: readonly Route[] = routes.filter(({ label }) => label !== 'anthropic');
+export const openaiRoutes: readonly Route[] = routes.filter(
+  ({ label, entry }) => label !== 'anthropic' && entry === undefined,
+);

@@ -52,7 +52,10 @@ export async function startTranslated(
   };
 }
 
-const cohereBody = z.looseObject({ texts: z.array(z.string()) });
+const cohereBody = z.looseObject({
+  texts: z.array(z.string()),
+  embedding_types: z.array(z.string()).default(['float']),
+});
 const openaiBody = z.looseObject({ input: z.union([z.string(), z.array(z.string())]) });
 const embeddingsAnswer = z.looseObject({
   data: z.array(z.object({ object: z.literal('embedding'), index: z.number(), embedding: z.array(z.number()) })),
@@ -60,7 +63,8 @@ const embeddingsAnswer = z.looseObject({
 });
 
 export const jsonIn = ({ body }: UpstreamRequest): Fields => z.looseObject({}).parse(JSON.parse(body.toString()));
-export const textsIn = ({ body }: UpstreamRequest): string[] => cohereBody.parse(JSON.parse(body.toString())).texts;
+export const cohereBodyOf = ({ body }: UpstreamRequest) => cohereBody.parse(JSON.parse(body.toString()));
+export const textsIn = (request: UpstreamRequest): string[] => cohereBodyOf(request).texts;
 
 /** The inputs of a call in OpenAI's shape. */
 export function inputsIn({ body }: UpstreamRequest): string[] {

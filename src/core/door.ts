@@ -1,0 +1,161 @@
+/** A front door: what the clients of another service speak, read into an operation of ours and written back in their words. */
+
+import type { Json, JsonObject } from '../lib/json/json-text.ts';
+import { GatewayError } from './errors.ts';
+import type { Offer } from './family.ts';
+import type { Label } from './label.ts';
+import type { Operation } from './operations/index.ts';
+import type { ModelIndex, ResolvedModel } from './snapshot.ts';
+import type { DoorWords, RerankShape } from './translation.ts';
+
+/** An error as a door is told of it, ours or an upstream's. */
+interface SaidOfError {
+  readonly status: number;
+  readonly message: string;
+  /** The ID of the exchange. */
+  readonly id: string;
+}
+
+/** What a good answer is written from. */
+export interface DoorAnswer {
+  /** The operation's own answer; its numbers keep their digits. */
+  readonly body: Json;
+  /** The model by the name that the client has for it. */
+  readonly model: string;
+  /** The ID of the exchange. */
+  readonly id: string;
+  readonly nowMs: number;
+  /** Since the request came. */
+  readonly tookMs: number;
+}
+
+export interface WrittenAnswer {
+  readonly body: Json;
+  /** Names and values in turn. */
+  readonly headers?: readonly string[];
+}
+
+/** What the client wants that not every upstream can do; who cannot is not asked. */
+export interface Demand {
+  /** By the client's name for it. */
+  readonly field: string;
+  /** What is wanted, behind "none of its upstreams". */
+  readonly what: string;
+  isMetBy(offer: Offer): boolean;
+}
+
+/** A request, read. */
+export interface Entrance {
+  /** The operation's own request, with a `model` where the client names one. */
+  readonly body: JsonObject;
+  readonly words: DoorWords;
+  readonly demands: readonly Demand[];
+  /** The answer where nobody has to be asked for it. */
+  readonly atOnce?: JsonObject;
+  /** Throws `Unfit` where the answer is none. */
+  write(answer: DoorAnswer): WrittenAnswer | Promise<WrittenAnswer>;
+}
+
+/** One path of a door that leads to an operation. Kinds are written as those of a route. */
+export interface DoorWay {
+  readonly operation: Operation;
+  /** The first is the one that it is known by; one with `{model}` in it may be among the others. */
+  readonly paths: readonly [string, ...string[]];
+  readonly required: Readonly<Record<string, string>>;
+  readonly optional: Readonly<Record<string, string>>;
+  /** Read, and judged nowhere but in `enter`. */
+  readonly watched: readonly string[];
+  /** For people: what it is, in the OpenAPI document. */
+  readonly summary: string;
+  /** Of a body whose fields have the kinds that they must have; what was null is not there. Throws a `GatewayError`. */
+  enter(body: JsonObject): Entrance;
+}
+
+/** A model as the caller may see it. */
+export interface SeenModel {
+  readonly id: string;
+  readonly operations: readonly Operation[];
+}
+
+/** What a page is made from: it shows nothing that the caller's key may not see. */
+export interface PageView {
+  readonly models: readonly SeenModel[];
+  /** Throws `model_not_found` where the caller sees none of that name. */
+  find(name: string): SeenModel;
+  defaultModel(operation: Operation): string | undefined;
+  /** From the path, where it has one. */
+  readonly modelInPath: string | undefined;
+  /** Empty where the method has none. */
+  readonly body: JsonObject;
+  /** When what is shown was last changed, in seconds since the epoch. */
+  readonly changedAtS: number;
+  /** Of the gateway. */
+  readonly version: string;
+}
+
+/** An address of a door that no upstream is asked for. */
+export interface DoorPage {
+  readonly method: 'GET' | 'POST';
+  readonly paths: readonly [string, ...string[]];
+  readonly summary: string;
+  show(view: PageView): unknown;
+}
+
+/** Of an operation: its canonical path, and how that is dispatched. */
+interface OwnPath {
+  readonly path: string;
+  readonly label: Label;
+}
+
+export interface Door {
+  readonly id: string;
+  /** For people: whose clients come by it. */
+  readonly title: string;
+  /** Under which everything of it stands as well, such as `/ollama`. */
+  readonly prefix: string;
+  /** Where nobody else has paths: what is not there is told in its words. */
+  readonly grounds: readonly string[];
+  readonly ways: readonly DoorWay[];
+  readonly pages: readonly DoorPage[];
+  /** Where an operation's own path stands for its clients as well: they ask and read as that operation does. */
+  standsFor?(route: OwnPath): readonly string[];
+  /** In which shape they read reranked documents on such a path. */
+  readonly shape?: RerankShape;
+  /** Throws a `GatewayError` where the query string is none that its clients send. */
+  judgeQuery?(query: string): void;
+  /** Where the list of models stands for its clients, in the form that it has everywhere. */
+  readonly modelLists: readonly string[];
+  /** Other names by which the same model may be meant. */
+  otherNames?(name: string): readonly string[];
+  /** The body of an error; without, it has the shape that all have. */
+  error?(said: SaidOfError): JsonObject;
+}
+
+export function defineDoor(door: Door): Door {
+  return Object.freeze(door);
+}
+
+/** As they are written, and behind the door's prefix. */
+export function pathsUnder({ prefix }: Door, paths: readonly string[]): readonly string[] {
+  return [...new Set(paths.flatMap((path) => (path.startsWith(`${prefix}/`) ? [path] : [path, prefix + path])))];
+}
+
+/** By another name that the door has for it, where no model is declared by this one. */
+export function resolveAt(door: Door | undefined, models: ModelIndex, name: string): ResolvedModel | undefined {
+  const found = models.resolve(name);
+  if (door?.otherNames === undefined || (found !== undefined && found.matched === '')) return found;
+  for (const other of door.otherNames(name)) {
+    const meant = models.resolve(other);
+    if (meant !== undefined && meant.matched === '') return meant;
+  }
+  return found;
+}
+
+/** For what no upstream is asked, as none could do it. */
+export function refusedField(field: string, model: Json | undefined, why: string): GatewayError {
+  const named = typeof model === 'string' ? ` for the model ${JSON.stringify(model.slice(0, 80).toWellFormed())}` : '';
+  return new GatewayError('unsupported_parameter', {
+    param: field,
+    message: `The field "${field}" cannot be served${named}: ${why}.`,
+  });
+}

@@ -1,0 +1,31 @@
+/** Clients of Azure OpenAI: they ask as OpenAI's do, on paths that name a deployment, with the version of the API in the query. */
+
+import { defineDoor } from '../core/door.ts';
+import { GatewayError } from '../core/errors.ts';
+
+const versioned = '/v1/';
+/** A day, or a word, as Azure has had them. */
+const apiVersion = /^[A-Za-z0-9][A-Za-z0-9.-]{0,39}$/;
+
+export default defineDoor({
+  id: 'azure',
+  title: 'Azure OpenAI',
+  prefix: '/openai',
+  grounds: [],
+  ways: [],
+  pages: [],
+  modelLists: ['/openai/models', '/openai/v1/models'],
+  standsFor({ path, label }) {
+    if (label !== 'openai' || !path.startsWith(versioned) || path.includes('{')) return [];
+    const rest = path.slice(versioned.length);
+    return [`/openai/deployments/{model}/${rest}`, `/openai/v1/${rest}`, `/openai/${rest}`];
+  },
+  judgeQuery(query) {
+    const versions = new URLSearchParams(query).getAll('api-version');
+    if (versions.length <= 1 && versions.every((one) => apiVersion.test(one))) return;
+    throw new GatewayError('unsupported_parameter', {
+      param: 'api-version',
+      message: 'The query parameter "api-version" is no version; send one, such as 2024-10-21, or none.',
+    });
+  },
+});

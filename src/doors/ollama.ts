@@ -1,0 +1,185 @@
+/** Ollama's clients: embeddings in both of its forms, and what they look at before. */
+
+import { createHash } from 'node:crypto';
+import { type Demand, type DoorWay, defineDoor, type Entrance, type SeenModel } from '../core/door.ts';
+import { GatewayError } from '../core/errors.ts';
+import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts';
+import { embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
+
+const id = 'ollama';
+/** What a name without a tag means. */
+const standardTag = ':latest';
+const nsPerMs = 1e6;
+const msPerS = 1_000;
+/** Which of its clients are content with. */
+const spokenVersion = '0.12.0';
+
+const isNothing = (input: Json | undefined): boolean =>
+  input === undefined || input === '' || (isJsonList(input) && input.length === 0);
+
+function demandsOf({ truncate }: JsonObject): readonly Demand[] {
+  if (truncate !== false) return [];
+  return [
+    { field: 'truncate', what: 'can be told to refuse what is too long', isMetBy: ({ speaks }) => speaks === id },
+  ];
+}
+
+/** A client that sends no text wants the model loaded, and nothing else. */
+function entranceOf(
+  body: JsonObject,
+  input: Json | undefined,
+  write: Entrance['write'],
+  toNothing: JsonObject,
+): Entrance {
+  return {
+    body: { model: body.model, input: input ?? '', dimensions: body.dimensions, encoding_format: 'float' },
+    words: { door: id, more: {} },
+    demands: demandsOf(body),
+    ...(isNothing(input) && { atOnce: toNothing }),
+    write,
+  };
+}
+
+const nothing = { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } };
+
+const embed: DoorWay = {
+  operation: 'embeddings',
+  paths: ['/api/embed'],
+  required: { model: 'string' },
+  optional: {
+    input: 'string | string[]',
+    truncate: 'boolean',
+    dimensions: 'number',
+    options: 'object',
+    keep_alive: 'string | number',
+  },
+  watched: [],
+  summary: "Embeddings as Ollama's clients ask for them.",
+  enter(body) {
+    const { input } = body;
+    const texts = isJsonList(input) ? input : [input ?? ''];
+    return entranceOf(
+      body,
+      input,
+      ({ body: answer, model, tookMs }) => {
+        const asked = isNothing(input) ? [] : texts;
+        const ns = Math.round(tookMs * nsPerMs);
+        return {
+          body: {
+            model: typeof body.model === 'string' ? body.model : model,
+            embeddings: floatsOf(embeddingsIn(answer, asked)),
+            total_duration: ns,
+            load_duration: 0,
+            prompt_eval_count: tokensIn(answer, asked),
+          },
+        };
+      },
+      nothing,
+    );
+  },
+};
+
+const embeddings: DoorWay = {
+  operation: 'embeddings',
+  paths: ['/api/embeddings'],
+  required: { model: 'string' },
+  optional: { prompt: 'string', options: 'object', keep_alive: 'string | number' },
+  watched: [],
+  summary: "One text's embedding as Ollama's older clients ask for it.",
+  enter({ prompt, ...body }) {
+    const write: Entrance['write'] = ({ body: answer }) => {
+      if (isNothing(prompt)) return { body: { embedding: [] } };
+      const [embedding = []] = floatsOf(embeddingsIn(answer, [prompt ?? '']));
+      return { body: { embedding } };
+    };
+    return entranceOf(body, prompt, write, nothing);
+  },
+};
+
+/** Its names for what a model does; those that it has none for are not among them. */
+const capabilities: Readonly<Record<string, string>> = { embeddings: 'embedding', completions: 'completion' };
+
+const capabilitiesOf = ({ operations }: SeenModel): readonly string[] =>
+  operations.flatMap((operation) => capabilities[operation] ?? []);
+
+/** What is not known of a model that somebody else runs. */
+const details = {
+  parent_model: '',
+  format: '',
+  family: 'postern',
+  families: ['postern'],
+  parameter_size: '',
+  quantization_level: '',
+};
+
+const dateOf = (seconds: number): string => new Date(seconds * msPerS).toISOString();
+
+/** Its clients tell models apart by it. */
+const digestOf = (model: string): string => createHash('sha256').update(model).digest('hex');
+
+function tagged(model: string): string {
+  return model.slice(model.lastIndexOf('/') + 1).includes(':') ? model : model + standardTag;
+}
+
+export default defineDoor({
+  id,
+  title: 'Ollama',
+  prefix: '/ollama',
+  grounds: ['/api/'],
+  modelLists: [],
+  ways: [embed, embeddings],
+  pages: [
+    {
+      method: 'GET',
+      paths: ['/api/tags'],
+      summary: "The visible models that the caller's key may use, as Ollama's clients list them.",
+      show: ({ models, changedAtS }) => ({
+        models: models.map((model) => ({
+          name: tagged(model.id),
+          model: tagged(model.id),
+          modified_at: dateOf(changedAtS),
+          size: 0,
+          digest: digestOf(model.id),
+          details,
+          capabilities: capabilitiesOf(model),
+        })),
+      }),
+    },
+    {
+      method: 'POST',
+      paths: ['/api/show'],
+      summary: "One model as Ollama's clients look at it.",
+      show({ body, find, changedAtS }) {
+        // Older ones call it `name`.
+        const named = body.model ?? body.name;
+        if (typeof named !== 'string') {
+          throw new GatewayError('missing_required_parameter', {
+            param: 'model',
+            message: 'The field "model" is missing; send a string.',
+          });
+        }
+        const model = find(named);
+        return {
+          details,
+          model_info: { 'general.architecture': 'postern', 'general.basename': model.id },
+          capabilities: capabilitiesOf(model),
+          modified_at: dateOf(changedAtS),
+        };
+      },
+    },
+    {
+      method: 'GET',
+      paths: ['/api/version'],
+      summary: "The version of Ollama's API that is spoken here.",
+      show: () => ({ version: spokenVersion }),
+    },
+    {
+      method: 'GET',
+      paths: ['/api/ps'],
+      summary: 'Which models are loaded: nobody knows, so that none is listed.',
+      show: () => ({ models: [] }),
+    },
+  ],
+  otherNames: (name) => (name.endsWith(standardTag) ? [name.slice(0, -standardTag.length)] : [name + standardTag]),
+  error: ({ message }) => ({ error: message }),
+});

@@ -1,0 +1,192 @@
+/** Between a client of another service and the operation that it asks for: its question is written anew, and the answer again. */
+
+import type { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
+import type { Course } from '../core/dispatch.ts';
+import type { DoorAnswer, Entrance, WrittenAnswer } from '../core/door.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { Exchange } from '../core/exchange.ts';
+import type { Answer, Failure } from '../core/outcome.ts';
+import type { RoomKeeper } from '../core/room.ts';
+import type { DoorEntry } from '../core/route.ts';
+import { Unfit } from '../core/translation.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  JsonTooMuch,
+  parseJsonInTurns,
+  writeJsonInTurns,
+} from '../lib/json/json-text.ts';
+import { AnswerRoom } from './answers/answer-room.ts';
+import { heldBytes } from './answers/held-answer.ts';
+import { jsonTypeLike, WholeMadeAnswer, withoutBodyHeaders } from './answers/made-answer.ts';
+import { Allowance, readWhole } from './answers/whole-answer.ts';
+import { errorMessageIn } from './calls/foreign-error.ts';
+import { toFailure } from './calls/translation-faults.ts';
+import { toDocument } from './calls/wire-document.ts';
+import type { Question, QuestionReader } from './question.ts';
+import { usageIn } from './usage/usage-reader.ts';
+
+/** A question in the operation's own words, and how it was asked. */
+export interface Entered {
+  readonly question: Question;
+  readonly entrance: Entrance;
+}
+
+/** More than any request needs that is asked in earnest. */
+const readingLimits = { maxValues: 500_000, maxElements: 50_000 };
+
+/** `asked` was judged by the fields of the way. */
+export async function enter({ way }: DoorEntry, asked: Question, read: QuestionReader): Promise<Entered> {
+  const entrance = way.enter(withoutNulls(await parse(asked)));
+  const question = await read(await writeJsonInTurns(entrance.body));
+  return { question: { ...question, words: entrance.words }, entrance };
+}
+
+async function parse({ body }: Question): Promise<JsonObject> {
+  let parsed: Json;
+  try {
+    parsed = await parseJsonInTurns(body, readingLimits);
+  } catch (error) {
+    if (!(error instanceof JsonTooMuch)) throw error;
+    throw new GatewayError('body_too_large', {
+      message: `The body holds more than ${error.limit}, too much to be read for clients of another service; send it in smaller requests.`,
+    });
+  }
+  if (!isJsonObject(parsed)) throw new TypeError('a question is an object');
+  return parsed;
+}
+
+function withoutNulls(body: JsonObject): JsonObject {
+  const kept: Record<string, Json> = Object.create(null);
+  for (const [name, value] of Object.entries(body)) {
+    if (value !== undefined && value !== null) kept[name] = value;
+  }
+  return kept;
+}
+
+/** Throws where somebody might be asked who cannot do what the client wants. */
+export function checkDemands({ demands }: Entrance, { tiers }: Course, modelId: string): void {
+  for (const { field, what, isMetBy } of demands) {
+    if (tiers.every((tier) => tier.every(({ offer }) => isMetBy(offer)))) continue;
+    throw new GatewayError('unsupported_parameter', {
+      param: field,
+      message: `The field "${field}" cannot be served: not every upstream of the model "${modelId}" ${what}; leave it out, or ask the operator for a model that can.`,
+    });
+  }
+}
+
+/** The answer to a request that nobody has to be asked for. */
+export async function answerAtOnce(exchange: Exchange, entrance: Entrance, body: JsonObject): Promise<Answer> {
+  const nowMs = performance.now();
+  const none = { promptTokens: 0, completionTokens: null, totalTokens: 0, searchUnits: null };
+  return new WholeMadeAnswer({
+    status: 200,
+    statusText: '',
+    headers: [],
+    sentAtMs: nowMs,
+    firstByteAtMs: nowMs,
+    body: await writeJsonInTurns((await entrance.write(toDoorAnswer(exchange, body))).body),
+    translated: undefined,
+    countedApart: none,
+  });
+}
+
+/** What the client reads of an answer in the operation's own words. */
+export async function leave(
+  exchange: Exchange,
+  entrance: Entrance,
+  answer: Answer,
+  rooms: RoomKeeper,
+): Promise<Answer> {
+  const { status, meantStatus = status } = answer;
+  return meantStatus >= 400
+    ? inWordsOf(exchange, answer, meantStatus)
+    : written(exchange, entrance, answer, meantStatus, rooms);
+}
+
+/** An error of an upstream's. */
+async function inWordsOf(exchange: Exchange, answer: Answer, status: number): Promise<Answer> {
+  const { door, id } = exchange;
+  if (door?.error === undefined) return answer;
+  const whole = await untilGone(exchange, answer, readWhole(answer, new Allowance(heldBytes)));
+  const message = errorMessageIn(status, 'body' in whole ? whole.body : undefined);
+  return new WholeMadeAnswer({
+    status,
+    statusText: status === answer.status ? answer.statusText : '',
+    headers: withoutBodyHeaders(answer.headers),
+    sentAtMs: answer.sentAtMs,
+    firstByteAtMs: answer.firstByteAtMs,
+    body: await writeJsonInTurns(door.error({ status, message, id })),
+    translated: answer.translated,
+  });
+}
+
+async function written(
+  exchange: Exchange,
+  entrance: Entrance,
+  answer: Answer,
+  status: number,
+  rooms: RoomKeeper,
+): Promise<Answer> {
+  const limitBytes = exchange.target?.upstream.answerLimitBytes ?? heldBytes;
+  const room = new AnswerRoom(exchange, rooms, exchange.client);
+  const whole = await untilGone(exchange, answer, readWhole(answer, new Allowance(limitBytes, room)));
+  if ('failure' in whole) throw toError(whole.failure);
+  const counted = answer.translated === undefined ? (answer.countedApart ?? usageIn(whole.body)) : undefined;
+  // What was counted is owed, whatever becomes of the answer.
+  exchange.usage = answer.translated?.usage ?? counted ?? null;
+  const { body, headers = [] } = await read(exchange, entrance, whole.body);
+  const made = new WholeMadeAnswer({
+    status,
+    statusText: answer.statusText,
+    headers: [...withoutBodyHeaders(answer.headers), ...headers],
+    sentAtMs: answer.sentAtMs,
+    firstByteAtMs: answer.firstByteAtMs,
+    body: await writeJsonInTurns(body),
+    contentType: jsonTypeLike(undefined),
+    translated: answer.translated,
+    ignored: answer.ignored,
+    countedApart: counted ?? undefined,
+  });
+  const failure = room.settle(made.bytes);
+  if (failure !== undefined) throw toError(failure);
+  return made;
+}
+
+async function read(exchange: Exchange, entrance: Entrance, bytes: Buffer): Promise<WrittenAnswer> {
+  const document = await toDocument(bytes);
+  if (document instanceof Unfit) throw toError(toFailure(document));
+  try {
+    return await entrance.write(toDoorAnswer(exchange, document));
+  } catch (error) {
+    if (error instanceof Unfit) throw toError(toFailure(error));
+    throw error;
+  }
+}
+
+function toDoorAnswer({ id, modelId = '', startedAtMs, startedMs }: Exchange, body: Json): DoorAnswer {
+  const tookMs = performance.now() - startedMs;
+  return { body, model: modelId, id, nowMs: startedAtMs + tookMs, tookMs };
+}
+
+function toError({ code, message, cause, retryAfterS }: Failure): GatewayError {
+  const headers = retryAfterS === undefined ? [] : ['Retry-After', String(retryAfterS)];
+  return new GatewayError(code, { message, cause, headers });
+}
+
+/** What is read is for a client; when that one leaves, nobody waits for the rest. */
+function untilGone<T>(exchange: Exchange, answer: Answer, reading: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const work = {
+      clientLeft() {
+        answer.cancel();
+        reject(new GatewayError('client_closed'));
+      },
+    };
+    exchange.client.work = work;
+    if (exchange.client.gone) work.clientLeft();
+    reading.then(resolve, reject);
+  });
+}

@@ -1,0 +1,62 @@
+/** Clients of Azure OpenAI: the deployment in the path is the model, the version in the query is judged and goes no further. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { routes } from '../../src/routes/index.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { assertAnswer, oddVector, startDoors } from '../support/gateways/doors.ts';
+import { testKey } from '../support/gateways/rig.ts';
+
+const byApiKey: [string, string][] = [['api-key', testKey]];
+
+test('the path names the model, whatever the body says, and no other byte is touched', async (t) => {
+  const { rig, upstream } = await startDoors(t);
+  const rows = [
+    ['{ "input":["a"], "model": "other", "user":1e1 }', '{ "input":["a"], "model": "real", "user":1e1 }'],
+    ['{ "input":["a"] }', '{"model":"real", "input":["a"] }'],
+  ] as const;
+  for (const [sent, wanted] of rows) {
+    const path = '/openai/deployments/direct/embeddings?api-version=2024-10-21';
+    const answer = await rig.post(path, sent, { headers: byApiKey });
+    assertAnswer(answer, new RegExp(RegExp.escape(oddVector)));
+    const { path: asked, body } = await upstream.nextRequest();
+    assert.deepEqual([asked, body.toString()], ['/embeddings', wanted]);
+  }
+  const translated = await rig.post('/openai/deployments/translated/embeddings?api-version=preview', '{"input":"a"}');
+  assertAnswer(translated, new RegExp(RegExp.escape(oddVector)));
+  assert.equal(translated.header('x-postern-translated'), 'cohere');
+});
+
+test('paths without a deployment take the model from the body', async (t) => {
+  const { rig } = await startDoors(t);
+  for (const path of ['/openai/v1/embeddings', '/openai/embeddings?api-version=2025-01-01-preview']) {
+    assertAnswer(await rig.post(path, { model: 'direct', input: 'a' }), new RegExp(RegExp.escape(oddVector)));
+  }
+  const listed = (await rig.get('/openai/models?api-version=2024-10-21')).json() as { data: { id: string }[] };
+  assert.deepEqual(
+    listed.data.map(({ id }) => id),
+    ['direct', 'translated', 'words', 'ranker'],
+  );
+  assert.equal((await rig.get('/openai/v1/models/direct')).status, 200);
+});
+
+test('every operation of OpenAI has such a path, and legacy ones have none', () => {
+  for (const { path, label, doorPaths = {} } of routes.filter(({ entry }) => entry === undefined)) {
+    const rest = path.slice('/v1/'.length);
+    assert.equal(`/openai/deployments/{model}/${rest}` in doorPaths, label === 'openai', path);
+  }
+});
+
+test('a version that is none, a deployment that is none', async (t) => {
+  const { rig, upstream } = await startDoors(t);
+  const post = (path: string, body: unknown = { input: 'a' }) => rig.post(`/openai/deployments/${path}`, body);
+  for (const query of ['api-version=', 'api-version=a%20b', 'api-version=1&api-version=2', 'api-version=%00']) {
+    assertError(await post(`direct/embeddings?${query}`), 'unsupported_parameter', { param: 'api-version' });
+  }
+  assertError(await post('nobody/embeddings'), 'model_not_found', { param: 'model' });
+  assertError(await post('hidden/embeddings'), 'model_not_found', { param: 'model' });
+  assertError(await post('words/embeddings'), 'operation_not_supported', { param: 'model' });
+  assertError(await post('direct/embeddings', {}), 'missing_required_parameter', { param: 'input' });
+  assertError(await post('direct/nowhere'), 'route_not_found');
+  assert.equal(upstream.requests.length, 0);
+});

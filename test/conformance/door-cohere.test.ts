@@ -1,0 +1,189 @@
+/** Cohere's clients at their front door: both versions of `embed`, over upstreams that speak as OpenAI does and over Cohere itself. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertAnswer, assertRefusal, oddVector, startDoors } from '../support/gateways/doors.ts';
+
+const counted = (tokens: number, version = '1') =>
+  `"meta":{"api_version":{"version":"${version}"},"billed_units":{"input_tokens":${tokens}}}`;
+
+test('embed of version 1 answers with a plain list where no type is named, in the digits of the upstream', async (t) => {
+  const { rig, asked } = await startDoors(t);
+  for (const [model, tokens] of [
+    ['direct', 5],
+    ['translated', 7],
+  ] as const) {
+    const answer = await rig.post('/v1/embed', { model, texts: ['a', 'b'], input_type: 'search_query' });
+    const id = answer.header('x-request-id');
+    assertAnswer(
+      answer,
+      `{"id":"${id}","texts":["a","b"],"embeddings":[${oddVector},${oddVector}],${counted(tokens)},"response_type":"embeddings_floats"}`,
+    );
+    const { path, body } = await asked();
+    const wanted =
+      model === 'direct'
+        ? { model: 'real', input: ['a', 'b'], encoding_format: 'float' }
+        : { model: 'real', input_type: 'search_query', texts: ['a', 'b'], embedding_types: ['float'] };
+    assert.deepEqual([path, body], [model === 'direct' ? '/embeddings' : '/v2/embed', wanted]);
+    assert.equal(answer.header('x-postern-translated'), model === 'direct' ? undefined : 'cohere');
+    assert.equal(answer.header('x-postern-space'), 'real');
+    const { usage, route, modelId } = await rig.exchange(rig.settled.length);
+    assert.deepEqual([usage?.promptTokens, route?.operation, modelId], [tokens, 'embeddings', model]);
+  }
+});
+
+test('named types come by their names, at every path of version 2', async (t) => {
+  const { rig, asked } = await startDoors(t);
+  for (const path of ['/v2/embed', '/v1/v2/embed', '/cohere/v2/embed', '/v2/embed/']) {
+    for (const [model, tokens] of [
+      ['direct', 5],
+      ['translated', 7],
+    ] as const) {
+      const answer = await rig.post(path, {
+        model,
+        inputs: [
+          {
+            content: [
+              { type: 'text', text: 'a' },
+              { type: 'text', text: 'b' },
+            ],
+          },
+        ],
+        input_type: 'search_document',
+        output_dimension: 256,
+        images: null,
+        truncate: null,
+        max_tokens: null,
+        embedding_types: null,
+        priority: 3,
+      });
+      assertAnswer(
+        answer,
+        `{"id":"${answer.header('x-request-id')}","texts":["a\\nb"],"embeddings":{"float":[${oddVector}]},${counted(tokens, '2')},"response_type":"embeddings_by_type"}`,
+      );
+      const { body } = await asked();
+      assert.deepEqual(
+        [body.input ?? body.texts, body.dimensions ?? body.output_dimension],
+        [['a\nb'], 256],
+        JSON.stringify(body),
+      );
+    }
+  }
+});
+
+test('version 1 with types is an answer by type, and base64 holds the same numbers', async (t) => {
+  const { rig } = await startDoors(t);
+  const answer = await rig.post('/cohere/v1/embed', {
+    model: 'direct',
+    texts: ['a'],
+    embedding_types: ['float', 'base64'],
+  });
+  const base64 = Buffer.from(new Float32Array([0.1, -8e-3, 1, 0.12345678901234568]).buffer).toString('base64');
+  assertAnswer(answer, new RegExp(`"embeddings":\\{"float":\\[.*\\],"base64":\\["${RegExp.escape(base64)}"\\]\\}`));
+});
+
+test('integers come from upstreams that make them, and from no other', async (t) => {
+  const { rig, upstream, asked } = await startDoors(t);
+  for (const kind of ['int8', 'uint8', 'binary', 'ubinary']) {
+    const body = { texts: ['a'], input_type: 'clustering', embedding_types: [kind] };
+    const answer = await rig.post('/v2/embed', { model: 'translated', ...body });
+    assertAnswer(answer, new RegExp(`"embeddings":\\{"${kind}":\\[\\[1,-128,127,0\\]\\]\\}`));
+    assert.deepEqual((await asked()).body.embedding_types, [kind]);
+    const before = upstream.requests.length;
+    const refused = await rig.post('/v2/embed', { model: 'direct', ...body });
+    assertRefusal(refused, 400, {
+      message: `The field "embedding_types" cannot be served: not every upstream of the model "direct" makes ${kind}; leave it out, or ask the operator for a model that can.`,
+      id: refused.header('x-request-id'),
+    });
+    assert.equal(upstream.requests.length, before);
+  }
+});
+
+test('what cannot be done is refused by name before anybody is asked', async (t) => {
+  const { rig, upstream } = await startDoors(t);
+  const texts = ['a'];
+  const rows: readonly (readonly [body: unknown, status: number, says: RegExp])[] = [
+    [{ model: 'direct', images: ['data:image/png;base64,AA=='] }, 400, /"images".*"direct"/],
+    [{ model: 'direct', inputs: [{ content: [{ type: 'image_url' }] }] }, 400, /"inputs\[0\]\.content"/],
+    [{ model: 'direct', texts, truncate: 'START' }, 400, /"truncate".*"direct"/],
+    [{ model: 'direct', texts, truncate: 'NONE' }, 400, /"truncate"/],
+    [{ model: 'direct', texts, max_tokens: 7 }, 400, /"max_tokens".*"direct"/],
+    [{ model: 'direct', texts, embedding_types: ['int4'] }, 400, /"embedding_types"/],
+    [{ model: 'translated', texts, embedding_types: ['int8', 'float'] }, 400, /"embedding_types".*by itself/],
+    [{ model: 'direct' }, 400, /"texts" is missing/],
+    [{ model: 'direct', texts: null }, 400, /"texts" is missing/],
+    [{ model: 'direct', texts, inputs: [] }, 400, /"inputs"/],
+    [{ model: 'direct', texts: 'a' }, 400, /"texts" must be an array of strings; a string came/],
+    [{ model: 'direct', texts: ['a', 7] }, 400, /"texts" must be an array of strings/],
+    [{ model: 7, texts }, 400, /"model" must be a string/],
+    [{ texts }, 400, /"model" is missing/],
+    [{ model: 'nobody', texts }, 404, /"nobody" does not exist/],
+    [{ model: 'hidden', texts }, 404, /"hidden" does not exist/],
+    [{ model: 'words', texts }, 400, /does not serve embeddings/],
+    ['{"model":"direct","texts":["a"],"Texts":["b"]}', 400, /"texts" stands twice/],
+    ['{"model":', 400, /not valid JSON/],
+    ['[]', 400, /must be a JSON object/],
+  ];
+  for (const [body, status, says] of rows) {
+    const answer = await rig.post('/v2/embed', body);
+    const shown = `${JSON.stringify(body)}: ${answer.body}`;
+    assert.equal(answer.status, status, shown);
+    const said = answer.json() as { message: string };
+    assert.deepEqual(Object.keys(said), ['message', 'id'], shown);
+    assert.match(said.message, says, shown);
+  }
+  const nobody = await rig.post('/v2/embed', { model: 'direct', texts }, { headers: [] });
+  assert.deepEqual([nobody.status, nobody.header('www-authenticate')], [401, 'Bearer']);
+  assert.match(nobody.body.toString(), /^\{"message":"No API key/);
+  const wrongMethod = await rig.get('/v2/embed');
+  assert.deepEqual([wrongMethod.status, wrongMethod.header('allow')], [405, 'POST']);
+  assert.equal(upstream.requests.length, 0);
+});
+
+test('words of Cohere reach Cohere', async (t) => {
+  const { rig, asked } = await startDoors(t);
+  const body = { texts: ['a'], input_type: 'classification', truncate: 'START', max_tokens: 9 };
+  await rig.post('/v2/embed', { model: 'translated', ...body });
+  const { body: sent } = await asked();
+  assert.deepEqual([sent.input_type, sent.truncate, sent.max_tokens], ['classification', 'START', 9]);
+});
+
+test("an upstream's error comes in Cohere's words, with its status", async (t) => {
+  const { rig } = await startDoors(t, (request, reply) =>
+    request.path === '/v2/embed'
+      ? reply.json(429, { message: 'slower' })
+      : reply.json(422, { error: { message: 'too long', type: 't', param: null, code: null } }),
+  );
+  const direct = await rig.post('/v2/embed', { model: 'direct', texts: ['a'] });
+  assertRefusal(direct, 422, { message: 'too long', id: direct.header('x-request-id') });
+  const translated = await rig.post('/v1/embed', { model: 'translated', texts: ['a'] });
+  assertRefusal(translated, 429, { message: 'slower', id: translated.header('x-request-id') });
+});
+
+test('an answer that is none is an error of the upstream, not an answer', async (t) => {
+  const { rig } = await startDoors(t, (_request, reply) => reply.json(200, { data: [] }));
+  const answer = await rig.post('/v1/embed', { model: 'direct', texts: ['a'] });
+  assert.equal(answer.status, 502);
+  assert.match(
+    answer.body.toString(),
+    /^\{"message":"The upstream's answer does not fit the request \(0 vectors for 1/,
+  );
+});
+
+test('a key is checked, and models are listed as everywhere', async (t) => {
+  const { rig } = await startDoors(t);
+  assertAnswer(await rig.post('/v1/check-api-key', ''), '{"valid":true}');
+  assertAnswer(await rig.post('/cohere/v1/check-api-key', '{}'), '{"valid":true}');
+  const refused = await rig.post('/v1/check-api-key', '', { headers: [['Authorization', 'Bearer nobody-knows-this']] });
+  assert.equal(refused.status, 401);
+  const listed = (await rig.get('/cohere/v1/models')).json() as { models: { name: string; endpoints: string[] }[] };
+  assert.deepEqual(
+    listed.models.map(({ name, endpoints }) => [name, endpoints]),
+    [
+      ['direct', ['embed']],
+      ['translated', ['embed']],
+      ['words', []],
+      ['ranker', ['rerank']],
+    ],
+  );
+});

@@ -1,0 +1,165 @@
+/** Ollama's clients at their front door: embeddings in both of its forms, and the pages that they look at before. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertAnswer, assertRefusal, embedder, oddVector, startDoors } from '../support/gateways/doors.ts';
+import { testKey } from '../support/gateways/rig.ts';
+
+test('embed answers in the order and the digits of the upstream, with whole numbers beside', async (t) => {
+  const { rig, asked } = await startDoors(t);
+  for (const path of ['/api/embed', '/ollama/api/embed']) {
+    for (const [model, tokens] of [
+      ['direct', 5],
+      ['translated', 7],
+    ] as const) {
+      const answer = await rig.post(path, {
+        model,
+        input: ['a', 'b'],
+        truncate: true,
+        dimensions: 8,
+        keep_alive: '5m',
+        options: { num_ctx: null, seed: 7 },
+      });
+      assertAnswer(
+        answer,
+        new RegExp(
+          `^\\{"model":"${model}","embeddings":\\[${RegExp.escape(oddVector)},${RegExp.escape(oddVector)}\\],"total_duration":\\d+,"load_duration":0,"prompt_eval_count":${tokens}\\}$`,
+        ),
+      );
+      const { body } = await asked();
+      assert.deepEqual(
+        [body.input ?? body.texts, body.dimensions ?? body.output_dimension, 'options' in body],
+        [['a', 'b'], 8, false],
+      );
+    }
+  }
+});
+
+test('a text alone, the older form, and a count that nobody gave', async (t) => {
+  const { rig, asked } = await startDoors(t, (_request, reply) =>
+    reply.json(200, { data: [{ embedding: [1, 2] }], usage: null }),
+  );
+  const one = (await rig.post('/api/embed', { model: 'direct', input: 'four words in here' })).json();
+  const { embeddings, prompt_eval_count: count } = one as { embeddings: number[][]; prompt_eval_count: number };
+  assert.deepEqual(embeddings, [[1, 2]]);
+  assert.ok(Number.isSafeInteger(count) && count > 0);
+  assert.equal((await asked()).body.input, 'four words in here');
+  const older = await rig.post('/api/embeddings', { model: 'direct', prompt: 'a', options: null, keep_alive: -1 });
+  assertAnswer(older, '{"embedding":[1,2]}');
+  assert.equal((await asked()).body.input, 'a');
+});
+
+test('nothing to embed is an answer of nothing, and nobody is asked', async (t) => {
+  const { rig, upstream } = await startDoors(t);
+  for (const input of [{}, { input: '' }, { input: [] }, { input: null }]) {
+    const answer = await rig.post('/api/embed', { model: 'direct', ...input });
+    assertAnswer(answer, /^\{"model":"direct","embeddings":\[\],.*"prompt_eval_count":0\}$/);
+  }
+  assertAnswer(await rig.post('/api/embeddings', { model: 'translated', prompt: '' }), '{"embedding":[]}');
+  const refused = await rig.post('/api/embed', { model: 'nobody' });
+  assert.equal(refused.status, 404);
+  assert.equal(upstream.requests.length, 0);
+  const { outcome, attempts, bill } = await rig.exchange(1);
+  assert.deepEqual([outcome, attempts, bill?.inputTokens ?? 0], ['ok', 0, 0]);
+});
+
+test('a name and the same with :latest are one model, where it is not declared by that name', async (t) => {
+  const { rig, asked } = await startDoors(t, embedder, {
+    models: [
+      { id: 'plain', operations: ['embeddings'], targets: [{ upstream: 'openai', model: 'of-plain' }] },
+      { id: 'tagged:latest', operations: ['embeddings'], targets: [{ upstream: 'openai', model: 'of-tagged' }] },
+      { id: '*', operations: ['embeddings'], targets: [{ upstream: 'openai' }] },
+    ],
+  });
+  for (const [model, upstreamName] of [
+    ['plain', 'of-plain'],
+    ['plain:latest', 'of-plain'],
+    ['tagged', 'of-tagged'],
+    ['tagged:latest', 'of-tagged'],
+    ['other:latest', 'other:latest'],
+    ['plain:small', 'plain:small'],
+  ]) {
+    const answer = await rig.post('/api/embed', { model, input: 'a' });
+    assertAnswer(answer, new RegExp(`^\\{"model":"${model}"`));
+    assert.equal((await asked()).body.model, upstreamName, `${model}`);
+  }
+  // Elsewhere a name is what it is.
+  await rig.post('/v1/embeddings', { model: 'plain:latest', input: 'a' });
+  assert.equal((await asked()).body.model, 'plain:latest');
+});
+
+test('what cannot be done is refused in its words', async (t) => {
+  const { rig, upstream } = await startDoors(t);
+  const rows: readonly (readonly [path: string, body: unknown, status: number, says: RegExp])[] = [
+    ['/api/embed', { model: 'direct', input: 'a', truncate: false }, 400, /"truncate".*"direct"/],
+    ['/api/embed', { model: 'direct', input: [1, 2] }, 400, /"input" must be a string or an array of strings/],
+    ['/api/embed', { model: 'direct', input: ['a', 7] }, 400, /"input"/],
+    ['/api/embed', { model: 'direct', input: 'a', dimensions: '8' }, 400, /"dimensions" must be a number/],
+    ['/api/embed', { model: 'direct', input: 'a', options: [] }, 400, /"options" must be an object/],
+    ['/api/embed', { input: 'a' }, 400, /"model" is missing/],
+    ['/api/embed', { model: 'hidden', input: 'a' }, 404, /"hidden" does not exist/],
+    ['/api/embed', { model: 'ranker', input: 'a' }, 400, /does not serve embeddings/],
+    ['/api/embeddings', { model: 'direct', prompt: ['a'] }, 400, /"prompt" must be a string/],
+    ['/api/pull', { model: 'direct' }, 404, /No route/],
+    ['/ollama/api/copy', {}, 404, /No route/],
+    ['/api/show', {}, 400, /"model" is missing/],
+    ['/api/show', { model: 'hidden' }, 404, /does not exist/],
+    ['/api/show', '{', 400, /not valid JSON/],
+  ];
+  for (const [path, body, status, says] of rows) {
+    const answer = await rig.post(path, body);
+    const shown = `${path} ${JSON.stringify(body)}: ${answer.body}`;
+    assert.equal(answer.status, status, shown);
+    const said = answer.json() as { error: string };
+    assert.deepEqual(Object.keys(said), ['error'], shown);
+    assert.match(said.error, says, shown);
+  }
+  assert.equal(upstream.requests.length, 0);
+  const failing = await startDoors(t, (_request, reply) => reply.json(500, { error: { message: 'down' } }));
+  assertRefusal(await failing.rig.post('/api/embed', { model: 'direct', input: 'a' }), 500, { error: 'down' });
+});
+
+const narrowKey = 'narrow-key-with-enough-characters';
+
+test('pages list what the key may see, and nothing without one', async (t) => {
+  const { rig } = await startDoors(t, embedder, {
+    keys: [
+      { id: 'test', secret: testKey },
+      { id: 'narrow', secret: narrowKey, models: ['direct'] },
+    ],
+  });
+  const namesFor = async (key: string) => {
+    const answer = await rig.get('/api/tags', { headers: [['Authorization', `Bearer ${key}`]] });
+    return (answer.json() as { models: { name: string; model: string }[] }).models.map(({ model }) => model);
+  };
+  assert.deepEqual(await namesFor(testKey), ['direct:latest', 'translated:latest', 'words:latest', 'ranker:latest']);
+  assert.deepEqual(await namesFor(narrowKey), ['direct:latest']);
+  const listed = (await rig.get('/ollama/api/tags')).json() as { models: Record<string, unknown>[] };
+  const [first] = listed.models;
+  assert.deepEqual(Object.keys(first ?? {}), [
+    'name',
+    'model',
+    'modified_at',
+    'size',
+    'digest',
+    'details',
+    'capabilities',
+  ]);
+  assert.ok(!Number.isNaN(Date.parse(String(first?.modified_at))));
+  assert.deepEqual(first?.capabilities, ['embedding']);
+  for (const body of [{ model: 'words' }, { name: 'words:latest' }]) {
+    const shown = (await rig.post('/api/show', body)).json() as { capabilities: string[]; model_info: object };
+    assert.deepEqual(shown.capabilities, ['completion']);
+    assert.ok('general.architecture' in shown.model_info);
+  }
+  const narrowly: [string, string][] = [['Authorization', `Bearer ${narrowKey}`]];
+  assert.equal((await rig.post('/api/show', { model: 'words' }, { headers: narrowly })).status, 404);
+  assertAnswer(await rig.get('/api/version'), /^\{"version":"\d+\.\d+\.\d+"\}$/);
+  assertAnswer(await rig.get('/api/ps'), '{"models":[]}');
+  for (const path of ['/api/tags', '/api/version', '/api/ps']) {
+    const refused = await rig.get(path, { headers: [] });
+    assert.equal(refused.status, 401, path);
+    assert.equal(typeof (refused.json() as { error: unknown }).error, 'string');
+    assert.equal((await rig.post(path, {})).status, 405, path);
+  }
+});

@@ -1,0 +1,102 @@
+/** Clients of Text Embeddings Inference at their front door, with the model in the path, in the body, or the standard one. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertAnswer, assertRefusal, embedder, oddVector, startDoors } from '../support/gateways/doors.ts';
+
+test('embed answers with bare lists in the digits of the upstream, whoever names the model', async (t) => {
+  const { rig, asked } = await startDoors(t, embedder, { default_model: { embeddings: 'translated' } });
+  const rows = [
+    ['/tei/direct/embed', {}, 'real', 5],
+    ['/tei/translated/embed', { model: 'nobody' }, 'real', 7],
+    ['/tei/embed', { model: 'direct' }, 'real', 5],
+    ['/embed', {}, 'real', 7],
+    ['/embed', { model: null, dimensions: null, truncate: null, normalize: null, prompt_name: null }, 'real', 7],
+  ] as const;
+  for (const [path, more, model, tokens] of rows) {
+    const answer = await rig.post(path, { inputs: ['a', 'b'], truncate: true, normalize: false, ...more });
+    assertAnswer(answer, `[${oddVector},${oddVector}]`);
+    assert.equal(answer.header('x-compute-tokens'), String(tokens));
+    const { body } = await asked();
+    assert.deepEqual([body.model, body.input ?? body.texts], [model, ['a', 'b']], path);
+    assert.equal((await rig.exchange(rig.settled.length)).usage?.promptTokens, tokens);
+  }
+  assertAnswer(await rig.post('/tei/direct/embed', { inputs: 'a', dimensions: 8 }), `[${oddVector}]`);
+});
+
+test('base64 is a string for each text', async (t) => {
+  const { rig } = await startDoors(t);
+  const base64 = Buffer.from(new Float32Array([0.1, -8e-3, 1, 0.12345678901234568]).buffer).toString('base64');
+  const answer = await rig.post('/tei/translated/embed', { inputs: ['a'], encoding_format: 'base64' });
+  assertAnswer(answer, `["${base64}"]`);
+});
+
+test('what cannot be done is refused in its words', async (t) => {
+  const { rig, upstream } = await startDoors(t);
+  const rows: readonly (readonly [path: string, body: unknown, status: number, says: RegExp])[] = [
+    ['/tei/direct/embed', { inputs: [1, 2] }, 400, /"inputs" must be a string or an array of strings/],
+    ['/tei/direct/embed', { inputs: [['a']] }, 400, /"inputs"/],
+    ['/tei/direct/embed', {}, 400, /"inputs" is missing/],
+    ['/tei/direct/embed', { inputs: 'a', prompt_name: 'query' }, 400, /"prompt_name"/],
+    ['/tei/direct/embed', { inputs: 'a', truncate: false }, 400, /"truncate".*"direct"/],
+    ['/tei/direct/embed', { inputs: 'a', encoding_format: 'int8' }, 400, /"encoding_format"/],
+    ['/tei/direct/embed_all', { inputs: 'a' }, 400, /each token/],
+    ['/embed_all', { inputs: 'a' }, 400, /each token/],
+    ['/embed', { inputs: 'a' }, 400, /"model" is missing/],
+    ['/tei/hidden/embed', { inputs: 'a' }, 404, /"hidden" does not exist/],
+    ['/tei/ranker/embed', { inputs: 'a' }, 400, /does not serve embeddings/],
+    ['/tei/nowhere', {}, 404, /No route/],
+    ['/tei/direct/rerank', { query: 'q' }, 400, /"documents" is missing/],
+  ];
+  for (const [path, body, status, says] of rows) {
+    const answer = await rig.post(path, body);
+    const shown = `${path} ${JSON.stringify(body)}: ${answer.body}`;
+    assert.equal(answer.status, status, shown);
+    const said = answer.json() as { error: string; error_type: string };
+    assert.deepEqual([Object.keys(said), said.error_type], [['error', 'error_type'], 'Validation'], shown);
+    assert.match(said.error, says, shown);
+  }
+  assert.equal(upstream.requests.length, 0);
+  for (const [status, type] of [
+    [429, 'Overloaded'],
+    [503, 'Unhealthy'],
+    [500, 'Backend'],
+  ] as const) {
+    const failing = await startDoors(t, (_request, reply) => reply.json(status, { error: { message: 'no' } }));
+    const answer = await failing.rig.post('/tei/direct/embed', { inputs: 'a' });
+    assertRefusal(answer, status, { error: 'no', error_type: type });
+  }
+  assert.equal((await rig.post('/tei/direct/embed', { inputs: 'a' }, { headers: [] })).status, 401);
+});
+
+test('rerank behind the prefix is asked with texts and answered with a bare list', async (t) => {
+  const { rig, asked } = await startDoors(t, (_request, reply) =>
+    reply.json(200, { results: [{ index: 0, relevance_score: 0.5 }] }),
+  );
+  for (const [path, model] of [
+    ['/tei/ranker/rerank', undefined],
+    ['/tei/rerank', 'ranker'],
+  ]) {
+    const answer = await rig.post(path ?? '', { model, query: 'q', texts: ['a'], return_text: true });
+    assertAnswer(answer, '[{"index":0,"score":0.5,"text":"a"}]');
+    assert.deepEqual((await asked()).body, { model: 'real', query: 'q', documents: ['a'] });
+  }
+  assertRefusal(await rig.post('/tei/nobody/rerank', { query: 'q', texts: ['a'] }), 404, {
+    error: 'The model "nobody" does not exist; GET /v1/models lists what does.',
+    error_type: 'Validation',
+  });
+});
+
+test('info tells of the model that is meant, to those who may see it', async (t) => {
+  const { rig } = await startDoors(t, embedder, { default_model: { embeddings: 'direct' } });
+  const info = async (path: string) => (await rig.get(path)).json() as Record<string, unknown>;
+  const standard = await info('/info');
+  const required = ['model_dtype', 'max_concurrent_requests', 'max_input_length', 'max_batch_tokens', 'version'];
+  for (const name of required) assert.ok(name in standard, name);
+  assert.deepEqual([standard.model_id, standard.model_type], ['direct', { embedding: { pooling: 'mean' } }]);
+  assert.deepEqual((await info('/tei/ranker/info')).served_model_name, 'ranker');
+  assert.equal((await rig.get('/tei/hidden/info')).status, 404);
+  assert.equal((await rig.get('/info', { headers: [] })).status, 401);
+  const none = await startDoors(t);
+  assert.equal((await none.rig.get('/tei/info')).status, 400);
+});
