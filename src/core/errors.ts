@@ -130,6 +130,11 @@ const table = {
     type: 'rate_limit_error',
     message: 'A limit of this API key is reached; try again after the time in Retry-After.',
   },
+  object_not_found: {
+    status: 404,
+    type: 'invalid_request_error',
+    message: 'The request names something that is not known here; send its content instead.',
+  },
   budget_exceeded: {
     status: 429,
     type: 'insufficient_quota',

@@ -41,6 +41,12 @@ export default openaiCompatible({
   errors: { retryAfterS },
   at: pathAt,
   own: (options) => ({
+    responses: {
+      // The model stands in the body at either version.
+      path:
+        options.api_version === 'v1' ? pathAt('/responses', options) : '/openai/responses?api-version={api_version}',
+      facts: 'bytes pass; nothing that is kept there can be named',
+    },
     images: { path: pathAt('/images/generations', options), facts: 'bytes pass' },
     speech: { path: pathAt('/audio/speech', options), facts: 'bytes pass' },
   }),

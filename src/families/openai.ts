@@ -28,6 +28,7 @@ export default defineFamily({
       edits: { path: '/edits' },
       rerank: { path: '/rerank', translation: rerankOfAnyone },
       moderations: { path: '/moderations' },
+      responses: { path: '/responses', facts: 'bytes pass; nothing that is kept there can be named' },
       images: { path: '/images/generations', facts: 'bytes pass' },
       speech: { path: '/audio/speech', facts: 'bytes pass' },
       embeddings: {

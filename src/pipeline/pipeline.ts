@@ -21,6 +21,7 @@ import { relay } from './answers/relay.ts';
 import { type AttemptDeps, attempt } from './calls/attempt.ts';
 import { checkShape, courseOf, nameAt, notSupported, type Plan, rawAskedIn, shapeIn } from './calls/plan.ts';
 import { answerAtOnce, checkDemands, type Entered, enter, leave } from './front-door.ts';
+import { checkKeptObjects } from './kept-objects.ts';
 import {
   checkStandIn,
   compileQuestionReader,
@@ -104,6 +105,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     exchange.shape ??= resolved.model.shape;
     checkStandIn(question, resolved.model.acceptsMessages, exchange.shape);
     checkModel(key, resolved.id);
+    checkKeptObjects(question, route);
     const course = courseOf(resolved, route);
     if (entered !== undefined) checkDemands(entered.entrance, course, resolved.id);
     const counted = askingOf(question, route, course);

@@ -15,6 +15,7 @@ import images from './images.ts';
 import messages from './messages.ts';
 import moderations from './moderations.ts';
 import rerank from './rerank.ts';
+import responses from './responses.ts';
 import speech from './speech.ts';
 
 /** Whose form each operation has; the others are further ways to the same. */
@@ -29,6 +30,7 @@ const own: readonly Route[] = [
   speech,
   messages,
   countTokens,
+  responses,
   enginesEmbeddings,
   enginesCompletions,
   enginesEdits,

@@ -10,5 +10,5 @@ export default defineRoute({
   required: { messages: 'array', max_tokens: 'number' },
   elements: 'first',
   optional: {},
-  watched: ['stream', 'tools'],
+  watched: ['stream', 'tools', 'container'],
 });

@@ -27,6 +27,7 @@ const requiredFields: Readonly<Record<string, string>> = {
   images: '"prompt":"p"',
   speech: '"input":"i"',
   chat: '"messages":[{"role":"user","content":"c"}]',
+  responses: '"input":"i"',
 };
 
 const json: HeaderField = ['Content-Type', 'application/json'];

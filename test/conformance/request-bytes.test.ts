@@ -47,6 +47,7 @@ const required: Record<string, string> = {
   images: '"prompt":"p"',
   speech: '"input":"i","voice":"v"',
   chat: '"messages":[{"role":"user","content":"c"}]',
+  responses: '"input":"i"',
 };
 
 test('every route and every alias reach the path of their operation, body untouched', async (t) => {

@@ -32,6 +32,7 @@ export default defineFixture({
     if (header('api-key') === undefined) {
       return { status: 401, body: { error: { code: '401', message: 'Access denied.' } } };
     }
+    if (path.split('?', 1)[0]?.endsWith('/responses')) return { body: { object: 'response', output: [] } };
     const media = named.safeParse(body).success ? mediaOf(call, path.replace(/^\/openai\/v1/, '')) : undefined;
     if (media !== undefined) return media;
     const [route, operation] = /^\/openai\/v1\/(\w+)$/.exec(path) ?? [];
@@ -54,6 +55,39 @@ export default defineFixture({
   error: (status, message) => ({ status, body: { error: { code: String(status), message } } }),
 
   pairs: [
+    {
+      name: 'a response goes to the v1 surface',
+      route: '/v1/responses',
+      ask: '{ "model":"m","input":[{"role":"user","content":"\\u00e9"}],"temperature":1.0,"store":false}',
+      wire: [
+        {
+          path: '/openai/v1/responses',
+          body: '{ "model":"my-deployment","input":[{"role":"user","content":"\\u00e9"}],"temperature":1.0,"store":false}',
+          reply: { body: '{"object":"response","usage":{"input_tokens":1.0,"output_tokens":2}}\n' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"object":"response","usage":{"input_tokens":1.0,"output_tokens":2}}\n',
+      },
+    },
+    {
+      name: 'a dated version has responses beside its deployments',
+      route: '/v1/responses',
+      ask: '{ "model":"m","input":[{"role":"user","content":"\\u00e9"}],"temperature":1.0,"store":false}',
+      upstream: dated,
+      wire: [
+        {
+          path: '/openai/responses?api-version=2024-10-21',
+          body: '{ "model":"my-deployment","input":[{"role":"user","content":"\\u00e9"}],"temperature":1.0,"store":false}',
+          reply: { body: '{"object":"response","usage":{"input_tokens":1.0,"output_tokens":2}}\n' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"object":"response","usage":{"input_tokens":1.0,"output_tokens":2}}\n',
+      },
+    },
     {
       name: 'a dated version has pictures at the path of their deployment',
       route: '/v1/images/generations',

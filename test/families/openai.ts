@@ -111,6 +111,7 @@ export default defineFixture({
 
   service(call: WireCall): WireReply {
     const { path, body } = call;
+    if (path.split('?', 1)[0]?.endsWith('/responses')) return { body: { object: 'response', output: [] } };
     const media = mediaOf(call, path.replace(/^\/v1/, ''));
     if (media !== undefined) return media;
     if (path === '/v1/completions') {
@@ -160,6 +161,22 @@ export default defineFixture({
   }),
 
   pairs: [
+    {
+      name: 'a response passes byte for byte',
+      route: '/v1/responses',
+      ask: '{ "model":"m","input":[{"role":"user","content":"\\u00e9"}],"temperature":1.0,"store":false}',
+      wire: [
+        {
+          path: '/v1/responses',
+          body: '{ "model":"model-1","input":[{"role":"user","content":"\\u00e9"}],"temperature":1.0,"store":false}',
+          reply: { body: '{"object":"response","usage":{"input_tokens":1.0,"output_tokens":2}}\n' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"object":"response","usage":{"input_tokens":1.0,"output_tokens":2}}\n',
+      },
+    },
     {
       name: 'pictures are asked for as they come, and what was counted passes',
       route: '/v1/images/generations',

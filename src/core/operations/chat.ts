@@ -18,6 +18,7 @@ export const chat = defineOperation({
     whole: ['content', 'reasoning_content', 'refusal', 'arguments'],
     events: ['content', 'reasoning_content', 'refusal', 'arguments'],
   },
+  kept: { fields: [], names: ['file_id'] },
   billedBy: ['input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
   namedLike: /(^|[/_-])(gpt-(?:[4-9]|oss|3\.5-turbo)|chatgpt-|o[1-9](?:-|$))|-chat([-_:]|$)/,

@@ -9,6 +9,7 @@ import { images } from './images.ts';
 import { messages } from './messages.ts';
 import { moderations } from './moderations.ts';
 import { rerank } from './rerank.ts';
+import { responses } from './responses.ts';
 import type { OperationRow } from './row.ts';
 import { speech } from './speech.ts';
 
@@ -21,6 +22,7 @@ const rows = {
   chat,
   messages,
   count_tokens: countTokens,
+  responses,
   images,
   speech,
 } as const;

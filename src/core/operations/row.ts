@@ -43,7 +43,11 @@ export interface OperationRow {
   /** Of what is written: the names of the strings that hold it, in a whole answer and in the events of a stream. */
   readonly written?: { readonly whole: readonly string[]; readonly events: readonly string[] };
   /** The object in an event of a stream in which counts stand, beside those of the event itself. */
-  readonly countsIn?: 'message';
+  readonly countsIn?: 'message' | 'response';
+  /** How what an upstream keeps is named, where it can be. */
+  readonly kept?: Kept;
+  /** The field that bounds what is written; `max_tokens` where it does not say. */
+  readonly mostBy?: string;
   /** By any of these, each is billed for what it mostly is; by nothing where it costs nothing. */
   readonly billedBy: readonly Unit[];
   /** Where it takes longer than the others. */
@@ -58,6 +62,16 @@ export interface OperationRow {
   readonly trial: Fields;
   /** How OpenAI's own libraries call it, and what they show of the answer, where they know it. */
   readonly sdk?: { readonly call: string; readonly python: string; readonly node: string };
+}
+
+/** Objects that an upstream keeps for whoever knows their names, such as files and earlier answers. */
+export interface Kept {
+  /** Of the body itself. */
+  readonly fields: readonly string[];
+  /** Of any object in it. */
+  readonly names: readonly string[];
+  /** `file_id` counts in objects of the type `file` alone: elsewhere it may be anything. */
+  readonly inParts?: 'files';
 }
 
 /** Of a body, without its model. */

@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer';
 import type { Asking } from '../../core/accounting/price.ts';
 import type { Candidate, Course } from '../../core/dispatch.ts';
+import type { OperationRow } from '../../core/operations/row.ts';
 import type { Route } from '../../core/route.ts';
 import { countItems, type ItemCount } from '../../lib/json/json-items.ts';
 import type { JsonField } from '../../lib/json/json-scan.ts';
@@ -64,8 +65,8 @@ const oneTurnBytes = 512 * 1024;
 function askingOfMessages(question: Question, { row }: Route, course: Asked): Asking | Promise<Asking> {
   if (!row.billedBy.includes('input')) return forNothing;
   const looking = conversationIn(question.body, row.beyondText ?? []);
-  if (question.body.length <= oneTurnBytes) return forMessages(question, course, atOnce(looking));
-  return inTurns(looking).then((found) => forMessages(question, course, found));
+  if (question.body.length <= oneTurnBytes) return forMessages(question, row, course, atOnce(looking));
+  return inTurns(looking).then((found) => forMessages(question, row, course, found));
 }
 
 /** Where nothing of it is counted by anyone. */
@@ -151,13 +152,14 @@ const itemsIn = (list: JsonField | undefined, { elements }: ItemCount): number =
  */
 function forMessages(
   question: Question,
+  { mostBy }: OperationRow,
   { tiers, model: { context, maxOutput } }: Asked,
   { media, mediaBytes, beyond }: Conversation,
 ): Asking {
   const { body } = question;
   const choices = Math.max(numberIn(question, 'n') ?? 1, 1);
   const hosted = hostedToolIn(question);
-  const written = mostTokensEach(question, tiers, maxOutput ?? boundlessMaxTokens);
+  const written = mostTokensEach(question, tiers, maxOutput ?? boundlessMaxTokens, mostBy);
   const most = Math.min(written, maxOutput ?? mostTokens);
   return {
     items: 1,
@@ -191,15 +193,15 @@ function forPrompts(question: Question, tiers: Tiers, list: JsonField | undefine
 }
 
 /** How long one answer can be: what the client allows, and where it does not say, what the upstreams do then. */
-function mostTokensEach(question: Question, tiers: Tiers, standard: number): number {
-  const limit = numberIn(question, 'max_tokens');
-  let most = limit === undefined ? mostTokensUnasked(question, tiers, standard) : toLimit(limit);
+function mostTokensEach(question: Question, tiers: Tiers, standard: number, name = 'max_tokens'): number {
+  const limit = numberIn(question, name);
+  let most = limit === undefined ? mostTokensUnasked(question, tiers, standard, name) : toLimit(limit);
   for (const name of otherLimitNames) most = Math.max(most, toLimit(numberIn(question, name) ?? 0));
   return most;
 }
 
-function mostTokensUnasked({ scan }: Question, tiers: Tiers, standard: number): number {
-  let most = scan.fields.get('max_tokens') === undefined ? standard : boundlessMaxTokens;
+function mostTokensUnasked({ scan }: Question, tiers: Tiers, standard: number, name: string): number {
+  let most = scan.fields.get(name) === undefined ? standard : boundlessMaxTokens;
   for (const tier of tiers) for (const candidate of tier) most = Math.max(most, unaskedLimitOf(candidate));
   return most;
 }

@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { isMapping } from '../../lib/is-mapping.ts';
+import { hasEscapedLetter, isNameIn } from '../json-names.ts';
 import type { Question } from '../question.ts';
 
 export interface Conversation {
@@ -17,10 +18,7 @@ const inUrl = Buffer.from(';base64,');
 const inField = Buffer.from('"data"');
 /** A shorter text may be anything. */
 const shortestData = 256;
-/** A letter written as an escape, as nobody does in earnest: a name may be spelled so. */
-const escapedLetter = Buffer.from('\\u00');
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const SPACE = 0x20;
 /** Between two places to stop. */
@@ -37,10 +35,10 @@ export function* conversationIn(body: Buffer, names: readonly string[]): Generat
   }
   yield;
   for (const name of names) {
-    if (isNameIn(body, quotedOf(name))) return { media, mediaBytes, beyond: name };
+    if (isNameIn(body, name)) return { media, mediaBytes, beyond: name };
     yield;
   }
-  return { media, mediaBytes, beyond: (yield* hasEscapedLetter(body)) ? 'messages' : undefined };
+  return { media, mediaBytes, beyond: hasEscapedLetter(body) ? 'messages' : undefined };
 }
 
 /** Where the data of images and of their like stand. */
@@ -58,46 +56,6 @@ function* dataIn(body: Buffer): Generator<readonly [start: number, end: number],
     at = body.indexOf(QUOTE, start);
     if (at - start >= shortestData) yield [start, at];
   }
-}
-
-const quotedNames = new Map<string, Buffer>();
-
-/** Of the few that rows have. */
-function quotedOf(name: string): Buffer {
-  let quoted = quotedNames.get(name);
-  if (quoted === undefined) {
-    quoted = Buffer.from(`"${name}"`);
-    quotedNames.set(name, quoted);
-  }
-  return quoted;
-}
-
-/** As the name of a field, and not as a text. */
-function isNameIn(body: Buffer, quoted: Buffer): boolean {
-  for (let at = body.indexOf(quoted); at !== -1; at = body.indexOf(quoted, at)) {
-    at += quoted.length;
-    while ((body[at] ?? COLON) <= SPACE) at += 1;
-    if (body[at] === COLON) return true;
-  }
-  return false;
-}
-
-function* hasEscapedLetter(body: Buffer): Generator<undefined, boolean, undefined> {
-  let looks = 0;
-  for (let at = body.indexOf(escapedLetter); at !== -1; at = body.indexOf(escapedLetter, at + 1)) {
-    const code = Number.parseInt(body.toString('latin1', at + escapedLetter.length, at + escapedLetter.length + 2), 16);
-    if (code > SPACE && code < 0x7f && code !== QUOTE && code !== BACKSLASH && !isEscaped(body, at)) return true;
-    looks += 1;
-    if (looks % looksPerPiece === 0) yield;
-  }
-  return false;
-}
-
-/** Whether the backslash is one that another one stands for. */
-function isEscaped(body: Buffer, at: number): boolean {
-  let first = at;
-  while (body[first - 1] === BACKSLASH) first -= 1;
-  return (at - first) % 2 === 1;
 }
 
 /** Tools that the client runs itself. */

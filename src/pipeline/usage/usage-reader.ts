@@ -12,8 +12,10 @@ type Key = (typeof keys)[number];
 
 const watched = compileWatchedKeys(keys);
 const watchedMessage = compileWatchedKeys(['message']);
+const watchedResponse = compileWatchedKeys(['response']);
 const quotedKeys: Readonly<Record<Key, Buffer>> = { usage: Buffer.from('"usage"'), meta: Buffer.from('"meta"') };
 const openingBrace = Buffer.from('{');
+const openingResponse = Buffer.from('{"response":{');
 
 const LINE_FEED = 0x0a;
 const BACKSLASH = 0x5c;
@@ -48,6 +50,23 @@ export function readMessageUsage(excerpt: Excerpt): Usage | null {
   for (const [name, value] of Object.entries(last)) if (typeof value === 'number' && value > 0) merged[name] = value;
   merged.output_tokens = last.output_tokens;
   return toUsage('usage', merged);
+}
+
+/** The count in the `response` of the last event that has one. Events before it may have null there. */
+export function readResponseUsage(excerpt: Excerpt): Usage | null {
+  const tail = excerpt.tail();
+  for (let at = tail.lastIndexOf(quotedKeys.usage); at > 0; at = tail.lastIndexOf(quotedKeys.usage, at - 1)) {
+    if (tail[at - 1] === BACKSLASH) continue;
+    const lineEnd = tail.indexOf(LINE_FEED, at);
+    const behind = tail.subarray(at, lineEnd === -1 ? tail.length : lineEnd);
+    // As of a whole answer, but one object further down.
+    const scan = scanJson(Buffer.concat([openingResponse, behind]), watchedResponse);
+    const field = scan.ok ? scan.fields.get('response') : undefined;
+    if (field === undefined) continue;
+    const usage = readDocument(Buffer.concat([openingResponse, behind]).subarray(field.start, field.end), 'usage');
+    if (usage !== null) return usage;
+  }
+  return null;
 }
 
 function readFirstMessage(head: Buffer): Count {

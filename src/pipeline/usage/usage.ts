@@ -13,7 +13,7 @@ import {
 import type { Usage, Written } from '../../core/accounting/usage.ts';
 import type { OperationRow } from '../../core/operations/row.ts';
 import { Excerpt } from '../answers/excerpt.ts';
-import { readEventUsage, readJsonUsage, readMessageUsage } from './usage-reader.ts';
+import { readEventUsage, readJsonUsage, readMessageUsage, readResponseUsage } from './usage-reader.ts';
 import { createTextReader, type TextReader } from './written-text.ts';
 
 export interface UsageObserver {
@@ -70,7 +70,8 @@ function readerFor(contentType: string | undefined, countsIn: OperationRow['coun
   const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (mediaType === 'application/json' || mediaType.endsWith('+json')) return readJsonUsage;
   if (mediaType !== 'text/event-stream') return undefined;
-  return countsIn === 'message' ? readMessageUsage : readEventUsage;
+  if (countsIn === 'message') return readMessageUsage;
+  return countsIn === 'response' ? readResponseUsage : readEventUsage;
 }
 
 class PlainObserver implements UsageObserver {

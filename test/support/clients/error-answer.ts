@@ -30,6 +30,7 @@ const contract: Readonly<Record<ErrorCode, readonly [status: number, type: strin
   unsupported_encoding: [415, 'invalid_request_error'],
   headers_too_large: [431, 'invalid_request_error'],
   rate_limit_exceeded: [429, 'rate_limit_error'],
+  object_not_found: [404, 'invalid_request_error'],
   budget_exceeded: [429, 'insufficient_quota'],
   client_closed: [499, 'invalid_request_error'],
   internal_error: [500, 'server_error'],

@@ -51,6 +51,9 @@ export async function openHouse(t: TestContext, { script, server = {}, target = 
     models: [
       { id: 'm', operations: ['embeddings'], price: { request: 1 }, targets: [{ upstream: 'up' }] },
       { id: 'other', operations: ['embeddings'], targets: [{ upstream: 'up' }] },
+      ...(Object.hasOwn(target, 'family')
+        ? []
+        : [{ id: 'answers', operations: ['responses'], targets: [{ upstream: 'up' }] }]),
     ],
     keys: [
       { id: 'test', secret: testKey },
@@ -282,6 +285,13 @@ export const errorRows: readonly ErrorRow[] = [
     when: 'the key is for other addresses',
     message: /from your address; ask the operator/,
     ask: asking({ key: elsewhereKey }),
+  },
+  {
+    code: 'object_not_found',
+    when: 'an earlier answer is named that the upstream may have kept',
+    param: 'previous_response_id',
+    message: /"previous_response_id" names is not known here/,
+    ask: asking({ path: '/v1/responses', body: '{"model":"answers","input":"x","previous_response_id":"resp_1"}' }),
   },
   {
     code: 'model_not_found',

@@ -20,6 +20,7 @@ const fieldOf: Readonly<Record<Operation, string>> = {
   speech: '"voice":"alloy","input":',
   messages: '"max_tokens":1000000,"messages":',
   count_tokens: '"messages":',
+  responses: '"store":false,"input":',
 };
 
 interface Ground {

@@ -1,0 +1,29 @@
+/** Turns of a conversation as OpenAI's newer clients have them: items in, items out. */
+
+import { defineOperation } from './row.ts';
+
+export const responses = defineOperation({
+  path: '/v1/responses',
+  words: { all: 'Responses', one: 'Response' },
+  offered: 9,
+  yields: 'text',
+  replayable: false,
+  visibleModelsOnly: false,
+  mayStream: true,
+  answers: ['object'],
+  items: ['input'],
+  counting: 'messages',
+  beyondText: ['image_url', 'input_audio', 'file_url', 'file_data'],
+  written: { whole: ['text', 'arguments'], events: ['delta'] },
+  countsIn: 'response',
+  mostBy: 'max_output_tokens',
+  kept: {
+    fields: ['previous_response_id', 'conversation', 'prompt'],
+    names: ['file_id', 'file_ids', 'vector_store_ids', 'container'],
+  },
+  billedBy: ['input', 'output', 'request'],
+  patience: { firstByteMs: 600_000, totalMs: 900_000 },
+  sample: { body: { input: 'What is a postern?', store: false } },
+  trial: { input: 'Say hello.', max_output_tokens: 16, store: false },
+  sdk: { call: 'responses', python: 'answer.output_text', node: 'answer.output_text' },
+});

@@ -1,0 +1,69 @@
+/**
+ * Objects that an upstream keeps, such as files and earlier answers, lie in the operator's account, where those of every client
+ * are: whoever knows a name there could use it. What a request names so is refused, as if it did not exist.
+ */
+
+import { GatewayError } from '../core/errors.ts';
+import type { Kept } from '../core/operations/row.ts';
+import type { Route } from '../core/route.ts';
+import { isMapping } from '../lib/is-mapping.ts';
+import { hasEscapedLetter, isNameIn } from './json-names.ts';
+import type { Question } from './question.ts';
+
+/** A longer body that may name one is not read for it. */
+const longestReadBytes = 4 * 1024 ** 2;
+
+/** Throws where the request names one. */
+export function checkKeptObjects({ body, scan }: Question, { row: { kept } }: Route): void {
+  if (kept === undefined) return;
+  checkBackground({ body, scan });
+  for (const name of kept.fields) {
+    const field = scan.fields.get(name);
+    if ((field !== undefined && field.kind !== 'null') || scan.foldedOnly.includes(name)) throw notKept(name);
+  }
+  const suspect = kept.names.find((name) => isNameIn(body, name));
+  if (suspect === undefined && !hasEscapedLetter(body)) return;
+  const found = body.length > longestReadBytes ? suspect : namedIn(JSON.parse(body.toString()), kept);
+  if (found !== undefined) throw notKept(found);
+}
+
+const LOWER_T = 0x74;
+
+/** What goes on by itself could be neither ended nor billed. */
+function checkBackground({ body, scan }: Pick<Question, 'body' | 'scan'>): void {
+  const field = scan.fields.get('background');
+  if (field === undefined || body[field.start] !== LOWER_T) return;
+  throw new GatewayError('unsupported_parameter', {
+    param: 'background',
+    message: 'An answer that is made in the background cannot be fetched through the gateway; leave "background" out.',
+  });
+}
+
+/** As a value, or in a list of them: where a schema has a property of that name, an object stands there. */
+function namedIn(value: unknown, kept: Kept): string | undefined {
+  if (Array.isArray(value)) return firstOf(value, kept);
+  if (!isMapping(value)) return undefined;
+  for (const name of kept.names) {
+    if (!Object.hasOwn(value, name) || (kept.inParts === 'files' && value.type !== 'file' && name === 'file_id'))
+      continue;
+    const named = value[name];
+    const isNamed = typeof named === 'string' || (Array.isArray(named) && named.some((one) => typeof one === 'string'));
+    if (isNamed || (name === 'container' && isMapping(named) && typeof named.id === 'string')) return name;
+  }
+  return firstOf(Object.values(value), kept);
+}
+
+function firstOf(values: readonly unknown[], kept: Kept): string | undefined {
+  for (const value of values) {
+    const found = namedIn(value, kept);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function notKept(param: string): GatewayError {
+  return new GatewayError('object_not_found', {
+    param,
+    message: `What "${param}" names is not known here: nothing that an upstream keeps can be used through the gateway; send its content instead.`,
+  });
+}

@@ -1,0 +1,14 @@
+/** The next turn of a conversation as OpenAI's newer clients have it, plain or streamed. */
+
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  aliases: ['/responses', '/v1/v1/responses'],
+  operation: 'responses',
+  label: 'openai',
+  model: { from: 'body' },
+  required: { input: 'string | array' },
+  elements: 'first',
+  optional: {},
+  watched: ['stream', 'max_output_tokens', 'tools', 'background', 'previous_response_id', 'conversation', 'prompt'],
+});

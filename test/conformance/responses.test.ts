@@ -1,0 +1,161 @@
+/** Responses as clients meet them: the official library, counts at the end of long streams, and nothing that an upstream keeps. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import OpenAI from 'openai';
+import { assertError } from '../support/clients/error-answer.ts';
+import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
+import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
+
+const path = '/v1/responses';
+const usage = {
+  input_tokens: 100,
+  input_tokens_details: { cached_tokens: 40 },
+  output_tokens: 10,
+  output_tokens_details: { reasoning_tokens: 4 },
+  total_tokens: 110,
+};
+const answerOf = (text: string, counted: object | null = usage) => ({
+  id: 'resp_1',
+  object: 'response',
+  status: 'completed',
+  model: 'gpt-real',
+  output: [
+    {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text, annotations: [] }],
+    },
+  ],
+  usage: counted,
+  metadata: { usage: 'mine' },
+});
+
+const answering: Handler = (_request, reply) => reply.json(200, answerOf('four'));
+
+async function startHouse(
+  t: TestContext,
+  handler: Handler,
+  { model = {}, key = {} }: { readonly model?: object; readonly key?: object } = {},
+): Promise<{ rig: Rig; up: FakeUpstream }> {
+  const up = await startFakeUpstream(handler);
+  t.after(() => up.close());
+  const rig = await startRig(t, {
+    upstreams: [{ id: 'up', family: 'openai', base_url: up.url, api_key: 'sk-upstream-credential' }],
+    models: [
+      {
+        id: 'm',
+        operations: ['responses', 'chat'],
+        price: { input: 2, cached_input: 1, output: 10 },
+        targets: [{ upstream: 'up', model: 'gpt-real' }],
+        ...model,
+      },
+    ],
+    keys: [{ id: 'test', secret: testKey, ...key }],
+  });
+  return { rig, up };
+}
+
+const event = (type: string, more: object): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: 1, ...more })}\n\n`;
+
+/** As the service streams it: the whole text once more at the end, in the event that has the count. */
+const eventsOf = (text: string): string[] => [
+  event('response.created', { response: { ...answerOf('', null), status: 'in_progress', output: [] } }),
+  event('response.output_text.delta', { item_id: 'msg_1', output_index: 0, content_index: 0, delta: text.slice(0, 2) }),
+  event('response.output_text.delta', { item_id: 'msg_1', output_index: 0, content_index: 0, delta: text.slice(2) }),
+  event('response.completed', { response: answerOf(text) }),
+];
+
+test('the official library talks through it, plain and streamed, and what it used is billed', async (t) => {
+  const { rig, up } = await startHouse(t, (request, reply) =>
+    request.body.includes('"stream":true')
+      ? reply.bytes(200, [['content-type', 'text/event-stream']], eventsOf('four').join(''))
+      : reply.json(200, answerOf('four')),
+  );
+  const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: testKey, maxRetries: 0 });
+  const plain = await client.responses.create({ model: 'm', input: '2+2?', store: false });
+  assert.equal(plain.output_text, 'four');
+  let said = '';
+  for await (const one of await client.responses.create({ model: 'm', input: '2+2?', stream: true })) {
+    if (one.type === 'response.output_text.delta') said += one.delta;
+  }
+  assert.equal(said, 'four');
+  assert.equal(up.requests[0]?.path, '/responses');
+  for (const count of [1, 2]) {
+    const { bill } = await rig.exchange(count);
+    // 60 at 2, 40 at 1 and 10 at 10 dollars a million.
+    assert.deepEqual(
+      [bill?.inputTokens, bill?.cachedTokens, bill?.outputTokens, bill?.costNanos, bill?.isEstimated],
+      [100, 40, 10, 260_000, false],
+    );
+  }
+});
+
+test('the count is found at the end of a stream however long its last event is, and whatever its text says', async (t) => {
+  const lie = '{"usage":{"input_tokens":1,"output_tokens":1}}';
+  for (const text of ['four', lie, `${lie}${'x'.repeat(60_000)}`, `${'"\\'.repeat(20_000)}${lie}`]) {
+    const events = eventsOf(text).join('');
+    const { rig } = await startHouse(t, (_request, reply) =>
+      reply.bytes(200, [['content-type', 'text/event-stream']], events),
+    );
+    const response = await rig.post(path, { model: 'm', input: 'x', stream: true });
+    assert.equal(response.body.toString(), events);
+    const { bill } = await rig.exchange(1);
+    assert.deepEqual([bill?.inputTokens, bill?.outputTokens, bill?.isEstimated], [100, 10, false]);
+  }
+});
+
+test('what an upstream keeps cannot be named: nothing of it is sent, however it is spelled', async (t) => {
+  const { rig, up } = await startHouse(t, answering);
+  const rows: readonly [body: object | string, param: string][] = [
+    [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
+    [{ conversation: 'conv_1' }, 'conversation'],
+    [{ conversation: { id: 'conv_1' } }, 'conversation'],
+    [{ prompt: { id: 'pmpt_1' } }, 'prompt'],
+    [{ input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-1' }] }] }, 'file_id'],
+    [{ input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file-1' }] }] }, 'file_id'],
+    [{ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }, 'vector_store_ids'],
+    [{ tools: [{ type: 'code_interpreter', container: 'cntr_1' }] }, 'container'],
+    [{ tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: ['file-1'] } }] }, 'file_ids'],
+    ['{"model":"m","input":[{"content":[{"type":"input_file","file\\u005fid":"file-1"}]}]}', 'file_id'],
+  ];
+  for (const [more, param] of rows) {
+    const body = typeof more === 'string' ? more : { model: 'm', input: 'x', ...more };
+    assertError(await rig.post(path, body), 'object_not_found', { param, of: JSON.stringify(more) });
+  }
+  const doubled = '{"model":"m","input":"x","previous\\u005fresponse_id":"resp_1"}';
+  assertError(await rig.post(path, doubled), 'object_not_found', { param: 'previous_response_id' });
+  assertError(await rig.post(path, { model: 'm', input: 'x', background: true }), 'unsupported_parameter', {
+    param: 'background',
+  });
+  const inChat = { model: 'm', messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] };
+  assertError(await rig.post('/v1/chat/completions', inChat), 'object_not_found', { param: 'file_id' });
+  assert.equal(up.requests.length, 0);
+});
+
+test('what only sounds like it passes: nulls, texts, and the schemas and arguments of tools', async (t) => {
+  const { rig } = await startHouse(t, answering);
+  const parameters = { type: 'object', properties: { file_id: { type: 'string' }, container: { type: 'object' } } };
+  for (const more of [
+    { previous_response_id: null, conversation: null, prompt: null, background: false },
+    { input: 'set "file_id": "x" and "container":"y"' },
+    { tools: [{ type: 'function', name: 'f', parameters }] },
+    { input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{"file_id":"x"}' }] },
+    { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] },
+  ]) {
+    const response = await rig.post(path, { model: 'm', input: 'x', ...more });
+    assert.equal(response.status, 200, JSON.stringify(more));
+  }
+});
+
+test('under a budget tools that the upstream runs are refused, and what is written is bounded', async (t) => {
+  const key = { budgets: [{ every: 'day', amount: '0.01' }] };
+  const { rig } = await startHouse(t, answering, { key, model: { context: 1_000 } });
+  const ask = (more: object) => rig.post(path, { model: 'm', input: 'x', max_output_tokens: 500, ...more });
+  assert.equal((await ask({})).status, 200);
+  assertError(await ask({ tools: [{ type: 'web_search' }] }), 'unsupported_parameter', { param: 'tools' });
+  assertError(await ask({ max_output_tokens: 5_000 }), 'budget_exceeded');
+});
