@@ -44,6 +44,16 @@ export interface Demand {
   isMetBy(offer: Offer): boolean;
 }
 
+/** An answer that comes as events, of which the client reads lines of JSON. */
+export interface DoorStream {
+  readonly contentType: string;
+  /** What the client gets for the data of one event. */
+  event(data: Json): readonly Json[];
+  /** What is still owed when no more events come. Throws `Unfit` where they are not all that there are. */
+  end(): readonly Json[];
+  error(message: string): Json;
+}
+
 /** A request, read. */
 export interface Entrance {
   /** The operation's own request, with a `model` where the client names one. */
@@ -52,6 +62,8 @@ export interface Entrance {
   readonly demands: readonly Demand[];
   /** The answer where nobody has to be asked for it. */
   readonly atOnce?: JsonObject;
+  /** Where the client wants its answer as it comes. */
+  readonly stream?: () => DoorStream;
   /** Throws `Unfit` where the answer is none. */
   write(answer: DoorAnswer): WrittenAnswer | Promise<WrittenAnswer>;
 }

@@ -5,6 +5,7 @@ import { type Demand, type DoorWay, defineDoor, type Entrance, type SeenModel } 
 import { GatewayError } from '../core/errors.ts';
 import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
+import { generate } from './ollama-generate.ts';
 
 const id = 'ollama';
 /** What a name without a tag means. */
@@ -127,7 +128,7 @@ export default defineDoor({
   prefix: '/ollama',
   grounds: ['/api/'],
   modelLists: [],
-  ways: [embed, embeddings],
+  ways: [embed, embeddings, generate],
   pages: [
     {
       method: 'GET',

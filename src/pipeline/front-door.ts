@@ -7,6 +7,7 @@ import type { DoorAnswer, Entrance, WrittenAnswer } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer, Failure } from '../core/outcome.ts';
+import type { RequestHeaders } from '../core/request-headers.ts';
 import type { RoomKeeper } from '../core/room.ts';
 import type { DoorEntry } from '../core/route.ts';
 import { Unfit } from '../core/translation.ts';
@@ -18,9 +19,12 @@ import {
   parseJsonInTurns,
   writeJsonInTurns,
 } from '../lib/json/json-text.ts';
+import { headerValue } from '../lib/raw-headers.ts';
 import { AnswerRoom } from './answers/answer-room.ts';
 import { heldBytes } from './answers/held-answer.ts';
+import { LineAnswer } from './answers/line-answer.ts';
 import { jsonTypeLike, WholeMadeAnswer, withoutBodyHeaders } from './answers/made-answer.ts';
+import { observerOf } from './answers/relay.ts';
 import { Allowance, readWhole } from './answers/whole-answer.ts';
 import { errorMessageIn } from './calls/foreign-error.ts';
 import { toFailure } from './calls/translation-faults.ts';
@@ -101,9 +105,21 @@ export async function leave(
   rooms: RoomKeeper,
 ): Promise<Answer> {
   const { status, meantStatus = status } = answer;
-  return meantStatus >= 400
-    ? inWordsOf(exchange, answer, meantStatus)
-    : written(exchange, entrance, answer, meantStatus, rooms);
+  if (meantStatus >= 400) return inWordsOf(exchange, answer, meantStatus);
+  const type = headerValue(answer.headers, 'content-type') ?? '';
+  if (entrance.stream !== undefined && /^text\/event-stream\b/i.test(type)) {
+    return new LineAnswer(answer, entrance.stream(), observerOf(exchange, answer));
+  }
+  return written(exchange, entrance, answer, meantStatus, rooms);
+}
+
+/** Without the codings that the client takes: what comes is read here. */
+export function readableHeaders(fields: RequestHeaders): RequestHeaders {
+  const isLeftOut = (name: string): boolean => name === 'accept-encoding';
+  return {
+    get: (name) => (isLeftOut(name) ? undefined : fields.get(name)),
+    has: (name) => !isLeftOut(name) && fields.has(name),
+  };
 }
 
 /** An error of an upstream's. */

@@ -20,7 +20,7 @@ import type { ServerRequest } from '../wire/server-request.ts';
 import { relay } from './answers/relay.ts';
 import { type AttemptDeps, attempt } from './calls/attempt.ts';
 import { checkShape, courseOf, nameAt, notSupported, type Plan, rawAskedIn, shapeIn } from './calls/plan.ts';
-import { answerAtOnce, checkDemands, type Entered, enter, leave } from './front-door.ts';
+import { answerAtOnce, checkDemands, type Entered, enter, leave, readableHeaders } from './front-door.ts';
 import { checkKeptObjects } from './kept-objects.ts';
 import {
   checkStandIn,
@@ -118,7 +118,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     await ledger.open(exchange, reservation);
 
     const deadlineMs = performance.now() + course.totalMs;
-    const clientHeaders = request.fields;
+    const clientHeaders = entered === undefined ? request.fields : readableHeaders(request.fields);
     const plan = { exchange, route, question, resolved, clientHeaders, course, deadlineMs, reservation };
     const answer = await (entered === undefined ? attempt(plan, deps) : attemptAtDoor(plan, entered));
     if (question.body.length > wholeBodyBytes) exchange.requestRoom?.release();

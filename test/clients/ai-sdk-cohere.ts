@@ -1,7 +1,7 @@
 /** The AI SDK with its provider for Cohere. */
 
 import { createCohere } from '@ai-sdk/cohere';
-import { embed, rerank } from 'ai';
+import { embedMany, rerank } from 'ai';
 import { defineClient, type Gateway } from '../matrix/client.ts';
 
 /** It insists on the `meta` of Cohere's answers, so it has to ask for their shape. */
@@ -22,14 +22,12 @@ export default defineClient({
         return ranking.map(({ originalIndex: index, score }) => ({ index, score }));
       },
     },
-  },
-  deadEnds: [
-    {
-      call: '`embed`',
-      path: '/v2/embed',
-      code: 'route_not_found',
-      why: 'Cohere alone has this route: the provider for OpenAI embeds with the same models',
-      run: (gateway) => embed({ model: connect(gateway).embeddingModel(gateway.model), value: 'x', maxRetries: 0 }),
+    embeddings: {
+      call: '`embedMany` with `embeddingModel(model)`',
+      async run(gateway, texts) {
+        const model = connect(gateway).embeddingModel(gateway.model);
+        return (await embedMany({ model, values: [...texts], maxRetries: 0 })).embeddings;
+      },
     },
-  ],
+  },
 });

@@ -29,6 +29,13 @@ export default defineClient({
         return embeddingsAnswer.parse(answer).data.map(({ embedding }) => embedding);
       },
     },
+    embeddings: {
+      call: '`featureExtraction` with `endpointUrl` to `/tei/{model}/embed`',
+      async run({ url, key, model }, texts) {
+        const client = new InferenceClient(key, { endpointUrl: `${url}/tei/${model}/embed` });
+        return z.array(z.array(z.number())).parse(await client.featureExtraction({ inputs: [...texts] }, once));
+      },
+    },
     completions: {
       call: '`textGeneration`',
       async run(gateway, prompt) {
@@ -51,7 +58,7 @@ export default defineClient({
       call: '`featureExtraction`',
       path: '/v1/embeddings',
       code: 'missing_required_parameter',
-      why: "it sends `inputs` and no `model` to the very URL it is given, in Hugging Face's own shape: an OpenAI client embeds with the same models",
+      why: "it sends `inputs` and no `model` to the very URL it is given, in Hugging Face's own shape: it wants to be given `/tei/{model}/embed`",
       run: (gateway) => connect(gateway, '/embeddings').featureExtraction({ inputs: ['x'] }, once),
     },
     {

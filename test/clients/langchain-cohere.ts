@@ -20,16 +20,15 @@ export default defineClient({
         return results.map(({ index, relevanceScore: score }) => ({ index, score }));
       },
     },
+    embeddings: {
+      call: '`CohereEmbeddings`',
+      run: (gateway, texts) =>
+        new CohereEmbeddings({ model: gateway.model, client: connect(gateway), maxRetries: 0 }).embedDocuments([
+          ...texts,
+        ]),
+    },
   },
   deadEnds: [
-    {
-      call: '`CohereEmbeddings`',
-      path: '/v1/embed',
-      code: 'route_not_found',
-      why: 'Cohere alone has this route: `OpenAIEmbeddings` embeds with the same models',
-      run: (gateway) =>
-        new CohereEmbeddings({ model: gateway.model, client: connect(gateway), maxRetries: 0 }).embedQuery('x'),
-    },
     {
       call: '`Cohere`',
       path: '/v1/generate',

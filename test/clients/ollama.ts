@@ -9,21 +9,24 @@ const connect = ({ url, key }: Gateway): Ollama =>
 export default defineClient({
   package: 'ollama',
   setUp: "new Ollama({ host: 'https://postern' })",
-  ways: {},
-  deadEnds: [
-    {
+  ways: {
+    embeddings: {
       call: '`embed`',
-      path: '/api/embed',
-      code: 'route_not_found',
-      why: 'Ollama alone has this route: an OpenAI client embeds with its models',
-      run: (gateway) => connect(gateway).embed({ model: gateway.model, input: 'x' }),
+      run: async (gateway, texts) =>
+        (await connect(gateway).embed({ model: gateway.model, input: [...texts] })).embeddings,
     },
-    {
+    completions: {
       call: '`generate`',
-      path: '/api/generate',
-      code: 'route_not_found',
-      why: 'Ollama alone has this route: an OpenAI client completes with its models',
-      run: (gateway) => connect(gateway).generate({ model: gateway.model, prompt: 'x' }),
+      run: async (gateway, prompt) =>
+        (await connect(gateway).generate({ model: gateway.model, prompt, options: { num_predict: 99 } })).response,
     },
-  ],
+    streams: {
+      call: '`generate({ stream: true })`',
+      async *run(gateway, prompt) {
+        const options = { num_predict: 99 };
+        const parts = await connect(gateway).generate({ model: gateway.model, prompt, options, stream: true });
+        for await (const { response } of parts) yield response;
+      },
+    },
+  },
 });

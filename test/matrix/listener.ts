@@ -7,7 +7,7 @@ import type { Rig, Scope } from '../support/gateways/rig.ts';
 interface Heard {
   readonly path: string;
   readonly status: number;
-  /** Server-sent events. */
+  /** Server-sent events, or lines. */
   readonly isStream: boolean;
   /** The bytes are the gateway's, and not the service's own. */
   readonly isTranslated: boolean;
@@ -21,13 +21,18 @@ export interface Listener {
   readonly heard: readonly Heard[];
 }
 
-const envelope = z.object({
-  error: z.object({
-    message: z.string(),
-    code: z.union([z.string(), z.number()]).nullish(),
-    param: z.string().nullish(),
-  }),
+const said = z.object({
+  message: z.string(),
+  code: z.union([z.string(), z.number()]).nullish(),
+  param: z.string().nullish(),
 });
+
+/** Ours; and as the clients of front doors have it. */
+const envelope = z.union([
+  z.object({ error: said }),
+  z.object({ error: z.string() }).transform(({ error: message }) => ({ error: said.parse({ message }) })),
+  z.object({ message: z.string() }).transform((error) => ({ error: said.parse(error) })),
+]);
 
 export async function listenBefore(scope: Scope, { port }: Rig): Promise<Listener> {
   const heard: Heard[] = [];
@@ -52,7 +57,7 @@ function forward(port: number, asked: IncomingMessage, answer: ServerResponse, h
     heard.push({
       path,
       status,
-      isStream: given.headers['content-type']?.startsWith('text/event-stream') === true,
+      isStream: /^(text\/event-stream|application\/x-ndjson)\b/.test(given.headers['content-type'] ?? ''),
       isTranslated: given.headers['x-postern-translated'] !== undefined,
       get error() {
         return errorIn(Buffer.concat(chunks).toString());

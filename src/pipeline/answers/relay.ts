@@ -9,6 +9,7 @@ import type { AnswerWatcher, Framing, ServerAnswer } from '../../wire/server-ans
 import { clientHeaders, clientTrailers } from '../headers.ts';
 import type { Settling } from '../usage/settling.ts';
 import { createUsageObserver, type Texts, type UsageObserver } from '../usage/usage.ts';
+import { LineAnswer } from './line-answer.ts';
 
 /**
  * Resolves when the whole answer was handed to the client's socket, or can no longer be. Its end goes out when the ledger has
@@ -56,12 +57,7 @@ class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     this.#response = response;
     this.#settling = settling;
     this.#waiter = waiter;
-    this.#observer = createUsageObserver(
-      answer.status < 400 ? headerValue(answer.headers, 'content-type') : undefined,
-      headerList(answer.headers, 'content-encoding'),
-      textsOf(exchange),
-      exchange.route?.row.countsIn,
-    );
+    this.#observer = answer instanceof LineAnswer ? answer.observer : observerOf(exchange, answer);
     this.#lengthBytes = announcedLength(answer);
     this.#framing = framingOf(answer, this.#lengthBytes, response);
   }
@@ -187,6 +183,16 @@ class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     this.#exchange.client.work = undefined;
     this.#waiter.resolve();
   }
+}
+
+/** Sees what the upstream counts as its answer passes. */
+export function observerOf(exchange: Exchange, { status, headers }: Answer): UsageObserver {
+  return createUsageObserver(
+    status < 400 ? headerValue(headers, 'content-type') : undefined,
+    headerList(headers, 'content-encoding'),
+    textsOf(exchange),
+    exchange.route?.row.countsIn,
+  );
 }
 
 function textsOf({ route, asking }: Exchange): Texts | undefined {

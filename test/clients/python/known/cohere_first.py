@@ -14,4 +14,11 @@ def rerank(gateway, query, documents, topN):
     return [{"index": one.index, "score": one.relevance_score} for one in answer.results]
 
 
-WAYS = {"rerank": ("`rerank`", rerank)}
+def embed(gateway, texts):
+    import cohere
+
+    client = cohere.Client(api_key=gateway["key"], base_url=gateway["url"])
+    return client.embed(model=gateway["model"], texts=texts).embeddings
+
+
+WAYS = {"rerank": ("`rerank`", rerank), "embeddings": ("`embed`", embed)}

@@ -21,5 +21,15 @@ def list_models(gateway):
     return [client.models.get(one.name).name for one in client.models.list(endpoint="embed").models]
 
 
+def embed(gateway, texts):
+    import cohere
+
+    client = cohere.ClientV2(api_key=gateway["key"], base_url=gateway["url"])
+    answer = client.embed(
+        model=gateway["model"], texts=texts, input_type="search_document", embedding_types=["float"]
+    )
+    return answer.embeddings.float_
+
+
 LISTS = list_models
-WAYS = {"rerank": ("`rerank`", rerank)}
+WAYS = {"rerank": ("`rerank`", rerank), "embeddings": ("`embed`", embed)}

@@ -24,4 +24,19 @@ def ranked(client, query, documents):
     return [{"index": documents.index(one.content), "score": one.score} for one in found]
 
 
-WAYS = {"rerank": ("`CohereRanker`", rerank)}
+def embed(gateway, texts):
+    from haystack import Document
+    from haystack.utils import Secret
+    from haystack_integrations.components.embedders.cohere import CohereDocumentEmbedder
+
+    client = CohereDocumentEmbedder(
+        model=gateway["model"],
+        api_key=Secret.from_token(gateway["key"]),
+        api_base_url=gateway["url"],
+        progress_bar=False,
+    )
+    found = client.run(documents=[Document(id=str(place), content=text) for place, text in enumerate(texts)])
+    return [one.embedding for one in found["documents"]]
+
+
+WAYS = {"rerank": ("`CohereRanker`", rerank), "embeddings": ("`CohereDocumentEmbedder`", embed)}

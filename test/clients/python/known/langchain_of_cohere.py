@@ -15,4 +15,14 @@ def rerank(gateway, query, documents, topN):
     return [{"index": one["index"], "score": one["relevance_score"]} for one in found]
 
 
-WAYS = {"rerank": ("`CohereRerank.rerank`", rerank)}
+def embed(gateway, texts):
+    from langchain_cohere import CohereEmbeddings
+
+    client = CohereEmbeddings(model=gateway["model"], cohere_api_key=gateway["key"], base_url=gateway["url"])
+    return client.embed_documents(texts)
+
+
+WAYS = {
+    "rerank": ("`CohereRerank.rerank`", rerank),
+    "embeddings": ("`CohereEmbeddings.embed_documents`", embed),
+}
