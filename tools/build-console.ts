@@ -31,12 +31,11 @@ const sources = [
 const compressible = /\.(?:js|css|svg|json|webmanifest|txt)$/;
 const worthBytes = 512;
 
-/** What the console takes over from the server as it is: lists of words. Types leave no trace in what is built. */
-function dataOfContract(): string[] {
-  const contract = 'src/admin/contract.ts';
-  const text = readFileSync(join(home, contract), 'utf8');
-  const found = text.matchAll(/^export \{[^}]*\} from '([^']+)'/gm);
-  return [contract, ...[...found].map(([, path = '']) => join(dirname(contract), path))];
+/** The contract, and what the console takes over from the server as it is: lists of words. Types leave no trace in what is built. */
+function dataOfContract(path = 'src/admin/contract.ts'): string[] {
+  const text = readFileSync(join(home, path), 'utf8');
+  const found = text.matchAll(/^(?:import|export) (?!type\b)[^;]*? from '(\.[^']+)'/gm);
+  return [path, ...[...found].flatMap(([, next = '']) => dataOfContract(join(dirname(path), next)))];
 }
 
 /** Does nothing where what is there was built from the sources as they are. */
