@@ -224,6 +224,64 @@ testInBrowser('that streams are counted is set in the form, stands there again, 
   assert.equal(await written(), undefined);
 });
 
+testInBrowser(
+  'limits and budgets are written as the form has them, and thresholds that it does not show stay',
+  async (t) => {
+    const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+    const visitor = await rig.signIn('editor');
+    const { page } = visitor;
+    const form = drawer(page);
+    const section = form.getByRole('button', { name: /^Limits and budgets/ });
+    const budgets = async () => (await rig.ask('GET', '/api/models/mine')).document.budgets;
+    await visitor.open('/models?model=');
+    await form.getByLabel('Name for clients').fill('mine');
+    await upstreamField(page).fill('ours');
+    await form.getByLabel('Its name there').fill('text-large');
+    await section.click();
+    await form.getByLabel('Requests a minute').fill('1200');
+    for (const amount of ['50', '5']) {
+      await form.getByRole('button', { name: 'Add a budget' }).click();
+      await form.getByLabel('Amount').last().fill(amount);
+    }
+    await visitor.shoot('models-caps');
+    await visitor.checkAccessibility();
+    await form.getByRole('button', { name: 'Add the model' }).click();
+    await page.getByText('mine is added.').waitFor();
+    const { document } = await rig.ask('GET', '/api/models/mine');
+    assert.deepEqual(document.limits, { requests_per_minute: 1200 });
+    // Each of its own period: a second one for the same is refused.
+    assert.deepEqual(
+      document.budgets.map(({ every, amount }: { every: string; amount: string }) => [every, amount]),
+      [
+        ['month', '50'],
+        ['week', '5'],
+      ],
+    );
+
+    const editor = await rig.account('editor');
+    await editor.ask(
+      'PUT',
+      '/api/models/mine',
+      {
+        ...document,
+        budgets: [
+          { every: 'month', amount: '50', alerts: ['90%'] },
+          { every: 'week', amount: '5' },
+        ],
+      },
+      { 'if-match': '"1"' },
+    );
+    await visitor.open('/models?model=mine');
+    await form.getByRole('button', { name: 'Edit' }).click();
+    await section.click();
+    await form.getByRole('button', { name: 'Remove the budget 2' }).click();
+    await form.getByLabel('Amount').fill('60');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('mine is saved.').waitFor();
+    assert.deepEqual(await budgets(), [{ every: 'month', amount: '60', alerts: ['90%'] }]);
+  },
+);
+
 testInBrowser('text that would be script in another place is shown as the text that it is', async (t) => {
   const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
   const visitor = await rig.signIn('editor');

@@ -14,7 +14,12 @@ export interface Account {
   readonly name: string;
   /** Of a session that is signed in. */
   readonly cookies: readonly { readonly name: string; readonly value: string }[];
-  ask(method: string, path: string, body?: unknown): Promise<ReturnType<typeof JSON.parse>>;
+  ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<ReturnType<typeof JSON.parse>>;
   /** Of another session, whose proof is too old for what gives lasting power. */
   openStale(): Promise<Account['cookies']>;
 }
@@ -92,13 +97,13 @@ function toAccount(
   const cookies = toCookies(opened);
   const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
   const { csrfToken } = opened;
-  const headers = { cookie, 'x-postern-csrf': csrfToken, 'content-type': 'application/json' };
+  const standing = { cookie, 'x-postern-csrf': csrfToken, 'content-type': 'application/json' };
   return {
     ...facts,
     cookies,
-    async ask(method, path, body) {
+    async ask(method, path, body, headers = {}) {
       const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-      const answer = await fetch(url + path, { method, headers, ...sent });
+      const answer = await fetch(url + path, { method, headers: { ...standing, ...headers }, ...sent });
       const text = await answer.text();
       if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
       return text === '' ? undefined : JSON.parse(text);
