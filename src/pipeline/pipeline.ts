@@ -29,6 +29,7 @@ import {
   modelNameOf,
   type Question,
   type QuestionReader,
+  shapeSaidBy,
 } from './question.ts';
 import { askingOf } from './usage/asking.ts';
 import { Settling } from './usage/settling.ts';
@@ -102,7 +103,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const question = entered?.question ?? asked;
     const resolved = findModel(exchange, route, question, modelFromPath);
     exchange.modelId = resolved.id;
-    exchange.shape ??= resolved.model.shape;
+    exchange.shape ??= resolved.model.shape ?? shapeSaidBy(question);
     checkStandIn(question, resolved.model.acceptsMessages, exchange.shape);
     checkModel(key, resolved.id);
     checkKeptObjects(question, route);

@@ -108,6 +108,11 @@ export function checkStandIn({ standIn }: Question, acceptsMessages: boolean, sh
   check.judge(found);
 }
 
+/** A client that sends what only one service's clients send is one of them. */
+export function shapeSaidBy({ standIn }: Question): RerankShape | undefined {
+  return standIn === undefined || standIn.allowed === 'accepts_messages' ? undefined : standIn.allowed;
+}
+
 /** What is null is not there. */
 function fieldIn({ fields }: JsonObjectScan, name: string): JsonField | undefined {
   const field = fields.get(name);

@@ -96,7 +96,8 @@ test('texts stand in for documents for clients of TEI alone, and are judged as d
     code: ErrorCode,
     param: string,
   ])[] = [
-    [undefined, '"texts":["a"]', 'missing_required_parameter', 'documents'],
+    [undefined, '"texts":["a",7],"texts":[]', 'duplicate_parameter', 'texts'],
+    [undefined, '"texts":null', 'missing_required_parameter', 'documents'],
     ['jina', '"texts":["a"]', 'missing_required_parameter', 'documents'],
     ['tei', '"texts":null', 'missing_required_parameter', 'documents'],
     ['tei', '"Texts":["a"]', 'missing_required_parameter', 'documents'],
@@ -120,7 +121,7 @@ test('texts stand in for documents for clients of TEI alone, and are judged as d
   const mixed = await rerank(pair, '{"model":"tei","query":"q","texts":["a",7]}', 'tei');
   assert.equal(mixed.status, 400);
   assert.match(mixed.body.toString(), /"param":"texts","code":"unsupported_parameter"/);
-  const hinted = await rerank(pair, '{"model":"m","query":"q","texts":["a"]}');
+  const hinted = await rerank(pair, '{"model":"m","query":"q","texts":["a"]}', 'jina');
   assert.match(hinted.body.toString(), /x-postern-shape: tei/);
   assertError(
     await rerank(pair, '{"model":"m","texts":["a"]}', 'tei', '/v1/embeddings'),
@@ -128,6 +129,19 @@ test('texts stand in for documents for clients of TEI alone, and are judged as d
     { param: 'input' },
   );
   assert.equal(pair.upstream.requests.length, 0);
+});
+
+test('a client that sends texts and no documents is one of TEI, where nothing else says whose it is', async (t) => {
+  const pair = await open(t);
+  for (const path of ['/rerank', '/v1/rerank']) {
+    const answer = await rerank(pair, '{"model":"m","query":"q","texts":["a"],"return_text":true}', undefined, path);
+    assert.deepEqual(await sent(pair, answer), { model: 'm', query: 'q', documents: ['a'] });
+    assert.equal(answer.body.toString(), '[{"index":0,"score":0.5,"text":"a"}]');
+  }
+  assertError(await rerank(pair, '{"model":"m","query":"q","texts":[7]}'), 'invalid_type', {
+    param: 'texts',
+    beside: 'message',
+  });
 });
 
 test('texts beside documents pass as they come, like any field that is not known', async (t) => {
