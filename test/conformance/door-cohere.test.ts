@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAnswer, assertRefusal, oddVector, startDoors } from '../support/gateways/doors.ts';
+import type { Rig } from '../support/gateways/rig.ts';
 
 const counted = (tokens: number, version = '1') =>
   `"meta":{"api_version":{"version":"${version}"},"billed_units":{"input_tokens":${tokens}}}`;
@@ -186,4 +187,43 @@ test('a key is checked, and models are listed as everywhere', async (t) => {
       ['ranker', ['rerank']],
     ],
   );
+});
+
+/** What each family calls it, and what it says of a query and of a document. */
+const purposes: Readonly<Record<string, readonly [name: string, query: string, document: string]>> = {
+  cohere: ['input_type', 'search_query', 'search_document'],
+  voyage: ['input_type', 'query', 'document'],
+  jina: ['task', 'retrieval.query', 'retrieval.passage'],
+  nvidia: ['input_type', 'query', 'passage'],
+};
+
+async function serveBy(rig: Rig, upstream: object, target: object = {}): Promise<void> {
+  const snapshot = await rig.compile({
+    upstreams: [{ id: 'up', api_key: 'sk-upstream-secret-0123456789', ...upstream }],
+    models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'up', model: 'real', ...target }] }],
+  });
+  assert.deepEqual(rig.app.swap(snapshot), []);
+}
+
+test('what texts are for is said in the words of the family, before what the operator has set', async (t) => {
+  for (const [family, [name, query, document]] of Object.entries(purposes)) {
+    const { rig, upstream, asked } = await startDoors(t);
+    await serveBy(rig, { family, base_url: upstream.url }, { defaults: { [name]: 'as-set' } });
+    const wordFor = async (more: object) => {
+      const answer = await rig.post('/v1/embed', { model: 'm', texts: ['a'], ...more });
+      assert.equal(answer.status, 200, `${family}: ${answer.body}`);
+      return (await asked()).body[name];
+    };
+    assert.equal(await wordFor({ input_type: 'search_query' }), query, family);
+    assert.equal(await wordFor({ input_type: 'search_document' }), document, family);
+    assert.equal(await wordFor({}), 'as-set', family);
+  }
+});
+
+test('words that a family has not are left out of the call and listed', async (t) => {
+  const { rig, upstream } = await startDoors(t);
+  await serveBy(rig, { family: 'voyage', base_url: upstream.url });
+  const answer = await rig.post('/v1/embed', { model: 'm', texts: ['a'], truncate: 'END' });
+  assert.equal(answer.status, 200, answer.body.toString());
+  assert.equal(answer.header('x-postern-ignored'), 'truncate');
 });
