@@ -43,7 +43,7 @@ function maySee(key: KeyRecord, model: Model, id: string): boolean {
 
 /** OpenAI's members first; then what the clients of Mistral and Cohere look for in the same place. */
 function describe(snapshot: Snapshot, model: Model, id: string): unknown {
-  const { operations } = model;
+  const { operations, context, maxOutput } = model;
   return {
     id,
     object: 'model',
@@ -53,6 +53,8 @@ function describe(snapshot: Snapshot, model: Model, id: string): unknown {
     // Mistral's clients tell by it what the rest is.
     type: 'base',
     capabilities: { ...noCapabilities, ...Object.fromEntries(operations.flatMap(capabilitiesOf)) },
+    ...(context !== undefined && { context_length: context }),
+    ...(maxOutput !== undefined && { max_output_tokens: maxOutput }),
     ...asCohere(model, id),
   };
 }

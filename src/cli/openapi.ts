@@ -278,6 +278,8 @@ const modelSchema = {
     created: { type: 'integer' },
     owned_by: { type: 'string' },
     operations: { type: 'array', items: { type: 'string' } },
+    context_length: { type: 'integer', description: 'Tokens that it can hold, where the operator says.' },
+    max_output_tokens: { type: 'integer', description: 'Tokens that it writes at most, where the operator says.' },
     type: { type: 'string', description: "For Mistral's clients, as are the capabilities." },
     capabilities: { type: 'object', additionalProperties: { type: 'boolean' } },
     ...cohereModel,

@@ -88,6 +88,18 @@ test('the list has the OpenAI shape, and holds the visible models that are no pa
   assert.equal(upstream.receivedBytes, 0);
 });
 
+test('a model that chats says so to clients of others, and what it can hold', async (t) => {
+  const rig = await startRig(t, {
+    upstreams: [{ id: 'up', family: 'openai', base_url: 'http://127.0.0.1:9', api_key: 'sk-upstream-credential' }],
+    models: [{ id: 'm', operations: ['chat'], context: 128_000, max_output: 4_096, targets: [{ upstream: 'up' }] }],
+  });
+  const { data } = (await rig.get('/v1/models', { headers: [['x-api-key', testKey]] })).json() as {
+    data: Record<string, unknown>[];
+  };
+  const [{ capabilities, endpoints, context_length: context, max_output_tokens: most } = {}] = data;
+  assert.deepEqual([Object(capabilities).completion_chat, endpoints, context, most], [true, ['chat'], 128_000, 4_096]);
+});
+
 test('a key sees in the list what it may use', async (t) => {
   const { rig } = await open(t);
   const answer = await rig.get('/v1/models', { headers: [['x-api-key', narrowKey]] });

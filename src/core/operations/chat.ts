@@ -21,6 +21,7 @@ export const chat = defineOperation({
   kept: { fields: [], names: ['file_id'] },
   billedBy: ['input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
+  listedAs: { capability: 'completion_chat', endpoint: 'chat' },
   namedLike: /(^|[/_-])(gpt-(?:[4-9]|oss|3\.5-turbo)|chatgpt-|o[1-9](?:-|$))|-chat([-_:]|$)/,
   sample: { body: { messages: [{ role: 'user', content: 'What is a postern?' }] } },
   trial: { messages: [{ role: 'user', content: 'Say hello.' }], max_tokens: 16 },
