@@ -46,7 +46,7 @@ async function ask(rig: Rig, { method, path, key, type, encoding, body }: Asked)
 
 /** Each spoils one thing of a good request; in the order of the contract. */
 const faults: readonly { readonly code: ErrorCode; readonly param?: string; spoil(asked: Asked): void }[] = [
-  { code: 'route_not_found', spoil: (asked) => Object.assign(asked, { path: '/v1/embed' }) },
+  { code: 'route_not_found', spoil: (asked) => Object.assign(asked, { path: '/v1/nowhere' }) },
   { code: 'method_not_allowed', spoil: (asked) => Object.assign(asked, { method: 'DELETE' }) },
   { code: 'invalid_api_key', spoil: (asked) => Object.assign(asked, { key: 'a-key-that-is-not-known-here' }) },
   { code: 'unsupported_media_type', spoil: (asked) => Object.assign(asked, { type: 'text/plain' }) },
