@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type CallBody, lengthOf, wholeBodyBytes, withSpan } from './call-body.ts';
+import { type CallBody, inOnePiece, lengthOf, wholeBodyBytes, withSpan } from './call-body.ts';
 
-const joined = (body: CallBody): string => (Buffer.isBuffer(body) ? body : Buffer.concat(body)).toString();
+const joined = (body: CallBody): string => inOnePiece(body).toString();
 
 test('whatever is put in the place of a span, and of spans in what came of it, every other byte stays', () => {
   const span = fc.record({ at: fc.nat(1_000), length: fc.nat(1_000), text: fc.string({ maxLength: 9 }) });
@@ -30,7 +30,7 @@ test('a long body is not copied for it', () => {
   const renamed = withSpan(body, 10, 12, 'name');
   assert.ok(!Buffer.isBuffer(renamed));
   assert.deepEqual(
-    renamed.map((piece) => piece.buffer === body.buffer),
+    renamed.map((piece) => Buffer.isBuffer(piece) && piece.buffer === body.buffer),
     [true, false, true],
   );
 });

@@ -1,15 +1,26 @@
 /** The body of a call: bytes in one piece where they are few, and else whatever pieces they were put together of, without a copy. */
 
 import { Buffer } from 'node:buffer';
+import type { StoredBytes } from '../lib/file-bytes.ts';
 import { replaceSpan } from '../lib/json/json-scan.ts';
 
 /** A longer body is sent in slices, and whoever sends it knows nothing of it any more once it was sent. */
 export const wholeBodyBytes = 256 * 1024;
 
-export type CallBody = Buffer | readonly Buffer[];
+type BodyPiece = Buffer | StoredBytes;
+
+export type CallBody = Buffer | readonly BodyPiece[];
 
 export function lengthOf(body: CallBody): number {
   return Buffer.isBuffer(body) ? body.length : body.reduce((bytes, piece) => bytes + piece.length, 0);
+}
+
+/** For those who need all of it at once, which nobody does of what lies in a file. */
+export function inOnePiece(body: CallBody): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  const inMemory = body.filter((piece) => Buffer.isBuffer(piece));
+  if (inMemory.length < body.length) throw new TypeError('a body that lies in a file is not read whole');
+  return Buffer.concat(inMemory);
 }
 
 /** With another text in the place of a span. */
@@ -21,8 +32,8 @@ export function withSpan(body: CallBody, start: number, end: number, text: strin
 }
 
 /** What lies in a span of them all. */
-function between(pieces: readonly Buffer[], start: number, end: number): Buffer[] {
-  const found: Buffer[] = [];
+function between(pieces: readonly BodyPiece[], start: number, end: number): BodyPiece[] {
+  const found: BodyPiece[] = [];
   let at = 0;
   for (const piece of pieces) {
     const from = Math.max(start - at, 0);

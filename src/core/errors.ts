@@ -93,7 +93,7 @@ const table = {
     status: 404,
     type: 'invalid_request_error',
     message:
-      'No route has this path; POST to /v1/completions, /v1/edits, /v1/rerank, /v1/moderations, /v1/embeddings, /v1/chat/completions, /v1/images/generations or /v1/audio/speech.',
+      'No route has this path; POST to /v1/completions, /v1/edits, /v1/rerank, /v1/moderations, /v1/embeddings, /v1/chat/completions, /v1/images/generations, /v1/images/edits, /v1/images/variations, /v1/audio/speech, /v1/audio/transcriptions or /v1/audio/translations.',
   },
   method_not_allowed: {
     status: 405,
@@ -109,6 +109,12 @@ const table = {
     status: 413,
     type: 'invalid_request_error',
     message: 'The body is over the limit; send it in smaller requests.',
+  },
+  invalid_multipart: {
+    status: 400,
+    type: 'invalid_request_error',
+    message:
+      'The body is no multipart/form-data that could be read; send it with a boundary, and each part with a name.',
   },
   unsupported_media_type: {
     status: 415,

@@ -12,6 +12,7 @@ import type { Room } from './room.ts';
 import type { Route } from './route.ts';
 import type { Snapshot, Target } from './snapshot.ts';
 import type { RerankShape } from './translation.ts';
+import type { Upload } from './upload.ts';
 
 export class Exchange {
   /** Made by Postern: keys the log, and goes upstream as `x-request-id`. */
@@ -40,6 +41,8 @@ export class Exchange {
   modelId: string | undefined = undefined;
   /** What its body holds of the memory for bodies, until no attempt can send it again. */
   requestRoom: Room | undefined = undefined;
+  /** The form that it came with, until it is over. */
+  upload: Upload | undefined = undefined;
   /** What answers hold that are read to be translated, until the client has what was made of them. */
   answerRoom: Room | undefined = undefined;
   /** What it asks for, once its body was read. */

@@ -32,6 +32,8 @@ export interface Route {
   /** Read for some upstreams only: not checked, but may not stand twice. */
   readonly watched: readonly string[];
   /** Required fields that another one may stand in for. */
+  /** Where it takes a form (multipart/form-data): the parts that must be there, a file as an object; and whether it takes nothing else. */
+  readonly form?: { readonly required: Readonly<Record<string, string>>; readonly only: boolean };
   readonly standIns?: Readonly<Record<string, StandIn>>;
 }
 

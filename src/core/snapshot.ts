@@ -167,6 +167,8 @@ export interface Model {
   /** In tokens: what it can hold, and what it can write; undefined where nobody said. */
   readonly context?: number | undefined;
   readonly maxOutput?: number | undefined;
+  /** The longest recording that it is given. */
+  readonly maxAudioMs?: number | undefined;
   /** vLLM's `messages` may stand in for `input` on the embeddings route. */
   readonly acceptsMessages: boolean;
   /** Streams whose client does not have them counted are counted for the gateway. */
@@ -273,6 +275,11 @@ export interface ServerSettings {
   readonly bodyLimitBytes: number;
   /** What all request bodies in flight may hold together, in this process; and all translated answers. */
   readonly bodyMemoryBytes: number;
+  /** Of forms: the longest, and what they may take of the disk together, in this process. */
+  readonly uploadLimitBytes: number;
+  readonly uploadDiskBytes: number;
+  /** As it is written, relative to where the process was started. */
+  readonly uploadDirectory: string;
   /** How long a request may wait for room in it. */
   readonly bodyWaitMs: number;
   readonly diagnostics: boolean;

@@ -31,6 +31,10 @@ export default defineFamily({
       responses: { path: '/responses', facts: 'bytes pass; nothing that is kept there can be named' },
       images: { path: '/images/generations', facts: 'bytes pass' },
       speech: { path: '/audio/speech', facts: 'bytes pass' },
+      image_edits: { path: '/images/edits', facts: 'bytes pass' },
+      image_variations: { path: '/images/variations', facts: 'bytes pass' },
+      transcriptions: { path: '/audio/transcriptions', facts: 'bytes pass' },
+      translations: { path: '/audio/translations', facts: 'bytes pass' },
       embeddings: {
         path: '/embeddings',
         ...(base64 === 'convert' && { translation: openaiEmbeddings({ lacksBase64: true, takesObjects: true }) }),

@@ -10,8 +10,10 @@ import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Room, RoomKeeper } from '../core/room.ts';
 import type { Route } from '../core/route.ts';
 import type { Snapshot } from '../core/snapshot.ts';
+import type { Upload } from '../core/upload.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
+import { boundaryOf, isMultipart } from '../lib/multipart/boundary.ts';
 import { traceOf } from '../lib/thrown.ts';
 import type { WireFault } from '../wire/fault.ts';
 import type { AnswerEnd, ServerAnswer } from '../wire/server-answer.ts';
@@ -24,6 +26,8 @@ import { toRawError, writeError, writeJson } from './error-answer.ts';
 import { toRefusal } from './framing.ts';
 import { isJsonMediaType } from './media-type.ts';
 import { createRouter, type Place, type Router } from './router.ts';
+import type { Spool } from './spool.ts';
+import { diskFull, inMemoryBytes, tooLarge, UploadReading } from './upload-reading.ts';
 
 export interface EdgeDeps {
   readonly clock: Clock;
@@ -38,6 +42,8 @@ export interface EdgeDeps {
   rowsThatWait(): number | undefined;
   /** Where bodies get their room. */
   readonly rooms: RoomKeeper;
+  /** Where long forms wait, and how much they may take of the disk: undefined where a key has its share, or all have theirs. */
+  readonly uploads: { readonly spool: Spool; enter(key: string): Room | undefined };
   /** One of the client routes; it writes its own answer, or throws before it has written anything. */
   serve(
     exchange: Exchange,
@@ -66,6 +72,8 @@ export interface Edge {
   /** The whole answer to a request that cannot be served, nor be read on; each character a byte. */
   refuse(fault: WireFault): string;
   readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer>;
+  /** JSON; where the route takes a form, and one came, that. */
+  readBody(exchange: Exchange, route: Route, request: ServerRequest, response: ServerAnswer): Promise<Buffer | Upload>;
 }
 
 const clientRequestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
@@ -100,6 +108,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       answerError(exchange, response, failure);
     }
     exchange.requestRoom?.release();
+    exchange.upload?.release();
     holdAnswer(exchange, response);
     deps.settle(exchange, request.method);
   }
@@ -184,6 +193,52 @@ export function createEdge(deps: EdgeDeps): Edge {
       : { status, ledger: { import: 'failing', rows_waiting: rowsWaiting } };
   }
 
+  function readBody(
+    exchange: Exchange,
+    { form }: Route,
+    request: ServerRequest,
+    response: ServerAnswer,
+  ): Promise<Buffer | Upload> {
+    const contentType = request.header('content-type') ?? '';
+    if (form !== undefined && isMultipart(contentType)) return readUpload(exchange, contentType, request, response);
+    if (form?.only === true) {
+      throw new GatewayError('unsupported_media_type', {
+        message: 'Send the body as "Content-Type: multipart/form-data".',
+      });
+    }
+    return readJsonBody(exchange, request, response);
+  }
+
+  async function readUpload(
+    exchange: Exchange,
+    contentType: string,
+    request: ServerRequest,
+    response: ServerAnswer,
+  ): Promise<Upload> {
+    const limitBytes = exchange.snapshot.server.uploadLimitBytes;
+    if (findCoding(request.header('content-encoding')) !== undefined) {
+      throw new GatewayError('unsupported_encoding', { message: 'Send a form plain, without Content-Encoding.' });
+    }
+    const boundary = boundaryOf(contentType);
+    if (boundary === undefined) {
+      throw new GatewayError('invalid_multipart', {
+        message: 'The Content-Type must name one boundary, of 1 to 70 of the characters that RFC 2046 allows.',
+      });
+    }
+    checkReadable(exchange, request);
+    const { bodyBytes } = request;
+    if (bodyBytes !== 'chunked' && bodyBytes > limitBytes) throw tooLarge(limitBytes, `is ${bodyBytes} bytes long`);
+    const announcedBytes = bodyBytes === 'chunked' ? undefined : Math.min(bodyBytes, inMemoryBytes);
+    const memory = await findRoom(exchange, { limitBytes, announcedBytes, coding: undefined });
+    exchange.requestRoom = memory;
+    checkReadable(exchange, request);
+    const disk = deps.uploads.enter(exchange.key?.id ?? '');
+    if (disk === undefined) throw diskFull();
+    request.askForBody();
+    const places = { memory, disk, spool: deps.uploads.spool };
+    return linkOf(response).read((link) => new UploadReading(request, { limitBytes, boundary }, places, link));
+  }
+
   function readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer> {
     const { server } = exchange.snapshot;
     if (!isJsonMediaType(request.header('content-type'))) throw new GatewayError('unsupported_media_type');
@@ -209,9 +264,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     // While it waited for its room.
     checkReadable(exchange, request);
     request.askForBody();
-    const { ends } = response;
-    if (!(ends instanceof ClientLink)) throw new TypeError('a body is read for a client');
-    return ends.read(new BodyReading(request, plan, room, ends));
+    return linkOf(response).read((link) => new BodyReading(request, plan, room, link));
   }
 
   /** Of a client that has gone, or whose request cannot be read, nothing more would come, and nobody would say so. */
@@ -242,21 +295,34 @@ export function createEdge(deps: EdgeDeps): Edge {
   return {
     handle: (request, response, isAtSocket = false) => void handle(request, response, isAtSocket),
     refuse,
+    readBody,
     readJsonBody,
   };
+}
+
+/** A body that is being read. */
+interface Reading<T> {
+  whole(): Promise<T>;
+  fail(error: GatewayError): boolean;
+}
+
+function linkOf({ ends }: ServerAnswer): ClientLink {
+  if (!(ends instanceof ClientLink)) throw new TypeError('a body is read for a client');
+  return ends;
 }
 
 /** From the connection to what is done for its client: told when the answer has left, or the client has. */
 class ClientLink implements AnswerEnd, BodyReader {
   /** Of the body, while it comes. */
-  #reading: BodyReading | undefined = undefined;
+  #reading: Reading<unknown> | undefined = undefined;
   readonly #exchange: Exchange;
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
   }
 
-  read(reading: BodyReading): Promise<Buffer> {
+  read<T>(begin: (link: BodyReader) => Reading<T>): Promise<T> {
+    const reading = begin(this);
     this.#reading = reading;
     return reading.whole();
   }

@@ -28,6 +28,7 @@ export function worstCostNanos(price: Price | undefined, asking: Asking): number
     items: asking.items,
     images: asking.images,
     characters: asking.characters ?? 0,
+    seconds: asking.mostSeconds ?? 0,
   });
 }
 
@@ -56,7 +57,11 @@ function isOwed({ outcome, status, attempts, tries, sentAtMs }: Exchange): boole
 
 type Counted = Omit<Bill, 'isEstimated' | 'costNanos'>;
 /** What the price is for beside what the row keeps. */
-type Quantities = Counted & { readonly cacheWriteTokens: number; readonly characters: number };
+type Quantities = Counted & {
+  readonly cacheWriteTokens: number;
+  readonly characters: number;
+  readonly seconds: number;
+};
 
 function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): Bill {
   const { usage, outcome } = exchange;
@@ -65,8 +70,9 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
   const units = usage?.searchUnits ?? null;
   const isMedia = row?.yields === 'images' || row?.yields === 'audio';
   const isByToken = isCharged(price?.input) || isCharged(price?.output);
-  // Who counts in search units counts no tokens, and nobody needs any; nor of what is billed by the picture, by what is read aloud, or not at all.
-  const needsTokens = row?.billedBy.length !== 0 && (isByToken || (units === null && !isMedia));
+  const isByMinute = row?.billedBy.includes('minute') === true;
+  // Who counts in search units counts no tokens, and nobody needs any; nor of what is billed by the picture, the minute, by what is read aloud, or not at all.
+  const needsTokens = row?.billedBy.length !== 0 && (isByToken || (units === null && !isMedia && !isByMinute));
   const needsOutput = isMedia ? isCharged(price?.output) : row?.yields === 'text' && needsTokens;
   const needsUnits = row?.billedBy.includes('search_unit') === true && isCharged(price?.searchUnit);
   const counted: Counted = {
@@ -77,8 +83,13 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
     items: asking.items,
     images: asking.images,
   };
+  const seconds = usage?.seconds ?? null;
+  const needsSeconds = isByMinute && isCharged(price?.minute);
   const isGuessed =
-    (input === null && needsTokens) || (output === null && needsOutput) || (units === null && needsUnits);
+    (seconds === null && needsSeconds) ||
+    (input === null && needsTokens) ||
+    (output === null && needsOutput) ||
+    (units === null && needsUnits);
   const cacheWriteTokens = atMost(usage?.cacheWriteTokens ?? 0);
   return {
     ...counted,
@@ -86,7 +97,12 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
     costNanos:
       price === undefined
         ? null
-        : costNanos(price, { ...counted, cacheWriteTokens, characters: asking.characters ?? 0 }),
+        : costNanos(price, {
+            ...counted,
+            cacheWriteTokens,
+            characters: asking.characters ?? 0,
+            seconds: atMost(seconds ?? asking.likelySeconds ?? 0),
+          }),
   };
 }
 
@@ -114,12 +130,13 @@ function costNanos(price: Price, quantities: Quantities): number {
   const cachedTokens = Math.min(quantities.cachedTokens, quantities.inputTokens);
   const writtenTokens = Math.min(quantities.cacheWriteTokens, quantities.inputTokens - cachedTokens);
   const { input = 0, cachedInput = input, cacheWrite = input, output = 0, character = 0 } = price;
-  const { searchUnit = 0, request = 0, item = 0, image = 0 } = price;
+  const { searchUnit = 0, request = 0, item = 0, image = 0, minute = 0 } = price;
   const { outputTokens, searchUnits, items, images, characters } = quantities;
   const freshTokens = quantities.inputTokens - cachedTokens - writtenTokens;
   const tokens = freshTokens * input + cachedTokens * cachedInput + writtenTokens * cacheWrite + outputTokens * output;
   const perMillion = tokens + characters * character;
-  const whole = searchUnits * searchUnit + request + items * item + images * image;
+  const spoken = minutesNanos(quantities.seconds, minute);
+  const whole = searchUnits * searchUnit + request + items * item + images * image + spoken;
   if (perMillion + tokensPerPrice / 2 <= Number.MAX_SAFE_INTEGER && whole <= Number.MAX_SAFE_INTEGER) {
     const rounded = perMillion + tokensPerPrice / 2;
     return Math.min(whole + (rounded - (rounded % tokensPerPrice)) / tokensPerPrice, mostNanos);
@@ -133,8 +150,16 @@ function costNanos(price: Price, quantities: Quantities): number {
       product(characters, character) +
       million / 2n) /
       million +
-    (product(searchUnits, searchUnit) + BigInt(request) + product(items, item) + product(images, image));
+    (product(searchUnits, searchUnit) +
+      BigInt(request) +
+      product(items, item) +
+      product(images, image) +
+      BigInt(spoken));
   return exact > BigInt(mostNanos) ? mostNanos : Number(exact);
 }
+
+/** Half up as well; a recording of a day is far from where a double would lose a digit of what it costs. */
+const minutesNanos = (seconds: number, minute: number): number =>
+  Math.min(Math.round((seconds * minute) / 60), mostNanos);
 
 const product = (count: number, price: number): bigint => BigInt(count) * BigInt(price);

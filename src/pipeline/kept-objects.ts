@@ -14,8 +14,11 @@ import type { Question } from './question.ts';
 const longestReadBytes = 4 * 1024 ** 2;
 
 /** Throws where the request names one. */
-export function checkKeptObjects({ body, scan }: Question, { row: { kept } }: Route): void {
+export function checkKeptObjects({ body, scan, form }: Question, { row: { kept } }: Route): void {
   if (kept === undefined) return;
+  // Forms write what lies in one another with brackets: `images[0][file_id]`.
+  const bracketed = form === undefined ? undefined : kept.names.find((name) => body.includes(`[${name}]`));
+  if (bracketed !== undefined) throw notKept(bracketed);
   checkBackground({ body, scan });
   for (const name of kept.fields) {
     const field = scan.fields.get(name);

@@ -1,6 +1,6 @@
 /** The request in reading order: admit, read, find the model, plan, attempt, relay. */
 
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import { Captured } from '../core/accounting/captured.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
@@ -15,11 +15,13 @@ import type { Route } from '../core/route.ts';
 import { scoringOf } from '../core/scores.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
 import type { Translated } from '../core/translation.ts';
+import type { Upload } from '../core/upload.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 import { relay } from './answers/relay.ts';
 import { type AttemptDeps, attempt } from './calls/attempt.ts';
 import { checkShape, courseOf, nameAt, notSupported, type Plan, rawAskedIn, shapeIn } from './calls/plan.ts';
+import { readForm } from './form-question.ts';
 import { answerAtOnce, checkDemands, type Entered, enter, leave, readableHeaders } from './front-door.ts';
 import { checkKeptObjects } from './kept-objects.ts';
 import {
@@ -40,8 +42,8 @@ export interface PipelineDeps extends AttemptDeps {
   checkPressure(exchange: Exchange): void;
   /** Who calls, and whether the key may use the route at all. */
   admit(exchange: Exchange, route: Route, request: ServerRequest): KeyRecord | Promise<KeyRecord>;
-  /** Judges the media type, then reads and decodes the whole body under the limits. */
-  readBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer>;
+  /** Judges the media type, then reads and decodes the whole body under the limits; a form where the route takes one. */
+  readBody(exchange: Exchange, route: Route, request: ServerRequest, response: ServerAnswer): Promise<Buffer | Upload>;
   checkModel(key: KeyRecord, modelId: string): void;
   readonly spending: Spending;
   readonly ledger: Ledger;
@@ -60,6 +62,11 @@ export type Pipeline = (
 export function createPipeline(deps: PipelineDeps): Pipeline {
   const { routes, checkPressure, admit, readBody, checkModel, spending, ledger } = deps;
   const readers = new Map<Route, QuestionReader>(routes.map((route) => [route, compileQuestionReader(route)]));
+  const formReaders = new Map<Route, QuestionReader>(
+    routes.flatMap((route) =>
+      route.form === undefined ? [] : [[route, compileQuestionReader({ ...route, required: route.form.required })]],
+    ),
+  );
 
   function readerFor(route: Route): QuestionReader {
     const reader = readers.get(route);
@@ -71,11 +78,22 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     exchange: Exchange,
     route: Route,
     request: ServerRequest,
-    body: Buffer,
+    body: Buffer | Upload,
   ): Question | Promise<Question> {
+    if (!Buffer.isBuffer(body)) return readUpload(exchange, route, body);
     if (exchange.key?.captureMs !== undefined) exchange.captured = new Captured(body);
     checkShape(route, request.fields);
     return readerFor(route)(body);
+  }
+
+  /** What is kept of it for those who look later is what it asks, without its files. */
+  async function readUpload(exchange: Exchange, route: Route, upload: Upload): Promise<Question> {
+    exchange.upload = upload;
+    const reader = formReaders.get(route);
+    if (reader === undefined) throw new TypeError(`route ${route.path} takes no form`);
+    const question = await readForm(upload, reader);
+    if (exchange.key?.captureMs !== undefined) exchange.captured = new Captured(question.body);
+    return question;
   }
 
   /** Whatever knows the body ends with this: a stream may last for long after it. */
@@ -96,7 +114,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     checkPressure(exchange);
     settling.began(spending.begin(key));
 
-    const read = readQuestion(exchange, route, request, await readBody(exchange, request, response));
+    const read = readQuestion(exchange, route, request, await readBody(exchange, route, request, response));
     const asked = read instanceof Promise ? await read : read;
     const { entry } = route;
     const entered = entry === undefined ? undefined : await enter(entry, asked, readerFor(entry.canonical));

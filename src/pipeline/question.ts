@@ -1,6 +1,7 @@
 /** Reads what a client asks from the bytes of its body: required fields and their kinds, and the model's name. */
 
 import type { Buffer } from 'node:buffer';
+import type { CallBody } from '../core/call-body.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Route } from '../core/route.ts';
 import type { DoorWords, RerankShape } from '../core/translation.ts';
@@ -27,6 +28,17 @@ export interface Question {
   readonly standIn: FoundStandIn | undefined;
   /** Where it was asked at a front door: what its own fields have no place for. */
   readonly words: DoorWords | undefined;
+  /** Where it came as a form: `body` says what that asks, and this is what is sent. */
+  readonly form?: Form | undefined;
+}
+
+/** The bytes that are sent, and the span of the model's name in them. */
+interface Form {
+  readonly body: CallBody;
+  readonly bytes: number;
+  readonly model: { readonly start: number; readonly end: number };
+  /** Of all its files together. */
+  readonly fileBytes: number;
 }
 
 interface FoundStandIn {

@@ -11,12 +11,16 @@ import embeddings from './embeddings.ts';
 import enginesCompletions from './engines-completions.ts';
 import enginesEdits from './engines-edits.ts';
 import enginesEmbeddings from './engines-embeddings.ts';
+import imageEdits from './image-edits.ts';
+import imageVariations from './image-variations.ts';
 import images from './images.ts';
 import messages from './messages.ts';
 import moderations from './moderations.ts';
 import rerank from './rerank.ts';
 import responses from './responses.ts';
 import speech from './speech.ts';
+import transcriptions from './transcriptions.ts';
+import translations from './translations.ts';
 
 /** Whose form each operation has; the others are further ways to the same. */
 const own: readonly Route[] = [
@@ -31,6 +35,10 @@ const own: readonly Route[] = [
   messages,
   countTokens,
   responses,
+  imageEdits,
+  imageVariations,
+  transcriptions,
+  translations,
   enginesEmbeddings,
   enginesCompletions,
   enginesEdits,

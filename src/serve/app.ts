@@ -1,8 +1,9 @@
 /** Puts the house together: routes, edge, pipeline, upstreams, keys. What the command line starts, and tests start too. */
 
 import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import { checkAddress, checkKey, checkModel, checkRoute, unauthorized, unknownKey } from '../admission/access.ts';
-import type { BudgetLimits } from '../admission/body-memory/budget.ts';
+import { BodyBudget, type BudgetLimits } from '../admission/body-memory/budget.ts';
 import { createBodyMemory, type RoomState } from '../admission/body-memory/keeper.ts';
 import { readCredential } from '../admission/credentials.ts';
 import { createKeyDirectory, type KeyDirectory } from '../admission/keys.ts';
@@ -24,6 +25,7 @@ import type { TargetState } from '../core/target-state.ts';
 import { doors } from '../doors/index.ts';
 import { createEdge } from '../http/edge.ts';
 import { createListener, type Listening } from '../http/listener.ts';
+import { createSpool } from '../http/spool.ts';
 import type { Clock } from '../lib/clock.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
 import { inTurns } from '../lib/turns.ts';
@@ -58,6 +60,8 @@ export interface AppDeps {
   readonly proxyFor?: ProxyRule;
   readonly spending: Spending;
   readonly ledger: Ledger;
+  /** What paths are relative to. */
+  readonly cwd?: string;
   /** How far what the ledger wrote is in the store; readiness tells. */
   readonly imported?: () => { readonly rowsBehind: number; readonly failure: string | undefined };
   /** Says what an exchange that is over is billed by. */
@@ -110,6 +114,7 @@ export function createApp({
   worker,
   meter,
   placeArbiter,
+  cwd = '.',
 }: AppDeps): App {
   let current = snapshot;
   let ready = false;
@@ -146,6 +151,8 @@ export function createApp({
   });
   const directory = createKeyDirectory({ store: store.keys, clock });
   const requestMemory = createBodyMemory('request bodies', requestLimits(snapshot), collectGarbage);
+  const uploadDisk = new BodyBudget(uploadLimits(snapshot));
+  const spool = createSpool(resolve(cwd, snapshot.server.uploadDirectory));
   const answerMemory = createBodyMemory('answers that are translated', answerLimits(snapshot), collectGarbage);
 
   /** Without a promise where the key is at hand, as it nearly always is. */
@@ -178,7 +185,7 @@ export function createApp({
     },
     admit,
     answerRooms: answerMemory,
-    readBody: (exchange, request, response) => edge.readJsonBody(exchange, request, response),
+    readBody: (exchange, route, request, response) => edge.readBody(exchange, route, request, response),
     checkModel,
     spending,
     ledger,
@@ -197,6 +204,7 @@ export function createApp({
       return failure === undefined ? undefined : rowsBehind;
     },
     rooms: requestMemory,
+    uploads: { spool, enter: (key) => uploadDisk.take(key, 0) },
     serve(exchange, route, modelFromPath, request, response) {
       exchange.route = route;
       meter?.began(exchange);
@@ -258,6 +266,7 @@ export function createApp({
       listener.apply(next.server);
       requestMemory.configure(requestLimits(next));
       answerMemory.configure(answerLimits(next));
+      uploadDisk.configure(uploadLimits(next));
       adopt(next);
       return [];
     },
@@ -286,6 +295,10 @@ export function createApp({
 /** A body and what its decoding holds beside it, or its compressed form, are two bodies at most. */
 function requestLimits({ server: { bodyMemoryBytes, bodyLimitBytes } }: Snapshot): BudgetLimits {
   return { totalBytes: bodyMemoryBytes, largestBytes: 2 * bodyLimitBytes };
+}
+
+function uploadLimits({ server: { uploadDiskBytes, uploadLimitBytes } }: Snapshot): BudgetLimits {
+  return { totalBytes: uploadDiskBytes, largestBytes: uploadLimitBytes };
 }
 
 function answerLimits({ server: { bodyMemoryBytes } }: Snapshot): BudgetLimits {

@@ -103,6 +103,7 @@ async function assemble(
     worker,
     meter: metrics,
     placeArbiter: accounting.placeArbiter,
+    cwd: surroundings.cwd,
   });
   if (snapshot.models.all.length + snapshot.keys.size > mostUnpacked) packMemory();
   const listening = await app.listen().catch((error: unknown) => {

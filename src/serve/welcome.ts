@@ -11,9 +11,11 @@ interface Sample {
 }
 
 const samples: readonly Sample[] = [
-  ...operations.map((operation): Sample => {
-    const { path, sample } = operationRows[operation];
-    return { operation, path: () => path, body: (model) => ({ model, ...sample.body, ...sample.brief }) };
+  // What takes a form needs a file at hand.
+  ...operations.flatMap((operation): Sample[] => {
+    const { path, sample, form } = operationRows[operation];
+    if (form !== undefined) return [];
+    return [{ operation, path: () => path, body: (model) => ({ model, ...sample.body, ...sample.brief }) }];
   }),
   {
     operation: 'embeddings',

@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
 import { performance } from 'node:perf_hooks';
+import { inOnePiece } from '../core/call-body.ts';
 import type { MadeAnswer } from '../core/family.ts';
 import type { Answer, AnswerSink, Call, CallEnd, ClientWork, Failure, Outcome, Transport } from '../core/outcome.ts';
 import { traceOf } from '../lib/thrown.ts';
@@ -15,7 +16,7 @@ export const inProcessTransport: Transport = async (call: Call): Promise<Outcome
   const leaving = new AbortController();
   call.client.work = new LocalWork(leaving);
   try {
-    const made = await make(Buffer.isBuffer(call.body) ? call.body : Buffer.concat(call.body), leaving.signal);
+    const made = await make(inOnePiece(call.body), leaving.signal);
     if (leaving.signal.aborted) return over(call, { kind: 'client-gone' });
     const answered: Outcome = { kind: 'answered', answer: new InProcessAnswer(made, sentAtMs, leaving, call.end) };
     return Buffer.isBuffer(made.body) ? over(call, answered) : answered;

@@ -4,14 +4,23 @@ import { Buffer } from 'node:buffer';
 import { inToken } from './characters.ts';
 import { toFieldLines } from './head-writer.ts';
 
+/** Bytes that are somewhere else. */
+export interface StoredPiece {
+  readonly length: number;
+  /** Some of them from there on: one at least, and no more than `mostBytes`. */
+  read(at: number, mostBytes: number): Promise<Buffer>;
+}
+
+export type Piece = Buffer | StoredPiece;
+
 export interface ClientRequest {
   readonly method: string;
   /** With its query. */
   readonly path: string;
   /** Names and values in turn; neither `host` nor what frames the body. */
   readonly headers: readonly string[];
-  /** Pieces are sent one after the other, without a copy. */
-  readonly body?: Buffer | readonly Buffer[] | undefined;
+  /** Pieces are sent one after the other, without a copy; what is stored is read when its turn comes. */
+  readonly body?: Buffer | readonly Piece[] | undefined;
 }
 
 /** Is told of what becomes of a call, in this order, and of nothing more after an end, an error, or its own `abort`. */
@@ -46,7 +55,7 @@ export class ClientCall {
   readonly isHead: boolean;
   /** Both are let go of when they are sent. */
   head: string;
-  body: readonly Buffer[];
+  body: readonly Piece[];
   /** Of the body. */
   readonly bodyBytes: number;
   holder: CallHolder = nobody;
@@ -92,7 +101,7 @@ export class ClientCall {
   }
 }
 
-const noPieces: readonly Buffer[] = [];
+const noPieces: readonly Piece[] = [];
 const unwritablePath = /[^\x21-\x7e\x80-\xff]|^$/;
 
 function isToken(name: string): boolean {

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { type AnswerHead, readAnswerHead } from './answer-head.ts';
 import { ChunkReader } from './chunks.ts';
-import type { CallHolder, ClientCall } from './client-call.ts';
+import type { CallHolder, ClientCall, Piece, StoredPiece } from './client-call.ts';
 import { BadAnswerError, BrokenConnectionError } from './client-errors.ts';
 import { inOurWords } from './fault.ts';
 import { HeadCollector } from './head-collector.ts';
@@ -58,9 +58,11 @@ export class ClientConnection implements CallHolder, Timed {
 
   // Of the request that is being sent.
   #isSending = false;
-  #pieces: readonly Buffer[] = [];
+  #pieces: readonly Piece[] = [];
   #pieceAt = 0;
   #offset = 0;
+  /** A slice is on its way from where it is stored. */
+  #isReading = false;
 
   // Of the answer that is being read.
   #sawByte = false;
@@ -150,7 +152,7 @@ export class ClientConnection implements CallHolder, Timed {
     const { head, body, bodyBytes } = call;
     call.head = '';
     call.body = [];
-    if (head.length + bodyBytes <= smallBytes) {
+    if (head.length + bodyBytes <= smallBytes && body.every((piece) => Buffer.isBuffer(piece))) {
       socket.write(bodyBytes === 0 ? head : head + textOf(body), 'latin1');
       call.handler.onSent();
       return;
@@ -162,7 +164,7 @@ export class ClientConnection implements CallHolder, Timed {
     socket.cork();
     socket.write(head, 'latin1');
     const first = this.#nextSlice();
-    if (first !== undefined) socket.write(first);
+    if (Buffer.isBuffer(first)) socket.write(first);
     socket.uncork();
     if (!socket.writableNeedDrain) this.#writeOn();
   }
@@ -174,14 +176,15 @@ export class ClientConnection implements CallHolder, Timed {
   /** As far as the socket takes it; the rest waits until that one has sent what it has. */
   #writeOn(): void {
     for (let slice = this.#nextSlice(); slice !== undefined; slice = this.#nextSlice()) {
-      if (!this.#socket.write(slice)) return;
+      if (slice === 'later' || !this.#socket.write(slice)) return;
     }
     this.#isSending = false;
     this.#pieces = [];
     this.#call?.handler.onSent();
   }
 
-  #nextSlice(): Buffer | undefined {
+  #nextSlice(): Buffer | 'later' | undefined {
+    if (this.#isReading) return 'later';
     let piece = this.#pieces[this.#pieceAt];
     while (piece !== undefined && this.#offset >= piece.length) {
       this.#pieceAt += 1;
@@ -189,9 +192,33 @@ export class ClientConnection implements CallHolder, Timed {
       piece = this.#pieces[this.#pieceAt];
     }
     if (piece === undefined) return undefined;
+    if (!Buffer.isBuffer(piece)) {
+      this.#readSlice(piece);
+      return 'later';
+    }
     const slice = piece.subarray(this.#offset, this.#offset + sliceBytes);
     this.#offset += slice.length;
     return slice;
+  }
+
+  #readSlice(piece: StoredPiece): void {
+    this.#isReading = true;
+    piece.read(this.#offset, sliceBytes).then(
+      (slice) => this.#sendSlice(slice),
+      (error: unknown) => {
+        // What is stored is let go of once nobody sends it any more.
+        const cause = error instanceof Error ? { cause: error } : {};
+        this.#break(new BrokenConnectionError('the body could not be read', cause));
+      },
+    );
+  }
+
+  #sendSlice(slice: Buffer): void {
+    // An answer may have come before all was sent, and a client that has left waits for none: both end the connection.
+    if (this.#phase === 'closed') return;
+    this.#isReading = false;
+    this.#offset += slice.length;
+    if (this.#socket.write(slice)) this.#writeOn();
   }
 
   // Reading.

@@ -25,6 +25,7 @@ const requiredFields: Readonly<Record<string, string>> = {
   moderations: '"input":"i"',
   embeddings: '"input":"i"',
   images: '"prompt":"p"',
+  image_edits: '"prompt":"p","images":[{}]',
   speech: '"input":"i"',
   chat: '"messages":[{"role":"user","content":"c"}]',
   responses: '"input":"i"',

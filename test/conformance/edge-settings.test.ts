@@ -21,6 +21,7 @@ const fields = {
   instruction: 'x',
   query: 'x',
   documents: ['x'],
+  images: [{}],
   messages: [{ role: 'user', content: 'x' }],
 };
 /** A prompt is for the routes that want one: in responses it names what an upstream keeps. */

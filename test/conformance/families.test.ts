@@ -11,6 +11,7 @@ import { completionsCases } from '../families/cases/completions.ts';
 import { editsCases } from '../families/cases/edits.ts';
 import { embeddingsCases } from '../families/cases/embeddings.ts';
 import { errorCases } from '../families/cases/errors.ts';
+import { formCases, imageEditsCases, transcriptionsCases } from '../families/cases/forms.ts';
 import { imagesCases, speechCases } from '../families/cases/media.ts';
 import { moderationsCases } from '../families/cases/moderations.ts';
 import { rerankCases } from '../families/cases/rerank.ts';
@@ -30,6 +31,10 @@ const casesOf: Readonly<Partial<Record<Operation, Cases>>> = {
   chat: chatCases,
   images: imagesCases,
   speech: speechCases,
+  image_edits: imageEditsCases,
+  image_variations: formCases('image_variations'),
+  transcriptions: { ...formCases('transcriptions'), ...transcriptionsCases },
+  translations: formCases('translations'),
 };
 
 /** Made in this process, so there is no wire to record; its own tests are beside it. */

@@ -45,6 +45,7 @@ const required: Record<string, string> = {
   moderations: '"input":"i"',
   embeddings: '"input":"i"',
   images: '"prompt":"p"',
+  image_edits: '"prompt":"p","images":[{}]',
   speech: '"input":"i","voice":"v"',
   chat: '"messages":[{"role":"user","content":"c"}]',
   responses: '"input":"i"',

@@ -1,6 +1,7 @@
 /** Azure OpenAI: the v1 surface, and the one of deployments with a dated version. */
 
 import * as z from 'zod';
+import { toForm } from '../support/clients/forms.ts';
 import { mediaOf } from './cases/media.ts';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
 import { anyInput, completionAsked, completionOf, embeddingsOf, toTexts } from './openai-shapes.ts';
@@ -21,6 +22,8 @@ function notFound(): WireReply {
   return { status: 404, body: { error: { code: 'DeploymentNotFound', message } } };
 }
 
+const sound = { name: 'file', value: 'ID3', filename: 'a.mp3', type: 'audio/mpeg' };
+
 export default defineFixture({
   family: 'azure',
   chat: '/openai/v1/chat/completions',
@@ -33,7 +36,8 @@ export default defineFixture({
       return { status: 401, body: { error: { code: '401', message: 'Access denied.' } } };
     }
     if (path.split('?', 1)[0]?.endsWith('/responses')) return { body: { object: 'response', output: [] } };
-    const media = named.safeParse(body).success ? mediaOf(call, path.replace(/^\/openai\/v1/, '')) : undefined;
+    const isNamed = named.safeParse(body).success || /name="model"[\s\S]*?\r\n\r\nmy-deployment\r\n/.test(call.text);
+    const media = isNamed ? mediaOf(call, path.replace(/^\/openai\/v1/, '')) : undefined;
     if (media !== undefined) return media;
     const [route, operation] = /^\/openai\/v1\/(\w+)$/.exec(path) ?? [];
     if (route === undefined || !named.safeParse(body).success) return notFound();
@@ -87,6 +91,45 @@ export default defineFixture({
         headers: { 'x-postern-translated': null },
         body: '{"object":"response","usage":{"input_tokens":1.0,"output_tokens":2}}\n',
       },
+    },
+    {
+      name: 'a recording goes to transcriptions as a form, with nothing but the name changed',
+      route: '/v1/audio/transcriptions',
+      ask: toForm([{ name: 'model', value: 'm' }, sound]),
+      wire: [
+        {
+          path: '/openai/v1/audio/transcriptions',
+          body: toForm([{ name: 'model', value: deployment }, sound]).toString(),
+          reply: { body: '{"text":"hello"}' },
+        },
+      ],
+      answer: { body: '{"text":"hello"}' },
+    },
+    {
+      name: 'a recording goes to translations as a form, with nothing but the name changed',
+      route: '/v1/audio/translations',
+      ask: toForm([{ name: 'model', value: 'm' }, sound]),
+      wire: [
+        {
+          path: '/openai/v1/audio/translations',
+          body: toForm([{ name: 'model', value: deployment }, sound]).toString(),
+          reply: { body: '{"text":"hello"}' },
+        },
+      ],
+      answer: { body: '{"text":"hello"}' },
+    },
+    {
+      name: 'pictures are changed where JSON says what they are',
+      route: '/v1/images/edits',
+      ask: '{"model":"m", "prompt":"p","images":[{"image_url":"u"}]}',
+      wire: [
+        {
+          path: '/openai/v1/images/edits',
+          body: '{"model":"my-deployment", "prompt":"p","images":[{"image_url":"u"}]}',
+          reply: { body: '{"created":1}' },
+        },
+      ],
+      answer: { body: '{"created":1}' },
     },
     {
       name: 'a dated version has pictures at the path of their deployment',

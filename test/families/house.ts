@@ -2,7 +2,9 @@
 
 import { createServer } from 'node:http';
 import { ZodError } from 'zod';
+import { operationRows } from '../../src/core/operations/index.ts';
 import { families } from '../../src/families/index.ts';
+import { formType, formWith } from '../support/clients/forms.ts';
 import type { RawResponse } from '../support/clients/raw-client.ts';
 import { type Rig, type Scope, startRig, testKey } from '../support/gateways/rig.ts';
 import type { FamilyFixture, WireCall, WireReply } from './fixture.ts';
@@ -50,11 +52,12 @@ export async function openHouse(
       answer = answerer;
     },
     async ask(route, body, headers = {}) {
-      const raw = await rig.post(route, body, {
+      const form = formAt(route);
+      const raw = await rig.post(route, form === undefined ? body : toFormOf(body, form), {
         timeoutMs: askTimeoutMs,
         headers: [
           ['Authorization', `Bearer ${testKey}`],
-          ['Content-Type', 'application/json'],
+          ['Content-Type', form === undefined ? 'application/json' : formType],
           ...Object.entries(headers),
         ],
       });
@@ -63,6 +66,16 @@ export async function openHouse(
     },
   };
 }
+
+/** The part that holds a file, where the route takes nothing but a form. */
+const formAt = (route: string): string | undefined =>
+  Object.values(operationRows).find(({ path }) => path === route)?.form;
+
+/** What is no text already is made one, with a file before its fields. */
+const toFormOf = (body: unknown, name: string): unknown =>
+  typeof body === 'object' && body !== null && !Buffer.isBuffer(body)
+    ? formWith({ ...body }, { name, value: 'a file', filename: 'a.mp3' })
+    : body;
 
 /** A pretended service, which ends with `t`. */
 export async function serve(t: Scope, answer: (call: WireCall) => WireReply): Promise<{ readonly port: number }> {

@@ -1,6 +1,7 @@
 /** OpenAI: completions, moderations and embeddings as its OpenAPI document of August 2026 has them, and edits of March 2023. */
 
 import * as z from 'zod';
+import { toForm } from '../support/clients/forms.ts';
 import { mediaOf } from './cases/media.ts';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
 import {
@@ -102,6 +103,8 @@ function refusal(message: string, param: string | null = null): WireReply {
   return { status: 400, body: { error: { message, type: 'invalid_request_error', param, code: null } } };
 }
 
+const sound = { name: 'file', value: 'ID3', filename: 'a.mp3', type: 'audio/mpeg' };
+
 export default defineFixture({
   family: 'openai',
   chat: '/v1/chat/completions',
@@ -176,6 +179,64 @@ export default defineFixture({
         headers: { 'x-postern-translated': null },
         body: '{"object":"response","usage":{"input_tokens":1.0,"output_tokens":2}}\n',
       },
+    },
+    {
+      name: 'a recording goes to transcriptions as a form, with nothing but the name changed',
+      route: '/v1/audio/transcriptions',
+      ask: toForm([{ name: 'model', value: 'm' }, sound]),
+      wire: [
+        {
+          path: '/v1/audio/transcriptions',
+          body: toForm([{ name: 'model', value: model }, sound]).toString(),
+          reply: { body: '{"text":"hello"}' },
+        },
+      ],
+      answer: { body: '{"text":"hello"}' },
+    },
+    {
+      name: 'a recording goes to translations as a form, with nothing but the name changed',
+      route: '/v1/audio/translations',
+      ask: toForm([{ name: 'model', value: 'm' }, sound]),
+      wire: [
+        {
+          path: '/v1/audio/translations',
+          body: toForm([{ name: 'model', value: model }, sound]).toString(),
+          reply: { body: '{"text":"hello"}' },
+        },
+      ],
+      answer: { body: '{"text":"hello"}' },
+    },
+    {
+      name: 'pictures are changed where JSON says what they are',
+      route: '/v1/images/edits',
+      ask: '{"model":"m", "prompt":"p","images":[{"image_url":"u"}]}',
+      wire: [
+        {
+          path: '/v1/images/edits',
+          body: '{"model":"model-1", "prompt":"p","images":[{"image_url":"u"}]}',
+          reply: { body: '{"created":1}' },
+        },
+      ],
+      answer: { body: '{"created":1}' },
+    },
+    {
+      name: 'pictures like one in a form are asked for with nothing but the name changed',
+      route: '/v1/images/variations',
+      ask: toForm([
+        { name: 'image', value: 'PNG', filename: 'a.png' },
+        { name: 'model', value: 'm' },
+      ]),
+      wire: [
+        {
+          path: '/v1/images/variations',
+          body: toForm([
+            { name: 'image', value: 'PNG', filename: 'a.png' },
+            { name: 'model', value: model },
+          ]).toString(),
+          reply: { body: '{"created":1}' },
+        },
+      ],
+      answer: { body: '{"created":1}' },
     },
     {
       name: 'pictures are asked for as they come, and what was counted passes',

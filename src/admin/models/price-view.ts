@@ -44,6 +44,7 @@ const names = [
   'request',
   'item',
   'image',
+  'minute',
   'character',
 ] as const;
 type Amounts = Partial<Record<(typeof names)[number], string>>;

@@ -31,8 +31,8 @@ function toSample({ configuration }: AdminContext): z.input<typeof firstSteps>['
   const models = configuration.snapshot().models.all.filter(({ id, visible }) => visible && !id.includes('*'));
   for (const operation of operationsAsOffered) {
     const model = models.find(({ operations }) => operations.includes(operation));
-    if (model === undefined) continue;
-    const { path, sample } = operationRows[operation];
+    const { path, sample, form } = operationRows[operation];
+    if (model === undefined || form !== undefined) continue;
     return { path, body: JSON.stringify({ model: model.id, ...sample.body }) };
   }
   return null;

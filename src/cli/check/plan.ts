@@ -21,6 +21,8 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
       ...toAddresses(server),
       body_limit: fromBytes(server.bodyLimitBytes),
       body_memory: `${Math.floor(server.bodyMemoryBytes / 1024 ** 2)}MiB`,
+      upload_limit: fromBytes(server.uploadLimitBytes),
+      upload_disk: fromBytes(server.uploadDiskBytes),
       body_wait: fromMilliseconds(server.bodyWaitMs),
       max_header_size: fromBytes(server.maxHeaderBytes),
       max_connections: server.maxConnections,
@@ -131,6 +133,7 @@ const priceNames = {
   request: 'request',
   item: 'item',
   image: 'image',
+  minute: 'minute',
   character: 'character',
 } as const satisfies Record<string, keyof Price>;
 

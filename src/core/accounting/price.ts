@@ -15,6 +15,8 @@ export interface Price {
   /** Per input or document. */
   readonly item: number | undefined;
   readonly image: number | undefined;
+  /** Of a recording; billed by the second. */
+  readonly minute?: number | undefined;
   /** Per million characters that are read aloud. */
   readonly character?: number | undefined;
 }
@@ -35,6 +37,9 @@ export interface Asking {
   readonly unbounded?: string;
   /** Only prices of these; of any where it does not say. */
   readonly unboundedBy?: readonly (keyof Price)[];
+  /** Of recordings: what they likely last, and at most. */
+  readonly likelySeconds?: number;
+  readonly mostSeconds?: number;
   /** Of a text that is read aloud. */
   readonly characters?: number;
   /** Pictures and sound: what the answer will likely count, where nobody says; as many as it can where it does not say. */

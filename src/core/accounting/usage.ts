@@ -5,6 +5,8 @@ export interface Usage {
   readonly completionTokens: number | null;
   readonly totalTokens: number | null;
   readonly searchUnits: number | null;
+  /** What a recording lasts, parts of seconds too. */
+  readonly seconds?: number | null;
   /** Of the prompt's tokens, those that it had in its cache. */
   readonly cachedTokens?: number | null;
   /** And those that it put there. */

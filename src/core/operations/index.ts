@@ -5,6 +5,8 @@ import { completions } from './completions.ts';
 import { countTokens } from './count-tokens.ts';
 import { edits } from './edits.ts';
 import { embeddings } from './embeddings.ts';
+import { imageEdits } from './image-edits.ts';
+import { imageVariations } from './image-variations.ts';
 import { images } from './images.ts';
 import { messages } from './messages.ts';
 import { moderations } from './moderations.ts';
@@ -12,6 +14,8 @@ import { rerank } from './rerank.ts';
 import { responses } from './responses.ts';
 import type { OperationRow } from './row.ts';
 import { speech } from './speech.ts';
+import { transcriptions } from './transcriptions.ts';
+import { translations } from './translations.ts';
 
 const rows = {
   completions,
@@ -25,6 +29,10 @@ const rows = {
   responses,
   images,
   speech,
+  image_edits: imageEdits,
+  image_variations: imageVariations,
+  transcriptions,
+  translations,
 } as const;
 
 export type Operation = keyof typeof rows;

@@ -9,7 +9,8 @@ type Unit =
   | 'request'
   | 'item'
   | 'image'
-  | 'character';
+  | 'character'
+  | 'minute';
 
 export interface OperationRow {
   /** Where clients ask for it, under the base path. */
@@ -26,7 +27,7 @@ export interface OperationRow {
   /** The answer may come as a stream of events. */
   readonly mayStream: boolean;
   /** As JSON Schema calls what an answer is, in any of its shapes; or the kind of bytes that it is. */
-  readonly answers: readonly ('object' | 'array' | 'audio')[];
+  readonly answers: readonly ('object' | 'array' | 'audio' | 'text')[];
   /** Where what is counted stands, the first of them that is there, and how it is counted. */
   readonly items: readonly string[];
   readonly counting:
@@ -37,7 +38,8 @@ export interface OperationRow {
     | 'inputs and images'
     | 'messages'
     | 'images'
-    | 'speech';
+    | 'speech'
+    | 'recording';
   /** Of conversations: the names of fields that bring in what is no text, or is not in the body. */
   readonly beyondText?: readonly string[];
   /** Of what is written: the names of the strings that hold it, in a whole answer and in the events of a stream. */
@@ -50,6 +52,8 @@ export interface OperationRow {
   readonly mostBy?: string;
   /** By any of these, each is billed for what it mostly is; by nothing where it costs nothing. */
   readonly billedBy: readonly Unit[];
+  /** Where it takes a form and nothing else: the part that holds a file. */
+  readonly form?: string;
   /** Where it takes longer than the others. */
   readonly patience?: { readonly firstByteMs: number; readonly totalMs: number };
   /** What it is called in the model lists of others. */

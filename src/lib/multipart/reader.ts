@@ -78,7 +78,7 @@ export class MultipartReader {
   end(): MultipartFault | undefined {
     const isWhole = (this.#place === 'end' || this.#place === 'over') && this.#held.length === 0;
     if (this.#fault !== undefined || isWhole) return this.#fault;
-    return this.#refuse('it ends before its last boundary');
+    return this.#refuse('it ends before its last boundary', this.#held.length);
   }
 
   /** How many bytes are done with; 0 where more has to come first, or there is a fault. */

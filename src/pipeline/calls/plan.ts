@@ -177,7 +177,8 @@ export function notSupported(modelId: string, route: Route): GatewayError {
 
 /** The body with the upstream's name for the model in it, every other byte as it came. */
 function withModel(question: Question, upstreamName: string, insertIfAbsent: boolean): CallBody {
-  const { body, scan, modelField } = question;
+  const { body, scan, modelField, form } = question;
+  if (form !== undefined) return withSpan(form.body, form.model.start, form.model.end, upstreamName);
   if (modelField !== undefined) {
     if (modelNameOf(question) === upstreamName) return body;
     return withSpan(body, modelField.start, modelField.end, JSON.stringify(upstreamName));

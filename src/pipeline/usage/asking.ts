@@ -11,7 +11,7 @@ import { numberOf } from '../../lib/json/json-text.ts';
 import { atOnce, inTurns } from '../../lib/turns.ts';
 import type { Question } from '../question.ts';
 import { type Conversation, conversationIn, hostedToolIn } from './conversation.ts';
-import { forImages, forSpeech } from './media.ts';
+import { forImages, forRecording, forSpeech } from './media.ts';
 import { numberIn } from './number-in.ts';
 
 /** Of text in most languages and vocabularies. */
@@ -42,7 +42,7 @@ const LOWER_T = 0x74;
 
 /** Who may be asked. */
 type Tiers = Course['tiers'];
-type Asked = Pick<Course, 'tiers'> & { readonly model: Pick<Course['model'], 'context' | 'maxOutput'> };
+type Asked = Pick<Course, 'tiers'> & { readonly model: Pick<Course['model'], 'context' | 'maxOutput' | 'maxAudioMs'> };
 
 /** Without a promise where the body is not long. */
 export function askingOf(question: Question, route: Route, course: Asked): Asking | Promise<Asking> {
@@ -50,6 +50,7 @@ export function askingOf(question: Question, route: Route, course: Asked): Askin
   if (route.row.counting === 'messages') return askingOfMessages(question, route, course);
   if (route.row.counting === 'images') return forImages(question, course.model);
   if (route.row.counting === 'speech') return forSpeech(question, course.model);
+  if (route.row.counting === 'recording') return forRecording(question, course.model);
   const list = listIn(question, route);
   if (list?.kind !== 'array') return withAdded(toAsking(question, route, tiers, list, one, 0), tiers);
   const counted = countItems(question.body, list);

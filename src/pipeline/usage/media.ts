@@ -4,9 +4,9 @@ import type { Asking, Price } from '../../core/accounting/price.ts';
 import type { Course } from '../../core/dispatch.ts';
 import { textOf } from '../../lib/json/json-scan.ts';
 import type { Question } from '../question.ts';
-import { numberIn } from './number-in.ts';
+import { isStreamAsked, numberIn } from './number-in.ts';
 
-type Model = Pick<Course['model'], 'context' | 'maxOutput'>;
+type Model = Pick<Course['model'], 'context' | 'maxOutput' | 'maxAudioMs'>;
 
 const bytesPerToken = 4;
 /** Of sound that is billed by tokens, about twenty a second, in which some fifteen characters are said. */
@@ -15,25 +15,56 @@ const soundTokensPerCharacter = 1.5;
 const mostPictures = 1_000;
 /** Where nobody says how much one answer can be. */
 const boundlessTokens = 131_072;
-const LOWER_T = 0x74;
+const tokensPerPicture = 1_000;
+const soundTokensPerSecond = 10;
 
 /** What is billed by tokens of output is bounded by the model alone: no field of a request says so. */
 const boundedByModel: readonly (keyof Price)[] = ['output'];
+/** Of sound as most services take it, compressed: 128 kbit/s. */
+const bytesPerSecond = 16_000;
 
 /** `max_output` is of one picture; those that show how it becomes count as one each. */
-export function forImages(question: Question, { maxOutput }: Model): Asking {
+export function forImages(question: Question, { context, maxOutput }: Model): Asking {
   const { body, scan } = question;
   const images = toCount(numberIn(question, 'n'), 1);
   const shown = 1 + toCount(numberIn(question, 'partial_images'), 0);
+  const given = ['image', 'images'].find((name) => scan.fields.get(name) !== undefined);
+  const unboundedBy: readonly (keyof Price)[] = [
+    ...(given !== undefined && context === undefined ? (['input'] as const) : []),
+    ...(maxOutput === undefined ? boundedByModel : []),
+  ];
   return {
     items: 1,
     images,
-    likelyInputTokens: Math.ceil(body.length / bytesPerToken),
-    mostInputTokens: body.length,
+    likelyInputTokens: Math.ceil(body.length / bytesPerToken) + (given === undefined ? 0 : tokensPerPicture),
+    mostInputTokens: given === undefined ? body.length : (context ?? boundlessTokens),
     mostOutputTokens: (maxOutput ?? boundlessTokens) * images * shown,
     mostSearchUnits: 0,
-    isStream: body[scan.fields.get('stream')?.start ?? -1] === LOWER_T,
-    ...(maxOutput === undefined && { unbounded: 'n', unboundedBy: boundedByModel }),
+    isStream: isStreamAsked(question),
+    ...(unboundedBy.length > 0 && { unbounded: given ?? 'n', unboundedBy }),
+  };
+}
+
+/** How long a recording is, and what it counts, is seen by nobody before it is read. */
+export function forRecording(question: Question, { context, maxOutput, maxAudioMs }: Model): Asking {
+  const { form, body } = question;
+  const likelySeconds = Math.ceil((form?.fileBytes ?? 0) / bytesPerSecond);
+  const unboundedBy: readonly (keyof Price)[] = [
+    ...(maxAudioMs === undefined ? (['minute'] as const) : []),
+    ...(context === undefined ? (['input'] as const) : []),
+    ...(maxOutput === undefined ? boundedByModel : []),
+  ];
+  return {
+    items: 1,
+    images: 0,
+    likelySeconds,
+    mostSeconds: maxAudioMs === undefined ? likelySeconds : Math.ceil(maxAudioMs / 1_000),
+    likelyInputTokens: Math.ceil(body.length / bytesPerToken) + likelySeconds * soundTokensPerSecond,
+    mostInputTokens: context ?? boundlessTokens,
+    mostOutputTokens: maxOutput ?? boundlessTokens,
+    mostSearchUnits: 0,
+    isStream: isStreamAsked(question),
+    ...(unboundedBy.length > 0 && { unbounded: 'file', unboundedBy }),
   };
 }
 

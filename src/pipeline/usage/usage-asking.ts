@@ -19,7 +19,8 @@ const refusals = new WeakMap<Target, Map<string, number>>();
 const mostRemembered = 1_000;
 
 /** Whether a count is to be asked for: not of who refuses that, and not where the client asks itself. */
-export function asksUsage({ course, exchange, question, resolved }: Plan, target: Target): boolean {
+export function asksUsage({ course, exchange, question, resolved, route }: Plan, target: Target): boolean {
+  if (route.row.written === undefined) return false;
   if (!course.model.asksUsage || exchange.asking?.isStream !== true) return false;
   const refusedUntilMs = refusals.get(target)?.get(nameAt(target, resolved)) ?? 0;
   return refusedUntilMs <= performance.now() && askedIn(question, question.body) !== undefined;

@@ -6,14 +6,18 @@ import { isMapping } from '../../lib/is-mapping.ts';
 import { compileWatchedKeys, scanJson, scanJsonHead } from '../../lib/json/json-scan.ts';
 import type { Excerpt } from '../answers/excerpt.ts';
 
-/** Where counts stand: OpenAI and most others, then Cohere and SiliconFlow. */
-const keys = ['usage', 'meta'] as const;
+/** Where counts stand: OpenAI and most others, then Cohere and SiliconFlow, then whole transcriptions. */
+const keys = ['usage', 'meta', 'duration'] as const;
 type Key = (typeof keys)[number];
 
 const watched = compileWatchedKeys(keys);
 const watchedMessage = compileWatchedKeys(['message']);
 const watchedResponse = compileWatchedKeys(['response']);
-const quotedKeys: Readonly<Record<Key, Buffer>> = { usage: Buffer.from('"usage"'), meta: Buffer.from('"meta"') };
+const quotedKeys: Readonly<Record<Key, Buffer>> = {
+  usage: Buffer.from('"usage"'),
+  meta: Buffer.from('"meta"'),
+  duration: Buffer.from('"duration"'),
+};
 const openingBrace = Buffer.from('{');
 const openingResponse = Buffer.from('{"response":{');
 
@@ -148,19 +152,36 @@ function countIn(document: Buffer, key: Key): Count | null {
 
 function toCount(raw: Buffer): Count | null {
   const count: unknown = JSON.parse(raw.toString());
-  return isMapping(count) ? { ...count } : null;
+  if (isMapping(count)) return { ...count };
+  return typeof count === 'number' || typeof count === 'string' ? { duration: count } : null;
 }
 
 function toUsage(key: Key, count: Count): Usage | null {
-  const usage = key === 'usage' ? fromUsage(count) : fromMeta(count);
+  const usage = readings[key](count);
   return Object.values(usage).every((value) => value === null) ? null : usage;
 }
+
+const secondsIn = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
+
+/** What a recording lasts, as whole transcriptions say it; some as a text. */
+function fromDuration({ duration }: Count): Usage {
+  const seconds = secondsIn(typeof duration === 'string' ? Number(duration) : duration);
+  return { promptTokens: null, completionTokens: null, totalTokens: null, searchUnits: null, seconds };
+}
+
+const readings: Readonly<Record<Key, (count: Count) => Usage>> = {
+  usage: fromUsage,
+  meta: fromMeta,
+  duration: fromDuration,
+};
 
 /** OpenAI's shapes, older and newer, and Anthropic's; Voyage and Jina give the total alone. */
 function fromUsage(usage: unknown): Usage {
   const hit = countAt(usage, 'cache_read_input_tokens');
   const written = countAt(usage, 'cache_creation_input_tokens');
   const input = countAt(usage, 'input_tokens');
+  const seconds = secondsIn(fieldAt(usage, 'seconds'));
   return {
     // Anthropic counts what its cache is about beside the rest, the others within.
     promptTokens: countAt(usage, 'prompt_tokens') ?? (input === null ? null : input + (hit ?? 0) + (written ?? 0)),
@@ -174,6 +195,7 @@ function fromUsage(usage: unknown): Usage {
       countAt(usage, 'prompt_cache_hit_tokens') ??
       hit,
     ...(written !== null && { cacheWriteTokens: written }),
+    ...(seconds !== null && { seconds }),
   };
 }
 

@@ -11,7 +11,14 @@ const pictureAsked = z.object({ model: z.string(), prompt: z.string(), n: z.int(
 const speechAsked = z.object({ model: z.string(), input: z.string().max(4096), voice: z.string() });
 
 /** As a service answers them; undefined where it is asked for something else. `path` behind the version. */
-export function mediaOf({ body }: WireCall, path: string): WireReply | undefined {
+export function mediaOf({ body, text }: WireCall, path: string): WireReply | undefined {
+  if (path === '/images/edits' || path === '/images/variations')
+    return { body: { created: 1, data: [{ b64_json: 'AAAA' }] } };
+  if (path === '/audio/transcriptions' || path === '/audio/translations') {
+    return text.includes('name="file"; filename=')
+      ? { body: { text: 'hello', usage: { type: 'duration', seconds: 9 } } }
+      : undefined;
+  }
   if (path === '/images/generations') {
     const { n } = pictureAsked.parse(body);
     const usage = { input_tokens: 5, output_tokens: 100, total_tokens: 105 };

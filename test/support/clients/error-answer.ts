@@ -6,6 +6,7 @@ import type { RawResponse } from './raw-client.ts';
 
 /** Written out once more, so that a slip in the table of the gateway shows. */
 const contract: Readonly<Record<ErrorCode, readonly [status: number, type: string]>> = {
+  invalid_multipart: [400, 'invalid_request_error'],
   invalid_json: [400, 'invalid_request_error'],
   missing_required_parameter: [400, 'invalid_request_error'],
   invalid_type: [400, 'invalid_request_error'],

@@ -148,6 +148,12 @@ export const errorRows: readonly ErrorRow[] = [
     ask: asking({ headers: [['Content-Encoding', 'gzip']] }),
   },
   {
+    code: 'invalid_multipart',
+    when: 'a form ends before its boundary',
+    message: /it ends before its last boundary \(at byte 2\)/,
+    ask: asking({ path: '/v1/audio/transcriptions', body: '--', type: 'multipart/form-data; boundary=x' }),
+  },
+  {
     code: 'missing_required_parameter',
     when: 'a required field is absent',
     param: 'input',

@@ -89,7 +89,19 @@ export async function startRig(
   const accounting = await openAccounting({ snapshot, store, log, clock, random: Math.random, cwd: directory });
   const { spending, ledger, imported } = accounting;
   const installation = await store.settings.installation();
-  const app = createApp({ snapshot, store, log, clock, installation, spending, ledger, imported, bill, ...parts });
+  const app = createApp({
+    snapshot,
+    store,
+    log,
+    clock,
+    installation,
+    spending,
+    ledger,
+    imported,
+    bill,
+    cwd: directory,
+    ...parts,
+  });
   const { tcp } = await app.listen();
   const port = tcp?.port ?? 0;
   t.after(async () => {

@@ -14,6 +14,7 @@ export const priceUnits = [
   'request',
   'item',
   'image',
+  'minute',
   'character',
 ] as const;
 export type PriceUnit = (typeof priceUnits)[number];
@@ -72,6 +73,7 @@ const noPrice: PriceValues = {
   request: '',
   item: '',
   image: '',
+  minute: '',
   character: '',
 };
 

@@ -13,6 +13,7 @@ export const unitWords: Readonly<Record<PriceUnit, string>> = {
   request: 'Request',
   item: 'Input or document',
   image: 'Image',
+  minute: 'Minute of a recording',
   character: '1M characters',
 };
 

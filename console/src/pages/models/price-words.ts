@@ -15,6 +15,7 @@ const units: readonly (readonly [keyof Amounts, string])[] = [
   ['request', 'per request'],
   ['item', 'per item'],
   ['image', 'per image'],
+  ['minute', 'per minute'],
   ['character', 'per 1M characters'],
 ];
 

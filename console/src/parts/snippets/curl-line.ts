@@ -6,18 +6,21 @@ interface CurlFacts {
   readonly path: string;
   /** Undefined where it is not known: then a variable of the shell stands in its place. */
   readonly secret?: string | undefined;
-  readonly body: string;
+  /** JSON; undefined where it is a form. */
+  readonly body?: string;
+  /** The parts of a form, as curl takes them: `model=m`, `file=@sound.mp3`. */
+  readonly parts?: readonly string[];
   readonly isStream?: boolean;
 }
 
-export function toCurlLine({ baseUrl, path, secret, body, isStream = false }: CurlFacts): string {
+export function toCurlLine({ baseUrl, path, secret, body, parts = [], isStream = false }: CurlFacts): string {
   const authorization =
     secret === undefined ? '"Authorization: Bearer $POSTERN_KEY"' : quote(`Authorization: Bearer ${secret}`);
   return [
     `curl ${isStream ? '-N ' : ''}${toTarget(baseUrl, path)}`,
     `-H ${authorization}`,
-    `-H ${quote('Content-Type: application/json')}`,
-    `-d ${quote(body)}`,
+    ...(body === undefined ? [] : [`-H ${quote('Content-Type: application/json')}`, `-d ${quote(body)}`]),
+    ...parts.map((part) => `-F ${quote(part)}`),
   ].join(' \\\n  ');
 }
 

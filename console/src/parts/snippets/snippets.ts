@@ -34,6 +34,7 @@ const atSocket =
 
 /** Those that can do what is asked for. */
 export function toSnippets(facts: SnippetFacts): CallSnippet[] {
+  if (operationRows[facts.operation].form !== undefined) return [toCurlSnippet(facts)];
   if (isAtSocket(facts.baseUrl)) return [{ ...toCurlSnippet(facts), note: atSocket }];
   const always = [toCurlSnippet(facts), toOpenAiPython(facts), toOpenAiNode(facts)];
   if (facts.operation === 'rerank') return [...always, toCohere(facts)];
@@ -45,8 +46,12 @@ export function toSnippets(facts: SnippetFacts): CallSnippet[] {
 const belowVersion = (operation: Operation): string => operationRows[operation].path.slice('/v1'.length);
 
 function toCurlSnippet({ baseUrl, secret, model, operation }: SnippetFacts): CallSnippet {
-  const body = toBodyText(toBody({ model, operation }));
-  const code = toCurlLine({ baseUrl, path: operationRows[operation].path, secret, body });
+  const { path, form } = operationRows[operation];
+  const asked =
+    form === undefined
+      ? { body: toBodyText(toBody({ model, operation })) }
+      : { parts: [`model=${model}`, `${form}=@a-${form}`] };
+  const code = toCurlLine({ baseUrl, path, secret, ...asked });
   return { id: 'curl', title: 'curl', language: 'Shell', code };
 }
 

@@ -29,6 +29,7 @@ const amounts = z.object({
   request: dollars.optional(),
   item: dollars.optional(),
   image: dollars.optional(),
+  minute: dollars.optional(),
   character: dollars.optional(),
 });
 

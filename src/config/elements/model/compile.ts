@@ -106,6 +106,7 @@ function compileModel(
     scores: toScores({ path, value }, served, called, context),
     context: value.context,
     maxOutput: value.max_output,
+    maxAudioMs: value.max_audio,
     acceptsMessages: value.accepts_messages,
     asksUsage: value.usage === 'ask',
     shape: value.shape,

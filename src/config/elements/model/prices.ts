@@ -26,6 +26,7 @@ const priceMapping = mapping({
   request: rate('US dollars for a request.'),
   item: rate('US dollars for an input, a prompt or a document.'),
   image: rate('US dollars for an image.'),
+  minute: rate('US dollars for a minute of a recording, billed by the second.'),
   character: rate('US dollars for a million characters that are read aloud.'),
 }).refine((written) => Object.values(written).some((amount) => amount !== undefined), {
   error: 'at least one price; or free, or unknown',
@@ -54,6 +55,7 @@ const free: Price = Object.freeze({
   request: 0,
   item: 0,
   image: 0,
+  minute: 0,
   character: 0,
 });
 
@@ -80,6 +82,7 @@ function fromMapping(written: z.output<typeof priceMapping>): Price {
     request: written.request,
     item: written.item,
     image: written.image,
+    minute: written.minute,
     character: written.character,
   });
 }

@@ -161,6 +161,16 @@ export const modelSchema = mapping({
         },
       ),
     ),
+  max_audio: duration(1_000, 86_400_000)
+    .optional()
+    .meta(
+      is(
+        'The longest recording that it takes: what one counts beforehand that is billed by the minute, which under a budget is refused without.',
+        {
+          kind: 'time',
+        },
+      ),
+    ),
   usage: oneOf(['pass', 'ask'])
     .default('pass')
     .meta(

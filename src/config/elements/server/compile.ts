@@ -22,6 +22,9 @@ export function toServerSettings(server: ServerSection, context: CompileContext)
     basePath: toBasePath(server.base_path, context),
     bodyLimitBytes: server.body_limit,
     bodyMemoryBytes: toBodyMemory(server, context),
+    uploadLimitBytes: server.upload_limit,
+    uploadDiskBytes: toUploadDisk(server, context),
+    uploadDirectory: server.upload_directory,
     bodyWaitMs: Math.min(server.body_wait, server.timeouts.request / 2),
     diagnostics: server.diagnostics,
     headersTimeoutMs: server.timeouts.headers,
@@ -89,6 +92,19 @@ function toOrigins(origins: readonly string[], { faults }: CompileContext): stri
     }
     return url?.origin ?? origin;
   });
+}
+
+/** So that several keys can send one as long as it may be. */
+const standardUploads = 4;
+
+function toUploadDisk(
+  { upload_disk: written, upload_limit: limit }: ServerSection,
+  { faults }: CompileContext,
+): number {
+  if (written !== undefined && written < limit) {
+    faults.add(['server', 'upload_disk'], `wanted: no less than server.upload_limit, ${fromBytes(limit)}`);
+  }
+  return written ?? standardUploads * limit;
 }
 
 /** Two bodies as long as they may be: one that is renamed or compressed may come to that, and somebody else wants to be served. */

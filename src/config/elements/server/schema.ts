@@ -67,6 +67,25 @@ export const serverSchema = mapping({
   body_limit: size(1024, 1024 ** 3)
     .prefault('32MiB')
     .meta(is('The largest request body, before and after decompression.', { kind: 'size' })),
+  upload_limit: size(1024, 16 * 1024 ** 3)
+    .prefault('256MiB')
+    .meta(is('The largest form (`multipart/form-data`), all its files together.', { kind: 'size' })),
+  upload_disk: size(1024, 1024 ** 4)
+    .optional()
+    .meta(
+      is(
+        'How much of the disk forms in flight may take together, in each process; at least `upload_limit`. What is longer than 1 MiB waits there until it is answered.',
+        { kind: 'size', defaultText: 'four of `upload_limit`' },
+      ),
+    ),
+  upload_directory: filePath()
+    .default('data/uploads')
+    .meta(
+      is('Where they wait; in files without a name, which nobody else can open.', {
+        kind: 'directory',
+        restart: atStart(({ server }) => server.uploadDirectory),
+      }),
+    ),
   body_memory: z
     .union([size(2048, 1024 ** 4), share(1)], {
       error: 'a size from 2KiB to 1024GiB, or a percentage from 1% to 100%',

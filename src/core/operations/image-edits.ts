@@ -1,0 +1,21 @@
+/** Pictures, changed as a prompt says. */
+
+import { defineOperation } from './row.ts';
+
+export const imageEdits = defineOperation({
+  path: '/v1/images/edits',
+  words: { all: 'Image edits', one: 'Image edit' },
+  offered: 9,
+  yields: 'images',
+  replayable: false,
+  visibleModelsOnly: false,
+  mayStream: true,
+  answers: ['object'],
+  items: ['prompt'],
+  counting: 'images',
+  kept: { fields: [], names: ['file_id'] },
+  billedBy: ['image', 'input', 'output', 'request'],
+  patience: { firstByteMs: 600_000, totalMs: 900_000 },
+  sample: { body: { prompt: 'Paint it green', images: [{ image_url: 'https://example.com/gate.png' }] } },
+  trial: { prompt: 'Paint it green', images: [{ image_url: 'data:image/png;base64,iVBORw0KGgo=' }] },
+});

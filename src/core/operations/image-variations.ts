@@ -1,0 +1,21 @@
+/** Pictures like one that is given. */
+
+import { defineOperation } from './row.ts';
+
+export const imageVariations = defineOperation({
+  path: '/v1/images/variations',
+  words: { all: 'Image variations', one: 'Image variations' },
+  offered: 10,
+  yields: 'images',
+  replayable: false,
+  visibleModelsOnly: false,
+  mayStream: false,
+  answers: ['object'],
+  items: ['image'],
+  counting: 'images',
+  billedBy: ['image', 'request'],
+  patience: { firstByteMs: 600_000, totalMs: 900_000 },
+  form: 'image',
+  sample: { body: {} },
+  trial: {},
+});

@@ -1,0 +1,21 @@
+/** What is said in a recording, as English text. */
+
+import { defineOperation } from './row.ts';
+
+export const translations = defineOperation({
+  path: '/v1/audio/translations',
+  words: { all: 'Translations', one: 'Translation' },
+  offered: 12,
+  yields: 'text',
+  replayable: false,
+  visibleModelsOnly: false,
+  mayStream: false,
+  answers: ['object', 'text'],
+  items: ['file'],
+  counting: 'recording',
+  billedBy: ['minute', 'input', 'output', 'request'],
+  patience: { firstByteMs: 600_000, totalMs: 900_000 },
+  form: 'file',
+  sample: { body: {} },
+  trial: {},
+});

@@ -1,0 +1,79 @@
+/** Files that hold what is too long for memory: seen by nobody else, and gone with the process, however that ends. */
+
+import type { Buffer } from 'node:buffer';
+import { constants, readdirSync, rmSync } from 'node:fs';
+import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FileBytes, type StoredBytes } from '../lib/file-bytes.ts';
+import { createId } from '../lib/ids.ts';
+
+const suffix = '.upload';
+/** Its name must be new: a link that somebody has put there is not followed. */
+const anew = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+export interface Spool {
+  open(): Promise<SpoolFile>;
+}
+
+/** What a process left behind that ended between making a file and taking its name away goes; the directory may not be there. */
+export function createSpool(directory: string): Spool {
+  clear(directory);
+  return {
+    async open() {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      const path = join(directory, `${createId(Date.now())}${suffix}`);
+      const file = await open(path, anew, 0o600);
+      try {
+        await unlink(path);
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+      return new SpoolFile(file);
+    },
+  };
+}
+
+function clear(directory: string): void {
+  let names: string[];
+  try {
+    names = readdirSync(directory);
+  } catch {
+    // Nobody has needed it yet; where it cannot be read, the first upload that needs it says so.
+    return;
+  }
+  for (const name of names) if (name.endsWith(suffix)) rmSync(join(directory, name), { force: true });
+}
+
+export class SpoolFile {
+  readonly #file: FileHandle;
+  #bytes = 0;
+  #isClosed = false;
+
+  constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  /** One after the other. */
+  async append(pieces: readonly Buffer[]): Promise<void> {
+    let wanted = 0;
+    for (const piece of pieces) wanted += piece.length;
+    const { bytesWritten } = await this.#file.writev([...pieces], this.#bytes);
+    if (bytesWritten !== wanted) throw new Error(`only ${bytesWritten} of ${wanted} bytes could be written`);
+    this.#bytes += wanted;
+  }
+
+  whole(): StoredBytes {
+    return new FileBytes(this.#file, 0, this.#bytes);
+  }
+
+  /** What is being read or written comes to its end first. Only the first time does anything. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#file.close().catch(ignore);
+  }
+}
+
+/** The file is gone with its handle, and nothing was promised of it. */
+function ignore(): void {}

@@ -1,0 +1,15 @@
+/** Pictures like one that comes in a form. */
+
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  aliases: ['/images/variations', '/v1/v1/images/variations'],
+  operation: 'image_variations',
+  label: 'openai',
+  model: { from: 'body' },
+  required: {},
+  form: { required: { image: 'object' }, only: true },
+  elements: 'first',
+  optional: {},
+  watched: ['n', 'partial_images', 'stream'],
+});

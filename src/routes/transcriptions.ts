@@ -1,0 +1,15 @@
+/** What is said in a recording, as text. */
+
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  aliases: ['/audio/transcriptions', '/v1/v1/audio/transcriptions'],
+  operation: 'transcriptions',
+  label: 'openai',
+  model: { from: 'body' },
+  required: {},
+  form: { required: { file: 'object' }, only: true },
+  elements: 'first',
+  optional: {},
+  watched: ['stream'],
+});
