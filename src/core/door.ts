@@ -133,6 +133,8 @@ export interface Door {
   standsFor?(route: OwnPath): readonly string[];
   /** In which shape they read reranked documents on such a path. */
   readonly shape?: RerankShape;
+  /** Its clients may say that their JSON is something else, or nothing. */
+  readonly takesAnyMediaType?: true;
   /** Throws a `GatewayError` where the query string is none that its clients send. */
   judgeQuery?(query: string): void;
   /** Where the list of models stands for its clients, in the form that it has everywhere. */

@@ -98,10 +98,15 @@ const embeddings: DoorWay = {
 };
 
 /** Its names for what a model does; those that it has none for are not among them. */
-const capabilities: Readonly<Record<string, string>> = { embeddings: 'embedding', completions: 'completion' };
+const capabilities: Readonly<Record<string, string>> = {
+  embeddings: 'embedding',
+  completions: 'completion',
+  chat: 'completion',
+};
 
-const capabilitiesOf = ({ operations }: SeenModel): readonly string[] =>
-  operations.flatMap((operation) => capabilities[operation] ?? []);
+const capabilitiesOf = ({ operations }: SeenModel): readonly string[] => [
+  ...new Set(operations.flatMap((operation) => capabilities[operation] ?? [])),
+];
 
 /** What is not known of a model that somebody else runs. */
 const details = {
@@ -181,6 +186,8 @@ export default defineDoor({
       show: () => ({ models: [] }),
     },
   ],
+  // As its documents have it: `curl -d` without a header says that it is a form.
+  takesAnyMediaType: true,
   otherNames: (name) => (name.endsWith(standardTag) ? [name.slice(0, -standardTag.length)] : [name + standardTag]),
   error: ({ message }) => ({ error: message }),
 });

@@ -241,7 +241,8 @@ export function createEdge(deps: EdgeDeps): Edge {
 
   function readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer> {
     const { server } = exchange.snapshot;
-    if (!isJsonMediaType(request.header('content-type'))) throw new GatewayError('unsupported_media_type');
+    if (exchange.door?.takesAnyMediaType !== true && !isJsonMediaType(request.header('content-type')))
+      throw new GatewayError('unsupported_media_type');
     const coding = findCoding(request.header('content-encoding'));
     // While its key was looked up.
     checkReadable(exchange, request);

@@ -113,9 +113,11 @@ export async function leave(
   return written(exchange, entrance, answer, meantStatus, rooms);
 }
 
-/** Without the codings that the client takes: what comes is read here. */
+/** What is sent was written here, and what comes is read here, whatever the client says of either. */
+const ofTheBodies = new Set(['content-type', 'accept', 'accept-encoding']);
+
 export function readableHeaders(fields: RequestHeaders): RequestHeaders {
-  const isLeftOut = (name: string): boolean => name === 'accept-encoding';
+  const isLeftOut = (name: string): boolean => ofTheBodies.has(name);
   return {
     get: (name) => (isLeftOut(name) ? undefined : fields.get(name)),
     has: (name) => !isLeftOut(name) && fields.has(name),

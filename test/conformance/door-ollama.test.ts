@@ -163,3 +163,38 @@ test('pages list what the key may see, and nothing without one', async (t) => {
     assert.equal((await rig.post(path, {})).status, 405, path);
   }
 });
+
+test('a body is JSON whatever its Content-Type says, and goes on as JSON', async (t) => {
+  const { rig, upstream } = await startDoors(t);
+  const authorization: [string, string] = ['Authorization', `Bearer ${testKey}`];
+  for (const type of [undefined, 'application/x-www-form-urlencoded', 'text/plain']) {
+    const headers = type === undefined ? [authorization] : [authorization, ['Content-Type', type] as [string, string]];
+    const answer = await rig.post('/api/embed', '{"model":"direct","input":"a"}', { headers });
+    assertAnswer(answer, /embeddings/);
+    const sent = (await upstream.nextRequest()).headers.filter(([name]) => name.toLowerCase() === 'content-type');
+    assert.deepEqual(
+      sent.map(([, value]) => value),
+      ['application/json'],
+    );
+    assert.equal((await rig.post('/ollama/api/show', '{"model":"direct"}', { headers })).status, 200);
+    assert.equal((await rig.post('/api/embed', 'model=direct', { headers })).status, 400);
+  }
+  // Elsewhere it says what it is.
+  const form: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
+  const elsewhere = await rig.post('/v2/embed', '{"model":"direct","texts":["a"]}', { headers: [authorization, form] });
+  assert.equal(elsewhere.status, 415);
+});
+
+test('a model that converses completes, in the words of Ollama', async (t) => {
+  const { rig } = await startDoors(t, embedder, {
+    models: [
+      { id: 'both', operations: ['completions', 'chat'], targets: [{ upstream: 'openai' }] },
+      { id: 'talks', operations: ['chat'], targets: [{ upstream: 'openai' }] },
+    ],
+  });
+  const listed = (await rig.get('/api/tags')).json() as { models: { capabilities: string[] }[] };
+  assert.deepEqual(
+    listed.models.map(({ capabilities }) => capabilities),
+    [['completion'], ['completion']],
+  );
+});
