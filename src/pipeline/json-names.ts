@@ -4,11 +4,10 @@ import { Buffer } from 'node:buffer';
 
 /** A letter written as an escape, as nobody does in earnest: a name may be spelled so. */
 const escapedLetter = Buffer.from('\\u00');
-const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const SPACE = 0x20;
-const DELETE = 0x7f;
+const UNDERSCORE = 0x5f;
 
 const quotedNames = new Map<string, Buffer>();
 
@@ -22,24 +21,58 @@ function quotedOf(name: string): Buffer {
   return quoted;
 }
 
+/** Between two places to stop: so many looks, and so many bytes. */
+const looksPerPiece = 512;
+const bytesPerPiece = 1024 ** 2;
+
+/** Where it stands from a place on; -1 where nowhere. Of bytes that are nearly it, even the native search makes long work. */
+export function* find(body: Buffer, wanted: Buffer, from: number): Generator<undefined, number, undefined> {
+  for (let start = from; start < body.length; start += bytesPerPiece) {
+    const isLast = body.length - start <= bytesPerPiece;
+    const piece = isLast ? body : body.subarray(0, start + bytesPerPiece + wanted.length - 1);
+    const at = piece.indexOf(wanted, start);
+    if (at !== -1) return at;
+    yield;
+  }
+  return -1;
+}
+
 /** As the name of a field, and not as a text. */
-export function isNameIn(body: Buffer, name: string): boolean {
+export function* isNameIn(body: Buffer, name: string): Generator<undefined, boolean, undefined> {
   const quoted = quotedOf(name);
-  for (let at = body.indexOf(quoted); at !== -1; at = body.indexOf(quoted, at)) {
+  let looks = 0;
+  for (let at = yield* find(body, quoted, 0); at !== -1; at = yield* find(body, quoted, at)) {
     at += quoted.length;
     while ((body[at] ?? COLON) <= SPACE) at += 1;
     if (body[at] === COLON) return true;
+    looks += 1;
+    if (looks % looksPerPiece === 0) yield;
   }
   return false;
 }
 
-/** Whether a printable character of ASCII is spelled as an escape somewhere. */
-export function hasEscapedLetter(body: Buffer): boolean {
-  for (let at = body.indexOf(escapedLetter); at !== -1; at = body.indexOf(escapedLetter, at + 1)) {
-    const code = Number.parseInt(body.toString('latin1', at + escapedLetter.length, at + escapedLetter.length + 2), 16);
-    if (code > SPACE && code < DELETE && code !== QUOTE && code !== BACKSLASH && !isEscaped(body, at)) return true;
+/** Whether a character that names are made of is spelled as an escape somewhere. Of others, such as `<`, many writers make escapes. */
+export function* hasEscapedLetter(body: Buffer): Generator<undefined, boolean, undefined> {
+  let looks = 0;
+  for (let at = yield* find(body, escapedLetter, 0); at !== -1; at = yield* find(body, escapedLetter, at + 1)) {
+    const code = hexAt(body, at + escapedLetter.length) * 16 + hexAt(body, at + escapedLetter.length + 1);
+    if (isOfNames(code) && !isEscaped(body, at)) return true;
+    looks += 1;
+    if (looks % looksPerPiece === 0) yield;
   }
   return false;
+}
+
+const isOfNames = (code: number): boolean =>
+  code === UNDERSCORE || isBetween(code | 0x20, 0x61, 0x7a) || isBetween(code, 0x30, 0x39);
+
+const isBetween = (code: number, first: number, last: number): boolean => code >= first && code <= last;
+
+/** The value of a digit; of what is none, more than any. */
+function hexAt(body: Buffer, at: number): number {
+  const code = (body[at] ?? 0) | 0x20;
+  if (code >= 0x61 && code <= 0x66) return code - 0x57;
+  return code >= 0x30 && code <= 0x39 ? code - 0x30 : 0x100;
 }
 
 /** Whether the backslash is one that another one stands for. */

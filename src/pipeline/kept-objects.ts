@@ -3,19 +3,24 @@
  * are: whoever knows a name there could use it. What a request names so is refused, as if it did not exist.
  */
 
+import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { Kept } from '../core/operations/row.ts';
 import type { Route } from '../core/route.ts';
 import { isMapping } from '../lib/is-mapping.ts';
+import { atOnce, inTurns } from '../lib/turns.ts';
 import { hasEscapedLetter, isNameIn } from './json-names.ts';
 import type { Question } from './question.ts';
 
 /** A longer body that may name one is not read for it. */
 const longestReadBytes = 4 * 1024 ** 2;
 
-/** Throws where the request names one. */
-export function checkKeptObjects({ body, scan, form }: Question, { row: { kept } }: Route): void {
-  if (kept === undefined) return;
+/** Longer than this, it is looked through in turns. */
+const oneTurnBytes = 512 * 1024;
+
+/** Throws where the request names one. Without a promise where it is not long. */
+export function checkKeptObjects({ body, scan, form }: Question, { row: { kept } }: Route): undefined | Promise<void> {
+  if (kept === undefined) return undefined;
   // Forms write what lies in one another with brackets: `images[0][file_id]`.
   const bracketed = form === undefined ? undefined : kept.names.find((name) => body.includes(`[${name}]`));
   if (bracketed !== undefined) throw notKept(bracketed);
@@ -24,9 +29,23 @@ export function checkKeptObjects({ body, scan, form }: Question, { row: { kept }
     const field = scan.fields.get(name);
     if ((field !== undefined && field.kind !== 'null') || scan.foldedOnly.includes(name)) throw notKept(name);
   }
-  const suspect = kept.names.find((name) => isNameIn(body, name));
-  if (suspect === undefined && !hasEscapedLetter(body)) return;
-  const found = body.length > longestReadBytes ? suspect : namedIn(JSON.parse(body.toString()), kept);
+  const looking = look(body, kept);
+  if (body.length > oneTurnBytes) return inTurns(looking);
+  atOnce(looking);
+  return undefined;
+}
+
+function* look(body: Buffer, kept: Kept): Generator<undefined, void, undefined> {
+  let suspect: string | undefined;
+  for (const name of kept.names) {
+    if (yield* isNameIn(body, name)) {
+      suspect = name;
+      break;
+    }
+    yield;
+  }
+  if (suspect === undefined && !(yield* hasEscapedLetter(body))) return;
+  const found = body.length > longestReadBytes ? (suspect ?? 'input') : namedIn(JSON.parse(body.toString()), kept);
   if (found !== undefined) throw notKept(found);
 }
 

@@ -124,7 +124,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     exchange.shape ??= resolved.model.shape ?? shapeSaidBy(question);
     checkStandIn(question, resolved.model.acceptsMessages, exchange.shape);
     checkModel(key, resolved.id);
-    checkKeptObjects(question, route);
+    const checked = checkKeptObjects(question, route);
+    if (checked !== undefined) await checked;
     const course = courseOf(resolved, route);
     if (entered !== undefined) checkDemands(entered.entrance, course, resolved.id);
     const counted = askingOf(question, route, course);

@@ -252,7 +252,9 @@ test('a name of a part is found however it is spelled, and a text that says it i
   assert.equal(await bounded(JSON.stringify(user('say "image_url": and \\u0041 and é'))), undefined);
   assert.equal(await bounded(JSON.stringify({ ...user(['image_url', 'file']) })), undefined);
   assert.equal(
-    await bounded('{"model":"m","messages":[{"content":"caf\\u00e9 \\u0022quoted\\u0022 \\u000a"}]}'),
+    await bounded(
+      '{"model":"m","messages":[{"content":"caf\\u00e9 \\u0022quoted\\u0022 \\u000a \\u003ca href\\u003d\\u0027x\\u0027\\u003e \\u0026"}]}',
+    ),
     undefined,
   );
 });

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { isMapping } from '../../lib/is-mapping.ts';
-import { hasEscapedLetter, isNameIn } from '../json-names.ts';
+import { find, hasEscapedLetter, isNameIn } from '../json-names.ts';
 import type { Question } from '../question.ts';
 
 export interface Conversation {
@@ -18,6 +18,7 @@ const inUrl = Buffer.from(';base64,');
 const inField = Buffer.from('"data"');
 /** A shorter text may be anything. */
 const shortestData = 256;
+const quote = Buffer.from('"');
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const SPACE = 0x20;
@@ -26,35 +27,44 @@ const looksPerPiece = 256;
 
 /** `body` is well-formed JSON; `names` are those of fields that bring in what is no text, or is not in it. */
 export function* conversationIn(body: Buffer, names: readonly string[]): Generator<undefined, Conversation, undefined> {
-  let media = 0;
-  let mediaBytes = 0;
-  for (const [start, end] of dataIn(body)) {
-    media += 1;
-    mediaBytes += end - start;
-    if (media % looksPerPiece === 0) yield;
-  }
-  yield;
+  const found: Media = { media: 0, mediaBytes: 0 };
+  yield* lookForUrls(body, found);
+  yield* lookForFields(body, found);
   for (const name of names) {
-    if (isNameIn(body, name)) return { media, mediaBytes, beyond: name };
+    if (yield* isNameIn(body, name)) return { ...found, beyond: name };
     yield;
   }
-  return { media, mediaBytes, beyond: hasEscapedLetter(body) ? 'messages' : undefined };
+  return { ...found, beyond: (yield* hasEscapedLetter(body)) ? 'messages' : undefined };
 }
 
-/** Where the data of images and of their like stand. */
-function* dataIn(body: Buffer): Generator<readonly [start: number, end: number], void, undefined> {
-  for (let at = body.indexOf(inUrl); at !== -1; at = body.indexOf(inUrl, at)) {
+interface Media {
+  media: number;
+  mediaBytes: number;
+}
+
+function* lookForUrls(body: Buffer, found: Media): Generator<undefined, void, undefined> {
+  for (let at = yield* find(body, inUrl, 0); at !== -1; at = yield* find(body, inUrl, at)) {
     const start = at + inUrl.length;
-    at = body.indexOf(QUOTE, start);
-    yield [start, at];
+    at = yield* find(body, quote, start);
+    found.media += 1;
+    found.mediaBytes += at - start;
+    if (found.media % looksPerPiece === 0) yield;
   }
-  for (let at = body.indexOf(inField); at !== -1; at = body.indexOf(inField, at)) {
+}
+
+function* lookForFields(body: Buffer, found: Media): Generator<undefined, void, undefined> {
+  let looks = 0;
+  for (let at = yield* find(body, inField, 0); at !== -1; at = yield* find(body, inField, at)) {
+    looks += 1;
+    if (looks % looksPerPiece === 0) yield;
     at += inField.length;
     while (body[at] === COLON || (body[at] ?? COLON) <= SPACE) at += 1;
     if (body[at] !== QUOTE) continue;
     const start = at + 1;
-    at = body.indexOf(QUOTE, start);
-    if (at - start >= shortestData) yield [start, at];
+    at = yield* find(body, quote, start);
+    if (at - start < shortestData) continue;
+    found.media += 1;
+    found.mediaBytes += at - start;
   }
 }
 
