@@ -44,3 +44,18 @@ test('paths for clients of other services are described: what they take as on th
     ],
   );
 });
+
+test('a form is described by its parts, and what comes as text or sound as that', async () => {
+  const { paths } = await print({});
+  const operationAt = (path: string) => paths[path].post;
+  const transcription = operationAt('/v1/audio/transcriptions');
+  assert.deepEqual(Object.keys(transcription.requestBody.content), ['multipart/form-data']);
+  const { schema } = transcription.requestBody.content['multipart/form-data'];
+  assert.deepEqual(schema.required, ['model', 'file']);
+  assert.deepEqual(schema.properties.file, { type: 'string', format: 'binary' });
+  const { content } = transcription.responses[200];
+  assert.deepEqual(Object.keys(content), ['application/json', 'text/plain', 'text/event-stream']);
+  const edit = operationAt('/v1/images/edits').requestBody.content;
+  assert.deepEqual(Object.keys(edit), ['application/json', 'multipart/form-data']);
+  assert.ok('audio/*' in operationAt('/v1/audio/speech').responses[200].content);
+});

@@ -80,7 +80,7 @@ function toOperation(route: Route): Json {
     operationId: route.label === 'openai' ? route.operation : `${route.label}_${route.operation}`,
     tags: [route.operation],
     ...toParameters(route),
-    requestBody: { required: true, content: { 'application/json': { schema: toRequestSchema(route) } } },
+    requestBody: { required: true, content: toRequestContent(route) },
     responses: {
       200: {
         description:
@@ -96,10 +96,15 @@ function toOperation(route: Route): Json {
   };
 }
 
-function toAnswerContent(route: Route): Json {
-  return route.row.answers.includes('audio')
-    ? { 'audio/*': { schema: { type: 'string', format: 'binary' } } }
-    : { 'application/json': { schema: { type: toAnswerType(route) } } };
+function toAnswerContent({ row: { answers } }: Route): Json {
+  const bytes = { schema: { type: 'string', format: 'binary' } };
+  const types = answers.filter((kind) => kind === 'object' || kind === 'array');
+  const [only] = types;
+  return {
+    ...(only !== undefined && { 'application/json': { schema: { type: types.length === 1 ? only : types } } }),
+    ...(answers.includes('text') && { 'text/plain': { schema: { type: 'string' } } }),
+    ...(answers.includes('audio') && { 'audio/*': bytes }),
+  };
 }
 
 /** The way of a front door, at each of its paths. */
@@ -140,11 +145,6 @@ function answersOf(door: Door): Json {
 
 const anyAnswer = { description: 'The answer.', content: { 'application/json': { schema: {} } } };
 
-function toAnswerType({ row: { answers } }: Route): Json[string] {
-  const [only] = answers;
-  return answers.length === 1 && only !== undefined ? only : [...answers];
-}
-
 /** What is different on such a path. */
 function forClientsOf(shape: RerankShape, route: Route, path: string): Json {
   const rerank = route.operation === 'rerank' ? `, with the answer in the shape \`${shape}\`` : '';
@@ -153,6 +153,25 @@ function forClientsOf(shape: RerankShape, route: Route, path: string): Json {
     summary: `As \`${route.path}\`, for clients that were written for another service${rerank}.`,
     description: `Errors have \`${errorMember[shape]}\` beside \`error\`.`,
   };
+}
+
+function toRequestContent(route: Route): Json {
+  const { form } = route;
+  const json = { 'application/json': { schema: toRequestSchema(route) } };
+  if (form === undefined) return json;
+  const multipart = { 'multipart/form-data': { schema: toFormSchema(form.required) } };
+  return form.only ? multipart : { ...json, ...multipart };
+}
+
+/** What is an object among the fields is a file among the parts. */
+function toFormSchema(parts: Readonly<Record<string, string>>): Json {
+  const file = { type: 'string', format: 'binary' };
+  const properties: Json = { model: { type: 'string' } };
+  for (const [name, kinds] of Object.entries(parts)) {
+    if (!kinds.includes('object')) properties[name] = toSchema(kinds);
+    else properties[name] = kinds.includes('object[]') ? { anyOf: [file, { type: 'array', items: file }] } : file;
+  }
+  return { type: 'object', properties, required: ['model', ...Object.keys(parts)], additionalProperties: true };
 }
 
 function toRequestSchema(route: Route): Json {

@@ -1,6 +1,6 @@
 /** What a form asks: its fields as one JSON object, so that whatever reads a question reads this one too; and where its model's name stands. */
 
-import { Buffer } from 'node:buffer';
+import { Buffer, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { FormPart, Upload } from '../core/upload.ts';
 import type { Question, QuestionReader } from './question.ts';
@@ -41,6 +41,7 @@ function modelIn(parts: readonly FormPart[]): FormPart {
   if (part.namesEncoding) throw wrong('has a Content-Transfer-Encoding');
   if (!isPlainText(part.contentType)) throw wrong('has a Content-Type that is not text/plain in UTF-8');
   if (part.text === undefined || part.text.length > longestNameBytes) throw wrong('is longer than any name');
+  if (!isUtf8(part.text)) throw wrong('is no UTF-8');
   return part;
 }
 

@@ -175,3 +175,74 @@ test('a refusal repeats nothing of what came', () => {
     assert.doesNotMatch(told.error?.message ?? 'canary', /canary/, sent.slice(0, 60));
   }
 });
+
+/** A piece that lies somewhere else, whose reads are answered by hand. */
+function stored(text: string) {
+  const reads: { at: number; answer(bytes: Buffer | Error): void }[] = [];
+  const piece = {
+    length: text.length,
+    read: (at: number, mostBytes: number) =>
+      new Promise<Buffer>((resolve, reject) => {
+        const answer = (bytes: Buffer | Error) => (bytes instanceof Error ? reject(bytes) : resolve(bytes));
+        reads.push({ at, answer });
+        assert.ok(mostBytes <= 64 * 1024);
+      }),
+  };
+  const give = async (bytes: number): Promise<void> => {
+    const read = reads.shift();
+    assert.ok(read !== undefined);
+    read.answer(Buffer.from(text.slice(read.at, read.at + bytes)));
+    await nextTurn();
+  };
+  return { piece, reads, give };
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('what is stored is read slice by slice, in its place, and no faster than the socket takes it', async () => {
+  const text = 'stored '.repeat(20_000);
+  const { piece, reads, give } = stored(text);
+  const { socket, told, ask } = openNowhere({
+    ...question,
+    body: [Buffer.from('before|'), piece, Buffer.from('|after')],
+  });
+  socket.patience = 3;
+  ask();
+  assert.equal(reads.length, 1);
+  socket.emit('drain');
+  assert.equal(reads.length, 1, 'one is read at a time');
+  await give(50_000);
+  assert.equal(reads.length, 0, 'the socket has enough');
+  socket.patience = 100;
+  socket.emit('drain');
+  await give(10);
+  await give(text.length);
+  assert.ok(told.events.includes('sent'));
+  const [head = '', body] = socket.written.split('\r\n\r\n');
+  assert.match(head, new RegExp(`content-length: ${text.length + 13}`));
+  assert.equal(body, `before|${text}|after`);
+});
+
+test('a read that ends after its call was given up, or was answered early, sends nothing; one that fails ends the call', async () => {
+  const { piece, give } = stored('x'.repeat(100_000));
+  const dropped = openNowhere({ ...question, body: [piece] });
+  const call = dropped.ask();
+  const { length } = dropped.socket.written;
+  call.abort();
+  await give(10);
+  assert.equal(dropped.socket.written.length, length);
+
+  const early = openNowhere({ ...question, body: [piece] });
+  early.ask();
+  early.socket.emit('data', Buffer.from(ok));
+  await give(10);
+  assert.equal(early.told.events.at(-1), 'end ');
+  assert.deepEqual(early.owner, { freed: 0, closed: 1 });
+
+  const broken = stored('x'.repeat(100_000));
+  const failing = openNowhere({ ...question, body: [broken.piece] });
+  failing.ask();
+  broken.reads[0]?.answer(new Error('EIO'));
+  await nextTurn();
+  assert.equal(failing.told.events.at(-1), 'error BrokenConnectionError');
+});

@@ -94,6 +94,7 @@ test('what is no clear form is refused by name before anything is sent', async (
     [[{ ...named('m'), more: ['Content-Transfer-Encoding: binary'] }, file], 'invalid_type', 'model'],
     [[named('m'.repeat(2_000)), file], 'invalid_type', 'model'],
     [[named('m'.repeat(200_000)), file], 'invalid_type', 'model'],
+    [[{ name: 'model', value: Buffer.from([0x6d, 0xff]) }, file], 'invalid_type', 'model'],
     [[named('unknown'), file], 'model_not_found', 'model'],
     [[named('m'), { ...file, more: ['Content-Transfer-Encoding: base64'] }], 'invalid_multipart'],
     [[named('m'), ...Array.from({ length: 300 }, (): Part => ({ name: 'x', value: '' })), file], 'invalid_multipart'],

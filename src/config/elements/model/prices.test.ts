@@ -43,6 +43,7 @@ test('what a price does not name costs nothing more', async (t) => {
     request: 1,
     item: 0,
     image: 3_000_000_000,
+    minute: undefined,
     character: undefined,
   });
 });

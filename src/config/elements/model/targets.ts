@@ -153,7 +153,7 @@ function warnOfTokenIds(
   }
 }
 
-const questions = new Set(['prompt', 'input', 'instruction', 'query', 'documents', 'messages']);
+const questions = new Set(['prompt', 'input', 'instruction', 'query', 'documents', 'messages', 'images']);
 
 /** What to do in place of a default that every request would break on, or that would answer another question. */
 function mendOf(parameter: string): string | undefined {
