@@ -10,12 +10,13 @@ import { Icon } from '../../parts/marks/icon.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { formatDuration } from '../../parts/words/format.ts';
-import { operationChoices } from '../../parts/words/operations.ts';
+import { needsFile, operationChoices } from '../../parts/words/operations.ts';
 import { tryModel } from './model-data.ts';
 
 export function TryModel({ model }: { readonly model: Pick<Model, 'id' | 'operations' | 'visible' | 'inForce'> }) {
   const [picked, setPicked] = useState<string | null>(null);
-  const operation = model.operations.find((one) => one === picked) ?? model.operations[0];
+  const tested = model.operations.filter((one) => !needsFile(one));
+  const operation = tested.find((one) => one === picked) ?? tested[0];
   const { mutate, data, error, isPending } = useMutation({
     mutationFn: (wanted: Operation) => tryModel(model.id, wanted),
   });
@@ -34,10 +35,10 @@ export function TryModel({ model }: { readonly model: Pick<Model, 'id' | 'operat
       {!isPattern && (
         <Needs role="editor">
           <Group gap="xs" align="flex-end">
-            {model.operations.length > 1 && (
+            {tested.length > 1 && (
               <Select
                 aria-label="What to test"
-                data={operationChoices.filter(({ value }) => model.operations.includes(value))}
+                data={operationChoices.filter(({ value }) => tested.includes(value))}
                 value={operation}
                 onChange={setPicked}
                 allowDeselect={false}

@@ -11,3 +11,6 @@ export const operationChoices = operations.map((value) => ({ value, label: opera
 
 /** On their routes a hidden model is an unknown one; the others still answer to its exact name. */
 export const refusesHidden = (operation: Operation): boolean => operationRows[operation].visibleModelsOnly;
+
+/** A form with a file in it, of which there is none at hand. */
+export const needsFile = (operation: Operation): boolean => operationRows[operation].form !== undefined;
