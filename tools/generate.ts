@@ -8,6 +8,9 @@ import { families } from '../src/families/index.ts';
 import { codeOf } from '../src/lib/thrown.ts';
 import { renderEndpoints } from './admin-table.ts';
 import { renderFamilies } from './families-table.ts';
+import { findRoomImports, readSources } from './house/imports.ts';
+import { drawMap } from './house/map.ts';
+import { renderRooms } from './house/table.ts';
 import { renderKeyOptions } from './key-options-table.ts';
 import { renderPrices } from './prices-table.ts';
 
@@ -20,6 +23,8 @@ const files: readonly (readonly [path: string, generate: (present: string) => st
   ['docs/command-line.md', (present) => withSection(present, renderKeyOptions())],
   ['docs/prices.md', (present) => withSection(present, renderPrices())],
   ['docs/admin-api.md', (present) => withSection(present, renderEndpoints(endpoints))],
+  ['docs/architecture.md', (present) => withSection(present, renderRooms())],
+  ['docs/rooms.svg', () => drawMap(findRoomImports(readSources()))],
   ['docs/families.md', (present) => withSection(present, renderFamilies(families))],
 ];
 
