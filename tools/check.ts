@@ -24,6 +24,7 @@ const steps: readonly Step[] = [
   ['dead code', 'knip'],
   ['generated files in step', 'node', '--disable-warning=ExperimentalWarning', 'tools/generate.ts', '--check'],
   ['weight of the console', 'node', '--disable-warning=ExperimentalWarning', 'tools/console-size.ts'],
+  ['nothing is written twice', 'node', 'tools/copies.ts'],
   ['waiting changesets', 'node', 'tools/release.ts', '--check'],
   ['runtime as written down', 'node', 'tools/runtime.ts'],
   ['docs in step with code', 'node', '--disable-warning=ExperimentalWarning', 'tools/docs.ts'],

@@ -225,11 +225,12 @@ function toFileDamage(bytes: number, random: () => number, n: number): Damage {
   if (n === fileCutToNothing) return cutAt(0);
   switch (n % 5) {
     case 0:
-      return cutAt(page * pageBytes);
+      // Nothing of it, and no log either, is what a new store begins with.
+      return cutAt(Math.max(page, 1) * pageBytes);
     case 1:
       return overwrite(page * pageBytes, pageBytes, () => 0, 'are zero');
     case 2:
-      return cutAt(Math.floor(random() * bytes));
+      return cutAt(1 + Math.floor(random() * (bytes - 1)));
     case 3:
       return overwrite(page * pageBytes, pageBytes, () => Math.floor(random() * 256), 'are noise');
     default:

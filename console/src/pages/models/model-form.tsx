@@ -1,8 +1,9 @@
 /** The form of a model: its names and targets at once, the rest where it is looked for. */
 
-import { Accordion, Button, Checkbox, Group, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core';
+import { Accordion, Checkbox, Group, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { CapsFields } from '../../parts/forms/caps-fields.tsx';
+import { FormButtons } from '../../parts/forms/form-buttons.tsx';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import type { ApiForm } from '../../parts/forms/use-api-form.ts';
 import { operationChoices } from '../../parts/words/operations.ts';
@@ -78,14 +79,7 @@ export function ModelForm({ api, isNew, submitLabel, onCancel, children }: Model
         </Accordion>
         {children}
         <FormFault fault={fault} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={busy}>
-            {submitLabel}
-          </Button>
-        </Group>
+        <FormButtons onCancel={onCancel} submitLabel={submitLabel} busy={busy} />
       </Stack>
     </form>
   );

@@ -1,7 +1,8 @@
 /** A dialog around one form, drawn only while it is open: what is wrong, the fields, and whether it is sent. */
 
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Modal, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { FormButtons } from '../../parts/forms/form-buttons.tsx';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import type { ApiForm } from '../../parts/forms/use-api-form.ts';
 import { useFocusReturn } from '../../parts/forms/use-focus-return.ts';
@@ -31,14 +32,7 @@ export function FormDialog(props: FormDialogProps) {
         <Stack>
           <FormFault fault={fault} />
           {children}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={busy}>
-              {submitLabel}
-            </Button>
-          </Group>
+          <FormButtons onCancel={onClose} submitLabel={submitLabel} busy={busy} />
         </Stack>
       </form>
     </Modal>

@@ -5,6 +5,7 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { FamilyFacts } from '../../../../src/admin/contract.ts';
 import { ApiError } from '../../parts/api/client.ts';
+import { FormButtons } from '../../parts/forms/form-buttons.tsx';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import type { ApiForm } from '../../parts/forms/use-api-form.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
@@ -85,14 +86,7 @@ export function UpstreamForm({ api, family, isNew, submitLabel, onCancel, childr
           More
         </Title>
         <MoreFields form={form} family={family} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={busy}>
-            {submitLabel}
-          </Button>
-        </Group>
+        <FormButtons onCancel={onCancel} submitLabel={submitLabel} busy={busy} />
       </Stack>
     </form>
   );
