@@ -18,14 +18,15 @@ export default defineClient({
     completions: {
       call: '`generate`',
       run: async (gateway, prompt) =>
-        (await connect(gateway).generate({ model: gateway.model, prompt, options: { num_predict: 99 } })).response,
+        (await connect(gateway).generate({ model: gateway.model, prompt, options: { num_predict: 99 } })).response ??
+        '',
     },
     streams: {
       call: '`generate({ stream: true })`',
       async *run(gateway, prompt) {
         const options = { num_predict: 99 };
         const parts = await connect(gateway).generate({ model: gateway.model, prompt, options, stream: true });
-        for await (const { response } of parts) yield response;
+        for await (const { response } of parts) yield response ?? '';
       },
     },
   },
