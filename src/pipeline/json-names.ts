@@ -39,16 +39,33 @@ export function* find(body: Buffer, wanted: Buffer, from: number): Generator<und
 
 /** As the name of a field, and not as a text. */
 export function* isNameIn(body: Buffer, name: string): Generator<undefined, boolean, undefined> {
-  const quoted = quotedOf(name);
+  return (yield* count(body, quotedOf(name), { areNames: true, most: 1 })) > 0;
+}
+
+export const countNames = (body: Buffer, name: string): Generator<undefined, number, undefined> =>
+  count(body, quotedOf(name), { areNames: true, most: Number.POSITIVE_INFINITY });
+
+/** As a whole text, and not as the name of a field. */
+export const countTexts = (body: Buffer, text: string): Generator<undefined, number, undefined> =>
+  count(body, quotedOf(text), { areNames: false, most: Number.POSITIVE_INFINITY });
+
+interface Counted {
+  readonly areNames: boolean;
+  readonly most: number;
+}
+
+function* count(body: Buffer, quoted: Buffer, { areNames, most }: Counted): Generator<undefined, number, undefined> {
+  let found = 0;
   let looks = 0;
   for (let at = yield* find(body, quoted, 0); at !== -1; at = yield* find(body, quoted, at)) {
     at += quoted.length;
     while ((body[at] ?? COLON) <= SPACE) at += 1;
-    if (body[at] === COLON) return true;
+    if ((body[at] === COLON) === areNames) found += 1;
+    if (found >= most) return found;
     looks += 1;
     if (looks % looksPerPiece === 0) yield;
   }
-  return false;
+  return found;
 }
 
 /** Whether a character that names are made of is spelled as an escape somewhere. Of others, such as `<`, many writers make escapes. */

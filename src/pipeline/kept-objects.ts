@@ -9,7 +9,7 @@ import type { Kept } from '../core/operations/row.ts';
 import type { Route } from '../core/route.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import { atOnce, inTurns } from '../lib/turns.ts';
-import { hasEscapedLetter, isNameIn } from './json-names.ts';
+import { countNames, countTexts, hasEscapedLetter } from './json-names.ts';
 import type { Question } from './question.ts';
 
 /** A longer body that may name one is not read for it. */
@@ -36,17 +36,25 @@ export function checkKeptObjects({ body, scan, form }: Question, { row: { kept }
 }
 
 function* look(body: Buffer, kept: Kept): Generator<undefined, void, undefined> {
+  let written = 0;
   let suspect: string | undefined;
-  for (const name of kept.names) {
-    if (yield* isNameIn(body, name)) {
-      suspect = name;
-      break;
-    }
-    yield;
+  for (const name of [...kept.names, ...(kept.holders ?? [])]) {
+    const count = yield* countNames(body, name);
+    if (count > 0) suspect ??= name;
+    written += count;
+  }
+  for (const type of kept.types ?? []) {
+    const count = yield* countTexts(body, type);
+    if (count > 0) suspect ??= type;
+    written += count;
   }
   if (suspect === undefined && !(yield* hasEscapedLetter(body))) return;
-  const found = body.length > longestReadBytes ? (suspect ?? 'input') : namedIn(JSON.parse(body.toString()), kept);
-  if (found !== undefined) throw notKept(found);
+  if (body.length > longestReadBytes) throw notKept(suspect ?? 'input');
+  const walk = new Walk(kept);
+  walk.through(JSON.parse(body.toString()));
+  // One that stands there twice is read by some where it comes first, and by others where it comes last.
+  if (walk.named === undefined && walk.seen < written) throw notKept(suspect ?? 'input');
+  if (walk.named !== undefined) throw notKept(walk.named);
 }
 
 const LOWER_T = 0x74;
@@ -61,26 +69,39 @@ function checkBackground({ body, scan }: Pick<Question, 'body' | 'scan'>): void 
   });
 }
 
-/** As a value, or in a list of them: where a schema has a property of that name, an object stands there. */
-function namedIn(value: unknown, kept: Kept): string | undefined {
-  if (Array.isArray(value)) return firstOf(value, kept);
-  if (!isMapping(value)) return undefined;
-  for (const name of kept.names) {
-    if (!Object.hasOwn(value, name) || (kept.inParts === 'files' && value.type !== 'file' && name === 'file_id'))
-      continue;
-    const named = value[name];
-    const isNamed = typeof named === 'string' || (Array.isArray(named) && named.some((one) => typeof one === 'string'));
-    if (isNamed || (name === 'container' && isMapping(named) && typeof named.id === 'string')) return name;
+/** Through all that is read of a body. Where a schema has a property of such a name, an object stands there. */
+class Walk {
+  readonly #kept: Kept;
+  named: string | undefined = undefined;
+  /** How many names and types of those that it looks for there are. */
+  seen = 0;
+
+  constructor(kept: Kept) {
+    this.#kept = kept;
   }
-  return firstOf(Object.values(value), kept);
+
+  through(value: unknown, isTools = false): void {
+    const { names, holders = [], types = [], except } = this.#kept;
+    if (typeof value === 'string' && types.includes(value)) this.seen += 1;
+    if (Array.isArray(value)) for (const one of value) this.through(one, isTools);
+    if (!isMapping(value)) return;
+    for (const [name, inner] of Object.entries(value)) {
+      const isHolder = holders.includes(name);
+      if (isHolder || names.includes(name)) {
+        this.seen += 1;
+        if (!isTools && (isHolder ? isMapping(inner) && isNamed(inner) : isNamed(inner))) this.named ??= name;
+      }
+      this.through(inner, isTools || name === except);
+    }
+    if (typeof value.type === 'string' && types.includes(value.type) && typeof value.result !== 'string') {
+      this.named ??= value.type;
+    }
+  }
 }
 
-function firstOf(values: readonly unknown[], kept: Kept): string | undefined {
-  for (const value of values) {
-    const found = namedIn(value, kept);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+function isNamed(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some((one) => typeof one === 'string');
+  return typeof value === 'string' || (isMapping(value) && typeof value.id === 'string');
 }
 
 function notKept(param: string): GatewayError {

@@ -190,3 +190,25 @@ test('under a budget images pass where the model says what it can hold', async (
   const held = await startHouse(t, script, { key, model: { context: 200_000 } });
   assert.equal((await held.rig.post(path, image)).status, 200);
 });
+
+test('what Anthropic keeps cannot be named, and what tools are called with is theirs', async (t) => {
+  const { rig, up } = await startHouse(t, (_request, reply) => reply.json(200, answer));
+  const ask = (content: unknown, more: object = {}) =>
+    rig.post(path, question({ messages: [{ role: 'user', content }], ...more }));
+  for (const [content, more] of [
+    [[{ type: 'document', source: { type: 'file', file_id: 'file_1' } }], {}],
+    [[{ type: 'container_upload', file_id: 'file_1' }], {}],
+    [
+      [{ type: 'tool_result', tool_use_id: 't', content: [{ type: 'image', source: { type: 'file', file_id: 'f' } }] }],
+      {},
+    ],
+    ['x', { container: 'container_1' }],
+  ] as const) {
+    const refused = await ask(content, more);
+    assert.deepEqual([refused.status, JSON.parse(refused.body.toString()).error.code], [404, 'object_not_found']);
+  }
+  assert.equal(up.requests.length, 0);
+  const use = { type: 'tool_use', id: 't', name: 'open', input: { file_id: 'mine', path: { file_id: 'mine' } } };
+  const schema = { type: 'object', properties: { file_id: { type: 'string' } } };
+  assert.equal((await ask([use], { tools: [{ name: 'open', input_schema: schema }] })).status, 200);
+});

@@ -120,6 +120,10 @@ test('what an upstream keeps cannot be named: nothing of it is sent, however it 
     [{ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }, 'vector_store_ids'],
     [{ tools: [{ type: 'code_interpreter', container: 'cntr_1' }] }, 'container'],
     [{ tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: ['file-1'] } }] }, 'file_ids'],
+    [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'item_reference'],
+    [{ input: [{ type: 'image_generation_call', id: 'ig_1' }] }, 'image_generation_call'],
+    ['{"model":"m","input":[{"type":"item_reference","id":"msg_1","type":"message"}]}', 'item_reference'],
+    ['{"model":"m","input":[{"content":[{"file_id":"file-1","file_id":{}}]}]}', 'file_id'],
     ['{"model":"m","input":[{"content":[{"type":"input_file","file\\u005fid":"file-1"}]}]}', 'file_id'],
   ];
   for (const [more, param] of rows) {
@@ -133,6 +137,8 @@ test('what an upstream keeps cannot be named: nothing of it is sent, however it 
   });
   const inChat = { model: 'm', messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] };
   assertError(await rig.post('/v1/chat/completions', inChat), 'object_not_found', { param: 'file_id' });
+  const spoken = { model: 'm', messages: [{ role: 'assistant', audio: { id: 'audio_1' } }] };
+  assertError(await rig.post('/v1/chat/completions', spoken), 'object_not_found', { param: 'audio' });
   assert.equal(up.requests.length, 0);
 });
 
@@ -143,6 +149,8 @@ test('what only sounds like it passes: nulls, texts, and the schemas and argumen
     { previous_response_id: null, conversation: null, prompt: null, background: false },
     { input: 'set "file_id": "x" and "container":"y"' },
     { tools: [{ type: 'function', name: 'f', parameters }] },
+    { input: 'item_reference' },
+    { input: [{ type: 'image_generation_call', id: 'ig_1', result: 'aGVsbG8=' }] },
     { input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{"file_id":"x"}' }] },
     { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] },
   ]) {

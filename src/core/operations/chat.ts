@@ -18,7 +18,7 @@ export const chat = defineOperation({
     whole: ['content', 'reasoning_content', 'refusal', 'arguments'],
     events: ['content', 'reasoning_content', 'refusal', 'arguments'],
   },
-  kept: { fields: [], names: ['file_id'] },
+  kept: { fields: [], names: ['file_id'], holders: ['audio'] },
   billedBy: ['input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
   listedAs: { capability: 'completion_chat', endpoint: 'chat' },

@@ -16,7 +16,7 @@ export const messages = defineOperation({
   beyondText: ['source', 'file_id', 'container', 'mcp_servers'],
   written: { whole: ['text', 'thinking'], events: ['text', 'thinking', 'partial_json'] },
   countsIn: 'message',
-  kept: { fields: ['container'], names: ['file_id'], inParts: 'files' },
+  kept: { fields: ['container'], names: ['file_id'], except: 'input' },
   billedBy: ['input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
   namedLike: /(^|[/_.-])claude-/,

@@ -20,6 +20,7 @@ export const responses = defineOperation({
   kept: {
     fields: ['previous_response_id', 'conversation', 'prompt'],
     names: ['file_id', 'file_ids', 'vector_store_ids', 'container'],
+    types: ['item_reference', 'image_generation_call'],
   },
   billedBy: ['input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },

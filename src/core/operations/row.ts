@@ -70,12 +70,16 @@ export interface OperationRow {
 
 /** Objects that an upstream keeps for whoever knows their names, such as files and earlier answers. */
 export interface Kept {
-  /** Of the body itself. */
+  /** Of the body itself: whatever stands there. */
   readonly fields: readonly string[];
-  /** Of any object in it. */
+  /** Of any object in it: a text, a list of texts, or an object with an `id`. */
   readonly names: readonly string[];
-  /** `file_id` counts in objects of the type `file` alone: elsewhere it may be anything. */
-  readonly inParts?: 'files';
+  /** Of any object in it: an object with an `id`, and nothing else. */
+  readonly holders?: readonly string[];
+  /** The types of objects that are one, where they do not hold it as their `result`. */
+  readonly types?: readonly string[];
+  /** What stands under this name is a tool's matter. */
+  readonly except?: string;
 }
 
 /** Of a body, without its model. */

@@ -70,6 +70,10 @@ function* lookForFields(body: Buffer, found: Media): Generator<undefined, void, 
 
 /** Tools that the client runs itself. */
 const clientTools: ReadonlySet<unknown> = new Set(['function', 'custom', undefined, null]);
+/** Those of Anthropic's own that its clients run, with the date of their version. */
+const datedTool = /^(?:bash|computer|memory|text_editor)_\d{8}$/;
+const isOfClient = (type: unknown): boolean =>
+  clientTools.has(type) || (typeof type === 'string' && datedTool.test(type));
 /** A longer list of tools is no list in earnest. */
 const longestToolsBytes = 1024 ** 2;
 
@@ -81,6 +85,6 @@ export function hostedToolIn({ body, scan: { fields } }: Question): string | und
   if (field === undefined || field.kind === 'null') return undefined;
   if (field.end - field.start > longestToolsBytes) return 'tools';
   const tools: unknown = JSON.parse(body.toString('utf8', field.start, field.end));
-  const isOwn = Array.isArray(tools) && tools.every((tool) => isMapping(tool) && clientTools.has(tool.type));
+  const isOwn = Array.isArray(tools) && tools.every((tool) => isMapping(tool) && isOfClient(tool.type));
   return isOwn ? undefined : 'tools';
 }
