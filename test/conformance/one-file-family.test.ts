@@ -57,7 +57,7 @@ export default defineFamily({
 async function copyProject(t: TestContext): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'postern-copy-'));
   t.after(() => rm(copy, { recursive: true, force: true }));
-  for (const part of ['src', 'bin', 'tools', 'docs', 'package.json', 'postern.schema.json']) {
+  for (const part of ['src', 'bin', 'tools', 'docs', 'console/src', 'package.json', 'postern.schema.json']) {
     await cp(join(root, part), join(copy, part), { recursive: true });
   }
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
