@@ -14,7 +14,8 @@ const gap = 10;
 const step = 20;
 const columns = 3;
 const slabHeight = 44;
-const boxHeight = 74;
+/** A name and a few words, and a line of imports below them. */
+const boxHeight = { plain: 56, importing: 74 };
 const frame = { title: 28, padding: 12 };
 /** A layer of so many rooms has a frame around them, and arrows lead to the frame. */
 const framedFrom = 3;
@@ -34,7 +35,7 @@ export function drawMap(imports: RoomImports): string {
   let above: readonly Place[] = [];
   let y = head;
   for (const layer of layers) {
-    const places = placesOf(layer, y);
+    const places = placesOf(layer, y, shown);
     drawn.push(...arrows(above, places, imports));
     drawn.push(...(isFramed(layer) ? drawFrame(layer, places, shown) : drawRow(places, shown)));
     y += Math.max(...places.map(({ height }) => height)) + step;
@@ -60,10 +61,10 @@ export function drawMap(imports: RoomImports): string {
         'muted',
         margin,
         64,
-        'Each imports only what is below it. → names what, beyond core and what follows from it.',
+        'A room imports only what is below it. After an arrow stands what; core, and what follows from others, is left out.',
       ),
       ...drawn,
-      ...drawPath(height),
+      ...drawPath(height - margin),
       '',
     ].join('\n'),
   )}\n`;
@@ -71,17 +72,21 @@ export function drawMap(imports: RoomImports): string {
 
 const isFramed = (layer: Layer): boolean => layer.rooms.length >= framedFrom;
 
-function placesOf(layer: Layer, y: number): readonly Place[] {
+function placesOf(layer: Layer, y: number, shown: RoomImports): readonly Place[] {
   const { rooms } = layer;
+  const tall = heightOfBox(layer, shown);
   if (isFramed(layer)) {
     const rows = Math.ceil(rooms.length / columns);
-    const height = frame.title + rows * (boxHeight + gap) - gap + frame.padding;
+    const height = frame.title + rows * (tall + gap) - gap + frame.padding;
     return [{ rooms, x: margin, y, width: mapWidth, height }];
   }
   const each = (mapWidth - (rooms.length - 1) * gap) / rooms.length;
-  const height = rooms.length === 1 ? slabHeight : boxHeight;
+  const height = rooms.length === 1 ? slabHeight : tall;
   return rooms.map((room, index) => ({ rooms: [room], x: margin + index * (each + gap), y, width: each, height }));
 }
+
+const heightOfBox = ({ rooms }: Layer, shown: RoomImports): number =>
+  rooms.some((room) => arrowWords(room, shown).length > 0) ? boxHeight.importing : boxHeight.plain;
 
 function arrows(above: readonly Place[], below: readonly Place[], imports: RoomImports): string[] {
   return above.flatMap((from) =>
@@ -107,6 +112,7 @@ function drawFrame(layer: Layer, [place]: readonly Place[], shown: RoomImports):
   const { x, y } = place;
   const inner = place.width - 2 * frame.padding;
   const each = (inner - (columns - 1) * gap) / columns;
+  const tall = heightOfBox(layer, shown);
   return [
     box('frame', x, y, place.width, place.height),
     text('layer', x + frame.padding + 2, y + 19, layer.title),
@@ -115,9 +121,9 @@ function drawFrame(layer: Layer, [place]: readonly Place[], shown: RoomImports):
       const row = Math.floor(index / columns);
       const at = {
         x: x + frame.padding + column * (each + gap),
-        y: y + frame.title + row * (boxHeight + gap),
+        y: y + frame.title + row * (tall + gap),
         width: each,
-        height: boxHeight,
+        height: tall,
       };
       return drawBox(room, at, shown);
     }),
@@ -170,15 +176,15 @@ const disc = (x: number, y: number, no: number): string[] => [
   text('number', x, y + 3.8, String(no), { 'text-anchor': 'middle' }),
 ];
 
-/** In a column of its own, over the whole height. */
-function drawPath(height: number): string[] {
+/** In a column of its own, beside all the layers. */
+function drawPath(bottom: number): string[] {
   const x = margin + mapWidth + margin;
   const top = head + 24;
-  const each = (height - margin - top) / requestPath.length;
+  const each = (bottom - top) / requestPath.length;
   const centre = x + 24;
   const last = top + each * (requestPath.length - 1);
   return [
-    box('frame', x, head, width - margin - x, height - margin - head),
+    box('frame', x, head, width - margin - x, bottom - head),
     text('layer', x + 14, head + 19, 'the path of a request'),
     path('thread', `M${centre} ${top + 24}V${last + 24}`),
     ...requestPath.flatMap(({ room, file, does }, index) => {
@@ -207,7 +213,7 @@ text{font:13px ${sans};fill:var(--ink)}
 .title{font-size:21px;font-weight:650}.muted,.brief,.file{fill:var(--muted)}.brief{font-size:12.5px}
 .layer{font-size:12px;font-weight:600;fill:var(--muted)}
 .name{font:600 14.5px ${mono}}.small{font-size:13px}.file{font-weight:400}
-.imports{font:12px ${mono};fill:var(--accent)}
+.imports{font-size:12.5px;font-weight:500;fill:var(--accent)}
 .disc{fill:var(--accent)}.number{font-size:11px;font-weight:700;fill:var(--on-accent)}
 .arrow,.thread{fill:none;stroke:var(--muted);stroke-width:1.5;stroke-linecap:round;stroke-linejoin:round}.thread{stroke:var(--line)}
 `;

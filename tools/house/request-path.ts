@@ -17,6 +17,6 @@ export const requestPath: readonly PathStep[] = [
   { room: 'families', file: 'openai.ts', does: 'path, headers and body of the call; the model patched in place' },
   { room: 'upstream', file: 'dispatcher.ts', does: 'one target after another, until an answer may pass' },
   { room: 'pipeline', file: 'answers/relay.ts', does: 'the answer, searched and counted as it passes' },
-  { room: 'ledger', file: 'billing.ts', does: 'what it cost; the row; then the last byte' },
-  { room: 'telemetry', file: 'log.ts', does: 'one line, from a list of what may be said' },
+  { room: 'ledger', file: 'billing.ts', does: 'bill and row in the journal; then the last byte' },
+  { room: 'telemetry', file: 'log.ts', does: 'one line, of what may be said' },
 ];
