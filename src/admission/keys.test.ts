@@ -164,8 +164,10 @@ test('known keys ask a failing store about once a second, and nobody waits for i
   assert.equal(state.asked, 10);
 });
 
-test('a revocation made during an outage is in force within a second of its end', async () => {
-  const { directory, rows, state, clock } = setUp();
+/** A key that was read, and revoked while the store could not be asked; now it can be again. */
+async function revokeInOutage(): Promise<ReturnType<typeof setUp>> {
+  const all = setUp();
+  const { directory, rows, state, clock } = all;
   rows.set('a', record('key_a'));
   await directory.find('a');
   state.mode = 'down';
@@ -173,6 +175,11 @@ test('a revocation made during an outage is in force within a second of its end'
   await directory.find('a');
   rows.set('a', record('key_a', 1));
   state.mode = 'up';
+  return all;
+}
+
+test('a revocation made during an outage is in force within a second of its end', async () => {
+  const { directory, clock } = await revokeInOutage();
   clock.advance(1_000);
   await directory.find('a');
   await settled();
@@ -180,14 +187,7 @@ test('a revocation made during an outage is in force within a second of its end'
 });
 
 test('a key that rested during the outage is looked up before it is trusted again', async () => {
-  const { directory, rows, state, clock } = setUp();
-  rows.set('a', record('key_a'));
-  await directory.find('a');
-  state.mode = 'down';
-  clock.advance(1_000);
-  await directory.find('a');
-  rows.set('a', record('key_a', 1));
-  state.mode = 'up';
+  const { directory, clock } = await revokeInOutage();
   clock.advance(120_000);
   assert.equal((await directory.find('a'))?.revokedAtMs, 1);
 });

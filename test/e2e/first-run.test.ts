@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { chmod, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -14,6 +13,7 @@ import { type RawResponse, request } from '../support/clients/raw-client.ts';
 import { createDirectory } from '../support/gateways/configuration.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
+import { listen } from '../support/upstreams/listen.ts';
 
 const secretPattern = /^ {2}(pst_[0-9A-Za-z]{49})$/m;
 
@@ -156,20 +156,14 @@ describe('starting', { concurrency: 2 }, () => {
 
   test('a port that is taken ends the start with one sentence, and no key is lost by that', async (t) => {
     const directory = await createDirectory(t);
-    const taken = createServer();
-    await new Promise<void>((resolve) => {
-      taken.listen(0, '127.0.0.1', resolve);
-    });
-    t.after(() => taken.close());
-    const address = taken.address();
-    assert.ok(address !== null && typeof address === 'object');
+    const port = await listen(t, (socket) => socket.destroy());
     const file = join(directory, 'postern.json');
-    await writeFile(file, JSON.stringify({ ...fresh(directory), server: { port: address.port } }));
+    await writeFile(file, JSON.stringify({ ...fresh(directory), server: { port } }));
     const run = await runPostern(['--config', file], { cwd: directory });
     assert.deepEqual(run, {
       code: 1,
       stdout: '',
-      stderr: `postern: port ${address.port} on 127.0.0.1 is taken; stop what listens there, or set server.port to another one\n`,
+      stderr: `postern: port ${port} on 127.0.0.1 is taken; stop what listens there, or set server.port to another one\n`,
     });
     const gateway = await start(t, fresh(directory));
     assert.match(gateway.stdout(), secretPattern);

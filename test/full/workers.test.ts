@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,6 +12,7 @@ import { createDirectory } from '../support/gateways/configuration.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
+import { listen } from '../support/upstreams/listen.ts';
 
 const key = 'process-key-with-enough-characters';
 const served = { route: '/v1/embeddings', model: 'm', outcome: 'ok' };
@@ -149,21 +149,15 @@ describe('workers', { concurrency: 2 }, () => {
 
   test('what speaks against a start is said once, and is the exit code of all', async (t) => {
     const directory = await createDirectory(t);
-    const taken = createServer();
-    await new Promise<void>((resolve) => {
-      taken.listen(0, '127.0.0.1', resolve);
-    });
-    t.after(() => taken.close());
-    const address = taken.address();
-    assert.ok(address !== null && typeof address === 'object');
+    const port = await listen(t, (socket) => socket.destroy());
     const file = join(directory, 'postern.json');
-    const wanted = { ...document('http://127.0.0.1:1'), keys: [], server: { port: address.port, workers: 2 } };
+    const wanted = { ...document('http://127.0.0.1:1'), keys: [], server: { port, workers: 2 } };
     await writeFile(file, JSON.stringify(wanted));
     const run = await runPostern(['--config', file], { cwd: directory });
     assert.deepEqual([run.code, run.stdout], [1, '']);
     assert.equal(
       run.stderr,
-      `postern: port ${address.port} on 127.0.0.1 is taken; stop what listens there, or set server.port to another one\n`,
+      `postern: port ${port} on 127.0.0.1 is taken; stop what listens there, or set server.port to another one\n`,
     );
   });
 

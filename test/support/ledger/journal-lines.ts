@@ -3,6 +3,7 @@
 import type { LedgerRow } from '../../../src/core/accounting/ledger-row.ts';
 import type { ImportedRow, JournalPosition } from '../../../src/core/store/ledger.ts';
 import type { JournalReader } from '../../../src/ledger/journal-reader.ts';
+import { ledgerRow } from './ledger-rows.ts';
 
 export function intentLine(id: string, node = 'node-1', reservedNanos = 700): string {
   const { clientRequestId, startedAtMs, key, project, route, operation, label, model, items, requestBytes } = row(id);
@@ -28,43 +29,22 @@ export function settlementLine(id: string, node = 'node-1'): string {
 }
 
 function row(id: string): LedgerRow {
-  return {
+  return ledgerRow({
     id,
-    clientRequestId: null,
     startedAtMs: 1_800_000_000_000,
-    node: 'node-1',
-    key: 'dev',
-    project: null,
-    route: '/v1/embeddings',
-    operation: 'embeddings',
-    label: 'openai',
     model: 'small – petit',
     upstream: 'up',
     upstreamModel: 'small',
-    attempts: 1,
-    tries: [],
-    outcome: 'ok',
-    status: 200,
-    error: null,
     promptTokens: 3,
-    completionTokens: null,
     totalTokens: 3,
-    searchUnits: null,
-    cachedTokens: null,
     billedInputTokens: 3,
-    billedOutputTokens: 0,
-    billedSearchUnits: 0,
-    isEstimated: false,
-    items: 1,
     costNanos: 60,
     requestBytes: 40,
     responseBytes: 400,
     durationMs: 1.5,
     firstByteMs: 1.2,
     upstreamMs: 1,
-    cache: null,
-    clientAddress: null,
-  };
+  });
 }
 
 export interface ReadThrough {

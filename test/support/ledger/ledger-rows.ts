@@ -53,6 +53,23 @@ export function ledgerRow(more: Partial<LedgerRow> = {}): LedgerRow {
   };
 }
 
+/** The text in every place of a row that takes one. */
+export function rowOfText(text: string): Partial<LedgerRow> {
+  return {
+    clientRequestId: text,
+    node: text,
+    key: text,
+    project: text,
+    route: text,
+    model: text,
+    upstream: text,
+    upstreamModel: text,
+    error: text,
+    cache: text,
+    clientAddress: text,
+  };
+}
+
 export function imported(more: Partial<LedgerRow> = {}, accounts: readonly string[] = []): ImportedRow {
   return { row: ledgerRow(more), accounts };
 }

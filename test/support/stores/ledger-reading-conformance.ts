@@ -5,7 +5,7 @@ import { describe, type TestContext, test } from 'node:test';
 import type { LedgerFilter, LedgerStore } from '../../../src/core/store/ledger.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { hostileTexts, toStored } from '../json/hostile-texts.ts';
-import { imported, ledgerRow, rowId, spreadRows } from '../ledger/ledger-rows.ts';
+import { imported, ledgerRow, rowId, rowOfText, spreadRows } from '../ledger/ledger-rows.ts';
 import { createFakeClock } from '../time/fake-clock.ts';
 import type { OpenStore } from './store-conformance.ts';
 
@@ -152,22 +152,7 @@ export function describeLedgerReading(openStore: OpenStore): void {
 
     test('hostile text is data in every field and in every filter', async (t) => {
       const { ledger } = await open(t, openStore);
-      const rows = hostileTexts.map((text, n) =>
-        ledgerRow({
-          startedAtMs: startMs + n,
-          clientRequestId: text,
-          node: text,
-          key: text,
-          project: text,
-          route: text,
-          model: text,
-          upstream: text,
-          upstreamModel: text,
-          error: text,
-          cache: text,
-          clientAddress: text,
-        }),
-      );
+      const rows = hostileTexts.map((text, n) => ledgerRow({ ...rowOfText(text), startedAtMs: startMs + n }));
       const added = await ledger.import(
         '"j\'; --',
         rows.map((row) => ({ row, accounts: [row.key] })),

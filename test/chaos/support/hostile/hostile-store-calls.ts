@@ -8,7 +8,7 @@ import type { Store } from '../../../../src/core/store/store.ts';
 import { StoreError } from '../../../../src/store/store-error.ts';
 import { newKey } from '../../../support/gateways/keys.ts';
 import { toStored } from '../../../support/json/hostile-texts.ts';
-import { ledgerRow, rowId } from '../../../support/ledger/ledger-rows.ts';
+import { ledgerRow, rowId, rowOfText } from '../../../support/ledger/ledger-rows.ts';
 
 export interface StoreCalls {
   readonly count: number;
@@ -123,21 +123,9 @@ async function callLedger(caller: Caller, { ledger }: Store, text: string, numbe
 }
 
 function toRow(text: string, number: number): LedgerRow {
-  const other = {
-    clientRequestId: text,
-    node: text,
-    key: text,
-    project: text,
-    route: text,
-    model: text,
-    upstream: text,
-    upstreamModel: text,
-    error: text,
-    cache: text,
-    clientAddress: text,
-    tries: [{ upstream: text, model: text, credential: text, outcome: text, detail: text, durationMs: 1 }],
-  };
-  return ledgerRow({ id: rowId(startMs + number, number), startedAtMs: startMs + number, ...other });
+  const tries = [{ upstream: text, model: text, credential: text, outcome: text, detail: text, durationMs: 1 }];
+  const startedAtMs = startMs + number;
+  return ledgerRow({ ...rowOfText(text), id: rowId(startedAtMs, number), startedAtMs, tries });
 }
 
 /** Each text finds its own rows and no others. */
