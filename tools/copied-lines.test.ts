@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findCopies } from './copied-lines.ts';
+
+const lines = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, n) => `call(${from + n});`);
+const textOf = (...parts: readonly (readonly string[])[]): string => parts.flat().join('\n');
+const found = (texts: Readonly<Record<string, string>>, least = 3): string[] =>
+  findCopies(new Map(Object.entries(texts)), least).map(
+    ({ one, other, lines }) => `${one.path}:${one.line} ${other.path}:${other.line} ${lines}`,
+  );
+
+test('both places are named, and how long what they share is', () => {
+  const texts = { 'a.ts': textOf(['x();'], lines(0, 5)), 'b.ts': textOf(lines(0, 5), ['y();']) };
+  assert.deepEqual(found(texts), ['a.ts:2 b.ts:1 5']);
+});
+
+test('fewer lines are no copy', () => {
+  assert.deepEqual(found({ 'a.ts': textOf(lines(0, 2), ['x();']), 'b.ts': textOf(lines(0, 2), ['y();']) }), []);
+});
+
+test('a file may repeat itself', () => {
+  assert.deepEqual(found({ 'a.ts': textOf(lines(0, 3), ['x();'], lines(0, 3)) }), ['a.ts:1 a.ts:5 3']);
+});
+
+test('a third place is told too, each of what it copies', () => {
+  const texts = { 'a.ts': textOf(lines(0, 3)), 'b.ts': textOf(lines(0, 3)), 'c.ts': textOf(lines(0, 3)) };
+  assert.deepEqual(found(texts), ['a.ts:1 b.ts:1 3', 'a.ts:1 c.ts:1 3']);
+});
+
+test('indentation, brackets, empty lines and imports do not count', () => {
+  const one = textOf(["import { call } from './call.ts';", 'if (x) {'], lines(0, 3), ['}']);
+  const other = textOf(
+    ["import {\n  call,\n} from './call.ts';"],
+    ['', ...lines(0, 3).map((line) => `  {\n    ${line}`)],
+  );
+  assert.deepEqual(found({ 'a.ts': one, 'b.ts': other }), ['a.ts:3 b.ts:6 3']);
+  const imports = 'abc'.split('').map((name) => `import { ${name} } from './${name}.ts';`);
+  assert.deepEqual(found({ 'a.ts': textOf(imports), 'b.ts': textOf(imports) }), []);
+});

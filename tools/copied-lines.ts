@@ -1,0 +1,52 @@
+/** Pairs of places that have the same lines in the same order. */
+
+export interface Place {
+  readonly path: string;
+  /** From one on, as editors count. */
+  readonly line: number;
+}
+
+export interface Copy {
+  readonly one: Place;
+  readonly other: Place;
+  readonly lines: number;
+}
+
+/** A line that says something, and where it stands. */
+interface Line extends Place {
+  readonly text: string;
+}
+
+/** Of each text, by its path: what it shares with those before it, and with itself, where that is so many lines or more. */
+export function findCopies(texts: ReadonlyMap<string, string>, leastLines: number): readonly Copy[] {
+  const copies: Copy[] = [];
+  const seen = new Map<string, { readonly lines: readonly Line[]; readonly at: number }>();
+  for (const [path, text] of texts) {
+    const lines = linesOf(path, text);
+    let copiedTo = 0;
+    for (let at = 0; at + leastLines <= lines.length; at += 1) {
+      const few = lines.slice(at, at + leastLines);
+      const words = few.map((line) => line.text).join('\n');
+      const first = seen.get(words);
+      if (first === undefined) seen.set(words, { lines, at });
+      if (first === undefined || at < copiedTo) continue;
+      const length = commonLength(first.lines.slice(first.at), lines.slice(at));
+      copiedTo = at + length;
+      const [one, other] = [first.lines[first.at], lines[at]];
+      if (one !== undefined && other !== undefined) copies.push({ one, other, lines: length });
+    }
+  }
+  return copies;
+}
+
+/** Imports are alike wherever the same is needed, and brackets everywhere. */
+function linesOf(path: string, text: string): Line[] {
+  const withoutImports = text.replaceAll(/^import [^;]*;$/gm, (words) => words.replaceAll(/[^\n]/g, ''));
+  const lines = withoutImports.split('\n').map((words, index) => ({ path, line: index + 1, text: words.trim() }));
+  return lines.filter((line) => /\w/.test(line.text));
+}
+
+function commonLength(one: readonly Line[], other: readonly Line[]): number {
+  const differs = one.findIndex((line, index) => line.text !== other[index]?.text);
+  return differs === -1 ? one.length : differs;
+}
