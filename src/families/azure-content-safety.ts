@@ -3,8 +3,8 @@
 import { bearer, defineFamily } from '../core/family.ts';
 import { Unfit } from '../core/translation.ts';
 import type { Json } from '../lib/json/json-text.ts';
-import { azureCategories, categoriesOf } from './dialects/moderation-categories.ts';
-import { type Finding, translateModerations } from './dialects/moderations.ts';
+import { azureCategories, categoriesOf } from './dialects/moderations/moderation-categories.ts';
+import { type Finding, translateModerations } from './dialects/moderations/moderations.ts';
 import { countIn, listIn, objectIn } from './dialects/reading.ts';
 
 const fourLevels = 'FourSeverityLevels';

@@ -2,10 +2,10 @@
 
 import { defineFamily, type Options, type Signer } from '../core/family.ts';
 import type { Asked, Conversation, Translation } from '../core/translation.ts';
-import { bedrockEmbeddings, tokensIn } from './dialects/bedrock-embeddings.ts';
-import { translateEmbeddings } from './dialects/embeddings.ts';
-import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
-import { readStandardRerank } from './dialects/standard-rerank.ts';
+import { bedrockEmbeddings, tokensIn } from './dialects/embeddings/bedrock-embeddings.ts';
+import { translateEmbeddings } from './dialects/embeddings/embeddings.ts';
+import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts';
+import { readStandardRerank } from './dialects/rerank/standard-rerank.ts';
 import { awsSigner } from './signing/aws.ts';
 
 const embeddings: Translation = {

@@ -3,11 +3,11 @@
 import { bearer, defineFamily } from '../core/family.ts';
 import { type Asked, vectorKinds } from '../core/translation.ts';
 import type { Json } from '../lib/json/json-text.ts';
-import { cohereInputTypes } from './dialects/cohere-input-types.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import { cohereInputTypes } from './dialects/embeddings/cohere-input-types.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
 import { listAt, operationsFor } from './dialects/model-lists.ts';
 import { at, countIn, listIn, objectIn } from './dialects/reading.ts';
-import { standardRerank } from './dialects/standard-rerank.ts';
+import { standardRerank } from './dialects/rerank/standard-rerank.ts';
 
 /** Its second and third generation have one width each. */
 const ofOneWidth = /-v[23]\.\d/;

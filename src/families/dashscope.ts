@@ -5,7 +5,7 @@ import type { Json } from '../lib/json/json-text.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
 import { itemsInACall } from './dialects/options.ts';
 import { at, countIn, listIn, objectIn, textIn } from './dialects/reading.ts';
-import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
+import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts';
 
 const compatible = '/compatible-mode/v1';
 

@@ -1,7 +1,7 @@
 /** Google's Gemini API: one input by one method, several by another, and no count of tokens. */
 
 import { bearer, defineFamily } from '../core/family.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
 import {
   adaptFor,
   ofTheTask,
@@ -11,7 +11,7 @@ import {
   titleOf,
   toContent,
   vectorIn,
-} from './dialects/google-embeddings.ts';
+} from './dialects/embeddings/google-embeddings.ts';
 import { googleErrors } from './dialects/google-errors.ts';
 import { listAt, operationsFor } from './dialects/model-lists.ts';
 import { listIn, objectIn } from './dialects/reading.ts';

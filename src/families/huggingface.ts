@@ -5,9 +5,9 @@ import { bearer, defineFamily } from '../core/family.ts';
 import { Unfit } from '../core/translation.ts';
 import { isJsonList, type Json, JsonNumbers, numberOf } from '../lib/json/json-text.ts';
 import { turnIfOver } from '../lib/turns.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
-import { createLabelJudge, labelOptions } from './dialects/label-moderations.ts';
-import { translateModerations } from './dialects/moderations.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
+import { createLabelJudge, labelOptions } from './dialects/moderations/label-moderations.ts';
+import { translateModerations } from './dialects/moderations/moderations.ts';
 import { itemsInACall } from './dialects/options.ts';
 import { at, isVector, listIn } from './dialects/reading.ts';
 

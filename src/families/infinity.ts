@@ -2,13 +2,13 @@
 
 import { bearer, defineFamily, type Options } from '../core/family.ts';
 import { isJsonObject } from '../lib/json/json-text.ts';
-import { createLabelJudge, labelOptions } from './dialects/label-moderations.ts';
+import { openaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
 import { listAt, operationsFor } from './dialects/model-lists.ts';
-import { type ModerationDialect, translateModerations } from './dialects/moderations.ts';
-import { openaiEmbeddings } from './dialects/openai-embeddings.ts';
+import { createLabelJudge, labelOptions } from './dialects/moderations/label-moderations.ts';
+import { type ModerationDialect, translateModerations } from './dialects/moderations/moderations.ts';
 import { itemsInACall } from './dialects/options.ts';
 import { listIn, objectIn, textIn } from './dialects/reading.ts';
-import { standardRerank } from './dialects/standard-rerank.ts';
+import { standardRerank } from './dialects/rerank/standard-rerank.ts';
 
 const mostItems = 2048;
 

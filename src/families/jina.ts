@@ -1,9 +1,9 @@
 /** Jina AI: OpenAI's shapes with a few names of its own. */
 
 import { bearer, defineFamily } from '../core/family.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
-import { readOpenaiEmbeddings } from './dialects/openai-embeddings.ts';
-import { standardRerank } from './dialects/standard-rerank.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
+import { readOpenaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
+import { standardRerank } from './dialects/rerank/standard-rerank.ts';
 
 const embeddings: EmbeddingDialect = {
   // Late chunking makes one text of all inputs: in parts they would be others.

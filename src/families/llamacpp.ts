@@ -2,7 +2,7 @@
 
 import { openaiModelList } from './dialects/model-lists.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
-import { standardRerank } from './dialects/standard-rerank.ts';
+import { standardRerank } from './dialects/rerank/standard-rerank.ts';
 
 export default openaiCompatible({
   id: 'llamacpp',

@@ -1,7 +1,7 @@
 /** Models that answer inside this process: no network, no key, the same bytes for the same request. */
 
 import { defineFamily } from '../core/family.ts';
-import { standardRerank } from './dialects/standard-rerank.ts';
+import { standardRerank } from './dialects/rerank/standard-rerank.ts';
 import { rerankByBm25 } from './local/bm25.ts';
 import { completeByEcho, editByInstruction } from './local/echo.ts';
 import { embedByHash } from './local/hash-embed.ts';

@@ -7,13 +7,13 @@ import { isMapping } from '../lib/is-mapping.ts';
 import type { Json, JsonObject } from '../lib/json/json-text.ts';
 import type { ChatFacts } from './bridges/chat-parameters.ts';
 import { bridgesOver } from './bridges/index.ts';
-import { ChatStream, readChatCompletion } from './dialects/chat-completions.ts';
-import { asksForNothing, type CompletionDialect, translateCompletions } from './dialects/completions.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import { ChatStream, readChatCompletion } from './dialects/completions/chat-completions.ts';
+import { asksForNothing, type CompletionDialect, translateCompletions } from './dialects/completions/completions.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
+import { readOpenaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
 import { hints } from './dialects/hints.ts';
-import { flaggedBy, mistralModerations } from './dialects/mistral-moderations.ts';
 import { listAt } from './dialects/model-lists.ts';
-import { readOpenaiEmbeddings } from './dialects/openai-embeddings.ts';
+import { flaggedBy, mistralModerations } from './dialects/moderations/mistral-moderations.ts';
 import { itemsInACall } from './dialects/options.ts';
 
 const chat = '/v1/chat/completions';

@@ -1,9 +1,9 @@
 /** Mixedbread: OpenAI's embeddings, and reranking under names of its own. */
 
 import { bearer, defineFamily } from '../core/family.ts';
-import { openaiEmbeddings } from './dialects/openai-embeddings.ts';
-import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
-import { readStandardRerank } from './dialects/standard-rerank.ts';
+import { openaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
+import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts';
+import { readStandardRerank } from './dialects/rerank/standard-rerank.ts';
 
 const rerank: RerankDialect = {
   own: [],

@@ -1,12 +1,12 @@
 /** NVIDIA NIM: OpenAI's embeddings with the side of a search that a text is on, and ranking in its own shape. */
 
 import type { Json } from '../lib/json/json-text.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
+import { readOpenaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
 import { openaiModelList } from './dialects/model-lists.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
-import { readOpenaiEmbeddings } from './dialects/openai-embeddings.ts';
 import { at, countIn, listIn, objectIn } from './dialects/reading.ts';
-import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
+import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts';
 
 const embeddings: EmbeddingDialect = {
   maxItems: Number.POSITIVE_INFINITY,

@@ -1,7 +1,7 @@
 /** Ollama: OpenAI's shapes, or for embeddings its own, which knows what the other cannot say. */
 
 import type { Offer } from '../core/family.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
 import { openaiModelList } from './dialects/model-lists.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
 import { at, countIn, listIn, objectIn, textIn } from './dialects/reading.ts';

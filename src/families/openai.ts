@@ -1,10 +1,10 @@
 /** OpenAI, and every service that speaks its wire format: bytes out, bytes back. */
 
 import { bearer, defineFamily } from '../core/family.ts';
+import { openaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
 import { openaiModelList } from './dialects/model-lists.ts';
-import { openaiEmbeddings } from './dialects/openai-embeddings.ts';
 import { failureIn } from './dialects/openai-failure.ts';
-import { rerankOfAnyone } from './dialects/standard-rerank.ts';
+import { rerankOfAnyone } from './dialects/rerank/standard-rerank.ts';
 
 export default defineFamily({
   id: 'openai',

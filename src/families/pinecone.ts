@@ -3,8 +3,8 @@
 import { defineFamily } from '../core/family.ts';
 import { listAt, operationsFor } from './dialects/model-lists.ts';
 import { at, countIn } from './dialects/reading.ts';
-import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
-import { readStandardRerank } from './dialects/standard-rerank.ts';
+import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts';
+import { readStandardRerank } from './dialects/rerank/standard-rerank.ts';
 
 const rerank: RerankDialect = {
   maxItems: 100,

@@ -3,13 +3,13 @@
 import { bearer, defineFamily, type ModelList, type Options } from '../core/family.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import { headerValue } from '../lib/raw-headers.ts';
-import { createLabelJudge, labelOptions } from './dialects/label-moderations.ts';
+import { openaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
 import { operationsFor } from './dialects/model-lists.ts';
-import { type ModerationDialect, translateModerations } from './dialects/moderations.ts';
-import { openaiEmbeddings } from './dialects/openai-embeddings.ts';
+import { createLabelJudge, labelOptions } from './dialects/moderations/label-moderations.ts';
+import { type ModerationDialect, translateModerations } from './dialects/moderations/moderations.ts';
 import { itemsInACall } from './dialects/options.ts';
 import { listIn, objectIn } from './dialects/reading.ts';
-import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
+import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts';
 
 const mostItems = ({ max_items: most }: Options): number => Number(most);
 

@@ -2,7 +2,7 @@
 
 import { defineFamily } from '../core/family.ts';
 import type { Asked } from '../core/translation.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
 import {
   adaptFor,
   ofTheTask,
@@ -12,7 +12,7 @@ import {
   titleOf,
   toContent,
   vectorIn,
-} from './dialects/google-embeddings.ts';
+} from './dialects/embeddings/google-embeddings.ts';
 import { googleErrors } from './dialects/google-errors.ts';
 import { at, countIn, listIn, objectIn, sumOf } from './dialects/reading.ts';
 import { googleSigner } from './signing/google.ts';

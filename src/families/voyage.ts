@@ -4,10 +4,10 @@ import { bearer, defineFamily } from '../core/family.ts';
 import { type Glance, vectorKinds } from '../core/translation.ts';
 import { kindBits } from '../lib/json/json-scan.ts';
 import type { Json } from '../lib/json/json-text.ts';
-import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings.ts';
-import { readOpenaiEmbeddings } from './dialects/openai-embeddings.ts';
-import { type RerankDialect, translateRerank } from './dialects/rerank.ts';
-import { readStandardRerank } from './dialects/standard-rerank.ts';
+import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
+import { readOpenaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
+import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts';
+import { readStandardRerank } from './dialects/rerank/standard-rerank.ts';
 
 /** Tokens of all inputs of a call; the other models have the smallest number. */
 const embeddingTokens: readonly (readonly [models: RegExp, most: number])[] = [

@@ -20,7 +20,7 @@ const acme = `/** Acme, for a test. */
 
 import { bearer, defineFamily } from '../core/family.ts';
 import { listIn, objectIn } from './dialects/reading.ts';
-import { translateRerank } from './dialects/rerank.ts';
+import { translateRerank } from './dialects/rerank/rerank.ts';
 
 export default defineFamily({
   id: 'acme',

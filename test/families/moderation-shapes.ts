@@ -1,6 +1,9 @@
 /** Moderations as a client gets them, byte for byte, from what is not the same in all of them. */
 
-import { type OpenaiCategory, openaiCategories } from '../../src/families/dialects/moderation-categories.ts';
+import {
+  type OpenaiCategory,
+  openaiCategories,
+} from '../../src/families/dialects/moderations/moderation-categories.ts';
 
 /** What was looked for: whether it was found, and the score as it is written. */
 type Looked = Readonly<Partial<Record<OpenaiCategory, readonly [isFound: boolean, score: string]>>>;

@@ -2,7 +2,7 @@
 
 import type { Asked } from '../../core/translation.ts';
 import { type Json, type JsonObject, numberOf } from '../../lib/json/json-text.ts';
-import { asksForNothing, choicesEach } from '../dialects/completions.ts';
+import { asksForNothing, choicesEach } from '../dialects/completions/completions.ts';
 import { hints } from '../dialects/hints.ts';
 
 /** What a chat has that is nearly OpenAI's. */

@@ -8,8 +8,8 @@ import {
   llamaGuard1Categories,
   llamaGuard2Categories,
   llamaGuard3Categories,
-} from '../dialects/moderation-categories.ts';
-import { type Finding, type Judgement, translateModerations } from '../dialects/moderations.ts';
+} from '../dialects/moderations/moderation-categories.ts';
+import { type Finding, type Judgement, translateModerations } from '../dialects/moderations/moderations.ts';
 import { at, listIn, objectIn, textIn } from '../dialects/reading.ts';
 
 /** All codes there are, and some room. */

@@ -3,10 +3,10 @@
 import { bearer, defineFamily, type Family, type Offer, type Offers, type Options } from '../../core/family.ts';
 import type { Operation } from '../../core/operations/index.ts';
 import type { Translation } from '../../core/translation.ts';
-import { type OpenaiCompletionFacts, openaiCompletions } from './openai-completions.ts';
-import { type OpenaiEmbeddingFacts, openaiEmbeddings } from './openai-embeddings.ts';
+import { type OpenaiCompletionFacts, openaiCompletions } from './completions/openai-completions.ts';
+import { type OpenaiEmbeddingFacts, openaiEmbeddings } from './embeddings/openai-embeddings.ts';
 import { failureIn } from './openai-failure.ts';
-import { type StandardRerankFacts, standardRerank } from './standard-rerank.ts';
+import { type StandardRerankFacts, standardRerank } from './rerank/standard-rerank.ts';
 
 /** For people. */
 interface Said {

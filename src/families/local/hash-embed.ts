@@ -2,8 +2,8 @@
 
 import { isJsonList, type Json, JsonNumbers } from '../../lib/json/json-text.ts';
 import { mostTokenIds, textOfTokens, vocabularyOf } from '../../lib/token-ids.ts';
-import { dimensionNames } from '../dialects/dimension-names.ts';
-import { formatSaid, type VectorFormat } from '../dialects/vector-format.ts';
+import { dimensionNames } from '../dialects/embeddings/dimension-names.ts';
+import { formatSaid, type VectorFormat } from '../dialects/embeddings/vector-format.ts';
 import { eachWord, foldedStretches } from './cut-words.ts';
 import { type Fields, readInteger, readList, readTexts } from './fields.ts';
 import { eachGram, hashPair, hashWord } from './hash.ts';

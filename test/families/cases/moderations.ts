@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import OpenAI from 'openai';
 import * as z from 'zod';
-import { openaiCategories } from '../../../src/families/dialects/moderation-categories.ts';
+import { openaiCategories } from '../../../src/families/dialects/moderations/moderation-categories.ts';
 import { families } from '../../../src/families/index.ts';
 import { testKey } from '../../support/gateways/rig.ts';
 import type { House } from '../house.ts';

@@ -8,7 +8,7 @@ import {
   Unfit,
   type WireAnswer,
   type WireRequest,
-} from '../../core/translation.ts';
+} from '../../../core/translation.ts';
 import {
   isJsonList,
   isJsonObject,
@@ -16,10 +16,10 @@ import {
   JsonNumbers,
   type JsonObject,
   numberOf,
-} from '../../lib/json/json-text.ts';
-import { countIn, readEach } from './reading.ts';
-import { mostCalls, toPlainTexts } from './texts.ts';
-import { sumOfUsage, toUsage } from './token-usage.ts';
+} from '../../../lib/json/json-text.ts';
+import { countIn, readEach } from '../reading.ts';
+import { mostCalls, toPlainTexts } from '../texts.ts';
+import { sumOfUsage, toUsage } from '../token-usage.ts';
 
 /** One call: one prompt, or all of them. */
 export interface CompletionCall {

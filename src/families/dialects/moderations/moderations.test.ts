@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { GatewayError } from '../../core/errors.ts';
-import { Asked, Unfit } from '../../core/translation.ts';
-import { fromPlain, isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '../../lib/json/json-text.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { Asked, Unfit } from '../../../core/translation.ts';
+import {
+  fromPlain,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  parseJson,
+  writeJson,
+} from '../../../lib/json/json-text.ts';
+import { objectIn } from '../reading.ts';
 import { createLabelJudge, labelOptions } from './label-moderations.ts';
 import { flaggedBy, mistralModerations } from './mistral-moderations.ts';
 import {
@@ -19,7 +27,6 @@ import {
   openaiCategories,
 } from './moderation-categories.ts';
 import { translateModerations } from './moderations.ts';
-import { objectIn } from './reading.ts';
 
 const read = (text: string): Json => parseJson(Buffer.from(text));
 
@@ -226,7 +233,7 @@ test('the tables hold names as they are looked up', () => {
 });
 
 test('docs/moderations.md has every row of the tables, and no other', () => {
-  const page = readFileSync(new URL('../../../docs/moderations.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../../docs/moderations.md', import.meta.url), 'utf8');
   const makers: readonly (readonly [title: string, table: Categories])[] = [
     ['Mistral', mistralCategories],
     ['Azure AI Content Safety', azureCategories],

@@ -1,10 +1,10 @@
 /** What a client wants of a reranker, read as the clients of several services say it. */
 
-import { type Scoring, scoringOf } from '../../core/scores.ts';
-import type { Asked, RerankShape } from '../../core/translation.ts';
-import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../lib/json/json-text.ts';
-import { hints } from './hints.ts';
-import { mapInTurns } from './reading.ts';
+import { type Scoring, scoringOf } from '../../../core/scores.ts';
+import type { Asked, RerankShape } from '../../../core/translation.ts';
+import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';
+import { hints } from '../hints.ts';
+import { mapInTurns } from '../reading.ts';
 
 /** What an upstream can be asked. */
 export interface RerankTakes {

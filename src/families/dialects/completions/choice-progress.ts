@@ -1,8 +1,8 @@
 /** Which choices of a stream have begun and which have ended, to number new ones and to tell a whole stream from one that was cut. */
 
-import { Unfit } from '../../core/translation.ts';
-import type { Json } from '../../lib/json/json-text.ts';
-import { countIn } from './reading.ts';
+import { Unfit } from '../../../core/translation.ts';
+import type { Json } from '../../../lib/json/json-text.ts';
+import { countIn } from '../reading.ts';
 
 export class ChoiceProgress {
   readonly #expected: number | undefined;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GatewayError } from '../../core/errors.ts';
-import { Asked, type Conversation, type Reply, type RerankShape, type Unsupported } from '../../core/translation.ts';
-import { isMapping } from '../../lib/is-mapping.ts';
-import { isJsonObject, type Json, parseJson, writeJson } from '../../lib/json/json-text.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { Asked, type Conversation, type Reply, type RerankShape, type Unsupported } from '../../../core/translation.ts';
+import { isMapping } from '../../../lib/is-mapping.ts';
+import { isJsonObject, type Json, parseJson, writeJson } from '../../../lib/json/json-text.ts';
 import { type RerankDialect, translateRerank } from './rerank.ts';
 import { readStandardRerank } from './standard-rerank.ts';
 

@@ -1,8 +1,8 @@
 /** A score on another scale: from logits to what lies between 0 and 1, and back. */
 
-import type { ScoreScale } from '../../core/scores.ts';
-import { Unfit } from '../../core/translation.ts';
-import { JsonNumber } from '../../lib/json/json-text.ts';
+import type { ScoreScale } from '../../../core/scores.ts';
+import { Unfit } from '../../../core/translation.ts';
+import { JsonNumber } from '../../../lib/json/json-text.ts';
 
 /** Some round beyond their bounds by as much. */
 const slack = 1e-6;

@@ -1,11 +1,11 @@
 /** Mistral's moderations: categories and scores of its own, and nothing that says whether a text is flagged. */
 
-import type { FamilyOption } from '../../core/family.ts';
-import { Unfit } from '../../core/translation.ts';
-import { isJsonObject, type Json } from '../../lib/json/json-text.ts';
+import type { FamilyOption } from '../../../core/family.ts';
+import { Unfit } from '../../../core/translation.ts';
+import { isJsonObject, type Json } from '../../../lib/json/json-text.ts';
+import { listIn, objectIn, textIn } from '../reading.ts';
 import { categoriesOf, mistralCategories } from './moderation-categories.ts';
 import { type Finding, type Judgement, scoreIn, translateModerations } from './moderations.ts';
-import { listIn, objectIn, textIn } from './reading.ts';
 
 /** For the family's options. */
 export const flaggedBy: FamilyOption = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Unfit } from '../../core/translation.ts';
-import { JsonNumber } from '../../lib/json/json-text.ts';
+import { Unfit } from '../../../core/translation.ts';
+import { JsonNumber } from '../../../lib/json/json-text.ts';
 import { rescaled } from './score-scales.ts';
 
 const toSigmoid = (source: string): string => rescaled(new JsonNumber(source), 'raw', 'sigmoid').source;

@@ -1,12 +1,12 @@
 /** Embeddings in OpenAI's own shape, for upstreams that lack a part of it. What they can do passes as it came. */
 
-import type { Options } from '../../core/family.ts';
-import { type Glance, type Translation, Unfit, type WireAnswer } from '../../core/translation.ts';
-import { kindBits, textOf } from '../../lib/json/json-scan.ts';
-import type { Json } from '../../lib/json/json-text.ts';
+import type { Options } from '../../../core/family.ts';
+import { type Glance, type Translation, Unfit, type WireAnswer } from '../../../core/translation.ts';
+import { kindBits, textOf } from '../../../lib/json/json-scan.ts';
+import type { Json } from '../../../lib/json/json-text.ts';
+import { hints } from '../hints.ts';
+import { at, byIndex, countIn, listIn, objectIn, textIn } from '../reading.ts';
 import { type EmbeddingDialect, type EmbeddingResult, translateEmbeddings } from './embeddings.ts';
-import { hints } from './hints.ts';
-import { at, byIndex, countIn, listIn, objectIn, textIn } from './reading.ts';
 
 export interface OpenaiEmbeddingFacts {
   /** Inputs in a call, at most; without, the upstream is the judge. */

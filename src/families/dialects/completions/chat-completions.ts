@@ -1,8 +1,10 @@
 /** Completions of what chat answers, whole or as a stream of chunks. */
 
-import type { Usage } from '../../core/accounting/usage.ts';
-import type { Asked, StreamReader, WireAnswer } from '../../core/translation.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../lib/json/json-text.ts';
+import type { Usage } from '../../../core/accounting/usage.ts';
+import type { Asked, StreamReader, WireAnswer } from '../../../core/translation.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../lib/json/json-text.ts';
+import { at, listIn, objectIn } from '../reading.ts';
+import { soundUsage, toUsage } from '../token-usage.ts';
 import {
   chatHead,
   finishReasonIn,
@@ -14,8 +16,6 @@ import {
 } from './chat-answers.ts';
 import { ChoiceProgress } from './choice-progress.ts';
 import { type CompletionCall, type CompletionResult, completionHead } from './completions.ts';
-import { at, listIn, objectIn } from './reading.ts';
-import { soundUsage, toUsage } from './token-usage.ts';
 
 /** Throws `Unfit`. */
 export function readChatCompletion({ body }: WireAnswer, call: CompletionCall): CompletionResult {

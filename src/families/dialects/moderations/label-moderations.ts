@@ -1,8 +1,9 @@
 /** Moderations by classifiers, whose verdict is a list of labels with scores: what the labels mean, and from which score on they count. */
 
-import type { FamilyOption, Options } from '../../core/family.ts';
-import { Unfit } from '../../core/translation.ts';
-import type { Json, JsonNumber } from '../../lib/json/json-text.ts';
+import type { FamilyOption, Options } from '../../../core/family.ts';
+import { Unfit } from '../../../core/translation.ts';
+import type { Json, JsonNumber } from '../../../lib/json/json-text.ts';
+import { listIn, objectIn } from '../reading.ts';
 import {
   categoriesOf,
   foldLabel,
@@ -12,7 +13,6 @@ import {
   openaiCategories,
 } from './moderation-categories.ts';
 import { type Finding, type Judgement, scoreIn } from './moderations.ts';
-import { listIn, objectIn } from './reading.ts';
 
 const meanings = [...openaiCategories, 'flagged', 'safe'].join('|');
 

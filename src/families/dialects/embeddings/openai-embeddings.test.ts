@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Asked, type Glance, type TokenIds } from '../../core/translation.ts';
-import { compileWatchedKeys, scanJson } from '../../lib/json/json-scan.ts';
-import { isJsonObject, type Json, parseJson, writeJson } from '../../lib/json/json-text.ts';
+import { Asked, type Glance, type TokenIds } from '../../../core/translation.ts';
+import { compileWatchedKeys, scanJson } from '../../../lib/json/json-scan.ts';
+import { isJsonObject, type Json, parseJson, writeJson } from '../../../lib/json/json-text.ts';
 import { holdsTokens, type OpenaiEmbeddingFacts, openaiEmbeddings, readOpenaiEmbeddings } from './openai-embeddings.ts';
 
 const watched = compileWatchedKeys(['model', 'input', 'documents', 'dimensions', 'encoding_format', 'messages']);

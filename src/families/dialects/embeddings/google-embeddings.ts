@@ -1,9 +1,9 @@
 /** What Google's two services of embeddings share: what a text is for, one text a call, and vectors of unit length. */
 
-import type { Asked } from '../../core/translation.ts';
-import type { Json, JsonObject } from '../../lib/json/json-text.ts';
+import type { Asked } from '../../../core/translation.ts';
+import type { Json, JsonObject } from '../../../lib/json/json-text.ts';
+import { at, countIn, objectIn } from '../reading.ts';
 import type { EmbeddingCall, EmbeddingDialect, EmbeddingResult } from './embeddings.ts';
-import { at, countIn, objectIn } from './reading.ts';
 import type { Adapt } from './vectors.ts';
 
 /** Beside Google's own names, the one that Cohere and Voyage have for the same. */

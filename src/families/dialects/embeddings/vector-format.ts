@@ -1,6 +1,6 @@
 /** How a client says in which format it wants its vectors. */
 
-import type { Json } from '../../lib/json/json-text.ts';
+import type { Json } from '../../../lib/json/json-text.ts';
 
 export type VectorFormat = 'float' | 'base64';
 

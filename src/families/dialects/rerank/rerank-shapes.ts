@@ -1,7 +1,7 @@
 /** Reranked documents in one answer for every client, and beside it what a client of another service looks for. */
 
-import type { RerankShape } from '../../core/translation.ts';
-import { isJsonObject, type Json, type JsonNumber, type JsonObject } from '../../lib/json/json-text.ts';
+import type { RerankShape } from '../../../core/translation.ts';
+import { isJsonObject, type Json, type JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';
 
 /** A document of the client's with its score; `index` is its place in the client's list. */
 export interface Scored {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GatewayError } from '../../core/errors.ts';
-import { Asked, type Conversation, type TokenIds, Unfit } from '../../core/translation.ts';
-import { compileWatchedKeys, scanJson } from '../../lib/json/json-scan.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '../../lib/json/json-text.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { Asked, type Conversation, type TokenIds, Unfit } from '../../../core/translation.ts';
+import { compileWatchedKeys, scanJson } from '../../../lib/json/json-scan.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '../../../lib/json/json-text.ts';
 import { openaiCompletions } from './openai-completions.ts';
 
 const json = (text: string): Json => parseJson(Buffer.from(text));

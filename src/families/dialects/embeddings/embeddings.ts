@@ -1,6 +1,6 @@
 /** Embeddings between OpenAI's shape and any other: inputs to texts, calls of a size that fits, vectors in the format that was asked for. */
 
-import { countsCharacters } from '../../core/believable.ts';
+import { countsCharacters } from '../../../core/believable.ts';
 import {
   type Asked,
   type Purpose,
@@ -9,13 +9,12 @@ import {
   Unfit,
   type WireAnswer,
   type WireRequest,
-} from '../../core/translation.ts';
-import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject } from '../../lib/json/json-text.ts';
-import { estimateTokens } from '../../lib/token-ids.ts';
-import { isTurnOver, nextTurn } from '../../lib/turns.ts';
-import { dimensionNames } from './dimension-names.ts';
-import { hints } from './hints.ts';
-import { readEach, sumOf, textIn } from './reading.ts';
+} from '../../../core/translation.ts';
+import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject } from '../../../lib/json/json-text.ts';
+import { estimateTokens } from '../../../lib/token-ids.ts';
+import { isTurnOver, nextTurn } from '../../../lib/turns.ts';
+import { hints } from '../hints.ts';
+import { readEach, sumOf, textIn } from '../reading.ts';
 import {
   bytesOf,
   checkCalls,
@@ -26,7 +25,8 @@ import {
   type Texts,
   tokensAtMost,
   toTexts,
-} from './texts.ts';
+} from '../texts.ts';
+import { dimensionNames } from './dimension-names.ts';
 import { formatSaid, type VectorFormat } from './vector-format.ts';
 import { type Adapt, inFormat, widthOf } from './vectors.ts';
 

@@ -1,8 +1,8 @@
 /** Reads what chat answers: the text of each choice, why it ended, and how likely its tokens were. */
 
-import { Unfit } from '../../core/translation.ts';
-import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../lib/json/json-text.ts';
-import { at, byIndex, listIn, objectIn } from './reading.ts';
+import { Unfit } from '../../../core/translation.ts';
+import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';
+import { at, byIndex, listIn, objectIn } from '../reading.ts';
 
 interface ChatChoice {
   readonly text: string;

@@ -1,9 +1,9 @@
 /** Reranking in the shape that clients use, for upstreams that lack a part of it. What they can do passes as it came. */
 
-import type { Glance, RerankShape, Translation } from '../../core/translation.ts';
-import { kindBits } from '../../lib/json/json-scan.ts';
-import { hints } from './hints.ts';
-import { at, countIn, listIn, objectIn } from './reading.ts';
+import type { Glance, RerankShape, Translation } from '../../../core/translation.ts';
+import { kindBits } from '../../../lib/json/json-scan.ts';
+import { hints } from '../hints.ts';
+import { at, countIn, listIn, objectIn } from '../reading.ts';
 import { type RerankDialect, type RerankResult, translateRerank } from './rerank.ts';
 
 /** What shows of a request before it is read. */

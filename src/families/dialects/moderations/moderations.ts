@@ -1,6 +1,6 @@
 /** Moderations between OpenAI's shape and any other: inputs to texts, calls of a size that fits, verdicts under OpenAI's categories. */
 
-import { countsCharacters } from '../../core/believable.ts';
+import { countsCharacters } from '../../../core/believable.ts';
 import {
   type Asked,
   type Reply,
@@ -8,7 +8,7 @@ import {
   Unfit,
   type WireAnswer,
   type WireRequest,
-} from '../../core/translation.ts';
+} from '../../../core/translation.ts';
 import {
   isJsonList,
   isJsonObject,
@@ -16,12 +16,12 @@ import {
   JsonNumber,
   type JsonObject,
   numberOf,
-} from '../../lib/json/json-text.ts';
-import { hints } from './hints.ts';
+} from '../../../lib/json/json-text.ts';
+import { hints } from '../hints.ts';
+import { mapInTurns, readEach } from '../reading.ts';
+import { type ItemLimit, inParts, mostCalls, mostItems } from '../texts.ts';
+import { sumOfUsage, toUsage } from '../token-usage.ts';
 import { type OpenaiCategory, openaiCategories } from './moderation-categories.ts';
-import { mapInTurns, readEach } from './reading.ts';
-import { type ItemLimit, inParts, mostCalls, mostItems } from './texts.ts';
-import { sumOfUsage, toUsage } from './token-usage.ts';
 
 /** One call: some of the client's inputs. */
 interface ModerationCall {

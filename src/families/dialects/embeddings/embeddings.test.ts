@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Asked, type Conversation, type TokenIds, type Unsupported } from '../../core/translation.ts';
-import { isJsonObject, parseJson, writeJson } from '../../lib/json/json-text.ts';
+import { Asked, type Conversation, type TokenIds, type Unsupported } from '../../../core/translation.ts';
+import { isJsonObject, parseJson, writeJson } from '../../../lib/json/json-text.ts';
+import { at, countIn, listIn, objectIn } from '../reading.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './embeddings.ts';
-import { at, countIn, listIn, objectIn } from './reading.ts';
 
 /** A made-up service: `{"texts":[...]}` becomes `{"vectors":[...],"count":3}`. */
 const dialect: EmbeddingDialect = {

@@ -1,8 +1,8 @@
 /** One vector, however it is written: whether it is one at all, and the same in the format that a client wants. */
 
 import { endianness } from 'node:os';
-import { Unfit } from '../../core/translation.ts';
-import { isJsonList, type Json, JsonNumbers } from '../../lib/json/json-text.ts';
+import { Unfit } from '../../../core/translation.ts';
+import { isJsonList, type Json, JsonNumbers } from '../../../lib/json/json-text.ts';
 import type { VectorFormat } from './vector-format.ts';
 
 /** Other numbers in place of the upstream's own; undefined where these are good. */

@@ -1,7 +1,7 @@
 /** Completions in OpenAI's own shape, for upstreams that lack a part of it. What they can do passes as it came. */
 
-import type { Usage } from '../../core/accounting/usage.ts';
-import { type StreamReader, type Translation, Unfit } from '../../core/translation.ts';
+import type { Usage } from '../../../core/accounting/usage.ts';
+import { type StreamReader, type Translation, Unfit } from '../../../core/translation.ts';
 import {
   isJsonList,
   isJsonObject,
@@ -9,12 +9,12 @@ import {
   JsonNumber,
   JsonNumbers,
   type JsonObject,
-} from '../../lib/json/json-text.ts';
+} from '../../../lib/json/json-text.ts';
+import { byIndex, listIn, objectIn } from '../reading.ts';
+import { soundUsage, toUsage } from '../token-usage.ts';
 import { finishReasonIn } from './chat-answers.ts';
 import { ChoiceProgress } from './choice-progress.ts';
 import { type CompletionCall, type CompletionDialect, translateCompletions } from './completions.ts';
-import { byIndex, listIn, objectIn } from './reading.ts';
-import { soundUsage, toUsage } from './token-usage.ts';
 
 export interface OpenaiCompletionFacts {
   /** `prompt` may be one text, and no list. */

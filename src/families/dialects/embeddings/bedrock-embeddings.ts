@@ -1,10 +1,10 @@
 /** How each maker's models embed on AWS Bedrock: whose they are shows in the name, wherever a region or a profile stands before it. */
 
-import type { Asked } from '../../core/translation.ts';
-import { headerValue } from '../../lib/raw-headers.ts';
+import type { Asked } from '../../../core/translation.ts';
+import { headerValue } from '../../../lib/raw-headers.ts';
+import { at, countIn, listIn, objectIn } from '../reading.ts';
 import { cohereInputTypes } from './cohere-input-types.ts';
 import type { EmbeddingDialect } from './embeddings.ts';
-import { at, countIn, listIn, objectIn } from './reading.ts';
 
 /** The first generation has one width. */
 const titanHasDimensions = ({ model }: Asked): boolean => /titan-embed-(?:image|text-v(?!1\b))/.test(model);

@@ -1,16 +1,16 @@
 /** Reranking between the shape that Cohere and Jina share and any other: documents, calls of a size that fits, results in order. */
 
-import type { Usage } from '../../core/accounting/usage.ts';
-import { countsCharacters } from '../../core/believable.ts';
-import { type Asked, type Translation, Unfit, type WireAnswer, type WireRequest } from '../../core/translation.ts';
-import { type Json, JsonNumber, type JsonObject } from '../../lib/json/json-text.ts';
-import { estimateTokens } from '../../lib/token-ids.ts';
-import { isTurnOver, nextTurn } from '../../lib/turns.ts';
-import { at, countIn, readEach, sumOf, textIn } from './reading.ts';
+import type { Usage } from '../../../core/accounting/usage.ts';
+import { countsCharacters } from '../../../core/believable.ts';
+import { type Asked, type Translation, Unfit, type WireAnswer, type WireRequest } from '../../../core/translation.ts';
+import { type Json, JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';
+import { estimateTokens } from '../../../lib/token-ids.ts';
+import { isTurnOver, nextTurn } from '../../../lib/turns.ts';
+import { at, countIn, readEach, sumOf, textIn } from '../reading.ts';
+import { checkCalls, type ItemLimit, inParts, mostItems, type SizeLimit, tokensAtMost } from '../texts.ts';
 import { type RerankQuestion, type RerankTakes, readRerankQuestion } from './rerank-question.ts';
 import { inRerankShape, type Reranked, type Scored } from './rerank-shapes.ts';
 import { rescaled } from './score-scales.ts';
-import { checkCalls, type ItemLimit, inParts, mostItems, type SizeLimit, tokensAtMost } from './texts.ts';
 
 /** One call: the query and some of the client's documents. */
 interface RerankCall {
