@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { test } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { heldBytes } from '../../../test/support/held-bytes.ts';
 import { type MultipartFault, type MultipartLimits, MultipartReader } from './reader.ts';
 
 const limits: MultipartLimits = { parts: 8, headBytes: 512, nameBytes: 32 };
@@ -186,15 +185,6 @@ test('whatever comes in whatever pieces is read as it is in one', () => {
   }
   assert.ok(sound > 300 && sound < 2_700, `${sound} of 3000 are sound`);
 });
-
-setFlagsFromString('--expose-gc');
-const collectGarbage: unknown = runInNewContext('gc');
-
-function heldBytes(): number {
-  assert.ok(typeof collectGarbage === 'function');
-  collectGarbage();
-  return process.memoryUsage().arrayBuffers;
-}
 
 test('of a long content nothing is kept', () => {
   const piece = Buffer.alloc(64 * 1024, `\r\n--${boundary.slice(0, -1)} and no more`);
