@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { intentLine, settlementLine } from '../../test/support/ledger/journal-lines.ts';
 import { rowId } from '../../test/support/ledger/ledger-rows.ts';
 import { createFakeClock } from '../../test/support/time/fake-clock.ts';
+import { keptObjectsMs } from '../core/store/kept-objects.ts';
 import type { JournalPosition } from '../core/store/ledger.ts';
 import type { Store } from '../core/store/store.ts';
 import { openStore } from '../store/open-store.ts';
@@ -80,7 +81,7 @@ test('rows go into the store as they come, and ended nodes are released before t
     },
   };
   const budgets = { release: async (node: string) => void order.push(`released ${node}`) };
-  const importer = start({ own: watched, store: { ledger: store.ledger, budgets } });
+  const importer = start({ own: watched, store: { ...store, budgets } });
   await journal.note(settlementLine(id(1)));
   await until(() => importer.state().importedRows === 1);
   assert.deepEqual(order.slice(0, 2), ['released gone', 'imported']);
@@ -141,7 +142,7 @@ test('while the store fails nothing more is read, and afterwards every row is th
       return reader.read(most);
     },
   };
-  const importer = start({ own: counted, store: { ledger, budgets: store.budgets }, batch: 2 });
+  const importer = start({ own: counted, store: { ...store, ledger }, batch: 2 });
   for (let number = 1; number <= 7; number++) await journal.note(settlementLine(id(number)));
   // However often it is tried, each time after a longer rest.
   await until(async () => {
@@ -178,7 +179,7 @@ test('it waits longer after each failure, and two seconds at most', async (t) =>
     },
   };
   await journal.note(settlementLine(id(1)));
-  start({ store: { ledger, budgets: store.budgets } });
+  start({ store: { ...store, ledger } });
   await until(async () => {
     clock.advance(50);
     // More than one round of the loop.
@@ -329,7 +330,7 @@ test('rows that are older than they are kept go, once everything is imported and
       return store.ledger.prune(beforeMs);
     },
   };
-  const importer = start({ retentionMs: 10_000, store: { ledger, budgets: store.budgets } });
+  const importer = start({ retentionMs: 10_000, store: { ...store, ledger } });
   await importer.caughtUp();
   await until(() => looks === 1);
   assert.deepEqual(await idsIn(store), [id(1)]);
@@ -339,6 +340,27 @@ test('rows that are older than they are kept go, once everything is imported and
   clock.advance(600_000);
   await until(async () => (await idsIn(store)).length === 0);
   assert.equal((await store.ledger.usage({}, []))[0]?.sums.requests, 1);
+});
+
+test('what upstreams have forgotten goes with the rows, after thirty days', async (t) => {
+  const { clock, store, start } = await setUp(t);
+  const madeAtMs = clock.nowMs();
+  const object = {
+    kind: 'response',
+    id: 'resp_1',
+    owner: 'key/k',
+    upstream: 'up',
+    credential: 'c',
+    model: 'm',
+  } as const;
+  await store.keptObjects.add([{ ...object, createdAtMs: madeAtMs }]);
+  const importer = start({ retentionMs: Number.POSITIVE_INFINITY });
+  await importer.caughtUp();
+  clock.advance(keptObjectsMs);
+  await wait(50);
+  assert.equal((await store.keptObjects.find([object])).length, 1);
+  clock.advance(3_600_001);
+  await until(async () => (await store.keptObjects.find([object])).length === 0);
 });
 
 test('a shorter retention holds at once', async (t) => {
@@ -365,7 +387,7 @@ test('it closes although the store is away, and the journal keeps the rows', asy
   const { store, journal, reader, start } = await setUp(t);
   await journal.note(settlementLine(id(1)));
   const ledger = { ...store.ledger, import: () => Promise.reject(new Error('the store is away')) };
-  const importer = start({ store: { ledger, budgets: store.budgets } });
+  const importer = start({ store: { ...store, ledger } });
   await importer.close();
   assert.deepEqual(await idsIn(store), []);
   assert.ok(reader.state().bytesBehind > 0);

@@ -2,6 +2,7 @@
 
 import type { Log } from '../core/log.ts';
 import type { BudgetBank } from '../core/store/budgets.ts';
+import { type KeptObjectStore, keptObjectsMs } from '../core/store/kept-objects.ts';
 import type { JournalPosition, LedgerStore } from '../core/store/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
@@ -21,6 +22,7 @@ export interface ImporterDeps {
   readonly store: {
     readonly ledger: Pick<LedgerStore, 'import' | 'position' | 'prune' | 'pruneCaptures'>;
     readonly budgets: Pick<BudgetBank, 'release'>;
+    readonly keptObjects: Pick<KeptObjectStore, 'prune'>;
   };
   readonly clock: Clock;
   readonly log: Log;
@@ -305,7 +307,8 @@ class JournalImporter implements Importer {
     // Before anything is awaited: whoever shortens the retention meanwhile wants it done again at once.
     this.#nextPruneMs = clock.monotonicMs() + pruneEveryMs;
     try {
-      const gone = await store.ledger.prune(clock.nowMs() - this.#retentionMs);
+      const rows = await store.ledger.prune(clock.nowMs() - this.#retentionMs);
+      const gone = rows + (await store.keptObjects.prune(clock.nowMs() - keptObjectsMs));
       if (gone > 0) this.#nextPruneMs = 0;
       else await store.ledger.pruneCaptures();
       this.#isPruneFailing = false;

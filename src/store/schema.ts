@@ -1,5 +1,6 @@
 /** The tables as the code sees them; `migrations/` is how they came to be. */
 
+import type { KeptKind } from '../core/store/kept-objects.ts';
 import type { KeyTermColumns } from './key-columns.ts';
 
 export interface Schema {
@@ -30,6 +31,7 @@ export interface Schema {
   readonly invitations: InvitationTable;
   readonly attempts: AttemptTable;
   readonly access_turn: AccessTurnTable;
+  readonly kept_objects: KeptObjectTable;
 }
 
 export interface KeyTable extends KeyTermColumns {
@@ -314,4 +316,14 @@ interface AttemptTable {
 interface AccessTurnTable {
   readonly id: number;
   readonly turns: number;
+}
+
+interface KeptObjectTable {
+  readonly id: string;
+  readonly kind: KeptKind;
+  readonly upstream: string;
+  readonly owner: string;
+  readonly credential: string;
+  readonly model: string;
+  readonly created_at: number;
 }

@@ -7,6 +7,7 @@ import { createAuditStore } from './audit.ts';
 import { createBudgetBank } from './budgets.ts';
 import { createChangeFeed } from './changes.ts';
 import { createHealthStore } from './health.ts';
+import { createKeptObjectStore } from './kept-objects.ts';
 import { createKeyStore } from './keys.ts';
 import { createLedgerStore } from './ledger/ledger.ts';
 import { createAttemptStore } from './people/attempts.ts';
@@ -52,6 +53,7 @@ export function createStore({ db, quick, money, loose, clock, signal, secure, cl
     passkeys: createPasskeyStore(db, recorder, clock),
     invitations: createInvitationStore(db, recorder, clock),
     attempts: createAttemptStore(db, clock),
+    keptObjects: createKeptObjectStore(db, quick),
     close,
   };
 }

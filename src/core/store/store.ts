@@ -4,6 +4,7 @@ import type { AuditStore } from './audit.ts';
 import type { BudgetBank } from './budgets.ts';
 import type { ChangeFeed } from './changes.ts';
 import type { HealthStore } from './health.ts';
+import type { KeptObjectStore } from './kept-objects.ts';
 import type { KeyStore } from './keys.ts';
 import type { LedgerStore } from './ledger.ts';
 import type { AttemptStore, InvitationStore, MemberStore, PasskeyStore, SessionStore, TokenStore } from './members.ts';
@@ -25,5 +26,6 @@ export interface Store {
   readonly passkeys: PasskeyStore;
   readonly invitations: InvitationStore;
   readonly attempts: AttemptStore;
+  readonly keptObjects: KeptObjectStore;
   close(): Promise<void>;
 }

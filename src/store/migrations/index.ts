@@ -14,6 +14,7 @@ import { keyDays } from './0009-key-days.ts';
 import { proofs } from './0010-proofs.ts';
 import { budgetNodes } from './0011-budget-nodes.ts';
 import { ledgerSlices } from './0013-ledger-slices.ts';
+import { keptObjects } from './0014-kept-objects.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys': keys,
@@ -29,4 +30,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0011-budget-nodes': budgetNodes,
   ...addedKeyColumns,
   '0013-ledger-slices': ledgerSlices,
+  '0014-kept-objects': keptObjects,
 };

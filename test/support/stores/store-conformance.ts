@@ -8,6 +8,7 @@ import { newKey } from '../gateways/keys.ts';
 import { hostileTexts, toStored } from '../json/hostile-texts.ts';
 import { createFakeClock } from '../time/fake-clock.ts';
 import { describeAccess } from './access-conformance.ts';
+import { describeKeptObjects } from './kept-object-conformance.ts';
 import { describeWrites, type OpenStore } from './store-writes.ts';
 
 export type { OpenStore } from './store-writes.ts';
@@ -245,6 +246,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
 
     describeWrites(openStore);
     describeAccess(openStore);
+    describeKeptObjects(openStore);
 
     test('a store that is closed says so, and may be closed twice', async (t) => {
       const store = await open(t);

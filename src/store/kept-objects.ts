@@ -1,0 +1,76 @@
+/** What upstreams keep for clients, in a database: one row an object, found by its ID. */
+
+import type { Kysely, Selectable } from 'kysely';
+import { isKeptId, type KeptKind, type KeptObject, type KeptObjectStore } from '../core/store/kept-objects.ts';
+import { inParts } from './ledger/ledger-insert.ts';
+import type { Schema } from './schema.ts';
+
+const rowsAtOnce = 100;
+const idsAtOnce = 500;
+const prunedAtOnce = 2_000;
+
+/** `quick` for what a request waits for. */
+export function createKeptObjectStore(db: Kysely<Schema>, quick: Kysely<Schema>): KeptObjectStore {
+  return {
+    async add(objects) {
+      for (const some of inParts(objects, rowsAtOnce)) {
+        await quick
+          .insertInto('kept_objects')
+          .values(some.map(toRow))
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      }
+    },
+
+    async find(names) {
+      const kinds = new Map<string, Set<KeptKind>>();
+      for (const { kind, id } of names) {
+        if (isKeptId(id)) kinds.set(id, (kinds.get(id) ?? new Set<KeptKind>()).add(kind));
+      }
+      const found: KeptObject[] = [];
+      for (const ids of inParts([...kinds.keys()], idsAtOnce)) {
+        const rows = await quick.selectFrom('kept_objects').selectAll().where('id', 'in', ids).execute();
+        for (const row of rows) if (kinds.get(row.id)?.has(row.kind) === true) found.push(toObject(row));
+      }
+      return found.sort((a, b) => b.createdAtMs - a.createdAtMs);
+    },
+
+    async remove({ kind, id, upstream }) {
+      await quick
+        .deleteFrom('kept_objects')
+        .where('id', '=', id)
+        .where('kind', '=', kind)
+        .where('upstream', '=', upstream)
+        .execute();
+    },
+
+    async prune(beforeMs) {
+      const { numDeletedRows } = await db
+        .deleteFrom('kept_objects')
+        .where(({ eb, refTuple, selectFrom }) =>
+          eb(
+            refTuple('id', 'kind', 'upstream'),
+            'in',
+            selectFrom('kept_objects')
+              .select(['id', 'kind', 'upstream'])
+              .where('created_at', '<', beforeMs)
+              .orderBy('created_at')
+              .limit(prunedAtOnce)
+              .$asTuple('id', 'kind', 'upstream'),
+          ),
+        )
+        .executeTakeFirstOrThrow();
+      return Number(numDeletedRows);
+    },
+  };
+}
+
+type Row = Selectable<Schema['kept_objects']>;
+
+function toRow({ id, kind, upstream, owner, credential, model, createdAtMs }: KeptObject): Row {
+  return { id, kind, upstream, owner, credential, model, created_at: createdAtMs };
+}
+
+function toObject({ id, kind, upstream, owner, credential, model, created_at }: Row): KeptObject {
+  return { id, kind, upstream, owner, credential, model, createdAtMs: created_at };
+}

@@ -1,0 +1,78 @@
+/** What every store must do with what upstreams keep for clients. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { KeptObject } from '../../../src/core/store/kept-objects.ts';
+import { hostileTexts } from '../json/hostile-texts.ts';
+import { createFakeClock } from '../time/fake-clock.ts';
+import type { OpenStore } from './store-writes.ts';
+
+const kept = (more: Partial<KeptObject>): KeptObject => ({
+  kind: 'response',
+  id: 'resp_1',
+  owner: 'project/one',
+  upstream: 'up',
+  credential: '0123456789abcdef',
+  model: 'm',
+  createdAtMs: 1_000,
+  ...more,
+});
+
+export function describeKeptObjects(openStore: OpenStore): void {
+  const open = async (t: TestContext) => (await openStore(t, createFakeClock())).keptObjects;
+
+  test('what an upstream keeps is found by its ID and its kind, and nothing else is', async (t) => {
+    const objects = await open(t);
+    const response = kept({});
+    const item = kept({ kind: 'item', id: 'msg_1' });
+    await objects.add([response, item]);
+    assert.deepEqual(await objects.find([{ kind: 'response', id: 'resp_1' }]), [response]);
+    const names = [response, item, kept({ id: 'resp_2' })].map(({ kind, id }) => ({ kind, id }));
+    assert.equal((await objects.find(names)).length, 2);
+    for (const [kind, id] of [
+      ['item', 'resp_1'],
+      ['response', 'msg_1'],
+      ['response', 'RESP_1'],
+      ['response', 'resp_1 '],
+      ['response', 'resp_%'],
+    ] as const) {
+      assert.deepEqual(await objects.find([{ kind, id }]), [], id);
+    }
+    for (const id of hostileTexts) assert.deepEqual(await objects.find([{ kind: 'item', id }]), [], id);
+    assert.deepEqual(await objects.find([]), []);
+    await objects.add([]);
+  });
+
+  test('an ID of an upstream belongs to whoever had it first, and at another upstream it is another object', async (t) => {
+    const objects = await open(t);
+    await Promise.all([objects.add([kept({})]), objects.add([kept({})])]);
+    await objects.add([
+      kept({ owner: 'project/two' }),
+      kept({ owner: 'key/k', upstream: 'other', createdAtMs: 2_000 }),
+    ]);
+    const found = await objects.find([{ kind: 'response', id: 'resp_1' }]);
+    assert.deepEqual(
+      found.map(({ owner, upstream }) => [owner, upstream]),
+      [
+        ['key/k', 'other'],
+        ['project/one', 'up'],
+      ],
+    );
+    await objects.remove(kept({}));
+    await objects.remove(kept({}));
+    assert.deepEqual(
+      (await objects.find([{ kind: 'response', id: 'resp_1' }])).map(({ upstream }) => upstream),
+      ['other'],
+    );
+  });
+
+  test('what is older than it is kept goes, and thousands at a time', async (t) => {
+    const objects = await open(t);
+    const many = Array.from({ length: 2_500 }, (_, no) => kept({ id: `resp_${no}`, createdAtMs: no }));
+    await objects.add(many);
+    const gone = [];
+    for (let some = -1; some !== 0; gone.push(some)) some = await objects.prune(2_400);
+    assert.deepEqual([gone.length, gone.reduce((sum, some) => sum + some)], [3, 2_400]);
+    assert.equal((await objects.find(many)).length, 100);
+  });
+}
