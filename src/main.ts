@@ -1,7 +1,7 @@
 /** The composition root: reads the environment, finds the command, and turns its end into an exit code. */
 
 import { parseArgs } from 'node:util';
-import { type Command, type CommandContext, toConfigPath } from './cli/command.ts';
+import { type Command, type CommandContext, toConfigSources } from './cli/command.ts';
 import { toHelp, toOptionFault } from './cli/help.ts';
 import { commands } from './cli/index.ts';
 import { serve } from './cli/serve.ts';
@@ -60,10 +60,9 @@ async function run(command: Command, args: readonly string[]): Promise<ExitCode>
   }
   try {
     const { env, cwd } = process;
-    const configPath = toConfigPath(parsed.values);
     return await command.run({
       ...parsed,
-      configPath,
+      ...toConfigSources(parsed.values),
       env,
       cwd: cwd(),
       families,

@@ -5,23 +5,24 @@ import type { ExitCode } from '../core/exit-code.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { backupStore } from '../store/backup.ts';
 import { StoreError } from '../store/store-error.ts';
-import type { Command, CommandContext } from './command.ts';
+import { type Command, type CommandContext, configOptions } from './command.ts';
 import { printFaults } from './faults.ts';
 
 export const backup: Command = {
   name: 'backup',
   summary: 'Copies the store into a file.',
   usage: 'backup FILE [--config F]',
-  options: { config: { type: 'string' } },
+  options: configOptions,
   run,
 };
 
-async function run({ configPath, positionals, env, cwd, families, stdout, stderr }: CommandContext): Promise<ExitCode> {
+async function run(context: CommandContext): Promise<ExitCode> {
+  const { positionals, cwd, stdout, stderr } = context;
   const [target, ...more] = positionals;
   if (target === undefined || target === '' || more.length > 0) {
     throw new UserFault(`write it as "postern ${backup.usage}"`);
   }
-  const loaded = await loadConfiguration({ configPath, env, cwd, families });
+  const loaded = await loadConfiguration(context);
   if (!loaded.ok) {
     printFaults(loaded, stderr);
     return 1;

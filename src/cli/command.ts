@@ -25,7 +25,15 @@ export interface Command {
   run(context: CommandContext): Promise<ExitCode>;
 }
 
-/** Every command that reads the configuration takes `--config F`. */
-export function toConfigPath({ config }: CommandContext['values']): string | undefined {
-  return typeof config === 'string' ? config : undefined;
+/** Every command that reads the configuration takes these. */
+export const configOptions = { config: { type: 'string' }, set: { type: 'string', multiple: true } } as const;
+
+export function toConfigSources({
+  config,
+  set = [],
+}: CommandContext['values']): Pick<Surroundings, 'configPath' | 'set'> {
+  return {
+    configPath: typeof config === 'string' ? config : undefined,
+    set: [set].flat().filter((one) => typeof one === 'string'),
+  };
 }

@@ -9,7 +9,8 @@ export function toHelp({ name, usage, summary, actions, options }: Command): str
   const lines = [`postern ${usage}`, '', summary];
   if (actions !== undefined) {
     lines.push('', ...Object.values(actions).map((action) => `  postern ${name} ${action.usage}`));
-    if ('config' in options) lines.push('', 'Each takes --config F, the configuration file, as well.');
+    if ('config' in options)
+      lines.push('', 'Each takes --config F, the configuration file, and --set KEY=VALUE, a setting, as well.');
   } else if (Object.keys(options).length > 0) {
     lines.push('', 'Options:', ...Object.keys(options).map((option) => `  ${toOption(option, options)}`));
   }

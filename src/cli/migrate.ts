@@ -5,29 +5,21 @@ import type { ExitCode } from '../core/exit-code.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { migrateStore, readMissingMigrations } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
-import type { Command, CommandContext } from './command.ts';
+import { type Command, type CommandContext, configOptions } from './command.ts';
 import { printFaults } from './faults.ts';
 
 export const migrate: Command = {
   name: 'migrate',
   summary: "Brings the store's tables up to date.",
   usage: 'migrate [--config F] [--check]',
-  options: { config: { type: 'string' }, check: { type: 'boolean' } },
+  options: { ...configOptions, check: { type: 'boolean' } },
   run,
 };
 
-async function run({
-  values,
-  configPath,
-  positionals,
-  env,
-  cwd,
-  families,
-  stdout,
-  stderr,
-}: CommandContext): Promise<ExitCode> {
+async function run(context: CommandContext): Promise<ExitCode> {
+  const { values, positionals, cwd, stdout, stderr } = context;
   if (positionals.length > 0) throw new UserFault(`write it as "postern ${migrate.usage}"`);
-  const loaded = await loadConfiguration({ configPath, env, cwd, families });
+  const loaded = await loadConfiguration(context);
   if (!loaded.ok) {
     printFaults(loaded, stderr);
     return 1;

@@ -7,7 +7,7 @@ import { readConfiguration } from '../serve/configuration.ts';
 import { openStore, storeExists } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { reportMaxAgeMs } from '../telemetry/health-report.ts';
-import type { Command } from './command.ts';
+import { type Command, configOptions } from './command.ts';
 import { printFaults } from './faults.ts';
 import { toTable } from './table.ts';
 
@@ -15,7 +15,7 @@ export const models: Command = {
   name: 'models',
   summary: 'Lists what is served, by whom, visible or not, healthy or not.',
   usage: 'models [--config F] [--json]',
-  options: { config: { type: 'string' }, json: { type: 'boolean' } },
+  options: { ...configOptions, json: { type: 'boolean' } },
   async run(context) {
     const { values, cwd, stdout, stderr } = context;
     const found = await readConfiguration(context);

@@ -3,20 +3,22 @@
 import { type OpenConfiguration, openConfiguration } from '../serve/configuration.ts';
 import { openStoreToServe } from '../serve/gateway.ts';
 import { serveWith } from '../serve/serve.ts';
-import type { Command, CommandContext } from './command.ts';
+import { type Command, type CommandContext, configOptions } from './command.ts';
 import { printFaults } from './faults.ts';
 
 export const serve: Command = {
   name: 'serve',
   summary: 'Runs the gateway; the default.',
-  usage: 'serve [--config F]',
-  options: { config: { type: 'string' } },
+  usage: 'serve [--config F] [--set KEY=VALUE]...',
+  options: configOptions,
   run: (context) => serveWith(() => open(context), context),
 };
 
 /** Undefined where there are faults, which are printed. */
 async function open(context: CommandContext): Promise<OpenConfiguration | undefined> {
-  const found = await openConfiguration(context, (url) => openStoreToServe(url, context));
+  const found = await openConfiguration({ ...context, refusesUnknownVariables: true }, (url) =>
+    openStoreToServe(url, context),
+  );
   if (found.ok) return found;
   printFaults(found, context.stderr);
   return undefined;

@@ -12,14 +12,15 @@ import { judgingDocument } from './elements/document.ts';
 import { filesNamedIn } from './elements/named-files.ts';
 import { availableMemory } from './elements/server/available-memory.ts';
 import { standardStore } from './elements/store.ts';
+import { unknownVariables, withOutsideSettings } from './outside/settings.ts';
 import { embeddedConfiguration } from './read/embedded.ts';
 import { createFaultList, type Fault, type FaultList } from './read/faults.ts';
 import { findConfiguration } from './read/find.ts';
 import { readSideFiles } from './read/side-files.ts';
-import { type Source, toSource } from './read/source.ts';
+import { type Place, type Source, toSource } from './read/source.ts';
 import { readSourceFile } from './read/source-file.ts';
 import { type Environment, substituting } from './read/substitute.ts';
-import { type DeclaredElement, toDeclared, toKeyLines, withoutKeys } from './store/declared.ts';
+import { type DeclaredElement, toDeclared, toKeyPlaces, withoutKeys } from './store/declared.ts';
 import { type Element, openElements, toElements, withElements } from './store/resources.ts';
 import { keyFileOf, readKeyRing, type SecretKeyPlace, warningOf } from './store/secret-key.ts';
 
@@ -27,6 +28,10 @@ export interface LoadOptions {
   /** What `--config` names. To load again what was loaded before, give its `file`. */
   readonly configPath?: string | undefined;
   readonly env: Environment;
+  /** What `--set` says, such as `server.port=8080`. */
+  readonly set?: readonly string[] | undefined;
+  /** Whether a variable named like a setting is a fault where there is no such setting. */
+  readonly refusesUnknownVariables?: boolean | undefined;
   readonly cwd: string;
   readonly families: readonly Family[];
   /** What the store holds, to be one configuration with the file. */
@@ -44,6 +49,8 @@ export interface LoadedConfiguration {
   readonly snapshot: Snapshot;
   /** Absolute; undefined where there is no file and the embedded configuration holds. */
   readonly file: string | undefined;
+  /** What is set outside of it: variables, and `--set` with what it sets. */
+  readonly setOutside: readonly string[];
   /** Everything that was read, to be watched for changes. */
   readonly files: readonly string[];
   readonly warnings: readonly string[];
@@ -52,8 +59,8 @@ export interface LoadedConfiguration {
   readonly credentialCounts: ReadonlyMap<string, number>;
   /** What the file, or the embedded configuration, declares; made when it is asked for. */
   declared(): readonly DeclaredElement[];
-  /** In which line of the file each of its keys stands, by ID. */
-  readonly keyLines: ReadonlyMap<string, number>;
+  /** Where each key stands that is not the store's, by ID. */
+  readonly keyPlaces: ReadonlyMap<string, Place>;
   /** What of the store is in it. */
   readonly resources: readonly Resource[];
 }
@@ -68,19 +75,21 @@ export interface FaultyConfiguration {
 
 /** Every fault at once. Whatever the file and the store hold, this does not throw, and holds nobody up for long. */
 export async function loadConfiguration(options: LoadOptions): Promise<LoadedConfiguration | FaultyConfiguration> {
-  const { env, families, cwd, resources = [], added = [], nowMs = Date.now } = options;
+  const { families, cwd, set = [], resources = [], added = [], nowMs = Date.now } = options;
   const { availableBytes = availableMemory(), availableCores = availableParallelism() } = options;
   const { file, passedOver } = await findConfiguration(options);
   const sealed = toElements(resources, added);
-  const source = await readSource(file);
+  const { source, env, places } = withOutsideSettings(await readSource(file), options.env, set);
   const { tree, faults, positionOf } = withElements(source, sealed);
   if (tree === undefined) return { ok: false, faults: faults.all(), file, store: undefined };
 
   const substitution = await inTurns(substituting(tree, env, faults));
+  const unknown = options.refusesUnknownVariables === true ? unknownVariables(options.env, substitution.names) : [];
+  const allFaults = (): Fault[] => [...faults.all(), ...unknown];
   const place = { env, cwd, store: storeIn(substitution.tree) };
   const elements = sealed.length === 0 ? sealed : openElements(sealed, await findKeyRing(place, faults), faults);
   const document = await inTurns(judgingDocument(substitution, { faults, positionOf, elements }));
-  if (document === undefined) return { ok: false, faults: faults.all(), file, store: undefined };
+  if (document === undefined) return { ok: false, faults: allFaults(), file, store: undefined };
 
   const sideFiles = await readSideFiles(filesNamedIn(document), file === undefined ? cwd : dirname(file));
   const warnings = passedOver.map((name) => `${name} is not read, as another configuration file stands beside it`);
@@ -102,31 +111,32 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     notices,
   });
   const { snapshot, credentialCounts } = await inTurns(compilation);
-  const found = faults.all();
+  const found = allFaults();
   if (found.length > 0) return { ok: false, faults: found, file, store: snapshot.store };
   const files = file === undefined ? [] : [file, ...sideFiles.paths];
-  const keyLines = await inTurns(toKeyLines(source, substitution.tree));
+  const keyPlaces = await inTurns(toKeyPlaces(source, substitution.tree, file));
   return {
     ok: true,
     snapshot,
     file,
+    setOutside: places,
     files,
     warnings,
     notices,
     credentialCounts,
-    declared: createDeclared(source, substitution.tree),
-    keyLines,
+    declared: createDeclared(source, substitution.tree, file),
+    keyPlaces,
     resources,
   };
 }
 
 /** Remembers no more than it needs, unlike a function within one that has everything at hand. */
-function createDeclared(source: Source, substituted: unknown): () => DeclaredElement[] {
-  const kept = { tree: withoutKeys(source.tree), positionOf: source.positionOf };
+function createDeclared(source: Source, substituted: unknown, file: string | undefined): () => DeclaredElement[] {
+  const kept = { ...source, tree: withoutKeys(source.tree) };
   const keptSubstituted = withoutKeys(substituted);
   let declared: DeclaredElement[] | undefined;
   return () => {
-    declared ??= toDeclared(kept, keptSubstituted);
+    declared ??= toDeclared(kept, keptSubstituted, file);
     return declared;
   };
 }

@@ -1,7 +1,12 @@
 /** What commands start from: the file and what the store holds, as one configuration. */
 
 import type { RunningConfiguration } from '../config/live/live.ts';
-import { type FaultyConfiguration, type LoadedConfiguration, loadConfiguration } from '../config/load.ts';
+import {
+  type FaultyConfiguration,
+  type LoadedConfiguration,
+  type LoadOptions,
+  loadConfiguration,
+} from '../config/load.ts';
 import type { Element } from '../config/store/resources.ts';
 import type { Resource } from '../core/store/resources.ts';
 import type { Store } from '../core/store/store.ts';
@@ -10,7 +15,8 @@ import { openStore, parseStoreUrl, storeExists } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { Surroundings } from './surroundings.ts';
 
-type Sources = Pick<Surroundings, 'configPath' | 'env' | 'cwd' | 'families'>;
+type Sources = Pick<Surroundings, 'configPath' | 'set' | 'env' | 'cwd' | 'families'> &
+  Pick<LoadOptions, 'refusesUnknownVariables'>;
 
 export interface ReadConfiguration extends RunningConfiguration {
   readonly ok: true;
@@ -163,10 +169,11 @@ function isThere(url: string | undefined, { cwd }: Pick<Surroundings, 'cwd'>): u
 }
 
 function loadWith(
-  { configPath, env, cwd, families }: Sources,
+  { configPath, set, env, cwd, families, refusesUnknownVariables }: Sources,
   resources: readonly Resource[],
   file?: string,
   added?: readonly Element[],
 ): Promise<LoadedConfiguration | FaultyConfiguration> {
-  return loadConfiguration({ configPath: file ?? configPath, env, cwd, families, resources, ...(added && { added }) });
+  const options = { configPath: file ?? configPath, set, env, cwd, families, refusesUnknownVariables, resources };
+  return loadConfiguration({ ...options, ...(added && { added }) });
 }

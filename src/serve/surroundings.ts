@@ -5,6 +5,8 @@ import type { Family } from '../core/family.ts';
 export interface Surroundings {
   /** The file that the command line names. */
   readonly configPath: string | undefined;
+  /** The settings that it names, such as `server.port=8080`. */
+  readonly set?: readonly string[] | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly families: readonly Family[];

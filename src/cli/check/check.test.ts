@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createDirectory, sampleFamilies } from '../../../test/support/gateways/configuration.ts';
 import { localhostCertificate } from '../../../test/support/upstreams/localhost-certificate.ts';
-import { toConfigPath } from '../command.ts';
+import { toConfigSources } from '../command.ts';
 import { check } from './check.ts';
 
 async function run(
@@ -15,10 +15,10 @@ async function run(
   const cwd = await createDirectory(t, text === undefined ? files : { ...files, 'postern.yaml': text });
   const lines: string[] = [];
   const stdout = (line: string): void => void lines.push(...line.split('\n'));
-  const configPath = toConfigPath(values);
+  const sources = toConfigSources(values);
   const context = {
     values,
-    configPath,
+    ...sources,
     positionals: [],
     env: {},
     cwd,

@@ -2,7 +2,7 @@
 
 import { isAbsolute, relative } from 'node:path';
 import { loadConfiguration } from '../../config/load.ts';
-import type { Command } from '../command.ts';
+import { type Command, configOptions } from '../command.ts';
 import { printFaults } from '../faults.ts';
 import { toTable } from '../table.ts';
 import { type Plan, toPlan } from './plan.ts';
@@ -11,20 +11,22 @@ export const check: Command = {
   name: 'check',
   summary: 'Validates the configuration and prints what it comes to.',
   usage: 'check [--config F] [--json]',
-  options: { config: { type: 'string' }, json: { type: 'boolean' } },
-  async run({ values, configPath, env, cwd, families, stdout }) {
-    const loaded = await loadConfiguration({ configPath, env, cwd, families });
+  options: { ...configOptions, json: { type: 'boolean' } },
+  async run({ values, configPath, set, env, cwd, families, stdout }) {
+    const refusesUnknownVariables = true;
+    const loaded = await loadConfiguration({ configPath, set, env, cwd, families, refusesUnknownVariables });
     const file = loaded.file && fromHere(loaded.file, cwd);
     if (values.json === true) {
       const { ok } = loaded;
       const report = ok
-        ? { ok, file: file ?? null, ...toPlan(loaded) }
+        ? { ok, file: file ?? null, set_outside: loaded.setOutside, ...toPlan(loaded) }
         : { ok, file: file ?? null, faults: loaded.faults };
       stdout(JSON.stringify(report, null, 2));
     } else if (loaded.ok) {
       stdout(
         file === undefined ? 'There is no configuration file; the built-in configuration holds.' : `${file} is valid.`,
       );
+      if (loaded.setOutside.length > 0) stdout(`Set outside of it: ${loaded.setOutside.join(', ')}.`);
       for (const line of toLines(toPlan(loaded))) stdout(line);
     } else {
       printFaults({ file, faults: loaded.faults }, stdout);

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { createDirectory, sampleFamilies } from '../../../test/support/gateways/configuration.ts';
 import { loadConfiguration } from '../../config/load.ts';
 import { defineFamily, type Family } from '../../core/family.ts';
-import { toConfigPath } from '../command.ts';
+import { toConfigSources } from '../command.ts';
 import { init } from './init.ts';
 
 interface Situation {
@@ -21,7 +21,7 @@ async function run(t: TestContext, { env = {}, files = {}, values = {}, families
   const print = (line: string): void => void lines.push(line);
   const code = await init.run({
     values,
-    configPath: toConfigPath(values),
+    ...toConfigSources(values),
     positionals: [],
     env,
     cwd,

@@ -9,7 +9,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { createSecret, digestOf, hintOf } from '../../lib/secrets/key-secret.ts';
 import { type OpenConfiguration, openLeniently } from '../../serve/configuration.ts';
 import { type Action, actAs } from '../actions.ts';
-import type { Command, CommandContext } from '../command.ts';
+import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { toPrintable } from '../printable.ts';
 import { toTable } from '../table.ts';
 import {
@@ -61,7 +61,7 @@ export const keys: Command = {
   usage: `keys ${Object.keys(actions).join('|')} [--config F] [--json]`,
   actions,
   options: {
-    config: { type: 'string' },
+    ...configOptions,
     ...keyOptionTypes,
     overlap: { type: 'string' },
     json: { type: 'boolean' },

@@ -9,7 +9,7 @@ import { readWaiting } from '../../ledger/waiting.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type OpenConfiguration, openConfiguration } from '../../serve/configuration.ts';
 import { type Action, actAs } from '../actions.ts';
-import type { Command, CommandContext } from '../command.ts';
+import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { toTable } from '../table.ts';
 import { filterOptions, readFilter, readSpan, readWhole, spanOptions } from './ledger-options.ts';
 import { describeRow, tailHead, toRowLines, toTailLine } from './ledger-words.ts';
@@ -50,7 +50,7 @@ export const ledger: Command = {
   usage: `ledger ${Object.keys(actions).join('|')} [--config F] [--json]`,
   actions,
   options: {
-    config: { type: 'string' },
+    ...configOptions,
     limit: { type: 'string' },
     follow: { type: 'boolean', short: 'f' },
     ...spanOptions,

@@ -8,7 +8,7 @@ import { readWaiting } from '../../ledger/waiting.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { openConfiguration, openExisting } from '../../serve/configuration.ts';
 import { StoreError } from '../../store/store-error.ts';
-import type { Command, CommandContext } from '../command.ts';
+import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { printFaults } from '../faults.ts';
 import { filterOptions, readFilter, readSpan, spanOptions, textOf, toOneOf } from './ledger-options.ts';
 import { toTotalJson, toUsageCsv, toUsageJson, toUsageTable } from './usage-words.ts';
@@ -22,7 +22,7 @@ export const usage: Command = {
     'Shows who used what, and what it cost: by key, project, model, upstream, route, operation, outcome, hour or day.',
   usage: 'usage [--by key,day] [--from 30d] [--to 2026-11-30] [--key ID] [--csv|--json]',
   options: {
-    config: { type: 'string' },
+    ...configOptions,
     by: { type: 'string' },
     ...spanOptions,
     ...filterOptions,

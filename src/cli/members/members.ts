@@ -3,7 +3,7 @@
 import { roles } from '../../core/role.ts';
 import { type OpenConfiguration, openLeniently } from '../../serve/configuration.ts';
 import { type Action, actAs } from '../actions.ts';
-import type { Command, CommandContext } from '../command.ts';
+import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { toInstantText } from '../keys/key-words.ts';
 import { toTable } from '../table.ts';
 import { changeRole, disable, enable, remove } from './member-changes.ts';
@@ -53,7 +53,7 @@ export const members: Command = {
   usage: `members ${Object.keys(actions).join('|')} [--config F] [--json]`,
   actions,
   options: {
-    config: { type: 'string' },
+    ...configOptions,
     email: { type: 'string' },
     role: { type: 'string' },
     keep: { type: 'string' },

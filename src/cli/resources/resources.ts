@@ -17,7 +17,7 @@ import { nearestName } from '../../lib/nearest-name.ts';
 import type { KeyRing } from '../../lib/secrets/sealed.ts';
 import { createReader, type OpenResources, openResources } from '../../serve/configuration.ts';
 import { type Action, actAs, FaultsFound } from '../actions.ts';
-import type { Command, CommandContext } from '../command.ts';
+import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { toInstantText } from '../keys/key-words.ts';
 import { toPrintable } from '../printable.ts';
 import { toTable } from '../table.ts';
@@ -38,7 +38,7 @@ export const resources: Command = {
   summary: 'Shows, puts in and takes out what is configured in the store: upstreams, models and projects.',
   usage: `resources ${Object.keys(actions).join('|')} [--config F] [--json]`,
   actions,
-  options: { config: { type: 'string' }, json: { type: 'boolean' } },
+  options: { ...configOptions, json: { type: 'boolean' } },
   run: (context) => actAs('resources', actions, context, openResources),
 };
 

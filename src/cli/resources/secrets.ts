@@ -13,7 +13,7 @@ import { UserFault } from '../../core/user-fault.ts';
 import type { KeyRing } from '../../lib/secrets/sealed.ts';
 import { type OpenResources, openResources } from '../../serve/configuration.ts';
 import { type Action, actAs } from '../actions.ts';
-import type { Command, CommandContext } from '../command.ts';
+import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { toPrintable } from '../printable.ts';
 import { toTable } from '../table.ts';
 import { readRing } from './secret-ring.ts';
@@ -32,7 +32,7 @@ export const secrets: Command = {
   summary: 'Shows under which key the secrets in the store are sealed, and seals them anew.',
   usage: `secrets ${Object.keys(actions).join('|')} [--config F] [--json]`,
   actions,
-  options: { config: { type: 'string' }, json: { type: 'boolean' } },
+  options: { ...configOptions, json: { type: 'boolean' } },
   run: (context) => actAs('secrets', actions, context, openResources),
 };
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { families } from '../../families/index.ts';
 import { parseSource } from '../read/source.ts';
 import { substituting } from '../read/substitute.ts';
-import { toKeyLines } from '../store/declared.ts';
+import { toKeyPlaces } from '../store/declared.ts';
 import { compiling } from './compile.ts';
 import { judgingDocument } from './document.ts';
 
@@ -49,5 +49,5 @@ test('every element is a place at which a load lets requests go on', () => {
   assert.ok(compiled.steps >= 2 * models + keys, 'compilation');
   assert.equal(compiled.value.snapshot.keys.size, keys);
   assert.deepEqual(faults.all(), []);
-  assert.ok(countSteps(toKeyLines({ positionOf }, substituted.value.tree)).steps >= keys, 'lines of keys');
+  assert.ok(countSteps(toKeyPlaces({ positionOf }, substituted.value.tree, undefined)).steps >= keys, 'places of keys');
 });

@@ -11,6 +11,8 @@ export interface Substitution {
   readonly tree: unknown;
   /** Whether something was put into the value there, which a message must not repeat. */
   isSubstituted(path: Path): boolean;
+  /** The variables that the values refer to, whether they are set or not. */
+  readonly names: ReadonlySet<string>;
 }
 
 const references = /\$\$\{|\$\{([^}]*)(\}?)/g;
@@ -27,6 +29,7 @@ export function* substituting(
   faults: FaultList,
 ): Generator<undefined, Substitution, undefined> {
   const substituted = new Set<string>();
+  const names = new Set<string>();
 
   function inValue(value: unknown, path: Path): unknown {
     if (typeof value === 'string') return value.includes('${') ? inText(value, path) : value;
@@ -66,6 +69,7 @@ export function* substituting(
         return whole;
       }
       substituted.add(toPathText(path));
+      names.add(name);
       const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
       if (fallback !== undefined) return value || fallback;
       if (value === undefined) missing.push(missingVariable(name));
@@ -80,6 +84,7 @@ export function* substituting(
   return {
     tree: result,
     isSubstituted: (path) => substituted.size > 0 && substituted.has(toPathText(path)),
+    names,
   };
 }
 

@@ -3,7 +3,7 @@
 import type { ResourceKind } from '../../core/store/resources.ts';
 import { resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
-import type { Source } from '../read/source.ts';
+import { type Place, placeIn, type Source } from '../read/source.ts';
 import { resourceLists } from './resource-schemas.ts';
 import { hideWritten, type ResourceDocument } from './sealed-fields.ts';
 import { settingIds, settingSections } from './setting-schema.ts';
@@ -11,8 +11,8 @@ import { settingIds, settingSections } from './setting-schema.ts';
 export interface DeclaredElement {
   readonly kind: ResourceKind;
   readonly id: string;
-  /** Undefined where there is no file, and the embedded configuration holds. */
-  readonly line: number | undefined;
+  /** Undefined where the embedded configuration has it. */
+  readonly place: Place | undefined;
   /** As it is written, `${NAME}` included; a secret that stands there itself says `(sealed)`. */
   readonly document: ResourceDocument;
 }
@@ -24,18 +24,20 @@ export function withoutKeys(tree: unknown): unknown {
 
 /** `substituted` is the same tree with the environment in it: an ID may come from there. */
 export function toDeclared(
-  { tree, positionOf }: Pick<Source, 'tree' | 'positionOf'>,
+  source: Pick<Source, 'tree' | 'positionOf' | 'placeOf'>,
   substituted: unknown,
+  file: string | undefined,
 ): DeclaredElement[] {
+  const { tree } = source;
   const sections = settingIds.flatMap((id): DeclaredElement[] => {
     const section = isMapping(tree) ? tree[id] : undefined;
     if (!isMapping(section)) return [];
     const held = settingSections[id].filter((key) => section[key] !== undefined);
     const document = Object.fromEntries(held.map((key) => [key, section[key]]));
-    const line = positionOf([id, held[0] ?? ''])?.line;
+    const place = placeIn(source, [id, held[0] ?? ''], file);
     return held.length === 0
       ? []
-      : [{ kind: 'setting', id, line, document: { ...hideWritten('setting', document), id } }];
+      : [{ kind: 'setting', id, place, document: { ...hideWritten('setting', document), id } }];
   });
   const elements = resourceKinds.flatMap((kind) => {
     const list = resourceLists[kind];
@@ -43,25 +45,26 @@ export function toDeclared(
     return listAt(substituted, list).flatMap((element, index): DeclaredElement[] => {
       const document = written[index];
       if (!isMapping(element) || !isMapping(document) || typeof element.id !== 'string') return [];
-      const line = positionOf([list, index])?.line;
-      return [{ kind, id: element.id, line, document: { ...hideWritten(kind, document), id: element.id } }];
+      const place = placeIn(source, [list, index], file);
+      return [{ kind, id: element.id, place, document: { ...hideWritten(kind, document), id: element.id } }];
     });
   });
   return [...sections, ...elements];
 }
 
 /** Where the keys of the file stand, by ID; keys themselves are shown as they are in force, never as they are written. */
-export function* toKeyLines(
-  { positionOf }: Pick<Source, 'positionOf'>,
+export function* toKeyPlaces(
+  source: Pick<Source, 'positionOf' | 'placeOf'>,
   substituted: unknown,
-): Generator<undefined, ReadonlyMap<string, number>, undefined> {
-  const lines = new Map<string, number>();
+  file: string | undefined,
+): Generator<undefined, ReadonlyMap<string, Place>, undefined> {
+  const places = new Map<string, Place>();
   for (const [index, element] of listAt(substituted, 'keys').entries()) {
     yield;
-    const line = positionOf(['keys', index])?.line;
-    if (isMapping(element) && typeof element.id === 'string' && line !== undefined) lines.set(element.id, line);
+    const place = placeIn(source, ['keys', index], file);
+    if (isMapping(element) && typeof element.id === 'string' && place !== undefined) places.set(element.id, place);
   }
-  return lines;
+  return places;
 }
 
 function listAt(tree: unknown, list: string): readonly unknown[] {

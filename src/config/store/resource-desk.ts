@@ -63,13 +63,13 @@ export function createResourceDesk({ store, current, load, secrets, log }: Resou
       .declared()
       .flatMap((one) => (one.kind === kind ? [fromFile(one)] : []));
 
-  function fromFile({ kind, id, line, document }: DeclaredElement): ConfiguredElement {
-    const { file } = current();
+  function fromFile({ kind, id, place, document }: DeclaredElement): ConfiguredElement {
+    const isEmbedded = current().file === undefined && place === undefined;
     return {
       kind,
       id,
-      managedBy: file === undefined ? 'embedded' : 'file',
-      place: file === undefined || line === undefined ? undefined : { file, line },
+      managedBy: isEmbedded ? 'embedded' : 'file',
+      place,
       version: undefined,
       updatedAtMs: undefined,
       inForce: true,

@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import { backup } from '../../../src/cli/backup.ts';
 import { check } from '../../../src/cli/check/check.ts';
-import { type Command, toConfigPath } from '../../../src/cli/command.ts';
+import { type Command, toConfigSources } from '../../../src/cli/command.ts';
 import { init } from '../../../src/cli/init/init.ts';
 import { keys } from '../../../src/cli/keys/keys.ts';
 import { ledger } from '../../../src/cli/ledger/ledger.ts';
@@ -46,7 +46,7 @@ export function createCommandLine({ cwd, env = {} }: CommandSurroundings): Comma
         const parsed = parseArgs({ args, options: command.options, allowPositionals: true });
         return await command.run({
           ...parsed,
-          ...{ configPath: toConfigPath(parsed.values), env, cwd, families },
+          ...{ ...toConfigSources(parsed.values), env, cwd, families },
           stdout: (line) => output.push(line),
           stderr: (line) => errors.push(line),
         });

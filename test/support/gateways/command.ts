@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { parseArgs } from 'node:util';
-import { type Command, toConfigPath } from '../../../src/cli/command.ts';
+import { type Command, toConfigSources } from '../../../src/cli/command.ts';
 import type { KeyRecord } from '../../../src/core/key.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { families } from '../../../src/families/index.ts';
@@ -49,7 +49,7 @@ export async function setUpCommand(
     const code = await other.run({
       values,
       positionals,
-      configPath: toConfigPath(values),
+      ...toConfigSources(values),
       env: surroundings,
       cwd,
       families,

@@ -7,6 +7,7 @@ import type { KeyChange } from '../../../core/store/keys.ts';
 import { isMapping } from '../../../lib/is-mapping.ts';
 import { durationPattern, fromMilliseconds, toMilliseconds } from '../../../lib/quantities.ts';
 import { createFaultList, type FaultList, type Path, toFieldFaults } from '../../read/faults.ts';
+import type { Place } from '../../read/source.ts';
 import { describeCaps, toCaps } from '../caps.ts';
 import { checkStars } from '../context.ts';
 import { mapping, text } from '../fields.ts';
@@ -15,9 +16,7 @@ import { describeKeyTerms, keyTermFields, toChange, toTerms } from './terms.ts';
 import { keyWarnings, unknownProject } from './warnings.ts';
 
 /** By the configuration in force. */
-export function createKeyJudge(
-  current: () => { readonly file: string | undefined; readonly keyLines: ReadonlyMap<string, number> },
-): KeyJudge {
+export function createKeyJudge(current: () => { readonly keyPlaces: ReadonlyMap<string, Place> }): KeyJudge {
   return {
     parseNew: (document, ground) => parseNewKeyTerms(document, ground),
     parseChange: parseKeyChange,
@@ -25,11 +24,7 @@ export function createKeyJudge(
     describe: describeKeyTerms,
     describeCaps,
     warnings: keyWarnings,
-    placeOf(id) {
-      const { file, keyLines } = current();
-      const line = keyLines.get(id);
-      return file === undefined || line === undefined ? undefined : { file, line };
-    },
+    placeOf: (id) => current().keyPlaces.get(id),
   };
 }
 

@@ -1,0 +1,122 @@
+/** Settings from outside of the file: `POSTERN_SERVER_PORT` in the environment, and `--set server.port=8080`, which goes before it. */
+
+import { nearestName } from '../../lib/nearest-name.ts';
+import { type Fault, suggestion } from '../read/faults.ts';
+import { type Layer, withLayers, withValue } from '../read/layers.ts';
+import { parseSource, type Source } from '../read/source.ts';
+import type { Environment } from '../read/substitute.ts';
+import { type OutsideName, outsideNames } from './names.ts';
+import { isServiceLink } from './service-links.ts';
+
+export interface OutsideSettings {
+  /** The file's, with these in it. */
+  readonly source: Source;
+  /** What references are read from. */
+  readonly env: Environment;
+  /** Where they stand, such as `POSTERN_SERVER_PORT`. */
+  readonly places: readonly string[];
+}
+
+interface Written {
+  readonly name: OutsideName;
+  readonly text: string;
+  /** Where a fault is to be mended. */
+  readonly place: string;
+}
+
+const byVariable = new Map(outsideNames.map((name) => [name.variable, name]));
+const byDotted = new Map(outsideNames.map((name) => [name.dotted, name]));
+
+/** A source that cannot be read stays as it is: its own faults come first. */
+export function withOutsideSettings(source: Source, env: Environment, set: readonly string[]): OutsideSettings {
+  const faults: Fault[] = [];
+  const written = [...inEnvironment(env), ...set.flatMap((text) => onCommandLine(text, faults))];
+  if (source.tree === undefined || (written.length === 0 && faults.length === 0)) return { source, env, places: [] };
+  // What a section says as a whole comes before what is said of a part of it.
+  const ordered = written.toSorted((a, b) => a.name.path.length - b.name.path.length);
+  const whole = ordered.map((one) => ({ one, ...toLayer(one) }));
+  let tree: unknown = source.tree;
+  for (const { one, value } of whole) tree = withValue(tree, one.name.path, value);
+  const layers = whole.map(({ layer }) => layer);
+  return {
+    source: withLayers(source, tree, [...layers, nowhere(faults)]),
+    places: ordered.map(({ place }) => place),
+    env: { ...env, ...Object.fromEntries(written.map(({ name, text }) => [name.variable, text])) },
+  };
+}
+
+/** An empty variable says nothing, as compose files hand on what is not set. */
+function inEnvironment(env: Environment): Written[] {
+  return outsideNames.flatMap((name) => {
+    const text = env[name.variable];
+    if (text === undefined || text === '' || isServiceLink(name.variable, text)) return [];
+    return [{ name, text, place: name.variable }];
+  });
+}
+
+function onCommandLine(argument: string, faults: Fault[]): Written[] {
+  const end = argument.indexOf('=');
+  const dotted = end === -1 ? argument : argument.slice(0, end);
+  const place = `--set ${dotted}`;
+  const name = byDotted.get(dotted);
+  const message = whyNotOnCommandLine(name, dotted, end === -1 ? undefined : argument.slice(end + 1));
+  if (name !== undefined && message === undefined) return [{ name, text: argument.slice(end + 1), place }];
+  faults.push({ place, path: '', message: message ?? '' });
+  return [];
+}
+
+function whyNotOnCommandLine(
+  name: OutsideName | undefined,
+  dotted: string,
+  value: string | undefined,
+): string | undefined {
+  if (name === undefined) {
+    const inList = /[[\].]\d/.test(dotted) ? '; a list is set as a whole' : '';
+    return `is no setting${inList || suggestion(nearestName(dotted, byDotted.keys()))}`;
+  }
+  if (value === undefined || value === '') return `needs a value, as in --set ${dotted}=VALUE`;
+  if (!name.mayHoldSecret) return undefined;
+  return `may hold a secret, and everyone who lists the processes reads what stands in a command line; write it in the file, or set ${name.variable}`;
+}
+
+/** One value is taken by reference, so that it is read as any other from the environment, and never shown. */
+function toLayer({ name, text, place }: Written): { readonly layer: Layer; readonly value: unknown } {
+  const depth = name.path.length;
+  const claims: Layer['inner'] = (path) =>
+    path.length >= depth && name.path.every((step, at) => path[at] === step) ? path.slice(depth) : undefined;
+  const layer = { place, inner: claims, positionOf: () => undefined, isFile: false, faults: [] };
+  const isStructured = name.shape === 'structure' || /^\s*[[{]/.test(text);
+  if (!isStructured) {
+    const value = name.shape === 'scalar' ? `\${${name.variable}}` : text.split(',').map((item) => item.trim());
+    return { layer, value };
+  }
+  const parsed = parseSource(text);
+  const faults = parsed.faults.all().map((fault): Fault => ({ place, ...fault }));
+  return { layer: { ...layer, positionOf: parsed.positionOf, faults }, value: parsed.tree };
+}
+
+/** Has no value of its own. */
+const nowhere = (faults: readonly Fault[]): Layer => ({
+  place: '--set',
+  inner: () => undefined,
+  positionOf: () => undefined,
+  isFile: false,
+  faults,
+});
+
+/** Names that are no settings and mean something all the same. */
+const otherNames = ['POSTERN_CONFIG', 'POSTERN_KEY', 'POSTERN_SECRET_KEY', 'POSTERN_SECRET_KEY_FILE', 'POSTERN_TOKEN'];
+/** Of a process of several, and of the tests and benches of this project. */
+const ownNames = /^POSTERN_(?:WORKER$|TEST_|BENCH_|FUZZ_)/;
+
+/** A fault for each variable that nothing reads: most likely a setting that somebody believes to be in force. */
+export function unknownVariables(env: Environment, readNames: ReadonlySet<string>): Fault[] {
+  const known = [...byVariable.keys(), ...otherNames];
+  return Object.entries(env).flatMap(([variable, text = '']): Fault[] => {
+    if (!variable.startsWith('POSTERN_') || known.includes(variable) || readNames.has(variable)) return [];
+    if (ownNames.test(variable) || isServiceLink(variable, text)) return [];
+    const near = suggestion(nearestName(variable, known));
+    const message = `is no setting, and the configuration refers to no such variable${near}${near === '' ? '; take it out of the environment' : ''}`;
+    return [{ place: variable, path: '', message }];
+  });
+}

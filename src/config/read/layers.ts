@@ -1,0 +1,77 @@
+/** A configuration that stands in several places: which of them a value is from, and what is wrong in each. */
+
+import { isMapping } from '../../lib/is-mapping.ts';
+import { emptyMapping } from './empty-mapping.ts';
+import { createFaultList, type Fault, type FaultList, type Path, type Position } from './faults.ts';
+import type { Source } from './source.ts';
+
+export interface Layer {
+  /** What faults of it are told by, such as `POSTERN_SERVER_PORT`. */
+  readonly place: string;
+  /** What stands in it, for faults within it; undefined where no value is its own, as of one that cannot be read. */
+  inner(path: Path): Path | undefined;
+  positionOf(inner: Path): Position | undefined;
+  /** Whether faults name values as the layer has them, and not as the whole has. */
+  readonly isFile: boolean;
+  readonly faults: readonly Fault[];
+}
+
+/** The last layer that claims a value has it; what none claims is the source's. */
+export function withLayers(source: Source, tree: unknown, layers: readonly Layer[]): Source {
+  if (layers.length === 0) return source;
+  const backwards = layers.toReversed().map((layer) => ({ layer, faults: toFaultList(layer) }));
+
+  function find(path: Path): { layer: Layer; faults: FaultList; inner: Path } | undefined {
+    for (const { layer, faults } of backwards) {
+      const inner = layer.inner(path);
+      if (inner !== undefined) return { layer, faults, inner };
+    }
+    return undefined;
+  }
+
+  return {
+    tree,
+    positionOf(path) {
+      const found = find(path);
+      return found === undefined ? source.positionOf(path) : found.layer.positionOf(found.inner);
+    },
+    placeOf: (path) => find(path)?.layer.place ?? source.placeOf?.(path),
+    faults: {
+      add(path, message, position) {
+        const found = find(path);
+        if (found === undefined) source.faults.add(path, message, position);
+        else
+          found.faults.add(
+            found.layer.isFile ? found.inner : path,
+            message,
+            position ?? found.layer.positionOf(found.inner),
+          );
+      },
+      hush(path) {
+        const found = find(path);
+        if (found === undefined) source.faults.hush(path);
+        else found.faults.hush(found.layer.isFile ? found.inner : path);
+      },
+      all() {
+        const ofLayers = backwards
+          .toReversed()
+          .flatMap(({ layer, faults }) => [
+            ...layer.faults,
+            ...faults.all().map((fault): Fault => ({ place: layer.place, ...fault })),
+          ]);
+        return [...source.faults.all(), ...ofLayers];
+      },
+    },
+  };
+}
+
+const toFaultList = (layer: Layer): FaultList => createFaultList((path) => layer.positionOf(path));
+
+/** The tree with that value in it. What stands in the way and is no mapping stays, and is a fault of its own. */
+export function withValue(tree: unknown, [step, ...rest]: Path, value: unknown): unknown {
+  if (step === undefined) return value;
+  if (!isMapping(tree) && tree !== null && tree !== undefined) return tree;
+  const mapping = Object.assign(emptyMapping(), tree);
+  mapping[step] = withValue(mapping[step], rest, value);
+  return mapping;
+}
