@@ -10,7 +10,7 @@ import type { KeyRecord } from './key.ts';
 import type { Listening } from './outcome.ts';
 import type { Room } from './room.ts';
 import type { Route } from './route.ts';
-import type { Snapshot, Target } from './snapshot.ts';
+import type { Credential, Snapshot, Target } from './snapshot.ts';
 import type { RerankShape } from './translation.ts';
 import type { Upload } from './upload.ts';
 
@@ -48,6 +48,8 @@ export class Exchange {
   /** What it asks for, once its body was read. */
   asking: Asking | undefined = undefined;
   target: Target | undefined = undefined;
+  /** By which the answer was got that the client gets. */
+  credential: Credential | undefined = undefined;
   attempts = 0;
   /** Empty where the first call was answered well. */
   readonly tries: TryRecord[] = [];

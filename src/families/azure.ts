@@ -45,7 +45,7 @@ export default openaiCompatible({
       // The model stands in the body at either version.
       path:
         options.api_version === 'v1' ? pathAt('/responses', options) : '/openai/responses?api-version={api_version}',
-      facts: 'bytes pass; nothing that is kept there can be named',
+      facts: 'bytes pass; what is kept there is for the project that made it',
     },
     images: { path: pathAt('/images/generations', options), facts: 'bytes pass' },
     speech: { path: pathAt('/audio/speech', options), facts: 'bytes pass' },

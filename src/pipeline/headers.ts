@@ -35,6 +35,16 @@ export function upstreamHeaders(
   return headers;
 }
 
+/** For an answer that is read as it passes. */
+export function uncompressed(headers: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i] !== 'accept-encoding') kept.push(headers[i] ?? '', headers[i + 1] ?? '');
+  }
+  kept.push('accept-encoding', 'identity');
+  return kept;
+}
+
 function forward(headers: string[], name: string, value: string | undefined): void {
   if (value === undefined) return;
   headers.push(name, checked(name, value));

@@ -23,7 +23,10 @@ import { type AttemptDeps, attempt } from './calls/attempt.ts';
 import { checkShape, courseOf, nameAt, notSupported, type Plan, rawAskedIn, shapeIn } from './calls/plan.ts';
 import { readForm } from './form-question.ts';
 import { answerAtOnce, checkDemands, type Entered, enter, leave, readableHeaders } from './front-door.ts';
-import { checkKeptObjects } from './kept-objects.ts';
+import { namedObjectsIn } from './objects/named-objects.ts';
+import { courseAt, placeOf } from './objects/placing.ts';
+import { keepsOf, type RecordingDeps, recorded } from './objects/recording.ts';
+import { ownerOf } from './objects/registry.ts';
 import {
   checkStandIn,
   compileQuestionReader,
@@ -36,7 +39,7 @@ import {
 import { askingOf } from './usage/asking.ts';
 import { Settling } from './usage/settling.ts';
 
-export interface PipelineDeps extends AttemptDeps {
+export interface PipelineDeps extends AttemptDeps, RecordingDeps {
   readonly routes: readonly Route[];
   /** Throws where the process has more to do than is good for it. */
   checkPressure(exchange: Exchange): void;
@@ -124,11 +127,14 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     exchange.shape ??= resolved.model.shape ?? shapeSaidBy(question);
     checkStandIn(question, resolved.model.acceptsMessages, exchange.shape);
     checkModel(key, resolved.id);
-    const checked = checkKeptObjects(question, route);
-    if (checked !== undefined) await checked;
-    const course = courseOf(resolved, route);
+    const looked = namedObjectsIn(question, route);
+    const named = looked instanceof Promise ? await looked : looked;
+    const placing = placeOf(named, { owner: ownerOf(key), snapshot: exchange.snapshot }, deps.objects);
+    const place = placing instanceof Promise ? await placing : placing;
+    const placed = courseAt(courseOf(resolved, route), place, resolved.id);
+    const { course } = placed;
     if (entered !== undefined) checkDemands(entered.entrance, course, resolved.id);
-    const counted = askingOf(question, route, course);
+    const counted = askingOf(question, route, course, place?.param);
     const asking = counted instanceof Promise ? await counted : counted;
     exchange.asking = asking;
 
@@ -139,8 +145,11 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
 
     const deadlineMs = performance.now() + course.totalMs;
     const clientHeaders = entered === undefined ? request.fields : readableHeaders(request.fields);
-    const plan = { exchange, route, question, resolved, clientHeaders, course, deadlineMs, reservation };
-    const answer = await (entered === undefined ? attempt(plan, deps) : attemptAtDoor(plan, entered));
+    const keeps = keepsOf(question, route);
+    const plan = { exchange, route, question, resolved, clientHeaders, ...placed, deadlineMs, reservation, keeps };
+    const answered = await (entered === undefined ? attempt(plan, deps) : attemptAtDoor(plan, entered));
+    const passing = recorded(plan, answered, deps);
+    const answer = passing instanceof Promise ? await passing : passing;
     if (question.body.length > wholeBodyBytes) exchange.requestRoom?.release();
     return { answer, headers: ownHeaders(exchange, answer, resolved, question, reservation) };
   }

@@ -10,5 +10,14 @@ export default defineRoute({
   required: { input: 'string | array' },
   elements: 'first',
   optional: {},
-  watched: ['stream', 'max_output_tokens', 'tools', 'background', 'previous_response_id', 'conversation', 'prompt'],
+  watched: [
+    'stream',
+    'max_output_tokens',
+    'tools',
+    'store',
+    'background',
+    'previous_response_id',
+    'conversation',
+    'prompt',
+  ],
 });

@@ -29,6 +29,7 @@ import { createSpool } from '../http/spool.ts';
 import type { Clock } from '../lib/clock.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
 import { inTurns } from '../lib/turns.ts';
+import { createObjectRegistry } from '../pipeline/objects/registry.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
 import { routes } from '../routes/index.ts';
 import { type HealthReporter, startHealthReports } from '../telemetry/health-report.ts';
@@ -185,6 +186,7 @@ export function createApp({
     },
     admit,
     answerRooms: answerMemory,
+    objects: createObjectRegistry({ store: store.keptObjects }),
     readBody: (exchange, route, request, response) => edge.readBody(exchange, route, request, response),
     checkModel,
     spending,

@@ -82,7 +82,7 @@ export const layers: readonly Layer[] = [
         name: 'pipeline',
         path: 'src/pipeline',
         brief: 'a request in reading order',
-        owns: 'A request in reading order; `calls/` asks upstreams, `answers/` makes what they say fit to pass, `usage/` counts it.',
+        owns: 'A request in reading order; `calls/` asks upstreams, `answers/` makes what they say fit to pass, `usage/` counts it, `objects/` knows whose it is what upstreams keep.',
         door: 'pipeline.ts',
       },
       {

@@ -20,7 +20,25 @@ export const responses = defineOperation({
   kept: {
     fields: ['previous_response_id', 'conversation', 'prompt'],
     names: ['file_id', 'file_ids', 'vector_store_ids', 'container'],
-    types: ['item_reference', 'image_generation_call'],
+    types: { item_reference: undefined, image_generation_call: 'result' },
+    known: {
+      previous_response_id: 'response',
+      container: 'container',
+      item_reference: 'item',
+      image_generation_call: 'item',
+    },
+    items: 'input',
+  },
+  keeps: {
+    whole: { id: 'response', 'output.*.id': 'item', 'output.*.container_id': 'container' },
+    events: {
+      'response.id': 'response',
+      'response.output.*.id': 'item',
+      'response.output.*.container_id': 'container',
+      'item.id': 'item',
+      'item.container_id': 'container',
+    },
+    unless: 'store',
   },
   billedBy: ['input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },

@@ -1,5 +1,7 @@
 /** What an operation is: a row of data, from which all that is said, counted and offered of it derives. */
 
+import type { KeptKind } from '../store/kept-objects.ts';
+
 type Unit =
   | 'input'
   | 'cached_input'
@@ -48,6 +50,8 @@ export interface OperationRow {
   readonly countsIn?: 'message' | 'response';
   /** How what an upstream keeps is named, where it can be. */
   readonly kept?: Kept;
+  /** What it keeps of a request itself. */
+  readonly keeps?: Keeps;
   /** The field that bounds what is written; `max_tokens` where it does not say. */
   readonly mostBy?: string;
   /** By any of these, each is billed for what it mostly is; by nothing where it costs nothing. */
@@ -68,16 +72,29 @@ export interface OperationRow {
   readonly sdk?: { readonly call: string; readonly python: string; readonly node: string };
 }
 
+/** Where the IDs of what an upstream keeps stand in its answers: names with dots between, `*` for any element of a list. */
+export interface Keeps {
+  readonly whole: Readonly<Record<string, KeptKind>>;
+  /** In the data of each event of a stream. */
+  readonly events: Readonly<Record<string, KeptKind>>;
+  /** The field of the request that says `false` where nothing is to be kept. */
+  readonly unless: string;
+}
+
 /** Objects that an upstream keeps for whoever knows their names, such as files and earlier answers. */
 export interface Kept {
-  /** Of the body itself: whatever stands there. */
+  /** Of the body itself: whatever stands there that is not null. */
   readonly fields: readonly string[];
   /** Of any object in it: a text, a list of texts, or an object with an `id`. */
   readonly names: readonly string[];
   /** Of any object in it: an object with an `id`, and nothing else. */
   readonly holders?: readonly string[];
-  /** The types of objects that are one, where they do not hold it as their `result`. */
-  readonly types?: readonly string[];
+  /** The types of objects that are one, each with the field in which it may hold it itself. */
+  readonly types?: Readonly<Record<string, string | undefined>>;
+  /** By these fields, names and types clients name what was made for them; by the others nothing can be named. */
+  readonly known?: Readonly<Record<string, KeptKind>>;
+  /** The list whose elements have the IDs under which they are kept. */
+  readonly items?: string;
   /** What stands under this name is a tool's matter. */
   readonly except?: string;
 }

@@ -4,7 +4,7 @@
 export type KeptKind = 'response' | 'item' | 'container';
 
 /** As a client names it. */
-interface KeptName {
+export interface KeptName {
   readonly kind: KeptKind;
   readonly id: string;
 }

@@ -15,6 +15,7 @@ export function pass(plan: Plan, answer: Answer, turn: Turn, verdict: Verdict): 
   const { exchange } = plan;
   const { target } = turn.candidate;
   exchange.target = target;
+  exchange.credential = turn.credential;
   exchange.sentAtMs = answer.sentAtMs;
   exchange.firstByteAtMs = answer.firstByteAtMs;
   const { status, meantStatus = status } = answer;

@@ -9,7 +9,7 @@ import type { Exchange } from '../../core/exchange.ts';
 import type { SigningGround } from '../../core/family.ts';
 import type { Answer, CallEnd, Failure, Listening, Outcome, Transport } from '../../core/outcome.ts';
 import type { RoomKeeper } from '../../core/room.ts';
-import type { Target } from '../../core/snapshot.ts';
+import type { Credential, Target } from '../../core/snapshot.ts';
 import type { Translation } from '../../core/translation.ts';
 import { fullJitterMs } from '../../lib/back-off.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -74,6 +74,13 @@ class Attempts {
     this.#plan = plan;
     this.#deps = deps;
     this.#exchange = plan.exchange;
+    if (plan.credential !== undefined) this.#useOnly(plan.credential);
+  }
+
+  #useOnly(credential: Credential): void {
+    for (const { target } of this.#plan.course.tiers.flat()) {
+      for (const other of target.upstream.credentials) if (other !== credential) this.#tried.credential(other);
+    }
   }
 
   async run(): Promise<Answer> {

@@ -7,13 +7,14 @@ import type { Candidate, Course, Turn } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import { upstreamNameOf } from '../../core/model-name.ts';
+import type { Keeps } from '../../core/operations/row.ts';
 import type { Call, Listening } from '../../core/outcome.ts';
 import type { RequestHeaders } from '../../core/request-headers.ts';
 import type { Route } from '../../core/route.ts';
 import { needsScoring, type RawAsked } from '../../core/scores.ts';
-import { type Model, offerKey, type ResolvedModel, type Target } from '../../core/snapshot.ts';
+import { type Credential, type Model, offerKey, type ResolvedModel, type Target } from '../../core/snapshot.ts';
 import { type RerankShape, rerankShapes, type Translation } from '../../core/translation.ts';
-import { upstreamHeaders } from '../headers.ts';
+import { uncompressed, upstreamHeaders } from '../headers.ts';
 import { duplicate, modelNameOf, type Question } from '../question.ts';
 
 export interface Plan {
@@ -23,9 +24,13 @@ export interface Plan {
   readonly resolved: ResolvedModel;
   readonly clientHeaders: RequestHeaders;
   readonly course: Course;
+  /** The only one that may be used, where what the request names lies in its account. */
+  readonly credential: Credential | undefined;
   /** On the monotonic clock: one deadline for all attempts. */
   readonly deadlineMs: number;
   readonly reservation: Reservation;
+  /** Where the IDs stand that its upstream keeps something under; undefined where it keeps nothing. */
+  readonly keeps: Keeps | undefined;
 }
 
 /** Undefined where the bytes pass. */
@@ -141,11 +146,13 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody): Call
   const { target, offer } = turn.candidate;
   const { upstream } = target;
   const upstreamName = nameAt(target, plan.resolved);
+  const headers = upstreamHeaders(exchange, turn.credential, upstream, plan.clientHeaders);
   return {
     upstream,
     offer,
     path: upstream.pathPrefix + toPath(offer.path, upstreamName),
-    headers: upstreamHeaders(exchange, turn.credential, upstream, plan.clientHeaders),
+    // What is compressed could not be looked through as it passes.
+    headers: plan.keeps === undefined ? headers : uncompressed(headers),
     body,
     timeouts: upstream.timeouts[route.operation],
     deadlineMs: plan.deadlineMs,

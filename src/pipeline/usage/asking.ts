@@ -44,10 +44,10 @@ const LOWER_T = 0x74;
 type Tiers = Course['tiers'];
 type Asked = Pick<Course, 'tiers'> & { readonly model: Pick<Course['model'], 'context' | 'maxOutput' | 'maxAudioMs'> };
 
-/** Without a promise where the body is not long. */
-export function askingOf(question: Question, route: Route, course: Asked): Asking | Promise<Asking> {
+/** Without a promise where the body is not long. `refersBy`: the field by which it brings in what an upstream keeps. */
+export function askingOf(question: Question, route: Route, course: Asked, refersBy?: string): Asking | Promise<Asking> {
   const { tiers } = course;
-  if (route.row.counting === 'messages') return askingOfMessages(question, route, course);
+  if (route.row.counting === 'messages') return askingOfMessages(question, route, course, refersBy);
   if (route.row.counting === 'images') return forImages(question, course.model);
   if (route.row.counting === 'speech') return forSpeech(question, course.model);
   if (route.row.counting === 'recording') return forRecording(question, course.model);
@@ -63,11 +63,17 @@ export function askingOf(question: Question, route: Route, course: Asked): Askin
 /** Longer than this, it is looked through in turns. */
 const oneTurnBytes = 512 * 1024;
 
-function askingOfMessages(question: Question, { row }: Route, course: Asked): Asking | Promise<Asking> {
+function askingOfMessages(
+  question: Question,
+  { row }: Route,
+  course: Asked,
+  refersBy: string | undefined,
+): Asking | Promise<Asking> {
   if (!row.billedBy.includes('input')) return forNothing;
   const looking = conversationIn(question.body, row.beyondText ?? []);
-  if (question.body.length <= oneTurnBytes) return forMessages(question, row, course, atOnce(looking));
-  return inTurns(looking).then((found) => forMessages(question, row, course, found));
+  const toAsking = (found: Conversation): Asking =>
+    forMessages(question, row, course, refersBy === undefined ? found : { ...found, beyond: refersBy });
+  return question.body.length <= oneTurnBytes ? toAsking(atOnce(looking)) : inTurns(looking).then(toAsking);
 }
 
 /** Where nothing of it is counted by anyone. */

@@ -6,6 +6,7 @@ import type { Call } from '../../core/outcome.ts';
 import type { Target } from '../../core/snapshot.ts';
 import { compileWatchedKeys, scanJson } from '../../lib/json/json-scan.ts';
 import { nameAt, type Plan } from '../calls/plan.ts';
+import { uncompressed } from '../headers.ts';
 import type { Question } from '../question.ts';
 
 const options = 'stream_options';
@@ -67,14 +68,4 @@ function askedIn({ body, scan, modelField }: Question, sent: CallBody): CallBody
   if (body.toString('latin1', field.start + asked.start, field.start + asked.end) === 'true') return undefined;
   const isOff = asked.kind === 'null' || asked.kind === 'boolean';
   return isOff ? withSpan(sent, start + asked.start, start + asked.end, 'true') : undefined;
-}
-
-/** Of what is compressed, no event could be left out. */
-function uncompressed(headers: readonly string[]): string[] {
-  const kept: string[] = [];
-  for (let i = 0; i < headers.length; i += 2) {
-    if (headers[i] !== 'accept-encoding') kept.push(headers[i] ?? '', headers[i + 1] ?? '');
-  }
-  kept.push('accept-encoding', 'identity');
-  return kept;
 }

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
+import { test } from 'node:test';
+import { hostileTexts } from '../../../test/support/json/hostile-texts.ts';
+import { JsonPicker, type Picked } from './json-picker.ts';
+
+const places = ['id', 'output.*.id', 'response.id', 'response.output.*.id'];
+
+function pick(document: string | Buffer, pieces = [Buffer.from(document)]): string[] {
+  const picker = new JsonPicker(places);
+  const picked: Picked[] = [];
+  for (const piece of pieces) picker.push(piece, picked);
+  return picked.map(({ place, text }) => `${place}=${text}`);
+}
+
+const document = JSON.stringify({
+  a: ['"id":"no"', { id: 'no' }, [[{ id: 'no' }]]],
+  id: 'resp_1',
+  text: '\\"id\\":\\',
+  output: [{ id: 'msg_1', content: [{ id: 'no' }] }, 'id', [{ id: 'no' }], { b: { id: 'no' }, id: 'msg_2', c: {} }],
+  response: { output: [{ id: 'rs_1' }], id: 'resp_2', response: { id: 'no' } },
+  more: { output: [{ id: 'no' }] },
+});
+const expected = [
+  'id=resp_1',
+  'output.*.id=msg_1',
+  'output.*.id=msg_2',
+  'response.output.*.id=rs_1',
+  'response.id=resp_2',
+];
+
+test('texts are picked where they stand, and nowhere else', () => {
+  assert.deepEqual(pick(document), expected);
+  assert.deepEqual(pick(JSON.stringify(JSON.parse(document), undefined, '\t')), expected);
+});
+
+test('it comes to the same, wherever the bytes are cut', () => {
+  const bytes = Buffer.from(document);
+  for (let at = 0; at <= bytes.length; at += 1) {
+    assert.deepEqual(pick(bytes, [bytes.subarray(0, at), bytes.subarray(at)]), expected, `cut at ${at}`);
+  }
+  assert.deepEqual(
+    pick(
+      bytes,
+      [...bytes].map((byte) => Buffer.of(byte)),
+    ),
+    expected,
+  );
+});
+
+test('escapes are undone in names and in texts, and each of those that stand twice is picked', () => {
+  assert.deepEqual(pick('{"\\u0069d":"resp\\u005f1","id":"b","id":"c"}'), ['id=resp_1', 'id=b', 'id=c']);
+  for (const hostile of hostileTexts) {
+    const text = hostile.slice(0, 300).toWellFormed();
+    assert.deepEqual(pick(JSON.stringify({ id: text })), [`id=${text}`]);
+  }
+});
+
+test('what is no text, or too long for one, is left out, and what is no JSON does no harm', () => {
+  assert.deepEqual(pick('{"id":1,"output":[{"id":null},{"id":["a"]},{"id":{"id":"a"}},{"id":"b"}]}'), [
+    'output.*.id=b',
+  ]);
+  assert.deepEqual(pick(JSON.stringify({ id: 'x'.repeat(3_000), output: [{ id: 'a' }] })), ['output.*.id=a']);
+  for (const broken of ['', ']]]}}}', '{"id', '{"id":"\\x"}', '{{{{', '"id"', '[{"id":"a"}]', '}{"id":"a"', ',,,:::']) {
+    assert.deepEqual(pick(broken), [], broken);
+  }
+  assert.deepEqual(pick(`${'['.repeat(1_000_000)}"id"`), []);
+});
+
+test('after a reset another document begins, whatever came before', () => {
+  const picker = new JsonPicker(places);
+  const picked: Picked[] = [];
+  picker.push(Buffer.from('{"output":[{"id":"a\\'), picked);
+  picker.reset();
+  picker.push(Buffer.from('{"id":"b"}'), picked);
+  assert.deepEqual(picked, [{ place: 'id', text: 'b' }]);
+});

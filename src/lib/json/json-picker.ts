@@ -1,0 +1,210 @@
+/** Picks the texts at certain places out of JSON that comes in pieces. It keeps nothing else of it, and never says that it is ill-formed. */
+
+import { Buffer } from 'node:buffer';
+
+export interface Picked {
+  /** As it was given: names with dots between, `*` for any element of a list. */
+  readonly place: string;
+  readonly text: string;
+}
+
+interface Node {
+  readonly names: Map<string, Node>;
+  any: Node | undefined;
+  place: string | undefined;
+}
+
+interface Frame {
+  readonly isObject: boolean;
+  readonly node: Node;
+}
+
+/** A longer name or text is none that is looked for; six bytes a character where all are escaped. */
+const longestBytes = 2_048;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_LIST = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+const newNode = (): Node => ({ names: new Map(), any: undefined, place: undefined });
+
+export class JsonPicker {
+  readonly #root: Node = newNode();
+  /** Of what may still hold a place; how much deeper it is than that. */
+  #frames: Frame[] = [];
+  #deeper = 0;
+  /** Where the next value stands; undefined where nothing is looked for. */
+  #next: Node | undefined = this.#root;
+  #expectsName = false;
+  /** Inside of a text: what there is of it so far, where it is of interest. */
+  #isInText = false;
+  #isName = false;
+  #text: Buffer[] | undefined = undefined;
+  #textBytes = 0;
+  /** The text ends with a backslash by which the next character is escaped. */
+  #isEscaping = false;
+
+  constructor(places: readonly string[]) {
+    for (const place of places) {
+      let node = this.#root;
+      for (const name of place.split('.')) node = name === '*' ? anyOf(node) : namedIn(node, name);
+      node.place = place;
+    }
+  }
+
+  /** Another document begins. */
+  reset(): void {
+    this.#frames = [];
+    this.#deeper = 0;
+    this.#next = this.#root;
+    this.#expectsName = false;
+    this.#isInText = false;
+    this.#isEscaping = false;
+    this.#text = undefined;
+  }
+
+  /** What ends in `bytes[start, end)`. */
+  push(bytes: Buffer, picked: Picked[], start = 0, end = bytes.length): void {
+    let at = start;
+    while (at < end) {
+      if (this.#isInText) {
+        at = this.#readText(bytes, at, end, picked);
+        continue;
+      }
+      switch (bytes[at]) {
+        case QUOTE:
+          this.#beginText();
+          break;
+        case OPEN_OBJECT:
+          this.#open(true);
+          break;
+        case OPEN_LIST:
+          this.#open(false);
+          break;
+        case CLOSE_OBJECT:
+        case CLOSE_LIST:
+          this.#close();
+          break;
+        case COLON:
+          this.#expectsName = false;
+          break;
+        case COMMA:
+          this.#step();
+          break;
+      }
+      at += 1;
+    }
+  }
+
+  #open(isObject: boolean): void {
+    if (this.#deeper > 0 || this.#next === undefined) {
+      this.#deeper += 1;
+      return;
+    }
+    this.#frames.push({ isObject, node: this.#next });
+    this.#step();
+  }
+
+  #close(): void {
+    if (this.#deeper > 0) {
+      this.#deeper -= 1;
+      return;
+    }
+    this.#frames.pop();
+    this.#next = undefined;
+    this.#expectsName = false;
+  }
+
+  /** To the next member or element. */
+  #step(): void {
+    if (this.#deeper > 0) return;
+    const frame = this.#frames.at(-1);
+    this.#expectsName = frame?.isObject === true;
+    this.#next = frame?.isObject === false ? frame.node.any : undefined;
+  }
+
+  #beginText(): void {
+    this.#isInText = true;
+    this.#isName = this.#expectsName && this.#deeper === 0;
+    const isWanted = this.#deeper === 0 && (this.#isName || this.#next?.place !== undefined);
+    this.#text = isWanted ? [] : undefined;
+    this.#textBytes = 0;
+  }
+
+  /** Where it goes on behind what was read. */
+  #readText(bytes: Buffer, start: number, end: number, picked: Picked[]): number {
+    let from = start;
+    for (;;) {
+      const quote = bytes.indexOf(QUOTE, from);
+      if (quote === -1 || quote >= end) {
+        this.#isEscaping = this.#endsEscaping(bytes, start, end);
+        this.#keep(bytes, start, end);
+        return end;
+      }
+      if (this.#endsEscaping(bytes, start, quote)) {
+        from = quote + 1;
+        continue;
+      }
+      this.#isEscaping = false;
+      this.#keep(bytes, start, quote);
+      this.#endText(picked);
+      return quote + 1;
+    }
+  }
+
+  /** Whether what stands at `end` is escaped: an odd number of backslashes before it, of which the first may have come earlier. */
+  #endsEscaping(bytes: Buffer, start: number, end: number): boolean {
+    let first = end;
+    while (first > start && bytes[first - 1] === BACKSLASH) first -= 1;
+    const isOdd = (end - first) % 2 === 1;
+    return first === start && this.#isEscaping ? !isOdd : isOdd;
+  }
+
+  #keep(bytes: Buffer, start: number, end: number): void {
+    if (this.#text === undefined) return;
+    this.#textBytes += end - start;
+    if (this.#textBytes > longestBytes) this.#text = undefined;
+    else this.#text.push(bytes.subarray(start, end));
+  }
+
+  #endText(picked: Picked[]): void {
+    this.#isInText = false;
+    const parts = this.#text;
+    this.#text = undefined;
+    const text = parts === undefined ? undefined : decoded(parts.length === 1 ? parts[0] : Buffer.concat(parts));
+    if (this.#isName) {
+      this.#next = text === undefined ? undefined : this.#frames.at(-1)?.node.names.get(text);
+      return;
+    }
+    const place = this.#next?.place;
+    if (text !== undefined && place !== undefined) picked.push({ place, text });
+  }
+}
+
+function anyOf(node: Node): Node {
+  node.any ??= newNode();
+  return node.any;
+}
+
+function namedIn(node: Node, name: string): Node {
+  const known = node.names.get(name) ?? newNode();
+  node.names.set(name, known);
+  return known;
+}
+
+/** What stands between the quotes; undefined where that is no text. */
+function decoded(raw: Buffer | undefined): string | undefined {
+  if (raw === undefined) return '';
+  const text = raw.toString('utf8');
+  if (!text.includes('\\')) return text;
+  try {
+    return String(JSON.parse(`"${text}"`));
+  } catch {
+    return undefined; // an escape that there is not
+  }
+}

@@ -1,0 +1,119 @@
+/** Finds in an answer, as it passes, the IDs of what its upstream keeps: in a JSON document, or in the events of a stream. */
+
+import { Buffer } from 'node:buffer';
+import type { Keeps } from '../../core/operations/row.ts';
+import { isKeptId, type KeptName } from '../../core/store/kept-objects.ts';
+import { JsonPicker, type Picked } from '../../lib/json/json-picker.ts';
+
+export interface KeptIds {
+  /** Those that end in the chunk and were not in one before. */
+  push(chunk: Buffer): readonly KeptName[];
+  /** What is known of the answer as a whole is known, or will not be: what comes from now on may add to it. */
+  readonly isPastBeginning: boolean;
+}
+
+/** No answer is made of more; what is beyond is known to nobody. */
+const mostIds = 2_000;
+/** Where a document says its own ID, it says it early. */
+const longestBeginningBytes = 64 * 1024;
+
+/** Undefined where the answer is neither. */
+export function keptIdsIn(contentType: string | undefined, keeps: Keeps): KeptIds | undefined {
+  const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (mediaType === 'text/event-stream') return new IdsInEvents(keeps.events);
+  return mediaType === 'application/json' || mediaType.endsWith('+json') ? new IdsInDocument(keeps.whole) : undefined;
+}
+
+/** Each once. */
+class Seen {
+  readonly #places: Keeps['whole'];
+  readonly #seen = new Set<string>();
+
+  constructor(places: Keeps['whole']) {
+    this.#places = places;
+  }
+
+  newIn(picked: readonly Picked[]): KeptName[] {
+    const names: KeptName[] = [];
+    for (const { place, text: id } of picked) {
+      const kind = this.#places[place];
+      if (kind === undefined || !isKeptId(id)) continue;
+      const key = `${kind} ${id}`;
+      if (this.#seen.has(key) || this.#seen.size >= mostIds) continue;
+      this.#seen.add(key);
+      names.push({ kind, id });
+    }
+    return names;
+  }
+}
+
+class IdsInDocument implements KeptIds {
+  readonly #picker: JsonPicker;
+  readonly #seen: Seen;
+  #bytes = 0;
+  isPastBeginning = false;
+
+  constructor(places: Keeps['whole']) {
+    this.#picker = new JsonPicker(Object.keys(places));
+    this.#seen = new Seen(places);
+  }
+
+  push(chunk: Buffer): readonly KeptName[] {
+    const picked: Picked[] = [];
+    this.#picker.push(chunk, picked);
+    this.#bytes += chunk.length;
+    if (this.#bytes > longestBeginningBytes || picked.some(({ place }) => place === 'id')) this.isPastBeginning = true;
+    return picked.length === 0 ? none : this.#seen.newIn(picked);
+  }
+}
+
+const none: readonly KeptName[] = Object.freeze([]);
+
+const LINE_FEED = 0x0a;
+const RETURN = 0x0d;
+const field = Buffer.from('data:');
+
+class IdsInEvents implements KeptIds {
+  readonly #picker: JsonPicker;
+  readonly #seen: Seen;
+  /** How much of a line's beginning was what lines of data begin with; -1 where it is none. */
+  #matched = 0;
+  isPastBeginning = false;
+
+  constructor(places: Keeps['events']) {
+    this.#picker = new JsonPicker(Object.keys(places));
+    this.#seen = new Seen(places);
+  }
+
+  push(chunk: Buffer): readonly KeptName[] {
+    const picked: Picked[] = [];
+    let at = 0;
+    let nextReturn = chunk.indexOf(RETURN);
+    while (at < chunk.length) {
+      const feed = chunk.indexOf(LINE_FEED, at);
+      if (nextReturn !== -1 && nextReturn < at) nextReturn = chunk.indexOf(RETURN, at);
+      const end = Math.min(feed === -1 ? chunk.length : feed, nextReturn === -1 ? chunk.length : nextReturn);
+      this.#readLine(chunk, at, end, picked);
+      if (end < chunk.length) this.#endLine();
+      at = end + 1;
+    }
+    return picked.length === 0 ? none : this.#seen.newIn(picked);
+  }
+
+  #readLine(chunk: Buffer, start: number, end: number, picked: Picked[]): void {
+    let at = start;
+    while (at < end && this.#matched >= 0 && this.#matched < field.length) {
+      this.#matched = chunk[at] === field[this.#matched] ? this.#matched + 1 : -1;
+      at += 1;
+    }
+    if (at < end && this.#matched === field.length) this.#picker.push(chunk, picked, at, end);
+  }
+
+  #endLine(): void {
+    if (this.#matched === field.length) {
+      this.isPastBeginning = true;
+      this.#picker.reset();
+    }
+    this.#matched = 0;
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * Objects that an upstream keeps, such as files and earlier answers, lie in the operator's account, where those of every client
+ * are: whoever knows a name there could use it. This finds what a request names so; whose that is, `placing.ts` finds out.
+ */
+
+import type { Buffer } from 'node:buffer';
+import { GatewayError } from '../../core/errors.ts';
+import type { Kept } from '../../core/operations/row.ts';
+import type { Route } from '../../core/route.ts';
+import type { KeptName } from '../../core/store/kept-objects.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
+import { JsonPicker, type Picked } from '../../lib/json/json-picker.ts';
+import { textOf } from '../../lib/json/json-scan.ts';
+import { atOnce, inTurns } from '../../lib/turns.ts';
+import { countNames, countTexts, hasEscapedLetter } from '../json-names.ts';
+import type { Question } from '../question.ts';
+
+/** By which field, or by what type of object. */
+export interface Naming extends KeptName {
+  readonly param: string;
+}
+
+export interface NamedObjects {
+  /** Of these the request has no more than the name: they must be the client's own. */
+  readonly needed: readonly Naming[];
+  /** These stand in the request as well, and may have been made anywhere but for somebody else. */
+  readonly mentioned: readonly Naming[];
+}
+
+/** A longer body that may name one is not read for it. */
+const longestReadBytes = 4 * 1024 ** 2;
+
+/** Longer than this, it is looked through in turns. */
+const oneTurnBytes = 512 * 1024;
+
+/** No ID is longer, however it is spelled. */
+const longestFieldBytes = 4_096;
+
+/** Throws where the request names what nobody can own here. Without a promise where it is not long. */
+export function namedObjectsIn(question: Question, { row: { kept } }: Route): NamedObjects | Promise<NamedObjects> {
+  if (kept === undefined) return nothing;
+  const { body, form } = question;
+  // Forms write what lies in one another with brackets: `images[0][file_id]`.
+  const bracketed = form === undefined ? undefined : kept.names.find((name) => body.includes(`[${name}]`));
+  if (bracketed !== undefined) throw notKept(bracketed);
+  checkBackground(question);
+  const fields = fieldsIn(question, kept);
+  const looking = look(body, kept, fields);
+  return body.length > oneTurnBytes ? inTurns(looking) : atOnce(looking);
+}
+
+const nothing: NamedObjects = Object.freeze({ needed: Object.freeze([]), mentioned: Object.freeze([]) });
+
+/** Of those of the body itself, which cannot stand there twice. */
+function fieldsIn({ body, scan }: Question, { fields, known = {} }: Kept): readonly Naming[] {
+  const named: Naming[] = [];
+  for (const param of fields) {
+    if (scan.foldedOnly.includes(param)) throw notKept(param);
+    const field = scan.fields.get(param);
+    if (field === undefined || field.kind === 'null') continue;
+    const kind = known[param];
+    if (kind === undefined || field.kind !== 'string' || field.end - field.start > longestFieldBytes)
+      throw notKept(param);
+    named.push({ kind, id: textOf(body, field), param });
+  }
+  return named;
+}
+
+function* look(body: Buffer, kept: Kept, fields: readonly Naming[]): Generator<undefined, NamedObjects, undefined> {
+  const names = [...kept.names, ...(kept.holders ?? [])];
+  const types = Object.keys(kept.types ?? {});
+  let written = 0;
+  let suspect: string | undefined;
+  for (const name of names) {
+    const count = yield* countNames(body, name);
+    if (count > 0) suspect ??= name;
+    written += count;
+  }
+  for (const type of types) {
+    const count = yield* countTexts(body, type);
+    if (count > 0) suspect ??= type;
+    written += count;
+  }
+  const isEscaped = yield* hasEscapedLetter(body);
+  const items = isEscaped || (yield* countNames(body, 'id')) > 0 ? kept.items : undefined;
+  const ids = items === undefined ? [] : idsOfItems(body, items);
+  if (suspect === undefined && !isEscaped && ids.length === 0) return { needed: fields, mentioned: ids };
+  if (body.length > longestReadBytes) {
+    if (suspect !== undefined || isEscaped) throw notKept(suspect ?? 'input');
+    return { needed: fields, mentioned: ids };
+  }
+  const text = body.toString();
+  const walk = new Walk(kept, fields, ids);
+  walk.through(JSON.parse(text));
+  if (isEscaped) written += yield* countEscaped(text, new Set(names), new Set(types));
+  // One that stands there twice is read by some where it comes first, and by others where it comes last.
+  if (walk.refused === undefined && walk.seen < written) throw notKept(suspect ?? 'input');
+  if (walk.refused !== undefined) throw notKept(walk.refused);
+  return walk;
+}
+
+/** Each that stands there, also where one item has several. */
+function idsOfItems(body: Buffer, items: string): Naming[] {
+  const picked: Picked[] = [];
+  new JsonPicker([`${items}.*.id`]).push(body, picked);
+  return picked.map(({ text }) => ({ kind: 'item', id: text, param: items }));
+}
+
+/** Between two places to stop. */
+const textsPerPiece = 4_096;
+
+/** Names and types that are spelled with escapes, which a look at the bytes does not find. */
+function* countEscaped(
+  text: string,
+  names: ReadonlySet<string>,
+  types: ReadonlySet<string>,
+): Generator<undefined, number, undefined> {
+  let count = 0;
+  let looks = 0;
+  for (const [, quoted = '', colon] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*(:?)/gs)) {
+    looks += 1;
+    if (looks % textsPerPiece === 0) yield;
+    if (!quoted.includes('\\')) continue;
+    const said: unknown = JSON.parse(quoted);
+    if (typeof said === 'string' && (colon === ':' ? names : types).has(said)) count += 1;
+  }
+  return count;
+}
+
+const LOWER_T = 0x74;
+
+/** What goes on by itself could be neither ended nor billed. */
+function checkBackground({ body, scan }: Pick<Question, 'body' | 'scan'>): void {
+  const field = scan.fields.get('background');
+  if (field === undefined || body[field.start] !== LOWER_T) return;
+  throw new GatewayError('unsupported_parameter', {
+    param: 'background',
+    message: 'An answer that is made in the background cannot be billed by the gateway; leave "background" out.',
+  });
+}
+
+/** Through all that is read of a body. Where a schema has a property of such a name, an object stands there. */
+class Walk implements NamedObjects {
+  readonly needed: Naming[];
+  readonly mentioned: readonly Naming[];
+  /** The first that nobody can own here. */
+  refused: string | undefined = undefined;
+  /** How many names and types of those that it looks for there are. */
+  seen = 0;
+  readonly #kept: Kept;
+
+  constructor(kept: Kept, needed: readonly Naming[], mentioned: readonly Naming[]) {
+    this.#kept = kept;
+    this.needed = [...needed];
+    this.mentioned = mentioned;
+  }
+
+  through(body: unknown): void {
+    const { items } = this.#kept;
+    const list = items !== undefined && isMapping(body) ? body[items] : undefined;
+    if (items !== undefined && Array.isArray(list)) {
+      for (const item of list) {
+        if (isMapping(item) && typeof item.id === 'string' && !isWhole(item)) {
+          this.needed.push({ kind: 'item', id: item.id, param: items });
+        }
+      }
+    }
+    this.#through(body, false);
+  }
+
+  #through(value: unknown, isTools: boolean): void {
+    const { names, holders = [], types = {}, except } = this.#kept;
+    if (typeof value === 'string' && Object.hasOwn(types, value)) this.seen += 1;
+    if (Array.isArray(value)) for (const one of value) this.#through(one, isTools);
+    if (!isMapping(value)) return;
+    for (const [name, inner] of Object.entries(value)) {
+      const isHolder = holders.includes(name);
+      if (isHolder || names.includes(name)) {
+        this.seen += 1;
+        if (!isTools && (!isHolder || isMapping(inner))) for (const id of idsIn(inner)) this.#name(name, id);
+      }
+      this.#through(inner, isTools || name === except);
+    }
+    const { type, id } = value;
+    if (typeof type !== 'string' || !Object.hasOwn(types, type)) return;
+    const held = types[type];
+    if (held === undefined || typeof value[held] !== 'string') this.#name(type, id);
+  }
+
+  #name(param: string, id: unknown): void {
+    const kind = this.#kept.known?.[param];
+    if (kind === undefined || typeof id !== 'string') this.refused ??= param;
+    else this.needed.push({ kind, id, param });
+  }
+}
+
+/** Whether an item of a conversation says itself what it holds: without, the upstream looks for what it kept under its ID. */
+function isWhole({ type, content, encrypted_content: sealed }: Readonly<Record<string, unknown>>): boolean {
+  if (type === undefined || type === null) return content !== undefined && content !== null;
+  if (type !== 'reasoning' && type !== 'compaction') return true;
+  return typeof sealed === 'string' || (Array.isArray(content) && content.length > 0);
+}
+
+function idsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.filter((one) => typeof one === 'string');
+  return isMapping(value) && typeof value.id === 'string' ? [value.id] : [];
+}
+
+/** The same words whether it never was, is gone, or belongs to somebody else. */
+export function notKept(param: string): GatewayError {
+  return new GatewayError('object_not_found', {
+    param,
+    message: `What "${param}" names is not known here: of what an upstream keeps, only what was made through the gateway by the same project can be used; else send its content instead.`,
+  });
+}

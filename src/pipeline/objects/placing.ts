@@ -1,0 +1,122 @@
+/** Where what a request names lies: at one upstream, in the account of one credential. The request goes there and nowhere else. */
+
+import type { Candidate, Course } from '../../core/dispatch.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { Credential, Snapshot, Upstream } from '../../core/snapshot.ts';
+import type { KeptObject } from '../../core/store/kept-objects.ts';
+import { type NamedObjects, type Naming, notKept } from './named-objects.ts';
+import type { ObjectRegistry } from './registry.ts';
+
+/** One account at one upstream. */
+interface Place {
+  readonly upstream: Upstream;
+  readonly credential: Credential;
+}
+
+interface NamedPlace extends Place {
+  /** The field by which something is named that lies there; undefined where the request would do without. */
+  readonly param: string | undefined;
+}
+
+interface Asker {
+  readonly owner: string;
+  readonly snapshot: Pick<Snapshot, 'upstreams'>;
+}
+
+/** Throws where the request names what is not its owner's. Undefined where it may go anywhere. Without a promise where nothing is looked up. */
+export function placeOf(
+  { needed, mentioned }: NamedObjects,
+  asker: Asker,
+  objects: ObjectRegistry,
+): NamedPlace | undefined | Promise<NamedPlace | undefined> {
+  if (needed.length === 0 && mentioned.length === 0) return undefined;
+  const found = objects.find([...needed, ...mentioned], asker.owner);
+  const place = (all: readonly KeptObject[]) => commonPlace(needed, mentioned, finderIn(all, asker));
+  return found instanceof Promise ? found.then(place) : place(found);
+}
+
+interface Found {
+  /** Where the owner has it, the newest first; it may be there under the same ID several times. */
+  readonly places: readonly Place[];
+  readonly isOthers: boolean;
+}
+
+type Finder = (naming: Naming) => Found;
+
+function finderIn(all: readonly KeptObject[], { owner, snapshot }: Asker): Finder {
+  const byName = Map.groupBy(all, ({ kind, id }) => `${kind} ${id}`);
+  return ({ kind, id }) => {
+    const named = byName.get(`${kind} ${id}`) ?? [];
+    const own = named.filter((object) => object.owner === owner);
+    const places = own.flatMap((object) => placeOfObject(object, snapshot) ?? []);
+    return { places, isOthers: own.length === 0 && named.length > 0 };
+  };
+}
+
+/** Undefined where nothing is called any more by what it was made by. */
+function placeOfObject(
+  { upstream: id, credential: fingerprint }: KeptObject,
+  { upstreams }: Pick<Snapshot, 'upstreams'>,
+): Place | undefined {
+  const upstream = upstreams.get(id);
+  if (upstream === undefined) return undefined;
+  const { credentials } = upstream;
+  // A key that took the place of the only one is for the same account.
+  const credential =
+    credentials.length === 1 ? credentials[0] : credentials.find((one) => one.fingerprint === fingerprint);
+  return credential !== undefined && credential.weight > 0 ? { upstream, credential } : undefined;
+}
+
+function commonPlace(needed: readonly Naming[], mentioned: readonly Naming[], find: Finder): NamedPlace | undefined {
+  let sure: readonly Place[] | undefined;
+  for (const naming of needed) {
+    const { places } = find(naming);
+    if (places.length === 0) throw notKept(naming.param);
+    sure = sure === undefined ? places : common(sure, places);
+    if (sure.length === 0) throw apart(naming.param);
+  }
+  let likely: readonly Place[] | undefined;
+  for (const naming of mentioned) {
+    const { places, isOthers } = find(naming);
+    if (isOthers) throw notKept(naming.param);
+    if (places.length > 0) likely = likely === undefined ? places : common(likely, places);
+  }
+  const place = (sure ?? likely)?.[0];
+  return place && { ...place, param: needed[0]?.param };
+}
+
+const common = (some: readonly Place[], others: readonly Place[]): Place[] =>
+  some.filter((one) => others.some(({ credential }) => credential === one.credential));
+
+function apart(param: string): GatewayError {
+  return new GatewayError('unsupported_parameter', {
+    param,
+    message: `What "${param}" names lies in another place than the rest of what this request names, and no upstream has both; send the content of one of them instead.`,
+  });
+}
+
+interface Placed {
+  readonly course: Course;
+  /** The only credential that may be used. */
+  readonly credential: Credential | undefined;
+}
+
+/** Of those who may serve it, the ones at that place. Throws where there are none, and the request needs them. */
+export function courseAt(course: Course, place: NamedPlace | undefined, modelId: string): Placed {
+  if (place === undefined) return { course, credential: undefined };
+  const { upstream, credential, param } = place;
+  const isThere = ({ target }: Candidate): boolean => target.upstream === upstream;
+  const tiers = course.tiers.map((tier) => tier.filter(isThere)).filter((tier) => tier.length > 0);
+  if (tiers.length === 0) {
+    if (param !== undefined) throw elsewhere(param, modelId);
+    return { course, credential: undefined };
+  }
+  return { course: { ...course, tiers, alone: tiers.flat().length === 1 }, credential };
+}
+
+function elsewhere(param: string, modelId: string): GatewayError {
+  return new GatewayError('unsupported_parameter', {
+    param,
+    message: `What "${param}" names lies where the model "${modelId}" is not served; name the model that made it, or send its content instead.`,
+  });
+}

@@ -1,0 +1,58 @@
+/** Writes down what an upstream keeps of a request, before its client gets to see the ID. */
+
+import type { Answer } from '../../core/outcome.ts';
+import type { Route } from '../../core/route.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { headerValue } from '../../lib/raw-headers.ts';
+import { codingsOf } from '../answers/decoding.ts';
+import type { Plan } from '../calls/plan.ts';
+import type { Question } from '../question.ts';
+import { keptIdsIn } from './kept-ids.ts';
+import { RecordedAnswer } from './recorded-answer.ts';
+import { type ObjectRegistry, ownerOf } from './registry.ts';
+
+export interface RecordingDeps {
+  readonly objects: ObjectRegistry;
+  readonly clock: Clock;
+}
+
+const LOWER_F = 0x66;
+/** The first event of a stream is here at once; where it is not, the client gets to know that there is an answer. */
+const beginningMs = 1_000;
+
+/** Whether the upstream keeps something of it: most do where the client does not forbid it. */
+export function keepsOf({ body, scan }: Question, { row: { keeps } }: Route): Plan['keeps'] {
+  if (keeps === undefined) return undefined;
+  const field = scan.fields.get(keeps.unless);
+  return field !== undefined && body[field.start] === LOWER_F ? undefined : keeps;
+}
+
+export function recorded(plan: Plan, answer: Answer, deps: RecordingDeps): Answer | Promise<Answer> {
+  const { exchange, keeps } = plan;
+  const { key, target, credential, modelId } = exchange;
+  const { status, meantStatus = status } = answer;
+  if (keeps === undefined || meantStatus >= 400 || answer.translated !== undefined) return answer;
+  if (key === undefined || target === undefined || credential === undefined || modelId === undefined) return answer;
+  const contentType = headerValue(answer.headers, 'content-type');
+  const ids = codingsOf(answer.headers).length > 0 ? undefined : keptIdsIn(contentType, keeps);
+  if (ids === undefined) return answer;
+  const { objects, clock } = deps;
+  const found = new RecordedAnswer(answer, ids, (names) => {
+    const whose = { owner: ownerOf(key), upstream: target.upstream.id, credential: credential.fingerprint };
+    const createdAtMs = clock.nowMs();
+    return objects.record(names.map((name) => ({ ...name, ...whose, model: modelId, createdAtMs })));
+  });
+  exchange.client.work = found;
+  const begun = found.begin();
+  return (exchange.asking?.isStream === true ? orAfter(begun, beginningMs) : begun).then(() => found);
+}
+
+async function orAfter(begun: Promise<void>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  try {
+    await Promise.race([begun, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * What upstreams keep for clients, as requests ask for it. What was found is remembered in this process; what was not is asked for
+ * each time, so that every node knows at once what another one has written.
+ */
+
+import { GatewayError } from '../../core/errors.ts';
+import type { KeyRecord } from '../../core/key.ts';
+import type { KeptName, KeptObject, KeptObjectStore } from '../../core/store/kept-objects.ts';
+import { beforeDeadline } from '../../lib/deadline.ts';
+
+export interface ObjectRegistry {
+  /** Resolves once every node can find them; rejects with `store_unavailable`. */
+  record(objects: readonly KeptObject[]): Promise<void>;
+  /** Those that the owner may use, and those of others. Without a promise where all of the owner's are at hand. */
+  find(names: readonly KeptName[], owner: string): readonly KeptObject[] | Promise<readonly KeptObject[]>;
+  forget(object: KeptObject): Promise<void>;
+}
+
+export interface RegistryDeps {
+  readonly store: KeptObjectStore;
+  /** How long a request waits for the store. */
+  readonly deadlineMs?: number;
+  /** Of names that are remembered. */
+  readonly maxEntries?: number;
+}
+
+/** Whose everything is that a key makes: its project's, or its own where it has none. */
+export const ownerOf = ({ id, project }: Pick<KeyRecord, 'id' | 'project'>): string =>
+  project === undefined ? `key/${id}` : `project/${project}`;
+
+interface Writing {
+  readonly objects: readonly KeptObject[];
+  readonly written: PromiseWithResolvers<void>;
+}
+
+export function createObjectRegistry(deps: RegistryDeps): ObjectRegistry {
+  return new Registry(deps);
+}
+
+class Registry implements ObjectRegistry {
+  readonly #store: KeptObjectStore;
+  readonly #deadlineMs: number;
+  readonly #maxEntries: number;
+  /** In the order in which they were used, the longest ago first. */
+  readonly #known = new Map<string, readonly KeptObject[]>();
+  #waiting: Writing[] = [];
+  #isWriting = false;
+
+  constructor({ store, deadlineMs = 1_000, maxEntries = 10_000 }: RegistryDeps) {
+    this.#store = store;
+    this.#deadlineMs = deadlineMs;
+    this.#maxEntries = maxEntries;
+  }
+
+  record(objects: readonly KeptObject[]): Promise<void> {
+    const written = Promise.withResolvers<void>();
+    this.#waiting.push({ objects, written });
+    if (!this.#isWriting) void this.#write();
+    return this.#inTime(written.promise, 'What the upstream keeps of this request cannot be written down just now');
+  }
+
+  /** Whoever comes while a write is under way is written with the next one, all together. */
+  async #write(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#waiting.length > 0) {
+      const writings = this.#waiting;
+      this.#waiting = [];
+      try {
+        await this.#store.add(writings.flatMap(({ objects }) => objects));
+        for (const { written } of writings) written.resolve();
+      } catch (error) {
+        for (const { written } of writings) written.reject(error);
+      }
+    }
+    this.#isWriting = false;
+  }
+
+  find(names: readonly KeptName[], owner: string): readonly KeptObject[] | Promise<readonly KeptObject[]> {
+    const found: KeptObject[] = [];
+    for (const name of names) {
+      const known = this.#known.get(keyOf(name));
+      if (known?.some((object) => object.owner === owner) !== true) return this.#look(names);
+      found.push(...known);
+    }
+    return found;
+  }
+
+  async #look(names: readonly KeptName[]): Promise<readonly KeptObject[]> {
+    const found = await this.#inTime(this.#store.find(names), 'What this request names cannot be looked up just now');
+    const byKey = new Map<string, KeptObject[]>();
+    for (const object of found) {
+      const key = keyOf(object);
+      const known = byKey.get(key);
+      if (known === undefined) byKey.set(key, [object]);
+      else known.push(object);
+    }
+    for (const [key, objects] of byKey) this.#remember(key, objects);
+    return found;
+  }
+
+  #remember(key: string, objects: readonly KeptObject[]): void {
+    this.#known.delete(key);
+    this.#known.set(key, objects);
+    if (this.#known.size <= this.#maxEntries) return;
+    for (const oldest of this.#known.keys()) {
+      this.#known.delete(oldest);
+      return;
+    }
+  }
+
+  async forget(object: KeptObject): Promise<void> {
+    this.#known.delete(keyOf(object));
+    await this.#inTime(this.#store.remove(object), 'What was deleted cannot be forgotten just now');
+  }
+
+  async #inTime<T>(work: Promise<T>, what: string): Promise<T> {
+    const tooLate = (): Error => new Error(`The store did not answer within ${this.#deadlineMs} ms.`);
+    try {
+      return await beforeDeadline(work, this.#deadlineMs, tooLate);
+    } catch (cause) {
+      throw new GatewayError('store_unavailable', {
+        message: `${what}, as the store does not answer; try again in a moment.`,
+        headers: ['Retry-After', '1'],
+        cause,
+      });
+    }
+  }
+}
+
+const keyOf = ({ kind, id }: KeptName): string => `${kind} ${id}`;
