@@ -10,6 +10,7 @@ import { inTurns } from '../lib/turns.ts';
 import { compiling } from './elements/compile.ts';
 import { judgingDocument } from './elements/document.ts';
 import { filesNamedIn } from './elements/named-files.ts';
+import { secretFilesIn, withSecrets } from './elements/secret-files.ts';
 import { availableMemory } from './elements/server/available-memory.ts';
 import { standardStore } from './elements/store.ts';
 import { unknownVariables, withOutsideSettings } from './outside/settings.ts';
@@ -83,7 +84,10 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const { tree, faults, positionOf } = withElements(source, sealed);
   if (tree === undefined) return { ok: false, faults: faults.all(), file, store: undefined };
 
-  const substitution = await inTurns(substituting(tree, env, faults));
+  const substituted = await inTurns(substituting(tree, env, faults));
+  const directory = file === undefined ? cwd : dirname(file);
+  const secretFiles = await readSideFiles(secretFilesIn(substituted.tree), directory);
+  const substitution = withSecrets(substituted, secretFiles, faults);
   const unknown = options.refusesUnknownVariables === true ? unknownVariables(options.env, substitution.names) : [];
   const allFaults = (): Fault[] => [...faults.all(), ...unknown];
   const place = { env, cwd, store: storeIn(substitution.tree) };
@@ -91,7 +95,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const document = await inTurns(judgingDocument(substitution, { faults, positionOf, elements }));
   if (document === undefined) return { ok: false, faults: allFaults(), file, store: undefined };
 
-  const sideFiles = await readSideFiles(filesNamedIn(document), file === undefined ? cwd : dirname(file));
+  const sideFiles = await readSideFiles(filesNamedIn(document), directory);
   const warnings = passedOver.map((name) => `${name} is not read, as another configuration file stands beside it`);
   const keyFile = elements.length === 0 ? undefined : keyFileOf(place);
   const keyWarning = keyFile === undefined ? undefined : await warningOf(keyFile);
@@ -113,7 +117,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const { snapshot, credentialCounts } = await inTurns(compilation);
   const found = allFaults();
   if (found.length > 0) return { ok: false, faults: found, file, store: snapshot.store };
-  const files = file === undefined ? [] : [file, ...sideFiles.paths];
+  const files = [...(file === undefined ? [] : [file]), ...secretFiles.paths, ...sideFiles.paths];
   const keyPlaces = await inTurns(toKeyPlaces(source, substitution.tree, file));
   return {
     ok: true,

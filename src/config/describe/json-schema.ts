@@ -15,6 +15,7 @@ const schemaNode = z.looseObject({
   kind: z.string().optional(),
   defaultText: z.string().optional(),
   inForce: z.boolean().optional(),
+  holds: z.string().optional(),
   restart: z.object({ says: z.string() }).optional(),
   get anyOf() {
     return z.array(schemaNode).optional();
@@ -54,7 +55,17 @@ export function toJsonSchema(families: readonly Family[]): SchemaNode {
 }
 
 function toEditorNode(node: SchemaNode, families: readonly Family[]): SchemaNode {
-  const { description, default: standard, kind, defaultText: _, inForce, restart, secret: __, ...rest } = node;
+  const {
+    description,
+    default: standard,
+    kind,
+    defaultText: _,
+    inForce,
+    restart,
+    secret: __,
+    holds: ___,
+    ...rest
+  } = node;
   const words = {
     ...(description !== undefined && { description: [description, ...notesOf({ inForce, restart })].join(' ') }),
     ...(standard !== undefined && { default: standard }),
@@ -67,6 +78,7 @@ function toEditorNode(node: SchemaNode, families: readonly Family[]): SchemaNode
     ...shape,
     ...(shape.anyOf && { anyOf: shape.anyOf.map((child) => toEditorNode(child, families)) }),
     ...(shape.items && { items: toEditorNode(shape.items, families) }),
+    ...(shape.required && { required: shape.required.filter((key) => !mayBeInFile(key, shape)) }),
     ...(shape.properties && {
       properties: Object.fromEntries(
         Object.entries(shape.properties).map(([key, child]) => [key, toEditorNode(child, families)]),
@@ -76,6 +88,11 @@ function toEditorNode(node: SchemaNode, families: readonly Family[]): SchemaNode
       additionalProperties: toEditorNode(shape.additionalProperties, families),
     }),
   };
+}
+
+/** Whether another key names a file that holds its value. */
+function mayBeInFile(key: string, { properties = {} }: SchemaNode): boolean {
+  return Object.values(properties).some(({ holds }) => holds === key);
 }
 
 /** What is said of a key behind its description. */

@@ -3,9 +3,9 @@
 import type * as z from 'zod';
 import type { AlertSettings } from '../../core/snapshot.ts';
 import type { AddressRule } from '../../lib/addresses/address-rule.ts';
-import { is, list, mapping, text } from './fields.ts';
+import { is, list, mapping, secretFile, text } from './fields.ts';
 
-const webhook = mapping({
+const webhookFields = {
   url: text('an http:// or https:// URL', /^https?:\/\/[^/\\\s][^\\\s]*$/i)
     .refine((url) => URL.canParse(url), { error: 'a valid URL' })
     .refine((url) => !hasUser(url), {
@@ -15,19 +15,22 @@ const webhook = mapping({
   secret: text('at least 16 visible ASCII characters, without spaces', /^[\x21-\x7e]{16,512}$/)
     .optional()
     .meta(is('What the body is signed with.', { secret: true })),
-});
+};
 
 function hasUser(url: string): boolean {
   const { username = '', password = '' } = URL.parse(url) ?? {};
   return username !== '' || password !== '';
 }
 
-export function webhooksField() {
-  return list(webhook).max(20, { error: 'at most 20 webhooks' });
-}
+/** In the store; those of the file may name files too. */
+export const webhooksField = () => webhookList(mapping(webhookFields));
+
+const webhookList = <T extends z.ZodType>(webhook: T) => list(webhook).max(20, { error: 'at most 20 webhooks' });
 
 export const alertsSchema = mapping({
-  webhooks: webhooksField().default([]).meta(is('Who is told over HTTP.')),
+  webhooks: webhookList(mapping({ ...webhookFields, url_file: secretFile('url'), secret_file: secretFile('secret') }))
+    .default([])
+    .meta(is('Who is told over HTTP.')),
 });
 
 /** `addresses`: where those may lead that the store holds; undefined for those of the file. */

@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net';
 import type * as z from 'zod';
 import type { ConsoleSettings } from '../../core/snapshot.ts';
 import type { CompileContext } from './context.ts';
-import { atStart, is, mapping, text, wholeNumber } from './fields.ts';
+import { atStart, is, mapping, secretFile, text, wholeNumber } from './fields.ts';
 import { toOidcSettings } from './oidc/compile.ts';
 import { oidcSchema } from './oidc/schema.ts';
 import { checkHost } from './server/compile.ts';
@@ -36,6 +36,7 @@ export const consoleSchema = mapping({
         restart: atStart(({ console }) => console.token),
       }),
     ),
+  token_file: secretFile('token'),
   url: text(
     'an http:// or https:// URL without a path, such as https://postern.example.com',
     /^https?:\/\/[^/?#@\\\s]+\/?$/i,

@@ -36,6 +36,8 @@ interface FieldFacts {
   readonly restart?: Restart;
   /** Its value is never repeated in a message. */
   readonly secret?: boolean;
+  /** Of the name of a file: the key that it holds the value of. */
+  readonly holds?: string;
   /** How documents call the kind of value, where its JSON type does not say enough. */
   readonly kind?: string;
   /** How documents call the default, where it depends on something. */
@@ -162,6 +164,14 @@ export function urlPath() {
 
 export function filePath() {
   return text('the path of a file', /^[^\x00]+$/);
+}
+
+/** The name of a file that holds the secret in place of the key `name`. */
+export function secretFile(name: string, restart?: Restart) {
+  const says = `A file that holds what \`${name}\` would. It is watched for changes.`;
+  return filePath()
+    .optional()
+    .meta(is(says, { kind: 'file', holds: name, ...(restart && { restart }) }));
 }
 
 /** A date is the beginning of its day in UTC; a time of day needs its zone. */

@@ -1,7 +1,7 @@
 /** `store`, `redis` and `redis_deadline`: where things are kept, and where they are counted. */
 
 import type { CompileContext } from './context.ts';
-import { atStart, duration, is, text } from './fields.ts';
+import { atStart, duration, is, secretFile, text } from './fields.ts';
 
 export const standardStore = 'sqlite:data/postern.db';
 
@@ -14,6 +14,7 @@ export const storeFields = {
         restart: atStart(({ store }) => store),
       }),
     ),
+  store_file: secretFile('store'),
   redis: text('a redis:// or rediss:// URL', /^rediss?:\/\/[^/\s]\S*$/)
     .optional()
     .meta(
@@ -23,6 +24,7 @@ export const storeFields = {
         restart: atStart(({ redis }) => redis),
       }),
     ),
+  redis_file: secretFile('redis'),
   redis_deadline: duration(1, 10_000)
     .prefault('30ms')
     .meta(

@@ -36,7 +36,11 @@ export function withOutsideSettings(source: Source, env: Environment, set: reado
   const ordered = written.toSorted((a, b) => a.name.path.length - b.name.path.length);
   const whole = ordered.map((one) => ({ one, ...toLayer(one) }));
   let tree: unknown = source.tree;
-  for (const { one, value } of whole) tree = withValue(tree, one.name.path, value);
+  for (const { one, value } of whole) {
+    tree = withValue(tree, one.name.path, value);
+    const other = otherForm(one.name);
+    if (other !== undefined) tree = withValue(tree, other.path, undefined);
+  }
   const layers = whole.map(({ layer }) => layer);
   return {
     source: withLayers(source, tree, [...layers, nowhere(faults)]),
@@ -77,6 +81,11 @@ function whyNotOnCommandLine(
   if (value === undefined || value === '') return `needs a value, as in --set ${dotted}=VALUE`;
   if (!name.mayHoldSecret) return undefined;
   return `may hold a secret, and everyone who lists the processes reads what stands in a command line; write it in the file, or set ${name.variable}`;
+}
+
+/** What a file says of a secret in the other of its two forms no longer holds. */
+function otherForm({ dotted }: OutsideName): OutsideName | undefined {
+  return byDotted.get(dotted.endsWith('_file') ? dotted.slice(0, -'_file'.length) : `${dotted}_file`);
 }
 
 /** One value is taken by reference, so that it is read as any other from the environment, and never shown. */

@@ -25,7 +25,8 @@ export function* compileKeys(
   for (const { path, value } of document.keys) {
     yield;
     claim(value.id, [...path, 'id']);
-    const digest = digestOf(value.secret);
+    const digest = digestIn({ path, value }, context);
+    if (digest === undefined) continue; // at fault, and left out
     const first = digests.get(digest);
     if (first !== undefined)
       context.faults.add([...path, 'secret'], `is the same as that of ${toPathText(first)}; each key needs its own`);
@@ -39,6 +40,14 @@ export function* compileKeys(
     keys.set(digest, toRecord({ path, value }, context));
   }
   return keys;
+}
+
+function digestIn({ path, value }: Entry<KeyEntry>, { faults }: CompileContext): string | undefined {
+  const { secret, secret_sha256: digest } = value;
+  if (secret !== undefined && digest !== undefined) {
+    faults.add([...path, 'secret_sha256'], 'stands beside secret or secret_file; keep one of them');
+  }
+  return secret === undefined ? digest?.toLowerCase() : digestOf(secret);
 }
 
 function toRecord({ path, value }: Entry<KeyEntry>, context: CompileContext): KeyRecord {

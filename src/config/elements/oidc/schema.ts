@@ -1,7 +1,7 @@
 /** `console.oidc`: signing in through an identity provider, key by key. */
 
 import { roles } from '../../../core/role.ts';
-import { flag, is, list, mapping, oneOf, text } from '../fields.ts';
+import { flag, is, list, mapping, oneOf, secretFile, text } from '../fields.ts';
 
 export const oidcSchema = mapping({
   issuer: text('an https:// URL, such as https://accounts.example.com', /^https?:\/\/[^\s/?#]+[^\s?#]*$/).meta(
@@ -11,6 +11,7 @@ export const oidcSchema = mapping({
   client_secret: text('visible ASCII characters, without spaces', /^[\x21-\x7e]+$/)
     .optional()
     .meta(is('What the provider gave together with the ID; a public client has none.', { secret: true })),
+  client_secret_file: secretFile('client_secret'),
   title: text('a name of up to 40 characters', /^[^\p{Cc}]{1,40}$/u)
     .default('single sign-on')
     .meta(is('What the button says after "Sign in with".')),

@@ -1,0 +1,120 @@
+/** Secrets that stand in files of their own: `token_file` in place of `token`. Once read they are as good as written. */
+
+import * as z from 'zod';
+import { isMapping } from '../../lib/is-mapping.ts';
+import { emptyMapping } from '../read/empty-mapping.ts';
+import { type FaultList, type Path, toPathText } from '../read/faults.ts';
+import type { SideFiles } from '../read/side-files.ts';
+import type { Substitution } from '../read/substitute.ts';
+import { configurationSchema } from './schema.ts';
+import { bare } from './schema-lookup.ts';
+
+/** Where a mapping may name such a file; a list stands for each of its elements. */
+interface SecretPlace {
+  readonly steps: readonly (string | typeof eachElement)[];
+  readonly name: string;
+  readonly fileName: string;
+}
+
+const eachElement = Symbol('each element');
+
+const secretPlaces: readonly SecretPlace[] = placesIn(configurationSchema, []);
+
+function placesIn(schema: z.core.$ZodType, steps: SecretPlace['steps']): SecretPlace[] {
+  const inner = bare(schema);
+  if (inner instanceof z.ZodArray) return placesIn(inner.def.element, [...steps, eachElement]);
+  if (!(inner instanceof z.ZodObject)) return [];
+  return Object.entries<z.core.$ZodType>(inner.def.shape).flatMap(([key, child]) => {
+    const name = child instanceof z.ZodType ? child.meta()?.holds : undefined;
+    return typeof name === 'string' ? [{ steps, name, fileName: key }] : placesIn(child, [...steps, key]);
+  });
+}
+
+/** As the configuration spells them. */
+export function secretFilesIn(tree: unknown): string[] {
+  return secretPlaces.flatMap((place) =>
+    mappingsAt(tree, place).flatMap(({ mapping }) => {
+      const file = mapping[place.fileName];
+      return typeof file === 'string' ? [file] : [];
+    }),
+  );
+}
+
+/** The tree with what the files hold; no message repeats it. */
+export function withSecrets(
+  { tree, isSubstituted, names }: Substitution,
+  files: SideFiles,
+  faults: FaultList,
+): Substitution {
+  const read = new Set<string>();
+  const own = new OwnedTree(tree);
+  for (const place of secretPlaces) {
+    for (const { mapping, path } of mappingsAt(own.tree, place)) {
+      const file = mapping[place.fileName];
+      if (typeof file !== 'string') continue;
+      const at = [...path, place.fileName];
+      const secret = readSecret(file, files);
+      if (mapping[place.name] !== undefined) faults.add(at, `stands beside ${place.name}; keep one of the two`);
+      else if ('reason' in secret) {
+        faults.add(at, `the file cannot be used: ${secret.reason}`);
+        faults.hush([...path, place.name]);
+      } else {
+        own.put([...path, place.name], secret.text);
+        read.add(toPathText([...path, place.name]));
+      }
+    }
+  }
+  return { tree: own.tree, isSubstituted: (path) => read.has(toPathText(path)) || isSubstituted(path), names };
+}
+
+function readSecret(file: string, files: SideFiles): { readonly text: string } | { readonly reason: string } {
+  const content = files.content(file);
+  if ('reason' in content) return content;
+  const text = content.text.trim();
+  if (text === '') return { reason: 'it is empty' };
+  return /[\r\n]/.test(text) ? { reason: 'it holds more than one line' } : { text };
+}
+
+interface Found {
+  readonly mapping: Readonly<Record<string, unknown>>;
+  readonly path: Path;
+}
+
+function mappingsAt(tree: unknown, { steps }: SecretPlace): Found[] {
+  let found: { readonly value: unknown; readonly path: Path }[] = [{ value: tree, path: [] }];
+  for (const step of steps) {
+    found = found.flatMap(({ value, path }) => {
+      if (step !== eachElement) return isMapping(value) ? [{ value: value[step], path: [...path, step] }] : [];
+      return Array.isArray(value) ? value.map((item: unknown, index) => ({ value: item, path: [...path, index] })) : [];
+    });
+  }
+  return found.flatMap(({ value, path }) => (isMapping(value) ? [{ mapping: value, path }] : []));
+}
+
+/** A tree of which only what changes is copied, and each part once. */
+class OwnedTree {
+  tree: unknown;
+  readonly #copies = new Set<unknown>();
+
+  constructor(tree: unknown) {
+    this.tree = tree;
+  }
+
+  put(path: Path, value: unknown): void {
+    this.tree = this.#with(this.tree, path, value);
+  }
+
+  #with(around: unknown, [step, ...rest]: Path, value: unknown): unknown {
+    if (step === undefined) return value;
+    const own = this.#own(around);
+    Reflect.set(own, step, this.#with(Reflect.get(own, step), rest, value));
+    return own;
+  }
+
+  #own(around: unknown): object {
+    if (typeof around === 'object' && around !== null && this.#copies.has(around)) return around;
+    const copy = Array.isArray(around) ? [...around] : Object.assign(emptyMapping(), around);
+    this.#copies.add(copy);
+    return copy;
+  }
+}
