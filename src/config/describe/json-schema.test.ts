@@ -93,5 +93,5 @@ test('what must be there is required, and nothing else', () => {
   assert.deepEqual(at('upstreams', '[]').required, ['id', 'family']);
   assert.deepEqual(at('models', '[]').required, ['id', 'targets']);
   assert.deepEqual(at('models', '[]', 'targets', '[]').required, ['upstream']);
-  assert.deepEqual(at('keys', '[]').required, ['id', 'secret']);
+  assert.deepEqual(at('keys', '[]').required, ['id']);
 });

@@ -44,7 +44,13 @@ export function schemaAt(root: Schema, path: Path): Schema | undefined {
 /** Whether the value there is one that no message may repeat. */
 export function isSecretAt(root: Schema, path: Path): boolean {
   const schema = schemaAt(root, path);
-  return schema instanceof z.ZodType && schema.meta()?.secret === true;
+  return schema !== undefined && isSecret(schema);
+}
+
+/** It may be said of the schema, or of what is inside of it once it is no longer optional. */
+export function isSecret(schema: Schema): boolean {
+  const inner = bare(schema);
+  return [schema, inner].some((one) => one instanceof z.ZodType && one.meta()?.secret === true);
 }
 
 /** The keys that may stand in the mapping there. */

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { configurationSchema } from '../elements/schema.ts';
-import { bare } from '../elements/schema-lookup.ts';
+import { bare, isSecret } from '../elements/schema-lookup.ts';
 
 export interface OutsideName {
   readonly path: readonly string[];
@@ -45,7 +45,7 @@ function shapeOf(inner: z.core.$ZodType): OutsideName['shape'] {
 }
 
 function holdsSecret(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): boolean {
-  if (schema instanceof z.ZodType && schema.meta()?.secret === true) return true;
+  if (isSecret(schema)) return true;
   const inner = bare(schema);
   if (seen.has(inner)) return false;
   seen.add(inner);

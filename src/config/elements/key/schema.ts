@@ -7,8 +7,8 @@ import { keyTermFields } from './terms.ts';
 export const keySchema = mapping({
   id: ownId().meta(is('The name of the key, for lists and logs.')),
   secret: text('at least 24 visible ASCII characters, without spaces', /^[\x21-\x7e]{24,512}$/)
-    .meta(is(`What the client sends. ${fromEnvironment}`, { secret: true }))
-    .optional(),
+    .optional()
+    .meta(is(`What the client sends. ${fromEnvironment}`, { secret: true })),
   secret_file: secretFile('secret'),
   secret_sha256: text('64 hexadecimal digits, as sha256sum prints them', /^[0-9a-fA-F]{64}$/)
     .optional()
