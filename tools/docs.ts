@@ -6,7 +6,7 @@ import { problemTable } from '../src/admin/problem.ts';
 import { commands } from '../src/cli/index.ts';
 import { type ErrorCode, errorTable, upstreamCodes } from '../src/core/errors.ts';
 import { doors } from '../src/doors/index.ts';
-import { routes } from '../src/routes/index.ts';
+import { objectRoutes, routes } from '../src/routes/index.ts';
 import { definitions, metricNames } from '../src/telemetry/metrics/definitions.ts';
 
 const faults: string[] = [];
@@ -66,7 +66,9 @@ function checkProblems(text: string): void {
 
 function checkRoutes(text: string): void {
   const known = new Set(
-    routes.filter(({ entry }) => entry === undefined).flatMap((route) => [route.path, ...route.aliases]),
+    [...routes, ...objectRoutes.map(({ route }) => route)]
+      .filter(({ entry }) => entry === undefined)
+      .flatMap((route) => [route.path, ...route.aliases]),
   );
   for (const path of known) {
     if (!text.includes(`\`${path}\``)) faults.push(`docs/routes.md: the path ${path} is missing`);

@@ -5,10 +5,11 @@ import { endpoints } from '../admin/endpoints.ts';
 import { type Door, pathsUnder } from '../core/door.ts';
 import { errorMember } from '../core/error-shape.ts';
 import { type ErrorCode, errorTable, upstreamCodes } from '../core/errors.ts';
+import type { ObjectRoute } from '../core/object-route.ts';
 import type { DoorEntry, Route } from '../core/route.ts';
 import { type RerankShape, rerankShapes } from '../core/translation.ts';
 import { doors } from '../doors/index.ts';
-import { routes } from '../routes/index.ts';
+import { objectRoutes, routes } from '../routes/index.ts';
 import { version } from '../version.ts';
 import type { Command } from './command.ts';
 
@@ -41,6 +42,7 @@ function toDocument(): Json {
       paths[path] = { post: { ...toOperation(route), ...forClientsOf(shape, route, path) } };
     }
   }
+  for (const route of objectRoutes) addObjectRoute(paths, route);
   for (const door of doors) addPages(paths, door);
   paths['/v1/models'] = { get: modelList };
   paths['/v1/models/{model}'] = { get: oneModel };
@@ -106,6 +108,29 @@ function toAnswerContent({ row: { answers } }: Route): Json {
     ...(answers.includes('audio') && { 'audio/*': bytes }),
   };
 }
+
+/** One that is about what an upstream keeps. */
+function addObjectRoute(paths: Json, { route, method, query, summary }: ObjectRoute): void {
+  const parameters = Object.entries(query).map(([name, { form, isList }]) => ({
+    name,
+    in: 'query',
+    required: false,
+    description: `${form[0]?.toUpperCase()}${form.slice(1)}.`,
+    schema: isList === true ? { type: 'array', items: { type: 'string' } } : { type: 'string' },
+  }));
+  for (const path of [route.path, ...Object.keys(route.doorPaths ?? {})]) {
+    const described = {
+      operationId: `${method.toLowerCase()}_${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_|_$/g, '')}`,
+      tags: [route.operation],
+      summary,
+      parameters: [idParameter, ...parameters],
+      responses: { 200: anyAnswer, ...errorReferences() },
+    };
+    paths[path] = { ...Object(paths[path]), [method.toLowerCase()]: described };
+  }
+}
+
+const idParameter = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
 
 /** The way of a front door, at each of its paths. */
 function addWay(paths: Json, route: Route, { door, way }: DoorEntry): void {

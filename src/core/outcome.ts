@@ -30,6 +30,8 @@ export interface CallEnd {
 
 /** A call, ready to send. */
 export interface Call {
+  /** POST where it does not say; others have no body. */
+  readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly upstream: Upstream;
   readonly offer: Offer;
   /** Path under the origin, upstream prefix included. */

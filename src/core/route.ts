@@ -35,6 +35,8 @@ export interface Route {
   /** Where it takes a form (multipart/form-data): the parts that must be there, a file as an object; and whether it takes nothing else. */
   readonly form?: { readonly required: Readonly<Record<string, string>>; readonly only: boolean };
   readonly standIns?: Readonly<Record<string, StandIn>>;
+  /** It asks for no work: whatever its answer counts was billed to somebody before. */
+  readonly isFree?: true;
 }
 
 export interface DoorEntry {

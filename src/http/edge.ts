@@ -2,10 +2,11 @@
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import type { Door, DoorPage } from '../core/door.ts';
+import type { DoorPage } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
 import { Exchange } from '../core/exchange.ts';
 import { loopHeader, withOwnMark } from '../core/loop-mark.ts';
+import type { ObjectRoute } from '../core/object-route.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Room, RoomKeeper } from '../core/room.ts';
 import type { Route } from '../core/route.ts';
@@ -25,14 +26,13 @@ import { allowOrigin, answerPreflight } from './cors.ts';
 import { toRawError, writeError, writeJson } from './error-answer.ts';
 import { toRefusal } from './framing.ts';
 import { isJsonMediaType } from './media-type.ts';
-import { createRouter, type Place, type Router } from './router.ts';
+import { createRouter, type Place, type Router, type Routes } from './router.ts';
 import type { Spool } from './spool.ts';
 import { diskFull, inMemoryBytes, tooLarge, UploadReading } from './upload-reading.ts';
 
 export interface EdgeDeps {
   readonly clock: Clock;
-  readonly routes: readonly Route[];
-  readonly doors: readonly Door[];
+  readonly routes: Routes;
   /** By which requests of our own are told that come back. */
   readonly installation: string;
   /** The configuration in force. */
@@ -49,6 +49,14 @@ export interface EdgeDeps {
     exchange: Exchange,
     route: Route,
     modelFromPath: string | undefined,
+    request: ServerRequest,
+    response: ServerAnswer,
+  ): Promise<void>;
+  /** The same for what an upstream keeps under an ID. */
+  serveObject(
+    exchange: Exchange,
+    route: ObjectRoute,
+    id: string,
     request: ServerRequest,
     response: ServerAnswer,
   ): Promise<void>;
@@ -86,7 +94,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   function routerOf(snapshot: Snapshot): Router {
     let router = routers.get(snapshot);
     if (router === undefined) {
-      router = createRouter(deps.routes, deps.doors, snapshot.server.basePath);
+      router = createRouter(deps.routes, snapshot.server.basePath);
       routers.set(snapshot, router);
     }
     return router;
@@ -151,6 +159,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     switch (place.kind) {
       case 'route':
         return deps.serve(exchange, place.route, place.modelFromPath, request, response);
+      case 'object':
+        return deps.serveObject(exchange, routeFor(place.routes, request.method), place.id, request, response);
       case 'models':
         return describe(exchange, undefined, request, response);
       case 'model':
@@ -359,12 +369,25 @@ function noteAddress(exchange: Exchange, request: ServerRequest, isAtSocket: boo
   );
 }
 
-function checkMethod(place: Place, method: string): void {
+function methodsAt(place: Place): readonly string[] {
   const isPosted = place.kind === 'route' || (place.kind === 'page' && place.page.method === 'POST');
-  const allowed = isPosted ? ['POST'] : ['GET', 'HEAD'];
+  if (isPosted) return ['POST'];
+  if (place.kind !== 'object') return ['GET', 'HEAD'];
+  return place.routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+}
+
+function routeFor(routes: readonly ObjectRoute[], method: string): ObjectRoute {
+  const asked = method === 'HEAD' ? 'GET' : method;
+  const route = routes.find((one) => one.method === asked);
+  if (route === undefined) throw new TypeError(`${method} was not judged`);
+  return route;
+}
+
+function checkMethod(place: Place, method: string): void {
+  const allowed = methodsAt(place);
   if (allowed.includes(method)) return;
   throw new GatewayError('method_not_allowed', {
-    message: `This path takes ${allowed.join(' and ')}, not ${method}.`,
+    message: `This path takes ${allowed.join(', ').replace(/, (\w+)$/, ' and $1')}, not ${method}.`,
     headers: ['Allow', allowed.join(', ')],
   });
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { doors } from '../doors/index.ts';
-import { routes } from '../routes/index.ts';
+import { objectRoutes, routes } from '../routes/index.ts';
 import { createRouter, type Place } from './router.ts';
 
-const router = createRouter(routes, doors, '');
+const all = { routes, objectRoutes, doors };
+const router = createRouter(all, '');
 
 function modelIn(place: Place | undefined): string | undefined {
   return place?.kind === 'route' ? place.modelFromPath : undefined;
@@ -89,7 +90,7 @@ test('models are found by ID, with slashes plain or encoded', () => {
 });
 
 test('a base path moves the routes, and health checks stand at the root as well', () => {
-  const based = createRouter(routes, doors, '/ai');
+  const based = createRouter(all, '/ai');
   assert.equal(based.find('/ai/v1/rerank')?.kind, 'route');
   assert.equal(based.find('/v1/rerank'), undefined);
   assert.equal(based.find('/healthz')?.kind, 'health');
@@ -101,16 +102,40 @@ test('two that stand for the same path are a fault, and the narrower of two goes
   assert.ok(embed !== undefined);
   for (const path of ['/v1/embeddings', '/healthz', '/v1/models', '/api/tags', '/v1/engines/{model}/embeddings']) {
     assert.throws(
-      () => createRouter([...routes, { ...embed, path, aliases: [] }], doors, ''),
+      () => createRouter({ ...all, routes: [...routes, { ...embed, path, aliases: [] }] }, ''),
       /for the same path: /,
       path,
     );
   }
   const [azure] = doors;
   assert.ok(azure !== undefined);
-  assert.throws(() => createRouter(routes, [...doors, azure], ''), /for the same path: /);
+  assert.throws(() => createRouter({ ...all, doors: [...doors, azure] }, ''), /for the same path: /);
   // `x/chat/completions` could be completions of the model `x/chat`.
   const deployment = router.find('/openai/deployments/x/chat/completions');
   assert.deepEqual([deployment?.path, modelIn(deployment)], ['/v1/chat/completions', 'x']);
   assert.equal(router.find('/openai/deployments/x/completions')?.path, '/v1/completions');
+});
+
+test('what an upstream keeps stands behind the paths by which it is made, under an ID of one segment', () => {
+  for (const { route } of objectRoutes) {
+    for (const path of [route.path, ...route.aliases, ...Object.keys(route.doorPaths ?? {})]) {
+      for (const [encoded, id] of [
+        ['resp_1', 'resp_1'],
+        ['resp%5F1', 'resp_1'],
+        ['a%2Fb', 'a/b'],
+        ['%2E%2E', '..'],
+        ['cancel', 'cancel'],
+      ] as const) {
+        const place = router.find(path.replace('{id}', encoded));
+        assert.ok(place?.kind === 'object', path);
+        assert.deepEqual([place.path, place.id], [route.path, id]);
+      }
+      for (const none of ['a/b', '%FF', 'a/cancel/b']) {
+        assert.equal(router.find(path.replace('{id}', none))?.kind, undefined, `${path} ${none}`);
+      }
+    }
+  }
+  assert.ok(router.find('/openai/v1/responses/resp_1/cancel')?.kind === 'object');
+  assert.equal(router.find('/v1/responses/resp_1/cancel/')?.kind, 'object');
+  assert.equal(router.find('/v1/responses/')?.kind, 'route');
 });

@@ -2,6 +2,7 @@
 
 import { type Door, type DoorPage, pathsUnder } from '../core/door.ts';
 import { mayStandInPath } from '../core/model-name.ts';
+import type { ObjectRoute } from '../core/object-route.ts';
 import type { Route } from '../core/route.ts';
 import type { RerankShape } from '../core/translation.ts';
 
@@ -15,6 +16,7 @@ export type Place = { readonly path: string } & (
       /** By which door the client came. */
       readonly door?: Door;
     }
+  | { readonly kind: 'object'; readonly routes: readonly ObjectRoute[]; readonly id: string; readonly door?: Door }
   | { readonly kind: 'page'; readonly page: DoorPage; readonly door: Door; readonly modelFromPath: string | undefined }
   | { readonly kind: 'models'; readonly door?: Door }
   | { readonly kind: 'model'; readonly id: string; readonly door?: Door }
@@ -36,14 +38,18 @@ const engineListPaths = ['/v1/engines', '/engines', '/v1/v1/engines'];
 
 const modelListPaths = ['/v1/models', '/models', '/v1/v1/models'];
 
-/** Paths with a model's name in the middle: `/v1/engines/` + name + `/embeddings`. */
-interface ModelPath {
+/** Paths with a name in the middle: `/v1/engines/` + a model's + `/embeddings`, `/v1/responses/` + an ID + `/cancel`. */
+interface NamePath {
   readonly prefix: string;
   readonly suffix: string;
-  readonly place: (model: string) => Place;
+  /** The name is an ID: one segment, whatever stands in it. */
+  readonly isId: boolean;
+  readonly place: (name: string) => Place;
 }
 
-type Ends = Pick<ModelPath, 'prefix' | 'suffix'>;
+const nameInPath = /\{(model|id)\}/;
+
+type Ends = Pick<NamePath, 'prefix' | 'suffix'>;
 
 /** Whether there is a path that both may stand for, and neither is the narrower one, which goes before. */
 function mayBeBoth(one: Ends, other: Ends): boolean {
@@ -63,25 +69,32 @@ function twice(paths: string): TypeError {
   return new TypeError(`two routes or doors stand for the same path: ${paths}`);
 }
 
+/** All that is served. */
+export interface Routes {
+  readonly routes: readonly Route[];
+  readonly objectRoutes: readonly ObjectRoute[];
+  readonly doors: readonly Door[];
+}
+
 /** Throws where two of them could mean the same path. */
-export function createRouter(routes: readonly Route[], doors: readonly Door[], basePath: string): Router {
+export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: string): Router {
   const exact = new Map<string, Place>();
-  const modelPaths: ModelPath[] = [];
+  const namePaths: NamePath[] = [];
   const shapes = new Map<string, RerankShape>();
   const grounds = doors.flatMap((door) =>
     [`${door.prefix}/`, ...door.grounds].map((ground) => [basePath + ground, door] as const),
   );
 
   function put(path: string, place: (model: string | undefined) => Place): void {
-    const [prefix, suffix] = path.split('{model}');
+    const [prefix, what, suffix] = path.split(nameInPath);
     if (prefix === undefined || suffix === undefined) {
       if (exact.has(path)) throw twice(path);
       exact.set(path, place(undefined));
       return;
     }
-    const rival = modelPaths.find((other) => mayBeBoth(other, { prefix, suffix }));
-    if (rival !== undefined) throw twice(`${path} and ${rival.prefix}{model}${rival.suffix}`);
-    modelPaths.push({ prefix, suffix, place });
+    const rival = namePaths.find((other) => mayBeBoth(other, { prefix, suffix }));
+    if (rival !== undefined) throw twice(`${path} and ${rival.prefix}{...}${rival.suffix}`);
+    namePaths.push({ prefix, suffix, isId: what === 'id', place });
   }
 
   // Probes come straight to the listener; they need not know where the routes were put.
@@ -110,6 +123,13 @@ export function createRouter(routes: readonly Route[], doors: readonly Door[], b
       }));
     }
   }
+  for (const [{ path, aliases, doorPaths = {} }, same] of Map.groupBy(objectRoutes, ({ route }) => route)) {
+    const place = { kind: 'object', path, routes: same } as const;
+    for (const spelling of [path, ...aliases]) put(basePath + spelling, (id = '') => ({ ...place, id }));
+    for (const [spelling, door] of Object.entries(doorPaths)) {
+      put(basePath + spelling, (id = '') => ({ ...place, id, door }));
+    }
+  }
   for (const door of doors) {
     for (const page of door.pages) {
       const [path] = page.paths;
@@ -126,14 +146,15 @@ export function createRouter(routes: readonly Route[], doors: readonly Door[], b
   for (const path of modelListPaths) putModelList(path, {});
   for (const door of doors) for (const path of door.modelLists) putModelList(path, { door });
 
-  modelPaths.sort(longest);
+  namePaths.sort(longest);
 
-  function findWithModel(path: string): Place | undefined {
-    for (const { prefix, suffix, place } of modelPaths) {
+  function findWithName(path: string): Place | undefined {
+    for (const { prefix, suffix, isId, place } of namePaths) {
       if (path.length <= prefix.length + suffix.length) continue;
       if (!path.startsWith(prefix) || !path.endsWith(suffix)) continue;
-      const model = toModelName(path.slice(prefix.length, path.length - suffix.length));
-      return model === undefined ? undefined : place(model);
+      const encoded = path.slice(prefix.length, path.length - suffix.length);
+      const name = isId ? toId(encoded) : toModelName(encoded);
+      return name === undefined ? undefined : place(name);
     }
     return undefined;
   }
@@ -149,7 +170,7 @@ export function createRouter(routes: readonly Route[], doors: readonly Door[], b
       const found = exact.get(path);
       if (found !== undefined) return found;
       const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-      return (trimmed === path ? undefined : exact.get(trimmed)) ?? findWithModel(trimmed);
+      return (trimmed === path ? undefined : exact.get(trimmed)) ?? findWithName(trimmed);
     },
   };
 }
@@ -163,4 +184,14 @@ function toModelName(encoded: string): string | undefined {
     return undefined; // not UTF-8 behind the percent signs
   }
   return mayStandInPath(name) ? name : undefined;
+}
+
+/** Nobody has an ID of several segments, and none is read twice. */
+function toId(encoded: string): string | undefined {
+  if (encoded.includes('/')) return undefined;
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return undefined; // not UTF-8 behind the percent signs
+  }
 }

@@ -34,9 +34,12 @@ export function worstCostNanos(price: Price | undefined, asking: Asking): number
 
 /** Says what an exchange that is over is billed by, as `exchange.bill`; null where nothing is owed. */
 export function bill(exchange: Exchange): void {
-  const { asking, target } = exchange;
+  const { asking, target, route } = exchange;
+  const isFree = route?.isFree === true;
   exchange.bill =
-    asking === undefined || target === undefined || !isOwed(exchange) ? null : toBill(exchange, asking, target.price);
+    asking === undefined || target === undefined || isFree || !isOwed(exchange)
+      ? null
+      : toBill(exchange, asking, target.price);
 }
 
 /** Errors are free, and so is what was never sent. */

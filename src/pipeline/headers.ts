@@ -37,11 +37,15 @@ export function upstreamHeaders(
 
 /** For an answer that is read as it passes. */
 export function uncompressed(headers: readonly string[]): string[] {
+  return [...withoutHeader(headers, 'accept-encoding'), 'accept-encoding', 'identity'];
+}
+
+/** `name` in lower case, as all that goes upstream. */
+export function withoutHeader(headers: readonly string[], name: string): string[] {
   const kept: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {
-    if (headers[i] !== 'accept-encoding') kept.push(headers[i] ?? '', headers[i + 1] ?? '');
+    if (headers[i] !== name) kept.push(headers[i] ?? '', headers[i + 1] ?? '');
   }
-  kept.push('accept-encoding', 'identity');
   return kept;
 }
 

@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import { Captured } from '../core/accounting/captured.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
-import type { Reservation, Spending } from '../core/accounting/spending.ts';
+import type { Spending } from '../core/accounting/spending.ts';
 import { wholeBodyBytes } from '../core/call-body.ts';
 import { resolveAt } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
@@ -12,21 +12,20 @@ import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Answer } from '../core/outcome.ts';
 import type { Route } from '../core/route.ts';
-import { scoringOf } from '../core/scores.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
-import type { Translated } from '../core/translation.ts';
 import type { Upload } from '../core/upload.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 import { relay } from './answers/relay.ts';
 import { type AttemptDeps, attempt } from './calls/attempt.ts';
-import { checkShape, courseOf, nameAt, notSupported, type Plan, rawAskedIn, shapeIn } from './calls/plan.ts';
+import { checkShape, courseOf, notSupported, type Plan, shapeIn } from './calls/plan.ts';
 import { readForm } from './form-question.ts';
 import { answerAtOnce, checkDemands, type Entered, enter, leave, readableHeaders } from './front-door.ts';
 import { namedObjectsIn } from './objects/named-objects.ts';
 import { courseAt, placeOf } from './objects/placing.ts';
 import { keepsOf, type RecordingDeps, recorded } from './objects/recording.ts';
 import { ownerOf } from './objects/registry.ts';
+import { ownHeaders } from './own-headers.ts';
 import {
   checkStandIn,
   compileQuestionReader,
@@ -205,57 +204,4 @@ function unknownModel(name: string): GatewayError {
     param: 'model',
     message: `The model ${JSON.stringify(shown)} does not exist; GET /v1/models lists what does.`,
   });
-}
-
-/** What Postern adds to the head of an answer. */
-function ownHeaders(
-  exchange: Exchange,
-  { status, meantStatus = status, translated, ignored = translated?.ignored }: Answer,
-  resolved: ResolvedModel,
-  question: Question,
-  { headers: rateHeaders }: Reservation,
-): string[] {
-  const headers = ['x-request-id', exchange.clientRequestId ?? exchange.id, ...rateHeaders];
-  if (!exchange.snapshot.server.diagnostics) return headers;
-  const upstreamMs = exchange.firstByteAtMs - exchange.sentAtMs;
-  const gatewayMs = performance.now() - exchange.startedMs - upstreamMs;
-  headers.push(
-    'x-postern-upstream',
-    exchange.target?.upstream.id ?? '',
-    'x-postern-attempts',
-    String(exchange.attempts),
-    'server-timing',
-    `gateway;dur=${gatewayMs.toFixed(2)}, upstream;dur=${upstreamMs.toFixed(2)}`,
-  );
-  if (translated !== undefined) headers.push(...translationHeaders(translated));
-  if (ignored !== undefined && ignored.length > 0) headers.push('x-postern-ignored', toList(ignored));
-  if (exchange.route?.row.yields === 'vectors' && exchange.target !== undefined) {
-    // Each name that a pattern matches is a space of its own.
-    const space = resolved.model.space ?? nameAt(exchange.target, resolved);
-    headers.push('x-postern-space', encodeURI(space.toWellFormed()));
-  }
-  const scores = exchange.route?.row.yields === 'scores' ? exchange.target?.scores : undefined;
-  if (scores !== undefined && meantStatus < 400) {
-    headers.push('x-postern-scores', scoringOf(scores, rawAskedIn(question)).to ?? 'unknown');
-  }
-  return headers;
-}
-
-function translationHeaders({ by, isEstimated }: Translated): string[] {
-  const headers = ['x-postern-translated', by];
-  if (isEstimated) headers.push('x-postern-usage', 'estimated');
-  return headers;
-}
-
-const longestList = 1_000;
-
-/** Names that a client made up may be anything, and as many and as long as its body allows. */
-function toList(names: readonly string[]): string {
-  let list = '';
-  for (const name of names) {
-    const next = (list === '' ? '' : ', ') + encodeURIComponent(name.slice(0, longestList).toWellFormed());
-    if (list.length + next.length > longestList) return `${list}${list === '' ? '' : ', '}...`;
-    list += next;
-  }
-  return list;
 }

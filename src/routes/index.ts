@@ -1,5 +1,6 @@
 /** Every client route, those of front doors among them; only the app imports this. */
 
+import type { ObjectRoute } from '../core/object-route.ts';
 import type { Operation } from '../core/operations/index.ts';
 import { type Route, routeOfWay } from '../core/route.ts';
 import { doors } from '../doors/index.ts';
@@ -16,6 +17,7 @@ import imageVariations from './image-variations.ts';
 import images from './images.ts';
 import messages from './messages.ts';
 import moderations from './moderations.ts';
+import { objectRoutesOf } from './objects.ts';
 import rerank from './rerank.ts';
 import responses from './responses.ts';
 import speech from './speech.ts';
@@ -62,3 +64,5 @@ export const routes: readonly Route[] = [
   ...canonical,
   ...doors.flatMap((door) => door.ways.map((way) => routeOfWay(door, way, canonicalFor(way.operation)))),
 ];
+
+export const objectRoutes: readonly ObjectRoute[] = objectRoutesOf(canonicalFor('responses'));

@@ -2,7 +2,15 @@
 
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { checkAddress, checkKey, checkModel, checkRoute, unauthorized, unknownKey } from '../admission/access.ts';
+import {
+  checkAddress,
+  checkKey,
+  checkModel,
+  checkRoute,
+  mayUseModel,
+  unauthorized,
+  unknownKey,
+} from '../admission/access.ts';
 import { BodyBudget, type BudgetLimits } from '../admission/body-memory/budget.ts';
 import { createBodyMemory, type RoomState } from '../admission/body-memory/keeper.ts';
 import { readCredential } from '../admission/credentials.ts';
@@ -29,9 +37,10 @@ import { createSpool } from '../http/spool.ts';
 import type { Clock } from '../lib/clock.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
 import { inTurns } from '../lib/turns.ts';
+import { createObjectPipeline } from '../pipeline/objects/by-id.ts';
 import { createObjectRegistry } from '../pipeline/objects/registry.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
-import { routes } from '../routes/index.ts';
+import { objectRoutes, routes } from '../routes/index.ts';
 import { type HealthReporter, startHealthReports } from '../telemetry/health-report.ts';
 import type { ProcessLog } from '../telemetry/log.ts';
 import { createHttpTransport } from '../upstream/call.ts';
@@ -173,31 +182,34 @@ export function createApp({
     return found instanceof Promise ? found.then(judge) : judge(found);
   }
 
-  const pipeline = createPipeline({
-    routes,
+  const pipelineDeps = {
     transports: { http: createHttpTransport(pools), inProcess: inProcessTransport },
     dispatcher,
     clock,
     random,
     signing: { nowMs: clock.nowMs, post: smallPost.post },
-    checkPressure({ snapshot: { server } }) {
+    checkPressure({ snapshot: { server } }: Exchange): void {
       const reason = pressure.reason(server.shedding);
       if (reason !== undefined) throw overloaded(reason);
     },
     admit,
     answerRooms: answerMemory,
     objects: createObjectRegistry({ store: store.keptObjects }),
-    readBody: (exchange, route, request, response) => edge.readBody(exchange, route, request, response),
-    checkModel,
     spending,
     ledger,
     bill,
+  };
+  const pipeline = createPipeline({
+    ...pipelineDeps,
+    routes,
+    readBody: (exchange, route, request, response) => edge.readBody(exchange, route, request, response),
+    checkModel,
   });
+  const objectPipeline = createObjectPipeline({ ...pipelineDeps, mayUseModel });
 
   const edge = createEdge({
     clock,
-    routes,
-    doors,
+    routes: { routes, objectRoutes, doors },
     installation,
     current: () => current,
     isReady: () => ready,
@@ -211,6 +223,11 @@ export function createApp({
       exchange.route = route;
       meter?.began(exchange);
       return pipeline(exchange, route, modelFromPath, request, response);
+    },
+    serveObject(exchange, route, id, request, response) {
+      exchange.route = route.route;
+      meter?.began(exchange);
+      return objectPipeline(exchange, route, id, request, response);
     },
     async describeModels(exchange, id, request) {
       const key = await admit(exchange, undefined, request);

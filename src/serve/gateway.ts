@@ -8,7 +8,7 @@ import { bill } from '../ledger/billing.ts';
 import { JournalError } from '../ledger/journal-error.ts';
 import { systemClock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
-import { routes } from '../routes/index.ts';
+import { objectRoutes, routes } from '../routes/index.ts';
 import { openStore } from '../store/open-store.ts';
 import type { ProcessLog } from '../telemetry/log.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics/metrics.ts';
@@ -74,7 +74,10 @@ async function assemble(
   const clock = systemClock;
   const proxyFor = readProxies(surroundings.env);
   const installation = await store.settings.installation();
-  const metrics = createMetrics({ routes, version });
+  const metrics = createMetrics({
+    routes: [...new Set([...routes, ...objectRoutes.map(({ route }) => route)])],
+    version,
+  });
   closers.unshift(() => metrics.close());
   const accounting = await openAccounting({
     snapshot,

@@ -38,9 +38,11 @@ export function createHttpTransport(pools: Pools): Transport {
         return;
       }
       const handler = new CallHandler(call, pools.wheel, resolve);
-      const { path, headers, body } = call;
+      const { method = 'POST', path, headers, body } = call;
       try {
-        handler.call = pools.of(call.upstream).send({ method: 'POST', path, headers, body }, handler);
+        handler.call = pools
+          .of(call.upstream)
+          .send({ method, path, headers, body: method === 'POST' ? body : undefined }, handler);
       } catch (error) {
         handler.onError(error);
       }

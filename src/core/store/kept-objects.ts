@@ -34,4 +34,4 @@ export interface KeptObjectStore {
 export const keptObjectsMs = 30 * 86_400_000;
 
 /** A longer one, or one with other characters, is not remembered, and known to nobody. */
-export const isKeptId = (id: string): boolean => /^[\x21-\x7e]{1,256}$/.test(id);
+export const isKeptId = (id: string): boolean => /^[A-Za-z0-9_][\x21-\x7e]{0,255}$/.test(id);

@@ -9,12 +9,13 @@ import type { Exchange } from '../../core/exchange.ts';
 import { upstreamNameOf } from '../../core/model-name.ts';
 import type { Keeps } from '../../core/operations/row.ts';
 import type { Call, Listening } from '../../core/outcome.ts';
+import { type Query, withQuery } from '../../core/query.ts';
 import type { RequestHeaders } from '../../core/request-headers.ts';
 import type { Route } from '../../core/route.ts';
 import { needsScoring, type RawAsked } from '../../core/scores.ts';
 import { type Credential, type Model, offerKey, type ResolvedModel, type Target } from '../../core/snapshot.ts';
 import { type RerankShape, rerankShapes, type Translation } from '../../core/translation.ts';
-import { uncompressed, upstreamHeaders } from '../headers.ts';
+import { uncompressed, upstreamHeaders, withoutHeader } from '../headers.ts';
 import { duplicate, modelNameOf, type Question } from '../question.ts';
 
 export interface Plan {
@@ -26,6 +27,8 @@ export interface Plan {
   readonly course: Course;
   /** The only one that may be used, where what the request names lies in its account. */
   readonly credential: Credential | undefined;
+  /** Where it is about what the upstream keeps: what stands behind the path at which such things are made. */
+  readonly about?: { readonly method: 'GET' | 'POST' | 'DELETE'; readonly behind: string; readonly query: Query };
   /** On the monotonic clock: one deadline for all attempts. */
   readonly deadlineMs: number;
   readonly reservation: Reservation;
@@ -129,6 +132,7 @@ function toCandidate(target: Target, route: Route): Candidate | undefined {
 export function writeCall(plan: Plan, turn: Turn, client: Listening): Call {
   const { route, question } = plan;
   const { target, lifted } = turn.candidate;
+  if (plan.about !== undefined) return toCallAbout(plan, turn, client, plan.about);
   const insertIfAbsent = lifted || route.model.from === 'body';
   return toCall(plan, turn, client, withModel(question, nameAt(target, plan.resolved), insertIfAbsent));
 }
@@ -158,6 +162,18 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody): Call
     deadlineMs: plan.deadlineMs,
     client,
     end: turn,
+  };
+}
+
+/** Without a body: it names by its path what it is about. */
+function toCallAbout(plan: Plan, turn: Turn, client: Listening, about: NonNullable<Plan['about']>): Call {
+  const call = toCall(plan, turn, client, nothing);
+  const [path = '', ...own] = call.path.split('?');
+  return {
+    ...call,
+    method: about.method,
+    path: withQuery([path + about.behind, ...own].join('?'), about.query),
+    headers: withoutHeader(call.headers, 'content-type'),
   };
 }
 

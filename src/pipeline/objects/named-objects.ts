@@ -83,7 +83,7 @@ function* look(body: Buffer, kept: Kept, fields: readonly Naming[]): Generator<u
   }
   const isEscaped = yield* hasEscapedLetter(body);
   const items = isEscaped || (yield* countNames(body, 'id')) > 0 ? kept.items : undefined;
-  const ids = items === undefined ? [] : idsOfItems(body, items);
+  const ids = items === undefined ? [] : yield* idsOfItems(body, items);
   if (suspect === undefined && !isEscaped && ids.length === 0) return { needed: fields, mentioned: ids };
   if (body.length > longestReadBytes) {
     if (suspect !== undefined || isEscaped) throw notKept(suspect ?? 'input');
@@ -100,14 +100,19 @@ function* look(body: Buffer, kept: Kept, fields: readonly Naming[]): Generator<u
 }
 
 /** Each that stands there, also where one item has several. */
-function idsOfItems(body: Buffer, items: string): Naming[] {
+function* idsOfItems(body: Buffer, items: string): Generator<undefined, Naming[], undefined> {
   const picked: Picked[] = [];
-  new JsonPicker([`${items}.*.id`]).push(body, picked);
+  const picker = new JsonPicker([`${items}.*.id`]);
+  for (let start = 0; start < body.length; start += bytesPerPiece) {
+    if (start > 0) yield;
+    picker.push(body, picked, start, Math.min(start + bytesPerPiece, body.length));
+  }
   return picked.map(({ text }) => ({ kind: 'item', id: text, param: items }));
 }
 
 /** Between two places to stop. */
 const textsPerPiece = 4_096;
+const bytesPerPiece = 128 * 1024;
 
 /** Names and types that are spelled with escapes, which a look at the bytes does not find. */
 function* countEscaped(

@@ -54,7 +54,7 @@ function finderIn(all: readonly KeptObject[], { owner, snapshot }: Asker): Finde
 }
 
 /** Undefined where nothing is called any more by what it was made by. */
-function placeOfObject(
+export function placeOfObject(
   { upstream: id, credential: fingerprint }: KeptObject,
   { upstreams }: Pick<Snapshot, 'upstreams'>,
 ): Place | undefined {

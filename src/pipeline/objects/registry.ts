@@ -43,6 +43,8 @@ class Registry implements ObjectRegistry {
   readonly #maxEntries: number;
   /** In the order in which they were used, the longest ago first. */
   readonly #known = new Map<string, readonly KeptObject[]>();
+  /** Rows that are there, whoever they belong to. */
+  readonly #written = new Set<string>();
   #waiting: Writing[] = [];
   #isWriting = false;
 
@@ -52,7 +54,10 @@ class Registry implements ObjectRegistry {
     this.#maxEntries = maxEntries;
   }
 
-  record(objects: readonly KeptObject[]): Promise<void> {
+  /** What is shown again and again is written once. */
+  record(all: readonly KeptObject[]): Promise<void> {
+    const objects = all.filter((object) => !this.#written.has(writtenKeyOf(object)));
+    if (objects.length === 0) return Promise.resolve();
     const written = Promise.withResolvers<void>();
     this.#waiting.push({ objects, written });
     if (!this.#isWriting) void this.#write();
@@ -67,7 +72,10 @@ class Registry implements ObjectRegistry {
       this.#waiting = [];
       try {
         await this.#store.add(writings.flatMap(({ objects }) => objects));
-        for (const { written } of writings) written.resolve();
+        for (const { written, objects } of writings) {
+          for (const object of objects) addTo(this.#written, writtenKeyOf(object), this.#maxEntries);
+          written.resolve();
+        }
       } catch (error) {
         for (const { written } of writings) written.reject(error);
       }
@@ -110,6 +118,7 @@ class Registry implements ObjectRegistry {
 
   async forget(object: KeptObject): Promise<void> {
     this.#known.delete(keyOf(object));
+    this.#written.delete(writtenKeyOf(object));
     await this.#inTime(this.#store.remove(object), 'What was deleted cannot be forgotten just now');
   }
 
@@ -124,6 +133,17 @@ class Registry implements ObjectRegistry {
         cause,
       });
     }
+  }
+}
+
+const writtenKeyOf = ({ kind, id, upstream }: KeptObject): string => `${kind} ${id} ${upstream}`;
+
+function addTo(keys: Set<string>, key: string, most: number): void {
+  keys.add(key);
+  if (keys.size <= most) return;
+  for (const oldest of keys) {
+    keys.delete(oldest);
+    return;
   }
 }
 

@@ -52,6 +52,7 @@ export class Settling {
 
   #settleWith(usage: Usage | null, answer: Answer, observer: UsageObserver): Promise<void> {
     const exchange = this.#exchange;
+    if (exchange.route?.isFree === true) return this.#settle();
     // What a translated answer shows may be an estimate.
     exchange.usage = answer.translated === undefined ? (answer.countedApart ?? usage) : answer.translated.usage;
     exchange.decodedBytes = observer.decodedLength();

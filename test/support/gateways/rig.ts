@@ -34,6 +34,8 @@ interface Warning {
 export interface Rig {
   readonly port: number;
   readonly url: string;
+  /** What it was started with. */
+  readonly document: RigDocument;
   readonly app: App;
   readonly store: Store;
   /** Every exchange that has been settled, in order. */
@@ -125,6 +127,7 @@ export async function startRig(
   return {
     port,
     url: `http://127.0.0.1:${port}`,
+    document,
     app,
     store,
     settled,

@@ -1,0 +1,54 @@
+/** A path with the ID of what an upstream keeps in it, and what is asked of that. */
+
+import type { Keeps } from './operations/row.ts';
+import type { QueryGrammar } from './query.ts';
+import type { Route } from './route.ts';
+import type { KeptKind } from './store/kept-objects.ts';
+
+export interface ObjectRoute {
+  /** HEAD goes with GET. */
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly kind: KeptKind;
+  /** By which such objects are made, where the path of the operation is the upstream's for them as well. */
+  readonly of: Route;
+  /** Its paths, in which `{id}` stands for one segment; and what ledger and metrics know of it. */
+  readonly route: Route;
+  /** What stands behind the ID at the upstream. */
+  readonly tail: string;
+  readonly query: QueryGrammar;
+  /** Those of its parameters that name something themselves. */
+  readonly named: Readonly<Record<string, KeptKind>>;
+  /** Where more of what is kept stands in its answer. */
+  readonly keeps: Keeps;
+  /** Where it went well, the object is there no more. */
+  readonly forgets: boolean;
+  /** For people: what it does, in the OpenAPI document. */
+  readonly summary: string;
+}
+
+type Said = Pick<ObjectRoute, 'method' | 'kind' | 'of' | 'route' | 'summary'> &
+  Partial<Pick<ObjectRoute, 'query' | 'named' | 'keeps' | 'forgets'>>;
+
+const keepsNothing: Keeps = Object.freeze({ whole: {}, events: {}, unless: '' });
+
+/** What lies behind the paths of the route by which such objects are made; whatever the method, it is one route to those who count. */
+export function routeBehind(of: Route, tail: string): Route {
+  const at = (path: string): string => `${path}/{id}${tail}`;
+  const doorPaths = Object.entries(of.doorPaths ?? {}).filter(([path]) => !path.includes('{'));
+  return Object.freeze({
+    ...of,
+    path: at(of.path),
+    aliases: of.aliases.map(at),
+    doorPaths: Object.fromEntries(doorPaths.map(([path, door]) => [at(path), door])),
+    isFree: true,
+    required: {},
+    optional: {},
+    watched: [],
+  });
+}
+
+export function defineObjectRoute(said: Said): ObjectRoute {
+  const { route, of, query = {}, named = {}, keeps = of.row.keeps ?? keepsNothing, forgets = false } = said;
+  const tail = route.path.slice(`${of.path}/{id}`.length);
+  return Object.freeze({ ...said, tail, query, named, keeps, forgets });
+}

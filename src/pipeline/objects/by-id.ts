@@ -1,0 +1,155 @@
+/** A request about one object that an upstream keeps: judged like any other, and sent to who holds it. It costs nothing. */
+
+import { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
+import type { Asking } from '../../core/accounting/price.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { Exchange } from '../../core/exchange.ts';
+import type { KeyRecord } from '../../core/key.ts';
+import type { ObjectRoute } from '../../core/object-route.ts';
+import type { Answer } from '../../core/outcome.ts';
+import { type Query, readQuery } from '../../core/query.ts';
+import type { ResolvedModel } from '../../core/snapshot.ts';
+import type { KeptName, KeptObject } from '../../core/store/kept-objects.ts';
+import { compileWatchedKeys, scanJson } from '../../lib/json/json-scan.ts';
+import type { ServerAnswer } from '../../wire/server-answer.ts';
+import type { ServerRequest } from '../../wire/server-request.ts';
+import { relay } from '../answers/relay.ts';
+import { attempt } from '../calls/attempt.ts';
+import { courseOf, type Plan } from '../calls/plan.ts';
+import { ownHeaders } from '../own-headers.ts';
+import type { PipelineDeps } from '../pipeline.ts';
+import type { Question } from '../question.ts';
+import { Settling } from '../usage/settling.ts';
+import { courseAt, placeOfObject } from './placing.ts';
+import { recorded } from './recording.ts';
+import { ownerOf } from './registry.ts';
+
+export type ObjectPipeline = (
+  exchange: Exchange,
+  route: ObjectRoute,
+  id: string,
+  request: ServerRequest,
+  response: ServerAnswer,
+) => Promise<void>;
+
+type Deps = Omit<PipelineDeps, 'routes' | 'readBody' | 'checkModel'> & {
+  readonly mayUseModel: (key: KeyRecord, modelId: string) => boolean;
+};
+
+export function createObjectPipeline(deps: Deps): ObjectPipeline {
+  const { checkPressure, admit, spending, ledger, objects } = deps;
+
+  async function ask(
+    exchange: Exchange,
+    about: ObjectRoute,
+    id: string,
+    request: ServerRequest,
+    settling: Settling,
+  ): Promise<{ readonly answer: Answer; readonly headers: readonly string[] }> {
+    const { route } = about;
+    const key = await admit(exchange, route, request);
+    exchange.key = key;
+    checkPressure(exchange);
+    settling.began(spending.begin(key));
+    const query = readQuery(queryOf(request.target), about.query);
+    const { object, resolved } = await find(exchange, key, about, id, query);
+    exchange.modelId = resolved.id;
+    const place = placeOfObject(object, exchange.snapshot);
+    if (place === undefined) throw notFound(about);
+    const placed = courseAt(courseOf(resolved, about.of), { ...place, param: undefined }, resolved.id);
+    if (placed.credential === undefined) throw notFound(about);
+    const asking = query.get('stream') === 'true' ? forStream : forNothing;
+    exchange.asking = asking;
+    const reservation = await spending.reserve(exchange, placed.course, asking);
+    settling.reserved(reservation);
+    await ledger.open(exchange, reservation);
+    const plan: Plan = {
+      exchange,
+      route,
+      question: noQuestion,
+      resolved,
+      clientHeaders: request.fields,
+      ...placed,
+      about: { method: about.method, behind: `/${encodeURIComponent(id)}${about.tail}`, query },
+      deadlineMs: performance.now() + placed.course.totalMs,
+      reservation,
+      keeps: about.keeps,
+    };
+    const answer = await recorded(plan, await attempt(plan, deps), deps);
+    if (about.forgets && answer.status < 300) await objects.forget(object);
+    return { answer, headers: ownHeaders(exchange, answer, resolved, noQuestion, reservation) };
+  }
+
+  /** Whatever is missing, it is the same error, and takes a look into the store. */
+  async function find(
+    { snapshot }: Exchange,
+    key: KeyRecord,
+    about: ObjectRoute,
+    id: string,
+    query: Query,
+  ): Promise<{ readonly object: KeptObject; readonly resolved: ResolvedModel }> {
+    const names: KeptName[] = [{ kind: about.kind, id }];
+    for (const [param, kind] of Object.entries(about.named)) {
+      const named = query.get(param);
+      if (named !== undefined) names.push({ kind, id: named });
+    }
+    const owner = ownerOf(key);
+    const all = await objects.find(names, owner);
+    const own = all.filter((object) => object.owner === owner);
+    const object = own.find((one) => one.kind === about.kind && one.id === id);
+    if (object === undefined) throw notFound(about);
+    const isWhole = names.every((name) => own.some((one) => one.kind === name.kind && one.id === name.id));
+    const resolved = snapshot.models.resolve(object.model);
+    const isServed = resolved?.model.operations.includes(about.route.operation) === true;
+    if (!isWhole || resolved === undefined || !isServed || !deps.mayUseModel(key, resolved.id)) throw notFound(about);
+    return { object, resolved };
+  }
+
+  return async (exchange, route, id, request, response) => {
+    const settling = new Settling(exchange, deps);
+    try {
+      const { answer, headers } = await ask(exchange, route, id, request, settling);
+      await relay(exchange, answer, response, headers, settling);
+    } catch (error) {
+      await settling.failed(error);
+      throw error;
+    }
+  };
+}
+
+const empty = Buffer.from('{}');
+const scan = scanJson(empty, compileWatchedKeys([]));
+if (!scan.ok) throw new TypeError('an empty object is JSON');
+
+/** It has no body; whoever looks for fields in one finds none. */
+const noQuestion: Question = Object.freeze({
+  body: empty,
+  scan,
+  modelField: undefined,
+  standIn: undefined,
+  words: undefined,
+});
+
+const forNothing: Asking = Object.freeze({
+  items: 0,
+  images: 0,
+  likelyInputTokens: 0,
+  mostInputTokens: 0,
+  mostOutputTokens: 0,
+  mostSearchUnits: 0,
+  isStream: false,
+});
+const forStream: Asking = Object.freeze({ ...forNothing, isStream: true });
+
+function queryOf(target: string): string {
+  const at = target.indexOf('?');
+  return at === -1 ? '' : target.slice(at + 1);
+}
+
+function notFound({ kind }: ObjectRoute): GatewayError {
+  return new GatewayError('object_not_found', {
+    param: 'id',
+    message: `There is no ${kind} with this ID that was made through the gateway by this project; it may be gone.`,
+  });
+}

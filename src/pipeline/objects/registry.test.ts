@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { KeptObject } from '../../core/store/kept-objects.ts';
+import { openStore } from '../../store/open-store.ts';
+import { createObjectRegistry } from './registry.ts';
+
+const kept = (more: Partial<KeptObject> = {}): KeptObject => ({
+  kind: 'response',
+  id: 'resp_1',
+  owner: 'project/one',
+  upstream: 'up',
+  credential: 'c',
+  model: 'm',
+  createdAtMs: 1,
+  ...more,
+});
+
+async function setUp(t: TestContext, maxEntries = 100) {
+  const { keptObjects: store, close } = await openStore('sqlite::memory:', { cwd: '/nowhere' });
+  t.after(close);
+  const add = t.mock.method(store, 'add');
+  const find = t.mock.method(store, 'find');
+  return { store, add, find, registry: createObjectRegistry({ store, maxEntries, deadlineMs: 200 }) };
+}
+
+test('what was found is not looked up again for its owner, and what was not is looked up each time', async (t) => {
+  const { store, find, registry } = await setUp(t);
+  assert.deepEqual(await registry.find([kept()], 'project/one'), []);
+  await store.add([kept()]);
+  for (let turn = 0; turn < 3; turn += 1) assert.deepEqual(await registry.find([kept()], 'project/one'), [kept()]);
+  assert.equal(find.mock.callCount(), 2);
+  for (let turn = 0; turn < 3; turn += 1) assert.deepEqual(await registry.find([kept()], 'project/two'), [kept()]);
+  assert.equal(find.mock.callCount(), 5);
+});
+
+test('another one under the same ID is seen by its owner at once', async (t) => {
+  const { store, registry } = await setUp(t);
+  await store.add([kept()]);
+  await registry.find([kept()], 'project/one');
+  const other = kept({ owner: 'project/two', upstream: 'far', createdAtMs: 2 });
+  await store.add([other]);
+  assert.deepEqual(await registry.find([kept()], 'project/two'), [other, kept()]);
+});
+
+test('who writes while another write is under way is written with the next one, and the same is written once', async (t) => {
+  const { add, store, registry } = await setUp(t);
+  const ids = Array.from({ length: 50 }, (_, no) => `resp_${no}`);
+  await Promise.all(ids.map((id) => registry.record([kept({ id })])));
+  assert.equal(add.mock.callCount(), 2);
+  assert.equal((await store.find(ids.map((id) => kept({ id })))).length, 50);
+  await registry.record(ids.map((id) => kept({ id })));
+  assert.equal(add.mock.callCount(), 2);
+  await registry.forget(kept({ id: 'resp_3' }));
+  assert.equal((await store.find([kept({ id: 'resp_3' })])).length, 0);
+  await registry.record([kept({ id: 'resp_3' })]);
+  assert.equal((await store.find([kept({ id: 'resp_3' })])).length, 1);
+});
+
+test('a write that fails fails for those who were in it, and the next one goes on', async (t) => {
+  const { add, registry } = await setUp(t);
+  add.mock.mockImplementationOnce(() => Promise.reject(new Error('the disk is full')));
+  await assert.rejects(registry.record([kept()]), { code: 'store_unavailable' });
+  await registry.record([kept()]);
+});
+
+test('a store that says nothing is away', async (t) => {
+  const { add, find, registry } = await setUp(t);
+  const never = new Promise<never>(() => undefined);
+  find.mock.mockImplementationOnce(() => never);
+  await assert.rejects(async () => registry.find([kept()], 'project/one'), { code: 'store_unavailable' });
+  add.mock.mockImplementationOnce(() => never);
+  await assert.rejects(registry.record([kept()]), { code: 'store_unavailable' });
+});
+
+test('it remembers no more than it may', async (t) => {
+  const { find, store, registry } = await setUp(t, 2);
+  const all = ['a', 'b', 'c'].map((id) => kept({ id }));
+  await store.add(all);
+  for (const one of all) await registry.find([one], one.owner);
+  for (const one of all.slice(1)) await registry.find([one], one.owner);
+  assert.equal(find.mock.callCount(), 3);
+  await registry.find(all.slice(0, 1), 'project/one');
+  assert.equal(find.mock.callCount(), 4);
+});

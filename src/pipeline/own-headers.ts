@@ -1,0 +1,63 @@
+/** The headers that Postern adds to an answer of its own accord. */
+
+import { performance } from 'node:perf_hooks';
+import type { Reservation } from '../core/accounting/spending.ts';
+import type { Exchange } from '../core/exchange.ts';
+import type { Answer } from '../core/outcome.ts';
+import { scoringOf } from '../core/scores.ts';
+import type { ResolvedModel } from '../core/snapshot.ts';
+import type { Translated } from '../core/translation.ts';
+import { nameAt, rawAskedIn } from './calls/plan.ts';
+import type { Question } from './question.ts';
+
+export function ownHeaders(
+  exchange: Exchange,
+  { status, meantStatus = status, translated, ignored = translated?.ignored }: Answer,
+  resolved: ResolvedModel,
+  question: Question,
+  { headers: rateHeaders }: Reservation,
+): string[] {
+  const headers = ['x-request-id', exchange.clientRequestId ?? exchange.id, ...rateHeaders];
+  if (!exchange.snapshot.server.diagnostics) return headers;
+  const upstreamMs = exchange.firstByteAtMs - exchange.sentAtMs;
+  const gatewayMs = performance.now() - exchange.startedMs - upstreamMs;
+  headers.push(
+    'x-postern-upstream',
+    exchange.target?.upstream.id ?? '',
+    'x-postern-attempts',
+    String(exchange.attempts),
+    'server-timing',
+    `gateway;dur=${gatewayMs.toFixed(2)}, upstream;dur=${upstreamMs.toFixed(2)}`,
+  );
+  if (translated !== undefined) headers.push(...translationHeaders(translated));
+  if (ignored !== undefined && ignored.length > 0) headers.push('x-postern-ignored', toList(ignored));
+  if (exchange.route?.row.yields === 'vectors' && exchange.target !== undefined) {
+    // Each name that a pattern matches is a space of its own.
+    const space = resolved.model.space ?? nameAt(exchange.target, resolved);
+    headers.push('x-postern-space', encodeURI(space.toWellFormed()));
+  }
+  const scores = exchange.route?.row.yields === 'scores' ? exchange.target?.scores : undefined;
+  if (scores !== undefined && meantStatus < 400) {
+    headers.push('x-postern-scores', scoringOf(scores, rawAskedIn(question)).to ?? 'unknown');
+  }
+  return headers;
+}
+
+function translationHeaders({ by, isEstimated }: Translated): string[] {
+  const headers = ['x-postern-translated', by];
+  if (isEstimated) headers.push('x-postern-usage', 'estimated');
+  return headers;
+}
+
+const longestList = 1_000;
+
+/** Names that a client made up may be anything, and as many and as long as its body allows. */
+function toList(names: readonly string[]): string {
+  let list = '';
+  for (const name of names) {
+    const next = (list === '' ? '' : ', ') + encodeURIComponent(name.slice(0, longestList).toWellFormed());
+    if (list.length + next.length > longestList) return `${list}${list === '' ? '' : ', '}...`;
+    list += next;
+  }
+  return list;
+}
