@@ -8,7 +8,7 @@ import type { Resource } from '../core/store/resources.ts';
 import { type KeyRing, SecretKeyError } from '../lib/secrets/sealed.ts';
 import { inTurns } from '../lib/turns.ts';
 import { compiling } from './elements/compile.ts';
-import { judgingDocument } from './elements/document.ts';
+import { isElementList, judgingDocument } from './elements/document.ts';
 import { filesNamedIn } from './elements/named-files.ts';
 import { secretFilesIn, withSecrets } from './elements/secret-files.ts';
 import { availableMemory } from './elements/server/available-memory.ts';
@@ -17,6 +17,7 @@ import { unknownVariables, withOutsideSettings } from './outside/settings.ts';
 import { embeddedConfiguration } from './read/embedded.ts';
 import { createFaultList, type Fault, type FaultList } from './read/faults.ts';
 import { findConfiguration } from './read/find.ts';
+import { withIncluded } from './read/include.ts';
 import { readSideFiles } from './read/side-files.ts';
 import { type Place, type Source, toSource } from './read/source.ts';
 import { readSourceFile } from './read/source-file.ts';
@@ -80,7 +81,12 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const { availableBytes = availableMemory(), availableCores = availableParallelism() } = options;
   const { file, passedOver } = await findConfiguration(options);
   const sealed = toElements(resources, added);
-  const { source, env, places } = withOutsideSettings(await readSource(file), options.env, set);
+  const written = await readSource(file);
+  const included =
+    file === undefined
+      ? undefined
+      : await withIncluded(written, file, { env: options.env, cwd, isList: isElementList });
+  const { source, env, places } = withOutsideSettings(included?.source ?? written, options.env, set);
   const { tree, faults, positionOf } = withElements(source, sealed);
   if (tree === undefined) return { ok: false, faults: faults.all(), file, store: undefined };
 
@@ -96,7 +102,10 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   if (document === undefined) return { ok: false, faults: allFaults(), file, store: undefined };
 
   const sideFiles = await readSideFiles(filesNamedIn(document), directory);
-  const warnings = passedOver.map((name) => `${name} is not read, as another configuration file stands beside it`);
+  const warnings = [
+    ...passedOver.map((name) => `${name} is not read, as another configuration file stands beside it`),
+    ...(included?.warnings ?? []),
+  ];
   const keyFile = elements.length === 0 ? undefined : keyFileOf(place);
   const keyWarning = keyFile === undefined ? undefined : await warningOf(keyFile);
   if (keyWarning !== undefined) warnings.push(keyWarning);
@@ -117,7 +126,12 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const { snapshot, credentialCounts } = await inTurns(compilation);
   const found = allFaults();
   if (found.length > 0) return { ok: false, faults: found, file, store: snapshot.store };
-  const files = [...(file === undefined ? [] : [file]), ...secretFiles.paths, ...sideFiles.paths];
+  const files = [
+    ...(file === undefined ? [] : [file]),
+    ...(included?.files ?? []),
+    ...secretFiles.paths,
+    ...sideFiles.paths,
+  ];
   const keyPlaces = await inTurns(toKeyPlaces(source, substitution.tree, file));
   return {
     ok: true,

@@ -51,10 +51,12 @@ export function readSideFile(file: string, path: Path, { sideFiles, faults }: Co
   return undefined;
 }
 
-/** `models[0].id (line 5)`. */
+/** `models[0].id (line 5)`, or `models[0].id (conf.d/search.yaml, line 5)`. */
 export function placeOf(path: Path, { positionOf }: Pick<CompileContext, 'positionOf'>): string {
-  const line = positionOf(path)?.line;
-  return toPathText(path) + (line === undefined ? '' : ` (line ${line})`);
+  const position = positionOf(path);
+  if (position === undefined) return toPathText(path);
+  const file = position.place === undefined ? '' : `${position.place}, `;
+  return `${toPathText(position.pathThere ?? path)} (${file}line ${position.line})`;
 }
 
 /** Hands out names once: the second claim is a fault that says where the first one stands. */

@@ -4,13 +4,14 @@ import type * as z from 'zod';
 import type { ResourceKind } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { createNearestName, type NearestName } from '../../lib/nearest-name.ts';
-import { type FaultList, type Path, type Position, toPathText } from '../read/faults.ts';
+import type { FaultList, Path, Position } from '../read/faults.ts';
 import { foreignFileFault } from '../read/foreign-files.ts';
 import { checkLiteralVariables } from '../read/literal-variables.ts';
 import type { Substitution } from '../read/substitute.ts';
 import { resourceLists } from '../store/resource-schemas.ts';
 import type { Element } from '../store/resources.ts';
 import { withStoredSettings } from '../store/stored-settings.ts';
+import { placeOf } from './context.ts';
 import { judge } from './judge.ts';
 import { type KeyEntry, keySchema } from './key/schema.ts';
 import { type ModelEntry, modelSchema } from './model/schema.ts';
@@ -121,6 +122,9 @@ export function* judgingDocument(
 const elementLists = ['upstreams', 'models', 'projects', 'keys'] as const;
 type ElementList = (typeof elementLists)[number];
 
+/** Whether a section is one whose elements stand for themselves, wherever they are written. */
+export const isElementList = (key: string): boolean => elementLists.some((list) => list === key);
+
 type VariableContext = Parameters<typeof checkLiteralVariables>[2];
 
 function* checkAllForVariables(
@@ -193,10 +197,9 @@ function withoutConflicts(
     const index = places.get(`${list} ${id}`);
     if (index === undefined) return true;
     const place = [list, index, 'id'];
-    const line = positionOf(place)?.line;
     faults.add(
       [root, 'id'],
-      `${JSON.stringify(id)} is declared by the configuration file too: ${toPathText(place)}${line === undefined ? '' : ` (line ${line})`}; the file manages it, so change it there, or take it out of one of the two`,
+      `${JSON.stringify(id)} is declared by the configuration file too: ${placeOf(place, { positionOf })}; the file manages it, so change it there, or take it out of one of the two`,
     );
     return false;
   });

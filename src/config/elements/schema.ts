@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { alertsSchema } from './alerts.ts';
 import { consoleSchema } from './console.ts';
 import { defaultModelSchema } from './default-model.ts';
-import { is, list, mapping } from './fields.ts';
+import { filePath, is, list, mapping } from './fields.ts';
 import { keySchema } from './key/schema.ts';
 import { ledgerSchema } from './ledger.ts';
 import { modelSchema } from './model/schema.ts';
@@ -19,6 +19,14 @@ const anything = list(z.unknown()).default([]);
 /** Everything but what is inside the three lists, whose elements are judged one by one. */
 export const settingsSchema = mapping({
   $schema: z.string({ error: 'text' }).optional().meta(is('Where editors find the schema of this file.')),
+  include: list(filePath(), 'a list of names of files')
+    .default([])
+    .meta(
+      is(
+        'Further files, named or by a pattern such as `conf.d/*.yaml`. Their lists are added to those of this file; any other section stands in one file.',
+        { kind: 'list of files' },
+      ),
+    ),
   server: serverSchema.prefault({}).meta(is('The gateway itself.')),
   console: consoleSchema.prefault({}).meta(is('The admin listener: metrics, the admin API and the console.')),
   ...storeFields,

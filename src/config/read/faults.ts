@@ -11,6 +11,9 @@ export type Path = readonly (string | number)[];
 export interface Position {
   readonly line: number;
   readonly column: number;
+  /** Where it stands, if not in the configuration file itself, and what it is called there. */
+  readonly place?: string;
+  readonly pathThere?: Path;
 }
 
 export interface Fault {
@@ -56,7 +59,8 @@ export function createFaultList(positionOf: (path: Path) => Position | undefined
       const key = `${text} ${position?.line} ${message}`;
       if (hushed.has(text) || seen.has(key)) return;
       seen.add(key);
-      faults.push({ path: text, ...position, message });
+      const at = position && { line: position.line, column: position.column };
+      faults.push({ path: text, ...at, message });
     },
     hush(path) {
       hushed.add(toPathText(path));

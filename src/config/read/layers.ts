@@ -33,9 +33,11 @@ export function withLayers(source: Source, tree: unknown, layers: readonly Layer
     tree,
     positionOf(path) {
       const found = find(path);
-      return found === undefined ? source.positionOf(path) : found.layer.positionOf(found.inner);
+      if (found === undefined) return source.positionOf(path);
+      const { layer, inner } = found;
+      const position = layer.positionOf(inner);
+      return position && { ...position, place: layer.place, ...(layer.isFile && { pathThere: inner }) };
     },
-    placeOf: (path) => find(path)?.layer.place ?? source.placeOf?.(path),
     faults: {
       add(path, message, position) {
         const found = find(path);

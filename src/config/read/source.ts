@@ -10,8 +10,6 @@ export interface Source {
   readonly tree: unknown;
   /** Of the value, or of what is nearest around it. */
   positionOf(path: Path): Position | undefined;
-  /** Where it stands, if not in the configuration file itself. */
-  placeOf?(path: Path): string | undefined;
   /** Holds what is wrong so far, and takes what is found later. */
   readonly faults: FaultList;
 }
@@ -23,13 +21,13 @@ export interface Place {
 
 /** `file`: where all of it is that stands nowhere else; undefined where there is none. */
 export function placeIn(
-  source: Pick<Source, 'positionOf' | 'placeOf'>,
+  { positionOf }: Pick<Source, 'positionOf'>,
   path: Path,
   file: string | undefined,
 ): Place | undefined {
-  const place = source.placeOf?.(path) ?? file;
-  const line = source.positionOf(path)?.line;
-  return place === undefined || line === undefined ? undefined : { file: place, line };
+  const position = positionOf(path);
+  const place = position?.place ?? file;
+  return place === undefined || position === undefined ? undefined : { file: place, line: position.line };
 }
 
 export const parseSource = (text: string): Source => atOnce(toSource(readSourceText(text)));

@@ -24,7 +24,7 @@ export function withoutKeys(tree: unknown): unknown {
 
 /** `substituted` is the same tree with the environment in it: an ID may come from there. */
 export function toDeclared(
-  source: Pick<Source, 'tree' | 'positionOf' | 'placeOf'>,
+  source: Pick<Source, 'tree' | 'positionOf'>,
   substituted: unknown,
   file: string | undefined,
 ): DeclaredElement[] {
@@ -54,7 +54,7 @@ export function toDeclared(
 
 /** Where the keys of the file stand, by ID; keys themselves are shown as they are in force, never as they are written. */
 export function* toKeyPlaces(
-  source: Pick<Source, 'positionOf' | 'placeOf'>,
+  source: Pick<Source, 'positionOf'>,
   substituted: unknown,
   file: string | undefined,
 ): Generator<undefined, ReadonlyMap<string, Place>, undefined> {

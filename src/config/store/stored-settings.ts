@@ -1,6 +1,7 @@
 /** The settings that the store holds, put where the file leaves them open: what the file says is the file's. */
 
 import { isMapping } from '../../lib/is-mapping.ts';
+import { placeOf } from '../elements/context.ts';
 import { judge } from '../elements/judge.ts';
 import type { Settings } from '../elements/schema.ts';
 import type { FaultList, Path, Position } from '../read/faults.ts';
@@ -52,10 +53,9 @@ function isDeclared(
   const section = tree[id];
   const both = Object.keys(document).filter((key) => key !== 'id' && isMapping(section) && section[key] !== undefined);
   for (const key of both) {
-    const line = positionOf([id, key])?.line;
     faults.add(
       [root, key],
-      `is declared by the configuration file too: ${id}.${key}${line === undefined ? '' : ` (line ${line})`}; the file manages it, so change it there, or take it out of one of the two`,
+      `is declared by the configuration file too: ${placeOf([id, key], { positionOf })}; the file manages it, so change it there, or take it out of one of the two`,
     );
   }
   return both.length > 0;

@@ -1,0 +1,148 @@
+/** Further files that a configuration file takes in: `include: [conf.d/*.yaml]`. Their lists go on its lists, and each section stands in one file. */
+
+import { glob } from 'node:fs/promises';
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { isMapping } from '../../lib/is-mapping.ts';
+import { inTurns } from '../../lib/turns.ts';
+import { emptyMapping } from './empty-mapping.ts';
+import type { Path } from './faults.ts';
+import { type Layer, withLayers } from './layers.ts';
+import { type Source, toSource } from './source.ts';
+import { readSourceFile } from './source-file.ts';
+import { type Environment, substitute } from './substitute.ts';
+
+export interface WithIncluded {
+  readonly source: Source;
+  /** The files, and the directories in which further ones may appear; absolute. */
+  readonly files: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+const mostFiles = 1000;
+const wildcard = /[*?[{]/;
+
+/** A section that may be in several files, and whose elements are counted through all of them. */
+type IsList = (key: string) => boolean;
+
+export async function withIncluded(
+  source: Source,
+  file: string,
+  { env, cwd, isList }: { readonly env: Environment; readonly cwd: string; readonly isList: IsList },
+): Promise<WithIncluded> {
+  const { tree, faults } = source;
+  const written = isMapping(tree) ? tree.include : undefined;
+  // What is no list of texts is judged with everything else.
+  if (!isMapping(tree) || !Array.isArray(written)) return { source, files: [], warnings: [] };
+  const patterns = substitute({ include: written }, env, faults).tree;
+  const named: unknown = isMapping(patterns) ? patterns.include : [];
+  const found = await findFiles(Array.isArray(named) ? named : [], file, source);
+  const whole = new Whole(tree, isList, file);
+  const layers: Layer[] = [];
+  for (const one of found.files) {
+    const included = await inTurns(toSource(await readSourceFile(one)));
+    layers.push(whole.add(included, fromHere(one, cwd)));
+  }
+  return {
+    source: withLayers(source, whole.tree, layers),
+    files: [...found.files, ...found.directories],
+    warnings: found.warnings,
+  };
+}
+
+interface FoundFiles {
+  readonly files: readonly string[];
+  readonly directories: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** In the order in which they are named, and of one pattern in that of their names; none twice. */
+async function findFiles(patterns: readonly unknown[], file: string, { faults }: Source): Promise<FoundFiles> {
+  const directory = dirname(file);
+  const files = new Set<string>();
+  const directories = new Set<string>();
+  const warnings: string[] = [];
+  for (const [index, pattern] of patterns.entries()) {
+    if (typeof pattern !== 'string') continue;
+    const at = ['include', index];
+    if (!wildcard.test(pattern)) {
+      files.add(resolve(directory, pattern));
+      continue;
+    }
+    directories.add(resolve(directory, fixedPart(pattern)));
+    const matches: string[] = [];
+    for await (const match of glob(pattern, { cwd: directory, exclude: isHidden })) {
+      matches.push(resolve(directory, match));
+      if (matches.length > mostFiles) break;
+    }
+    if (matches.length === 0) warnings.push(`include[${index}]: no file has such a name`);
+    if (matches.length > mostFiles) faults.add(at, `matches more than ${mostFiles} files; name them closer`);
+    else for (const match of matches.toSorted()) directories.add(dirname(match)) && files.add(match);
+  }
+  if (files.delete(file)) faults.add(['include'], 'names this file itself; take it out');
+  return { files: [...files], directories: [...directories], warnings };
+}
+
+/** Editors and mounts keep copies under such names. */
+const isHidden = (name: string): boolean => /(?:^|[\\/])\.[^\\/.]/.test(name);
+
+const fixedPart = (pattern: string): string => dirname(`${pattern.slice(0, pattern.search(wildcard))}x`);
+
+function fromHere(file: string, cwd: string): string {
+  const path = relative(cwd, file);
+  return path.startsWith('..') || isAbsolute(path) ? file : path;
+}
+
+/** What the files come to together, and which of them has what. */
+class Whole {
+  readonly tree: Record<string, unknown>;
+  readonly #isList: IsList;
+  readonly #owners = new Map<string, string>();
+
+  constructor(tree: Readonly<Record<string, unknown>>, isList: IsList, file: string) {
+    this.tree = Object.assign(emptyMapping(), tree);
+    this.#isList = isList;
+    for (const key of Object.keys(tree)) if (!isList(key)) this.#owners.set(key, file);
+  }
+
+  add({ tree, positionOf, faults }: Source, place: string): Layer {
+    const ranges = new Map<string, { readonly from: number; readonly to: number }>();
+    const sections = new Set<string>();
+    if (tree !== undefined && !isMapping(tree)) faults.add([], 'is not a mapping of keys to values');
+    for (const [key, value] of Object.entries(isMapping(tree) ? tree : {})) {
+      const taken = this.#owners.get(key);
+      if (key === '$schema') continue;
+      if (key === 'include')
+        faults.add([key], 'stands in a file that is itself included; name the files in the first one');
+      else if (this.#isList(key) && Array.isArray(value)) ranges.set(key, this.#append(key, value));
+      else if (taken !== undefined) faults.add([key], `stands in ${taken} too; keep one of the two`);
+      else {
+        this.tree[key] = value;
+        this.#owners.set(key, place);
+        sections.add(key);
+      }
+    }
+    return {
+      place,
+      isFile: true,
+      faults: faults.all().map((fault) => ({ place, ...fault })),
+      positionOf,
+      inner([key, index, ...rest]: Path) {
+        if (typeof key !== 'string') return undefined;
+        if (sections.has(key)) return index === undefined ? [key] : [key, index, ...rest];
+        const range = ranges.get(key);
+        if (range === undefined || typeof index !== 'number' || index < range.from || index >= range.to)
+          return undefined;
+        return [key, index - range.from, ...rest];
+      },
+    };
+  }
+
+  #append(key: string, elements: readonly unknown[]): { readonly from: number; readonly to: number } {
+    const before = this.tree[key];
+    const list: unknown[] = Array.isArray(before) ? before : [];
+    // What else stands there is at fault, and stays.
+    if (before !== undefined && before !== null && !Array.isArray(before)) return { from: 0, to: 0 };
+    this.tree[key] = [...list, ...elements];
+    return { from: list.length, to: list.length + elements.length };
+  }
+}
