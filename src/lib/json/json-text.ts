@@ -35,6 +35,12 @@ export function parseJsonInTurns(bytes: Buffer, limits: Partial<ReadingLimits> =
   return inTurns(read(bytes, limits));
 }
 
+/** The same, as a part of other work in turns. */
+export const readingJson = (
+  bytes: Buffer,
+  limits: Partial<ReadingLimits> = {},
+): Generator<undefined, Json, undefined> => read(bytes, limits);
+
 /** Undefined values are left out. */
 export function writeJson(value: Json): Buffer {
   const writer = new Writer();

@@ -8,9 +8,16 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Kept } from '../../core/operations/row.ts';
 import type { Route } from '../../core/route.ts';
 import type { KeptName } from '../../core/store/kept-objects.ts';
-import { isMapping } from '../../lib/is-mapping.ts';
 import { JsonPicker, type Picked } from '../../lib/json/json-picker.ts';
 import { textOf } from '../../lib/json/json-scan.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  JsonTooMuch,
+  readingJson,
+} from '../../lib/json/json-text.ts';
 import { atOnce, inTurns } from '../../lib/turns.ts';
 import { countNames, countTexts, hasEscapedLetter } from '../json-names.ts';
 import type { Question } from '../question.ts';
@@ -29,6 +36,12 @@ export interface NamedObjects {
 
 /** A longer body that may name one is not read for it. */
 const longestReadBytes = 4 * 1024 ** 2;
+
+/** Of a body that may name one; a longer conversation holds far fewer. */
+const mostReadValues = 500_000;
+
+/** Of what one request names. */
+const mostNamings = 5_000;
 
 /** Longer than this, it is looked through in turns. */
 const oneTurnBytes = 512 * 1024;
@@ -89,29 +102,53 @@ function* look(body: Buffer, kept: Kept, fields: readonly Naming[]): Generator<u
     if (suspect !== undefined || isEscaped) throw notKept(suspect ?? 'input');
     return { needed: fields, mentioned: ids };
   }
-  const text = body.toString();
   const walk = new Walk(kept, fields, ids);
-  walk.through(JSON.parse(text));
-  if (isEscaped) written += yield* countEscaped(text, new Set(names), new Set(types));
+  yield* walk.through(yield* readingIn(body, suspect));
+  if (isEscaped) written += yield* countEscaped(body.toString(), new Set(names), new Set(types));
   // One that stands there twice is read by some where it comes first, and by others where it comes last.
   if (walk.refused === undefined && walk.seen < written) throw notKept(suspect ?? 'input');
   if (walk.refused !== undefined) throw notKept(walk.refused);
+  checkNumber(walk.needed);
   return walk;
+}
+
+function* readingIn(body: Buffer, suspect: string | undefined): Generator<undefined, Json, undefined> {
+  try {
+    return yield* readingJson(body, { maxValues: mostReadValues });
+  } catch (error) {
+    if (!(error instanceof JsonTooMuch)) throw error;
+    throw notKept(suspect ?? 'input');
+  }
 }
 
 /** Each that stands there, also where one item has several. */
 function* idsOfItems(body: Buffer, items: string): Generator<undefined, Naming[], undefined> {
+  const namings = new Map<string, Naming>();
   const picked: Picked[] = [];
   const picker = new JsonPicker([`${items}.*.id`]);
   for (let start = 0; start < body.length; start += bytesPerPiece) {
     if (start > 0) yield;
     picker.push(body, picked, start, Math.min(start + bytesPerPiece, body.length));
+    for (const { text } of picked) namings.set(text, { kind: 'item', id: text, param: items });
+    picked.length = 0;
+    checkNumber([...namings.values()]);
   }
-  return picked.map(({ text }) => ({ kind: 'item', id: text, param: items }));
+  return [...namings.values()];
+}
+
+/** Each is looked up: who names more keeps the store from others. */
+function checkNumber(namings: readonly Naming[]): void {
+  const beyond = namings[mostNamings];
+  if (beyond === undefined) return;
+  throw new GatewayError('unsupported_parameter', {
+    param: beyond.param,
+    message: `The request names more than ${mostNamings} objects that an upstream keeps; leave the "id" out of items that stand in it in full, or go on with "previous_response_id".`,
+  });
 }
 
 /** Between two places to stop. */
 const textsPerPiece = 4_096;
+const valuesPerPiece = 1_024;
 const bytesPerPiece = 128 * 1024;
 
 /** Names and types that are spelled with escapes, which a look at the bytes does not find. */
@@ -144,6 +181,12 @@ function checkBackground({ body, scan }: Pick<Question, 'body' | 'scan'>): void 
   });
 }
 
+/** A value, and whether it is a tool's matter. */
+interface Place {
+  readonly value: Json | undefined;
+  readonly isTools: boolean;
+}
+
 /** Through all that is read of a body. Where a schema has a property of such a name, an object stands there. */
 class Walk implements NamedObjects {
   readonly needed: Naming[];
@@ -160,31 +203,38 @@ class Walk implements NamedObjects {
     this.mentioned = mentioned;
   }
 
-  through(body: unknown): void {
+  *through(body: Json): Generator<undefined, void, undefined> {
     const { items } = this.#kept;
-    const list = items !== undefined && isMapping(body) ? body[items] : undefined;
-    if (items !== undefined && Array.isArray(list)) {
+    const list = items !== undefined && isJsonObject(body) ? body[items] : undefined;
+    if (items !== undefined && isJsonList(list)) {
       for (const item of list) {
-        if (isMapping(item) && typeof item.id === 'string' && !isWhole(item)) {
+        if (isJsonObject(item) && typeof item.id === 'string' && !isWhole(item)) {
           this.needed.push({ kind: 'item', id: item.id, param: items });
         }
       }
     }
-    this.#through(body, false);
+    const left: Place[] = [{ value: body, isTools: false }];
+    let looks = 0;
+    for (let place = left.pop(); place !== undefined; place = left.pop()) {
+      this.#lookAt(place, left);
+      looks += 1;
+      if (looks % valuesPerPiece === 0) yield;
+    }
   }
 
-  #through(value: unknown, isTools: boolean): void {
+  /** What lies in it is left for later. */
+  #lookAt({ value, isTools }: Place, left: Place[]): void {
     const { names, holders = [], types = {}, except } = this.#kept;
     if (typeof value === 'string' && Object.hasOwn(types, value)) this.seen += 1;
-    if (Array.isArray(value)) for (const one of value) this.#through(one, isTools);
-    if (!isMapping(value)) return;
+    if (isJsonList(value)) for (const one of value) left.push({ value: one, isTools });
+    if (!isJsonObject(value)) return;
     for (const [name, inner] of Object.entries(value)) {
       const isHolder = holders.includes(name);
       if (isHolder || names.includes(name)) {
         this.seen += 1;
-        if (!isTools && (!isHolder || isMapping(inner))) for (const id of idsIn(inner)) this.#name(name, id);
+        if (!isTools && (!isHolder || isJsonObject(inner))) for (const id of idsIn(inner)) this.#name(name, id);
       }
-      this.#through(inner, isTools || name === except);
+      left.push({ value: inner, isTools: isTools || name === except });
     }
     const { type, id } = value;
     if (typeof type !== 'string' || !Object.hasOwn(types, type)) return;
@@ -200,16 +250,16 @@ class Walk implements NamedObjects {
 }
 
 /** Whether an item of a conversation says itself what it holds: without, the upstream looks for what it kept under its ID. */
-function isWhole({ type, content, encrypted_content: sealed }: Readonly<Record<string, unknown>>): boolean {
+function isWhole({ type, content, encrypted_content: sealed }: JsonObject): boolean {
   if (type === undefined || type === null) return content !== undefined && content !== null;
   if (type !== 'reasoning' && type !== 'compaction') return true;
-  return typeof sealed === 'string' || (Array.isArray(content) && content.length > 0);
+  return typeof sealed === 'string' || (isJsonList(content) && content.length > 0);
 }
 
-function idsIn(value: unknown): string[] {
+function idsIn(value: Json | undefined): string[] {
   if (typeof value === 'string') return [value];
-  if (Array.isArray(value)) return value.filter((one) => typeof one === 'string');
-  return isMapping(value) && typeof value.id === 'string' ? [value.id] : [];
+  if (isJsonList(value)) return value.filter((one) => typeof one === 'string');
+  return isJsonObject(value) && typeof value.id === 'string' ? [value.id] : [];
 }
 
 /** The same words whether it never was, is gone, or belongs to somebody else. */

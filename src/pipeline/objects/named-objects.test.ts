@@ -1,0 +1,52 @@
+/** Long bodies that may name what an upstream keeps: they are looked through in turns, and there is an end to what one may name. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { slowClock } from '../../../test/support/time/slow-clock.ts';
+import { GatewayError } from '../../core/errors.ts';
+import responses from '../../routes/responses.ts';
+import { compileQuestionReader } from '../question.ts';
+import { type NamedObjects, namedObjectsIn } from './named-objects.ts';
+
+const readQuestion = compileQuestionReader(responses);
+
+async function namedIn(input: readonly object[]): Promise<NamedObjects> {
+  return namedObjectsIn(await readQuestion(Buffer.from(JSON.stringify({ model: 'm', input }))), responses);
+}
+
+/** So many with IDs of their own, half a mebibyte of them and more, so that they are no work for one turn. */
+const items = (count: number): object[] =>
+  Array.from({ length: count }, (_, index) => ({ id: `msg_${index}`, content: 'x'.repeat(200), type: 'message' }));
+
+test('a long body is looked through in turns, all of it', async (t) => {
+  await slowClock(t);
+  const input = [
+    ...items(4_000),
+    ...Array.from({ length: 100_000 }, () => ({ a: [] })),
+    { type: 'item_reference', id: 'msg_own' },
+  ];
+  const question = await readQuestion(Buffer.from(JSON.stringify({ model: 'm', input })));
+  let turns = 0;
+  let isOver = false;
+  const counting = (async () => {
+    for (; !isOver; turns += 1) await nextTurn();
+  })();
+  const { needed, mentioned } = await namedObjectsIn(question, responses);
+  isOver = true;
+  await counting;
+  assert.deepEqual(needed, [{ kind: 'item', id: 'msg_own', param: 'item_reference' }]);
+  assert.equal(mentioned.length, 4_001);
+  // Two lists of a hundred thousand are read and gone through.
+  assert.ok(turns > 200, `${turns} turns`);
+});
+
+test('a request names no more than can be looked up for it, each of them once', async () => {
+  assert.equal((await namedIn(items(5_000))).mentioned.length, 5_000);
+  assert.equal((await namedIn([...items(2), ...items(2)])).mentioned.length, 2);
+  const isRefused = (error: unknown): boolean =>
+    error instanceof GatewayError && error.code === 'unsupported_parameter' && error.message.includes('5000');
+  await assert.rejects(namedIn(items(5_001)), isRefused);
+  const references = Array.from({ length: 5_001 }, (_, index) => ({ type: 'item_reference', id: `msg_${index}` }));
+  await assert.rejects(namedIn(references), isRefused);
+});
