@@ -6,6 +6,7 @@ import { type Door, pathsUnder } from '../core/door.ts';
 import { errorMember } from '../core/error-shape.ts';
 import { type ErrorCode, errorTable, upstreamCodes } from '../core/errors.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
+import type { QueryGrammar } from '../core/query.ts';
 import type { DoorEntry, Route } from '../core/route.ts';
 import { type RerankShape, rerankShapes } from '../core/translation.ts';
 import { doors } from '../doors/index.ts';
@@ -111,23 +112,26 @@ function toAnswerContent({ row: { answers } }: Route): Json {
 
 /** One that is about what an upstream keeps. */
 function addObjectRoute(paths: Json, { route, method, query, summary }: ObjectRoute): void {
-  const parameters = Object.entries(query).map(([name, { form, isList }]) => ({
+  for (const path of [route.path, ...Object.keys(route.doorPaths ?? {})]) {
+    const described = {
+      operationId: `${method.toLowerCase()}_${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_|_$/g, '')}`,
+      tags: [route.operation],
+      summary,
+      parameters: [idParameter, ...queryParameters(query)],
+      responses: { 200: anyAnswer, ...errorReferences() },
+    };
+    paths[path] = { ...Object(paths[path]), [method.toLowerCase()]: described };
+  }
+}
+
+function queryParameters(query: QueryGrammar): readonly Json[] {
+  return Object.entries(query).map(([name, { form, isList }]) => ({
     name,
     in: 'query',
     required: false,
     description: `${form[0]?.toUpperCase()}${form.slice(1)}.`,
     schema: isList === true ? { type: 'array', items: { type: 'string' } } : { type: 'string' },
   }));
-  for (const path of [route.path, ...Object.keys(route.doorPaths ?? {})]) {
-    const described = {
-      operationId: `${method.toLowerCase()}_${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_|_$/g, '')}`,
-      tags: [route.operation],
-      summary,
-      parameters: [idParameter, ...parameters],
-      responses: { 200: anyAnswer, ...errorReferences() },
-    };
-    paths[path] = { ...Object(paths[path]), [method.toLowerCase()]: described };
-  }
 }
 
 const idParameter = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
@@ -226,6 +230,7 @@ function toParameters(route: Route): Json {
   const parameters = [
     ...(route.model.from === 'path' ? [modelParameter('The model; slashes may stand plain or encoded.')] : []),
     ...(route.operation === 'rerank' ? [shapeParameter] : []),
+    ...queryParameters(route.query ?? {}),
   ];
   return parameters.length === 0 ? {} : { parameters };
 }

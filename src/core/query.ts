@@ -20,10 +20,16 @@ export interface Query {
   get(name: string): string | undefined;
 }
 
-const noQuery: Query = Object.freeze({ text: '', get: () => undefined });
+export const noQuery: Query = Object.freeze({ text: '', get: () => undefined });
 
 /** Whoever asks for more than this asks for nothing that a row knows. */
 const longestValue = 512;
+
+/** What stands behind the question mark of a request target; empty where it has none. */
+export function queryOf(target: string): string {
+  const at = target.indexOf('?');
+  return at === -1 ? '' : target.slice(at + 1);
+}
 
 /** `query` is what stands behind the question mark. Throws where a parameter that is known does not fit, or stands there twice. */
 export function readQuery(query: string, grammar: QueryGrammar): Query {

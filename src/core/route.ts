@@ -4,6 +4,7 @@ import { type Door, type DoorWay, pathsUnder } from './door.ts';
 import type { Label } from './label.ts';
 import { type Operation, operationRows } from './operations/index.ts';
 import type { OperationRow } from './operations/row.ts';
+import type { QueryGrammar } from './query.ts';
 import type { RerankShape } from './translation.ts';
 
 export interface Route {
@@ -35,6 +36,8 @@ export interface Route {
   /** Where it takes a form (multipart/form-data): the parts that must be there, a file as an object; and whether it takes nothing else. */
   readonly form?: { readonly required: Readonly<Record<string, string>>; readonly only: boolean };
   readonly standIns?: Readonly<Record<string, StandIn>>;
+  /** What goes on behind the upstream's path; without, the query string is read by nobody. */
+  readonly query?: QueryGrammar;
   /** It asks for no work: whatever its answer counts was billed to somebody before. */
   readonly isFree?: true;
 }

@@ -11,6 +11,7 @@ import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Answer } from '../core/outcome.ts';
+import { noQuery, queryOf, readQuery } from '../core/query.ts';
 import type { Route } from '../core/route.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
 import type { Upload } from '../core/upload.ts';
@@ -116,6 +117,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     checkPressure(exchange);
     settling.began(spending.begin(key));
 
+    const query = route.query === undefined ? noQuery : readQuery(queryOf(request.target), route.query);
     const read = readQuestion(exchange, route, request, await readBody(exchange, route, request, response));
     const asked = read instanceof Promise ? await read : read;
     const { entry } = route;
@@ -145,7 +147,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const deadlineMs = performance.now() + course.totalMs;
     const clientHeaders = entered === undefined ? request.fields : readableHeaders(request.fields);
     const keeps = keepsOf(question, route);
-    const plan = { exchange, route, question, resolved, clientHeaders, ...placed, deadlineMs, reservation, keeps };
+    const calling = { clientHeaders, ...placed, query, deadlineMs, reservation, keeps };
+    const plan = { exchange, route, question, resolved, ...calling };
     const answered = await (entered === undefined ? attempt(plan, deps) : attemptAtDoor(plan, entered));
     const passing = recorded(plan, answered, deps);
     const answer = passing instanceof Promise ? await passing : passing;

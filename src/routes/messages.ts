@@ -9,6 +9,8 @@ export default defineRoute({
   model: { from: 'body' },
   required: { messages: 'array', max_tokens: 'number' },
   elements: 'first',
+  // Its libraries ask so for what is not settled yet.
+  query: { beta: { pattern: /^(?:true|false)$/, form: 'true or false' } },
   optional: {},
   watched: ['stream', 'tools', 'container'],
 });

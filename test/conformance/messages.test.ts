@@ -158,6 +158,19 @@ test('an error of the gateway is in the shape of the service, and the library kn
   await assert.rejects(stranger.messages.create(asked), Anthropic.AuthenticationError);
 });
 
+test('of the query, what says that a client asks for what is not settled yet goes on, and nothing else', async (t) => {
+  const { client, rig, up } = await startHouse(t, (_request, reply) => reply.json(200, answer));
+  await client.beta.messages.create({ model: 'm', max_tokens: 50, messages: [{ role: 'user', content: '2+2?' }] });
+  await rig.post(`${path}?key=sk-secret&beta=true&x=%0d%0a`, question());
+  await rig.post(`${path}?Beta=true`, question());
+  assert.deepEqual(
+    up.requests.map((request) => request.path),
+    ['/v1/messages?beta=true', '/v1/messages?beta=true', '/v1/messages'],
+  );
+  const refused = await rig.post(`${path}?beta=maybe`, question());
+  assert.deepEqual([refused.status, JSON.parse(refused.body.toString()).error.param], [400, 'beta']);
+});
+
 test('an overloaded upstream is one that may be asked again, and its words pass', async (t) => {
   const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'req_2' };
   const { rig, up } = await startHouse(t, (_request, reply) => reply.json(529, overloaded));

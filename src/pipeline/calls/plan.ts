@@ -29,6 +29,8 @@ export interface Plan {
   readonly credential: Credential | undefined;
   /** Where it is about what the upstream keeps: what stands behind the path at which such things are made. */
   readonly about?: { readonly method: 'GET' | 'POST' | 'DELETE'; readonly behind: string; readonly query: Query };
+  /** Goes behind the path of the call. */
+  readonly query: Query;
   /** On the monotonic clock: one deadline for all attempts. */
   readonly deadlineMs: number;
   readonly reservation: Reservation;
@@ -154,7 +156,7 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody): Call
   return {
     upstream,
     offer,
-    path: upstream.pathPrefix + toPath(offer.path, upstreamName),
+    path: withQuery(upstream.pathPrefix + toPath(offer.path, upstreamName), plan.query),
     // What is compressed could not be looked through as it passes.
     headers: plan.keeps === undefined ? headers : uncompressed(headers),
     body,

@@ -8,7 +8,7 @@ import type { Exchange } from '../../core/exchange.ts';
 import type { KeyRecord } from '../../core/key.ts';
 import type { ObjectRoute } from '../../core/object-route.ts';
 import type { Answer } from '../../core/outcome.ts';
-import { type Query, readQuery } from '../../core/query.ts';
+import { noQuery, type Query, queryOf, readQuery } from '../../core/query.ts';
 import type { ResolvedModel } from '../../core/snapshot.ts';
 import type { KeptName, KeptObject } from '../../core/store/kept-objects.ts';
 import { compileWatchedKeys, scanJson } from '../../lib/json/json-scan.ts';
@@ -74,6 +74,7 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
       about: { method: about.method, behind: `/${encodeURIComponent(id)}${about.tail}`, query },
       deadlineMs: performance.now() + placed.course.totalMs,
       reservation,
+      query: noQuery,
       keeps: about.keeps,
     };
     const answer = await recorded(plan, await attempt(plan, deps), deps);
@@ -141,11 +142,6 @@ const forNothing: Asking = Object.freeze({
   isStream: false,
 });
 const forStream: Asking = Object.freeze({ ...forNothing, isStream: true });
-
-function queryOf(target: string): string {
-  const at = target.indexOf('?');
-  return at === -1 ? '' : target.slice(at + 1);
-}
 
 function notFound({ kind }: ObjectRoute): GatewayError {
   return new GatewayError('object_not_found', {
