@@ -151,7 +151,11 @@ export function defineDoor(door: Door): Door {
 
 /** As they are written, and behind the door's prefix. */
 export function pathsUnder({ prefix }: Door, paths: readonly string[]): readonly string[] {
-  return [...new Set(paths.flatMap((path) => (path.startsWith(`${prefix}/`) ? [path] : [path, prefix + path])))];
+  return [
+    ...new Set(
+      paths.flatMap((path) => (path === prefix || path.startsWith(`${prefix}/`) ? [path] : [path, prefix + path])),
+    ),
+  ];
 }
 
 /** By another name that the door has for it, where no model is declared by this one. */

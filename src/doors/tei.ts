@@ -1,9 +1,9 @@
 /** Clients of Text Embeddings Inference: a server of theirs has one model, so that ours stands in the path, or is the standard one. */
 
-import { type Demand, type DoorWay, defineDoor, type PageView, refusedField, type SeenModel } from '../core/door.ts';
+import { defineDoor, type PageView, type SeenModel } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
-import { isJsonList, type JsonObject } from '../lib/json/json-text.ts';
-import { base64Of, embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
+import { embed, root, similarity } from './tei-embeddings.ts';
+import { predict } from './tei-predict.ts';
 
 const id = 'tei';
 
@@ -13,57 +13,6 @@ function errorType(status: number): string {
   if (status === 503) return 'Unhealthy';
   return status >= 500 ? 'Backend' : 'Validation';
 }
-
-function demandsOf({ truncate }: JsonObject): readonly Demand[] {
-  if (truncate !== false) return [];
-  return [
-    { field: 'truncate', what: 'can be told to refuse what is too long', isMetBy: ({ speaks }) => speaks === id },
-  ];
-}
-
-const embed: DoorWay = {
-  operation: 'embeddings',
-  paths: ['/embed', '/tei/{model}/embed'],
-  required: { inputs: 'string | string[]' },
-  optional: {
-    model: 'string',
-    dimensions: 'number',
-    encoding_format: 'string',
-    truncate: 'boolean',
-    truncation_direction: 'string',
-    normalize: 'boolean',
-  },
-  watched: ['prompt_name'],
-  summary: 'Embeddings as the clients of Text Embeddings Inference ask for them.',
-  enter(body) {
-    const { inputs = '', model, prompt_name: prompt, encoding_format: format } = body;
-    if (prompt !== undefined)
-      throw refusedField('prompt_name', model, 'no prompts are kept here; write it into the texts');
-    if (format !== undefined && format !== 'float' && format !== 'base64') {
-      throw refusedField('encoding_format', model, 'it is float or base64');
-    }
-    const texts = isJsonList(inputs) ? inputs : [inputs];
-    return {
-      body: { model, input: texts, dimensions: body.dimensions, encoding_format: format ?? 'float' },
-      words: {
-        door: id,
-        more: {
-          truncate: body.truncate,
-          truncation_direction: body.truncation_direction,
-          normalize: body.normalize,
-        },
-      },
-      demands: demandsOf(body),
-      write({ body: answer }) {
-        const vectors = embeddingsIn(answer, texts);
-        return {
-          body: format === 'base64' ? base64Of(vectors) : floatsOf(vectors),
-          headers: ['x-compute-tokens', String(tokensIn(answer, texts))],
-        };
-      },
-    };
-  },
-};
 
 /** What a server says of itself that was started without a word about it. */
 const standardServer = {
@@ -103,7 +52,7 @@ export default defineDoor({
   title: 'Text Embeddings Inference',
   prefix: '/tei',
   grounds: [],
-  ways: [embed],
+  ways: [embed, similarity, root, predict],
   pages: [
     {
       method: 'GET',

@@ -24,6 +24,72 @@ test('embed answers with bare lists in the digits of the upstream, whoever names
   assertAnswer(await rig.post('/tei/direct/embed', { inputs: 'a', dimensions: 8 }), `[${oddVector}]`);
 });
 
+const pair = { source_sentence: 'a', sentences: ['b', 'c'] };
+
+test('similarity is the cosine of what one call embeds, whatever the length of its vectors', async (t) => {
+  const { rig, asked } = await startDoors(t, (_request, reply) =>
+    reply.json(200, {
+      data: [
+        { index: 2, embedding: [0, 5] },
+        { index: 0, embedding: [3, 4] },
+        { index: 1, embedding: [6, 8] },
+      ],
+      usage: { prompt_tokens: 9, total_tokens: 9 },
+    }),
+  );
+  for (const path of ['/tei/direct/similarity', '/tei/direct']) {
+    const answer = await rig.post(path, { inputs: pair, parameters: { truncate: null } });
+    assertAnswer(answer, '[1,0.8]');
+    assert.equal(answer.header('x-compute-tokens'), '9');
+    assert.deepEqual((await asked()).body, { model: 'real', input: ['a', 'b', 'c'], encoding_format: 'float' });
+    assert.equal((await rig.exchange(rig.settled.length)).usage?.promptTokens, 9);
+  }
+  const uneven = await startDoors(t, (_request, reply) =>
+    reply.json(200, { data: [1, 2, 3].map((length, index) => ({ index, embedding: Array(length).fill(1) })) }),
+  );
+  assert.equal((await uneven.rig.post('/tei/direct', { inputs: pair })).status, 502);
+});
+
+test('the root of a model embeds', async (t) => {
+  const { rig } = await startDoors(t, embedder, { default_model: { embeddings: 'direct' } });
+  for (const path of ['/tei/direct', '/tei/translated/', '/tei']) {
+    assertAnswer(await rig.post(path, { inputs: ['a', 'b'] }), `[${oddVector},${oddVector}]`);
+  }
+});
+
+const judges = {
+  models: [{ id: 'judge', operations: ['moderations'], targets: [{ upstream: 'openai', model: 'real' }] }],
+};
+
+test('predict gives the categories of moderations as labels, the likeliest first, in their own digits', async (t) => {
+  const { rig, asked } = await startDoors(
+    t,
+    (request, reply) => {
+      const { input } = JSON.parse(request.body.toString()) as { input: string[] };
+      const result = '{"flagged":false,"categories":{},"category_scores":{"a":0.10,"b":9e-1,"c":null}}';
+      reply.bytes(200, [['content-type', 'application/json']], `{"id":"m","results":[${input.map(() => result)}]}`);
+    },
+    judges,
+  );
+  const labels = '[{"label":"b","score":9e-1},{"label":"a","score":0.10}]';
+  assertAnswer(await rig.post('/tei/judge/predict', { inputs: 'x', truncate: true }), labels);
+  assert.deepEqual((await asked()).body, { model: 'real', input: ['x'] });
+  assertAnswer(await rig.post('/tei/judge/predict', { inputs: [['x'], ['y']] }), `[${labels},${labels}]`);
+  assert.deepEqual((await asked()).body, { model: 'real', input: ['x', 'y'] });
+  assertAnswer(await rig.post('/predict', { model: 'judge', inputs: [] }), '[]');
+  const refused: readonly (readonly [body: object, says: RegExp])[] = [
+    [{ inputs: ['a', 'b'] }, /inputs.* cannot be served.*a pair/],
+    [{ inputs: [['a', 'b']] }, /inputs.* cannot be served.*a pair/],
+    [{ inputs: 'a', raw_scores: true }, /raw_scores/],
+    [{ inputs: 'a', truncate: false }, /truncate/],
+  ];
+  for (const [body, says] of refused) {
+    const answer = await rig.post('/tei/judge/predict', body);
+    assert.equal(answer.status, 400);
+    assert.match(answer.body.toString(), says);
+  }
+});
+
 test('base64 is a string for each text', async (t) => {
   const { rig } = await startDoors(t);
   const base64 = Buffer.from(new Float32Array([0.1, -8e-3, 1, 0.12345678901234568]).buffer).toString('base64');
@@ -45,7 +111,14 @@ test('what cannot be done is refused in its words', async (t) => {
     ['/embed', { inputs: 'a' }, 400, /"model" is missing/],
     ['/tei/hidden/embed', { inputs: 'a' }, 404, /"hidden" does not exist/],
     ['/tei/ranker/embed', { inputs: 'a' }, 400, /does not serve embeddings/],
-    ['/tei/nowhere', {}, 404, /No route/],
+    ['/tei/nowhere', { inputs: 'a' }, 404, /"nowhere" does not exist/],
+    ['/tei/direct/similarity', { inputs: 'a' }, 400, /"inputs" must be an object/],
+    ['/tei/direct/similarity', { inputs: { sentences: ['a'] } }, 400, /"inputs.source_sentence" must be a string/],
+    ['/tei/direct/similarity', { inputs: { source_sentence: 'a', sentences: [] } }, 400, /"inputs.sentences" must be/],
+    ['/tei/direct/similarity', { inputs: { source_sentence: 'a', sentences: [1] } }, 400, /"inputs.sentences" must be/],
+    ['/tei/direct', { inputs: pair, parameters: { truncate: false } }, 400, /"truncate".*"direct"/],
+    ['/tei/direct', { inputs: pair, parameters: { prompt_name: 'query' } }, 400, /"prompt_name"/],
+    ['/tei/direct/predict', { inputs: 'a' }, 400, /does not serve moderations/],
     ['/tei/direct/rerank', { query: 'q' }, 400, /"documents" is missing/],
   ];
   for (const [path, body, status, says] of rows) {
