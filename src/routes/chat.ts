@@ -19,5 +19,7 @@ export default defineRoute({
     'n',
     'web_search_options',
     'tools',
+    'data_sources',
+    'datasources',
   ],
 });

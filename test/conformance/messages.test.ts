@@ -219,6 +219,8 @@ test('what Anthropic keeps cannot be named, and what tools are called with is th
   ] as const) {
     const refused = await ask(content, more);
     assert.deepEqual([refused.status, JSON.parse(refused.body.toString()).error.code], [404, 'object_not_found']);
+    const counting = question({ messages: [{ role: 'user', content }], ...more });
+    assert.equal((await rig.post(`${path}/count_tokens`, counting)).status, 404);
   }
   assert.equal(up.requests.length, 0);
   const use = { type: 'tool_use', id: 't', name: 'open', input: { file_id: 'mine', path: { file_id: 'mine' } } };

@@ -47,7 +47,7 @@ async function startHouse(
     models: [
       {
         id: 'm',
-        operations: ['responses', 'chat'],
+        operations: ['responses', 'chat', 'speech'],
         price: { input: 2, cached_input: 1, output: 10 },
         targets: [{ upstream: 'up', model: 'gpt-real' }],
         ...model,
@@ -120,6 +120,16 @@ test('what an upstream keeps cannot be named: nothing of it is sent, however it 
     [{ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }, 'vector_store_ids'],
     [{ tools: [{ type: 'code_interpreter', container: 'cntr_1' }] }, 'container'],
     [{ tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: ['file-1'] } }] }, 'file_ids'],
+    [
+      { tools: [{ type: 'shell', environment: { type: 'container_reference', container_id: 'cntr_1' } }] },
+      'container_id',
+    ],
+    [
+      { tools: [{ type: 'shell', environment: { type: 'container_auto', skills: [{ skill_id: 'skill_1' }] } }] },
+      'skill_id',
+    ],
+    [{ tools: [{ type: 'collections_search', collection_ids: ['collection_1'] }] }, 'collection_ids'],
+    [{ agent: { type: 'agent_reference', name: 'clerk' } }, 'agent_reference'],
     [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'item_reference'],
     [{ input: [{ type: 'image_generation_call', id: 'ig_1' }] }, 'image_generation_call'],
     ['{"model":"m","input":[{"type":"item_reference","id":"msg_1","type":"message"}]}', 'item_reference'],
@@ -139,6 +149,18 @@ test('what an upstream keeps cannot be named: nothing of it is sent, however it 
   assertError(await rig.post('/v1/chat/completions', inChat), 'object_not_found', { param: 'file_id' });
   const spoken = { model: 'm', messages: [{ role: 'assistant', audio: { id: 'audio_1' } }] };
   assertError(await rig.post('/v1/chat/completions', spoken), 'object_not_found', { param: 'audio' });
+  const voice = { id: 'voice_1' };
+  for (const [more, param] of [
+    [{ audio: { format: 'mp3', voice } }, 'voice'],
+    [{ data_sources: [{ type: 'azure_search', parameters: { index_name: 'theirs' } }] }, 'data_sources'],
+    [{ dataSources: [{ type: 'AzureCognitiveSearch' }] }, 'datasources'],
+    [{ extra_body: { google: { cached_content: 'cachedContents/1' } } }, 'cached_content'],
+  ] as const) {
+    const body = { model: 'm', messages: [], ...more };
+    assertError(await rig.post('/v1/chat/completions', body), 'object_not_found', { param });
+  }
+  const aloud = { model: 'm', input: 'x', voice };
+  assertError(await rig.post('/v1/audio/speech', aloud), 'object_not_found', { param: 'voice' });
   assert.equal(up.requests.length, 0);
 });
 
@@ -148,6 +170,8 @@ test('what only sounds like it passes: nulls, texts, and the schemas and argumen
   for (const more of [
     { previous_response_id: null, conversation: null, prompt: null, background: false },
     { input: 'set "file_id": "x" and "container":"y"' },
+    { input: [{ type: 'code_interpreter_call', container_id: 'cntr_1', code: '1' }] },
+    { input: [{ type: 'message', content: [{ text: 'x', annotations: [{ type: 'file_citation', file_id: 'f' }] }] }] },
     { tools: [{ type: 'function', name: 'f', parameters }] },
     { input: 'item_reference' },
     { input: [{ type: 'image_generation_call', id: 'ig_1', result: 'aGVsbG8=' }] },

@@ -18,7 +18,11 @@ export const chat = defineOperation({
     whole: ['content', 'reasoning_content', 'refusal', 'arguments'],
     events: ['content', 'reasoning_content', 'refusal', 'arguments'],
   },
-  kept: { fields: [], names: ['file_id'], holders: ['audio'] },
+  kept: {
+    fields: ['data_sources', 'datasources'],
+    names: ['file_id', 'cached_content', 'cachedContent'],
+    holders: ['audio', 'voice'],
+  },
   billedBy: ['input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
   listedAs: { capability: 'completion_chat', endpoint: 'chat' },

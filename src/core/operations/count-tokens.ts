@@ -1,5 +1,6 @@
 /** How many tokens a message would have, without asking for the next one. */
 
+import { keptByMessages } from './messages.ts';
 import { defineOperation } from './row.ts';
 
 export const countTokens = defineOperation({
@@ -13,6 +14,7 @@ export const countTokens = defineOperation({
   answers: ['object'],
   items: ['messages'],
   counting: 'messages',
+  kept: keptByMessages,
   billedBy: [],
   sample: { body: { messages: [{ role: 'user', content: 'What is a postern?' }] } },
   trial: { messages: [{ role: 'user', content: 'Say hello.' }] },

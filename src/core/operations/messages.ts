@@ -1,6 +1,8 @@
 /** Conversations as Anthropic has them: messages in, the next one out. */
 
-import { defineOperation } from './row.ts';
+import { defineOperation, type Kept } from './row.ts';
+
+export const keptByMessages: Kept = { fields: ['container'], names: ['file_id'], except: 'input' };
 
 export const messages = defineOperation({
   path: '/v1/messages',
@@ -16,7 +18,7 @@ export const messages = defineOperation({
   beyondText: ['source', 'file_id', 'container', 'mcp_servers'],
   written: { whole: ['text', 'thinking'], events: ['text', 'thinking', 'partial_json'] },
   countsIn: 'message',
-  kept: { fields: ['container'], names: ['file_id'], except: 'input' },
+  kept: keptByMessages,
   billedBy: ['input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
   namedLike: /(^|[/_.-])claude-/,

@@ -95,7 +95,9 @@ export interface Kept {
   readonly known?: Readonly<Record<string, KeptKind>>;
   /** The list whose elements have the IDs under which they are kept. */
   readonly items?: string;
-  /** What stands under this name is a tool's matter. */
+  /** In these elements such a name tells what was used when they were made: it may be anything that is not somebody else's. */
+  readonly told?: readonly string[];
+  /** What stands under this name is a tool's matter, or is read by nobody. */
   readonly except?: string;
 }
 

@@ -18,11 +18,12 @@ const whole = JSON.stringify({
   instructions: '{"id":"resp_no"}',
   output: [
     { type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1', outputs: [{ id: 'no' }] },
+    { type: 'shell_call', id: 'sh_1', environment: { type: 'container_reference', container_id: 'cntr_2' } },
     { id: 'msg_1', content: [{ type: 'output_text', text: '"id":"msg_no"' }] },
   ],
   tools: [{ id: 'no' }],
 });
-const inWhole = ['response resp_1', 'item ci_1', 'container cntr_1', 'item msg_1'];
+const inWhole = ['response resp_1', 'item ci_1', 'container cntr_1', 'item sh_1', 'container cntr_2', 'item msg_1'];
 
 const events = [
   ': a remark with "id":"no"',
@@ -32,6 +33,8 @@ const events = [
   'event: response.output_item.added',
   'data:{"item":{"id":"msg_1","type":"message"},"id":"no"}',
   '',
+  'data: {"item":{"id":"sh_1","environment":{"container_id":"cntr_2"}}}',
+  '',
   'data: {"item_id":"msg_1","delta":"\\"id\\":\\"no\\""}',
   '',
   'data: {"response":{"output":[{"id":"msg_1"},{"id":"rs_1"}],"id":"resp_1"}}',
@@ -40,7 +43,7 @@ const events = [
   '',
   '',
 ];
-const inEvents = ['response resp_1', 'item msg_1', 'item rs_1'];
+const inEvents = ['response resp_1', 'item msg_1', 'item sh_1', 'container cntr_2', 'item rs_1'];
 
 test('IDs are found where they stand, each once, wherever the bytes are cut', () => {
   const cases = [

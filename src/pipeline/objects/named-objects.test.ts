@@ -41,6 +41,22 @@ test('a long body is looked through in turns, all of it', async (t) => {
   assert.ok(turns > 200, `${turns} turns`);
 });
 
+test('a container is named where a tool is to run, and told of where an item has run', async () => {
+  const there = { type: 'container_reference', container_id: 'cntr_1' };
+  const read = async (body: object): Promise<NamedObjects> =>
+    namedObjectsIn(await readQuestion(Buffer.from(JSON.stringify({ model: 'm', ...body }))), responses);
+  const naming = { kind: 'container', id: 'cntr_1', param: 'container_id' } as const;
+  const asTool = await read({ input: 'x', tools: [{ type: 'shell', environment: there }] });
+  assert.deepEqual([asTool.needed, asTool.mentioned], [[naming], []]);
+  for (const item of [
+    { type: 'shell_call', environment: there },
+    { type: 'code_interpreter_call', container_id: 'cntr_1' },
+  ]) {
+    const asItem = await read({ input: [item] });
+    assert.deepEqual([asItem.needed, asItem.mentioned], [[], [naming]]);
+  }
+});
+
 test('a request names no more than can be looked up for it, each of them once', async () => {
   assert.equal((await namedIn(items(5_000))).mentioned.length, 5_000);
   assert.equal((await namedIn([...items(2), ...items(2)])).mentioned.length, 2);

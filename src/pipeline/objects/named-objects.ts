@@ -109,6 +109,7 @@ function* look(body: Buffer, kept: Kept, fields: readonly Naming[]): Generator<u
   if (walk.refused === undefined && walk.seen < written) throw notKept(suspect ?? 'input');
   if (walk.refused !== undefined) throw notKept(walk.refused);
   checkNumber(walk.needed);
+  checkNumber(walk.mentioned);
   return walk;
 }
 
@@ -181,16 +182,17 @@ function checkBackground({ body, scan }: Pick<Question, 'body' | 'scan'>): void 
   });
 }
 
-/** A value, and whether it is a tool's matter. */
+/** A value, and whether it names nothing; and whether it is in an item of the conversation. */
 interface Place {
   readonly value: Json | undefined;
-  readonly isTools: boolean;
+  readonly isExcepted: boolean;
+  readonly isInItem: boolean;
 }
 
 /** Through all that is read of a body. Where a schema has a property of such a name, an object stands there. */
 class Walk implements NamedObjects {
   readonly needed: Naming[];
-  readonly mentioned: readonly Naming[];
+  readonly mentioned: Naming[];
   /** The first that nobody can own here. */
   refused: string | undefined = undefined;
   /** How many names and types of those that it looks for there are. */
@@ -200,7 +202,7 @@ class Walk implements NamedObjects {
   constructor(kept: Kept, needed: readonly Naming[], mentioned: readonly Naming[]) {
     this.#kept = kept;
     this.needed = [...needed];
-    this.mentioned = mentioned;
+    this.mentioned = [...mentioned];
   }
 
   *through(body: Json): Generator<undefined, void, undefined> {
@@ -213,39 +215,43 @@ class Walk implements NamedObjects {
         }
       }
     }
-    const left: Place[] = [{ value: body, isTools: false }];
+    const left: Place[] = [{ value: body, isExcepted: false, isInItem: false }];
     let looks = 0;
     for (let place = left.pop(); place !== undefined; place = left.pop()) {
-      this.#lookAt(place, left);
+      this.#lookAt(place, left, list);
       looks += 1;
       if (looks % valuesPerPiece === 0) yield;
     }
   }
 
   /** What lies in it is left for later. */
-  #lookAt({ value, isTools }: Place, left: Place[]): void {
-    const { names, holders = [], types = {}, except } = this.#kept;
+  #lookAt({ value, isExcepted, isInItem }: Place, left: Place[], list: Json | undefined): void {
+    const { names, holders = [], types = {}, told = [], except } = this.#kept;
     if (typeof value === 'string' && Object.hasOwn(types, value)) this.seen += 1;
-    if (isJsonList(value)) for (const one of value) left.push({ value: one, isTools });
+    if (isJsonList(value)) {
+      for (const one of value) left.push({ value: one, isExcepted, isInItem: isInItem || value === list });
+    }
     if (!isJsonObject(value)) return;
     for (const [name, inner] of Object.entries(value)) {
       const isHolder = holders.includes(name);
       if (isHolder || names.includes(name)) {
         this.seen += 1;
-        if (!isTools && (!isHolder || isJsonObject(inner))) for (const id of idsIn(inner)) this.#name(name, id);
+        if (!isExcepted && (!isHolder || isJsonObject(inner))) {
+          for (const id of idsIn(inner)) this.#name(name, id, isInItem && told.includes(name));
+        }
       }
-      left.push({ value: inner, isTools: isTools || name === except });
+      left.push({ value: inner, isExcepted: isExcepted || name === except, isInItem });
     }
     const { type, id } = value;
     if (typeof type !== 'string' || !Object.hasOwn(types, type)) return;
     const held = types[type];
-    if (held === undefined || typeof value[held] !== 'string') this.#name(type, id);
+    if (held === undefined || typeof value[held] !== 'string') this.#name(type, id, false);
   }
 
-  #name(param: string, id: unknown): void {
+  #name(param: string, id: Json | undefined, isTold: boolean): void {
     const kind = this.#kept.known?.[param];
     if (kind === undefined || typeof id !== 'string') this.refused ??= param;
-    else this.needed.push({ kind, id, param });
+    else (isTold ? this.mentioned : this.needed).push({ kind, id, param });
   }
 }
 
