@@ -24,7 +24,7 @@ export function believableIn({ usage, asking, target, written, route }: Exchange
   const { family, options } = target?.upstream ?? {};
   if (countsCharacters(options)) return { inputTokens: null, outputTokens: null };
   const input = inputTokensIn(usage);
-  const output = outputTokensIn(usage);
+  const output = outputTokensIn(usage, route?.row.yields === 'text');
   const countsOne = family?.countsOneChoice === true && route?.operation === 'completions';
   const isInputWrong = input !== null && asking !== undefined && isTooFewOf(asking, input, countsOne);
   const isOutputWrong = output !== null && written !== undefined && isTooFewFor(written, output, countsOne);
@@ -57,7 +57,13 @@ function inputTokensIn({ promptTokens, totalTokens, completionTokens }: Usage): 
   return Math.max(totalTokens - (completionTokens ?? 0), 0);
 }
 
-function outputTokensIn({ promptTokens, totalTokens, completionTokens }: Usage): number | null {
-  if (completionTokens !== null || totalTokens === null) return completionTokens;
-  return promptTokens === null ? 0 : Math.max(totalTokens - promptTokens, 0);
+/** Some count what was thought in the sum alone, and not in what was written; nothing else is in it that is not input. */
+function outputTokensIn(
+  { promptTokens, totalTokens, completionTokens }: Usage,
+  mayHaveThought: boolean,
+): number | null {
+  if (totalTokens === null) return completionTokens;
+  const beyond = promptTokens === null ? 0 : Math.max(totalTokens - promptTokens, 0);
+  if (completionTokens === null) return beyond;
+  return mayHaveThought ? Math.max(completionTokens, beyond) : completionTokens;
 }

@@ -88,6 +88,16 @@ test('of a total alone, what is no output is input', () => {
   assert.equal(cost({ totalTokens: 1, completionTokens: 5 }), 800 + 300);
 });
 
+test('what a total holds beyond input and output was thought, and is output; of what is no text it is nothing', () => {
+  const usage = { promptTokens: 23, completionTokens: 9, totalTokens: 334 };
+  const price = { ...nothing, input: 1_000_000, output: 1_000_000 };
+  const chat = billOf({ operation: 'chat', price, usage, asking: { items: 1 } });
+  assert.deepEqual([chat?.inputTokens, chat?.outputTokens, chat?.isEstimated], [23, 311, false]);
+  const fewer = billOf({ operation: 'chat', price, usage: { ...usage, totalTokens: 9 }, asking: { items: 1 } });
+  assert.deepEqual([fewer?.inputTokens, fewer?.outputTokens], [23, 9]);
+  assert.equal(billOf({ operation: 'embeddings', price, usage, asking: { items: 1 } })?.outputTokens, 9);
+});
+
 test('tokens that the upstream had in its cache cost what the price says of them, or as much as others', () => {
   const usage = { promptTokens: 1000, completionTokens: 0, cachedTokens: 400 };
   assert.equal(billOf({ price: { ...perMillion, cachedInput: 5_000_000 }, usage })?.costNanos, 12_000 + 2000);
