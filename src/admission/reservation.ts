@@ -78,6 +78,12 @@ export class HeldReservation implements Reservation {
     return this.#enterBudgets(upstream, capped, answer);
   }
 
+  endLimits(): void {
+    // Of a limit only the first word counts.
+    this.#beforehand.taken?.settle(this.#amounts);
+    for (const { taken } of this.#entries ?? []) taken?.settle(this.#amounts);
+  }
+
   settle(exchange: Exchange): void {
     if (this.#isSettled) return;
     this.#isSettled = true;

@@ -139,6 +139,10 @@ class FreeReservation implements Reservation {
     return undefined;
   }
 
+  endLimits(): void {
+    // There are none.
+  }
+
   settle(): void {
     // There is nothing to give back.
   }

@@ -48,6 +48,8 @@ export class Exchange {
   /** What it asks for, once its body was read. */
   asking: Asking | undefined = undefined;
   target: Target | undefined = undefined;
+  /** Its upstream goes on with it in the background: what it costs is settled by whoever follows that. */
+  goesOn = false;
   /** By which the answer was got that the client gets. */
   credential: Credential | undefined = undefined;
   attempts = 0;

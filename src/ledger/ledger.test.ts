@@ -44,6 +44,7 @@ const reservation: Reservation = {
   nanos: 0,
   accounts: [],
   enter: () => undefined,
+  endLimits: () => undefined,
   settle: () => undefined,
 };
 

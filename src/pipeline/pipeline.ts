@@ -24,7 +24,7 @@ import { readForm } from './form-question.ts';
 import { answerAtOnce, checkDemands, type Entered, enter, leave, readableHeaders } from './front-door.ts';
 import { namedObjectsIn } from './objects/named-objects.ts';
 import { courseAt, placeOf } from './objects/placing.ts';
-import { keepsOf, type RecordingDeps, recorded } from './objects/recording.ts';
+import { isInBackground, keepsOf, type RecordingDeps, recorded } from './objects/recording.ts';
 import { ownerOf } from './objects/registry.ts';
 import { ownHeaders } from './own-headers.ts';
 import {
@@ -128,6 +128,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     exchange.shape ??= resolved.model.shape ?? shapeSaidBy(question);
     checkStandIn(question, resolved.model.acceptsMessages, exchange.shape);
     checkModel(key, resolved.id);
+    const keeps = keepsOf(question, route);
+    const inBackground = isInBackground(question, keeps);
     const looked = namedObjectsIn(question, route);
     const named = looked instanceof Promise ? await looked : looked;
     const placing = placeOf(named, { owner: ownerOf(key), snapshot: exchange.snapshot }, deps.objects);
@@ -146,8 +148,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
 
     const deadlineMs = performance.now() + course.totalMs;
     const clientHeaders = entered === undefined ? request.fields : readableHeaders(request.fields);
-    const keeps = keepsOf(question, route);
-    const calling = { clientHeaders, ...placed, query, deadlineMs, reservation, keeps };
+    const calling = { clientHeaders, ...placed, query, deadlineMs, reservation, keeps, inBackground };
     const plan = { exchange, route, question, resolved, ...calling };
     const answered = await (entered === undefined ? attempt(plan, deps) : attemptAtDoor(plan, entered));
     const passing = recorded(plan, answered, deps);

@@ -19,7 +19,7 @@ import messages from './messages.ts';
 import moderations from './moderations.ts';
 import { objectRoutesOf } from './objects.ts';
 import rerank from './rerank.ts';
-import responses from './responses.ts';
+import responsesRoute from './responses.ts';
 import speech from './speech.ts';
 import transcriptions from './transcriptions.ts';
 import translations from './translations.ts';
@@ -36,7 +36,7 @@ const own: readonly Route[] = [
   speech,
   messages,
   countTokens,
-  responses,
+  responsesRoute,
   imageEdits,
   imageVariations,
   transcriptions,
@@ -65,4 +65,7 @@ export const routes: readonly Route[] = [
   ...doors.flatMap((door) => door.ways.map((way) => routeOfWay(door, way, canonicalFor(way.operation)))),
 ];
 
-export const objectRoutes: readonly ObjectRoute[] = objectRoutesOf(canonicalFor('responses'));
+/** By which answers are made that upstreams keep, and may make in the background. */
+export const responses = canonicalFor('responses');
+
+export const objectRoutes: readonly ObjectRoute[] = objectRoutesOf(responses);

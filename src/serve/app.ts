@@ -37,10 +37,11 @@ import { createSpool } from '../http/spool.ts';
 import type { Clock } from '../lib/clock.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
 import { inTurns } from '../lib/turns.ts';
+import { createBackground } from '../pipeline/objects/background.ts';
 import { createObjectPipeline } from '../pipeline/objects/by-id.ts';
 import { createObjectRegistry } from '../pipeline/objects/registry.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
-import { objectRoutes, routes } from '../routes/index.ts';
+import { objectRoutes, responses, routes } from '../routes/index.ts';
 import { type HealthReporter, startHealthReports } from '../telemetry/health-report.ts';
 import type { ProcessLog } from '../telemetry/log.ts';
 import { createHttpTransport } from '../upstream/call.ts';
@@ -82,6 +83,8 @@ export interface AppDeps {
   readonly meter?: Meter;
   /** Who shares out the places at upstreams, where several processes call them. */
   readonly placeArbiter?: PlaceArbiter | undefined;
+  /** How often it is looked how far answers are that upstreams make in the background. */
+  readonly backgroundEveryMs?: number;
 }
 
 interface Meter {
@@ -101,6 +104,8 @@ export interface App {
   targets(): readonly TargetState[];
   /** What bodies in flight hold of the memory for them. */
   memory(): { readonly requests: RoomState; readonly answers: RoomState };
+  /** How many answers that upstreams make in the background are followed here. */
+  background(): number;
   /** Readiness goes down first; then no new connections, and running requests end. True if all of them did. */
   drain(): Promise<boolean>;
   /** The store stays open. */
@@ -124,6 +129,7 @@ export function createApp({
   worker,
   meter,
   placeArbiter,
+  backgroundEveryMs,
   cwd = '.',
 }: AppDeps): App {
   let current = snapshot;
@@ -182,8 +188,25 @@ export function createApp({
     return found instanceof Promise ? found.then(judge) : judge(found);
   }
 
+  const transports = { http: createHttpTransport(pools), inProcess: inProcessTransport };
+  const background = createBackground({
+    store: store.background,
+    transport: transports.http,
+    installation,
+    clock,
+    log,
+    route: responses,
+    spending,
+    ledger,
+    bill,
+    current: () => current,
+    findKey: async (id) => [...current.keys.values()].find((key) => key.id === id) ?? store.keys.get(id),
+    meter,
+    everyMs: backgroundEveryMs,
+  });
   const pipelineDeps = {
-    transports: { http: createHttpTransport(pools), inProcess: inProcessTransport },
+    transports,
+    background,
     dispatcher,
     clock,
     random,
@@ -275,6 +298,7 @@ export function createApp({
         log,
         states: async () => withListed(await inTurns(dispatcher.describing(current))),
       });
+      background.start();
       ready = true;
       return listening;
     },
@@ -292,6 +316,7 @@ export function createApp({
     keys: directory,
     targets: describeTargets,
     memory: () => ({ requests: requestMemory.state(), answers: answerMemory.state() }),
+    background: () => background.count,
     async drain() {
       ready = false;
       const { delayMs, deadlineMs } = current.server.drain;
@@ -299,6 +324,7 @@ export function createApp({
       return listener.drain(deadlineMs);
     },
     async close() {
+      await background.close();
       pressure.close();
       healthChecks.close();
       modelLists.close();

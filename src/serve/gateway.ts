@@ -113,7 +113,12 @@ async function assemble(
     throw toListenFault(error, { name: 'server', ...snapshot.server });
   });
   closers.unshift(() => app.close());
-  metrics.observe({ ...accounting.sources, targets: () => app.targets(), bodyMemory: () => app.memory() });
+  metrics.observe({
+    ...accounting.sources,
+    targets: () => app.targets(),
+    bodyMemory: () => app.memory(),
+    backgroundAnswers: () => app.background(),
+  });
   return { app, metrics, accounting, listening };
 }
 

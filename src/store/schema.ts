@@ -32,6 +32,7 @@ export interface Schema {
   readonly attempts: AttemptTable;
   readonly access_turn: AccessTurnTable;
   readonly kept_objects: KeptObjectTable;
+  readonly background_answers: BackgroundAnswerTable;
 }
 
 export interface KeyTable extends KeyTermColumns {
@@ -326,4 +327,20 @@ interface KeptObjectTable {
   readonly credential: string;
   readonly model: string;
   readonly created_at: number;
+}
+
+interface BackgroundAnswerTable {
+  readonly id: string;
+  readonly upstream: string;
+  readonly credential: string;
+  readonly key: string;
+  readonly project: string | null;
+  readonly model: string;
+  readonly row_id: string;
+  readonly asking: string;
+  readonly ended: string | null;
+  readonly created_at: number;
+  readonly due_at: number;
+  readonly node: string;
+  readonly node_until: number;
 }

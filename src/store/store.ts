@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import type { Store } from '../core/store/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createAuditStore } from './audit.ts';
+import { createBackgroundStore } from './background-answers.ts';
 import { createBudgetBank } from './budgets.ts';
 import { createChangeFeed } from './changes.ts';
 import { createHealthStore } from './health.ts';
@@ -54,6 +55,7 @@ export function createStore({ db, quick, money, loose, clock, signal, secure, cl
     invitations: createInvitationStore(db, recorder, clock),
     attempts: createAttemptStore(db, clock),
     keptObjects: createKeptObjectStore(db, quick),
+    background: createBackgroundStore(db, quick, clock),
     close,
   };
 }

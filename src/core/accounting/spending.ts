@@ -20,6 +20,8 @@ export interface Reservation {
    * with the limit in words.
    */
   enter(upstream: Upstream): Denial | undefined | Promise<Denial | undefined>;
+  /** Its client has its answer, and what that costs is known later: limits count what was likely, the money stays reserved. */
+  endLimits(): void;
   /** Once, when `exchange.bill` says what was used: null gives everything back but the request itself. Never throws. */
   settle(exchange: Exchange): void;
 }

@@ -1,6 +1,7 @@
 /** All ports of a store in one; which database answers is the store's own business. */
 
 import type { AuditStore } from './audit.ts';
+import type { BackgroundStore } from './background-answers.ts';
 import type { BudgetBank } from './budgets.ts';
 import type { ChangeFeed } from './changes.ts';
 import type { HealthStore } from './health.ts';
@@ -27,5 +28,6 @@ export interface Store {
   readonly invitations: InvitationStore;
   readonly attempts: AttemptStore;
   readonly keptObjects: KeptObjectStore;
+  readonly background: BackgroundStore;
   close(): Promise<void>;
 }

@@ -36,6 +36,8 @@ export interface Plan {
   readonly reservation: Reservation;
   /** Where the IDs stand that its upstream keeps something under; undefined where it keeps nothing. */
   readonly keeps: Keeps | undefined;
+  /** The answer is no more than a promise of one. */
+  readonly inBackground: boolean;
 }
 
 /** Undefined where the bytes pass. */
@@ -167,14 +169,19 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody): Call
   };
 }
 
+/** Before the query that a path may have. */
+export function behindPath(path: string, behind: string): string {
+  const at = path.indexOf('?');
+  return at === -1 ? path + behind : path.slice(0, at) + behind + path.slice(at);
+}
+
 /** Without a body: it names by its path what it is about. */
 function toCallAbout(plan: Plan, turn: Turn, client: Listening, about: NonNullable<Plan['about']>): Call {
   const call = toCall(plan, turn, client, nothing);
-  const [path = '', ...own] = call.path.split('?');
   return {
     ...call,
     method: about.method,
-    path: withQuery([path + about.behind, ...own].join('?'), about.query),
+    path: withQuery(behindPath(call.path, about.behind), about.query),
     headers: withoutHeader(call.headers, 'content-type'),
   };
 }

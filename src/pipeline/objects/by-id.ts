@@ -21,6 +21,7 @@ import { ownHeaders } from '../own-headers.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import type { Question } from '../question.ts';
 import { Settling } from '../usage/settling.ts';
+import type { Background } from './background.ts';
 import { courseAt, placeOfObject } from './placing.ts';
 import { recorded } from './recording.ts';
 import { ownerOf } from './registry.ts';
@@ -33,7 +34,8 @@ export type ObjectPipeline = (
   response: ServerAnswer,
 ) => Promise<void>;
 
-type Deps = Omit<PipelineDeps, 'routes' | 'readBody' | 'checkModel'> & {
+type Deps = Omit<PipelineDeps, 'routes' | 'readBody' | 'checkModel' | 'background'> & {
+  readonly background: Pick<Background, 'begin' | 'takeOver' | 'mayGo'>;
   readonly mayUseModel: (key: KeyRecord, modelId: string) => boolean;
 };
 
@@ -55,6 +57,7 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
     const query = readQuery(queryOf(request.target), about.query);
     const { object, resolved } = await find(exchange, key, about, id, query);
     exchange.modelId = resolved.id;
+    if (about.forgets && !(await deps.background.mayGo(id, object.upstream))) throw stillMade(about);
     const place = placeOfObject(object, exchange.snapshot);
     if (place === undefined) throw notFound(about);
     const placed = courseAt(courseOf(resolved, about.of), { ...place, param: undefined }, resolved.id);
@@ -76,6 +79,7 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
       reservation,
       query: noQuery,
       keeps: about.keeps,
+      inBackground: false,
     };
     const answer = await recorded(plan, await attempt(plan, deps), deps);
     if (about.forgets && answer.status < 300) await objects.forget(object);
@@ -147,5 +151,13 @@ function notFound({ kind }: ObjectRoute): GatewayError {
   return new GatewayError('object_not_found', {
     param: 'id',
     message: `There is no ${kind} with this ID that was made through the gateway by this project; it may be gone.`,
+  });
+}
+
+/** What it costs could never be known. */
+function stillMade({ kind }: ObjectRoute): GatewayError {
+  return new GatewayError('unsupported_parameter', {
+    param: 'id',
+    message: `This ${kind} is still being made in the background; cancel it first, or wait for its end.`,
   });
 }

@@ -56,7 +56,6 @@ export function namedObjectsIn(question: Question, { row: { kept } }: Route): Na
   // Forms write what lies in one another with brackets: `images[0][file_id]`.
   const bracketed = form === undefined ? undefined : kept.names.find((name) => body.includes(`[${name}]`));
   if (bracketed !== undefined) throw notKept(bracketed);
-  checkBackground(question);
   const fields = fieldsIn(question, kept);
   const looking = look(body, kept, fields);
   return body.length > oneTurnBytes ? inTurns(looking) : atOnce(looking);
@@ -168,18 +167,6 @@ function* countEscaped(
     if (typeof said === 'string' && (colon === ':' ? names : types).has(said)) count += 1;
   }
   return count;
-}
-
-const LOWER_T = 0x74;
-
-/** What goes on by itself could be neither ended nor billed. */
-function checkBackground({ body, scan }: Pick<Question, 'body' | 'scan'>): void {
-  const field = scan.fields.get('background');
-  if (field === undefined || body[field.start] !== LOWER_T) return;
-  throw new GatewayError('unsupported_parameter', {
-    param: 'background',
-    message: 'An answer that is made in the background cannot be billed by the gateway; leave "background" out.',
-  });
 }
 
 /** A value, and whether it names nothing; and whether it is in an item of the conversation. */

@@ -8,7 +8,7 @@ import { type NamedObjects, type Naming, notKept } from './named-objects.ts';
 import type { ObjectRegistry } from './registry.ts';
 
 /** One account at one upstream. */
-interface Place {
+export interface Place {
   readonly upstream: Upstream;
   readonly credential: Credential;
 }

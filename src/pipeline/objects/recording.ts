@@ -1,5 +1,6 @@
 /** Writes down what an upstream keeps of a request, before its client gets to see the ID. */
 
+import { GatewayError } from '../../core/errors.ts';
 import type { Answer } from '../../core/outcome.ts';
 import type { Route } from '../../core/route.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -7,6 +8,7 @@ import { headerValue } from '../../lib/raw-headers.ts';
 import { codingsOf } from '../answers/decoding.ts';
 import type { Plan } from '../calls/plan.ts';
 import type { Question } from '../question.ts';
+import type { Background } from './background.ts';
 import { keptIdsIn } from './kept-ids.ts';
 import { RecordedAnswer } from './recorded-answer.ts';
 import { type ObjectRegistry, ownerOf } from './registry.ts';
@@ -14,11 +16,26 @@ import { type ObjectRegistry, ownerOf } from './registry.ts';
 export interface RecordingDeps {
   readonly objects: ObjectRegistry;
   readonly clock: Clock;
+  readonly background: Pick<Background, 'begin' | 'takeOver'>;
 }
 
 const LOWER_F = 0x66;
 /** The first event of a stream is here at once; where it is not, the client gets to know that there is an answer. */
 const beginningMs = 1_000;
+
+const LOWER_T = 0x74;
+
+/** Whether the client gets no more than the promise of an answer. Throws where nobody could follow that. */
+export function isInBackground({ body, scan }: Question, keeps: Plan['keeps']): boolean {
+  const field = scan.fields.get('background');
+  if (field === undefined || body[field.start] !== LOWER_T) return false;
+  if (keeps !== undefined) return true;
+  throw new GatewayError('unsupported_parameter', {
+    param: 'background',
+    message:
+      'An answer that is made in the background is kept until it is fetched; leave "store" out, or "background".',
+  });
+}
 
 /** Whether the upstream keeps something of it: most do where the client does not forbid it. */
 export function keepsOf({ body, scan }: Question, { row: { keeps } }: Route): Plan['keeps'] {
@@ -36,11 +53,15 @@ export function recorded(plan: Plan, answer: Answer, deps: RecordingDeps): Answe
   const contentType = headerValue(answer.headers, 'content-type');
   const ids = codingsOf(answer.headers).length > 0 ? undefined : keptIdsIn(contentType, keeps);
   if (ids === undefined) return answer;
-  const { objects, clock } = deps;
-  const found = new RecordedAnswer(answer, ids, (names) => {
+  const { objects, clock, background } = deps;
+  const found = new RecordedAnswer(answer, ids, async (names) => {
     const whose = { owner: ownerOf(key), upstream: target.upstream.id, credential: credential.fingerprint };
     const createdAtMs = clock.nowMs();
-    return objects.record(names.map((name) => ({ ...name, ...whose, model: modelId, createdAtMs })));
+    await objects.record(names.map((name) => ({ ...name, ...whose, model: modelId, createdAtMs })));
+    const made = plan.inBackground ? names.find(({ kind }) => kind === 'response') : undefined;
+    if (made === undefined || exchange.goesOn) return;
+    await background.begin(exchange, made.id);
+    exchange.goesOn = true;
   });
   exchange.client.work = found;
   const begun = found.begin();

@@ -18,7 +18,6 @@ export interface ObjectRegistry {
 
 export interface RegistryDeps {
   readonly store: KeptObjectStore;
-  /** How long a request waits for the store. */
   readonly deadlineMs?: number;
   /** Of names that are remembered. */
   readonly maxEntries?: number;
@@ -48,7 +47,7 @@ class Registry implements ObjectRegistry {
   #waiting: Writing[] = [];
   #isWriting = false;
 
-  constructor({ store, deadlineMs = 1_000, maxEntries = 10_000 }: RegistryDeps) {
+  constructor({ store, deadlineMs = patienceMs, maxEntries = 10_000 }: RegistryDeps) {
     this.#store = store;
     this.#deadlineMs = deadlineMs;
     this.#maxEntries = maxEntries;
@@ -61,7 +60,11 @@ class Registry implements ObjectRegistry {
     const written = Promise.withResolvers<void>();
     this.#waiting.push({ objects, written });
     if (!this.#isWriting) void this.#write();
-    return this.#inTime(written.promise, 'What the upstream keeps of this request cannot be written down just now');
+    return inTime(
+      written.promise,
+      'What the upstream keeps of this request cannot be written down just now',
+      this.#deadlineMs,
+    );
   }
 
   /** Whoever comes while a write is under way is written with the next one, all together. */
@@ -94,7 +97,11 @@ class Registry implements ObjectRegistry {
   }
 
   async #look(names: readonly KeptName[]): Promise<readonly KeptObject[]> {
-    const found = await this.#inTime(this.#store.find(names), 'What this request names cannot be looked up just now');
+    const found = await inTime(
+      this.#store.find(names),
+      'What this request names cannot be looked up just now',
+      this.#deadlineMs,
+    );
     const byKey = new Map<string, KeptObject[]>();
     for (const object of found) {
       const key = keyOf(object);
@@ -119,20 +126,24 @@ class Registry implements ObjectRegistry {
   async forget(object: KeptObject): Promise<void> {
     this.#known.delete(keyOf(object));
     this.#written.delete(writtenKeyOf(object));
-    await this.#inTime(this.#store.remove(object), 'What was deleted cannot be forgotten just now');
+    await inTime(this.#store.remove(object), 'What was deleted cannot be forgotten just now', this.#deadlineMs);
   }
+}
 
-  async #inTime<T>(work: Promise<T>, what: string): Promise<T> {
-    const tooLate = (): Error => new Error(`The store did not answer within ${this.#deadlineMs} ms.`);
-    try {
-      return await beforeDeadline(work, this.#deadlineMs, tooLate);
-    } catch (cause) {
-      throw new GatewayError('store_unavailable', {
-        message: `${what}, as the store does not answer; try again in a moment.`,
-        headers: ['Retry-After', '1'],
-        cause,
-      });
-    }
+/** How long a request waits for the store. */
+const patienceMs = 1_000;
+
+/** Throws `store_unavailable`, which says what could not be done. */
+export async function inTime<T>(work: Promise<T>, what: string, deadlineMs = patienceMs): Promise<T> {
+  const tooLate = (): Error => new Error(`The store did not answer within ${deadlineMs} ms.`);
+  try {
+    return await beforeDeadline(work, deadlineMs, tooLate);
+  } catch (cause) {
+    throw new GatewayError('store_unavailable', {
+      message: `${what}, as the store does not answer; try again in a moment.`,
+      headers: ['Retry-After', '1'],
+      cause,
+    });
   }
 }
 

@@ -21,6 +21,7 @@ function setUp() {
   const done: string[] = [];
   const settling = new Settling(exchange, {
     bill: () => void done.push('billed'),
+    background: { takeOver: () => void done.push('goes on') },
     ledger: { settle: async () => void done.push('written down') } as never,
   });
   const reservation = { settle: () => void done.push('settled') } as unknown as Reservation;
@@ -48,4 +49,13 @@ test('one that failed is settled once, too, and says with what', async () => {
     ['billed', 'settled', 'written down'],
   );
   assert.equal(exchange.errorCode, 'upstream_timeout');
+});
+
+test('what goes on in the background is not billed, and whoever follows it takes the reservation over', async () => {
+  const { exchange, settling, reservation, done } = setUp();
+  settling.reserved(reservation);
+  exchange.goesOn = true;
+  await settling.answered({} as Answer, observer);
+  assert.deepEqual(done.slice(1), ['goes on', 'written down']);
+  assert.deepEqual([exchange.bill, exchange.usage], [null, null]);
 });

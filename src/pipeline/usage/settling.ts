@@ -14,6 +14,8 @@ import type { UsageObserver } from './usage.ts';
 export interface SettlingDeps {
   readonly ledger: Ledger;
   bill(exchange: Exchange): void;
+  /** Takes over what is reserved for what goes on. */
+  readonly background: { takeOver(exchange: Exchange, reservation: Reservation | undefined): void };
 }
 
 /** With more text than this in each, the events of a stream plainly hold several tokens. */
@@ -86,8 +88,13 @@ export class Settling {
     this.#isDone = true;
     const exchange = this.#exchange;
     exchange.outcome = outcomeOf(exchange);
-    this.#deps.bill(exchange);
-    this.#reservation?.settle(exchange);
+    if (exchange.goesOn) {
+      exchange.usage = null;
+      this.#deps.background.takeOver(exchange, this.#reservation);
+    } else {
+      this.#deps.bill(exchange);
+      this.#reservation?.settle(exchange);
+    }
     return this.#deps.ledger.settle(exchange, this.#reservation);
   }
 }

@@ -15,6 +15,7 @@ import { proofs } from './0010-proofs.ts';
 import { budgetNodes } from './0011-budget-nodes.ts';
 import { ledgerSlices } from './0013-ledger-slices.ts';
 import { keptObjects } from './0014-kept-objects.ts';
+import { backgroundAnswers } from './0015-background-answers.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys': keys,
@@ -31,4 +32,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   ...addedKeyColumns,
   '0013-ledger-slices': ledgerSlices,
   '0014-kept-objects': keptObjects,
+  '0015-background-answers': backgroundAnswers,
 };

@@ -36,6 +36,8 @@ export interface MetricSources {
   readonly redisFallback?: () => number;
   /** Decisions about limits that Redis had no part in, so far: by why. */
   readonly localDecisions?: () => Readonly<Record<'late' | 'away', number>>;
+  /** Answers that upstreams make in the background, and that are followed here. */
+  readonly backgroundAnswers?: () => number;
   /** The number of the last change of the store that is in force. */
   readonly configRevision?: () => number;
 }
@@ -49,6 +51,7 @@ const plain = {
   storeUp: 'postern_store_up',
   redisUp: 'postern_redis_up',
   redisFallback: 'postern_redis_fallback',
+  backgroundAnswers: 'postern_background_answers',
   configRevision: 'postern_config_revision',
 } as const satisfies Record<string, MetricName>;
 

@@ -35,7 +35,7 @@ export async function startKeepingHouse(
   const far = await startFakeUpstream(createKeepingService('far').handler);
   t.after(() => Promise.all([up.close(), far.close()]));
   const price = { input: 2, cached_input: 1, output: 10 };
-  const rig = await startRig(t, {
+  const document = {
     upstreams: [
       {
         id: 'up',
@@ -58,7 +58,8 @@ export async function startKeepingHouse(
       { id: 'loner', secret: secrets.loner },
       { id: 'other', secret: secrets.other },
     ],
-  });
+  };
+  const rig = await startRig(t, document, {}, { backgroundEveryMs: 20 });
 
   function ask(who: Who, method: string, path: string, body?: object | string): Promise<RawResponse> {
     const headers: [string, string][] = [['Authorization', `Bearer ${secrets[who]}`]];

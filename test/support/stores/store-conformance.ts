@@ -8,6 +8,7 @@ import { newKey } from '../gateways/keys.ts';
 import { hostileTexts, toStored } from '../json/hostile-texts.ts';
 import { createFakeClock } from '../time/fake-clock.ts';
 import { describeAccess } from './access-conformance.ts';
+import { describeBackground } from './background-conformance.ts';
 import { describeKeptObjects } from './kept-object-conformance.ts';
 import { describeWrites, type OpenStore } from './store-writes.ts';
 
@@ -247,6 +248,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
     describeWrites(openStore);
     describeAccess(openStore);
     describeKeptObjects(openStore);
+    describeBackground(openStore);
 
     test('a store that is closed says so, and may be closed twice', async (t) => {
       const store = await open(t);

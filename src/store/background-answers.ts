@@ -1,0 +1,155 @@
+/** Answers that upstreams make in the background, in a database: each in the hands of one node, for as long as that is heard of. */
+
+import type { Kysely, Selectable } from 'kysely';
+import type { Asking } from '../core/accounting/price.ts';
+import type { Usage, Written } from '../core/accounting/usage.ts';
+import {
+  type BackgroundAnswer,
+  type BackgroundEnd,
+  type BackgroundStore,
+  backgroundStatuses,
+} from '../core/store/background-answers.ts';
+import { isMapping } from '../lib/is-mapping.ts';
+import type { Schema } from './schema.ts';
+import { readJson } from './stored-json.ts';
+
+/** A node looks again well within this, while it is there. */
+const handsMs = 60_000;
+
+export function createBackgroundStore(
+  db: Kysely<Schema>,
+  quick: Kysely<Schema>,
+  clock: { nowMs(): number },
+): BackgroundStore {
+  return {
+    async add(answer, node, dueAtMs) {
+      const hands = { due_at: dueAtMs, node, node_until: clock.nowMs() + handsMs };
+      await quick
+        .insertInto('background_answers')
+        .values({ ...toRow(answer), ...hands })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    },
+
+    async get(id, upstream) {
+      const row = await quick
+        .selectFrom('background_answers')
+        .selectAll()
+        .where('id', '=', id)
+        .where('upstream', '=', upstream)
+        .executeTakeFirst();
+      return row && toAnswer(row);
+    },
+
+    async tellEnd({ id, upstream }, end) {
+      await quick
+        .updateTable('background_answers')
+        .set({ ended: JSON.stringify(end), due_at: clock.nowMs() })
+        .where('id', '=', id)
+        .where('upstream', '=', upstream)
+        .execute();
+    },
+
+    async claim(node, { handsMs: forMs, most }) {
+      const nowMs = clock.nowMs();
+      const due = db
+        .selectFrom('background_answers')
+        .select(['id', 'upstream'])
+        .where('due_at', '<=', nowMs)
+        .where(({ or, eb }) => or([eb('node', '=', node), eb('node_until', '<', nowMs)]))
+        .orderBy('due_at')
+        .limit(most);
+      const rows = await db
+        .updateTable('background_answers')
+        .set({ node, node_until: nowMs + forMs })
+        .where(({ eb, refTuple }) => eb(refTuple('id', 'upstream'), 'in', due.$asTuple('id', 'upstream')))
+        // Who was quicker has changed it meanwhile.
+        .where(({ or, eb }) => or([eb('node', '=', node), eb('node_until', '<', nowMs)]))
+        .returningAll()
+        .execute();
+      return rows.map(toAnswer);
+    },
+
+    async postpone({ id, upstream }, node, dueAtMs) {
+      const nodeUntil = Math.max(clock.nowMs(), dueAtMs) + handsMs;
+      await db
+        .updateTable('background_answers')
+        .set({ due_at: dueAtMs, node_until: nodeUntil })
+        .where('id', '=', id)
+        .where('upstream', '=', upstream)
+        .where('node', '=', node)
+        .execute();
+    },
+
+    async remove({ id, upstream }) {
+      await db.deleteFrom('background_answers').where('id', '=', id).where('upstream', '=', upstream).execute();
+    },
+
+    async release(node) {
+      await db.updateTable('background_answers').set({ node_until: 0 }).where('node', '=', node).execute();
+    },
+  };
+}
+
+type Row = Selectable<Schema['background_answers']>;
+
+function toRow(answer: BackgroundAnswer): Omit<Row, 'due_at' | 'node' | 'node_until'> {
+  const { id, upstream, credential, key, project, model, rowId, asking, createdAtMs } = answer;
+  const its = { id, upstream, credential, key, project: project ?? null, model };
+  return { ...its, row_id: rowId, asking: JSON.stringify(asking), ended: null, created_at: createdAtMs };
+}
+
+function toAnswer(row: Row): BackgroundAnswer {
+  const { id, upstream, credential, key, project, model, row_id: rowId, asking, created_at: createdAtMs } = row;
+  const its = { id, upstream, credential, key, project: project ?? undefined, model };
+  const end = row.ended === null ? undefined : toEnd(readJson(row.ended));
+  return { ...its, rowId, asking: toAsking(readJson(asking)), createdAtMs, end };
+}
+
+/** What another version wrote otherwise is looked for again. */
+function toEnd(value: unknown): BackgroundEnd | undefined {
+  if (!isMapping(value)) return undefined;
+  const status = backgroundStatuses.find((one) => one === value.status);
+  if (status === undefined) return undefined;
+  const { bytes, usage, written } = value;
+  return {
+    status,
+    usage: isMapping(usage) ? toUsage(usage) : null,
+    written: isMapping(written) ? toWritten(written) : undefined,
+    bytes: numberOf(bytes) ?? 0,
+  };
+}
+
+const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+
+function toUsage(said: Readonly<Record<string, unknown>>): Usage {
+  return {
+    promptTokens: numberOf(said.promptTokens),
+    completionTokens: numberOf(said.completionTokens),
+    totalTokens: numberOf(said.totalTokens),
+    searchUnits: numberOf(said.searchUnits),
+    cachedTokens: numberOf(said.cachedTokens),
+    cacheWriteTokens: numberOf(said.cacheWriteTokens),
+  };
+}
+
+function toWritten(said: Readonly<Record<string, unknown>>): Written {
+  const { texts, bytes, choices } = said;
+  return { texts: numberOf(texts) ?? 0, bytes: numberOf(bytes) ?? 0, sample: '', choices: numberOf(choices) ?? 1 };
+}
+
+/** What this version does not find is nothing. */
+function toAsking(value: unknown): Asking {
+  const number = (name: keyof Asking): number => {
+    const found = isMapping(value) ? value[name] : undefined;
+    return typeof found === 'number' ? found : 0;
+  };
+  return {
+    items: number('items'),
+    images: number('images'),
+    likelyInputTokens: number('likelyInputTokens'),
+    mostInputTokens: number('mostInputTokens'),
+    mostOutputTokens: number('mostOutputTokens'),
+    mostSearchUnits: number('mostSearchUnits'),
+  };
+}

@@ -1,0 +1,162 @@
+/** Answers that an upstream makes in the background: fetched by their ID, and billed when their end is known. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import OpenAI from 'openai';
+import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
+import { assertError } from '../support/clients/error-answer.ts';
+import { secrets, startKeepingHouse } from '../support/gateways/keeping-house.ts';
+import type { Rig } from '../support/gateways/rig.ts';
+
+const path = '/v1/responses';
+const inBackground = { background: true, max_output_tokens: 100 };
+/** 60 at 2, 40 at 1 and 10 at 10 dollars a million. */
+const costNanos = 260_000;
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 2_000; turn += 1) {
+    if (await condition()) return;
+    await wait(10);
+  }
+  throw new Error('It never came to that.');
+}
+
+const rowsOf = async ({ store }: Rig): Promise<readonly LedgerRow[]> =>
+  (await store.ledger.page({}, { limit: 100 })).rows;
+
+const costsOf = async (rig: Rig): Promise<(number | null)[]> => (await rowsOf(rig)).map((row) => row.costNanos);
+
+async function mustBeRunning({ store }: Rig, id: string): Promise<void> {
+  assert.notEqual(await store.background.get(id, 'up'), undefined);
+}
+
+test('it is billed once its end is known, whether its client ever asks for it or not', async (t) => {
+  const { rig, service, make } = await startKeepingHouse(t);
+  const id = await make('one', inBackground);
+  const { bill, usage, outcome } = await rig.exchange(1);
+  assert.deepEqual([bill, usage, outcome], [null, null, 'ok']);
+  await until(async () => (await rowsOf(rig)).length === 1);
+  await mustBeRunning(rig, id);
+  service.finish();
+  await until(async () => (await rowsOf(rig)).length === 2);
+  const rows = await rowsOf(rig);
+  const row = rows.find((one) => one.costNanos === costNanos) ?? assert.fail();
+  assert.deepEqual(
+    [row.key, row.project, row.model, row.upstream, row.route, row.outcome, row.promptTokens, row.isEstimated],
+    ['one', 'one', 'm', 'up', path, 'ok', 100, false],
+  );
+  await until(async () => (await rig.store.background.get(id, 'up')) === undefined);
+  assert.equal(rig.app.background(), 0);
+});
+
+test('what it may cost at most stays in the budget until then, and what it cost afterwards', async (t) => {
+  // At most 1,000 tokens of input at 2, and 100 of output at 10 dollars a million: 0.003.
+  const key = { budgets: [{ every: 'day', amount: '0.0035' }] };
+  const { rig, service, ask, make } = await startKeepingHouse(t, {
+    key,
+    model: { context: 1_000, price: { input: 2, output: 10 } },
+  });
+  const input = 'x'.repeat(2_000);
+  await make('one', { ...inBackground, input });
+  const more = { model: 'm', input, max_output_tokens: 100 };
+  assertError(await ask('one', 'POST', path, more), 'budget_exceeded');
+  await until(() => rig.app.background() === 1);
+  assertError(await ask('one', 'POST', path, more), 'budget_exceeded');
+  service.finish();
+  await until(() => rig.app.background() === 0);
+  assert.equal((await ask('one', 'POST', path, more)).status, 200);
+});
+
+test('it does not count among the calls at a time: its client can ask how far it is', async (t) => {
+  const { service, ask, make } = await startKeepingHouse(t, { key: { limits: { concurrency: 1 } } });
+  const id = await make('one', inBackground);
+  const first = await ask('one', 'GET', `${path}/${id}`);
+  assert.equal(JSON.parse(first.body.toString()).status, 'in_progress');
+  service.finish();
+  assert.equal(JSON.parse((await ask('one', 'GET', `${path}/${id}`)).body.toString()).status, 'completed');
+  assertError(await ask('two', 'GET', `${path}/${id}`), 'object_not_found', { param: 'id' });
+});
+
+test('one that is cancelled is billed as far as anyone knows, one that failed is not', async (t) => {
+  const { rig, up, service, ask, make } = await startKeepingHouse(t);
+  const cancelled = await make('one', inBackground);
+  assert.equal((await ask('one', 'POST', `${path}/${cancelled}/cancel`)).status, 200);
+  await until(async () => (await rowsOf(rig)).some((row) => row.outcome === 'aborted' && row.isEstimated));
+  const failed = await make('one', inBackground);
+  up.respondWith((request, reply) =>
+    request.method === 'GET'
+      ? reply.json(200, { id: failed, object: 'response', status: 'failed', output: [], usage: null })
+      : service.handler(request, reply),
+  );
+  await until(async () => (await rig.store.background.get(failed, 'up')) === undefined);
+  await until(async () => (await rowsOf(rig)).some((row) => row.outcome === 'error' && row.costNanos === 0));
+});
+
+test('it cannot be deleted while it is made, and is billed all the same where it is deleted right after its end', async (t) => {
+  const { rig, service, ask, make } = await startKeepingHouse(t);
+  const id = await make('one', inBackground);
+  assertError(await ask('one', 'DELETE', `${path}/${id}`), 'unsupported_parameter', { param: 'id' });
+  service.finish();
+  assert.equal((await ask('one', 'DELETE', `${path}/${id}`)).status, 200);
+  await until(async () => (await costsOf(rig)).includes(costNanos));
+  assert.equal(service.kept.size, 0);
+});
+
+test('streamed, it is billed once, by its end', async (t) => {
+  const { rig, service, ask } = await startKeepingHouse(t);
+  const answer = await ask('one', 'POST', path, { model: 'm', input: 'x', stream: true, ...inBackground });
+  assert.match(answer.body.toString(), /response\.completed/);
+  service.finish();
+  await until(async () => (await rowsOf(rig)).length === 2);
+  await wait(100);
+  assert.deepEqual((await costsOf(rig)).toSorted(), [0, costNanos]);
+});
+
+test('an upstream that is away for a while is asked again, and one that has lost it costs what was reserved', async (t) => {
+  const { rig, up, service, make } = await startKeepingHouse(t);
+  const id = await make('one', inBackground);
+  up.respondWith((_request, reply) => reply.json(503, { error: { message: 'away' } }));
+  await wait(150);
+  await mustBeRunning(rig, id);
+  up.respondWith(service.handler);
+  service.finish();
+  await until(async () => (await costsOf(rig)).includes(costNanos));
+  await make('one', inBackground);
+  up.respondWith((_request, reply) => reply.json(404, { error: { message: 'no such thing' } }));
+  await until(async () => (await rowsOf(rig)).some((row) => row.outcome === 'lost' && (row.costNanos ?? 0) > 0));
+});
+
+test('what is not kept cannot be made in the background, nor what nobody can write down', async (t) => {
+  const { rig, up, ask } = await startKeepingHouse(t);
+  const body = { model: 'm', input: 'x', ...inBackground };
+  assertError(await ask('one', 'POST', path, { ...body, store: false }), 'unsupported_parameter', {
+    param: 'background',
+  });
+  assert.equal(up.requests.length, 0);
+  t.mock.method(rig.store.background, 'add', () => Promise.reject(new Error('the disk is full')));
+  const answer = await ask('one', 'POST', path, body);
+  assertError(answer, 'store_unavailable');
+  assert.doesNotMatch(answer.body.toString(), /resp_/);
+});
+
+test('the official library makes one, waits for it and gets it', async (t) => {
+  const { rig, service } = await startKeepingHouse(t);
+  const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: secrets.one, maxRetries: 0 });
+  let answer = await client.responses.create({ model: 'm', input: '2+2?', background: true });
+  for (let turn = 0; answer.status !== 'completed' && turn < 100; turn += 1) {
+    if (turn === 2) service.finish();
+    answer = await client.responses.retrieve(answer.id);
+  }
+  assert.equal(answer.output_text, 'four');
+});
+
+test('a process that ends leaves it to the next one', async (t) => {
+  const { rig, make } = await startKeepingHouse(t);
+  const id = await make('one', inBackground);
+  await until(() => rig.app.background() === 1);
+  await rig.app.close();
+  assert.equal(rig.app.background(), 0);
+  const claimed = async () => rig.store.background.claim('another', { handsMs: 60_000, most: 10 });
+  await until(async () => (await claimed()).some((answer) => answer.id === id));
+});

@@ -1,0 +1,106 @@
+/** What every store must do with answers that are made in the background. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BackgroundAnswer } from '../../../src/core/store/background-answers.ts';
+import { createFakeClock } from '../time/fake-clock.ts';
+import type { OpenStore } from './store-writes.ts';
+
+const asking = {
+  items: 1,
+  images: 0,
+  likelyInputTokens: 10,
+  mostInputTokens: 1_000,
+  mostOutputTokens: 5_000,
+  mostSearchUnits: 0,
+};
+
+const answerOf = (id: string, more: Partial<BackgroundAnswer> = {}): BackgroundAnswer => ({
+  id,
+  upstream: 'up',
+  credential: 'c',
+  key: 'key_1',
+  project: 'p',
+  model: 'm',
+  rowId: `row-${id}`,
+  asking,
+  createdAtMs: 5,
+  end: undefined,
+  ...more,
+});
+
+const options = { handsMs: 60_000, most: 100 };
+
+export function describeBackground(openStore: OpenStore): void {
+  test('what is made in the background is in the hands of one node, until that is not heard of any more', async (t) => {
+    const clock = createFakeClock();
+    const { background } = await openStore(t, clock);
+    const [one, two] = [answerOf('resp_1'), answerOf('resp_2', { project: undefined })];
+    await background.add(one, 'first', clock.nowMs() + 1_000);
+    await background.add(two, 'first', clock.nowMs() + 1_000);
+    await background.add(answerOf('resp_1', { key: 'other' }), 'second', clock.nowMs());
+    assert.deepEqual(await background.claim('first', options), []);
+    clock.advance(1_000);
+    assert.deepEqual(await background.claim('second', options), []);
+    assert.deepEqual(
+      (await background.claim('first', options)).toSorted((a, b) => a.id.localeCompare(b.id)),
+      [one, two],
+    );
+    await background.postpone(one, 'first', clock.nowMs() + 30_000);
+    await background.remove(two);
+    assert.deepEqual(await background.claim('first', options), []);
+    clock.advance(89_000);
+    assert.deepEqual(await background.claim('second', options), []);
+    clock.advance(2_000);
+    assert.deepEqual(await background.claim('second', options), [one]);
+    assert.deepEqual(await background.claim('first', options), []);
+    // Who has lost it has nothing to say about it.
+    await background.postpone(one, 'first', 0);
+    await background.release('second');
+    assert.deepEqual(await background.claim('third', options), [one]);
+  });
+
+  test('of several nodes at once, each answer goes to one', async (t) => {
+    const clock = createFakeClock();
+    const { background } = await openStore(t, clock);
+    const ids = Array.from({ length: 20 }, (_, no) => `resp_${no}`);
+    for (const id of ids) await background.add(answerOf(id), 'gone', clock.nowMs());
+    await background.release('gone');
+    const claims = await Promise.all(['a', 'b', 'c', 'd'].map((node) => background.claim(node, options)));
+    assert.deepEqual(
+      claims
+        .flat()
+        .map(({ id }) => id)
+        .toSorted(),
+      ids.toSorted(),
+    );
+  });
+
+  test('whoever sees the end first tells it to who has it in hands', async (t) => {
+    const clock = createFakeClock();
+    const { background } = await openStore(t, clock);
+    await background.add(answerOf('resp_1'), 'first', clock.nowMs() + 10_000);
+    assert.equal(await background.get('resp_1', 'other'), undefined);
+    const found = await background.get('resp_1', 'up');
+    assert.deepEqual(found, answerOf('resp_1'));
+    const usage = {
+      promptTokens: 10,
+      completionTokens: 4,
+      totalTokens: null,
+      searchUnits: null,
+      cachedTokens: 2,
+      cacheWriteTokens: null,
+    };
+    const written = { texts: 1, bytes: 16, sample: '', choices: 1 };
+    const end = { status: 'completed', usage, written, bytes: 300 } as const;
+    await background.tellEnd(answerOf('resp_1'), end);
+    assert.deepEqual(await background.claim('first', options), [answerOf('resp_1', { end })]);
+    await background.tellEnd(answerOf('resp_1'), { status: 'failed', usage: null, written: undefined, bytes: 0 });
+    assert.deepEqual((await background.get('resp_1', 'up'))?.end, {
+      status: 'failed',
+      usage: null,
+      written: undefined,
+      bytes: 0,
+    });
+  });
+}
