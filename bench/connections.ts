@@ -114,7 +114,15 @@ async function measure(subject: Subject, state: State, count: number): Promise<s
 async function warm(running: Running, state: State, directory: string): Promise<void> {
   if (state !== 'streaming') {
     const { port, path } = running;
-    const requests = { port, path, body: whole.request, counterAt: whole.counterAt, firstCounter, keys: benchKeys };
+    const requests = {
+      port,
+      path,
+      body: whole.request,
+      bodyType: whole.requestType,
+      counterAt: whole.counterAt,
+      firstCounter,
+      keys: benchKeys,
+    };
     await runLoad(children, process.execPath, directory, { ...warmUp, requests, rate: undefined });
   }
   const sockets: Socket[] = [];
@@ -123,8 +131,8 @@ async function warm(running: Running, state: State, directory: string): Promise<
 }
 
 async function openAll({ port, path }: Running, state: State, count: number, sockets: Socket[]): Promise<void> {
-  const { request, counterAt } = whole;
-  const parts = toParts({ port, path, body: request, counterAt, firstCounter, keys: benchKeys });
+  const { request, requestType, counterAt } = whole;
+  const parts = toParts({ port, path, body: request, bodyType: requestType, counterAt, firstCounter, keys: benchKeys });
   let opened = 0;
   const open = async (): Promise<void> => {
     while (opened < count) {

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { firstCounter, model, payloads } from './payloads.ts';
 
-test('every request is JSON that names the model', () => {
-  for (const { name, request } of payloads) {
-    assert.equal(JSON.parse(request.toString()).model, model, name);
+test('every request names the model', () => {
+  for (const { name, request, requestType } of payloads) {
+    if (requestType !== 'application/json') assert.ok(request.includes(`\r\n\r\n${model}\r\n`), name);
+    else assert.equal(JSON.parse(request.toString()).model, model, name);
   }
 });
 
@@ -39,5 +40,7 @@ test('the sizes are those that the titles speak of', () => {
   within(sizes['embed-100']?.answer.length, 1_800_000, 2_000_000);
   within(sizes['embed-tokens']?.request.length, 60_000, 70_000);
   within(sizes['rerank-100']?.request.length, 100_000, 110_000);
+  within(sizes['chat-1']?.request.length, 1_000, 1_200);
+  within(sizes['upload-10mb']?.request.length, 10_000_000, 10_001_000);
   within(sizes.escapes?.request.length, 60_000, 80_000);
 });

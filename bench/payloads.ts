@@ -3,11 +3,12 @@
 export interface Payload {
   readonly name: string;
   readonly title: string;
-  readonly operation: 'completions' | 'rerank' | 'moderations' | 'embeddings';
+  readonly operation: 'completions' | 'rerank' | 'moderations' | 'embeddings' | 'chat' | 'transcriptions';
   /** What clients call, and what the gateway calls under the upstream's base URL. */
   readonly path: string;
   /** Holds `firstCounter` once; what is sent holds another number there each time. */
   readonly request: Buffer;
+  readonly requestType: string;
   /** Where the number begins. */
   readonly counterAt: number;
   readonly contentType: string;
@@ -99,7 +100,12 @@ function completionsAnswer(): Buffer {
   });
 }
 
-function eventStream(count: number): { readonly answer: Buffer; readonly eventEnds: readonly number[] } {
+interface EventStream {
+  readonly answer: Buffer;
+  readonly eventEnds: readonly number[];
+}
+
+function completionStream(count: number): EventStream {
   const chunk = (text: string, more: object): object => ({
     id: 'cmpl-bench',
     object: 'text_completion',
@@ -109,16 +115,79 @@ function eventStream(count: number): { readonly answer: Buffer; readonly eventEn
     ...more,
   });
   const usage = { prompt_tokens: 8, completion_tokens: count - 2, total_tokens: count + 6 };
-  const events = list(count, (index) => {
-    if (index === count - 1) return 'data: [DONE]\n\n';
-    return `data: ${JSON.stringify(chunk(toText(5), index === count - 2 ? { usage } : {}))}\n\n`;
+  return toStream(list(count - 1, (index) => chunk(toText(5), index === count - 2 ? { usage } : {})));
+}
+
+function chatAnswer(): Buffer {
+  return json({
+    id: 'chatcmpl-bench',
+    object: 'chat.completion',
+    created: 1_767_225_600,
+    model,
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: toText(400), refusal: null },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
+    ],
+    usage: chatUsage(90),
   });
+}
+
+const chatUsage = (completionTokens: number): object => ({
+  prompt_tokens: 240,
+  completion_tokens: completionTokens,
+  total_tokens: 240 + completionTokens,
+  prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+  completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+});
+
+/** As services write it where usage is asked for: the role, the texts, the end, the usage, `[DONE]`. */
+function chatStream(count: number): EventStream {
+  const chunk = (choices: readonly object[], usage: object | null): object => ({
+    id: 'chatcmpl-bench',
+    object: 'chat.completion.chunk',
+    created: 1_767_225_600,
+    model,
+    choices,
+    usage,
+  });
+  const delta = (inner: object, reason: string | null = null): object =>
+    chunk([{ index: 0, delta: inner, logprobs: null, finish_reason: reason }], null);
+  return toStream([
+    delta({ role: 'assistant', content: '', refusal: null }),
+    ...list(count - 4, () => delta({ content: toText(5) })),
+    delta({}, 'stop'),
+    chunk([], chatUsage(count - 4)),
+  ]);
+}
+
+function toStream(chunks: readonly object[]): EventStream {
+  const events = [...chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`), 'data: [DONE]\n\n'];
   let end = 0;
   const eventEnds = events.map((event) => {
     end += Buffer.byteLength(event);
     return end;
   });
   return { answer: Buffer.from(events.join('')), eventEnds };
+}
+
+const boundary = 'bench-boundary-0123456789';
+
+/** A form as SDKs of Python write it: the texts first, then the file. */
+function uploadOf(fileBytes: number): Buffer {
+  const part = (head: string, value: string): string =>
+    `--${boundary}\r\nContent-Disposition: form-data; name=${head}\r\n\r\n${value}\r\n`;
+  const file = Buffer.alloc(fileBytes);
+  for (let at = 0; at + 4 <= fileBytes; at += 4) file.writeUInt32LE(Math.floor(random() * 2 ** 32), at);
+  return Buffer.concat([
+    Buffer.from(part('"prompt"', String(firstCounter)) + part('"model"', model)),
+    Buffer.from(part('"file"; filename="a.mp3"\r\nContent-Type: audio/mpeg', '').slice(0, -2)),
+    file,
+    Buffer.from(`\r\n--${boundary}--\r\n`),
+  ]);
 }
 
 /** JSON within JSON within JSON: every second byte is a backslash or a quote. */
@@ -128,9 +197,12 @@ function escapeHeavyText(bytes: number): string {
   return twice.repeat(Math.ceil(bytes / JSON.stringify(twice).length));
 }
 
-function define(row: Omit<Payload, 'path' | 'connections' | 'contentType' | 'counterAt'> & Partial<Payload>): Payload {
+type Derived = 'path' | 'connections' | 'contentType' | 'requestType' | 'counterAt';
+
+function define(row: Omit<Payload, Derived> & Partial<Payload>): Payload {
   const counterAt = row.request.indexOf(String(firstCounter));
-  return { path: `/v1/${row.operation}`, connections: 64, contentType: 'application/json', counterAt, ...row };
+  const types = { contentType: 'application/json', requestType: 'application/json' };
+  return { path: `/v1/${row.operation}`, connections: 64, ...types, counterAt, ...row };
 }
 
 /** A text that is another in every request. */
@@ -212,7 +284,7 @@ export const payloads: readonly Payload[] = [
     operation: 'completions',
     request: json({ model, prompt: toCountedText(60), stream: true }),
     contentType: 'text/event-stream',
-    ...eventStream(200),
+    ...completionStream(200),
   }),
   define({
     name: 'escapes',
@@ -220,5 +292,43 @@ export const payloads: readonly Payload[] = [
     operation: 'completions',
     request: json({ model, prompt: `${firstCounter}${escapeHeavyText(64 * 1024)}` }),
     answer: completionsAnswer(),
+  }),
+  define({
+    name: 'chat-1',
+    title: 'chat, messages of 1 KB',
+    operation: 'chat',
+    path: '/v1/chat/completions',
+    request: json({
+      model,
+      messages: [
+        { role: 'system', content: toText(300) },
+        { role: 'user', content: toCountedText(700) },
+      ],
+    }),
+    answer: chatAnswer(),
+  }),
+  define({
+    name: 'chat-sse-200',
+    title: 'chat, 200 events, a chunk each',
+    operation: 'chat',
+    path: '/v1/chat/completions',
+    request: json({
+      model,
+      messages: [{ role: 'user', content: toCountedText(60) }],
+      stream: true,
+      stream_options: { include_usage: true },
+    }),
+    contentType: 'text/event-stream',
+    ...chatStream(200),
+  }),
+  define({
+    name: 'upload-10mb',
+    title: 'transcription, a form with a file of 10 MB',
+    operation: 'transcriptions',
+    path: '/v1/audio/transcriptions',
+    request: uploadOf(10_000_000),
+    requestType: `multipart/form-data; boundary=${boundary}`,
+    answer: json({ text: toText(400), usage: { type: 'duration', seconds: 312 } }),
+    connections: 8,
   }),
 ];

@@ -5,6 +5,7 @@ import { type Requests, toParts, toWrkScript } from './requests.ts';
 const requests: Requests = {
   port: 80,
   path: '/v1/rerank',
+  bodyType: 'application/json',
   body: Buffer.from('{"query":"1000000000 \\n"}'),
   counterAt: 10,
   firstCounter: 1_000_000_000,

@@ -4,6 +4,7 @@ export interface Requests {
   readonly port: number;
   readonly path: string;
   readonly body: Buffer;
+  readonly bodyType: string;
   /** Where the body's number stands; as many digits as `firstCounter` has. */
   readonly counterAt: number;
   /** The number of the first request; each next has the next. */
@@ -19,7 +20,7 @@ export interface RequestParts {
   readonly rest: Buffer;
 }
 
-export function toParts({ port, path, body, counterAt, firstCounter, keys }: Requests): RequestParts {
+export function toParts({ port, path, body, bodyType, counterAt, firstCounter, keys }: Requests): RequestParts {
   const restAt = counterAt + String(firstCounter).length;
   if (counterAt < 0 || restAt > body.length) throw new Error('the body has no place for a number');
   const openings = keys.map((key) => {
@@ -27,15 +28,15 @@ export function toParts({ port, path, body, counterAt, firstCounter, keys }: Req
       `POST ${path} HTTP/1.1`,
       `Host: 127.0.0.1:${port}`,
       `Content-Length: ${body.length}`,
-      ...Object.entries(toHeaders(key)).map(([name, value]) => `${name}: ${value}`),
+      ...Object.entries(toHeaders(key, bodyType)).map(([name, value]) => `${name}: ${value}`),
     ];
     return `${lines.join('\r\n')}\r\n\r\n${body.toString('latin1', 0, counterAt)}`;
   });
   return { openings, rest: body.subarray(restAt) };
 }
 
-export const toHeaders = (key: string): Record<string, string> => ({
-  'Content-Type': 'application/json',
+export const toHeaders = (key: string, bodyType: string): Record<string, string> => ({
+  'Content-Type': bodyType,
   Authorization: `Bearer ${key}`,
 });
 

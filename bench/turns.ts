@@ -108,7 +108,15 @@ export async function measure(
   const { counterAt, connections } = payload;
   const before = child?.cpuTime();
   const result: LoadResult = await runLoad(rig.children, rig.runtime, join(rig.temporary, payload.name), {
-    requests: { port, path, body: payload.request, counterAt, firstCounter: nextCounter, keys: benchKeys },
+    requests: {
+      port,
+      path,
+      body: payload.request,
+      bodyType: payload.requestType,
+      counterAt,
+      firstCounter: nextCounter,
+      keys: benchKeys,
+    },
     connections,
     seconds,
     rate,
@@ -129,7 +137,7 @@ export async function measure(
 /** One request before all others: a subject that does not give back the upstream's bytes is not worth timing. */
 export async function mismatch({ port, path }: Running, payload: Payload): Promise<string | undefined> {
   const answer = await new Promise<{ status: number; body: Buffer }>((resolve, reject) => {
-    const headers = toHeaders(benchKeys[0] ?? '');
+    const headers = toHeaders(benchKeys[0] ?? '', payload.requestType);
     const sent = request(
       { port, host: '127.0.0.1', path, method: 'POST', headers, agent: false, timeout: 10_000 },
       (response) => {

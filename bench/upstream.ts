@@ -1,4 +1,4 @@
-/** The upstream of a run: nginx where it is installed, raw sockets for event streams and everywhere else. */
+/** The upstream of a run: nginx where it is installed, raw sockets for event streams, for uploads and everywhere else. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,18 +34,21 @@ export async function startUpstreams(
 
   let native = raw;
   if (nginx !== undefined) {
-    const plain = payloads.filter(({ eventEnds }) => eventEnds === undefined);
+    const plain = payloads.filter(isForNginx);
     const server = await startNginxUpstream(children, join(directory, 'nginx'), plain);
     started.push(server.child);
     native = { kind: 'nginx', port: server.port };
   }
   return {
-    of: (payload) => (payload.eventEnds === undefined ? native : raw),
+    of: (payload) => (isForNginx(payload) ? native : raw),
     async stop() {
       await Promise.all(started.map((one) => one.stop()));
     },
   };
 }
+
+/** It answers an upload before it has read it. */
+const isForNginx = ({ eventEnds, request }: Payload): boolean => eventEnds === undefined && request.length < 1_000_000;
 
 /** Gives each path whose first segment is a name the bytes that stand beside it. */
 export async function startRawUpstream(
