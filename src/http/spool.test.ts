@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -35,7 +35,8 @@ test('what was left behind goes, a link as well, and not what it leads to', (t) 
   writeFileSync(join(elsewhere, 'precious'), 'x');
   writeFileSync(join(directory, 'left.upload'), 'x');
   symlinkSync(join(elsewhere, 'precious'), join(directory, 'link.upload'));
+  mkdirSync(join(directory, 'a-folder.upload'));
   createSpool(directory);
-  assert.deepEqual(readdirSync(directory), []);
+  assert.deepEqual(readdirSync(directory), ['a-folder.upload']);
   assert.deepEqual(readdirSync(elsewhere), ['precious']);
 });

@@ -1,11 +1,12 @@
 /** Files that hold what is too long for memory: seen by nobody else, and gone with the process, however that ends. */
 
 import type { Buffer } from 'node:buffer';
-import { constants, readdirSync, rmSync } from 'node:fs';
+import { constants, type Dirent, readdirSync, rmSync } from 'node:fs';
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FileBytes, type StoredBytes } from '../lib/file-bytes.ts';
 import { createId } from '../lib/ids.ts';
+import { isMapping } from '../lib/is-mapping.ts';
 
 const suffix = '.upload';
 /** Its name must be new: a link that somebody has put there is not followed. */
@@ -26,8 +27,11 @@ export function createSpool(directory: string): Spool {
       try {
         await unlink(path);
       } catch (error) {
-        await file.close();
-        throw error;
+        // Another process of this directory that has just started may have been quicker.
+        if (!isGone(error)) {
+          await file.close();
+          throw error;
+        }
       }
       return new SpoolFile(file);
     },
@@ -35,15 +39,19 @@ export function createSpool(directory: string): Spool {
 }
 
 function clear(directory: string): void {
-  let names: string[];
+  let entries: Dirent[];
   try {
-    names = readdirSync(directory);
+    entries = readdirSync(directory, { withFileTypes: true });
   } catch {
     // Nobody has needed it yet; where it cannot be read, the first upload that needs it says so.
     return;
   }
-  for (const name of names) if (name.endsWith(suffix)) rmSync(join(directory, name), { force: true });
+  for (const entry of entries) {
+    if (entry.name.endsWith(suffix) && !entry.isDirectory()) rmSync(join(directory, entry.name), { force: true });
+  }
 }
+
+const isGone = (error: unknown): boolean => isMapping(error) && error.code === 'ENOENT';
 
 export class SpoolFile {
   readonly #file: FileHandle;
