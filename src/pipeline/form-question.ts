@@ -19,12 +19,8 @@ export async function readForm(upload: Upload, read: QuestionReader): Promise<Qu
   return { ...question, form: { body: upload.body, bytes: upload.bytes, model: { start, end }, fileBytes } };
 }
 
-/** As some read it: `model[]`, `model[0]`, ` Model`. */
-const plainName = (name: string): string =>
-  name
-    .toLowerCase()
-    .replace(/\[[^\]]*\]$/, '')
-    .trim();
+/** As some read it: `model[]`, `model[0][a]`, ` Model`, and `'model'` in quotes that are none. */
+const plainName = (name: string): string => name.toLowerCase().replace(/\[.*$/s, '').replaceAll("'", '').trim();
 
 function modelIn(parts: readonly FormPart[]): FormPart {
   const found = parts.filter(({ name }) => plainName(name) === 'model');

@@ -87,6 +87,8 @@ test('what is no clear form is refused by name before anything is sent', async (
     [[named('m'), file, named('m')], 'duplicate_parameter', 'model'],
     [[named('m'), { name: 'Model', value: 'x' }, file], 'duplicate_parameter', 'model'],
     [[named('m'), { name: 'model[]', value: 'x' }, file], 'duplicate_parameter', 'model'],
+    [[named('m'), { name: 'model[0][a]', value: 'x' }, file], 'duplicate_parameter', 'model'],
+    [[named('m'), { name: "'model'", value: 'x' }, file], 'duplicate_parameter', 'model'],
     [[{ name: 'MODEL', value: 'm' }, file], 'invalid_type', 'model'],
     [[{ ...named('m'), filename: '' }, file], 'invalid_type', 'model'],
     [[{ ...named('m'), filename: 'm.txt' }, file], 'invalid_type', 'model'],
