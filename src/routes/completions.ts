@@ -10,5 +10,5 @@ export default defineRoute({
   required: { prompt: 'string | string[] | number[] | array[]' },
   elements: 'first',
   optional: {},
-  watched: ['stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n_predict', 'n', 'best_of'],
+  watched: ['stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n_predict', 'n', 'n_cmpl', 'best_of'],
 });

@@ -12,5 +12,5 @@ export default defineRoute({
   // Its libraries ask so for what is not settled yet.
   query: { beta: { pattern: /^(?:true|false)$/, form: 'true or false' } },
   optional: {},
-  watched: ['stream', 'tools', 'container'],
+  watched: ['stream', 'tools', 'mcp_servers', 'container'],
 });

@@ -14,6 +14,8 @@ export const chat = defineOperation({
   items: ['messages'],
   counting: 'messages',
   beyondText: ['image_url', 'input_audio', 'video_url', 'audio_url', 'file', 'file_id', 'file_url', 'file_data'],
+  // OpenAI, xAI, OpenRouter, DashScope.
+  hosted: ['web_search_options', 'search_parameters', 'plugins', 'enable_search'],
   written: {
     whole: ['content', 'reasoning_content', 'refusal', 'arguments'],
     events: ['content', 'reasoning_content', 'refusal', 'arguments'],

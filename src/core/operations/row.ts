@@ -44,6 +44,8 @@ export interface OperationRow {
     | 'recording';
   /** Of conversations: the names of fields that bring in what is no text, or is not in the body. */
   readonly beyondText?: readonly string[];
+  /** Of conversations: the fields by which clients ask for what the upstream runs itself, such as a search, beside `tools`. */
+  readonly hosted?: readonly string[];
   /** Of what is written: the names of the strings that hold it, in a whole answer and in the events of a stream. */
   readonly written?: { readonly whole: readonly string[]; readonly events: readonly string[] };
   /** The object in an event of a stream in which counts stand, beside those of the event itself. */

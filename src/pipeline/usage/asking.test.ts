@@ -202,6 +202,7 @@ test('a conversation counts what it may write at most, for each choice', async (
     [{ max_tokens: 10 }, 10],
     [{ max_completion_tokens: 30, max_tokens: 10 }, 30],
     [{ max_tokens: 10, n: 3 }, 30],
+    [{ max_tokens: 10, n: 2, n_cmpl: 3 }, 30],
     [{ max_tokens: 9_000 }, 500],
     [{}, 500],
     [{ n: 2 }, 1_000],
@@ -217,7 +218,7 @@ test('a conversation counts what it may write at most, for each choice', async (
 test('a conversation of text alone is bounded by its bytes, and by what the model can hold', async () => {
   const body = { ...user('x'.repeat(4_000)), max_tokens: 1 };
   const { mostInputTokens, likelyInputTokens, items, unbounded } = await asking(chat, body);
-  assert.deepEqual([mostInputTokens, items, unbounded], [JSON.stringify(body).length, 1, undefined]);
+  assert.deepEqual([mostInputTokens, items, unbounded], [JSON.stringify(body).length + 256, 1, undefined]);
   assert.ok(likelyInputTokens > 1_000 && likelyInputTokens < 1_100, `${likelyInputTokens}`);
   assert.equal((await askingOfModel({ context: 500 }, chat, body)).mostInputTokens, 500);
 });
@@ -267,6 +268,25 @@ test('tools that the upstream runs have no bound, whatever the model can hold', 
     (await withTools([{ type: 'function', function: { name: 'f' } }, { type: 'web_search' }])).unbounded,
     'tools',
   );
-  const search = await askingOfModel({ context: 1_000 }, chat, { ...user('x'), web_search_options: {} });
-  assert.equal(search.unbounded, 'web_search_options');
+  const unboundedBy = async (more: object) =>
+    (await askingOfModel({ context: 1_000 }, chat, { ...user('x'), ...more })).unbounded;
+  assert.equal(await unboundedBy({ web_search_options: {} }), 'web_search_options');
+  assert.equal(await unboundedBy({ Web_Search_Options: {} }), 'web_search_options');
+  assert.equal(await unboundedBy({ Tools: [{ type: 'web_search' }] }), 'tools');
+  assert.equal(await unboundedBy({ plugins: [{ id: 'web' }] }), 'plugins');
+  assert.equal(await unboundedBy({ search_parameters: { mode: 'on' } }), 'search_parameters');
+  assert.equal(await unboundedBy({ enable_search: true }), 'enable_search');
+  assert.equal(await unboundedBy({ enable_search: false, plugins: null }), undefined);
+  const servers = { ...user('x'), max_tokens: 1, mcp_servers: [{ url: 'https://example.com' }] };
+  assert.equal((await askingOfModel({ context: 1_000 }, '/v1/messages', servers)).unbounded, 'mcp_servers');
+});
+
+test('what services say of tools counts as well: what they are, and each that only they can describe', async () => {
+  const around = async (tools: readonly object[]): Promise<number> => {
+    const body = JSON.stringify({ ...user('x'), max_tokens: 1, tools });
+    return (await asking('/v1/messages', body)).mostInputTokens - body.length;
+  };
+  assert.equal(await around([]), 256);
+  assert.equal(await around([{ name: 'f', input_schema: {} }]), 256 + 1_024);
+  assert.equal(await around([{ name: 'f' }, { type: 'bash_20250124', name: 'bash' }]), 256 + 2 * 1_024);
 });

@@ -10,7 +10,7 @@ import type { JsonField } from '../../lib/json/json-scan.ts';
 import { numberOf } from '../../lib/json/json-text.ts';
 import { atOnce, inTurns } from '../../lib/turns.ts';
 import type { Question } from '../question.ts';
-import { type Conversation, conversationIn, hostedToolIn } from './conversation.ts';
+import { type Conversation, conversationIn, toolsIn } from './conversation.ts';
 import { forImages, forRecording, forSpeech } from './media.ts';
 import { numberIn } from './number-in.ts';
 
@@ -21,9 +21,14 @@ const tokensPerImage = 1000;
 const standardMaxTokens = 16;
 /** For a bound that is none, such as llama.cpp's -1, or null, which vLLM takes for one. */
 const boundlessMaxTokens = 131_072;
+/** What services put around a conversation: its template, and how tools are to be called; a tool of the service's own brings its description. */
+const templateTokens = 256;
+const toolsTokens = 1_024;
 /** Beyond any model, and so that no product of it loses a digit. */
 const mostTokens = 1_000_000_000;
 const mostChoices = 10_000;
+/** How many answers are wanted, by llama.cpp's name for it as well. */
+const choiceNames = ['n', 'n_cmpl'] as const;
 /** Some know `max_tokens` by these names as well, and take them first: they may raise what an answer can cost, and never lower it. */
 const otherLimitNames = ['max_completion_tokens', 'n_predict'] as const;
 
@@ -159,25 +164,27 @@ const itemsIn = (list: JsonField | undefined, { elements }: ItemCount): number =
  */
 function forMessages(
   question: Question,
-  { mostBy }: OperationRow,
+  { mostBy, hosted = [] }: OperationRow,
   { tiers, model: { context, maxOutput } }: Asked,
   { media, mediaBytes, beyond }: Conversation,
 ): Asking {
   const { body } = question;
-  const choices = Math.max(numberIn(question, 'n') ?? 1, 1);
-  const hosted = hostedToolIn(question);
+  const choices = choicesIn(question, choiceNames);
+  const tools = toolsIn(question, hosted);
+  const around = templateTokens + tools.described * toolsTokens;
   const written = mostTokensEach(question, tiers, maxOutput ?? boundlessMaxTokens, mostBy);
   const most = Math.min(written, maxOutput ?? mostTokens);
   return {
     items: 1,
     images: 0,
     likelyInputTokens: Math.ceil((body.length - mediaBytes) / bytesPerToken) + media * tokensPerImage,
-    mostInputTokens: beyond === undefined ? Math.min(body.length, context ?? mostTokens) : (context ?? body.length),
-    mostOutputTokens: Math.min(most * Math.min(Math.ceil(choices), mostChoices), mostTokens),
+    mostInputTokens:
+      beyond === undefined ? Math.min(body.length + around, context ?? mostTokens) : (context ?? body.length),
+    mostOutputTokens: Math.min(most * choices, mostTokens),
     mostSearchUnits: 0,
-    ...(choices > 1 && { choices: Math.min(Math.ceil(choices), mostChoices) }),
+    ...(choices > 1 && { choices }),
     isStream: question.body[question.scan.fields.get('stream')?.start ?? -1] === LOWER_T,
-    ...(hosted !== undefined && { unbounded: hosted }),
+    ...(tools.hosted !== undefined && { unbounded: tools.hosted }),
     ...(beyond !== undefined && context === undefined && { unbounded: beyond }),
   };
 }
@@ -185,18 +192,24 @@ function forMessages(
 function forPrompts(question: Question, tiers: Tiers, list: JsonField | undefined, count: ItemCount): Asking {
   // An empty list may be a prompt without tokens.
   const items = Math.max(itemsIn(list, count), 1);
-  const choices = Math.max(numberIn(question, 'n') ?? 1, numberIn(question, 'best_of') ?? 1, 1);
+  const choices = choicesIn(question, [...choiceNames, 'best_of']);
   const most = mostTokensEach(question, tiers, standardMaxTokens);
   return {
     items,
     images: 0,
     likelyInputTokens: likelyTokens(question, list, count),
     mostInputTokens: question.body.length,
-    mostOutputTokens: Math.min(most * Math.min(Math.ceil(choices), mostChoices) * items, mostTokens),
+    mostOutputTokens: Math.min(most * choices * items, mostTokens),
     mostSearchUnits: 0,
     ...(choices * items > 1 && { choices: choices * items }),
     isStream: question.body[question.scan.fields.get('stream')?.start ?? -1] === LOWER_T,
   };
+}
+
+function choicesIn(question: Question, names: readonly string[]): number {
+  let most = 1;
+  for (const name of names) most = Math.max(most, Math.ceil(numberIn(question, name) ?? 1));
+  return Math.min(most, mostChoices);
 }
 
 /** How long one answer can be: what the client allows, and where it does not say, what the upstreams do then. */

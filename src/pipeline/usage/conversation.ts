@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { isMapping } from '../../lib/is-mapping.ts';
+import type { JsonField } from '../../lib/json/json-scan.ts';
 import { find, hasEscapedLetter, isNameIn } from '../json-names.ts';
 import type { Question } from '../question.ts';
 
@@ -20,6 +21,7 @@ const inField = Buffer.from('"data"');
 const shortestData = 256;
 const quote = Buffer.from('"');
 const QUOTE = 0x22;
+const LOWER_F = 0x66;
 const COLON = 0x3a;
 const SPACE = 0x20;
 /** Between two places to stop. */
@@ -77,14 +79,30 @@ const isOfClient = (type: unknown): boolean =>
 /** A longer list of tools is no list in earnest. */
 const longestToolsBytes = 1024 ** 2;
 
-/** The field that asks for a tool that the upstream runs, which costs by itself and reads what nobody sees here; undefined where none does. */
-export function hostedToolIn({ body, scan: { fields } }: Question): string | undefined {
-  const search = fields.get('web_search_options');
-  if (search !== undefined && search.kind !== 'null') return 'web_search_options';
-  const field = fields.get('tools');
-  if (field === undefined || field.kind === 'null') return undefined;
-  if (field.end - field.start > longestToolsBytes) return 'tools';
-  const tools: unknown = JSON.parse(body.toString('utf8', field.start, field.end));
-  const isOwn = Array.isArray(tools) && tools.every((tool) => isMapping(tool) && isOfClient(tool.type));
-  return isOwn ? undefined : 'tools';
+interface Tools {
+  /** The field that asks for what the upstream runs itself, which costs by itself and reads what nobody sees here; undefined where none does. */
+  readonly hosted: string | undefined;
+  /** How many descriptions of tools are put into the conversation: one of what tools are, and one of each that only the service knows. */
+  readonly described: number;
 }
+
+/** `names`: of fields by which more than tools can be asked for. Some upstreams read `TOOLS` too. */
+export function toolsIn({ body, scan: { fields, foldedOnly } }: Question, names: readonly string[]): Tools {
+  const hosted = names.find((name) => foldedOnly.includes(name) || isWanted(body, fields.get(name)));
+  const field = fields.get('tools');
+  if (field === undefined || field.kind === 'null') {
+    return { hosted: foldedOnly.includes('tools') ? 'tools' : hosted, described: 0 };
+  }
+  if (field.end - field.start > longestToolsBytes) return { hosted: 'tools', described: 1 };
+  const tools: unknown = JSON.parse(body.toString('utf8', field.start, field.end));
+  if (!Array.isArray(tools)) return { hosted: 'tools', described: 1 };
+  let dated = 0;
+  for (const tool of tools) {
+    if (!isMapping(tool) || !isOfClient(tool.type)) return { hosted: 'tools', described: 1 };
+    if (!clientTools.has(tool.type)) dated += 1;
+  }
+  return { hosted, described: tools.length === 0 ? 0 : 1 + dated };
+}
+
+const isWanted = (body: Buffer, field: JsonField | undefined): boolean =>
+  field !== undefined && field.kind !== 'null' && !(field.kind === 'boolean' && body[field.start] === LOWER_F);
