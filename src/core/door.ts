@@ -5,6 +5,7 @@ import { GatewayError } from './errors.ts';
 import type { Offer } from './family.ts';
 import type { Label } from './label.ts';
 import type { Operation } from './operations/index.ts';
+import type { OperationRow } from './operations/row.ts';
 import type { ModelIndex, ResolvedModel } from './snapshot.ts';
 import type { DoorWords, RerankShape } from './translation.ts';
 
@@ -81,6 +82,17 @@ export interface DoorWay {
   readonly summary: string;
   /** Of a body whose fields have the kinds that they must have; what was null is not there. Throws a `GatewayError`. */
   enter(body: JsonObject): Entrance;
+  /** Where upstreams speak the same wire, the bytes pass. */
+  readonly passes?: Passage;
+}
+
+/** A request that goes on as it came, and its answer too. */
+interface Passage {
+  readonly label: Label;
+  /** The operation by its names on that wire. */
+  readonly row: OperationRow;
+  /** Whether all upstreams of the model have to speak it: where one is enough, the others are not asked. */
+  readonly where: 'all do' | 'any does';
 }
 
 /** A model as the caller may see it. */

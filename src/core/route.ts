@@ -47,6 +47,8 @@ export interface DoorEntry {
   readonly way: DoorWay;
   /** By which the operation's own request is judged. */
   readonly canonical: Route;
+  /** Where the way lets bytes pass: what they are taken for then. */
+  readonly passing?: Route;
 }
 
 interface StandIn {
@@ -66,7 +68,8 @@ export function defineRoute(route: Omit<Route, 'row' | 'path'> & Partial<Pick<Ro
 /** A way of a front door as a route like any other, which leads to `canonical`. */
 export function routeOfWay(door: Door, way: DoorWay, canonical: Route): Route {
   const [path] = way.paths;
-  return defineRoute({
+  const { passes } = way;
+  const facts = {
     path,
     aliases: pathsUnder(door, way.paths).filter((one) => one !== path),
     operation: canonical.operation,
@@ -76,6 +79,7 @@ export function routeOfWay(door: Door, way: DoorWay, canonical: Route): Route {
     elements: 'all',
     optional: way.optional,
     watched: way.watched,
-    entry: { door, way, canonical },
-  });
+  } as const satisfies Partial<Route>;
+  const passing = passes && Object.freeze({ ...facts, label: passes.label, row: passes.row });
+  return defineRoute({ ...facts, entry: { door, way, canonical, ...(passing !== undefined && { passing }) } });
 }

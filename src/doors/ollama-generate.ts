@@ -1,7 +1,8 @@
-/** Ollama's `generate` over completions: whole, or as lines. Texts go as they are, as no template is put around them. */
+/** Ollama's `generate`: as it comes where all upstreams of a model speak it, else over completions, whole or as lines, with no template around the text. */
 
 import { performance } from 'node:perf_hooks';
 import { type DoorStream, type DoorWay, type Entrance, refusedField } from '../core/door.ts';
+import { operationRows } from '../core/operations/index.ts';
 import { Unfit } from '../core/translation.ts';
 import { at, countIn, listIn, objectIn, textIn } from '../families/dialects/reading.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject, numberOf } from '../lib/json/json-text.ts';
@@ -107,6 +108,16 @@ export const generate: DoorWay = {
   },
   watched: ['format', 'think'],
   summary: "Completions as Ollama's clients ask for them, whole or as lines.",
+  passes: {
+    label: 'ollama',
+    where: 'all do',
+    row: {
+      ...operationRows.completions,
+      written: { whole: ['response', 'thinking'], events: ['response', 'thinking'] },
+      countsIn: 'last line',
+      mostBy: 'options.num_predict',
+    },
+  },
   enter(body): Entrance {
     const { model = '' } = body;
     const isNothing = isEmpty(body.prompt);

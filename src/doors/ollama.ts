@@ -5,6 +5,7 @@ import { type Demand, type DoorWay, defineDoor, type Entrance, type SeenModel } 
 import { GatewayError } from '../core/errors.ts';
 import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
+import { chat } from './ollama-chat.ts';
 import { generate } from './ollama-generate.ts';
 
 const id = 'ollama';
@@ -133,7 +134,7 @@ export default defineDoor({
   prefix: '/ollama',
   grounds: ['/api/'],
   modelLists: [],
-  ways: [embed, embeddings, generate],
+  ways: [embed, embeddings, generate, chat],
   pages: [
     {
       method: 'GET',

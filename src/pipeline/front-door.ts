@@ -9,7 +9,8 @@ import type { Exchange } from '../core/exchange.ts';
 import type { Answer, Failure } from '../core/outcome.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
 import type { RoomKeeper } from '../core/room.ts';
-import type { DoorEntry } from '../core/route.ts';
+import type { DoorEntry, Route } from '../core/route.ts';
+import { type Model, offerKey } from '../core/snapshot.ts';
 import { Unfit } from '../core/translation.ts';
 import {
   isJsonObject,
@@ -36,6 +37,16 @@ import { usageIn } from './usage/usage-reader.ts';
 export interface Entered {
   readonly question: Question;
   readonly entrance: Entrance;
+}
+
+/** What a request is taken for: where the upstreams speak the client's wire as well, its bytes pass. */
+export function passingAt(route: Route, model: () => Model): Route {
+  const { passing, way } = route.entry ?? {};
+  if (passing === undefined) return route;
+  const key = offerKey(passing.label, passing.operation);
+  const asked = model().targets.filter(({ weight }) => weight > 0);
+  const speaking = asked.filter(({ offers }) => offers.has(key)).length;
+  return speaking > 0 && (way?.passes?.where === 'any does' || speaking === asked.length) ? passing : route;
 }
 
 /** More than any request needs that is asked in earnest. */
@@ -105,7 +116,7 @@ export async function leave(
   rooms: RoomKeeper,
 ): Promise<Answer> {
   const { status, meantStatus = status } = answer;
-  if (meantStatus >= 400) return inWordsOf(exchange, answer, meantStatus);
+  if (meantStatus >= 400) return errorAtDoor(exchange, answer);
   const type = headerValue(answer.headers, 'content-type') ?? '';
   if (entrance.stream !== undefined && /^text\/event-stream\b/i.test(type)) {
     return new LineAnswer(answer, entrance.stream(), observerOf(exchange, answer));
@@ -124,10 +135,11 @@ export function readableHeaders(fields: RequestHeaders): RequestHeaders {
   };
 }
 
-/** An error of an upstream's. */
-async function inWordsOf(exchange: Exchange, answer: Answer, status: number): Promise<Answer> {
+/** An error of an upstream's, in the words of the door; any other answer is as it was. */
+export async function errorAtDoor(exchange: Exchange, answer: Answer): Promise<Answer> {
   const { door, id } = exchange;
-  if (door?.error === undefined) return answer;
+  const status = answer.meantStatus ?? answer.status;
+  if (door?.error === undefined || status < 400) return answer;
   const whole = await untilGone(exchange, answer, readWhole(answer, new Allowance(heldBytes)));
   const message = errorMessageIn(status, 'body' in whole ? whole.body : undefined);
   return new WholeMadeAnswer({

@@ -21,7 +21,16 @@ import { relay } from './answers/relay.ts';
 import { type AttemptDeps, attempt } from './calls/attempt.ts';
 import { checkShape, courseOf, notSupported, type Plan, shapeIn } from './calls/plan.ts';
 import { readForm } from './form-question.ts';
-import { answerAtOnce, checkDemands, type Entered, enter, leave, readableHeaders } from './front-door.ts';
+import {
+  answerAtOnce,
+  checkDemands,
+  type Entered,
+  enter,
+  errorAtDoor,
+  leave,
+  passingAt,
+  readableHeaders,
+} from './front-door.ts';
 import { namedObjectsIn } from './objects/named-objects.ts';
 import { courseAt, placeOf } from './objects/placing.ts';
 import { isInBackground, keepsOf, type RecordingDeps, recorded } from './objects/recording.ts';
@@ -102,14 +111,14 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   /** Whatever knows the body ends with this: a stream may last for long after it. */
   async function ask(
     exchange: Exchange,
-    route: Route,
+    called: Route,
     modelFromPath: string | undefined,
     request: ServerRequest,
     response: ServerAnswer,
     settling: Settling,
   ): Promise<Answered> {
-    exchange.shape = shapeIn(route, request.fields) ?? exchange.shape;
-    const admitted = admit(exchange, route, request);
+    exchange.shape = shapeIn(called, request.fields) ?? exchange.shape;
+    const admitted = admit(exchange, called, request);
     const key = admitted instanceof Promise ? await admitted : admitted;
     exchange.key = key;
     exchange.shape ??= key.shape;
@@ -117,9 +126,11 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     checkPressure(exchange);
     settling.began(spending.begin(key));
 
-    const query = route.query === undefined ? noQuery : readQuery(queryOf(request.target), route.query);
-    const read = readQuestion(exchange, route, request, await readBody(exchange, route, request, response));
+    const query = called.query === undefined ? noQuery : readQuery(queryOf(request.target), called.query);
+    const read = readQuestion(exchange, called, request, await readBody(exchange, called, request, response));
     const asked = read instanceof Promise ? await read : read;
+    const route = passingAt(called, () => findModel(exchange, called, asked, modelFromPath).model);
+    exchange.route = route;
     const { entry } = route;
     const entered = entry === undefined ? undefined : await enter(entry, asked, readerFor(entry.canonical));
     const question = entered?.question ?? asked;
@@ -150,11 +161,17 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const clientHeaders = entered === undefined ? request.fields : readableHeaders(request.fields);
     const calling = { clientHeaders, ...placed, query, deadlineMs, reservation, keeps, inBackground };
     const plan = { exchange, route, question, resolved, ...calling };
-    const answered = await (entered === undefined ? attempt(plan, deps) : attemptAtDoor(plan, entered));
+    const answered = await (entered === undefined ? attemptPassing(plan) : attemptAtDoor(plan, entered));
     const passing = recorded(plan, answered, deps);
     const answer = passing instanceof Promise ? await passing : passing;
     if (question.body.length > wholeBodyBytes) exchange.requestRoom?.release();
     return { answer, headers: ownHeaders(exchange, answer, resolved, question, reservation) };
+  }
+
+  function attemptPassing(plan: Plan): Promise<Answer> {
+    const answering = attempt(plan, deps);
+    const { exchange } = plan;
+    return exchange.door?.error === undefined ? answering : answering.then((answer) => errorAtDoor(exchange, answer));
   }
 
   async function attemptAtDoor(plan: Plan, { entrance }: Entered): Promise<Answer> {

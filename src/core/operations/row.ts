@@ -48,13 +48,13 @@ export interface OperationRow {
   readonly hosted?: readonly string[];
   /** Of what is written: the names of the strings that hold it, in a whole answer and in the events of a stream. */
   readonly written?: { readonly whole: readonly string[]; readonly events: readonly string[] };
-  /** The object in an event of a stream in which counts stand, beside those of the event itself. */
-  readonly countsIn?: 'message' | 'response';
+  /** Where counts stand that are not in the event itself: in an object of it, or, by Ollama's names, at the end of all. */
+  readonly countsIn?: 'message' | 'response' | 'last line';
   /** How what an upstream keeps is named, where it can be. */
   readonly kept?: Kept;
   /** What it keeps of a request itself. */
   readonly keeps?: Keeps;
-  /** The field that bounds what is written; `max_tokens` where it does not say. */
+  /** The field that bounds what is written, with a dot where it is in another; `max_tokens` where it does not say. */
   readonly mostBy?: string;
   /** By any of these, each is billed for what it mostly is; by nothing where it costs nothing. */
   readonly billedBy: readonly Unit[];

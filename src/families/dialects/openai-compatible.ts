@@ -22,6 +22,8 @@ interface CompatibleFacts extends Omit<Family, 'offers' | 'chat' | 'bridges' | '
   readonly rerank?: StandardRerankFacts & Said;
   /** What it offers in shapes of its own. */
   own?(options: Options): Readonly<Partial<Record<Operation, Offer>>>;
+  /** Under other labels. */
+  readonly others?: Offers;
 }
 
 export function openaiCompatible({
@@ -30,10 +32,12 @@ export function openaiCompatible({
   embeddings,
   rerank,
   own,
+  others,
   ...rest
 }: CompatibleFacts): Family {
   function offers(options: Options): Offers {
     return {
+      ...others,
       openai: {
         ...(completions !== undefined && {
           completions: offer(at('/completions', options), toCompletions(completions), completions),

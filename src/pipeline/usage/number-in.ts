@@ -1,16 +1,34 @@
 /** What a body says by a field, where nobody may have said something else: a number, or that a stream is wanted. */
 
+import { isMapping } from '../../lib/is-mapping.ts';
 import { textOf } from '../../lib/json/json-scan.ts';
 import type { Question } from '../question.ts';
 
 /** Undefined where it is not there. Some upstreams read `MAX_TOKENS` too, or take "100" for 100: that might be anything. */
-export function numberIn({ body, scan, form }: Question, name: string): number | undefined {
+export function numberIn(question: Question, name: string): number | undefined {
+  const { body, scan, form } = question;
+  const [outer = '', inner] = name.split('.');
+  if (inner !== undefined) return numberWithin(question, outer, inner);
   const field = scan.fields.get(name);
   if (field === undefined) return scan.foldedOnly.includes(name) ? Number.POSITIVE_INFINITY : undefined;
   if (field.kind === 'null') return undefined;
   // Parts of forms are texts, all of them.
   if (form !== undefined && field.kind === 'string') return numberOf(textOf(body, field));
   return field.kind === 'number' ? Number(body.toString('latin1', field.start, field.end)) : Number.POSITIVE_INFINITY;
+}
+
+/** More settings than this are none. */
+const longestSettingsBytes = 64 * 1024;
+
+function numberWithin({ body, scan }: Question, outer: string, inner: string): number | undefined {
+  const field = scan.fields.get(outer);
+  if (field === undefined) return scan.foldedOnly.includes(outer) ? Number.POSITIVE_INFINITY : undefined;
+  if (field.kind === 'null') return undefined;
+  if (field.end - field.start > longestSettingsBytes) return Number.POSITIVE_INFINITY;
+  const settings: unknown = JSON.parse(body.toString('utf8', field.start, field.end));
+  const value = isMapping(settings) ? settings[inner] : undefined;
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'number' ? value : Number.POSITIVE_INFINITY;
 }
 
 const numberOf = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY);

@@ -13,6 +13,7 @@ import {
 import type { Usage, Written } from '../../core/accounting/usage.ts';
 import type { OperationRow } from '../../core/operations/row.ts';
 import { Excerpt } from '../answers/excerpt.ts';
+import { readLineUsage } from './line-usage.ts';
 import { readEventUsage, readJsonUsage, readMessageUsage, readResponseUsage } from './usage-reader.ts';
 import { createTextReader, type TextReader } from './written-text.ts';
 
@@ -58,7 +59,7 @@ export function createUsageObserver(
 ): UsageObserver {
   const read = readerFor(contentType, countsIn);
   if (read === undefined) return blind;
-  const isStream = read !== readJsonUsage;
+  const isStream = !isJson(mediaTypeOf(contentType));
   const text = texts && createTextReader(isStream, texts.areMany, isStream ? texts.names.events : texts.names.whole);
   const encoding = contentEncoding?.trim().toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return new PlainObserver(read, text);
@@ -66,9 +67,16 @@ export function createUsageObserver(
   return createDecoder === undefined ? blind : new DecodingObserver(read, createDecoder, text);
 }
 
+const mediaTypeOf = (contentType: string | undefined): string =>
+  contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+
+const isJson = (mediaType: string): boolean => mediaType === 'application/json' || mediaType.endsWith('+json');
+
 function readerFor(contentType: string | undefined, countsIn: OperationRow['countsIn']): Reader | undefined {
-  const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (mediaType === 'application/json' || mediaType.endsWith('+json')) return readJsonUsage;
+  const mediaType = mediaTypeOf(contentType);
+  const inLastLine = countsIn === 'last line';
+  if (isJson(mediaType)) return inLastLine ? readLineUsage : readJsonUsage;
+  if (mediaType === 'application/x-ndjson') return inLastLine ? readLineUsage : undefined;
   if (mediaType !== 'text/event-stream') return undefined;
   if (countsIn === 'message') return readMessageUsage;
   return countsIn === 'response' ? readResponseUsage : readEventUsage;
