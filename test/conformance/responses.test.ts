@@ -142,9 +142,6 @@ test('what an upstream keeps cannot be named: nothing of it is sent, however it 
   }
   const doubled = '{"model":"m","input":"x","previous\\u005fresponse_id":"resp_1"}';
   assertError(await rig.post(path, doubled), 'object_not_found', { param: 'previous_response_id' });
-  assertError(await rig.post(path, { model: 'm', input: 'x', background: true }), 'unsupported_parameter', {
-    param: 'background',
-  });
   const inChat = { model: 'm', messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] };
   assertError(await rig.post('/v1/chat/completions', inChat), 'object_not_found', { param: 'file_id' });
   const spoken = { model: 'm', messages: [{ role: 'assistant', audio: { id: 'audio_1' } }] };
