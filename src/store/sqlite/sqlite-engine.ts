@@ -106,6 +106,16 @@ export function createSqliteEngine({ writer, reader, answer }: SqliteEngineDeps)
 
   /** All of them in one transaction, so that the disk is waited for once; SQLite undoes one that fails, and no other. */
   async function commitTogether(group: readonly SqliteCall[]): Promise<SqliteAnswer[]> {
+    const isLight = group.every(({ sql }) => lightWrite.test(sql));
+    if (isLight) writer.exec('PRAGMA synchronous = NORMAL');
+    try {
+      return await commit(group);
+    } finally {
+      if (isLight) writer.exec('PRAGMA synchronous = FULL');
+    }
+  }
+
+  async function commit(group: readonly SqliteCall[]): Promise<SqliteAnswer[]> {
     const fault = await begin();
     if (fault !== undefined) return group.map(({ id }) => toFault(id, fault));
     const answers: SqliteAnswer[] = [];
@@ -146,6 +156,9 @@ function toFault(id: number, fault: unknown): SqliteAnswer {
 function ended(): Error {
   return new Error('The transaction has ended already; nothing of it was written.');
 }
+
+/** What a power cut may take away, and nothing breaks: it is there for every other process, and on the disk with the next commit that waits for that. */
+const lightWrite = /^(?:insert into|delete from) "kept_objects"/i;
 
 const isRead = (sql: string): boolean => /^\s*select\b/i.test(sql);
 const isBegin = (sql: string): boolean => /^begin\b/i.test(sql);
