@@ -5,11 +5,15 @@ import { type PageView, resolveAt, type SeenModel } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
+import { upstreamNameOf } from '../core/model-name.ts';
+import type { Query } from '../core/query.ts';
+import type { ResolvedModel } from '../core/snapshot.ts';
 import { isJsonObject, type Json, type JsonObject, JsonTextError, parseJson } from '../lib/json/json-text.ts';
 import { findSeen, seenBy } from './model-list.ts';
 
 interface PageRequest {
   readonly modelInPath: string | undefined;
+  readonly query: Query;
   readonly body: Buffer | undefined;
   /** Of the gateway. */
   readonly version: string;
@@ -18,21 +22,26 @@ interface PageRequest {
 export function viewOf(
   { snapshot, door }: Exchange,
   key: KeyRecord,
-  { modelInPath, body, version }: PageRequest,
+  { modelInPath, query, body, version }: PageRequest,
 ): PageView {
   const resolve = (name: string) => resolveAt(door, snapshot.models, name);
   return {
-    models: seenBy(snapshot, key).map(({ id, operations }) => ({ id, operations })),
+    models: seenBy(snapshot, key).map((model) => seen({ id: model.id, model, matched: '' })),
     find(name): SeenModel {
-      const { id, model } = findSeen(resolve(name), key);
-      return { id, operations: model.operations };
+      return seen(findSeen(resolve(name), key));
     },
     defaultModel: (operation) => snapshot.defaultModels[operation],
     modelInPath,
+    query,
     body: toFields(body),
     changedAtS: snapshot.createdAtS,
     version,
   };
+}
+
+function seen({ id, model, matched }: ResolvedModel): SeenModel {
+  const { operations, context, targets } = model;
+  return { id, operations, context, upstreamNames: targets.map((target) => upstreamNameOf(target.model, matched)) };
 }
 
 /** Some clients send nothing where nothing is asked. */

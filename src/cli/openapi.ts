@@ -145,16 +145,17 @@ function addWay(paths: Json, route: Route, { door, way }: DoorEntry): void {
 }
 
 function addPages(paths: Json, door: Door): void {
-  for (const { method, paths: own, summary } of door.pages) {
+  for (const { method, paths: own, summary, query } of door.pages) {
     for (const path of pathsUnder(door, own)) {
-      const described = { tags: ['doors'], ...atDoor(path, door, summary), responses: answersOf(door) };
+      const described = { tags: ['doors'], ...atDoor(path, door, summary, query), responses: answersOf(door) };
       paths[path] = { [method.toLowerCase()]: described };
     }
   }
 }
 
-function atDoor(path: string, { title, error }: Door, summary: string): Json {
-  const parameters = path.includes('{model}') ? [modelParameter('The model; slashes may stand plain or encoded.')] : [];
+function atDoor(path: string, { title, error }: Door, summary: string, query: QueryGrammar = {}): Json {
+  const inPath = path.includes('{model}') ? [modelParameter('The model; slashes may stand plain or encoded.')] : [];
+  const parameters = [...inPath, ...queryParameters(query)];
   return {
     operationId: path
       .slice(1)

@@ -6,6 +6,7 @@ import type { Offer } from './family.ts';
 import type { Label } from './label.ts';
 import type { Operation } from './operations/index.ts';
 import type { OperationRow } from './operations/row.ts';
+import type { Query, QueryGrammar } from './query.ts';
 import type { ModelIndex, ResolvedModel } from './snapshot.ts';
 import type { DoorWords, RerankShape } from './translation.ts';
 
@@ -99,6 +100,10 @@ interface Passage {
 export interface SeenModel {
   readonly id: string;
   readonly operations: readonly Operation[];
+  /** How many tokens it can hold, where the operator says it. */
+  readonly context: number | undefined;
+  /** As the services behind it call it. */
+  readonly upstreamNames: readonly string[];
 }
 
 /** What a page is made from: it shows nothing that the caller's key may not see. */
@@ -109,6 +114,8 @@ export interface PageView {
   defaultModel(operation: Operation): string | undefined;
   /** From the path, where it has one. */
   readonly modelInPath: string | undefined;
+  /** What the page knows of the query. */
+  readonly query: Query;
   /** Empty where the method has none. */
   readonly body: JsonObject;
   /** When what is shown was last changed, in seconds since the epoch. */
@@ -122,6 +129,9 @@ export interface DoorPage {
   readonly method: 'GET' | 'POST';
   readonly paths: readonly [string, ...string[]];
   readonly summary: string;
+  /** What it knows of the query; anything else there is read by nobody. */
+  readonly query?: QueryGrammar;
+  /** What is shown, or a promise of it. */
   show(view: PageView): unknown;
 }
 

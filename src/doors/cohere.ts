@@ -5,6 +5,8 @@ import { GatewayError } from '../core/errors.ts';
 import { type Purpose, type VectorKind, vectorKinds } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { base64Of, embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
+import { models, oneModel } from './cohere-models.ts';
+import { detokenize, tokenize } from './cohere-tokenize.ts';
 
 /** What texts are for, in its words; those of images are for none of them. */
 const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
@@ -146,9 +148,13 @@ export default defineDoor({
   title: 'Cohere',
   prefix: '/cohere',
   grounds: [],
-  modelLists: ['/cohere/v1/models'],
+  modelLists: [],
   ways: [v1, v2],
   pages: [
+    models,
+    oneModel,
+    tokenize,
+    detokenize,
     {
       method: 'POST',
       paths: ['/v1/check-api-key'],

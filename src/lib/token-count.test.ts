@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Tiktoken } from 'js-tiktoken/lite';
 import cl100k from 'js-tiktoken/ranks/cl100k_base';
-import { countTokens } from './token-count.ts';
+import { countTokens, tokensOf } from './token-count.ts';
 
 const reference = new Tiktoken(cl100k);
 
@@ -24,10 +24,26 @@ test('texts have as many tokens as the library says', async () => {
 test('and whatever they hold', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 60 }), async (text) => {
-      assert.equal(await countTokens('cl100k_base', text), reference.encode(text, [], []).length);
+      const expected = reference.encode(text, [], []);
+      assert.equal(await countTokens('cl100k_base', text), expected.length);
+      const tokens = await tokensOf('cl100k_base', text);
+      assert.deepEqual(
+        tokens?.map(({ id }) => id),
+        expected,
+      );
     }),
     { numRuns: 200 },
   );
+});
+
+test('long words are split as they are by the library, and those beyond all measure by nobody', async () => {
+  const word = '検索拡張生成'.repeat(200);
+  const tokens = await tokensOf('cl100k_base', word);
+  assert.deepEqual(
+    tokens?.map(({ id }) => id),
+    reference.encode(word, [], []),
+  );
+  assert.equal(await tokensOf('cl100k_base', 'ab'.repeat(50_000)), undefined);
 });
 
 test('a word beyond all measure is estimated', async () => {

@@ -1,4 +1,4 @@
-/** How many tokens a text has in one of OpenAI's vocabularies: byte pairs, merged by rank. */
+/** The tokens of a text in one of OpenAI's vocabularies, and how many there are: byte pairs, merged by rank. */
 
 import { Buffer } from 'node:buffer';
 import { type Encoding, encodingOf, type Vocabulary } from './token-ids.ts';
@@ -47,28 +47,70 @@ function* count({ of, words }: Ranks, text: string): Generator<undefined, number
   let tokens = 0;
   let looked = 0;
   for (const [word] of text.matchAll(words)) {
-    tokens += tokensIn(Buffer.from(word).toString('latin1'), of);
+    const bytes = toBytes(word);
+    tokens += bytes.length > longestWordBytes ? Math.ceil(bytes.length / bytesPerToken) : piecesOf(bytes, of).length;
     looked += 1;
     if (looked % wordsPerPiece === 0) yield;
   }
   return tokens;
 }
 
-/** Two pieces beside each other become one, that of the lowest rank first, until no two are one. */
-function tokensIn(bytes: string, ranks: ReadonlyMap<string, number>): number {
-  if (ranks.has(bytes)) return 1;
-  if (bytes.length > longestWordBytes) return Math.ceil(bytes.length / bytesPerToken);
-  const pieces = [...bytes];
-  for (;;) {
-    let lowest = Number.POSITIVE_INFINITY;
-    let at = -1;
-    for (let index = 0; index + 1 < pieces.length; index += 1) {
-      const rank = ranks.get(`${pieces[index]}${pieces[index + 1]}`);
-      if (rank === undefined || rank >= lowest) continue;
-      lowest = rank;
-      at = index;
+/** A character for each byte. */
+const toBytes = (word: string): string => Buffer.from(word).toString('latin1');
+
+export interface Token {
+  readonly id: number;
+  /** Where it ends within a character, that has U+FFFD in its place. */
+  readonly text: string;
+}
+
+/** A language without spaces has words of hundreds of bytes. */
+const longestMergedBytes = 4_096;
+
+/** What the text is made of; undefined where a word in it is too long to be looked at. */
+export async function tokensOf(vocabulary: Vocabulary, text: string): Promise<readonly Token[] | undefined> {
+  return inTurns(split(await ranksOf(vocabulary), text));
+}
+
+function* split({ of, words }: Ranks, text: string): Generator<undefined, readonly Token[] | undefined> {
+  const tokens: Token[] = [];
+  for (const [word] of text.matchAll(words)) {
+    const bytes = toBytes(word);
+    if (bytes.length > longestMergedBytes) return undefined;
+    for (const piece of piecesOf(bytes, of)) {
+      tokens.push({ id: of.get(piece) ?? 0, text: Buffer.from(piece, 'latin1').toString('utf8') });
     }
-    if (at === -1) return pieces.length;
-    pieces.splice(at, 2, `${pieces[at]}${pieces[at + 1]}`);
+    yield;
   }
+  return tokens;
+}
+
+/** Two pieces beside each other become one, that of the lowest rank first, until no two are one. */
+function piecesOf(bytes: string, ranks: ReadonlyMap<string, number>): readonly string[] {
+  if (bytes === '' || ranks.has(bytes)) return bytes === '' ? [] : [bytes];
+  const pieces = [...bytes];
+  const rankAt = (index: number): number =>
+    ranks.get(`${pieces[index]}${pieces[index + 1]}`) ?? Number.POSITIVE_INFINITY;
+  /** Of each piece with the one behind it. */
+  const pairs = pieces.slice(1).map((_, index) => rankAt(index));
+  for (;;) {
+    const lowest = lowestIn(pairs);
+    if (lowest === -1) return pieces;
+    pieces.splice(lowest, 2, `${pieces[lowest]}${pieces[lowest + 1]}`);
+    pairs.splice(lowest, 1);
+    if (lowest > 0) pairs[lowest - 1] = rankAt(lowest - 1);
+    if (lowest < pairs.length) pairs[lowest] = rankAt(lowest);
+  }
+}
+
+function lowestIn(pairs: readonly number[]): number {
+  let lowest = Number.POSITIVE_INFINITY;
+  let found = -1;
+  for (let index = 0; index < pairs.length; index += 1) {
+    const rank = pairs[index] ?? Number.POSITIVE_INFINITY;
+    if (rank >= lowest) continue;
+    lowest = rank;
+    found = index;
+  }
+  return found;
 }

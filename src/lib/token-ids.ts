@@ -20,6 +20,10 @@ const commonVocabulary: Vocabulary = 'cl100k_base';
 const byName: readonly (readonly [name: RegExp, vocabulary: Vocabulary])[] = [
   [/^(?:o[134]|chatgpt-4o|(?:ft:)?gpt-(?:4o|4\.[15]|5|oss))(?=$|[-:])/, 'o200k_base'],
   [/^(?:text-davinci-(?:00[23]|edit-001)|code-(?:davinci|cushman)-\S*|(?:davinci|cushman)-codex)$/, 'p50k_base'],
+  [
+    /^(?:text-embedding-(?:ada-002|3-(?:small|large))|(?:ft:)?gpt-(?:3\.?5-turbo|4)|(?:babbage|davinci)-002)(?=$|[-:])/,
+    'cl100k_base',
+  ],
   [/^(?:gpt-?2|ada|babbage|curie|davinci|text-(?:ada|babbage|curie|davinci)-001)$/, 'r50k_base'],
   [/^(?:text-similarity|text-search|code-search)-(?:ada|babbage|curie|davinci)-\S*$/, 'r50k_base'],
 ];
@@ -71,7 +75,12 @@ export async function encodingOf(vocabulary: Vocabulary): Promise<Encoding> {
 
 /** The one that goes with the name of a model. */
 export function vocabularyOf(model: string): Vocabulary {
-  return byName.find(([name]) => name.test(model))?.[1] ?? commonVocabulary;
+  return vocabularyKnownFor(model) ?? commonVocabulary;
+}
+
+/** Undefined where the name is none of OpenAI's. */
+export function vocabularyKnownFor(model: string): Vocabulary | undefined {
+  return byName.find(([name]) => name.test(model))?.[1];
 }
 
 function piecesOf(vocabulary: Vocabulary): Promise<Pieces> {

@@ -26,6 +26,7 @@ import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { PlaceArbiter } from '../core/places.ts';
+import { noQuery, queryOf, readQuery } from '../core/query.ts';
 import type { Route } from '../core/route.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
@@ -259,7 +260,8 @@ export function createApp({
     async showPage(exchange, page, modelInPath, request, response) {
       const key = await admit(exchange, undefined, request);
       const body = page.method === 'GET' ? undefined : await edge.readJsonBody(exchange, request, response);
-      return page.show(viewOf(exchange, key, { modelInPath, body, version }));
+      const query = page.query === undefined ? noQuery : readQuery(queryOf(request.target), page.query);
+      return page.show(viewOf(exchange, key, { modelInPath, query, body, version }));
     },
     settle(exchange, method) {
       // They would drown the rest.

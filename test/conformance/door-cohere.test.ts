@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertAnswer, assertRefusal, oddVector, startDoors } from '../support/gateways/doors.ts';
+import { assertAnswer, assertRefusal, embedder, oddVector, startDoors } from '../support/gateways/doors.ts';
 import type { Rig } from '../support/gateways/rig.ts';
 
 const counted = (tokens: number, version = '1') =>
@@ -171,7 +171,7 @@ test('an answer that is none is an error of the upstream, not an answer', async 
   );
 });
 
-test('a key is checked, and models are listed as everywhere', async (t) => {
+test('a key is checked, and models are listed in pages and by endpoint', async (t) => {
   const { rig } = await startDoors(t);
   assertAnswer(await rig.post('/v1/check-api-key', ''), '{"valid":true}');
   assertAnswer(await rig.post('/cohere/v1/check-api-key', '{}'), '{"valid":true}');
@@ -187,6 +187,80 @@ test('a key is checked, and models are listed as everywhere', async (t) => {
       ['ranker', ['rerank']],
     ],
   );
+  assert.deepEqual((await rig.get('/cohere/v1/models/ranker')).json(), {
+    name: 'ranker',
+    endpoints: ['rerank'],
+    finetuned: false,
+    is_deprecated: false,
+  });
+  assert.equal((await rig.get('/cohere/v1/models/hidden')).status, 404);
+  const list = async (query: string) => {
+    const answer = await rig.get(`/cohere/v1/models?${query}`);
+    const { models, next_page_token: next } = answer.json() as { models: { name: string }[]; next_page_token?: string };
+    return { names: models.map(({ name }) => name), next };
+  };
+  assert.deepEqual(await list('endpoint=rerank&x=1'), { names: ['ranker'], next: undefined });
+  const first = await list('page_size=1&endpoint=embed');
+  assert.deepEqual(first.names, ['direct']);
+  const second = await list(`page_size=1&endpoint=embed&page_token=${first.next}`);
+  assert.deepEqual(second, { names: ['translated'], next: undefined });
+  for (const query of ['page_size=0', 'page_size=a', 'endpoint=x', 'default_only=true', 'page_token=AAAA']) {
+    const answer = await rig.get(`/cohere/v1/models?${query}`);
+    assert.equal(answer.status, 400, query);
+    assert.match(answer.body.toString(), /^\{"message":"The query parameter/, query);
+  }
+  const standard = await startDoors(t, embedder, { default_model: { embeddings: 'translated' } });
+  const chosen = (await standard.rig.get('/cohere/v1/models?endpoint=embed&default_only=true')).json();
+  assert.deepEqual(
+    (chosen as { models: { name: string }[] }).models.map(({ name }) => name),
+    ['translated'],
+  );
+});
+
+test('tokens are those of a vocabulary that is known, and of no other', async (t) => {
+  const models = [
+    { id: 'known', targets: [{ upstream: 'openai', model: 'text-embedding-3-small' }] },
+    { id: 'newer', targets: [{ upstream: 'openai', model: 'gpt-4o-mini' }] },
+    { id: 'other', targets: [{ upstream: 'openai', model: 'command-a' }] },
+    {
+      id: 'mixed',
+      space: 'x',
+      targets: [{ upstream: 'openai', model: 'text-embedding-3-small' }, { upstream: 'cohere' }],
+    },
+    { id: 'hidden', visible: false, targets: [{ upstream: 'openai', model: 'gpt-4' }] },
+  ];
+  const { rig, upstream } = await startDoors(t, embedder, { models });
+  const meta = '"meta":{"api_version":{"version":"1"}}';
+  for (const path of ['/v1/tokenize', '/cohere/v1/tokenize']) {
+    const text = 'Hello world \u{1F680}';
+    const answer = await rig.post(path, { model: 'known', text });
+    const strings = '"token_strings":["Hello"," world"," \ufffd","\ufffd","\ufffd"]';
+    assertAnswer(answer, `{"tokens":[9906,1917,11410,248,222],${strings},${meta}}`);
+  }
+  assertAnswer(await rig.post('/v1/tokenize', { model: 'newer', text: 'Hello' }), /"tokens":\[13225\]/);
+  const back = { model: 'known', tokens: [9906, 1917, 11410, 248, 222] };
+  assertAnswer(await rig.post('/v1/detokenize', back), `{"text":"Hello world \u{1F680}",${meta}}`);
+  assertAnswer(await rig.post('/v1/detokenize', { model: 'known', tokens: [] }), `{"text":"",${meta}}`);
+  const rows: readonly (readonly [path: string, body: object, status: number, says: RegExp])[] = [
+    ['/v1/tokenize', { model: 'other', text: 'a' }, 400, /not available for the model \\"other\\"/],
+    ['/v1/tokenize', { model: 'mixed', text: 'a' }, 400, /not available/],
+    ['/v1/tokenize', { model: 'hidden', text: 'a' }, 404, /does not exist/],
+    ['/v1/tokenize', { text: 'a' }, 400, /\\"model\\" is missing/],
+    ['/v1/tokenize', { model: 'known' }, 400, /\\"text\\" is missing/],
+    ['/v1/tokenize', { model: 'known', text: '' }, 400, /\\"text\\" must be/],
+    ['/v1/tokenize', { model: 'known', text: 'a'.repeat(65_537) }, 400, /\\"text\\" must be/],
+    ['/v1/tokenize', { model: 'known', text: 'ab'.repeat(5_000) }, 400, /\\"text\\" must be/],
+    ['/v1/detokenize', { model: 'known', tokens: ['a'] }, 400, /\\"tokens\\" must be/],
+    ['/v1/detokenize', { model: 'known', tokens: [1e9] }, 400, /\\"tokens\\" must be/],
+    ['/v1/detokenize', { model: 'known' }, 400, /\\"tokens\\" is missing/],
+  ];
+  for (const [path, body, status, says] of rows) {
+    const answer = await rig.post(path, body);
+    assert.equal(answer.status, status, answer.body.toString());
+    assert.match(answer.body.toString(), says);
+  }
+  assert.equal((await rig.post('/v1/tokenize', { model: 'known', text: 'a' }, { headers: [] })).status, 401);
+  assert.equal(upstream.requests.length, 0);
 });
 
 /** What each family calls it, and what it says of a query and of a document. */
