@@ -5,6 +5,7 @@ import type { KeyRecord } from '../core/key.ts';
 import { type Operation, operationRows } from '../core/operations/index.ts';
 import type { Model, ResolvedModel, Snapshot } from '../core/snapshot.ts';
 import { mayUseModel } from './access.ts';
+import { pricingOf } from './told-prices.ts';
 
 export function listModels(snapshot: Snapshot, key: KeyRecord): unknown {
   const listed = seenBy(snapshot, key);
@@ -43,7 +44,10 @@ function maySee(key: KeyRecord, model: Model, id: string): boolean {
 
 /** OpenAI's members first; then what the clients of Mistral and Cohere look for in the same place. */
 function describe(snapshot: Snapshot, model: Model, id: string): unknown {
-  const { operations, context, maxOutput } = model;
+  const { operations, context, maxOutput, dimensions } = model;
+  const isOpen = snapshot.server.diagnostics;
+  const space = isOpen ? spaceOf(model) : undefined;
+  const pricing = isOpen ? pricingOf(model) : undefined;
   return {
     id,
     object: 'model',
@@ -55,8 +59,17 @@ function describe(snapshot: Snapshot, model: Model, id: string): unknown {
     capabilities: { ...noCapabilities, ...Object.fromEntries(operations.flatMap(capabilitiesOf)) },
     ...(context !== undefined && { context_length: context }),
     ...(maxOutput !== undefined && { max_output_tokens: maxOutput }),
+    ...(dimensions !== undefined && { dimensions }),
+    ...(space !== undefined && { space }),
+    ...(pricing !== undefined && { pricing }),
     ...asCohere(model, id),
   };
+}
+
+/** Undefined where it makes no vectors; a pattern's are as many as its names. */
+function spaceOf({ operations, space, targets: [{ model }] }: Model): string | undefined {
+  if (!operations.some((operation) => operationRows[operation].yields === 'vectors')) return undefined;
+  return space ?? (model.includes('*') ? undefined : model);
 }
 
 const asCohere = (

@@ -330,6 +330,13 @@ const modelSchema = {
     operations: { type: 'array', items: { type: 'string' } },
     context_length: { type: 'integer', description: 'Tokens that it can hold, where the operator says.' },
     max_output_tokens: { type: 'integer', description: 'Tokens that it writes at most, where the operator says.' },
+    dimensions: { type: 'integer', description: 'How many numbers its vectors have, where the operator says.' },
+    space: { type: 'string', description: 'Of vectors: those of one space can be compared.' },
+    pricing: {
+      type: 'object',
+      description: 'Dollars for one of each kind, as decimal text, at the dearest of its upstreams.',
+      additionalProperties: { type: 'string' },
+    },
     type: { type: 'string', description: "For Mistral's clients, as are the capabilities." },
     capabilities: { type: 'object', additionalProperties: { type: 'boolean' } },
     ...cohereModel,

@@ -167,6 +167,8 @@ export interface Model {
   /** In tokens: what it can hold, and what it can write; undefined where nobody said. */
   readonly context?: number | undefined;
   readonly maxOutput?: number | undefined;
+  /** How wide its vectors are unasked; undefined where nobody said. */
+  readonly dimensions?: number | undefined;
   /** The longest recording that it is given. */
   readonly maxAudioMs?: number | undefined;
   /** vLLM's `messages` may stand in for `input` on the embeddings route. */

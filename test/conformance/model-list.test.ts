@@ -79,6 +79,7 @@ test('the list has the OpenAI shape, and holds the visible models that are no pa
           classification: false,
           moderation: operations.includes('moderations'),
         },
+        ...(operations.includes('embeddings') && { space: id }),
         name: id,
         endpoints,
       })),
@@ -98,6 +99,51 @@ test('a model that chats says so to clients of others, and what it can hold', as
   };
   const [{ capabilities, endpoints, context_length: context, max_output_tokens: most } = {}] = data;
   assert.deepEqual([Object(capabilities).completion_chat, endpoints, context, most], [true, ['chat'], 128_000, 4_096]);
+});
+
+test('a model shows how wide its vectors are, their space and what it costs at most, unless the operator is silent', async (t) => {
+  const serve = (server: object) =>
+    startRig(t, {
+      server,
+      upstreams: ['one', 'two'].map((id) => ({
+        id,
+        family: 'openai',
+        base_url: 'http://127.0.0.1:9',
+        api_key: 'sk-0123456789',
+      })),
+      models: [
+        {
+          id: 'm',
+          operations: ['embeddings'],
+          dimensions: 1_536,
+          space: 'shared',
+          targets: [
+            { upstream: 'one', price: { input: 0.02, request: 0.001 } },
+            { upstream: 'two', price: { input: 0.13, item: 0 } },
+          ],
+        },
+        {
+          id: 'n',
+          operations: ['embeddings', 'rerank'],
+          targets: [{ upstream: 'one', model: 'real', price: { search_unit: 2 } }],
+        },
+        { id: 'o', operations: ['rerank'], targets: [{ upstream: 'one', model: 'no-price-for-it' }] },
+      ],
+    });
+  const list = async (rig: Rig) => {
+    const { data } = (await rig.get('/v1/models')).json() as { data: Record<string, unknown>[] };
+    return data.map(({ dimensions, space, pricing }) => [dimensions, space, pricing]);
+  };
+  assert.deepEqual(await list(await serve({})), [
+    [1_536, 'shared', { prompt: '0.00000013', request: '0.001', item: '0' }],
+    [undefined, 'real', { search_unit: '2' }],
+    [undefined, undefined, undefined],
+  ]);
+  assert.deepEqual(await list(await serve({ diagnostics: false })), [
+    [1_536, undefined, undefined],
+    [undefined, undefined, undefined],
+    [undefined, undefined, undefined],
+  ]);
 });
 
 test('a key sees in the list what it may use', async (t) => {

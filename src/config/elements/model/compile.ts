@@ -106,6 +106,7 @@ function compileModel(
     scores: toScores({ path, value }, served, called, context),
     context: value.context,
     maxOutput: value.max_output,
+    dimensions: value.dimensions,
     maxAudioMs: value.max_audio,
     acceptsMessages: value.accepts_messages,
     asksUsage: value.usage === 'ask',

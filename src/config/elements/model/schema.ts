@@ -161,6 +161,9 @@ export const modelSchema = mapping({
         },
       ),
     ),
+  dimensions: wholeNumber(1, 1_000_000)
+    .optional()
+    .meta(is('How many numbers its vectors have, where nobody asks for another width: told in the list of models.')),
   max_audio: duration(1_000, 86_400_000)
     .optional()
     .meta(
