@@ -149,6 +149,8 @@ export interface Family {
   readonly errors?: ErrorDialect;
   /** The path at which it speaks OpenAI's chat: what bridges go over. */
   readonly chat?: string | ((options: Options) => string);
+  /** The path at which it keeps files in OpenAI's way. */
+  readonly files?: string | ((options: Options) => string);
   /** How it wants its credential there, where not as elsewhere. */
   readonly chatAuth?: Auth;
   /** What a target of it offers in place of the family's own, by the name of the bridge. */

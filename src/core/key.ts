@@ -70,4 +70,6 @@ export interface Project {
   readonly managedBy: 'file' | 'store';
   readonly name: string | undefined;
   readonly caps: Caps;
+  /** The ID of the upstream that keeps its files; undefined: nobody does. */
+  readonly files?: string | undefined;
 }

@@ -6,6 +6,8 @@ import type { Route } from './route.ts';
 import type { KeptKind } from './store/kept-objects.ts';
 
 export interface ObjectRoute {
+  /** Whether it makes one, lists them, or is about the one whose ID is in the path. */
+  readonly action: 'make' | 'list' | 'about';
   /** HEAD goes with GET. */
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly kind: KeptKind;
@@ -27,9 +29,9 @@ export interface ObjectRoute {
 }
 
 type Said = Pick<ObjectRoute, 'method' | 'kind' | 'of' | 'route' | 'summary'> &
-  Partial<Pick<ObjectRoute, 'query' | 'named' | 'keeps' | 'forgets'>>;
+  Partial<Pick<ObjectRoute, 'action' | 'query' | 'named' | 'keeps' | 'forgets'>>;
 
-const keepsNothing: Keeps = Object.freeze({ whole: {}, events: {}, unless: '' });
+export const keepsNothing: Keeps = Object.freeze({ whole: {}, events: {}, unless: '' });
 
 /** What lies behind the paths of the route by which such objects are made; whatever the method, it is one route to those who count. */
 export function routeBehind(of: Route, tail: string): Route {
@@ -48,7 +50,8 @@ export function routeBehind(of: Route, tail: string): Route {
 }
 
 export function defineObjectRoute(said: Said): ObjectRoute {
-  const { route, of, query = {}, named = {}, keeps = of.row.keeps ?? keepsNothing, forgets = false } = said;
-  const tail = route.path.slice(`${of.path}/{id}`.length);
-  return Object.freeze({ ...said, tail, query, named, keeps, forgets });
+  const { route, of, action = 'about', query = {}, named = {}, forgets = false } = said;
+  const { keeps = of.row.keeps ?? keepsNothing } = said;
+  const tail = route.path.slice(route.path.indexOf('{id}') + '{id}'.length);
+  return Object.freeze({ ...said, action, tail, query, named, keeps, forgets });
 }

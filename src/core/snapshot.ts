@@ -106,6 +106,8 @@ export interface Upstream extends UpstreamSettings {
   /** Where connections on its behalf may lead; anywhere where undefined, as for those that the file declares. */
   readonly addresses: AddressRule | undefined;
   readonly healthCheck: HealthCheck | undefined;
+  /** Where it keeps files, as the path of an offer; undefined where it keeps none. */
+  readonly filesPath?: string | undefined;
   /** The family's own settings. */
   readonly options: Options;
   /** What it serves, by `label operation` (one space between); see `offerKey`. */

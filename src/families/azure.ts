@@ -40,6 +40,8 @@ export default openaiCompatible({
   },
   errors: { retryAfterS },
   at: pathAt,
+  files: (options) =>
+    options.api_version === 'v1' ? pathAt('/files', options) : '/openai/files?api-version={api_version}',
   own: (options) => ({
     responses: {
       // The model stands in the body at either version.

@@ -21,6 +21,7 @@ export default defineFamily({
     ],
   },
   chat: '/chat/completions',
+  files: '/files',
   modelList: openaiModelList('/models'),
   offers: ({ base64 }) => ({
     openai: {

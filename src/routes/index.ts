@@ -17,7 +17,7 @@ import imageVariations from './image-variations.ts';
 import images from './images.ts';
 import messages from './messages.ts';
 import moderations from './moderations.ts';
-import { objectRoutesOf } from './objects.ts';
+import { fileRoutesOf, objectRoutesOf } from './objects.ts';
 import rerank from './rerank.ts';
 import responsesRoute from './responses.ts';
 import speech from './speech.ts';
@@ -68,4 +68,7 @@ export const routes: readonly Route[] = [
 /** By which answers are made that upstreams keep, and may make in the background. */
 export const responses = canonicalFor('responses');
 
-export const objectRoutes: readonly ObjectRoute[] = objectRoutesOf(responses);
+export const objectRoutes: readonly ObjectRoute[] = [
+  ...objectRoutesOf(responses),
+  ...fileRoutesOf(responses, (route) => withDoorPaths(route).doorPaths),
+];

@@ -1,6 +1,6 @@
 /** What can be asked of an answer that an upstream keeps, by its ID. */
 
-import { defineObjectRoute, type ObjectRoute, routeBehind } from '../core/object-route.ts';
+import { defineObjectRoute, keepsNothing, type ObjectRoute, routeBehind } from '../core/object-route.ts';
 import type { QueryGrammar } from '../core/query.ts';
 import type { Route } from '../core/route.ts';
 
@@ -50,6 +50,53 @@ export function objectRoutesOf(responses: Route): readonly ObjectRoute[] {
       named: { after: 'item' },
       keeps: { whole: { 'data.*.id': 'item' }, events: {}, unless: '' },
       summary: 'The input of an answer that the upstream keeps.',
+    }),
+  ];
+}
+
+const anything = { pattern: /^[A-Za-z_-]{1,40}$/, form: 'a purpose' };
+
+/** Files, at the upstream that the operator names for a project. They are for responses above all. */
+export function fileRoutesOf(
+  responses: Route,
+  doorPathsOf: (route: Route) => Route['doorPaths'],
+): readonly ObjectRoute[] {
+  const files: Route = { ...responses, path: '/v1/files', aliases: ['/files', '/v1/v1/files'], doorPaths: {} };
+  const atDoors: Route = { ...files, doorPaths: doorPathsOf(files) ?? {} };
+  const whole: Route = Object.freeze({ ...atDoors, isFree: true, required: {}, optional: {}, watched: [] });
+  const form = { required: { file: 'object', purpose: 'string' }, only: true };
+  const all: Route = Object.freeze({ ...whole, form });
+  const one = routeBehind(atDoors, '');
+  const about = { kind: 'file', of: responses, keeps: keepsNothing } as const;
+  return [
+    defineObjectRoute({
+      ...about,
+      action: 'make',
+      route: all,
+      method: 'POST',
+      keeps: { whole: { id: 'file' }, events: {}, unless: '' },
+      summary: 'Has the upstream keep a file.',
+    }),
+    defineObjectRoute({
+      ...about,
+      action: 'list',
+      route: all,
+      method: 'GET',
+      query: {
+        after: { pattern: /^[\x21-\x7e]{1,256}$/, form: 'the ID of a file' },
+        limit: { pattern: /^\d{1,5}$/, form: 'a number' },
+        order: { pattern: /^(?:asc|desc)$/, form: 'asc or desc' },
+        purpose: anything,
+      },
+      summary: 'The files of the project.',
+    }),
+    defineObjectRoute({ ...about, route: one, method: 'GET', summary: 'What a file is.' }),
+    defineObjectRoute({ ...about, route: one, method: 'DELETE', forgets: true, summary: 'Deletes a file.' }),
+    defineObjectRoute({
+      ...about,
+      route: routeBehind(atDoors, '/content'),
+      method: 'GET',
+      summary: 'What is in a file.',
     }),
   ];
 }

@@ -32,7 +32,7 @@ import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
 import type { TargetState } from '../core/target-state.ts';
 import { doors } from '../doors/index.ts';
-import { createEdge } from '../http/edge.ts';
+import { createEdge, type Edge } from '../http/edge.ts';
 import { createListener, type Listening } from '../http/listener.ts';
 import { createSpool } from '../http/spool.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -40,6 +40,7 @@ import { digestOf } from '../lib/secrets/key-secret.ts';
 import { inTurns } from '../lib/turns.ts';
 import { createBackground } from '../pipeline/objects/background.ts';
 import { createObjectPipeline } from '../pipeline/objects/by-id.ts';
+import { createFilePipeline } from '../pipeline/objects/files.ts';
 import { createObjectRegistry } from '../pipeline/objects/registry.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
 import { objectRoutes, responses, routes } from '../routes/index.ts';
@@ -223,12 +224,9 @@ export function createApp({
     ledger,
     bill,
   };
-  const pipeline = createPipeline({
-    ...pipelineDeps,
-    routes,
-    readBody: (exchange, route, request, response) => edge.readBody(exchange, route, request, response),
-    checkModel,
-  });
+  const readBody: Edge['readBody'] = (...request) => edge.readBody(...request);
+  const pipeline = createPipeline({ ...pipelineDeps, routes, readBody, checkModel });
+  const filePipeline = createFilePipeline({ ...pipelineDeps, readBody, files: store.keptObjects });
   const objectPipeline = createObjectPipeline({ ...pipelineDeps, mayUseModel });
 
   const edge = createEdge({
@@ -251,7 +249,8 @@ export function createApp({
     serveObject(exchange, route, id, request, response) {
       exchange.route = route.route;
       meter?.began(exchange);
-      return objectPipeline(exchange, route, id, request, response);
+      const serve = route.kind === 'file' ? filePipeline : objectPipeline;
+      return serve(exchange, route, id, request, response);
     },
     async describeModels(exchange, id, request) {
       const key = await admit(exchange, undefined, request);

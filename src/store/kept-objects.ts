@@ -35,6 +35,25 @@ export function createKeptObjectStore(db: Kysely<Schema>, quick: Kysely<Schema>)
       return found.sort((a, b) => b.createdAtMs - a.createdAtMs);
     },
 
+    async page(owner, { order, after, limit }) {
+      let query = quick
+        .selectFrom('kept_objects')
+        .selectAll()
+        .where('kind', '=', 'file')
+        .where('owner', '=', owner)
+        .orderBy('created_at', order)
+        .orderBy('id', order)
+        .limit(limit);
+      if (after !== undefined) {
+        const { createdAtMs, id } = after;
+        const beyond = order === 'asc' ? '>' : '<';
+        query = query.where(({ eb, and, or }) =>
+          or([eb('created_at', beyond, createdAtMs), and([eb('created_at', '=', createdAtMs), eb('id', beyond, id)])]),
+        );
+      }
+      return (await query.execute()).map(toObject);
+    },
+
     async remove({ kind, id, upstream }) {
       await quick
         .deleteFrom('kept_objects')
@@ -54,6 +73,8 @@ export function createKeptObjectStore(db: Kysely<Schema>, quick: Kysely<Schema>)
             selectFrom('kept_objects')
               .select(['id', 'kind', 'upstream'])
               .where('created_at', '<', beforeMs)
+              // Until somebody deletes them.
+              .where('kind', '!=', 'file')
               .orderBy('created_at')
               .limit(prunedAtOnce)
               .$asTuple('id', 'kind', 'upstream'),
@@ -67,10 +88,11 @@ export function createKeptObjectStore(db: Kysely<Schema>, quick: Kysely<Schema>)
 
 type Row = Selectable<Schema['kept_objects']>;
 
-function toRow({ id, kind, upstream, owner, credential, model, createdAtMs }: KeptObject): Row {
-  return { id, kind, upstream, owner, credential, model, created_at: createdAtMs };
+function toRow({ id, kind, upstream, owner, credential, model, createdAtMs, document }: KeptObject): Row {
+  return { id, kind, upstream, owner, credential, model, created_at: createdAtMs, document: document ?? null };
 }
 
-function toObject({ id, kind, upstream, owner, credential, model, created_at }: Row): KeptObject {
-  return { id, kind, upstream, owner, credential, model, createdAtMs: created_at };
+function toObject({ id, kind, upstream, owner, credential, model, created_at, document }: Row): KeptObject {
+  const said = document === null ? {} : { document };
+  return { id, kind, upstream, owner, credential, model, createdAtMs: created_at, ...said };
 }

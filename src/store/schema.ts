@@ -327,6 +327,8 @@ interface KeptObjectTable {
   readonly credential: string;
   readonly model: string;
   readonly created_at: number;
+  /** JSON, of a file alone. */
+  readonly document: string | null;
 }
 
 interface BackgroundAnswerTable {

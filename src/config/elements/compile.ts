@@ -50,7 +50,7 @@ export function* compiling(
     console: toConsoleSettings(settings.console, context),
     alerts: toAlertSettings(settings.alerts, document.areWebhooksStored ? upstreamAddresses : undefined),
     upstreamAddresses,
-    projects: yield* compileProjects(document.projects, context),
+    projects: yield* compileProjects(document.projects, byId, context),
     upstreams: byId,
     models,
     defaultModels: toDefaultModels(settings.default_model, document.modelNames, models, context),

@@ -24,6 +24,7 @@ export const chat = defineOperation({
     fields: ['data_sources', 'datasources'],
     names: ['file_id', 'cached_content', 'cachedContent'],
     holders: ['audio', 'voice'],
+    known: { file_id: 'file' },
   },
   billedBy: ['input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },

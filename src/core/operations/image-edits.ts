@@ -13,7 +13,7 @@ export const imageEdits = defineOperation({
   answers: ['object'],
   items: ['prompt'],
   counting: 'images',
-  kept: { fields: [], names: ['file_id'] },
+  kept: { fields: [], names: ['file_id'], known: { file_id: 'file' } },
   billedBy: ['image', 'input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
   sample: { body: { prompt: 'Paint it green', images: [{ image_url: 'https://example.com/gate.png' }] } },

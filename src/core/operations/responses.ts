@@ -22,6 +22,8 @@ export const responses = defineOperation({
     names: ['file_id', 'file_ids', 'vector_store_ids', 'collection_ids', 'container', 'container_id', 'skill_id'],
     types: { item_reference: undefined, image_generation_call: 'result', agent_reference: undefined },
     known: {
+      file_id: 'file',
+      file_ids: 'file',
       previous_response_id: 'response',
       container: 'container',
       container_id: 'container',

@@ -1,7 +1,7 @@
 /** What upstreams keep for clients, by the IDs that these know: whose it is and where it lies, and the port of the store. */
 
 /** IDs of two kinds may be the same. */
-export type KeptKind = 'response' | 'item' | 'container';
+export type KeptKind = 'response' | 'item' | 'container' | 'file';
 
 /** As a client names it. */
 export interface KeptName {
@@ -18,6 +18,15 @@ export interface KeptObject extends KeptName {
   /** The public ID of the model that made it. */
   readonly model: string;
   readonly createdAtMs: number;
+  /** What the upstream said of it when it was made, as it came; of a file alone. */
+  readonly document?: string | undefined;
+}
+
+interface FilePage {
+  readonly order: 'asc' | 'desc';
+  /** Behind this one. */
+  readonly after?: Pick<KeptObject, 'id' | 'createdAtMs'> | undefined;
+  readonly limit: number;
 }
 
 export interface KeptObjectStore {
@@ -25,8 +34,10 @@ export interface KeptObjectStore {
   add(objects: readonly KeptObject[]): Promise<void>;
   /** All of these names, whoever they belong to; the newest first. */
   find(names: readonly KeptName[]): Promise<KeptObject[]>;
+  /** Of files, those of an owner: the newest first, or the oldest. */
+  page(owner: string, options: FilePage): Promise<KeptObject[]>;
   remove(object: KeptName & Pick<KeptObject, 'upstream'>): Promise<void>;
-  /** Deletes what was made before. A few thousand at a time: call again until it says 0. */
+  /** Deletes what was made before, but for files. A few thousand at a time: call again until it says 0. */
   prune(beforeMs: number): Promise<number>;
 }
 

@@ -18,6 +18,14 @@ import { type RerankShape, rerankShapes, type Translation } from '../../core/tra
 import { uncompressed, upstreamHeaders, withoutHeader } from '../headers.ts';
 import { duplicate, modelNameOf, type Question } from '../question.ts';
 
+interface CallAbout {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly behind: string;
+  readonly query: Query;
+  /** Of one that is made, as it came. */
+  readonly body?: CallBody;
+}
+
 export interface Plan {
   readonly exchange: Exchange;
   readonly route: Route;
@@ -28,7 +36,7 @@ export interface Plan {
   /** The only one that may be used, where what the request names lies in its account. */
   readonly credential: Credential | undefined;
   /** Where it is about what the upstream keeps: what stands behind the path at which such things are made. */
-  readonly about?: { readonly method: 'GET' | 'POST' | 'DELETE'; readonly behind: string; readonly query: Query };
+  readonly about?: CallAbout;
   /** Goes behind the path of the call. */
   readonly query: Query;
   /** On the monotonic clock: one deadline for all attempts. */
@@ -175,14 +183,14 @@ export function behindPath(path: string, behind: string): string {
   return at === -1 ? path + behind : path.slice(0, at) + behind + path.slice(at);
 }
 
-/** Without a body: it names by its path what it is about. */
-function toCallAbout(plan: Plan, turn: Turn, client: Listening, about: NonNullable<Plan['about']>): Call {
-  const call = toCall(plan, turn, client, nothing);
+/** Mostly without a body: it names by its path what it is about. */
+function toCallAbout(plan: Plan, turn: Turn, client: Listening, about: CallAbout): Call {
+  const call = toCall(plan, turn, client, about.body ?? nothing);
   return {
     ...call,
     method: about.method,
     path: withQuery(behindPath(call.path, about.behind), about.query),
-    headers: withoutHeader(call.headers, 'content-type'),
+    headers: about.body === undefined ? withoutHeader(call.headers, 'content-type') : call.headers,
   };
 }
 

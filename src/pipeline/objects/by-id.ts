@@ -3,6 +3,8 @@
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import type { Asking } from '../../core/accounting/price.ts';
+import type { Reservation } from '../../core/accounting/spending.ts';
+import type { Course } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { KeyRecord } from '../../core/key.ts';
@@ -40,7 +42,7 @@ type Deps = Omit<PipelineDeps, 'routes' | 'readBody' | 'checkModel' | 'backgroun
 };
 
 export function createObjectPipeline(deps: Deps): ObjectPipeline {
-  const { checkPressure, admit, spending, ledger, objects } = deps;
+  const { checkPressure, admit, spending, objects } = deps;
 
   async function ask(
     exchange: Exchange,
@@ -63,24 +65,10 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
     const placed = courseAt(courseOf(resolved, about.of), { ...place, param: undefined }, resolved.id);
     if (placed.credential === undefined) throw notFound(about);
     const asking = query.get('stream') === 'true' ? forStream : forNothing;
-    exchange.asking = asking;
-    const reservation = await spending.reserve(exchange, placed.course, asking);
-    settling.reserved(reservation);
-    await ledger.open(exchange, reservation);
-    const plan: Plan = {
-      exchange,
-      route,
-      question: noQuestion,
-      resolved,
-      clientHeaders: request.fields,
-      ...placed,
-      about: { method: about.method, behind: `/${encodeURIComponent(id)}${about.tail}`, query },
-      deadlineMs: performance.now() + placed.course.totalMs,
-      reservation,
-      query: noQuery,
-      keeps: about.keeps,
-      inBackground: false,
-    };
+    const reservation = await openWith(deps, exchange, placed.course, asking, settling);
+    const called = { method: about.method, behind: `/${encodeURIComponent(id)}${about.tail}`, query };
+    const sent = { exchange, route, clientHeaders: request.fields, resolved, ...placed, reservation };
+    const plan = planAbout(sent, called, about.keeps);
     const answer = await recorded(plan, await attempt(plan, deps), deps);
     if (about.forgets && answer.status < 300) await objects.forget(object);
     return { answer, headers: ownHeaders(exchange, answer, resolved, noQuestion, reservation) };
@@ -123,12 +111,34 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
   };
 }
 
+/** Takes what limits allow, and writes down that it begins. */
+export async function openWith(
+  { spending, ledger }: Pick<PipelineDeps, 'spending' | 'ledger'>,
+  exchange: Exchange,
+  course: Course,
+  asking: Asking,
+  settling: Settling,
+): Promise<Reservation> {
+  exchange.asking = asking;
+  const reservation = await spending.reserve(exchange, course, asking);
+  settling.reserved(reservation);
+  await ledger.open(exchange, reservation);
+  return reservation;
+}
+
+type Sent = Pick<Plan, 'exchange' | 'route' | 'clientHeaders' | 'resolved' | 'course' | 'credential' | 'reservation'>;
+
+export function planAbout(sent: Sent, about: NonNullable<Plan['about']>, keeps: Plan['keeps']): Plan {
+  const deadlineMs = performance.now() + sent.course.totalMs;
+  return { ...sent, question: noQuestion, about, query: noQuery, deadlineMs, keeps, inBackground: false };
+}
+
 const empty = Buffer.from('{}');
 const scan = scanJson(empty, compileWatchedKeys([]));
 if (!scan.ok) throw new TypeError('an empty object is JSON');
 
 /** It has no body; whoever looks for fields in one finds none. */
-const noQuestion: Question = Object.freeze({
+export const noQuestion: Question = Object.freeze({
   body: empty,
   scan,
   modelField: undefined,
@@ -136,7 +146,7 @@ const noQuestion: Question = Object.freeze({
   words: undefined,
 });
 
-const forNothing: Asking = Object.freeze({
+export const forNothing: Asking = Object.freeze({
   items: 0,
   images: 0,
   likelyInputTokens: 0,
@@ -147,7 +157,7 @@ const forNothing: Asking = Object.freeze({
 });
 const forStream: Asking = Object.freeze({ ...forNothing, isStream: true });
 
-function notFound({ kind }: ObjectRoute): GatewayError {
+export function notFound({ kind }: Pick<ObjectRoute, 'kind'>): GatewayError {
   return new GatewayError('object_not_found', {
     param: 'id',
     message: `There is no ${kind} with this ID that was made through the gateway by this project; it may be gone.`,

@@ -49,7 +49,7 @@ export function recorded(plan: Plan, answer: Answer, deps: RecordingDeps): Answe
   const { key, target, credential, modelId } = exchange;
   const { status, meantStatus = status } = answer;
   if (keeps === undefined || meantStatus >= 400 || answer.translated !== undefined) return answer;
-  if (key === undefined || target === undefined || credential === undefined || modelId === undefined) return answer;
+  if (key === undefined || target === undefined || credential === undefined) return answer;
   const contentType = headerValue(answer.headers, 'content-type');
   const ids = codingsOf(answer.headers).length > 0 ? undefined : keptIdsIn(contentType, keeps);
   if (ids === undefined) return answer;
@@ -57,7 +57,7 @@ export function recorded(plan: Plan, answer: Answer, deps: RecordingDeps): Answe
   const found = new RecordedAnswer(answer, ids, async (names) => {
     const whose = { owner: ownerOf(key), upstream: target.upstream.id, credential: credential.fingerprint };
     const createdAtMs = clock.nowMs();
-    await objects.record(names.map((name) => ({ ...name, ...whose, model: modelId, createdAtMs })));
+    await objects.record(names.map((name) => ({ ...name, ...whose, model: modelId ?? '', createdAtMs })));
     const made = plan.inBackground ? names.find(({ kind }) => kind === 'response') : undefined;
     if (made === undefined || exchange.goesOn) return;
     await background.begin(exchange, made.id);

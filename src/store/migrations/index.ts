@@ -16,6 +16,7 @@ import { budgetNodes } from './0011-budget-nodes.ts';
 import { ledgerSlices } from './0013-ledger-slices.ts';
 import { keptObjects } from './0014-kept-objects.ts';
 import { backgroundAnswers } from './0015-background-answers.ts';
+import { files } from './0016-files.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys': keys,
@@ -33,4 +34,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0013-ledger-slices': ledgerSlices,
   '0014-kept-objects': keptObjects,
   '0015-background-answers': backgroundAnswers,
+  '0016-files': files,
 };

@@ -75,4 +75,19 @@ export function describeKeptObjects(openStore: OpenStore): void {
     assert.deepEqual([gone.length, gone.reduce((sum, some) => sum + some)], [3, 2_400]);
     assert.equal((await objects.find(many)).length, 100);
   });
+
+  test('files come in pages, of their owner alone, and stay until they are removed', async (t) => {
+    const objects = await open(t);
+    const file = (no: number, more: Partial<KeptObject> = {}) =>
+      kept({ kind: 'file', id: `file-${no}`, createdAtMs: Math.floor(no / 2), document: `{"no":${no}}`, ...more });
+    const files = [0, 1, 2, 3, 4].map((no) => file(no));
+    await objects.add([...files, file(9, { owner: 'project/two' }), kept({ createdAtMs: 0 })]);
+    const [, second] = files;
+    assert.deepEqual(await objects.page('project/one', { order: 'asc', limit: 10 }), files);
+    assert.deepEqual(await objects.page('project/one', { order: 'desc', limit: 2 }), files.toReversed().slice(0, 2));
+    assert.deepEqual(await objects.page('project/one', { order: 'asc', limit: 2, after: second }), files.slice(2, 4));
+    assert.deepEqual(await objects.page('project/one', { order: 'desc', limit: 5, after: second }), files.slice(0, 1));
+    assert.equal(await objects.prune(1_000_000), 1);
+    assert.equal((await objects.page('project/one', { order: 'asc', limit: 10 })).length, 5);
+  });
 }

@@ -9,6 +9,9 @@ export const projectSchema = mapping({
   name: text('text without control characters, of 1 to 100 characters', /^[^\p{Cc}\p{Cs}]{1,100}$/u)
     .optional()
     .meta(is('What people call it.')),
+  files: ownId()
+    .optional()
+    .meta(is('The upstream that keeps the files of its keys, of a family that does. Without one, its keys have none.')),
   ...capsFields,
 });
 

@@ -133,9 +133,15 @@ function compileUpstream(
     addresses,
     healthCheck: entry.health_check && toHealthCheck(entry.health_check, [...path, 'health_check'], context),
     options,
+    filesPath: toFilesPath(family, options),
     ...toSettings(entry),
     offers: toOffers(entry, family, offers, options, path, context),
   });
+}
+
+function toFilesPath({ files }: Family, options: Options): string | undefined {
+  const path = typeof files === 'function' ? files(options) : files;
+  return path && withOptions(path, options);
 }
 
 /** How much is under way at a time is bounded where the connections are. */

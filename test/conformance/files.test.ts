@@ -1,0 +1,228 @@
+/** Files at the upstream that the operator names for a project. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import OpenAI, { toFile } from 'openai';
+import { assertError } from '../support/clients/error-answer.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { secrets, type Who } from '../support/gateways/keeping-house.ts';
+import { type Rig, startRig } from '../support/gateways/rig.ts';
+import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
+import { createFileService } from '../support/upstreams/file-service.ts';
+import { createKeepingService } from '../support/upstreams/keeping-service.ts';
+
+interface House {
+  readonly rig: Rig;
+  readonly up: FakeUpstream;
+  ask(who: Who, method: string, path: string, body?: object): Promise<RawResponse>;
+  send(who: Who, form: string): Promise<RawResponse>;
+  make(who: Who, more?: string): Promise<string>;
+}
+
+const part = (head: string, content: string): string =>
+  `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`;
+const filePart = part('name="file"; filename="x.txt"', 'hello \0\xff there');
+const purposePart = part('name="purpose"', 'user_data');
+
+async function startHouse(t: TestContext): Promise<House> {
+  const files = createFileService();
+  const answers = createKeepingService();
+  const up = await startFakeUpstream((request, reply) =>
+    (request.path.includes('/files') ? files : answers).handler(request, reply),
+  );
+  t.after(() => up.close());
+  const accounts = [{ api_key: 'sk-account-one-0123456789' }, { api_key: 'sk-account-two-0123456789' }];
+  const rig = await startRig(t, {
+    upstreams: [{ id: 'up', family: 'openai', base_url: up.url, credentials: accounts }],
+    models: [{ id: 'm', operations: ['responses', 'chat'], context: 8_000, targets: [{ upstream: 'up' }] }],
+    projects: [{ id: 'one', files: 'up' }, { id: 'two', files: 'up' }, { id: 'none' }],
+    keys: [
+      { id: 'one', secret: secrets.one, project: 'one' },
+      { id: 'sibling', secret: secrets.sibling, project: 'one' },
+      { id: 'two', secret: secrets.two, project: 'two' },
+      { id: 'loner', secret: secrets.loner },
+      { id: 'other', secret: secrets.other, project: 'none' },
+    ],
+  });
+  const bearer = (who: Who): [string, string] => ['Authorization', `Bearer ${secrets[who]}`];
+
+  async function send(who: Who, form: string): Promise<RawResponse> {
+    const type: [string, string] = ['Content-Type', 'multipart/form-data; boundary=b'];
+    return rig.post('/v1/files', Buffer.from(`${form}--b--\r\n`, 'latin1'), { headers: [bearer(who), type] });
+  }
+
+  return {
+    rig,
+    up,
+    send,
+    ask(who, method, path, body) {
+      if (body === undefined) return rig.get(path, { method, headers: [bearer(who)] });
+      return rig.post(path, body, { method, headers: [bearer(who), ['Content-Type', 'application/json']] });
+    },
+    async make(who, more = '') {
+      const answer = await send(who, filePart + purposePart + more);
+      assert.equal(answer.status, 200, answer.body.toString());
+      return JSON.parse(answer.body.toString()).id;
+    },
+  };
+}
+
+const listOf = async ({ ask }: House, who: Who, query = ''): Promise<string[]> => {
+  const answer = await ask(who, 'GET', `/v1/files${query}`);
+  assert.equal(answer.status, 200, answer.body.toString());
+  return JSON.parse(answer.body.toString()).data.map(({ id }: { id: string }) => id);
+};
+
+test('a file is sent, told of, fetched and deleted, byte for byte, by every key of the project', async (t) => {
+  const house = await startHouse(t);
+  const { rig, up, ask, make } = house;
+  const id = await make('one', part('name="expires_after[seconds]"', '3600'));
+  const form = `${filePart}${purposePart}${part('name="expires_after[seconds]"', '3600')}--b--\r\n`;
+  assert.equal(up.requests[0]?.body.toString('latin1'), form);
+  assert.equal(up.requests[0]?.header('content-type'), 'multipart/form-data; boundary=b');
+  for (const who of ['one', 'sibling'] as const) {
+    assert.equal(JSON.parse((await ask(who, 'GET', `/v1/files/${id}`)).body.toString()).id, id);
+    assert.equal((await ask(who, 'GET', `/v1/files/${id}/content`)).body.toString('latin1'), form);
+    assert.deepEqual(await listOf(house, who), [id]);
+  }
+  assert.equal((await ask('sibling', 'DELETE', `/v1/files/${id}`)).status, 200);
+  assertError(await ask('one', 'GET', `/v1/files/${id}`), 'object_not_found', { param: 'id' });
+  assert.deepEqual(await listOf(house, 'one'), []);
+  for (const { bill, outcome, route } of rig.settled.slice(0, 5)) {
+    assert.deepEqual([bill, outcome], [null, 'ok']);
+    assert.match(route?.path ?? '', /^\/v1\/files/);
+  }
+});
+
+test('to every other project it is not there: not by its ID, not in a list, not in a body', async (t) => {
+  const house = await startHouse(t);
+  const { up, ask, make } = house;
+  const id = await make('one');
+  const own = await make('two');
+  const before = up.requests.length;
+  for (const [method, tail] of [
+    ['GET', ''],
+    ['HEAD', ''],
+    ['GET', '/content'],
+    ['DELETE', ''],
+  ] as const) {
+    const answers = [
+      await ask('two', method, `/v1/files/${id}${tail}`),
+      await ask('two', method, `/v1/files/file-never${tail}`),
+    ];
+    for (const answer of answers) {
+      if (method === 'HEAD') assert.equal(answer.status, 404);
+      else assertError(answer, 'object_not_found', { param: 'id' });
+    }
+    assert.equal(answers[0]?.body.toString(), answers[1]?.body.toString());
+  }
+  assert.deepEqual(await listOf(house, 'two'), [own]);
+  assertError(await ask('two', 'GET', `/v1/files?after=${id}`), 'object_not_found', { param: 'id' });
+  for (const [path, body, param] of [
+    ['/v1/responses', { input: [{ role: 'user', content: [{ type: 'input_file', file_id: id }] }] }, 'file_id'],
+    [
+      '/v1/responses',
+      { input: 'x', tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: [own, id] } }] },
+      'file_ids',
+    ],
+    [
+      '/v1/chat/completions',
+      { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: id } }] }] },
+      'file_id',
+    ],
+  ] as const) {
+    assertError(await ask('two', 'POST', path, { model: 'm', ...body }), 'object_not_found', { param });
+  }
+  assertError(await ask('two', 'GET', `/v1/responses/${id}`), 'object_not_found', { param: 'id' });
+  assert.equal(up.requests.length, before);
+});
+
+test('a request that names a file goes to the account that holds it', async (t) => {
+  const { up, ask, make } = await startHouse(t);
+  const id = await make('one');
+  const account = up.requests[0]?.header('authorization');
+  for (let turn = 0; turn < 8; turn += 1) {
+    const input = [{ role: 'user', content: [{ type: 'input_file', file_id: id }] }];
+    assert.equal((await ask('one', 'POST', '/v1/responses', { model: 'm', input })).status, 200);
+    assert.equal(up.requests.at(-1)?.header('authorization'), account);
+  }
+});
+
+test('where no upstream is named for a project there are no such paths', async (t) => {
+  const { up, ask, send } = await startHouse(t);
+  for (const who of ['loner', 'other'] as const) {
+    assertError(await send(who, filePart + purposePart), 'route_not_found');
+    assertError(await ask(who, 'GET', '/v1/files'), 'route_not_found');
+    assertError(await ask(who, 'GET', '/v1/files/file-1'), 'route_not_found');
+  }
+  assert.equal(up.requests.length, 0);
+});
+
+test('a form that two could read in two ways, or that is for a batch, is refused by name', async (t) => {
+  const { up, send, ask } = await startHouse(t);
+  for (const [form, code, param] of [
+    [purposePart, 'missing_required_parameter', 'file'],
+    [filePart, 'missing_required_parameter', 'purpose'],
+    [filePart + purposePart + purposePart, 'duplicate_parameter', 'purpose'],
+    [filePart + purposePart + part('name="Purpose"', 'batch'), 'duplicate_parameter', 'purpose'],
+    [filePart + purposePart + part('name="purpose[]"', 'batch'), 'duplicate_parameter', 'purpose'],
+    [filePart + filePart + purposePart, 'duplicate_parameter', 'file'],
+    [part('name="file"', 'x') + purposePart, 'invalid_type', 'file'],
+    [filePart + part('name="purpose"', 'batch'), 'unsupported_parameter', 'purpose'],
+    [filePart + part('name="purpose"', 'batch_output'), 'unsupported_parameter', 'purpose'],
+    [filePart + part('name="purpose"; filename="p"', 'user_data'), 'invalid_type', 'purpose'],
+  ] as const) {
+    assertError(await send('one', form), code, { param, of: form });
+  }
+  assertError(await ask('one', 'POST', '/v1/files', { purpose: 'user_data' }), 'unsupported_media_type');
+  assert.equal(up.requests.length, 0);
+});
+
+test('lists come in pages, in either order, and by purpose', async (t) => {
+  const house = await startHouse(t);
+  const ids: string[] = [];
+  for (let no = 0; no < 5; no += 1) {
+    ids.push(await house.make('one'));
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  const [, second = '', third = ''] = ids;
+  assert.deepEqual(await listOf(house, 'one'), ids.toReversed());
+  assert.deepEqual(await listOf(house, 'one', '?order=asc&limit=2'), ids.slice(0, 2));
+  assert.deepEqual(await listOf(house, 'one', `?order=asc&limit=2&after=${second}`), ids.slice(2, 4));
+  assert.deepEqual(await listOf(house, 'one', `?after=${third}`), ids.slice(0, 2).toReversed());
+  assert.deepEqual(await listOf(house, 'one', '?purpose=vision'), []);
+  const page = JSON.parse((await house.ask('one', 'GET', '/v1/files?limit=4')).body.toString());
+  assert.deepEqual([page.has_more, page.first_id, page.last_id], [true, ids[4], ids[1]]);
+});
+
+test('where it cannot be written down the client gets an error that says so', async (t) => {
+  const { rig, send } = await startHouse(t);
+  t.mock.method(rig.store.keptObjects, 'add', () => Promise.reject(new Error('the disk is full')));
+  const answer = await send('one', filePart + purposePart);
+  assertError(answer, 'store_unavailable');
+  assert.doesNotMatch(answer.body.toString(), /file-1/);
+});
+
+test('a project whose files nobody could keep is a fault of the configuration', async (t) => {
+  const { rig } = await startHouse(t);
+  const upstreams = [{ id: 'jina', family: 'jina', api_key: 'x' }];
+  for (const [files, why] of [
+    ['nobody', /no upstream is called/],
+    ['jina', /keeps no files, as family jina does not/],
+  ] as const) {
+    const document = { upstreams, models: [], projects: [{ id: 'one', files }], keys: [] };
+    await assert.rejects(rig.compile(document), why);
+  }
+});
+
+test('the official library sends, lists, fetches and deletes files', async (t) => {
+  const { rig } = await startHouse(t);
+  const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: secrets.one, maxRetries: 0 });
+  const file = await client.files.create({ file: await toFile(Buffer.from('hello'), 'a.txt'), purpose: 'user_data' });
+  assert.equal((await client.files.retrieve(file.id)).id, file.id);
+  const listed: string[] = [];
+  for await (const one of client.files.list({ limit: 1 })) listed.push(one.id);
+  assert.deepEqual(listed, [file.id]);
+  assert.match(await (await client.files.content(file.id)).text(), /hello/);
+  assert.equal((await client.files.delete(file.id)).deleted, true);
+});
