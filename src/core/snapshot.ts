@@ -211,6 +211,25 @@ export interface LedgerSettings {
   readonly hiddenFields: readonly string[];
 }
 
+export const logLevels = ['info', 'warn', 'error'] as const;
+export const logFormats = ['json', 'text'] as const;
+export const logFields = ['postern', 'ecs', 'gcp'] as const;
+
+export interface LogSettings {
+  readonly level: (typeof logLevels)[number];
+  readonly format: (typeof logFormats)[number];
+  /** Whose names the fields have. */
+  readonly fields: (typeof logFields)[number];
+  readonly access: {
+    readonly errors: boolean;
+    /** Of those that did not fail and were not slow. */
+    readonly share: number;
+    readonly slowMs: number | undefined;
+  };
+  /** Undefined: standard output. */
+  readonly file: string | undefined;
+}
+
 /** The admin listener. */
 export interface ConsoleSettings {
   readonly host: string;
@@ -316,6 +335,7 @@ export interface Snapshot {
   /** How long a decision about limits waits for it. */
   readonly redisDeadlineMs: number;
   readonly ledger: LedgerSettings;
+  readonly log: LogSettings;
   readonly console: ConsoleSettings;
   readonly alerts: AlertSettings;
   /** Where what is written in the store may lead. */

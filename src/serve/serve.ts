@@ -1,7 +1,7 @@
 /** Serves until it is told to stop: alone, as one of several workers, or as the process that watches over those. */
 
 import type { ExitCode } from '../core/exit-code.ts';
-import { createLog } from '../telemetry/log.ts';
+import { openLog } from '../telemetry/log.ts';
 import { openAdminListener } from './admin-listener.ts';
 import type { OpenConfiguration } from './configuration.ts';
 import { openGateway } from './gateway.ts';
@@ -30,8 +30,8 @@ export async function serveWith(
 }
 
 async function serveAlone(configuration: OpenConfiguration, surroundings: Surroundings): Promise<ExitCode> {
-  const log = createLog(1);
   const { loaded, store } = configuration;
+  const log = await openLog(loaded.snapshot.log);
   const gateway = await openGateway(configuration, log, surroundings);
   const { app, metrics, listening } = gateway;
   const closers: { close(): Promise<void> }[] = [gateway];
@@ -55,8 +55,13 @@ async function serveAlone(configuration: OpenConfiguration, surroundings: Surrou
   }
   const reloading = startReloading(configuration, gateway, log, surroundings, (next) => {
     current = next;
+    log.follow(next.snapshot.log);
   });
-  process.on('SIGHUP', () => reloading.check());
+  process.on('SIGHUP', () => {
+    log.reopen();
+    reloading.check();
+  });
+  process.on('SIGUSR2', () => log.reopen());
 
   const signal = await nextSignal();
   log.info('draining', { signal });

@@ -67,7 +67,7 @@ function toCounts(usage: Usage | null): string {
 }
 
 /** What has a cause beside what the client was told is of interest to the operator, though it may be the client's to wait. */
-function levelOf({ status, errorCause }: Exchange): number {
+export function levelOf({ status, errorCause }: Exchange): number {
   if (status >= 500) return errorLevel;
   return errorCause === undefined ? infoLevel : warnLevel;
 }

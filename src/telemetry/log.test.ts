@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { standardLog } from '../../test/support/gateways/log-settings.ts';
 import { Exchange } from '../core/exchange.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import { createLog } from './log.ts';
+import { createLog, openLog } from './log.ts';
 
 const program = fileURLToPath(new URL('../../test/support/gateways/log-program.ts', import.meta.url));
 
@@ -55,8 +56,8 @@ test('a request that waits for upstreams with too many calls is a warning; one t
   t.after(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, 'log');
   const fd = openSync(file, 'w');
-  const log = createLog(fd);
-  const snapshot = { server: { logClientAddress: false } } as unknown as Snapshot;
+  const log = createLog(fd, standardLog);
+  const snapshot = { server: { logClientAddress: false }, log: standardLog } as unknown as Snapshot;
   for (const [status, cause] of [
     [200, undefined],
     [429, undefined],
@@ -75,4 +76,53 @@ test('a request that waits for upstreams with too many calls is a warning; one t
     lines.map((line) => JSON.parse(line).level),
     [30, 30, 40, 50],
   );
+});
+
+async function fileIn(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-log-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  return join(directory, 'postern.log');
+}
+
+const messagesIn = async (file: string): Promise<unknown[]> =>
+  (await readFile(file, 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).msg);
+
+test('a file that was moved away is followed by a new one, and no line is lost', async (t) => {
+  const file = await fileIn(t);
+  const log = await openLog({ ...standardLog, file });
+  log.info('before');
+  log.flush();
+  await rename(file, `${file}.1`);
+  log.info('between');
+  log.reopen();
+  log.info('after');
+  const deadlineMs = performance.now() + 10_000;
+  const all = async () => [
+    ...(await messagesIn(`${file}.1`)),
+    ...(await messagesIn(file).catch(() => [] as unknown[])),
+  ];
+  while ((await all()).length < 3 && performance.now() < deadlineMs) await wait(10);
+  assert.deepEqual(await all(), ['before', 'between', 'after']);
+  assert.equal((await stat(file)).mode & 0o777, 0o640 & ~process.umask());
+});
+
+test('a file that cannot be written to is named, and so is why', async () => {
+  await assert.rejects(openLog({ ...standardLog, file: '/nowhere/postern.log' }), {
+    name: 'UserFault',
+    message: 'log.file: /nowhere/postern.log cannot be written to (ENOENT)',
+  });
+});
+
+test('what is below the level is not written, and the level may change', async (t) => {
+  const file = await fileIn(t);
+  const log = await openLog({ ...standardLog, level: 'warn', file });
+  log.info('hidden');
+  log.warn('shown');
+  log.follow(standardLog);
+  log.info('shown from now on');
+  log.flush();
+  assert.deepEqual(await messagesIn(file), ['shown', 'shown from now on']);
 });

@@ -1,19 +1,36 @@
 /** The structured log: JSON lines, and one line for each request. */
 
 import { Buffer } from 'node:buffer';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { destination, type Logger, pino } from 'pino';
 import type { Exchange } from '../core/exchange.ts';
 import type { Log } from '../core/log.ts';
-import { AccessLines } from './access-line.ts';
+import type { LogSettings } from '../core/snapshot.ts';
+import { UserFault } from '../core/user-fault.ts';
+import { codeOf, reasonOf } from '../lib/thrown.ts';
+import { AccessLines, levelOf } from './access-line.ts';
+import { isLogged } from './access-rule.ts';
+import { toLineForm } from './log-forms.ts';
 
 /** What a process that serves writes to. */
 export interface ProcessLog extends Log {
   /** The access line. Nothing of the request's text, headers, query or credential can be in it. */
   request(exchange: Exchange, method: string): void;
+  /** Goes by these from now on, as far as they may change while the process runs. */
+  follow(settings: LogSettings): void;
+  /** Opens its file anew, which may have been moved away. */
+  reopen(): void;
   /** Writes out what is still in memory. */
   flush(): void;
 }
+
+/** As pino numbers them. */
+const levels = { info: 30, warn: 40, error: 50 } as const;
+
+/** Readable by the group, where whoever collects logs may be. */
+const fileMode = 0o640;
 
 /** A line may wait this long for company; what is in memory is written before the process ends. */
 const flushIntervalMs = 250;
@@ -28,12 +45,35 @@ const heldLimitBytes = 32 * 1024 * 1024;
  */
 const sharedWriteBytes = 4096;
 
+interface Shared {
+  readonly worker: number | undefined;
+}
+
+/** Writes to the end of the file that the settings name, or to standard output. One that cannot be opened is a UserFault. */
+export async function openLog(settings: LogSettings, shared?: Shared): Promise<ProcessLog> {
+  if (settings.file === undefined) return createLog(1, settings, shared);
+  try {
+    // A destination that could not open its file cannot be closed again.
+    closeSync(openSync(settings.file, 'a', fileMode));
+  } catch (error) {
+    throw new UserFault(`log.file: ${settings.file} cannot be written to (${codeOf(error) ?? reasonOf(error)})`);
+  }
+  const out = toDestination(settings.file, shared !== undefined);
+  await once(out, 'ready');
+  return logTo(out, settings, shared);
+}
+
 /** `shared`: other processes write to the same output; the worker's number stands in every line of its own. */
-export function createLog(fd: number, shared?: { readonly worker: number | undefined }): ProcessLog {
-  const isShared = shared !== undefined;
-  const worker = shared?.worker;
-  const out = destination({
-    fd,
+export function createLog(fd: number, settings: LogSettings, shared?: Shared): ProcessLog {
+  return logTo(toDestination(fd, shared !== undefined), settings, shared);
+}
+
+type Destination = ReturnType<typeof destination>;
+
+function toDestination(dest: number | string, isShared: boolean): Destination {
+  return destination({
+    dest,
+    mode: fileMode,
     sync: false,
     minLength: isShared ? sharedWriteBytes / 2 : bufferedBytes / 2,
     maxWrite: isShared ? sharedWriteBytes : writtenAtOnceBytes,
@@ -41,10 +81,23 @@ export function createLog(fd: number, shared?: { readonly worker: number | undef
     // What is flushed while a write is under way waits for this.
     periodicFlush: flushIntervalMs,
   });
+}
+
+function logTo(out: Destination, settings: LogSettings, shared: Shared | undefined): ProcessLog {
+  const isShared = shared !== undefined;
+  const worker = shared?.worker;
+  // What cannot be written must not end the process: it stays in memory for a while, and the next file may take it.
+  out.on('error', (error: unknown) => process.stderr.write(`postern: the log cannot be written: ${reasonOf(error)}\n`));
+  const toForm = toLineForm(settings);
+  const write = toForm === undefined ? (line: string) => out.write(line) : (line: string) => out.write(toForm(line));
   const timestamp = createTimestamp();
   const log: Logger = pino(
-    { base: worker === undefined ? null : { worker }, timestamp: () => `,"time":"${timestamp()}"` },
-    out,
+    {
+      base: worker === undefined ? null : { worker },
+      timestamp: () => `,"time":"${timestamp()}"`,
+      level: settings.level,
+    },
+    { write },
   );
 
   const lines = new AccessLines(worker);
@@ -54,7 +107,7 @@ export function createLog(fd: number, shared?: { readonly worker: number | undef
   const handOver = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    if (held !== '') out.write(held);
+    if (held !== '') write(held);
     held = '';
   };
   return {
@@ -74,11 +127,21 @@ export function createLog(fd: number, shared?: { readonly worker: number | undef
       out.flush();
     },
     request(exchange, method) {
-      const line = lines.write(exchange, method, timestamp(), performance.now());
+      const nowMs = performance.now();
+      const { log: rule } = exchange.snapshot;
+      if (!isLogged(exchange, rule, nowMs, Math.random) || levelOf(exchange) < levels[rule.level]) return;
+      const line = lines.write(exchange, method, timestamp(), nowMs);
       if (isShared && Buffer.byteLength(held) + Buffer.byteLength(line) > sharedWriteBytes) handOver();
       held += line;
       if (held.length >= bufferedBytes) handOver();
       else timer ??= setTimeout(handOver, flushIntervalMs).unref();
+    },
+    follow: ({ level }) => {
+      log.level = level;
+    },
+    reopen: () => {
+      handOver();
+      if (settings.file !== undefined) out.reopen();
     },
     flush: () => {
       handOver();

@@ -41,7 +41,7 @@ function fromHere(file: string, cwd: string): string {
 }
 
 function toLines(plan: Plan): string[] {
-  const { server, ledger, console, alerts, upstreams, models, keys, default_model, warnings, notices } = plan;
+  const { server, ledger, log, console, alerts, upstreams, models, keys, default_model, warnings, notices } = plan;
   const { timeouts, drain, shedding, redis, ...single } = server;
   const settings = [
     ...Object.entries(single),
@@ -50,6 +50,7 @@ function toLines(plan: Plan): string[] {
     ...Object.entries(shedding).map(([name, value]) => [`shedding.${name}`, value]),
     ...(redis === null ? [] : [['redis', redis]]),
     ...Object.entries(ledger).map(([name, value]) => [`ledger.${name}`, value]),
+    ...Object.entries(log).map(([name, value]) => [`log.${name}`, value ?? 'standard output']),
     ['console', `${console.address}${console.token ? ', with a token' : ''}`],
     ...alerts.webhooks.map(({ host, signed }) => ['alerts.webhooks', `${host}${signed ? ', signed' : ''}`]),
     ...Object.entries(default_model).map(([operation, model]) => [`default_model.${operation}`, model]),

@@ -4,7 +4,7 @@ import { describeCaps } from '../../config/elements/caps.ts';
 import type { LoadedConfiguration } from '../../config/load.ts';
 import type { Price } from '../../core/accounting/price.ts';
 import { operations } from '../../core/operations/index.ts';
-import type { Model, ServerSettings, SocketSettings, Timeouts, Upstream } from '../../core/snapshot.ts';
+import type { Model, ServerSettings, Snapshot, SocketSettings, Timeouts, Upstream } from '../../core/snapshot.ts';
 import { toDollars } from '../../lib/money.ts';
 import { fromBytes, fromMilliseconds } from '../../lib/quantities.ts';
 import { ageText } from '../../prices/age.ts';
@@ -15,7 +15,7 @@ export type Plan = ReturnType<typeof toPlan>;
 
 /** What is configured, without secrets. */
 export function toPlan({ snapshot, warnings, notices, credentialCounts }: LoadedConfiguration) {
-  const { server, ledger, console, alerts } = snapshot;
+  const { server, ledger, log, console, alerts } = snapshot;
   return {
     server: {
       ...toAddresses(server),
@@ -43,6 +43,7 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
       durability: ledger.durability,
       retention: fromMilliseconds(ledger.retentionMs),
     },
+    log: { level: log.level, format: log.format, fields: log.fields, access: toAccess(log), file: log.file ?? null },
     console: { address: `http://${hostInUrl(console.host)}:${console.port}`, token: console.token !== undefined },
     alerts: {
       webhooks: alerts.webhooks.map(({ url, secret }) => ({ host: hostOf(url), signed: secret !== undefined })),
@@ -174,6 +175,16 @@ function toShedding({ shedding: { loopDelayMs, memoryBytes } }: ServerSettings) 
 }
 
 /** Those of the family; `base64` has a key of its own. */
+function toAccess({ access: { errors, share, slowMs } }: Snapshot['log']): string {
+  if (share === 1) return 'all';
+  if (!errors) return 'off';
+  const further = [
+    ...(slowMs === undefined ? [] : [`what takes ${fromMilliseconds(slowMs)}`]),
+    ...(share === 0 ? [] : [`${share} of the others`]),
+  ];
+  return ['errors', ...further].join(', ');
+}
+
 function toOptions({ options: { base64: _, ...options } }: Upstream): Readonly<Record<string, string>> {
   return options;
 }

@@ -7,6 +7,7 @@ import { toDefaultModels } from './default-model.ts';
 import type { ConfigurationDocument } from './document.ts';
 import { compileKeys } from './key/compile.ts';
 import { toLedgerSettings } from './ledger.ts';
+import { toLogSettings } from './log.ts';
 import { compileModels } from './model/compile.ts';
 import { createModelIndex } from './model/model-index.ts';
 import { priceWarnings } from './model/price-warnings.ts';
@@ -47,6 +48,7 @@ export function* compiling(
     redis: settings.redis,
     redisDeadlineMs: settings.redis_deadline,
     ledger: toLedgerSettings(settings.ledger),
+    log: toLogSettings(settings.log),
     console: toConsoleSettings(settings.console, context),
     alerts: toAlertSettings(settings.alerts, document.areWebhooksStored ? upstreamAddresses : undefined),
     upstreamAddresses,

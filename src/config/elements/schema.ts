@@ -7,6 +7,7 @@ import { defaultModelSchema } from './default-model.ts';
 import { filePath, is, list, mapping } from './fields.ts';
 import { keySchema } from './key/schema.ts';
 import { ledgerSchema } from './ledger.ts';
+import { logSchema } from './log.ts';
 import { modelSchema } from './model/schema.ts';
 import { projectSchema } from './project/schema.ts';
 import { serverSchema } from './server/schema.ts';
@@ -31,6 +32,7 @@ export const settingsSchema = mapping({
   console: consoleSchema.prefault({}).meta(is('The admin listener: metrics, the admin API and the console.')),
   ...storeFields,
   ledger: ledgerSchema.prefault({}).meta(is('Who asked for what, and what it cost.')),
+  log: logSchema.prefault({}).meta(is('What is written to the log, how, and where.')),
   alerts: alertsSchema.prefault({}).meta(is('Where operators are told of budgets that run out, beside the log.')),
   upstream_addresses: upstreamAddressesSchema
     .prefault({})

@@ -10,6 +10,7 @@ export type ToWorker =
   | { readonly kind: 'read'; readonly turn: number; readonly only?: ReadonlySet<MetricName> }
   | { readonly kind: 'counted'; readonly answers: readonly HouseAnswer[] }
   | { readonly kind: 'reload' }
+  | { readonly kind: 'reopen' }
   | { readonly kind: 'drain' };
 
 export type FromWorker =

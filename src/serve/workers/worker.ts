@@ -2,7 +2,7 @@
 
 import cluster from 'node:cluster';
 import type { ExitCode } from '../../core/exit-code.ts';
-import { createLog } from '../../telemetry/log.ts';
+import { openLog } from '../../telemetry/log.ts';
 import type { OpenConfiguration } from '../configuration.ts';
 import { openGateway } from '../gateway.ts';
 import { startReloading } from '../reload.ts';
@@ -26,15 +26,20 @@ export async function beWorker(
 }
 
 async function work(configuration: OpenConfiguration, number: number, surroundings: Surroundings): Promise<ExitCode> {
-  const log = createLog(1, { worker: number });
+  const log = await openLog(configuration.loaded.snapshot.log, { worker: number });
   const gateway = await openGateway(configuration, log, surroundings);
   const { app, metrics, listening } = gateway;
-  const reloading = startReloading(configuration, gateway, log, surroundings);
+  const reloading = startReloading(configuration, gateway, log, surroundings, (next) => log.follow(next.snapshot.log));
 
+  const reload = (): void => {
+    log.reopen();
+    reloading.check();
+  };
   const stopping = new Promise<void>((resolve) => {
     // More than one may come, one of them sent to everybody; whether a second one is meant is not for a worker to say.
     process.on('SIGTERM', () => resolve());
-    process.on('SIGHUP', () => reloading.check());
+    process.on('SIGHUP', () => reload());
+    process.on('SIGUSR2', () => log.reopen());
     process.on('message', (received) => {
       const message = toMessage<ToWorker>(received);
       switch (message?.kind) {
@@ -42,7 +47,10 @@ async function work(configuration: OpenConfiguration, number: number, surroundin
           void tell({ kind: 'reading', turn: message.turn, reading: metrics.read(message.only) });
           break;
         case 'reload':
-          reloading.check();
+          reload();
+          break;
+        case 'reopen':
+          log.reopen();
           break;
         case 'drain':
           resolve();

@@ -3,7 +3,7 @@
 import { createHouseDesk } from '../../admission/limits/house-desk.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createLog, type ProcessLog } from '../../telemetry/log.ts';
+import { openLog, type ProcessLog } from '../../telemetry/log.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import { createProcessReadings, type ProcessReadings } from '../../telemetry/metrics/process-readings.ts';
 import { addReadings, type Reading } from '../../telemetry/metrics/reading.ts';
@@ -25,7 +25,7 @@ export async function serveWithWorkers(
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const { snapshot } = configuration.loaded;
-  const log = createLog(1, { worker: undefined });
+  const log = await openLog(snapshot.log, { worker: undefined });
   const own = createProcessReadings();
   const { workers } = snapshot.server;
   const desk = createHouseDesk({ clock: systemClock, workers });
@@ -63,6 +63,7 @@ async function startAll(
   let current = loaded;
   const following = startFollowing(configuration, surroundings, (next) => {
     current = next;
+    log.follow(next.snapshot.log);
   });
   closers.unshift(following);
   let clientUrl = '';
@@ -85,7 +86,14 @@ async function watchOver(
   log: ProcessLog,
   { delayMs, deadlineMs }: { readonly delayMs: number; readonly deadlineMs: number },
 ): Promise<ExitCode> {
-  process.on('SIGHUP', () => team.tell({ kind: 'reload' }));
+  process.on('SIGHUP', () => {
+    log.reopen();
+    team.tell({ kind: 'reload' });
+  });
+  process.on('SIGUSR2', () => {
+    log.reopen();
+    team.tell({ kind: 'reopen' });
+  });
   const ended = await Promise.race([nextSignal(), team.broken]);
   const isBroken = typeof ended === 'number';
 

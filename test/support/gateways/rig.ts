@@ -82,6 +82,8 @@ export async function startRig(
     warn: (message, fields = {}) => void warnings.push({ message, fields }),
     error: () => {},
     flush: () => {},
+    follow: () => {},
+    reopen: () => {},
     request(exchange) {
       settled.push(exchange);
       wake();

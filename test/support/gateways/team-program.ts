@@ -3,6 +3,7 @@
 import cluster from 'node:cluster';
 import { createTeam } from '../../../src/serve/workers/team.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
+import { standardLog } from './log-settings.ts';
 
 const [, , behaviour] = process.argv;
 
@@ -23,7 +24,7 @@ async function work(): Promise<void> {
 }
 
 async function watch(): Promise<void> {
-  const log = createLog(1, { worker: undefined });
+  const log = createLog(1, standardLog, { worker: undefined });
   const team = createTeam({ count: 2, log });
   if (behaviour === 'late') {
     void team.start();

@@ -1,0 +1,99 @@
+/** What a line of the log looks like, where it is not as it is written: the names of Elastic's schema or of Google Cloud's, or plain text. */
+
+import type { LogSettings } from '../core/snapshot.ts';
+import { isMapping } from '../lib/is-mapping.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** From a line of ours, with its line end, to another. */
+export type LineForm = (line: string) => string;
+
+/** Undefined where lines stay as they are. */
+export function toLineForm({ format, fields }: Pick<LogSettings, 'format' | 'fields'>): LineForm | undefined {
+  if (format === 'text') return eachLine(toText);
+  if (fields === 'ecs') return eachLine((line) => JSON.stringify(toEcs(line)));
+  return fields === 'gcp' ? eachLine((line) => JSON.stringify(toGcp(line))) : undefined;
+}
+
+/** Several may come at once. */
+function eachLine(toOther: (fields: Fields) => string): LineForm {
+  return (lines) => {
+    let text = '';
+    for (const line of lines.split('\n')) {
+      if (line === '') continue;
+      const fields: unknown = JSON.parse(line);
+      text += `${isMapping(fields) ? toOther(fields) : line}\n`;
+    }
+    return text;
+  };
+}
+
+/** As pino numbers them. */
+const levelNames: Readonly<Record<string, string>> = { 30: 'info', 40: 'warn', 50: 'error' };
+
+const nameOf = (level: unknown): string => levelNames[String(level)] ?? 'info';
+
+function toText({ time, level, msg, ...rest }: Fields): string {
+  const fields = Object.entries(rest).flatMap(([name, value]) => (value === null ? [] : [`${name}=${toWord(value)}`]));
+  return [String(time), nameOf(level).toUpperCase().padEnd(5), String(msg), ...fields].join(' ');
+}
+
+function toWord(value: unknown): string {
+  return typeof value === 'string' && /^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(value);
+}
+
+/** By our names; what has no name there stands under `postern`. */
+const ecsNames: Readonly<Record<string, string>> = {
+  id: 'http.request.id',
+  method: 'http.request.method',
+  route: 'url.path',
+  status: 'http.response.status_code',
+  request_bytes: 'http.request.body.bytes',
+  response_bytes: 'http.response.body.bytes',
+  client_address: 'client.ip',
+  error: 'error.code',
+  cause: 'error.message',
+};
+
+function toEcs({ time, level, msg, duration_ms: durationMs, ...rest }: Fields): Fields {
+  return {
+    '@timestamp': time,
+    'log.level': nameOf(level),
+    message: msg,
+    'ecs.version': '8.11.0',
+    'service.name': 'postern',
+    ...(msg === 'request' && { 'event.dataset': 'postern.access' }),
+    ...(typeof durationMs === 'number' && { 'event.duration': Math.round(durationMs * 1e6) }),
+    ...Object.fromEntries(Object.entries(rest).map(([name, value]) => [ecsNames[name] ?? `postern.${name}`, value])),
+  };
+}
+
+const severities: Readonly<Record<string, string>> = { info: 'INFO', warn: 'WARNING', error: 'ERROR' };
+
+function toGcp({ time, level, msg, ...rest }: Fields): Fields {
+  const {
+    method,
+    status,
+    route,
+    request_bytes: sent,
+    response_bytes: got,
+    duration_ms: ms,
+    client_address: ip,
+    ...more
+  } = rest;
+  const httpRequest = {
+    requestMethod: method,
+    requestUrl: route,
+    status,
+    requestSize: String(sent),
+    responseSize: String(got),
+    ...(typeof ms === 'number' && { latency: `${(ms / 1000).toFixed(4)}s` }),
+    ...(ip !== undefined && { remoteIp: ip }),
+  };
+  return {
+    severity: severities[nameOf(level)],
+    time,
+    message: msg,
+    ...(msg === 'request' ? { httpRequest, ...more } : rest),
+  };
+}
