@@ -76,3 +76,12 @@ test('what can be no ID is none, and of too many the last are left out', () => {
   assert.equal(keptIdsIn('audio/mpeg', keeps ?? assert.fail()), undefined);
   assert.equal(keptIdsIn(undefined, keeps ?? assert.fail()), undefined);
 });
+
+test('of a chunk of nothing but returns, none makes the whole chunk be searched for a line feed', (t) => {
+  const ids = keptIdsIn('text/event-stream', keeps ?? assert.fail());
+  const chunk = Buffer.from(`${'\r'.repeat(10_000)}data: {"response":{"id":"resp_1"}}\r\r`);
+  const search = t.mock.method(chunk, 'indexOf');
+  assert.deepEqual(ids?.push(chunk), [{ kind: 'response', id: 'resp_1' }]);
+  const forLineFeeds = search.mock.calls.filter(({ arguments: [wanted] }) => Number(wanted) === 0x0a);
+  assert.equal(forLineFeeds.length, 1);
+});

@@ -73,6 +73,12 @@ const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 const field = Buffer.from('data:');
 
+/** The end of the chunk where it is not there. */
+function placeOf(chunk: Buffer, byte: number, from: number): number {
+  const at = chunk.indexOf(byte, from);
+  return at === -1 ? chunk.length : at;
+}
+
 class IdsInEvents implements KeptIds {
   readonly #picker: JsonPicker;
   readonly #seen: Seen;
@@ -88,11 +94,13 @@ class IdsInEvents implements KeptIds {
   push(chunk: Buffer): readonly KeptName[] {
     const picked: Picked[] = [];
     let at = 0;
-    let nextReturn = chunk.indexOf(RETURN);
+    // Each is looked for once: where one of them is not there, the whole chunk would be gone through for each of the other.
+    let feed = placeOf(chunk, LINE_FEED, 0);
+    let nextReturn = placeOf(chunk, RETURN, 0);
     while (at < chunk.length) {
-      const feed = chunk.indexOf(LINE_FEED, at);
-      if (nextReturn !== -1 && nextReturn < at) nextReturn = chunk.indexOf(RETURN, at);
-      const end = Math.min(feed === -1 ? chunk.length : feed, nextReturn === -1 ? chunk.length : nextReturn);
+      if (feed < at) feed = placeOf(chunk, LINE_FEED, at);
+      if (nextReturn < at) nextReturn = placeOf(chunk, RETURN, at);
+      const end = Math.min(feed, nextReturn);
       this.#readLine(chunk, at, end, picked);
       if (end < chunk.length) this.#endLine();
       at = end + 1;
