@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { slowClock } from '../../../test/support/time/slow-clock.ts';
 import type { Asking } from '../../core/accounting/price.ts';
 import type { Candidate } from '../../core/dispatch.ts';
 import type { Offer } from '../../core/family.ts';
@@ -196,6 +198,32 @@ test('a long list is counted in turns, to the same', async () => {
 
 const chat = '/v1/chat/completions';
 const user = (content: unknown) => ({ model: 'm', messages: [{ role: 'user', content }] });
+
+test('characters are counted as Unicode has them, escapes undone; of a long text in turns, to the same', async (t) => {
+  const count = async (input: string): Promise<number | undefined> =>
+    (await asking('/v1/audio/speech', `{"model":"m","input":${input}}`)).characters;
+  const piece = 'aé🚀\\u00e9\\ud83d\\ude80\\n\\"\\\\\\ud83d\\u0041\\ude80\\ud83dx';
+  const characters = [...JSON.parse(`"${piece}"`)].length;
+  assert.equal(characters, 13);
+  for (const [text, expected] of [
+    ['', 0],
+    [piece, characters],
+    ['\\ud83d\\ud83d\\ude80', 2],
+    ['\\uD83D\\uDE80', 1],
+  ] as const) {
+    assert.equal(await count(`"${text}"`), expected, text);
+  }
+  await slowClock(t);
+  let turns = 0;
+  let isOver = false;
+  const counting = (async () => {
+    for (; !isOver; turns += 1) await nextTurn();
+  })();
+  assert.equal(await count(`"${piece.repeat(20_000)}"`), 20_000 * characters);
+  isOver = true;
+  await counting;
+  assert.ok(turns > 45, `${turns} turns`);
+});
 
 test('a conversation counts what it may write at most, for each choice', async () => {
   const rows: readonly [body: object, most: number][] = [

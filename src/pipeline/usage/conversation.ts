@@ -77,7 +77,7 @@ const datedTool = /^(?:bash|computer|memory|text_editor)_\d{8}$/;
 const isOfClient = (type: unknown): boolean =>
   clientTools.has(type) || (typeof type === 'string' && datedTool.test(type));
 /** A longer list of tools is no list in earnest. */
-const longestToolsBytes = 1024 ** 2;
+const longestToolsBytes = 512 * 1024;
 
 interface Tools {
   /** The field that asks for what the upstream runs itself, which costs by itself and reads what nobody sees here; undefined where none does. */

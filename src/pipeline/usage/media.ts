@@ -1,14 +1,19 @@
 /** What pictures and sound that are asked for can count. See docs/prices.md. */
 
+import type { Buffer } from 'node:buffer';
 import type { Asking, Price } from '../../core/accounting/price.ts';
 import type { Course } from '../../core/dispatch.ts';
-import { textOf } from '../../lib/json/json-scan.ts';
+import type { JsonField } from '../../lib/json/json-scan.ts';
+import { atOnce, inTurns } from '../../lib/turns.ts';
 import type { Question } from '../question.ts';
 import { isStreamAsked, numberIn } from './number-in.ts';
 
 type Model = Pick<Course['model'], 'context' | 'maxOutput' | 'maxAudioMs'>;
 
 const bytesPerToken = 4;
+/** Longer than this, a text is counted in turns; between two places to stop. */
+const oneTurnBytes = 512 * 1024;
+const bytesPerPiece = 64 * 1024;
 /** Of sound that is billed by tokens, about twenty a second, in which some fifteen characters are said. */
 const soundTokensPerCharacter = 1.5;
 /** Beyond what any service makes at once. */
@@ -68,11 +73,10 @@ export function forRecording(question: Question, { context, maxOutput, maxAudioM
   };
 }
 
-/** Characters are those of the text, and no bytes. */
-export function forSpeech({ body, scan }: Question, { maxOutput }: Model): Asking {
+/** Characters are those of the text, and no bytes. Without a promise where it is not long. */
+export function forSpeech({ body, scan }: Question, { maxOutput }: Model): Asking | Promise<Asking> {
   const field = scan.fields.get('input');
-  const characters = field === undefined ? 0 : lengthOf(textOf(body, field));
-  return {
+  const toAsking = (characters: number): Asking => ({
     items: 1,
     images: 0,
     characters,
@@ -82,19 +86,41 @@ export function forSpeech({ body, scan }: Question, { maxOutput }: Model): Askin
     mostOutputTokens: maxOutput ?? boundlessTokens,
     mostSearchUnits: 0,
     ...(maxOutput === undefined && { unbounded: 'input', unboundedBy: boundedByModel }),
-  };
+  });
+  if (field === undefined) return toAsking(0);
+  const counting = charactersIn(body, field);
+  return body.length <= oneTurnBytes ? toAsking(atOnce(counting)) : inTurns(counting).then(toAsking);
 }
 
 const toCount = (asked: number | undefined, standard: number): number =>
   Math.min(Math.max(Math.ceil(asked ?? standard), standard), mostPictures);
 
-/** Of those outside the first plane, two units are one. */
-function lengthOf(text: string): number {
-  let pairs = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    if ((text.codePointAt(at) ?? 0) <= 0xffff) continue;
-    pairs += 1;
-    at += 1;
+const BACKSLASH = 0x5c;
+const LOWER_U = 0x75;
+/** Two escapes that are one character: a high surrogate, and a low one right behind it. */
+const highSurrogate = /^\\u[dD][89abAB]/;
+const lowSurrogate = /^\\u[dD][c-fC-F]/;
+const escapeBytes = 6;
+
+/** As Unicode counts them, of a well-formed text between its quotes. */
+function* charactersIn(body: Buffer, { start, end }: JsonField): Generator<undefined, number, undefined> {
+  let count = 0;
+  let nextStop = start + bytesPerPiece;
+  for (let at = start + 1; at < end - 1; at += 1) {
+    if (at >= nextStop) {
+      nextStop = at + bytesPerPiece;
+      yield;
+    }
+    const byte = body[at] ?? 0;
+    // What goes on with a character that has begun is none of its own.
+    if ((byte & 0xc0) !== 0x80) count += 1;
+    if (byte !== BACKSLASH) continue;
+    if (body[at + 1] !== LOWER_U) at += 1;
+    else at += (isPairAt(body, at) ? 2 : 1) * escapeBytes - 1;
   }
-  return text.length - pairs;
+  return count;
 }
+
+const isPairAt = (body: Buffer, at: number): boolean =>
+  highSurrogate.test(body.toString('latin1', at, at + escapeBytes)) &&
+  lowSurrogate.test(body.toString('latin1', at + escapeBytes, at + 2 * escapeBytes));
