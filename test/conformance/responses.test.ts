@@ -161,6 +161,22 @@ test('what an upstream keeps cannot be named: nothing of it is sent, however it 
   assert.equal(up.requests.length, 0);
 });
 
+test('a long conversation with sound in it may ask for an answer with sound', async (t) => {
+  const { rig } = await startHouse(t, (_request, reply) => reply.json(200, { choices: [] }));
+  const heard = { type: 'input_audio', input_audio: { data: 'A'.repeat(5 * 1024 ** 2), format: 'wav' } };
+  const messages = [{ role: 'user', content: [heard] }];
+  const body = { model: 'm', messages, audio: { voice: 'alloy', format: 'mp3' } };
+  assert.equal((await rig.post('/v1/chat/completions', body)).status, 200);
+  const spoken = { role: 'assistant', audio: { id: 'audio_1' } };
+  assertError(
+    await rig.post('/v1/chat/completions', { ...body, messages: [...messages, spoken] }),
+    'object_not_found',
+    { param: 'audio' },
+  );
+  const escaped = '{"model":"m","messages":[{"role":"assistant","aud\\u0069o":{"i\\u0064":"audio_1"}}]}';
+  assertError(await rig.post('/v1/chat/completions', escaped), 'object_not_found', { param: 'audio' });
+});
+
 test('what only sounds like it passes: nulls, texts, and the schemas and arguments of tools', async (t) => {
   const { rig } = await startHouse(t, answering);
   const parameters = { type: 'object', properties: { file_id: { type: 'string' }, container: { type: 'object' } } };

@@ -23,7 +23,7 @@ export const chat = defineOperation({
   kept: {
     fields: ['data_sources', 'datasources'],
     names: ['file_id', 'cached_content', 'cachedContent'],
-    holders: ['audio', 'voice'],
+    texts: { 'messages.*.audio.id': 'audio', 'audio.voice.id': 'voice' },
     known: { file_id: 'file' },
   },
   billedBy: ['input', 'output', 'request'],

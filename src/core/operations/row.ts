@@ -89,8 +89,8 @@ export interface Kept {
   readonly fields: readonly string[];
   /** Of any object in it: a text, a list of texts, or an object with an `id`. */
   readonly names: readonly string[];
-  /** Of any object in it: an object with an `id`, and nothing else. */
-  readonly holders?: readonly string[];
+  /** Whatever text stands at such a place (names with dots between, `*` for any element of a list), by the field that it is known by. */
+  readonly texts?: Readonly<Record<string, string>>;
   /** The types of objects that are one, each with the field in which it may hold it itself. */
   readonly types?: Readonly<Record<string, string | undefined>>;
   /** By these fields, names and types clients name what was made for them; by the others nothing can be named. */

@@ -19,7 +19,7 @@ import {
   readingJson,
 } from '../../lib/json/json-text.ts';
 import { atOnce, inTurns } from '../../lib/turns.ts';
-import { countNames, countTexts, hasEscapedLetter } from '../json-names.ts';
+import { countNames, countTexts, hasEscapedLetter, isNameIn } from '../json-names.ts';
 import type { Question } from '../question.ts';
 
 /** By which field, or by what type of object. */
@@ -79,7 +79,7 @@ function fieldsIn({ body, scan }: Question, { fields, known = {} }: Kept): reado
 }
 
 function* look(body: Buffer, kept: Kept, fields: readonly Naming[]): Generator<undefined, NamedObjects, undefined> {
-  const names = [...kept.names, ...(kept.holders ?? [])];
+  const { names, texts = {} } = kept;
   const types = Object.keys(kept.types ?? {});
   let written = 0;
   let suspect: string | undefined;
@@ -94,6 +94,7 @@ function* look(body: Buffer, kept: Kept, fields: readonly Naming[]): Generator<u
     written += count;
   }
   const isEscaped = yield* hasEscapedLetter(body);
+  yield* checkTexts(body, texts, isEscaped);
   const items = isEscaped || (yield* countNames(body, 'id')) > 0 ? kept.items : undefined;
   const ids = items === undefined ? [] : yield* idsOfItems(body, items);
   if (suspect === undefined && !isEscaped && ids.length === 0) return { needed: fields, mentioned: ids };
@@ -124,16 +125,41 @@ function* readingIn(body: Buffer, suspect: string | undefined): Generator<undefi
 /** Each that stands there, also where one item has several. */
 function* idsOfItems(body: Buffer, items: string): Generator<undefined, Naming[], undefined> {
   const namings = new Map<string, Naming>();
-  const picked: Picked[] = [];
-  const picker = new JsonPicker([`${items}.*.id`]);
+  yield* pick(body, [`${items}.*.id`], (picked) => {
+    for (const { text } of picked) namings.set(text, { kind: 'item', id: text, param: items });
+    checkNumber([...namings.values()]);
+  });
+  return [...namings.values()];
+}
+
+/** Nobody can own what is named so. */
+function* checkTexts(
+  body: Buffer,
+  texts: NonNullable<Kept['texts']>,
+  isEscaped: boolean,
+): Generator<undefined, void, undefined> {
+  let mayStandThere = isEscaped;
+  for (const param of Object.values(texts)) mayStandThere ||= yield* isNameIn(body, param);
+  if (!mayStandThere) return;
+  yield* pick(body, Object.keys(texts), ([first]) => {
+    const param = first && texts[first.place];
+    if (param !== undefined) throw notKept(param);
+  });
+}
+
+/** `take` gets what ends in each piece of the body. */
+function* pick(
+  body: Buffer,
+  places: readonly string[],
+  take: (picked: readonly Picked[]) => void,
+): Generator<undefined, void, undefined> {
+  const picker = new JsonPicker(places);
   for (let start = 0; start < body.length; start += bytesPerPiece) {
     if (start > 0) yield;
+    const picked: Picked[] = [];
     picker.push(body, picked, start, Math.min(start + bytesPerPiece, body.length));
-    for (const { text } of picked) namings.set(text, { kind: 'item', id: text, param: items });
-    picked.length = 0;
-    checkNumber([...namings.values()]);
+    if (picked.length > 0) take(picked);
   }
-  return [...namings.values()];
 }
 
 /** Each is looked up: who names more keeps the store from others. */
@@ -213,19 +239,16 @@ class Walk implements NamedObjects {
 
   /** What lies in it is left for later. */
   #lookAt({ value, isExcepted, isInItem }: Place, left: Place[], list: Json | undefined): void {
-    const { names, holders = [], types = {}, told = [], except } = this.#kept;
+    const { names, types = {}, told = [], except } = this.#kept;
     if (typeof value === 'string' && Object.hasOwn(types, value)) this.seen += 1;
     if (isJsonList(value)) {
       for (const one of value) left.push({ value: one, isExcepted, isInItem: isInItem || value === list });
     }
     if (!isJsonObject(value)) return;
     for (const [name, inner] of Object.entries(value)) {
-      const isHolder = holders.includes(name);
-      if (isHolder || names.includes(name)) {
+      if (names.includes(name)) {
         this.seen += 1;
-        if (!isExcepted && (!isHolder || isJsonObject(inner))) {
-          for (const id of idsIn(inner)) this.#name(name, id, isInItem && told.includes(name));
-        }
+        if (!isExcepted) for (const id of idsIn(inner)) this.#name(name, id, isInItem && told.includes(name));
       }
       left.push({ value: inner, isExcepted: isExcepted || name === except, isInItem });
     }
