@@ -59,3 +59,18 @@ test('a form is described by its parts, and what comes as text or sound as that'
   assert.deepEqual(Object.keys(edit), ['application/json', 'multipart/form-data']);
   assert.ok('audio/*' in operationAt('/v1/audio/speech').responses[200].content);
 });
+
+test('what an upstream keeps is described by its methods, its ID and what the query may say', async () => {
+  const { paths } = await print({});
+  const { get, delete: deletion } = paths['/v1/responses/{id}'];
+  assert.deepEqual(get.parameters.map(({ name }: { name: string }) => name).slice(0, 2), ['id', 'include']);
+  assert.deepEqual(deletion.parameters.length, 1);
+  assert.ok('post' in paths['/openai/v1/responses/{id}/cancel']);
+  const { get: list, post: made } = paths['/v1/files'];
+  assert.deepEqual(
+    list.parameters.map(({ in: place }: { in: string }) => place),
+    ['query', 'query', 'query', 'query'],
+  );
+  const { schema } = made.requestBody.content['multipart/form-data'];
+  assert.deepEqual([schema.required, made.parameters], [['file', 'purpose'], []]);
+});

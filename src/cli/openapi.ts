@@ -111,13 +111,17 @@ function toAnswerContent({ row: { answers } }: Route): Json {
 }
 
 /** One that is about what an upstream keeps. */
-function addObjectRoute(paths: Json, { route, method, query, summary }: ObjectRoute): void {
+function addObjectRoute(paths: Json, { route, action, method, query, summary }: ObjectRoute): void {
+  const { form } = route;
+  const isSent = action === 'make' && form !== undefined;
+  const content = isSent ? { 'multipart/form-data': { schema: toFormSchema(form.required) } } : undefined;
   for (const path of [route.path, ...Object.keys(route.doorPaths ?? {})]) {
     const described = {
       operationId: `${method.toLowerCase()}_${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_|_$/g, '')}`,
       tags: [route.operation],
       summary,
-      parameters: [idParameter, ...queryParameters(query)],
+      parameters: [...(action === 'about' ? [idParameter] : []), ...queryParameters(query)],
+      ...(content && { requestBody: { required: true, content } }),
       responses: { 200: anyAnswer, ...errorReferences() },
     };
     paths[path] = { ...Object(paths[path]), [method.toLowerCase()]: described };
@@ -189,19 +193,20 @@ function toRequestContent(route: Route): Json {
   const { form } = route;
   const json = { 'application/json': { schema: toRequestSchema(route) } };
   if (form === undefined) return json;
-  const multipart = { 'multipart/form-data': { schema: toFormSchema(form.required) } };
+  const parts = { model: 'string', ...form.required };
+  const multipart = { 'multipart/form-data': { schema: toFormSchema(parts) } };
   return form.only ? multipart : { ...json, ...multipart };
 }
 
 /** What is an object among the fields is a file among the parts. */
 function toFormSchema(parts: Readonly<Record<string, string>>): Json {
   const file = { type: 'string', format: 'binary' };
-  const properties: Json = { model: { type: 'string' } };
+  const properties: Json = {};
   for (const [name, kinds] of Object.entries(parts)) {
     if (!kinds.includes('object')) properties[name] = toSchema(kinds);
     else properties[name] = kinds.includes('object[]') ? { anyOf: [file, { type: 'array', items: file }] } : file;
   }
-  return { type: 'object', properties, required: ['model', ...Object.keys(parts)], additionalProperties: true };
+  return { type: 'object', properties, required: Object.keys(parts), additionalProperties: true };
 }
 
 function toRequestSchema(route: Route): Json {

@@ -29,6 +29,7 @@ export function objectRoutesOf(responses: Route): readonly ObjectRoute[] {
       ...about,
       method: 'DELETE',
       forgets: true,
+      keeps: keepsNothing,
       summary: 'Deletes an answer that the upstream keeps.',
     }),
     defineObjectRoute({

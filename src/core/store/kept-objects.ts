@@ -1,7 +1,8 @@
 /** What upstreams keep for clients, by the IDs that these know: whose it is and where it lies, and the port of the store. */
 
+export const keptKinds = ['response', 'item', 'container', 'file'] as const;
 /** IDs of two kinds may be the same. */
-export type KeptKind = 'response' | 'item' | 'container' | 'file';
+export type KeptKind = (typeof keptKinds)[number];
 
 /** As a client names it. */
 export interface KeptName {

@@ -3,7 +3,7 @@
 import type { Candidate, Course } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Credential, Snapshot, Upstream } from '../../core/snapshot.ts';
-import type { KeptObject } from '../../core/store/kept-objects.ts';
+import { type KeptObject, keptKinds } from '../../core/store/kept-objects.ts';
 import { type NamedObjects, type Naming, notKept } from './named-objects.ts';
 import type { ObjectRegistry } from './registry.ts';
 
@@ -30,7 +30,9 @@ export function placeOf(
   objects: ObjectRegistry,
 ): NamedPlace | undefined | Promise<NamedPlace | undefined> {
   if (needed.length === 0 && mentioned.length === 0) return undefined;
-  const found = objects.find([...needed, ...mentioned], asker.owner);
+  // What may be anything may be of any kind.
+  const anything = mentioned.flatMap(({ id }) => keptKinds.map((kind) => ({ kind, id })));
+  const found = objects.find([...needed, ...anything], asker.owner);
   const place = (all: readonly KeptObject[]) => commonPlace(needed, mentioned, finderIn(all, asker));
   return found instanceof Promise ? found.then(place) : place(found);
 }
@@ -44,11 +46,11 @@ interface Found {
 type Finder = (naming: Naming) => Found;
 
 function finderIn(all: readonly KeptObject[], { owner, snapshot }: Asker): Finder {
-  const byName = Map.groupBy(all, ({ kind, id }) => `${kind} ${id}`);
+  const byId = Map.groupBy(all, ({ id }) => id);
   return ({ kind, id }) => {
-    const named = byName.get(`${kind} ${id}`) ?? [];
+    const named = byId.get(id) ?? [];
     const own = named.filter((object) => object.owner === owner);
-    const places = own.flatMap((object) => placeOfObject(object, snapshot) ?? []);
+    const places = own.flatMap((object) => (object.kind === kind ? (placeOfObject(object, snapshot) ?? []) : []));
     return { places, isOthers: own.length === 0 && named.length > 0 };
   };
 }

@@ -33,6 +33,14 @@ test('what was found is not looked up again for its owner, and what was not is l
   assert.equal(find.mock.callCount(), 5);
 });
 
+test('an ID that is asked for as several kinds is at hand as soon as one of them is', async (t) => {
+  const { store, find, registry } = await setUp(t);
+  await store.add([kept()]);
+  const names = (['item', 'response'] as const).map((kind) => ({ kind, id: 'resp_1' }));
+  for (let turn = 0; turn < 3; turn += 1) assert.deepEqual(await registry.find(names, 'project/one'), [kept()]);
+  assert.equal(find.mock.callCount(), 1);
+});
+
 test('another one under the same ID is seen by its owner at once', async (t) => {
   const { store, registry } = await setUp(t);
   await store.add([kept()]);

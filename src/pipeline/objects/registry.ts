@@ -88,9 +88,10 @@ class Registry implements ObjectRegistry {
 
   find(names: readonly KeptName[], owner: string): readonly KeptObject[] | Promise<readonly KeptObject[]> {
     const found: KeptObject[] = [];
-    for (const name of names) {
-      const known = this.#known.get(keyOf(name));
-      if (known?.some((object) => object.owner === owner) !== true) return this.#look(names);
+    // An ID that is asked for as several kinds is one of them.
+    for (const same of Map.groupBy(names, ({ id }) => id).values()) {
+      const known = same.flatMap((name) => this.#known.get(keyOf(name)) ?? []);
+      if (!known.some((object) => object.owner === owner)) return this.#look(names);
       found.push(...known);
     }
     return found;
