@@ -36,11 +36,13 @@ export { rowOutcomes } from '../core/accounting/ledger-row.ts';
 export { type BudgetPeriod, type LimitName, limitNames } from '../core/caps.ts';
 export type { FieldFault } from '../core/field-fault.ts';
 export {
+  bodyOf,
   byOperation,
   type Operation,
   operationRows,
   operations,
   operationsAsOffered,
+  pathOf,
 } from '../core/operations/index.ts';
 export { managers } from '../core/resource-desk.ts';
 export { type Role, roles } from '../core/role.ts';

@@ -80,7 +80,7 @@ function toDocument(): Json {
 function toOperation(route: Route): Json {
   const streamed = route.row.mayStream ? { 'text/event-stream': { schema: { type: 'string' } } } : {};
   return {
-    operationId: route.label === 'openai' ? route.operation : `${route.label}_${route.operation}`,
+    operationId: route.label === 'openai' ? route.operation : `${route.label}_${route.verb ?? route.operation}`,
     tags: [route.operation],
     ...toParameters(route),
     requestBody: { required: true, content: toRequestContent(route) },

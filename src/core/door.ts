@@ -16,6 +16,11 @@ interface SaidOfError {
   readonly message: string;
   /** The ID of the exchange. */
   readonly id: string;
+  /** Of those that are ours: what it is called here, and the field that is meant. */
+  readonly code?: string;
+  readonly param?: string | null;
+  /** In seconds. */
+  readonly retryAfter?: string | undefined;
 }
 
 /** What a good answer is written from. */
@@ -147,6 +152,8 @@ export interface Door {
   readonly title: string;
   /** Under which everything of it stands as well, such as `/ollama`. */
   readonly prefix: string;
+  /** All that is dispatched by it is asked for by its clients, on every path. */
+  readonly label?: Label;
   /** Where nobody else has paths: what is not there is told in its words. */
   readonly grounds: readonly string[];
   readonly ways: readonly DoorWay[];

@@ -77,6 +77,12 @@ export interface Offer {
    * braces by its value.
    */
   readonly path: string;
+  /** Of the model's name: how paths and bodies have it, where that is several segments. */
+  readonly resource?: (name: string) => string;
+  /** Those of its operation's methods that it has, where these stand in its path as `{verb}`; all where it does not say. */
+  readonly verbs?: readonly string[];
+  /** Its errors are in the words of those who ask by it. */
+  readonly passesErrors?: true;
   /** Used only by upstreams whose configuration has this switch set, such as `legacy_engines: native`. */
   readonly onlyWhen?: 'legacy_engines';
   readonly make?: Maker;

@@ -24,7 +24,13 @@ export interface Route {
   readonly label: Label;
   /** Served through this label where an upstream's family has no offer for the route's own. */
   readonly fallbackLabel?: Label;
-  readonly model: { readonly from: 'body' | 'path' };
+  readonly model: ModelPlace;
+  /** What stands behind the model in the upstream's path, where the operation has several methods there. */
+  readonly verb?: string;
+  /** It is answered by a stream, whatever the body says: its events as they are where the query has this, else as the elements of a list. */
+  readonly streams?: { readonly asEvents: readonly [parameter: string, value: string] };
+  /** In whose words errors are, on every path. */
+  readonly door?: Door;
   /** Field name to the kinds it may have, such as `string | string[]`; judged by the first element, or by all. */
   readonly required: Readonly<Record<string, string>>;
   readonly elements: 'first' | 'all';
@@ -40,6 +46,14 @@ export interface Route {
   readonly query?: QueryGrammar;
   /** It asks for no work: whatever its answer counts was billed to somebody before. */
   readonly isFree?: true;
+}
+
+export interface ModelPlace {
+  readonly from: 'body' | 'path';
+  /** Where the body may name it again: fields with dots between, `[]` behind those of lists. */
+  readonly again?: readonly string[];
+  /** What may stand before its name there. */
+  readonly prefix?: string;
 }
 
 export interface DoorEntry {
@@ -59,10 +73,20 @@ interface StandIn {
   readonly allowed: 'accepts_messages' | RerankShape;
 }
 
+/** What of an operation is otherwise on a route, whose clients speak another wire. */
+type OnThisRoute = Partial<
+  Pick<
+    OperationRow,
+    'replayable' | 'mayStream' | 'answers' | 'items' | 'counting' | 'beyondText' | 'kept' | 'countsIn' | 'billedBy'
+  >
+>;
+
+type SaidOfRoute = Omit<Route, 'row' | 'path'> & Partial<Pick<Route, 'path'>> & { readonly wire?: OnThisRoute };
+
 /** Without a path of its own, at that of its operation. */
-export function defineRoute(route: Omit<Route, 'row' | 'path'> & Partial<Pick<Route, 'path'>>): Route {
+export function defineRoute({ wire = {}, ...route }: SaidOfRoute): Route {
   const row = operationRows[route.operation];
-  return Object.freeze({ path: row.path, ...route, row });
+  return Object.freeze({ path: row.path, ...route, row: Object.freeze({ ...row, ...wire }) });
 }
 
 /** A way of a front door as a route like any other, which leads to `canonical`. */

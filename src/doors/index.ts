@@ -3,7 +3,8 @@
 import type { Door } from '../core/door.ts';
 import azure from './azure.ts';
 import cohere from './cohere.ts';
+import gemini from './gemini.ts';
 import ollama from './ollama.ts';
 import tei from './tei.ts';
 
-export const doors: readonly Door[] = [azure, cohere, ollama, tei];
+export const doors: readonly Door[] = [azure, cohere, gemini, ollama, tei];

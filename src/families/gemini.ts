@@ -16,6 +16,9 @@ import { googleErrors } from './dialects/google-errors.ts';
 import { listAt, operationsFor } from './dialects/model-lists.ts';
 import { listIn, objectIn } from './dialects/reading.ts';
 
+/** Tuned models have a collection of their own. */
+const resourceOf = (name: string): string => (/^(?:models|tunedModels)\//.test(name) ? name : `models/${name}`);
+
 /** A body may have 4 MiB; the rest is for what each input repeats. */
 const mostInputBytes = 4 * 1024 * 1024 - 128 * 1024;
 
@@ -67,6 +70,20 @@ export default defineFamily({
   chat: '/v1beta/openai/chat/completions',
   chatAuth: bearer(),
   offers: {
+    gemini: {
+      generate: {
+        path: '/v1beta/{model}:{verb}',
+        resource: resourceOf,
+        passesErrors: true,
+        facts: 'bytes pass, and errors; streams are asked for as events always',
+      },
+      embeddings: {
+        path: '/v1beta/{model}:{verb}',
+        resource: resourceOf,
+        passesErrors: true,
+        facts: 'bytes pass, and errors; Google counts no tokens of them',
+      },
+    },
     openai: {
       embeddings: {
         path: '/v1beta/models/{model}:batchEmbedContents',

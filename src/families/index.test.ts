@@ -29,14 +29,3 @@ test('makes all of its answers in this process and needs nothing for it, or none
     if (address !== undefined) assert.ok(URL.canParse(address) && !address.endsWith('/'), id);
   }
 });
-
-test('whoever signs its calls translates all of them: bytes that pass are not signed', () => {
-  for (const family of families) {
-    if (family.signer === undefined) continue;
-    const offers = offersOf(family, standardOptions(family));
-    for (const offer of Object.values(offers).flatMap((byOperation) => Object.values(byOperation))) {
-      assert.ok(offer.translation !== undefined, `${family.id} ${offer.path}`);
-      assert.equal(offer.translation.isNeeded, undefined, `${family.id} ${offer.path}`);
-    }
-  }
-});

@@ -109,6 +109,19 @@ export default defineFamily({
   },
   errors: googleErrors,
   offers: {
+    gemini: {
+      generate: {
+        path: `${models}:{verb}`,
+        passesErrors: true,
+        facts: 'bytes pass, and errors; streams are asked for as events always',
+      },
+      embeddings: {
+        path: `${models}:{verb}`,
+        verbs: ['embedContent'],
+        passesErrors: true,
+        facts: 'bytes pass, and errors; one content a call, of models from `gemini-embedding-2` on',
+      },
+    },
     openai: {
       embeddings: {
         path: `${models}:predict`,

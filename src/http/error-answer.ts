@@ -6,6 +6,7 @@ import type { Door } from '../core/door.ts';
 import { besideError, type ErrorShape } from '../core/error-shape.ts';
 import type { GatewayError } from '../core/errors.ts';
 import { writeJson as writeJsonText } from '../lib/json/json-text.ts';
+import { headerValue } from '../lib/raw-headers.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 
 /** For whom it is written. */
@@ -17,7 +18,9 @@ interface Reader {
 function toErrorBody(error: GatewayError, requestId: string, { shape, door }: Partial<Reader> = {}): string {
   const { message, type, param, code } = error;
   if (door?.error !== undefined) {
-    return writeJsonText(door.error({ status: error.status, message, id: requestId })).toString('utf8');
+    const retryAfter = headerValue(error.headers, 'retry-after');
+    const said = { status: error.status, message, id: requestId, code, param, retryAfter };
+    return writeJsonText(door.error(said)).toString('utf8');
   }
   return JSON.stringify({ error: { message, type, param, code }, ...besideError(shape, message) });
 }

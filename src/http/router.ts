@@ -47,7 +47,11 @@ interface NamePath {
   readonly place: (name: string) => Place;
 }
 
-const nameInPath = /\{(model|id)\}/;
+/** `{model}`; or with what belongs to the name already, `{model=tunedModels/*}`. */
+const nameInPath = /\{(model|id)(?:=([\w/]+\/)\*)?\}/;
+
+/** What Google's paths have before a method, as some clients encode it. */
+const encodedColon = /%3a(?=[A-Za-z]+\/?$)/i;
 
 type Ends = Pick<NamePath, 'prefix' | 'suffix'>;
 
@@ -85,16 +89,17 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
     [`${door.prefix}/`, ...door.grounds].map((ground) => [basePath + ground, door] as const),
   );
 
-  function put(path: string, place: (model: string | undefined) => Place): void {
-    const [prefix, what, suffix] = path.split(nameInPath);
-    if (prefix === undefined || suffix === undefined) {
+  function put(path: string, place: (name: string | undefined) => Place): void {
+    const [before, what, beginning = '', suffix] = path.split(nameInPath);
+    if (before === undefined || suffix === undefined) {
       if (exact.has(path)) throw twice(path);
       exact.set(path, place(undefined));
       return;
     }
+    const prefix = before + beginning;
     const rival = namePaths.find((other) => mayBeBoth(other, { prefix, suffix }));
     if (rival !== undefined) throw twice(`${path} and ${rival.prefix}{...}${rival.suffix}`);
-    namePaths.push({ prefix, suffix, isId: what === 'id', place });
+    namePaths.push({ prefix, suffix, isId: what === 'id', place: (name) => place(beginning + name) });
   }
 
   // Probes come straight to the listener; they need not know where the routes were put.
@@ -103,9 +108,9 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
     put(`${base}/readyz`, () => ({ kind: 'ready', path: '/readyz' }));
   }
   for (const route of routes) {
-    const { path, aliases, shapedPaths = {}, doorPaths = {}, entry } = route;
+    const { path, aliases, shapedPaths = {}, doorPaths = {}, entry, door = entry?.door } = route;
     const place = { kind: 'route', path, route } as const;
-    const here = entry === undefined ? place : { ...place, door: entry.door };
+    const here = door === undefined ? place : { ...place, door };
     for (const spelling of [path, ...aliases]) {
       put(basePath + spelling, (modelFromPath) => ({ ...here, modelFromPath }));
     }
@@ -170,7 +175,7 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
       const found = exact.get(path);
       if (found !== undefined) return found;
       const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-      return (trimmed === path ? undefined : exact.get(trimmed)) ?? findWithName(trimmed);
+      return (trimmed === path ? undefined : exact.get(trimmed)) ?? findWithName(trimmed.replace(encodedColon, ':'));
     },
   };
 }

@@ -11,13 +11,14 @@ import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Answer } from '../core/outcome.ts';
-import { noQuery, queryOf, readQuery } from '../core/query.ts';
+import { noQuery, type Query, queryOf, readQuery } from '../core/query.ts';
 import type { Route } from '../core/route.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
 import type { Upload } from '../core/upload.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
-import { relay } from './answers/relay.ts';
+import { asList } from './answers/list-answer.ts';
+import { observerOf, relay } from './answers/relay.ts';
 import { type AttemptDeps, attempt } from './calls/attempt.ts';
 import { checkShape, courseOf, notSupported, type Plan, shapeIn } from './calls/plan.ts';
 import { readForm } from './form-question.ts';
@@ -31,6 +32,7 @@ import {
   passingAt,
   readableHeaders,
 } from './front-door.ts';
+import { namesAgainIn } from './named-again.ts';
 import { namedObjectsIn } from './objects/named-objects.ts';
 import { courseAt, placeOf } from './objects/placing.ts';
 import { isInBackground, keepsOf, type RecordingDeps, recorded } from './objects/recording.ts';
@@ -126,7 +128,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     checkPressure(exchange);
     settling.began(spending.begin(key));
 
-    const query = called.query === undefined ? noQuery : readQuery(queryOf(request.target), called.query);
+    const query = queryFor(called, request.target);
     const read = readQuestion(exchange, called, request, await readBody(exchange, called, request, response));
     const asked = read instanceof Promise ? await read : read;
     const route = passingAt(called, () => findModel(exchange, called, asked, modelFromPath).model);
@@ -159,19 +161,36 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
 
     const deadlineMs = performance.now() + course.totalMs;
     const clientHeaders = entered === undefined ? request.fields : readableHeaders(request.fields);
-    const calling = { clientHeaders, ...placed, query, deadlineMs, reservation, keeps, inBackground };
+    const namedAgain =
+      route.model.again === undefined || modelFromPath === undefined
+        ? undefined
+        : await namesAgainIn(question.body, route.model, modelFromPath);
+    const calling = {
+      clientHeaders,
+      ...placed,
+      namedAgain,
+      query: query.asked,
+      deadlineMs,
+      reservation,
+      keeps,
+      inBackground,
+      isRead: query.wantsList,
+    };
     const plan = { exchange, route, question, resolved, ...calling };
     const answered = await (entered === undefined ? attemptPassing(plan) : attemptAtDoor(plan, entered));
     const passing = recorded(plan, answered, deps);
-    const answer = passing instanceof Promise ? await passing : passing;
+    const passed = passing instanceof Promise ? await passing : passing;
+    const answer = query.wantsList ? asList(passed, () => observerOf(exchange, passed)) : passed;
     if (question.body.length > wholeBodyBytes) exchange.requestRoom?.release();
     return { answer, headers: ownHeaders(exchange, answer, resolved, question, reservation) };
   }
 
   function attemptPassing(plan: Plan): Promise<Answer> {
     const answering = attempt(plan, deps);
-    const { exchange } = plan;
-    return exchange.door?.error === undefined ? answering : answering.then((answer) => errorAtDoor(exchange, answer));
+    const { exchange, route } = plan;
+    // Whose routes are the door's own say errors as its clients read them.
+    const isSaidSo = route.door !== undefined || exchange.door?.error === undefined;
+    return isSaidSo ? answering : answering.then((answer) => errorAtDoor(exchange, answer));
   }
 
   async function attemptAtDoor(plan: Plan, { entrance }: Entered): Promise<Answer> {
@@ -190,6 +209,23 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       throw error;
     }
   };
+}
+
+/** What is asked of the upstream, and whether the client reads its stream as a list. */
+interface Asked {
+  readonly asked: Query;
+  readonly wantsList: boolean;
+}
+
+const plain: Asked = Object.freeze({ asked: noQuery, wantsList: false });
+
+function queryFor({ query: grammar, streams }: Route, target: string): Asked {
+  if (grammar === undefined) return plain;
+  const asked = readQuery(queryOf(target), grammar);
+  if (streams === undefined) return { asked, wantsList: false };
+  const [parameter, value] = streams.asEvents;
+  if (asked.get(parameter) === value) return { asked, wantsList: false };
+  return { asked: readQuery(`${parameter}=${value}`, grammar), wantsList: true };
 }
 
 interface Answered {

@@ -12,6 +12,11 @@ import embeddings from './embeddings.ts';
 import enginesCompletions from './engines-completions.ts';
 import enginesEdits from './engines-edits.ts';
 import enginesEmbeddings from './engines-embeddings.ts';
+import geminiBatchEmbed from './gemini-batch-embed.ts';
+import geminiCountTokens from './gemini-count-tokens.ts';
+import geminiEmbed from './gemini-embed.ts';
+import geminiGenerate from './gemini-generate.ts';
+import geminiStream from './gemini-stream.ts';
 import imageEdits from './image-edits.ts';
 import imageVariations from './image-variations.ts';
 import images from './images.ts';
@@ -41,7 +46,12 @@ const own: readonly Route[] = [
   imageVariations,
   transcriptions,
   translations,
+  geminiGenerate,
+  geminiStream,
+  geminiCountTokens,
   enginesEmbeddings,
+  geminiEmbed,
+  geminiBatchEmbed,
   enginesCompletions,
   enginesEdits,
 ];
@@ -49,7 +59,9 @@ const own: readonly Route[] = [
 /** With the paths on which it stands for clients of front doors. */
 function withDoorPaths(route: Route): Route {
   const paths = doors.flatMap((door) => (door.standsFor?.(route) ?? []).map((path) => [path, door] as const));
-  return paths.length === 0 ? route : Object.freeze({ ...route, doorPaths: Object.fromEntries(paths) });
+  const door = doors.find(({ label }) => label === route.label);
+  if (paths.length === 0 && door === undefined) return route;
+  return Object.freeze({ ...route, doorPaths: Object.fromEntries(paths), ...(door !== undefined && { door }) });
 }
 
 const canonical = own.map(withDoorPaths);

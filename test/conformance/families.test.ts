@@ -4,7 +4,7 @@ import { after, describe, type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { type Family, isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
-import { type Operation, operationRows } from '../../src/core/operations/index.ts';
+import { type Operation, pathOf } from '../../src/core/operations/index.ts';
 import { families } from '../../src/families/index.ts';
 import { chatCases, withChat } from '../families/cases/chat.ts';
 import { completionsCases } from '../families/cases/completions.ts';
@@ -56,7 +56,7 @@ for (const family of overTheWire) {
         fixture.pairs.map(({ route }) => (route.startsWith('/v1/engines/') ? 'engines' : route)),
       );
       const own = offered.filter((operation) => operation !== 'chat');
-      const paths = own.map((operation) => operationRows[operation].path);
+      const paths = own.map((operation) => pathOf(operation, 'm'));
       const wanted = offered.includes('embeddings') ? [...paths, 'engines'] : paths;
       assert.equal(fixture.chat !== undefined, offered.includes('chat'), 'where its chat is');
       assert.deepEqual(

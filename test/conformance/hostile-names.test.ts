@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isMadeHere, offersOf, standardOptions } from '../../src/core/family.ts';
-import { operationRows } from '../../src/core/operations/index.ts';
+import { bodyOf, operationRows, pathOf } from '../../src/core/operations/index.ts';
 import { families } from '../../src/families/index.ts';
 import type { FamilyFixture } from '../families/fixture.ts';
 import { openHouse } from '../families/house.ts';
@@ -46,13 +46,13 @@ for (const family of overTheWire) {
     });
     for (const name of hostile.map((text) => `az/${text}`)) {
       for (const operation of offered) {
-        // A form has no way to write halves of characters.
-        if (operationRows[operation].form !== undefined && !name.isWellFormed()) continue;
-        const answer = await house.ask(operationRows[operation].path, {
-          model: name,
-          ...operationRows[operation].trial,
-        });
-        assert.match(answer.text, /"code":"model_not_found"/, `${operation} ${JSON.stringify(name)}`);
+        // Forms and paths have no way to write halves of characters.
+        const { form, path, trial } = operationRows[operation];
+        const isInBody = form === undefined && !path.includes('{model}');
+        if (!isInBody && !name.isWellFormed()) continue;
+        const answer = await house.ask(pathOf(operation, name), bodyOf(operation, name, trial));
+        if (path.includes('{model}')) assert.equal(answer.status, 404, `${operation} ${JSON.stringify(name)}`);
+        else assert.match(answer.text, /"code":"model_not_found"/, `${operation} ${JSON.stringify(name)}`);
       }
       if (!offered.includes('embeddings') || !name.isWellFormed()) continue;
       const answer = await house.ask(`/v1/engines/${encodeURIComponent(name)}/embeddings`, {
@@ -63,10 +63,8 @@ for (const family of overTheWire) {
     assert.deepEqual(house.calls, []);
 
     const [operation = 'embeddings'] = offered;
-    await house.ask(operationRows[operation].path, {
-      model: `az/${fixture.models?.[operation] ?? fixture.model}`,
-      ...operationRows[operation].trial,
-    });
+    const honest = `az/${fixture.models?.[operation] ?? fixture.model}`;
+    await house.ask(pathOf(operation, honest), bodyOf(operation, honest, operationRows[operation].trial));
     assert.notEqual(house.calls.length, 0, 'an honest name is asked for');
   });
 }

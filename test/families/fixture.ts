@@ -73,8 +73,8 @@ export interface FamilyFixture {
   error(status: number, message: string): WireReply;
   /** Token IDs reach the service as they are: everywhere, or where it completes a prompt. */
   readonly takesTokenIds?: true | 'completions';
-  /** Its errors reach clients as it says them. */
-  readonly passesErrors?: true;
+  /** Its errors reach clients as it says them: all, or those of some operations. */
+  readonly passesErrors?: true | readonly Operation[];
   /** Statuses that become another: from the service's to the client's. */
   readonly statuses?: Readonly<Record<number, number>>;
   /** `error.upstream` is left out for these. */

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
-import { vectorOf } from './wire.ts';
+import { replyTo, tokensIn, vectorOf } from './wire.ts';
 
 const mostRequests = 100;
 const mostBytes = 4_194_304;
@@ -34,6 +34,20 @@ export const googleError = (status: number, message: string, details: readonly o
   body: { error: { code: status, message, status: words[status] ?? 'UNKNOWN', details } },
 });
 
+/** Answers `generateContent` as both of its services do. */
+export function generate(body: unknown): WireReply {
+  const { contents } = asked.parse(body);
+  const text = replyTo(JSON.stringify(contents.at(-1)?.parts));
+  return {
+    body: {
+      candidates: [{ content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount: tokensIn(JSON.stringify(contents)), candidatesTokenCount: tokensIn(text) },
+    },
+  };
+}
+
+const asked = z.looseObject({ contents: z.array(z.looseObject({ parts: z.array(z.looseObject({})) })).min(1) });
+
 const key = 'sk-service-0123456789';
 const model = 'gemini-embedding-2-preview';
 
@@ -61,6 +75,7 @@ export default defineFixture({
       if (asked.model !== `models/${name}`) return googleError(400, 'model does not match the URL');
       return { body: { embedding: embed(asked) } };
     }
+    if (method === 'generateContent') return generate(body);
     if (method !== 'batchEmbedContents') return { status: 404, body: '' };
     const { requests } = batch.parse(body);
     if (requests.length === 0) return googleError(400, '* BatchEmbedContentsRequest.requests: is required');
@@ -71,7 +86,39 @@ export default defineFixture({
 
   error: (status, message) => googleError(status, message),
 
+  passesErrors: ['generate'],
+
   pairs: [
+    {
+      name: 'contents pass byte for byte to the method that was asked for',
+      route: '/v1beta/models/m:generateContent',
+      ask: '{ "contents":[{"role":"user","parts":[{"text":"\\u00e9"}]}], "generationConfig":{"temperature":1.0} }',
+      wire: [
+        {
+          path: `/v1beta/models/${model}:generateContent`,
+          body: '{ "contents":[{"role":"user","parts":[{"text":"\\u00e9"}]}], "generationConfig":{"temperature":1.0} }',
+          headers: { 'x-goog-api-key': key, authorization: null },
+          reply: { body: '{"candidates":[],"usageMetadata":{"promptTokenCount":1.0}}\n' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"candidates":[],"usageMetadata":{"promptTokenCount":1.0}}\n',
+      },
+    },
+    {
+      name: 'an error of what passes comes in its own shape',
+      route: '/v1beta/models/m:generateContent',
+      ask: { contents: [] },
+      wire: [
+        {
+          path: `/v1beta/models/${model}:generateContent`,
+          body: { contents: [] },
+          reply: googleError(400, 'contents is not specified'),
+        },
+      ],
+      answer: { status: 400, body: googleError(400, 'contents is not specified').body },
+    },
     {
       name: 'one input is asked for by itself, and nothing that was not sent goes along',
       route: '/v1/embeddings',

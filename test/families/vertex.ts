@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
-import { googleError } from './gemini.ts';
+import { generate, googleError } from './gemini.ts';
 import { tokensIn, vectorOf } from './wire.ts';
 
 const token = 'ya29.a-ready-access-token';
@@ -69,13 +69,72 @@ export default defineFixture({
     const [, name = '', method] = path.startsWith(models) ? (/\/([a-z0-9-]+):(\w+)$/.exec(path) ?? []) : [];
     const hasOwnMethod = name.startsWith('gemini-embedding-2');
     if (method === 'predict' && !hasOwnMethod) return predict(name, body);
+    if (method === 'generateContent') return generate(body);
     if (method === 'embedContent' && hasOwnMethod) return embedContent(body);
     return googleError(404, `Publisher Model ${path} not found.`);
   },
 
   error: (status, message) => googleError(status, message),
 
+  passesErrors: ['generate'],
+
   pairs: [
+    {
+      name: 'contents pass byte for byte to the method that was asked for',
+      route: '/v1beta/models/m:generateContent',
+      ask: '{ "contents":[{"role":"user","parts":[{"text":"\\u00e9"}]}], "generationConfig":{"temperature":1.0} }',
+      wire: [
+        {
+          path: `${models}/${model}:generateContent`,
+          body: '{ "contents":[{"role":"user","parts":[{"text":"\\u00e9"}]}], "generationConfig":{"temperature":1.0} }',
+          headers: { authorization: `Bearer ${token}`, 'x-goog-api-key': null },
+          reply: { body: '{"candidates":[],"usageMetadata":{"promptTokenCount":1.0}}\n' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"candidates":[],"usageMetadata":{"promptTokenCount":1.0}}\n',
+      },
+    },
+    {
+      name: 'a content to embed passes to the model that has the method for it',
+      route: '/v1beta/models/m:embedContent',
+      ask: { content: { parts: [{ text: 'a' }] } },
+      target: { model: 'gemini-embedding-2' },
+      wire: [
+        {
+          path: `${models}/gemini-embedding-2:embedContent`,
+          body: { content: { parts: [{ text: 'a' }] } },
+          reply: { body: '{"embedding":{"values":[0.10]},"usageMetadata":{"promptTokenCount":1}}' },
+        },
+      ],
+      answer: { body: '{"embedding":{"values":[0.10]},"usageMetadata":{"promptTokenCount":1}}' },
+    },
+    {
+      name: 'several contents at once are no method of its own',
+      route: '/v1beta/models/m:batchEmbedContents',
+      ask: { requests: [{ content: { parts: [{ text: 'a' }] } }] },
+      wire: [],
+      answer: {
+        status: 400,
+        body: {
+          error: {
+            code: 400,
+            message:
+              'The model "m" does not serve batchEmbedContents; GET /v1/models lists the operations of each model.',
+            status: 'INVALID_ARGUMENT',
+            details: [
+              {
+                '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+                reason: 'OPERATION_NOT_SUPPORTED',
+                domain: 'postern',
+                metadata: { param: 'model' },
+              },
+            ],
+          },
+        },
+      },
+    },
     {
       name: 'inputs go as instances, options as parameters, and the counts of all are summed',
       route: '/v1/embeddings',

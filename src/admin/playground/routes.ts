@@ -1,11 +1,11 @@
 /** The routes of the gateway that the console may call, and nothing else that could be an address. */
 
-import { operationRows, operations } from '../../core/operations/index.ts';
+import { operations, pathOf } from '../../core/operations/index.ts';
 
 export const gatewayRoutes = [...operations, 'engines-embeddings'] as const;
 export type GatewayRoute = (typeof gatewayRoutes)[number];
 
-/** Under the address of the clients' listener. The model counts on the legacy path alone, where it stands in the path. */
+/** Under the address of the clients' listener. The model counts where it stands in the path. */
 export const toGatewayPath = (route: GatewayRoute, model = ''): string =>
   // One encoded segment: a model's name cannot lead elsewhere.
-  route === 'engines-embeddings' ? `/v1/engines/${encodeURIComponent(model)}/embeddings` : operationRows[route].path;
+  route === 'engines-embeddings' ? `/v1/engines/${encodeURIComponent(model)}/embeddings` : pathOf(route, model);

@@ -61,9 +61,9 @@ test('a good configuration is shown as tables, then warnings and notices, withou
     'https://api.openai.test/v1',
     '1',
     '2s',
-    '1m; completions 10m; chat 10m; messages 10m; responses 10m; images 10m; speech 10m; image_edits 10m; image_variations 10m; transcriptions 10m; translations 10m',
+    '1m; completions 10m; chat 10m; messages 10m; responses 10m; generate 10m; images 10m; speech 10m; image_edits 10m; image_variations 10m; transcriptions 10m; translations 10m',
     '1m',
-    '5m; completions 15m; chat 15m; messages 15m; responses 15m; images 15m; speech 15m; image_edits 15m; image_variations 15m; transcriptions 15m; translations 15m',
+    '5m; completions 15m; chat 15m; messages 15m; responses 15m; generate 15m; images 15m; speech 15m; image_edits 15m; image_variations 15m; transcriptions 15m; translations 15m',
   ]);
   assert.deepEqual(row('shedding.loop_delay'), ['shedding.loop_delay', '500ms']);
   assert.match(String(row('shedding.memory')), /,\d+MiB$/);

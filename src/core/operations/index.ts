@@ -5,6 +5,7 @@ import { completions } from './completions.ts';
 import { countTokens } from './count-tokens.ts';
 import { edits } from './edits.ts';
 import { embeddings } from './embeddings.ts';
+import { generate } from './generate.ts';
 import { imageEdits } from './image-edits.ts';
 import { imageVariations } from './image-variations.ts';
 import { images } from './images.ts';
@@ -27,6 +28,7 @@ const rows = {
   messages,
   count_tokens: countTokens,
   responses,
+  generate,
   images,
   speech,
   image_edits: imageEdits,
@@ -42,6 +44,22 @@ export const operationRows: Readonly<Record<Operation, OperationRow>> = Object.f
 export const operations: readonly [Operation, ...Operation[]] = Object.freeze(
   Object.keys(rows) as [Operation, ...Operation[]],
 );
+
+/** Whether the path says which model is meant, and the body does not. */
+const hasModelInPath = ({ path }: OperationRow): boolean => path.includes('{model}');
+
+/** Where clients ask for it of a model, whose name is one segment of the path where it stands there. */
+export const pathOf = (operation: Operation, model: string): string =>
+  operationRows[operation].path.replace('{model}', () => encodeURIComponent(model));
+
+/** With the model where the path does not have it. */
+export function bodyOf(
+  operation: Operation,
+  model: string,
+  fields: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return hasModelInPath(operationRows[operation]) ? fields : { model, ...fields };
+}
 
 /** The same of each operation, by its name. */
 export function byOperation<T>(make: (operation: Operation) => T): Readonly<Record<Operation, T>> {

@@ -2,7 +2,7 @@
 
 import { defineOperation, type Kept } from './row.ts';
 
-export const keptByMessages: Kept = { fields: ['container'], names: ['file_id'], except: 'input' };
+export const keptByMessages: Kept = { fields: ['container'], names: ['file_id'], except: ['input'] };
 
 export const messages = defineOperation({
   path: '/v1/messages',

@@ -32,7 +32,7 @@ export const responses = defineOperation({
     },
     items: 'input',
     told: ['container_id'],
-    except: 'annotations',
+    except: ['annotations'],
   },
   keeps: {
     whole: {

@@ -15,8 +15,8 @@ type Unit =
   | 'minute';
 
 export interface OperationRow {
-  /** Where clients ask for it, under the base path. */
-  readonly path: `/v1/${string}`;
+  /** Where clients ask for it, under the base path; `{model}` stands for the model's name. */
+  readonly path: `/v1/${string}` | `/v1beta/${string}`;
   /** What a model serves or a key may ask, and what one request of it is called. */
   readonly words: { readonly all: string; readonly one: string };
   /** The lower, the sooner it is offered to somebody who sees the gateway for the first time. */
@@ -39,6 +39,7 @@ export interface OperationRow {
     | 'inputs'
     | 'inputs and images'
     | 'messages'
+    | 'contents'
     | 'images'
     | 'speech'
     | 'recording';
@@ -48,8 +49,8 @@ export interface OperationRow {
   readonly hosted?: readonly string[];
   /** Of what is written: the names of the strings that hold it, in a whole answer and in the events of a stream. */
   readonly written?: { readonly whole: readonly string[]; readonly events: readonly string[] };
-  /** Where counts stand that are not in the event itself: in an object of it, or, by Ollama's names, at the end of all. */
-  readonly countsIn?: 'message' | 'response' | 'last line';
+  /** Where counts stand that are not in the event itself: in an object of it, anew in each of the `chunks`, or, by Ollama's names, at the end of all. */
+  readonly countsIn?: 'message' | 'response' | 'chunks' | 'last line';
   /** How what an upstream keeps is named, where it can be. */
   readonly kept?: Kept;
   /** What it keeps of a request itself. */
@@ -99,8 +100,12 @@ export interface Kept {
   readonly items?: string;
   /** In these elements such a name tells what was used when they were made: it may be anything that is not somebody else's. */
   readonly told?: readonly string[];
-  /** What stands under this name is a tool's matter, or is read by nobody. */
-  readonly except?: string;
+  /** Of any object in it: whatever object stands there. */
+  readonly wholes?: readonly string[];
+  /** What is said by a name of `names` lies with somebody else, where it looks like this. */
+  readonly outside?: RegExp;
+  /** What stands under these names is a tool's matter, or is read by nobody. */
+  readonly except?: readonly string[];
 }
 
 /** Of a body, without its model. */

@@ -9,7 +9,7 @@ import type { AnswerWatcher, Framing, ServerAnswer } from '../../wire/server-ans
 import { clientHeaders, clientTrailers } from '../headers.ts';
 import type { Settling } from '../usage/settling.ts';
 import { createUsageObserver, type Texts, type UsageObserver } from '../usage/usage.ts';
-import { LineAnswer } from './line-answer.ts';
+import { SeenEventAnswer } from './seen-events.ts';
 
 /**
  * Resolves when the whole answer was handed to the client's socket, or can no longer be. Its end goes out when the ledger has
@@ -57,7 +57,7 @@ class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     this.#response = response;
     this.#settling = settling;
     this.#waiter = waiter;
-    this.#observer = answer instanceof LineAnswer ? answer.observer : observerOf(exchange, answer);
+    this.#observer = answer instanceof SeenEventAnswer ? answer.observer : observerOf(exchange, answer);
     this.#lengthBytes = announcedLength(answer);
     this.#framing = framingOf(answer, this.#lengthBytes, response);
   }

@@ -24,6 +24,7 @@ import { Race, type Won } from './hedge.ts';
 import { Lane } from './lane.ts';
 import { pause } from './pause.ts';
 import { type Plan, translationFor, writeCall } from './plan.ts';
+import { sendSigned } from './sign.ts';
 import { Suspects } from './suspects.ts';
 import { writeTranslated } from './translate.ts';
 import type { TranslatedCalls } from './translated-calls.ts';
@@ -186,7 +187,8 @@ class Attempts {
     const asking = asksUsage(this.#plan, candidate.target) ? withUsageAsked(this.#plan, call) : undefined;
     const send: Send = (asks, end) => {
       this.#count(candidate.target);
-      return transport(asks && asking !== undefined ? { ...asking, end } : call);
+      const sent = asks && asking !== undefined ? { ...asking, end } : call;
+      return sendSigned(sent, turn.credential, this.#deps.signing, transport);
     };
     return asking === undefined ? send(false, turn) : this.#sendAsking(turn, send);
   }

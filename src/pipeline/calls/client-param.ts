@@ -2,7 +2,9 @@
 
 import type { Buffer } from 'node:buffer';
 import type { Candidate } from '../../core/dispatch.ts';
+import { upstreamError } from '../../core/errors.ts';
 import { compileWatchedKeys, scanJson, scanJsonInTurns } from '../../lib/json/json-scan.ts';
+import { writeJson } from '../../lib/json/json-text.ts';
 import type { ErrorReader } from './foreign-error.ts';
 import { type Plan, translationFor } from './plan.ts';
 
@@ -52,8 +54,14 @@ export function readerOf(plan: Plan, candidate: Candidate): ErrorReader {
   return {
     shape: plan.exchange.shape,
     isTranslated: translationFor(plan, candidate) !== undefined,
+    write: (status, message) => writeError(plan.exchange, status, message),
     fieldFor: (param) => clientParam(param, plan.question.body),
   };
+}
+
+function writeError({ door, id }: Plan['exchange'], status: number, message: string): Buffer {
+  const said = door?.error?.({ status, message, id });
+  return writeJson(said ?? { error: { message, ...upstreamError(status), param: null } });
 }
 
 /** Undefined where the client sent no such field. */

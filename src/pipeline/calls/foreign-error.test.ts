@@ -80,7 +80,7 @@ interface Speaking {
 }
 
 /** Whatever an upstream names, the client has a field of that name. */
-const translated: ErrorReader = { isTranslated: true, fieldFor: async (param) => param };
+const translated: ErrorReader = { isTranslated: true, write: () => Buffer.alloc(0), fieldFor: async (param) => param };
 const direct: ErrorReader = { ...translated, isTranslated: false };
 
 async function speak(
@@ -284,11 +284,11 @@ test('on the direct way what is in our shape passes byte for byte, save what is 
 
 test('of a translated call no error passes in the words of the upstream, though it has our shape', async () => {
   const body = '{"error":{"message":"m","type":"BadRequestError","param":"texts.0","code":"1300"}}';
-  const ofClient = { isTranslated: true, fieldFor: async () => 'input' };
+  const ofClient = { isTranslated: true, write: () => Buffer.alloc(0), fieldFor: async () => 'input' };
   const { error } = shape.parse(JSON.parse((await speak(400, body, { reader: ofClient })).text));
   assert.deepEqual([error.type, error.param, error.code], ['invalid_request_error', 'input', 'upstream_refused']);
   assert.deepEqual(error.upstream, JSON.parse(body));
-  const ofNothing = { isTranslated: true, fieldFor: async () => undefined };
+  const ofNothing = { isTranslated: true, write: () => Buffer.alloc(0), fieldFor: async () => undefined };
   const other = shape.parse(JSON.parse((await speak(400, body, { reader: ofNothing })).text)).error;
   assert.equal(other.param, null);
 });

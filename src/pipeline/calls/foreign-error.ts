@@ -30,6 +30,8 @@ export interface ErrorReader {
   readonly shape?: RerankShape | undefined;
   /** The call was written by us: the upstream speaks of other fields than the client's. */
   readonly isTranslated: boolean;
+  /** An error in the words of the client's door. */
+  write(status: number, message: string): Buffer;
   /** The field of the client's request that is meant; undefined where it has none of that. */
   fieldFor(param: string): Promise<string | undefined>;
 }
@@ -47,6 +49,7 @@ export async function inOurWords(
   const answer = await screened;
   const { family } = target.upstream;
   const mayPass = offer.translation === undefined || offer.translation.isNeeded !== undefined;
+  if (offer.passesErrors === true) return inItsOwnWords(answer, meantStatus, family.errors ?? {}, reader);
   const speaksAsWeDo = family.errors === undefined && mayPass;
   if (speaksAsWeDo && reader.shape === undefined) return answer;
   if (meantStatus < 400) return answer;
@@ -57,6 +60,44 @@ export async function inOurWords(
   const isOurs = isInOurShape(said.json) && !isWithheld(said, dialect) && (speaksAsWeDo || !reader.isTranslated);
   return toOurs(answer, said, isOurs, dialect, offer.translatedBy ?? family.id, reader);
 }
+
+/** As it came, where its client is told so; what is the operator's alone is said anew, in the words of the client's door. */
+async function inItsOwnWords(
+  answer: Answer,
+  meantStatus: number,
+  dialect: ErrorDialect,
+  { write }: ErrorReader,
+): Promise<Answer> {
+  if (meantStatus < 400) return answer;
+  const whole = await readWhole(answer, new Allowance(heldBytes));
+  const said = toSaid(meantStatus, answer.headers, 'body' in whole ? whole.body : undefined);
+  const { bytes, json, headers } = said;
+  const isOurKey = dialect.read?.(json, headers)?.isOurKey === true;
+  const isHidden = isOurKey || isWithheld(said, dialect) || bytes === undefined;
+  const passing = withoutBodyHeaders(answer.headers);
+  if (headerValue(passing, 'retry-after') === undefined) passing.push(...retryAfterIn(json, dialect));
+  const { sentAtMs, firstByteAtMs, statusText } = answer;
+  const message = messageInstead(said, dialect);
+  return new WholeMadeAnswer({
+    status: answer.status,
+    statusText,
+    headers: passing,
+    sentAtMs,
+    firstByteAtMs,
+    body: isHidden ? write(answer.status, message) : bytes,
+    ...(!isHidden && { contentType: headerValue(answer.headers, 'content-type') ?? 'application/json' }),
+    translated: undefined,
+  });
+}
+
+function messageInstead(said: Said, dialect: ErrorDialect): string {
+  if (said.bytes === undefined) return plainMessage(said);
+  const { isOurKey, message } = dialect.read?.(said.json, said.headers) ?? {};
+  return isOurKey === true && message !== undefined ? message : withheldMessage(said.status);
+}
+
+const withheldMessage = (status: number): string =>
+  `The upstream answered ${status} and speaks of the operator's account in it; its words are withheld. Tell the operator.`;
 
 /** An error as it came. */
 interface Said {
@@ -131,7 +172,7 @@ async function toError(said: Said, status: number, dialect: ErrorDialect, reader
   const kind = kindOf(isOurKey ? 401 : status, field);
   if (isWithheld(said, dialect)) {
     return {
-      message: `The upstream answered ${said.status} and speaks of the operator's account in it; its words are withheld. Tell the operator.`,
+      message: withheldMessage(said.status),
       ...kind,
     };
   }

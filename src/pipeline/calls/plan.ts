@@ -6,6 +6,7 @@ import { type CallBody, withSpan } from '../../core/call-body.ts';
 import type { Candidate, Course, Turn } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
+import type { Offer } from '../../core/family.ts';
 import { upstreamNameOf } from '../../core/model-name.ts';
 import type { Keeps } from '../../core/operations/row.ts';
 import type { Call, Listening } from '../../core/outcome.ts';
@@ -16,6 +17,7 @@ import { needsScoring, type RawAsked } from '../../core/scores.ts';
 import { type Credential, type Model, offerKey, type ResolvedModel, type Target } from '../../core/snapshot.ts';
 import { type RerankShape, rerankShapes, type Translation } from '../../core/translation.ts';
 import { uncompressed, upstreamHeaders, withoutHeader } from '../headers.ts';
+import type { NamedAgain } from '../named-again.ts';
 import { duplicate, modelNameOf, type Question } from '../question.ts';
 
 interface CallAbout {
@@ -37,11 +39,15 @@ export interface Plan {
   readonly credential: Credential | undefined;
   /** Where it is about what the upstream keeps: what stands behind the path at which such things are made. */
   readonly about?: CallAbout;
+  /** Where the path has the model: what of the body names it as well. */
+  readonly namedAgain?: readonly NamedAgain[] | undefined;
   /** Goes behind the path of the call. */
   readonly query: Query;
   /** On the monotonic clock: one deadline for all attempts. */
   readonly deadlineMs: number;
   readonly reservation: Reservation;
+  /** Its answer becomes something else for the client. */
+  readonly isRead?: boolean;
   /** Where the IDs stand that its upstream keeps something under; undefined where it keeps nothing. */
   readonly keeps: Keeps | undefined;
   /** The answer is no more than a promise of one. */
@@ -135,7 +141,8 @@ function toCandidate(target: Target, route: Route): Candidate | undefined {
   if (target.weight === 0) return undefined;
   const { offers } = target;
   const own = offers.get(offerKey(route.label, route.operation));
-  if (own !== undefined) return { target, offer: own, lifted: false };
+  const hasVerb = own?.verbs === undefined || (route.verb !== undefined && own.verbs.includes(route.verb));
+  if (own !== undefined && hasVerb) return { target, offer: own, lifted: false };
   const fallback =
     route.fallbackLabel === undefined ? undefined : offers.get(offerKey(route.fallbackLabel, route.operation));
   return fallback === undefined ? undefined : { target, offer: fallback, lifted: true };
@@ -146,7 +153,10 @@ export function writeCall(plan: Plan, turn: Turn, client: Listening): Call {
   const { target, lifted } = turn.candidate;
   if (plan.about !== undefined) return toCallAbout(plan, turn, client, plan.about);
   const insertIfAbsent = lifted || route.model.from === 'body';
-  return toCall(plan, turn, client, withModel(question, nameAt(target, plan.resolved), insertIfAbsent));
+  const name = nameAt(target, plan.resolved);
+  const { namedAgain } = plan;
+  if (namedAgain !== undefined) return toCall(plan, turn, client, withNames(question.body, namedAgain, name, turn));
+  return toCall(plan, turn, client, withModel(question, name, insertIfAbsent));
 }
 
 const nothing = Buffer.alloc(0);
@@ -166,9 +176,9 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody): Call
   return {
     upstream,
     offer,
-    path: withQuery(upstream.pathPrefix + toPath(offer.path, upstreamName), plan.query),
+    path: withQuery(upstream.pathPrefix + toPath(offer, upstreamName, route.verb), plan.query),
     // What is compressed could not be looked through as it passes.
-    headers: plan.keeps === undefined ? headers : uncompressed(headers),
+    headers: plan.keeps === undefined && plan.isRead !== true ? headers : uncompressed(headers),
     body,
     timeouts: upstream.timeouts[route.operation],
     deadlineMs: plan.deadlineMs,
@@ -199,19 +209,21 @@ export function nameAt({ model }: Target, { matched }: ResolvedModel): string {
   return upstreamNameOf(model, matched);
 }
 
-/** The name as one encoded segment; one that the operator wrote must not lead to another path either. */
-export function toPath(path: string, upstreamName: string): string {
+/** The name as one encoded segment, or as those of its resource; one that the operator wrote must not lead to another path either. */
+export function toPath({ path, resource }: Pick<Offer, 'path' | 'resource'>, upstreamName: string, verb = ''): string {
   if (!path.includes('{model}')) return path;
-  if (upstreamName === '' || upstreamName === '.' || upstreamName === '..') {
+  const segments = resource === undefined ? [upstreamName] : resource(upstreamName).split('/');
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
     throw new GatewayError('model_not_found', { param: 'model' });
   }
-  return path.replace('{model}', () => encodeURIComponent(upstreamName.toWellFormed()));
+  const encoded = segments.map((segment) => encodeURIComponent(segment.toWellFormed())).join('/');
+  return path.replace('{verb}', () => verb).replace('{model}', () => encoded);
 }
 
 export function notSupported(modelId: string, route: Route): GatewayError {
   return new GatewayError('operation_not_supported', {
     param: 'model',
-    message: `The model "${modelId}" does not serve ${route.operation}; GET /v1/models lists the operations of each model.`,
+    message: `The model "${modelId}" does not serve ${route.verb ?? route.operation}; GET /v1/models lists the operations of each model.`,
   });
 }
 
@@ -227,6 +239,19 @@ function withModel(question: Question, upstreamName: string, insertIfAbsent: boo
   checkOtherSpelling(question);
   const field = `"model":${JSON.stringify(upstreamName)}${scan.empty ? '' : ','}`;
   return withSpan(body, scan.insertAt, scan.insertAt, field);
+}
+
+/** With the upstream's name wherever the body names the model that its path is about, as its own service writes it there. */
+function withNames(body: Buffer, named: readonly NamedAgain[], name: string, { candidate }: Turn): CallBody {
+  const { resource = (one: string) => one } = candidate.offer;
+  const meant = resource(name);
+  let written: CallBody = body;
+  for (const { start, end, text } of named.toReversed()) {
+    if (text !== name && text !== meant && resource(text) !== meant) {
+      written = withSpan(written, start, end, JSON.stringify(meant));
+    }
+  }
+  return written;
 }
 
 /** An upstream that takes "Model" for "model" would read the client's, not ours. */

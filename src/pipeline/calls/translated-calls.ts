@@ -3,8 +3,8 @@
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import type { Turn } from '../../core/dispatch.ts';
-import { type SigningGround, type SigningTools, withOptions } from '../../core/family.ts';
-import type { Answer, Call, CallEnd, ClientWork, Failure, Outcome, Transport } from '../../core/outcome.ts';
+import { type SigningGround, withOptions } from '../../core/family.ts';
+import type { Answer, Call, CallEnd, ClientWork, Outcome, Transport } from '../../core/outcome.ts';
 import {
   type Asked,
   type Conversation,
@@ -14,7 +14,6 @@ import {
   Unfit,
   type WireAnswer,
 } from '../../core/translation.ts';
-import { toUrlOrigin } from '../../lib/addresses/socket-origin.ts';
 import { type Json, writeJsonInTurns } from '../../lib/json/json-text.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
 import type { AnswerRoom } from '../answers/answer-room.ts';
@@ -27,7 +26,8 @@ import { Allowance, readWhole } from '../answers/whole-answer.ts';
 import { retryAfterIn } from './foreign-error.ts';
 import { Lane } from './lane.ts';
 import { toPath } from './plan.ts';
-import { cannotSign, inside, toFailure } from './translation-faults.ts';
+import { signatureOf } from './sign.ts';
+import { inside, toFailure } from './translation-faults.ts';
 import { toDocument } from './wire-document.ts';
 
 /** What is not the upstream's own of an answer. */
@@ -90,7 +90,7 @@ export class TranslatedCalls implements ClientWork {
 
   #pathOf(path: string): string {
     const { pathPrefix, options } = this.#call.upstream;
-    return pathPrefix + withOptions(toPath(path, this.#asked.model), options);
+    return pathPrefix + withOptions(toPath({ path }, this.#asked.model), options);
   }
 
   /** Never rejects. */
@@ -254,25 +254,9 @@ export class TranslatedCalls implements ClientWork {
   }
 
   /** Undefined where there is nothing to sign, or nobody to sign it for any more. */
-  async #sign(
-    path: string,
-    body: Buffer,
-    lane: Lane,
-  ): Promise<readonly string[] | { readonly failure: Failure } | undefined> {
-    const { signer } = this.#turn.credential;
-    if (signer === undefined) return undefined;
-    const url = `${toUrlOrigin(this.#call.upstream.origin ?? '')}${path}`;
-    try {
-      return await Promise.race([signer({ url, headers: this.#headers, body }, this.#signingTools()), lane.left]);
-    } catch (error) {
-      return { failure: cannotSign(error) };
-    }
-  }
-
-  #signingTools(): SigningTools {
-    const { nowMs, post } = this.#signing;
-    const { addresses } = this.#call.upstream;
-    return { nowMs, post: (url, headers, body) => post(url, headers, body, addresses) };
+  #sign(path: string, body: Buffer, lane: Lane): ReturnType<typeof signatureOf> {
+    const call = { upstream: this.#call.upstream, path, headers: this.#headers, body };
+    return Promise.race([signatureOf(call, this.#turn.credential, this.#signing), lane.left]);
   }
 
   /** An error that says 200 gets the status that it means: what the client gets is not the upstream's own answer anyway. */

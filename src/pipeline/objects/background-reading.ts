@@ -38,7 +38,7 @@ export async function readBackground(
     method: 'GET',
     upstream,
     offer,
-    path: behindPath(upstream.pathPrefix + toPath(offer.path, 'any'), `/${encodeURIComponent(id)}`),
+    path: behindPath(upstream.pathPrefix + toPath(offer, 'any'), `/${encodeURIComponent(id)}`),
     headers,
     body: Buffer.alloc(0),
     timeouts: upstream.timeouts[route.operation],

@@ -79,7 +79,8 @@ function fieldsIn({ body, scan }: Question, { fields, known = {} }: Kept): reado
 }
 
 function* look(body: Buffer, kept: Kept, fields: readonly Naming[]): Generator<undefined, NamedObjects, undefined> {
-  const { names, texts = {} } = kept;
+  const { wholes = [], texts = {} } = kept;
+  const names = [...kept.names, ...wholes];
   const types = Object.keys(kept.types ?? {});
   let written = 0;
   let suspect: string | undefined;
@@ -239,18 +240,20 @@ class Walk implements NamedObjects {
 
   /** What lies in it is left for later. */
   #lookAt({ value, isExcepted, isInItem }: Place, left: Place[], list: Json | undefined): void {
-    const { names, types = {}, told = [], except } = this.#kept;
+    const { names, wholes = [], types = {}, told = [], except = [], outside } = this.#kept;
     if (typeof value === 'string' && Object.hasOwn(types, value)) this.seen += 1;
     if (isJsonList(value)) {
       for (const one of value) left.push({ value: one, isExcepted, isInItem: isInItem || value === list });
     }
     if (!isJsonObject(value)) return;
     for (const [name, inner] of Object.entries(value)) {
-      if (names.includes(name)) {
+      const isKept = wholes.includes(name);
+      if (isKept || names.includes(name)) {
         this.seen += 1;
-        if (!isExcepted) for (const id of idsIn(inner)) this.#name(name, id, isInItem && told.includes(name));
+        const ids = isKept ? wholesIn(inner) : idsIn(inner).filter((said) => outside?.test(said) !== true);
+        if (!isExcepted) for (const id of ids) this.#name(name, id, isInItem && told.includes(name));
       }
-      left.push({ value: inner, isExcepted: isExcepted || name === except, isInItem });
+      left.push({ value: inner, isExcepted: isExcepted || except.includes(name), isInItem });
     }
     const { type, id } = value;
     if (typeof type !== 'string' || !Object.hasOwn(types, type)) return;
@@ -271,6 +274,9 @@ function isWhole({ type, content, encrypted_content: sealed }: JsonObject): bool
   if (type !== 'reasoning' && type !== 'compaction') return true;
   return typeof sealed === 'string' || (isJsonList(content) && content.length > 0);
 }
+
+/** Nobody can own what has no ID. */
+const wholesIn = (value: Json | undefined): readonly undefined[] => (isJsonObject(value) ? [undefined] : []);
 
 function idsIn(value: Json | undefined): string[] {
   if (typeof value === 'string') return [value];

@@ -10,7 +10,8 @@ import type { JsonField } from '../../lib/json/json-scan.ts';
 import { numberOf } from '../../lib/json/json-text.ts';
 import { atOnce, inTurns } from '../../lib/turns.ts';
 import type { Question } from '../question.ts';
-import { type Conversation, conversationIn, toolsIn } from './conversation.ts';
+import { forContents } from './contents.ts';
+import { type Conversation, conversationIn, templateTokens, toolsIn, toolsTokens } from './conversation.ts';
 import { forImages, forRecording, forSpeech } from './media.ts';
 import { numberIn } from './number-in.ts';
 
@@ -21,9 +22,6 @@ const tokensPerImage = 1000;
 const standardMaxTokens = 16;
 /** For a bound that is none, such as llama.cpp's -1, or null, which vLLM takes for one. */
 const boundlessMaxTokens = 131_072;
-/** What services put around a conversation: its template, and how tools are to be called; a tool of the service's own brings its description. */
-const templateTokens = 256;
-const toolsTokens = 1_024;
 /** Beyond any model, and so that no product of it loses a digit. */
 const mostTokens = 1_000_000_000;
 const mostChoices = 10_000;
@@ -52,7 +50,9 @@ type Asked = Pick<Course, 'tiers'> & { readonly model: Pick<Course['model'], 'co
 /** Without a promise where the body is not long. `refersBy`: the field by which it brings in what an upstream keeps. */
 export function askingOf(question: Question, route: Route, course: Asked, refersBy?: string): Asking | Promise<Asking> {
   const { tiers } = course;
-  if (route.row.counting === 'messages') return askingOfMessages(question, route, course, refersBy);
+  if (route.row.counting === 'messages' || route.row.counting === 'contents') {
+    return askingOfMessages(question, route, course, refersBy);
+  }
   if (route.row.counting === 'images') return forImages(question, course.model);
   if (route.row.counting === 'speech') return forSpeech(question, course.model);
   if (route.row.counting === 'recording') return forRecording(question, course.model);
@@ -70,14 +70,18 @@ const oneTurnBytes = 512 * 1024;
 
 function askingOfMessages(
   question: Question,
-  { row }: Route,
+  route: Route,
   course: Asked,
   refersBy: string | undefined,
 ): Asking | Promise<Asking> {
+  const { row } = route;
   if (!row.billedBy.includes('input')) return forNothing;
   const looking = conversationIn(question.body, row.beyondText ?? []);
-  const toAsking = (found: Conversation): Asking =>
-    forMessages(question, row, course, refersBy === undefined ? found : { ...found, beyond: refersBy });
+  const toAsking = (looked: Conversation): Asking => {
+    const found = refersBy === undefined ? looked : { ...looked, beyond: refersBy };
+    if (row.counting === 'contents') return forContents(question, route, course.model, found);
+    return forMessages(question, row, course, found);
+  };
   return question.body.length <= oneTurnBytes ? toAsking(atOnce(looking)) : inTurns(looking).then(toAsking);
 }
 

@@ -17,6 +17,9 @@ export interface Conversation {
 /** What stands before the data of a part: in a `data:` URL, and in a field of its own. */
 const inUrl = Buffer.from(';base64,');
 const inField = Buffer.from('"data"');
+/** What services put around a conversation: its template, and how tools are to be called; a tool of the service's own brings its description. */
+export const templateTokens = 256;
+export const toolsTokens = 1_024;
 /** A shorter text may be anything. */
 const shortestData = 256;
 const quote = Buffer.from('"');

@@ -6,8 +6,8 @@ import { isMapping } from '../../lib/is-mapping.ts';
 import { compileWatchedKeys, scanJson, scanJsonHead } from '../../lib/json/json-scan.ts';
 import type { Excerpt } from '../answers/excerpt.ts';
 
-/** Where counts stand: OpenAI and most others, then Cohere and SiliconFlow, then whole transcriptions. */
-const keys = ['usage', 'meta', 'duration'] as const;
+/** Where counts stand: OpenAI and most others, then Cohere and SiliconFlow, then whole transcriptions; and Google. */
+const keys = ['usage', 'meta', 'duration', 'usageMetadata'] as const;
 type Key = (typeof keys)[number];
 
 const watched = compileWatchedKeys(keys);
@@ -17,6 +17,7 @@ const quotedKeys: Readonly<Record<Key, Buffer>> = {
   usage: Buffer.from('"usage"'),
   meta: Buffer.from('"meta"'),
   duration: Buffer.from('"duration"'),
+  usageMetadata: Buffer.from('"usageMetadata"'),
 };
 const openingBrace = Buffer.from('{');
 const openingResponse = Buffer.from('{"response":{');
@@ -71,6 +72,24 @@ export function readResponseUsage(excerpt: Excerpt): Usage | null {
     if (usage !== null) return usage;
   }
   return null;
+}
+
+/** The counts in a stream whose events each say what they know by then: of each the last one. */
+export function readChunkUsage(excerpt: Excerpt): Usage | null {
+  const tail = excerpt.tail();
+  const key = quotedKeys.usageMetadata;
+  const merged: Count = {};
+  for (let at = tail.indexOf(key); at !== -1; ) {
+    const start = tail.lastIndexOf(LINE_FEED, at) + 1;
+    const end = tail.indexOf(LINE_FEED, at);
+    const line = tail.subarray(start, end === -1 ? tail.length : end);
+    const isBeginningLost = start === 0 && !excerpt.tailIsWhole;
+    const event = isBeginningLost ? undefined : dataOf(line);
+    const count = isBeginningLost ? countFromTail(line, 'usageMetadata') : event && countIn(event, 'usageMetadata');
+    for (const [name, value] of Object.entries(count ?? {})) if (typeof value === 'number') merged[name] = value;
+    at = end === -1 ? -1 : tail.indexOf(key, end);
+  }
+  return toUsage('usageMetadata', merged);
 }
 
 function readFirstMessage(head: Buffer): Count {
@@ -174,6 +193,7 @@ const readings: Readonly<Record<Key, (count: Count) => Usage>> = {
   usage: fromUsage,
   meta: fromMeta,
   duration: fromDuration,
+  usageMetadata: fromGoogle,
 };
 
 /** OpenAI's shapes, older and newer, and Anthropic's; Voyage and Jina give the total alone. */
@@ -196,6 +216,25 @@ function fromUsage(usage: unknown): Usage {
       hit,
     ...(written !== null && { cacheWriteTokens: written }),
     ...(seconds !== null && { seconds }),
+  };
+}
+
+/** Google counts thoughts beside what it wrote, and what tools brought in beside the prompt; what the cache held is part of that. */
+function fromGoogle(usage: unknown): Usage {
+  const prompt = countAt(usage, 'promptTokenCount');
+  const tools = countAt(usage, 'toolUsePromptTokenCount') ?? 0;
+  const written = countAt(usage, 'candidatesTokenCount');
+  const thoughts = countAt(usage, 'thoughtsTokenCount');
+  const totalTokens = countAt(usage, 'totalTokenCount');
+  const promptTokens = prompt === null ? null : prompt + tools;
+  // Where thinking took all that there was, nothing says that nothing was written.
+  const left = totalTokens === null || promptTokens === null ? null : Math.max(totalTokens - promptTokens, 0);
+  return {
+    promptTokens,
+    completionTokens: written === null && thoughts === null ? left : (written ?? 0) + (thoughts ?? 0),
+    totalTokens,
+    searchUnits: null,
+    cachedTokens: countAt(usage, 'cachedContentTokenCount'),
   };
 }
 

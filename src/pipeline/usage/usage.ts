@@ -14,7 +14,7 @@ import type { Usage, Written } from '../../core/accounting/usage.ts';
 import type { OperationRow } from '../../core/operations/row.ts';
 import { Excerpt } from '../answers/excerpt.ts';
 import { readLineUsage } from './line-usage.ts';
-import { readEventUsage, readJsonUsage, readMessageUsage, readResponseUsage } from './usage-reader.ts';
+import { readChunkUsage, readEventUsage, readJsonUsage, readMessageUsage, readResponseUsage } from './usage-reader.ts';
 import { createTextReader, type TextReader } from './written-text.ts';
 
 export interface UsageObserver {
@@ -79,6 +79,7 @@ function readerFor(contentType: string | undefined, countsIn: OperationRow['coun
   if (mediaType === 'application/x-ndjson') return inLastLine ? readLineUsage : undefined;
   if (mediaType !== 'text/event-stream') return undefined;
   if (countsIn === 'message') return readMessageUsage;
+  if (countsIn === 'chunks') return readChunkUsage;
   return countsIn === 'response' ? readResponseUsage : readEventUsage;
 }
 

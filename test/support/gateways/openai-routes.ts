@@ -4,5 +4,5 @@ import type { Route } from '../../../src/core/route.ts';
 import { routes } from '../../../src/routes/index.ts';
 
 export const openaiRoutes: readonly Route[] = routes.filter(
-  ({ label, entry, form }) => label !== 'anthropic' && entry === undefined && form?.only !== true,
+  ({ label, entry, form }) => label !== 'anthropic' && label !== 'gemini' && entry === undefined && form?.only !== true,
 );

@@ -1,6 +1,6 @@
 /** The command line that does the same: the secret stands in a variable, never in the text. */
 
-import { type GatewayRoute, operationRows } from '../../../../src/admin/contract.ts';
+import { type GatewayRoute, pathOf } from '../../../../src/admin/contract.ts';
 import { toBodyText, toCurlLine } from '../../parts/snippets/curl-line.ts';
 
 export interface CurlFacts {
@@ -18,6 +18,6 @@ export function toCurl({ baseUrl, route, model, body }: CurlFacts): string {
 }
 
 export function toPath(route: GatewayRoute, model: string): string {
-  if (route !== 'engines-embeddings') return operationRows[route].path;
+  if (route !== 'engines-embeddings') return pathOf(route, model);
   return `/v1/engines/${model.split('/').map(encodeURIComponent).join('/')}/embeddings`;
 }

@@ -1,6 +1,6 @@
 /** Calls of the gateway, ready to be pasted: for curl and for the libraries that people use. Pure text. */
 
-import { type Operation, operationRows } from '../../../../src/admin/contract.ts';
+import { bodyOf, type Operation, operationRows, pathOf } from '../../../../src/admin/contract.ts';
 import { isAtSocket, toBodyText, toCurlLine } from './curl-line.ts';
 
 export interface SnippetFacts {
@@ -24,17 +24,17 @@ export interface CallSnippet {
 
 type Body = Readonly<Record<string, unknown>>;
 
-const toBody = ({ model, operation }: Pick<SnippetFacts, 'model' | 'operation'>): Body => ({
-  model,
-  ...operationRows[operation].trial,
-});
+const toBody = ({ model, operation }: Pick<SnippetFacts, 'model' | 'operation'>): Body =>
+  bodyOf(operation, model, operationRows[operation].trial);
 
 const atSocket =
   'The gateway listens on a socket alone: libraries need an HTTP client that connects to it, or a proxy before it.';
 
 /** Those that can do what is asked for. */
 export function toSnippets(facts: SnippetFacts): CallSnippet[] {
-  if (operationRows[facts.operation].form !== undefined) return [toCurlSnippet(facts)];
+  const { form, path } = operationRows[facts.operation];
+  // OpenAI's libraries know nothing of what is not below their version.
+  if (form !== undefined || !path.startsWith('/v1/')) return [toCurlSnippet(facts)];
   if (isAtSocket(facts.baseUrl)) return [{ ...toCurlSnippet(facts), note: atSocket }];
   const always = [toCurlSnippet(facts), toOpenAiPython(facts), toOpenAiNode(facts)];
   if (facts.operation === 'rerank') return [...always, toCohere(facts)];
@@ -46,7 +46,8 @@ export function toSnippets(facts: SnippetFacts): CallSnippet[] {
 const belowVersion = (operation: Operation): string => operationRows[operation].path.slice('/v1'.length);
 
 function toCurlSnippet({ baseUrl, secret, model, operation }: SnippetFacts): CallSnippet {
-  const { path, form } = operationRows[operation];
+  const { form } = operationRows[operation];
+  const path = pathOf(operation, model);
   const asked =
     form === undefined
       ? { body: toBodyText(toBody({ model, operation })) }

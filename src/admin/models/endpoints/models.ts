@@ -1,7 +1,7 @@
 /** Models: shown, put in, changed, hidden, taken out, and tried. */
 
 import { randomBytes } from 'node:crypto';
-import { operationRows } from '../../../core/operations/index.ts';
+import { bodyOf, operationRows } from '../../../core/operations/index.ts';
 import type { ElementDocument } from '../../../core/resource-desk.ts';
 import { type Call, implement, replyWith } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
@@ -112,7 +112,8 @@ const testModel = implement(contract.testModel, async ({ params: { id }, body: {
   const startedMs = context.clock.monotonicMs();
   const response = await context.gatewayCalls.send({
     route: operation,
-    body: Buffer.from(JSON.stringify({ model: id, ...operationRows[operation].trial })),
+    body: Buffer.from(JSON.stringify(bodyOf(operation, id, operationRows[operation].trial))),
+    model: id,
     requestId,
     signal: AbortSignal.any([signal, AbortSignal.timeout(longestTryMs)]),
   });

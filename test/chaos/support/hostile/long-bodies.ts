@@ -25,6 +25,7 @@ const fieldOf: Readonly<Record<Operation, string>> = {
   messages: '"max_tokens":1000000,"messages":',
   count_tokens: '"messages":',
   responses: '"store":false,"input":',
+  generate: '"contents":',
 };
 
 interface Ground {

@@ -1,0 +1,21 @@
+/** What Google's services are sent: contents of parts, in both spellings that their JSON has for every name. */
+
+import type { OperationRow } from './row.ts';
+
+/** `fileUri` and `file_uri`. */
+const bothOf = (...names: readonly string[]): readonly string[] =>
+  names.flatMap((name) => [...new Set([name, name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)])]);
+
+export const contents = {
+  counting: 'contents',
+  beyondText: bothOf('inlineData', 'fileData', 'fileUri'),
+  kept: {
+    fields: bothOf('cachedContent'),
+    names: bothOf('cachedContent', 'fileUri'),
+    // Stores of documents, and whatever else a tool reads in the operator's account.
+    wholes: bothOf('retrieval', 'fileSearch'),
+    // What anyone can read is fetched by them; what lies with Google may be the operator's own.
+    outside: /^https?:\/\/(?![^/?#]*(?:[@\\]|googleapis\.com\.?(?:[:/?#]|$)))[a-z0-9.-]+(?::\d{1,5})?(?:[/?#]|$)/i,
+    except: bothOf('args', 'response', 'parameters', 'parametersJsonSchema', 'responseSchema', 'responseJsonSchema'),
+  },
+} as const satisfies Partial<OperationRow>;

@@ -1,0 +1,46 @@
+/** Clients of the Gemini API: what they ask has routes of its own; errors are in Google's words. */
+
+import { defineDoor } from '../core/door.ts';
+import { JsonNumber, type JsonObject } from '../lib/json/json-text.ts';
+
+/** As google.rpc.Code has them. */
+const words: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  405: 'UNIMPLEMENTED',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  499: 'CANCELLED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+};
+
+const wordFor = (status: number): string => words[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL');
+
+const type = 'type.googleapis.com/google.rpc';
+
+export default defineDoor({
+  id: 'gemini',
+  title: 'the Gemini API',
+  prefix: '/gemini',
+  label: 'gemini',
+  grounds: ['/v1beta/'],
+  ways: [],
+  pages: [],
+  modelLists: [],
+  standsFor: ({ path, label }) => (label === 'gemini' ? [`/gemini${path}`] : []),
+  error({ status, message, code, param, retryAfter }) {
+    const details: JsonObject[] = [];
+    if (code !== undefined) {
+      const metadata = param === undefined || param === null ? {} : { metadata: { param } };
+      details.push({ '@type': `${type}.ErrorInfo`, reason: code.toUpperCase(), domain: 'postern', ...metadata });
+    }
+    if (retryAfter !== undefined && /^\d+$/.test(retryAfter)) {
+      details.push({ '@type': `${type}.RetryInfo`, retryDelay: `${retryAfter}s` });
+    }
+    return { error: { code: new JsonNumber(String(status)), message, status: wordFor(status), details } };
+  },
+});

@@ -1,0 +1,49 @@
+/** Where the elements of a list in a JSON body stand, on its bytes. The body was scanned and is valid. */
+
+import type { Buffer } from 'node:buffer';
+
+export interface JsonSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+const isOpening = (byte: number): boolean => byte === 0x5b || byte === 0x7b;
+const isClosing = (byte: number): boolean => byte === 0x5d || byte === 0x7d;
+
+export function* elementsOf(body: Buffer, { start, end }: JsonSpan): Generator<JsonSpan, void, undefined> {
+  let from = start + 1;
+  let depth = 0;
+  for (let at = from; at < end; at += 1) {
+    const byte = body[at] ?? 0;
+    if (byte === QUOTE) at = endOfText(body, at + 1);
+    else if (isOpening(byte)) depth += 1;
+    else if (isClosing(byte) && depth > 0) depth -= 1;
+    else if (depth === 0 && (byte === COMMA || isClosing(byte))) {
+      const span = trimmed(body, from, at);
+      if (span.start < span.end) yield span;
+      from = at + 1;
+    }
+  }
+}
+
+function trimmed(body: Buffer, from: number, to: number): JsonSpan {
+  let start = from;
+  let end = to;
+  while (start < end && (body[start] ?? 0) <= SPACE) start += 1;
+  while (end > start && (body[end - 1] ?? 0) <= SPACE) end -= 1;
+  return { start, end };
+}
+
+/** The place of the quote that ends the text whose content begins at `at`. */
+function endOfText(body: Buffer, at: number): number {
+  for (let quote = body.indexOf(QUOTE, at); quote !== -1; quote = body.indexOf(QUOTE, quote + 1)) {
+    let first = quote;
+    while (first > at && body[first - 1] === BACKSLASH) first -= 1;
+    if ((quote - first) % 2 === 0) return quote;
+  }
+  return body.length;
+}

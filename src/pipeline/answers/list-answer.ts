@@ -1,0 +1,73 @@
+/** A stream of events for a client that reads a list: what each event holds is an element of it, as it comes and byte for byte. */
+
+import { Buffer } from 'node:buffer';
+import type { Answer } from '../../core/outcome.ts';
+import { Unfit } from '../../core/translation.ts';
+import type { StreamEvent } from '../../lib/event-stream.ts';
+import { isJsonObject, parseJson } from '../../lib/json/json-text.ts';
+import { headerValue } from '../../lib/raw-headers.ts';
+import type { UsageObserver } from '../usage/usage.ts';
+import { codingsOf } from './decoding.ts';
+import { EventEnds } from './event-ends.ts';
+import { SeenEventAnswer } from './seen-events.ts';
+
+const opening = Buffer.from('[');
+const comma = Buffer.from(',\n');
+const closing = Buffer.from(']\n');
+/** An error is far shorter. */
+const mostLooseBytes = 64 * 1024;
+
+/** The answer itself where it is no stream of events that can be read. */
+export function asList(answer: Answer, observe: () => UsageObserver): Answer {
+  const type = headerValue(answer.headers, 'content-type') ?? '';
+  const isReadable = /^text\/event-stream\b/i.test(type) && codingsOf(answer.headers).length === 0;
+  return isReadable ? new ListAnswer(answer, observe()) : answer;
+}
+
+class ListAnswer extends SeenEventAnswer {
+  readonly #ends = new EventEnds();
+  /** What came behind the last event. */
+  #loose: Buffer[] = [];
+  #looseBytes = 0;
+  #isEmpty = true;
+
+  constructor(answer: Answer, seen: UsageObserver) {
+    super(answer, 'application/json', seen);
+  }
+
+  override onChunk(chunk: Buffer): boolean {
+    let from = 0;
+    for (const end of this.#ends.in(chunk)) {
+      from = end;
+      this.#loose = [];
+      this.#looseBytes = 0;
+    }
+    if (this.#looseBytes <= mostLooseBytes) {
+      this.#loose.push(chunk.subarray(from));
+      this.#looseBytes += chunk.length - from;
+    }
+    return super.onChunk(chunk);
+  }
+
+  protected writeEvent({ data }: StreamEvent, out: Buffer[]): void {
+    this.#write(Buffer.from(data), out);
+  }
+
+  protected writeEnd(out: Buffer[]): void {
+    const loose = this.#looseBytes > mostLooseBytes ? '' : Buffer.concat(this.#loose).toString().trim();
+    // An error in the middle of a stream may stand there without the frame of an event.
+    if (loose.startsWith('{')) this.#write(Buffer.from(errorIn(loose)), out);
+    out.push(...(this.#isEmpty ? [opening] : []), closing);
+  }
+
+  #write(element: Buffer, out: Buffer[]): void {
+    out.push(this.#isEmpty ? opening : comma, element);
+    this.#isEmpty = false;
+  }
+}
+
+function errorIn(text: string): string {
+  const read = parseJson(Buffer.from(text));
+  if (!isJsonObject(read) || read.error === undefined) throw new Unfit('its stream ends with what is no event');
+  return text;
+}

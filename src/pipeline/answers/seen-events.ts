@@ -1,0 +1,48 @@
+/** A stream of events that becomes something else for the client, and is counted as it came. */
+
+import type { Buffer } from 'node:buffer';
+import type { Answer, Failure } from '../../core/outcome.ts';
+import { Unfit } from '../../core/translation.ts';
+import { EventStreamError } from '../../lib/event-stream.ts';
+import { JsonTextError } from '../../lib/json/json-text.ts';
+import { inside, toFailure } from '../calls/translation-faults.ts';
+import type { UsageObserver } from '../usage/usage.ts';
+import { EventAnswer } from './event-answer.ts';
+
+export abstract class SeenEventAnswer extends EventAnswer {
+  /** Of the events, whatever they become: whoever hands on what became of them does not push that. */
+  readonly observer: UsageObserver;
+
+  readonly #seen: UsageObserver;
+
+  /** `seen` is for the events as they come. */
+  constructor(answer: Answer, contentType: string, seen: UsageObserver) {
+    super(answer, contentType);
+    this.#seen = seen;
+    this.observer = {
+      push: () => undefined,
+      finish: (cut) => seen.finish(cut),
+      decodedLength: () => seen.decodedLength(),
+      written: () => seen.written(),
+    };
+  }
+
+  get ignored(): readonly string[] | undefined {
+    return this.answer.ignored;
+  }
+
+  get countedApart(): Answer['countedApart'] {
+    return this.answer.countedApart;
+  }
+
+  override onChunk(chunk: Buffer): boolean {
+    if (!this.isOver) this.#seen.push(chunk);
+    return super.onChunk(chunk);
+  }
+
+  protected failureOf(error: unknown): Failure {
+    if (error instanceof Unfit) return toFailure(error);
+    const isNoStream = error instanceof JsonTextError || error instanceof EventStreamError;
+    return isNoStream ? toFailure(new Unfit(`its stream cannot be read: ${error.message}`)) : inside(error);
+  }
+}

@@ -1,0 +1,85 @@
+/** Where the path has the model, the body may name it once more: that must be the same one, and is written as the upstream calls it. */
+
+import type { Buffer } from 'node:buffer';
+import { GatewayError } from '../core/errors.ts';
+import type { ModelPlace } from '../core/route.ts';
+import { elementsOf, type JsonSpan } from '../lib/json/json-elements.ts';
+import { compileWatchedKeys, type JsonField, scanJson, scanJsonInTurns, textOf } from '../lib/json/json-scan.ts';
+import { turnIfOver } from '../lib/turns.ts';
+import { duplicate } from './question.ts';
+
+/** The span of a text, with its quotes. */
+export interface NamedAgain extends JsonSpan {
+  /** Without what may stand before it. */
+  readonly text: string;
+}
+
+const list = '[]';
+/** No model has a longer name, however it is spelled. */
+const longestNameBytes = 4_096;
+/** What is longer is scanned in turns. */
+const oneTurnBytes = 512 * 1024;
+
+/** In the order in which they stand there. Throws where one is another model's. */
+export async function namesAgainIn(body: Buffer, { again = [], prefix = '' }: ModelPlace, model: string) {
+  const named: NamedAgain[] = [];
+  const whole = { start: 0, end: body.length };
+  for (const place of again) {
+    await look(body, whole, place.split('.'), '', (field, param) => {
+      const text = field.end - field.start > longestNameBytes ? undefined : textOf(body, field);
+      const name = text?.startsWith(prefix) ? text.slice(prefix.length) : text;
+      if (field.kind !== 'string' || name !== model) throw another(param, model);
+      named.push({ start: field.start, end: field.end, text: name });
+    });
+  }
+  return named.toSorted((one, other) => one.start - other.start);
+}
+
+type Found = (field: JsonField, param: string) => void;
+
+/** Follows the steps from an object in the body on; `at` is where that is. */
+async function look(
+  body: Buffer,
+  span: JsonSpan,
+  [step = '', ...rest]: readonly string[],
+  at: string,
+  found: Found,
+): Promise<void> {
+  const isList = step.endsWith(list);
+  const name = isList ? step.slice(0, -list.length) : step;
+  const param = at === '' ? name : `${at}.${name}`;
+  const field = await fieldIn(body, span, name, param);
+  if (field === undefined) return;
+  if (!isList) {
+    if (rest.length > 0) await look(body, field, rest, param, found);
+    else found(field, param);
+    return;
+  }
+  let index = 0;
+  for (const element of elementsOf(body, field)) {
+    await turnIfOver();
+    await look(body, element, rest, `${param}[${index}]`, found);
+    index += 1;
+  }
+}
+
+/** Undefined where it is not there, or null. */
+async function fieldIn(body: Buffer, { start, end }: JsonSpan, name: string, param: string) {
+  const object = body.subarray(start, end);
+  const watched = compileWatchedKeys([name]);
+  const scan = end - start > oneTurnBytes ? await scanJsonInTurns(object, watched) : scanJson(object, watched);
+  if (!scan.ok) {
+    if (scan.fault === 'duplicate') throw duplicate(param);
+    return undefined;
+  }
+  const field = scan.fields.get(name);
+  if (field === undefined || field.kind === 'null') return undefined;
+  return { ...field, start: field.start + start, end: field.end + start };
+}
+
+function another(param: string, model: string): GatewayError {
+  return new GatewayError('unsupported_parameter', {
+    param,
+    message: `The field "${param}" must name the model of the path, ${JSON.stringify(model.slice(0, 80))}; send a request for each model.`,
+  });
+}

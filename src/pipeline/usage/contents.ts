@@ -1,0 +1,103 @@
+/** What Google's services are asked for, as far as the body tells beforehand: in either spelling that their JSON has for a name. */
+
+import type { Asking } from '../../core/accounting/price.ts';
+import type { Course } from '../../core/dispatch.ts';
+import type { Route } from '../../core/route.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
+import { elementsOf } from '../../lib/json/json-elements.ts';
+import { compileWatchedKeys, scanJson } from '../../lib/json/json-scan.ts';
+import { duplicate, type Question } from '../question.ts';
+import { type Conversation, templateTokens, toolsTokens } from './conversation.ts';
+
+const bytesPerToken = 4;
+const tokensPerImage = 1000;
+/** Where neither the client nor the operator says how much a model writes. */
+const boundlessMaxTokens = 131_072;
+/** Beyond any model, and so that no product of it loses a digit. */
+const mostTokens = 1_000_000_000;
+const mostCandidates = 10_000;
+
+const configurations = ['generationConfig', 'generation_config'] as const;
+const limits = ['maxOutputTokens', 'max_output_tokens'] as const;
+const candidates = ['candidateCount', 'candidate_count'] as const;
+const watched = compileWatchedKeys([...limits, ...candidates]);
+
+/** Tools that the client runs itself. */
+const clientTools: ReadonlySet<string> = new Set(['functionDeclarations', 'function_declarations']);
+/** A longer list of tools is no list in earnest. */
+const longestToolsBytes = 1024 ** 2;
+
+type Model = Pick<Course['model'], 'context' | 'maxOutput'>;
+
+export function forContents(
+  question: Question,
+  { row, streams }: Route,
+  { context, maxOutput }: Model,
+  { media, mediaBytes, beyond }: Conversation,
+): Asking {
+  const { body } = question;
+  const writes = row.billedBy.includes('output');
+  const { tokens, choices } = boundsIn(question);
+  const each = Math.min(tokens ?? maxOutput ?? boundlessMaxTokens, maxOutput ?? mostTokens);
+  const around = writes ? templateTokens + (question.scan.fields.get('tools') === undefined ? 0 : toolsTokens) : 0;
+  const hosted = writes ? hostedToolIn(question) : undefined;
+  return {
+    items: itemsIn(question, row.items),
+    images: 0,
+    likelyInputTokens: Math.ceil((body.length - mediaBytes) / bytesPerToken) + media * tokensPerImage,
+    mostInputTokens:
+      beyond === undefined ? Math.min(body.length + around, context ?? mostTokens) : (context ?? body.length),
+    mostOutputTokens: writes ? Math.min(each * choices, mostTokens) : 0,
+    mostSearchUnits: 0,
+    isStream: streams !== undefined,
+    ...(hosted !== undefined && { unbounded: hosted }),
+    ...(beyond !== undefined && context === undefined && { unbounded: beyond }),
+  };
+}
+
+/** The largest of what is said for each, wherever that stands. */
+function boundsIn({ body, scan }: Question): { readonly tokens: number | undefined; readonly choices: number } {
+  let tokens: number | undefined;
+  let choices = 1;
+  for (const name of configurations) {
+    const field = scan.fields.get(name);
+    if (field?.kind !== 'object') continue;
+    const object = body.subarray(field.start, field.end);
+    const inside = scanJson(object, watched);
+    if (!inside.ok) throw duplicate(`${name}.${inside.fault === 'duplicate' ? inside.name : ''}`);
+    const said = (one: string): number => {
+      const found = inside.fields.get(one);
+      return found === undefined ? 0 : toNumber(JSON.parse(object.toString('utf8', found.start, found.end)));
+    };
+    for (const one of limits) if (said(one) > 0) tokens = Math.max(tokens ?? 0, Math.min(said(one), mostTokens));
+    for (const one of candidates) choices = Math.max(choices, Math.min(said(one), mostCandidates));
+  }
+  return { tokens, choices: Math.ceil(choices) };
+}
+
+/** Their JSON takes a number in quotes for one; 0 where nothing is said. */
+function toNumber(value: unknown): number {
+  if (value === null) return 0;
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : Number.POSITIVE_INFINITY;
+}
+
+/** The field that asks for a tool that the upstream runs; undefined where none does. */
+function hostedToolIn({ body, scan: { fields } }: Question): string | undefined {
+  const field = fields.get('tools');
+  if (field === undefined || field.kind === 'null') return undefined;
+  if (field.end - field.start > longestToolsBytes) return 'tools';
+  const tools: unknown = JSON.parse(body.toString('utf8', field.start, field.end));
+  const isOwn = (tool: unknown): boolean =>
+    isMapping(tool) && Object.keys(tool).every((name) => clientTools.has(name) || tool[name] === null);
+  return Array.isArray(tools) && tools.every(isOwn) ? undefined : 'tools';
+}
+
+/** How many are asked for in one request. */
+function itemsIn({ body, scan }: Question, names: readonly string[]): number {
+  const list = scan.fields.get(names[0] ?? '');
+  if (names[0] !== 'requests' || list?.kind !== 'array') return 1;
+  let count = 0;
+  for (const _ of elementsOf(body, list)) count += 1;
+  return count;
+}

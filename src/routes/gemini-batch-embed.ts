@@ -1,0 +1,18 @@
+/** The vectors of several contents as Google has them, each asked for with the model. */
+
+import { contents } from '../core/operations/contents.ts';
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  path: '/v1beta/models/{model}:batchEmbedContents',
+  aliases: ['/v1beta/{model=tunedModels/*}:batchEmbedContents'],
+  operation: 'embeddings',
+  label: 'gemini',
+  verb: 'batchEmbedContents',
+  model: { from: 'path', prefix: 'models/', again: ['model', 'requests[].model'] },
+  required: { requests: 'object[]' },
+  elements: 'all',
+  optional: {},
+  watched: [],
+  wire: { ...contents, items: ['requests'] },
+});

@@ -1,0 +1,21 @@
+/** Counts the tokens of a conversation as Google has it. */
+
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  path: '/v1beta/models/{model}:countTokens',
+  aliases: ['/v1beta/{model=tunedModels/*}:countTokens'],
+  operation: 'generate',
+  label: 'gemini',
+  verb: 'countTokens',
+  model: {
+    from: 'path',
+    prefix: 'models/',
+    again: ['model', 'generateContentRequest.model', 'generate_content_request.model'],
+  },
+  required: {},
+  elements: 'first',
+  optional: { contents: 'array', generateContentRequest: 'object', generate_content_request: 'object' },
+  watched: [],
+  wire: { replayable: true, mayStream: false, billedBy: [] },
+});

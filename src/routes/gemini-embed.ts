@@ -1,0 +1,18 @@
+/** The vector of one content as Google has it. */
+
+import { contents } from '../core/operations/contents.ts';
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  path: '/v1beta/models/{model}:embedContent',
+  aliases: ['/v1beta/{model=tunedModels/*}:embedContent'],
+  operation: 'embeddings',
+  label: 'gemini',
+  verb: 'embedContent',
+  model: { from: 'path', prefix: 'models/', again: ['model'] },
+  required: { content: 'object' },
+  elements: 'first',
+  optional: {},
+  watched: [],
+  wire: { ...contents, items: ['content'] },
+});

@@ -1,0 +1,16 @@
+/** The next content of a conversation as Google has it. */
+
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  path: '/v1beta/models/{model}:generateContent',
+  aliases: ['/v1beta/{model=tunedModels/*}:generateContent'],
+  operation: 'generate',
+  label: 'gemini',
+  verb: 'generateContent',
+  model: { from: 'path', prefix: 'models/', again: ['model'] },
+  required: { contents: 'array' },
+  elements: 'first',
+  optional: { generationConfig: 'object', generation_config: 'object', tools: 'array' },
+  watched: ['cachedContent', 'cached_content'],
+});

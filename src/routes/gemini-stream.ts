@@ -1,0 +1,19 @@
+/** The same as a stream: events for those who ask for them, else a list that comes element by element. */
+
+import { defineRoute } from '../core/route.ts';
+
+export default defineRoute({
+  path: '/v1beta/models/{model}:streamGenerateContent',
+  aliases: ['/v1beta/{model=tunedModels/*}:streamGenerateContent'],
+  operation: 'generate',
+  label: 'gemini',
+  verb: 'streamGenerateContent',
+  model: { from: 'path', prefix: 'models/', again: ['model'] },
+  required: { contents: 'array' },
+  elements: 'first',
+  optional: { generationConfig: 'object', generation_config: 'object', tools: 'array' },
+  watched: ['cachedContent', 'cached_content'],
+  wire: { answers: ['object', 'array'] },
+  query: { alt: { pattern: /^(?:sse|json)$/, form: 'sse or json' } },
+  streams: { asEvents: ['alt', 'sse'] },
+});
