@@ -2,7 +2,7 @@
 
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { defineClient, type Gateway } from '../matrix/client.ts';
-import { embeddingsOf, replyOf, streamOf } from './support/ai-sdk.ts';
+import { embeddingsOf, replyOf, streamOf, toolCallOf } from './support/ai-sdk.ts';
 
 const connect = ({ url, key }: Gateway) =>
   createOpenAICompatible({ name: 'postern', baseURL: `${url}/v1`, apiKey: key, includeUsage: true });
@@ -23,6 +23,18 @@ export default defineClient({
     streams: {
       call: '`streamText` with `completionModel(model)`',
       run: (gateway, prompt) => streamOf(connect(gateway).completionModel(gateway.model), prompt),
+    },
+    chat: {
+      call: '`generateText` with `chatModel(model)`',
+      run: (gateway, prompt) => replyOf(connect(gateway).chatModel(gateway.model), prompt),
+    },
+    chatStreams: {
+      call: '`streamText` with `chatModel(model)`',
+      run: (gateway, prompt) => streamOf(connect(gateway).chatModel(gateway.model), prompt),
+    },
+    tools: {
+      call: '`generateText` with `chatModel(model)` and `tools`',
+      run: (gateway, prompt) => toolCallOf(connect(gateway).chatModel(gateway.model), prompt),
     },
   },
 });

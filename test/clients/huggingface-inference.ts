@@ -30,9 +30,9 @@ export default defineClient({
       },
     },
     embeddings: {
-      call: '`featureExtraction` with `endpointUrl` to `/tei/{model}/embed`',
+      call: '`featureExtraction` with `endpointUrl` to `/tei/{model}`',
       async run({ url, key, model }, texts) {
-        const client = new InferenceClient(key, { endpointUrl: `${url}/tei/${model}/embed` });
+        const client = new InferenceClient(key, { endpointUrl: `${url}/tei/${model}` });
         return z.array(z.array(z.number())).parse(await client.featureExtraction({ inputs: [...texts] }, once));
       },
     },
@@ -50,6 +50,13 @@ export default defineClient({
         for await (const data of connect(gateway).textGenerationStream(asked, once)) {
           yield event.parse(data).choices[0]?.text ?? '';
         }
+      },
+    },
+    chat: {
+      call: '`chatCompletion`',
+      async run(gateway, prompt) {
+        const asked = { model: gateway.model, messages: [{ role: 'user', content: prompt }] };
+        return (await connect(gateway).chatCompletion(asked, once)).choices[0]?.message.content ?? '';
       },
     },
   },

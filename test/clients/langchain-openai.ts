@@ -1,7 +1,7 @@
 /** LangChain with OpenAI's models. */
 
-import { OpenAI, OpenAIEmbeddings } from '@langchain/openai';
-import { defineClient, type Gateway } from '../matrix/client.ts';
+import { ChatOpenAI, OpenAI, OpenAIEmbeddings } from '@langchain/openai';
+import { defineClient, type Gateway, lookUp } from '../matrix/client.ts';
 
 const options = ({ url, key, model }: Gateway) => ({
   model,
@@ -28,6 +28,24 @@ export default defineClient({
       call: '`OpenAI.stream`',
       async *run(gateway, prompt) {
         yield* await new OpenAI(options(gateway)).stream(prompt);
+      },
+    },
+    chat: {
+      call: '`ChatOpenAI.invoke`',
+      run: async (gateway, prompt) => (await new ChatOpenAI(options(gateway)).invoke(prompt)).text,
+    },
+    chatStreams: {
+      call: '`ChatOpenAI.stream`',
+      async *run(gateway, prompt) {
+        for await (const { text } of await new ChatOpenAI(options(gateway)).stream(prompt)) yield text;
+      },
+    },
+    tools: {
+      call: '`ChatOpenAI.bindTools`',
+      async run(gateway, prompt) {
+        const tool = { type: 'function' as const, function: lookUp };
+        const { tool_calls: [call] = [] } = await new ChatOpenAI(options(gateway)).bindTools([tool]).invoke(prompt);
+        return { name: call?.name ?? '', text: call?.args.text };
       },
     },
   },

@@ -29,5 +29,20 @@ export default defineClient({
         for await (const { response } of parts) yield response ?? '';
       },
     },
+    chat: {
+      call: '`chat`',
+      async run(gateway, prompt) {
+        const messages = [{ role: 'user', content: prompt }];
+        return (await connect(gateway).chat({ model: gateway.model, messages })).message.content;
+      },
+    },
+    chatStreams: {
+      call: '`chat({ stream: true })`',
+      async *run(gateway, prompt) {
+        const messages = [{ role: 'user', content: prompt }];
+        const parts = await connect(gateway).chat({ model: gateway.model, messages, stream: true });
+        for await (const { message } of parts) yield message.content;
+      },
+    },
   },
 });

@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
 import { completionOf, embeddingsOf, text, textOrTexts } from './openai-shapes.ts';
+import { replyTo, tokensIn } from './wire.ts';
 
 const model = 'nomic-embed-text:v1.5';
 
@@ -24,6 +25,22 @@ const embeddingsBody = z.object({
     .nullish(),
 });
 
+const generateBody = z.object({ model: text, prompt: text, stream: z.boolean().nullish() });
+
+/** Its own completions: whole, or as lines. */
+function generatedOf({ model: name, prompt, stream }: z.output<typeof generateBody>): WireReply {
+  const said = replyTo(prompt);
+  const head = { model: name, created_at: '2026-09-01T00:00:00Z' };
+  const end = { done: true, done_reason: 'stop', prompt_eval_count: tokensIn(prompt), eval_count: tokensIn(said) };
+  if (stream === false) return { body: { ...head, response: said, ...end } };
+  const lines = [
+    ...[...said].map((one) => ({ ...head, response: one, done: false })),
+    { ...head, response: '', ...end },
+  ];
+  const type = 'application/x-ndjson';
+  return { headers: { 'content-type': type }, body: lines.map((line) => `${JSON.stringify(line)}\n`).join('') };
+}
+
 function refused(message: string): WireReply {
   return { status: 400, body: { error: { message, type: 'invalid_request_error', param: null, code: null } } };
 }
@@ -41,6 +58,7 @@ export default defineFixture({
       if (!success) return refused('json: cannot unmarshal array into Go struct field CompletionRequest.prompt');
       return completionOf([data.prompt], data);
     }
+    if (path === '/api/generate') return generatedOf(generateBody.parse(body));
     if (path !== '/v1/embeddings') return { status: 404, body: '404 page not found' };
     const { success, data } = embeddingsBody.safeParse(body);
     if (!success || data.input.length === 0) return refused('invalid input type');

@@ -26,6 +26,23 @@ interface EditWish {
   readonly instruction: string;
 }
 
+interface ToolCall {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Every client's tool is this one. */
+export const lookUp = {
+  name: 'look_up',
+  description: 'Looks a text up.',
+  parameters: {
+    type: 'object',
+    properties: { text: { type: 'string' } },
+    required: ['text'],
+    additionalProperties: false,
+  },
+};
+
 type Vectors = readonly (readonly number[])[];
 
 /** What is tried: the operations, embeddings on both routes and completions in both manners. */
@@ -39,6 +56,18 @@ export interface Tasks {
   /** The same, streamed: the parts as they come. */
   streams(gateway: Gateway, prompt: string): AsyncIterable<string>;
   edits(gateway: Gateway, wish: EditWish): Promise<string>;
+  chat(gateway: Gateway, prompt: string): Promise<string>;
+  chatStreams(gateway: Gateway, prompt: string): AsyncIterable<string>;
+  /** A conversation with one tool, `look_up` of a `text`: the call that is made of it. */
+  tools(gateway: Gateway, prompt: string): Promise<ToolCall>;
+  responses(gateway: Gateway, prompt: string): Promise<string>;
+  messages(gateway: Gateway, prompt: string): Promise<string>;
+  messageStreams(gateway: Gateway, prompt: string): AsyncIterable<string>;
+  /** The picture, in base64. */
+  images(gateway: Gateway, prompt: string): Promise<string>;
+  /** The sound, as text. */
+  speech(gateway: Gateway, input: string): Promise<string>;
+  transcriptions(gateway: Gateway, sound: string): Promise<string>;
 }
 export type Task = keyof Tasks;
 

@@ -20,6 +20,15 @@ const headings: Readonly<Record<Task, readonly [title: string, route: string]>> 
   completions: ['Completions', '/v1/completions'],
   streams: ['Completions, streamed', '/v1/completions'],
   edits: ['Edits', '/v1/edits'],
+  chat: ['Chat', '/v1/chat/completions'],
+  chatStreams: ['Chat, streamed', '/v1/chat/completions'],
+  tools: ['Chat with a tool', '/v1/chat/completions'],
+  responses: ['Responses', '/v1/responses'],
+  messages: ['Messages', '/v1/messages'],
+  messageStreams: ['Messages, streamed', '/v1/messages'],
+  images: ['Images', '/v1/images/generations'],
+  speech: ['Speech', '/v1/audio/speech'],
+  transcriptions: ['Transcriptions', '/v1/audio/transcriptions'],
 };
 
 const opening = `# Clients
@@ -27,9 +36,10 @@ const opening = `# Clients
 Which clients work with which upstream families, operation by operation. Every cell is a run: the package as npm, PyPI or the Go proxy has it, unmodified,
 calls a gateway, which calls a pretended service of the family, as strict as the real one and without a network; what the client gives
 back is compared with what the service computed. \`npm run compatibility\` writes this page; \`npm test\` fails where the columns of
-\`openai\` and \`cohere-ai\` are no longer true, \`npm run test:full\` where anything here is not.
+\`openai\`, \`cohere-ai\` and \`@anthropic-ai/sdk\` are no longer true, \`npm run test:full\` where anything here is not.
 
-- **ok**: the call works, one text and many, every script, exact numbers and order.
+- **ok**: the call works, one text and many, every script, exact numbers and order; of chat, responses and messages, the ledger has every token that the
+  service says it counted.
 - **refused**: the call is answered with an error; the note below the table says which.
 - **unread**: the service's own bytes pass, as they would without a gateway, and the client cannot read them; the note says what it misses.
 - \`over bridge: …\` is a target of the family that is set \`bridge\`, before a service that speaks chat as OpenAI describes it, or as the

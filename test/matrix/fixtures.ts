@@ -14,6 +14,12 @@ export const tasksOf: Readonly<Partial<Record<Operation, readonly Task[]>>> = {
   moderations: ['moderations'],
   completions: ['completions', 'streams'],
   edits: ['edits'],
+  chat: ['chat', 'chatStreams', 'tools'],
+  responses: ['responses'],
+  messages: ['messages', 'messageStreams'],
+  images: ['images'],
+  speech: ['speech'],
+  transcriptions: ['transcriptions'],
 };
 export const allTasks = Object.values(tasksOf).flat();
 
@@ -58,6 +64,6 @@ function trialsOf(family: Family, fixture: FamilyFixture): Trial[] {
   return [own, ...over];
 }
 
-function operationsIn({ openai = {} }: Offers): Operation[] {
-  return Object.keys(openai) as Operation[];
+function operationsIn({ openai = {}, anthropic = {} }: Offers): Operation[] {
+  return [...Object.keys(openai), ...Object.keys(anthropic)] as Operation[];
 }

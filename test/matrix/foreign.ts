@@ -29,6 +29,19 @@ const scores = z.array(z.object({ index: z.number(), score: z.number() }));
 const flags = z.array(z.boolean());
 const parts = z.array(z.string());
 const names = z.array(z.string());
+const toolCall = z.object({ name: z.string(), text: z.string() });
+
+/** A text for a text. */
+const word =
+  (task: Task) =>
+  (ask: Ask) =>
+  async (gateway: Gateway, prompt: string): Promise<string> =>
+    z.string().parse(await ask(task, gateway, { prompt }));
+
+const wordsOf = (task: Task) => (ask: Ask) =>
+  async function* (gateway: Gateway, prompt: string): AsyncIterable<string> {
+    yield* parts.parse(await ask(task, gateway, { prompt }));
+  };
 
 /** Each task, asked of a program. */
 const runs: { readonly [T in Task]: (ask: Ask) => Tasks[T] } = {
@@ -36,11 +49,17 @@ const runs: { readonly [T in Task]: (ask: Ask) => Tasks[T] } = {
   engines: (ask) => async (gateway, texts) => vectors.parse(await ask('engines', gateway, { texts })),
   rerank: (ask) => async (gateway, wish) => scores.parse(await ask('rerank', gateway, wish)),
   moderations: (ask) => async (gateway, texts) => flags.parse(await ask('moderations', gateway, { texts })),
-  completions: (ask) => async (gateway, prompt) => z.string().parse(await ask('completions', gateway, { prompt })),
-  streams: (ask) =>
-    async function* (gateway, prompt) {
-      yield* parts.parse(await ask('streams', gateway, { prompt }));
-    },
+  completions: word('completions'),
+  streams: wordsOf('streams'),
+  chat: word('chat'),
+  chatStreams: wordsOf('chatStreams'),
+  tools: (ask) => async (gateway, prompt) => toolCall.parse(await ask('tools', gateway, { prompt })),
+  responses: word('responses'),
+  messages: word('messages'),
+  messageStreams: wordsOf('messageStreams'),
+  images: word('images'),
+  speech: word('speech'),
+  transcriptions: word('transcriptions'),
   edits: (ask) => async (gateway, wish) => z.string().parse(await ask('edits', gateway, wish)),
 };
 

@@ -1,9 +1,11 @@
 /** All clients at one family: gateways before its service, and every call that the family offers. */
 
+import type { Exchange } from '../../src/core/exchange.ts';
 import type { Operation } from '../../src/core/operations/index.ts';
 import { openHouse } from '../families/house.ts';
 import { type Scope, startRig } from '../support/gateways/rig.ts';
 import type { KnownClient } from './client.ts';
+import { type Counted, conversing } from './conversations.ts';
 import type { Cell } from './document.ts';
 import { type Trial, tasksOf } from './fixtures.ts';
 import { type Listener, listenBefore } from './listener.ts';
@@ -23,7 +25,8 @@ async function tryOperation(
   clients: readonly KnownClient[],
 ): Promise<Cell[]> {
   const { [operation]: model = fixture.model } = fixture.models ?? {};
-  const { rig } = await openHouse(scope, fixture, {
+  const journal: Counted[] = [];
+  const { rig } = await openHouse(scope, conversing(fixture, operation, journal) ?? fixture, {
     target: { model, ...(bridge !== undefined && { bridge }) },
     model: { operations: [operation] },
   });
@@ -31,11 +34,30 @@ async function tryOperation(
   const cells: Cell[] = [];
   for (const task of tasksOf[operation] ?? []) {
     for (const client of clients) {
+      const before = { said: journal.length, settled: rig.settled.length };
       const outcome = await tryWay(client, task, listener);
-      if (outcome !== undefined) cells.push({ task, trial: name, client: client.package, outcome });
+      if (outcome === undefined) continue;
+      const said = journal.slice(before.said);
+      if (said.length > 0) await rig.exchange(before.settled + said.length);
+      const gap = gapBetween(said, rig.settled.slice(before.settled));
+      const honest = outcome.kind === 'ok' && gap !== undefined ? ({ kind: 'wrong', fact: gap } as const) : outcome;
+      cells.push({ task, trial: name, client: client.package, outcome: honest });
     }
   }
   return cells;
+}
+
+/** Where the books have other counts than the service. */
+function gapBetween(said: readonly Counted[], settled: readonly Exchange[]): string | undefined {
+  const sum = (counts: readonly (number | null | undefined)[]): number =>
+    counts.reduce<number>((all, one) => all + (one ?? 0), 0);
+  if (said.length === 0) return undefined;
+  const service = [sum(said.map(({ input }) => input)), sum(said.map(({ output }) => output))];
+  const books = [
+    sum(settled.map(({ usage }) => usage?.promptTokens)),
+    sum(settled.map(({ usage }) => usage?.completionTokens)),
+  ];
+  return service.join() === books.join() ? undefined : `the service counted ${service}, the books ${books}`;
 }
 
 /** Before a gateway for calls that no family gets to see. */

@@ -6,7 +6,7 @@ import { reasonOf } from '../../src/lib/thrown.ts';
 import { isViolent, ranked, vectorOf } from '../families/wire.ts';
 import { testKey } from '../support/gateways/rig.ts';
 import { patientMs } from '../support/time/patience.ts';
-import type { Client, Gateway, Task, Tasks } from './client.ts';
+import { type Client, type Gateway, lookUp, type Task, type Tasks } from './client.ts';
 import type { Listener } from './listener.ts';
 
 export type Outcome =
@@ -23,6 +23,8 @@ export type Outcome =
   | { readonly kind: 'unread'; readonly fact: string }
   /** The client did not get what the service computed, or nothing that it can read. */
   | { readonly kind: 'wrong'; readonly fact: string };
+
+const streamed: ReadonlySet<Task> = new Set(['streams', 'chatStreams', 'messageStreams']);
 
 /** Where what is asked is at fault; any other error is the gateway's, the service's or the client's. */
 const refusals = [400, 413, 422];
@@ -52,18 +54,39 @@ const checks: { readonly [T in Task]: (run: Tasks[T], gateway: Gateway) => Promi
   async moderations(run, gateway) {
     assert.deepEqual(await run(gateway, judged), judged.map(isViolent));
   },
-  async completions(run, gateway) {
-    assertReply(await run(gateway, prompt), [prompt]);
-  },
-  async streams(run, gateway) {
-    let text = '';
-    for await (const part of run(gateway, prompt)) text += part;
-    assertReply(text, [prompt]);
-  },
+  completions: checkReply,
+  streams: checkStream,
   async edits(run, gateway) {
     assertReply(await run(gateway, wish), [wish.input, wish.instruction]);
   },
+  chat: checkReply,
+  chatStreams: checkStream,
+  async tools(run, gateway) {
+    assert.deepEqual(await run(gateway, prompt), { name: lookUp.name, text: prompt });
+  },
+  responses: checkReply,
+  messages: checkReply,
+  messageStreams: checkStream,
+  async images(run, gateway) {
+    assert.equal(await run(gateway, prompt), 'AAAA');
+  },
+  async speech(run, gateway) {
+    assert.equal(await run(gateway, prompt), `sound of ${prompt}`);
+  },
+  async transcriptions(run, gateway) {
+    assert.equal(await run(gateway, 'ID3'), 'hello');
+  },
 };
+
+async function checkReply(run: Tasks['chat'], gateway: Gateway): Promise<void> {
+  assertReply(await run(gateway, prompt), [prompt]);
+}
+
+async function checkStream(run: Tasks['chatStreams'], gateway: Gateway): Promise<void> {
+  let text = '';
+  for await (const part of run(gateway, prompt)) text += part;
+  assertReply(text, [prompt]);
+}
 
 async function checkVectors(run: Tasks['embeddings'], gateway: Gateway): Promise<void> {
   const expected = texts.map((text) => vectorOf(text));
@@ -92,7 +115,7 @@ export async function tryWay<T extends Task>(
     await inTime(checks[task](way.run, gatewayAt(listener)));
     const heard = listener.heard.slice(before);
     if (heard.length === 0) return { kind: 'wrong', fact: 'it answered without a call' };
-    if (task === 'streams' && !heard.some(({ isStream }) => isStream)) {
+    if (streamed.has(task) && !heard.some(({ isStream }) => isStream)) {
       return { kind: 'wrong', fact: 'it streamed an answer that was none' };
     }
     return { kind: 'ok' };

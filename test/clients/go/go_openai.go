@@ -45,6 +45,16 @@ var goOpenAIClient = client{
 			}
 			return answer.Choices[0].Text, nil
 		}},
+		"chat": {"`CreateChatCompletion`", func(ctx context.Context, at gateway, with arguments) (any, error) {
+			answer, err := goOpenAIAt(at).CreateChatCompletion(ctx, sashabaranov.ChatCompletionRequest{
+				Model:    at.Model,
+				Messages: []sashabaranov.ChatCompletionMessage{{Role: "user", Content: with.Prompt}},
+			})
+			if err != nil {
+				return nil, err
+			}
+			return answer.Choices[0].Message.Content, nil
+		}},
 		"streams": {"`CreateCompletionStream`", func(ctx context.Context, at gateway, with arguments) (any, error) {
 			events, err := goOpenAIAt(at).CreateCompletionStream(ctx, sashabaranov.CompletionRequest{Model: at.Model, Prompt: with.Prompt})
 			if err != nil {

@@ -68,12 +68,36 @@ var openAIClient = client{
 			}
 			return parts, events.Err()
 		}},
+		"chat": {"`Chat.Completions.New`", func(ctx context.Context, at gateway, with arguments) (any, error) {
+			answer, err := openAIAt(at).Chat.Completions.New(ctx, chatOf(at, with))
+			if err != nil {
+				return nil, err
+			}
+			return answer.Choices[0].Message.Content, nil
+		}},
+		"chatStreams": {"`Chat.Completions.NewStreaming`", func(ctx context.Context, at gateway, with arguments) (any, error) {
+			events := openAIAt(at).Chat.Completions.NewStreaming(ctx, chatOf(at, with))
+			parts := []string{}
+			for events.Next() {
+				for _, choice := range events.Current().Choices {
+					parts = append(parts, choice.Delta.Content)
+				}
+			}
+			return parts, events.Err()
+		}},
 	},
 }
 
 func openAIAt(at gateway) *openai.Client {
 	one := openai.NewClient(option.WithBaseURL(at.URL+"/v1"), option.WithAPIKey(at.Key), option.WithMaxRetries(0))
 	return &one
+}
+
+func chatOf(at gateway, with arguments) openai.ChatCompletionNewParams {
+	return openai.ChatCompletionNewParams{
+		Model:    at.Model,
+		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage(with.Prompt)},
+	}
 }
 
 func completionOf(at gateway, with arguments) openai.CompletionNewParams {

@@ -1,6 +1,17 @@
 /** What the AI SDK's providers share: calls that are made once, and streams that tell their errors. */
 
-import { type EmbeddingModel, embedMany, generateText, type LanguageModel, streamText } from 'ai';
+import {
+  type EmbeddingModel,
+  embedMany,
+  generateImage,
+  generateText,
+  type ImageModel,
+  jsonSchema,
+  type LanguageModel,
+  streamText,
+  type ToolSet,
+} from 'ai';
+import { lookUp } from '../../matrix/client.ts';
 
 // It would tell at every call of a completion model that this has no tools.
 globalThis.AI_SDK_LOG_WARNINGS = false;
@@ -22,4 +33,16 @@ export async function* streamOf(model: LanguageModel, prompt: string): AsyncIter
     if (part.type === 'error') throw part.error;
     if (part.type === 'text-delta') yield part.text;
   }
+}
+
+export async function toolCallOf(model: LanguageModel, prompt: string): Promise<{ name: string; text: string }> {
+  const inputSchema = jsonSchema({ ...lookUp.parameters, type: 'object' });
+  const tools: ToolSet = { [lookUp.name]: { description: lookUp.description, inputSchema } };
+  const { toolCalls } = await generateText({ model, prompt, tools, ...once });
+  const [call] = toolCalls;
+  return { name: call?.toolName ?? '', text: Object(call?.input).text };
+}
+
+export async function pictureOf(model: ImageModel, prompt: string): Promise<string> {
+  return (await generateImage({ model, prompt, ...once })).image.base64;
 }

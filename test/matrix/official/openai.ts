@@ -1,15 +1,21 @@
 /** OpenAI's own client. */
 
 import assert from 'node:assert/strict';
-import OpenAI from 'openai';
+import OpenAI, { toFile } from 'openai';
 import * as z from 'zod';
-import { defineClient, type Gateway } from '../client.ts';
+import { defineClient, type Gateway, lookUp } from '../client.ts';
 
 const connect = ({ url, key }: Gateway): OpenAI => new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
 
 const embeddingsAnswer = z.object({ data: z.array(z.object({ index: z.int(), embedding: z.array(z.number()) })) });
 const rerankAnswer = z.object({ results: z.array(z.object({ index: z.int(), relevance_score: z.number() })) });
+const toolArguments = z.object({ text: z.string() });
 const editsAnswer = z.object({ choices: z.tuple([z.object({ text: z.string() })]) });
+
+const conversation = ({ model }: Gateway, content: string) => ({
+  model,
+  messages: [{ role: 'user' as const, content }],
+});
 
 export default defineClient({
   package: 'openai',
@@ -63,6 +69,53 @@ export default defineClient({
         const asked = { model: gateway.model, prompt, max_tokens: 99, stream: true } as const;
         const events = await connect(gateway).completions.create({ ...asked, stream_options: { include_usage: true } });
         for await (const { choices } of events) yield choices[0]?.text ?? '';
+      },
+    },
+    chat: {
+      call: '`chat.completions.create`',
+      async run(gateway, prompt) {
+        const { choices } = await connect(gateway).chat.completions.create(conversation(gateway, prompt));
+        return choices[0]?.message.content ?? '';
+      },
+    },
+    chatStreams: {
+      call: '`chat.completions.create`',
+      async *run(gateway, prompt) {
+        const asked = { ...conversation(gateway, prompt), stream_options: { include_usage: true } };
+        const events = await connect(gateway).chat.completions.create({ ...asked, stream: true });
+        for await (const { choices } of events) yield choices[0]?.delta.content ?? '';
+      },
+    },
+    tools: {
+      call: '`chat.completions.create`',
+      async run(gateway, prompt) {
+        const asked = { ...conversation(gateway, prompt), tools: [{ type: 'function' as const, function: lookUp }] };
+        const { choices } = await connect(gateway).chat.completions.create(asked);
+        const [call] = choices[0]?.message.tool_calls ?? [];
+        assert.ok(call?.type === 'function');
+        return { name: call.function.name, text: toolArguments.parse(JSON.parse(call.function.arguments)).text };
+      },
+    },
+    responses: {
+      call: '`responses.create`',
+      run: async (gateway, prompt) =>
+        (await connect(gateway).responses.create({ model: gateway.model, input: prompt, store: false })).output_text,
+    },
+    images: {
+      call: '`images.generate`',
+      run: async (gateway, prompt) =>
+        (await connect(gateway).images.generate({ model: gateway.model, prompt })).data?.[0]?.b64_json ?? '',
+    },
+    speech: {
+      call: '`audio.speech.create`',
+      run: async (gateway, input) =>
+        (await connect(gateway).audio.speech.create({ model: gateway.model, input, voice: 'alloy' })).text(),
+    },
+    transcriptions: {
+      call: '`audio.transcriptions.create`',
+      async run(gateway, sound) {
+        const file = await toFile(Buffer.from(sound), 'a.mp3');
+        return (await connect(gateway).audio.transcriptions.create({ model: gateway.model, file })).text;
       },
     },
     edits: {

@@ -50,9 +50,40 @@ def stream(gateway, prompt):
     return [event.choices[0].text or "" for event in events]
 
 
+def talk(gateway, prompt, **more):
+    return lite().completion(messages=[{"role": "user", "content": prompt}], **at_openai(gateway), **more)
+
+
+def chat(gateway, prompt):
+    return talk(gateway, prompt).choices[0].message.content
+
+
+def chat_stream(gateway, prompt):
+    return [event.choices[0].delta.content or "" for event in talk(gateway, prompt, stream=True)]
+
+
+def message(gateway, prompt):
+    answer = lite().completion(
+        model=f"anthropic/{gateway['model']}",
+        api_base=gateway["url"],
+        api_key=gateway["key"],
+        max_tokens=99,
+        messages=[{"role": "user", "content": prompt}],
+    )
+    return answer.choices[0].message.content
+
+
+def draw(gateway, prompt):
+    return lite().image_generation(prompt=prompt, **at_openai(gateway)).data[0]["b64_json"]
+
+
 WAYS = {
     "embeddings": ("`embedding`", embed),
     "rerank": ("`rerank`", rerank),
     "completions": ("`text_completion`", complete),
     "streams": ("`text_completion(stream=True)`", stream),
+    "chat": ("`completion`", chat),
+    "chatStreams": ("`completion(stream=True)`", chat_stream),
+    "messages": ("`completion` with `anthropic/{m}`", message),
+    "images": ("`image_generation`", draw),
 }

@@ -23,6 +23,18 @@ def moderate(gateway, texts):
     return [any(result.categories.values()) for result in answer.results]
 
 
+def talk(gateway, prompt):
+    return {"model": gateway["model"], "messages": [{"role": "user", "content": prompt}]}
+
+
+def chat(gateway, prompt):
+    return connect(gateway).chat.complete(**talk(gateway, prompt)).choices[0].message.content
+
+
+def chat_stream(gateway, prompt):
+    return [event.data.choices[0].delta.content or "" for event in connect(gateway).chat.stream(**talk(gateway, prompt))]
+
+
 def list_models(gateway):
     client = connect(gateway)
     listed = client.models.list().data
@@ -33,4 +45,6 @@ LISTS = list_models
 WAYS = {
     "embeddings": ("`embeddings.create`", embed),
     "moderations": ("`classifiers.moderate`", moderate),
+    "chat": ("`chat.complete`", chat),
+    "chatStreams": ("`chat.stream`", chat_stream),
 }
