@@ -81,6 +81,8 @@ export interface Offer {
   readonly resource?: (name: string) => string;
   /** Those of its operation's methods that it has, where these stand in its path as `{verb}`; all where it does not say. */
   readonly verbs?: readonly string[];
+  /** It wants the credential as the family's chat does, where that is another way. */
+  readonly asChat?: true;
   /** Its errors are in the words of those who ask by it. */
   readonly passesErrors?: true;
   /** Used only by upstreams whose configuration has this switch set, such as `legacy_engines: native`. */

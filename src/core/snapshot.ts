@@ -32,6 +32,8 @@ export interface Credential {
   readonly weight: number;
   /** The key and `upstreams[].headers`: names and values in turn, names in lower case. */
   readonly headers: readonly string[];
+  /** The same as the family's chat wants it, where that is another way. */
+  readonly chatHeaders?: readonly string[];
   /** For families that sign each call instead of sending the key. */
   readonly signer?: Signer;
   /** The same as long as the key is: what is known of it outlives a reload. Not the key, and of no use to find it. */

@@ -22,13 +22,14 @@ function withBridges(family: Family): Family {
   });
 }
 
-/** Whoever speaks OpenAI's chat is asked for it as it comes. Where that wants its key in another header, only bridges go there. */
+/** Whoever speaks OpenAI's chat is asked for it as it comes. */
 function withChat(family: Family): Family {
   const { chat, chatAuth, offers } = family;
-  if (chat === undefined || chatAuth !== undefined) return family;
+  if (chat === undefined) return family;
+  const asChat = chatAuth !== undefined && ({ asChat: true } as const);
   const withPath = (standing: Offers, path: string): Offers => ({
     ...standing,
-    openai: { ...standing.openai, chat: { path, facts: 'bytes pass' } },
+    openai: { ...standing.openai, chat: { path, facts: 'bytes pass', ...asChat } },
   });
   if (typeof chat === 'string' && typeof offers !== 'function') {
     return defineFamily({ ...family, offers: withPath(offers, chat) });

@@ -15,7 +15,7 @@ const unsendable = /[^\t\x20-\x7e\x80-\xff]/;
 
 export function upstreamHeaders(
   { id, loopMark }: Pick<Exchange, 'id' | 'loopMark'>,
-  credential: Credential,
+  credential: Pick<Credential, 'headers'>,
   { forwardHeaders, standardHeaders }: Pick<Upstream, 'forwardHeaders' | 'standardHeaders'>,
   client: RequestHeaders,
 ): string[] {

@@ -61,6 +61,7 @@ export default defineFixture({
   family: 'gemini',
   model,
   basePath: '/v1beta',
+  chat: '/v1beta/openai/chat/completions',
 
   service({ path, body, text, header }: WireCall): WireReply {
     if (header('x-goog-api-key') !== key || header('authorization') !== undefined) {
@@ -89,6 +90,47 @@ export default defineFixture({
   passesErrors: ['generate'],
 
   pairs: [
+    {
+      name: 'chat passes to the paths of OpenAI, with the key as these want it',
+      route: '/v1/chat/completions',
+      ask: '{"model":"m","messages":[{"role":"user","content":"x"}],"n":1.0}',
+      wire: [
+        {
+          path: '/v1beta/openai/chat/completions',
+          body: `{"model":"${model}","messages":[{"role":"user","content":"x"}],"n":1.0}`,
+          headers: { authorization: `Bearer ${key}`, 'x-goog-api-key': null },
+          reply: { body: '{"choices":[],"usage":{"prompt_tokens":1.0}}\n' },
+        },
+      ],
+      answer: {
+        headers: { 'x-postern-translated': null },
+        body: '{"choices":[],"usage":{"prompt_tokens":1.0}}\n',
+      },
+    },
+    {
+      name: 'an error of its chat, a list of one, comes in the words of OpenAI',
+      route: '/v1/chat/completions',
+      ask: { model: 'm', messages: [] },
+      wire: [
+        {
+          path: '/v1beta/openai/chat/completions',
+          body: { model, messages: [] },
+          reply: { status: 400, body: [googleError(400, 'contents is not specified').body] },
+        },
+      ],
+      answer: {
+        status: 400,
+        body: {
+          error: {
+            message: 'contents is not specified',
+            type: 'invalid_request_error',
+            param: null,
+            code: 'upstream_refused',
+            upstream: [googleError(400, 'contents is not specified').body],
+          },
+        },
+      },
+    },
     {
       name: 'contents pass byte for byte to the method that was asked for',
       route: '/v1beta/models/m:generateContent',

@@ -172,7 +172,9 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody): Call
   const { target, offer } = turn.candidate;
   const { upstream } = target;
   const upstreamName = nameAt(target, plan.resolved);
-  const headers = upstreamHeaders(exchange, turn.credential, upstream, plan.clientHeaders);
+  const { credential } = turn;
+  const own = offer.asChat === true && credential.chatHeaders ? { headers: credential.chatHeaders } : credential;
+  const headers = upstreamHeaders(exchange, own, upstream, plan.clientHeaders);
   return {
     upstream,
     offer,

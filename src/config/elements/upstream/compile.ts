@@ -11,7 +11,7 @@ import {
   type Signer,
   withOptions,
 } from '../../../core/family.ts';
-import type { Upstream } from '../../../core/snapshot.ts';
+import type { Credential, Upstream } from '../../../core/snapshot.ts';
 import type { AddressRule } from '../../../lib/addresses/address-rule.ts';
 import {
   isSocketPath,
@@ -100,6 +100,8 @@ function compileUpstream(
   const toSigner = toSignerMaker(family, options, context);
   const credentialsFor = (header: Auth | undefined): Upstream['credentials'] =>
     Object.freeze(toCredentials(entry.id, keys, header, staticHeaders, toSigner));
+  const credentials = credentialsFor(auth);
+  const chatCredentials = family.chatAuth && credentialsFor(family.chatAuth);
   const standard = family.addressFor?.(options) ?? (family.baseUrl && withOptions(family.baseUrl, options));
   const found = { family, offers, standard, written: entry.base_url };
   context.warnings.push(...addressWarnings(found).map((text) => `${toPathText([...path, 'base_url'])} ${text}`));
@@ -114,8 +116,8 @@ function compileUpstream(
     family,
     origin: address?.origin,
     pathPrefix: address?.pathPrefix ?? '',
-    credentials: credentialsFor(auth),
-    ...(family.chatAuth && { chatCredentials: credentialsFor(family.chatAuth) }),
+    credentials: chatCredentials === undefined ? credentials : withChatHeaders(credentials, chatCredentials),
+    ...(chatCredentials && { chatCredentials }),
     forwardHeaders: Object.freeze([
       ...new Set([
         ...forwarded,
@@ -142,6 +144,14 @@ function compileUpstream(
 function toFilesPath({ files }: Family, options: Options): string | undefined {
   const path = typeof files === 'function' ? files(options) : files;
   return path && withOptions(path, options);
+}
+
+/** Each with the headers by which the same key is sent to the family's chat. */
+function withChatHeaders(own: Upstream['credentials'], chat: Upstream['credentials']): Upstream['credentials'] {
+  const toBoth = (credential: Credential, index: number): Credential =>
+    Object.freeze({ ...credential, chatHeaders: (chat[index] ?? chat[0]).headers });
+  const [first, ...others] = own;
+  return Object.freeze([toBoth(first, 0), ...others.map((one, index) => toBoth(one, index + 1))] as const);
 }
 
 /** How much is under way at a time is bounded where the connections are. */
