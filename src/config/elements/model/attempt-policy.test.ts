@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { faultsOf, loaded, loadText } from '../../../../test/support/gateways/configuration.ts';
+import { operationRows } from '../../../core/operations/index.ts';
 import { families } from '../../../families/index.ts';
 import { routes } from '../../../routes/index.ts';
 
@@ -131,8 +132,8 @@ for (const [fields, line, path, says] of [
 }
 
 test('a hedge is refused for exactly the operations whose routes are not replayable, unless retry is always', async (t) => {
-  for (const { operation, row, label } of routes) {
-    const family = label === 'anthropic' ? 'anthropic' : 'openai';
+  for (const { operation, label } of routes) {
+    const family = label === 'anthropic' || label === 'gemini' ? label : 'openai';
     const text = (retry: string) => `upstreams: [{ id: a, family: ${family} }, { id: b, family: ${family} }]
 models:
   - id: m
@@ -142,7 +143,7 @@ models:
     retry: ${retry}
 `;
     const safe = await loadText(t, text('safe'), { families });
-    assert.equal(safe.ok, row.replayable, operation);
+    assert.equal(safe.ok, operationRows[operation].replayable, operation);
     const always = await loadText(t, text('always'), { families });
     assert.equal(always.ok, true, operation);
   }
