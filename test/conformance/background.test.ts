@@ -113,6 +113,40 @@ test('streamed, it is billed once, by its end', async (t) => {
   assert.deepEqual((await costsOf(rig)).toSorted(), [0, costNanos]);
 });
 
+test('while its client is still being answered nothing is settled, and what was reserved is given back afterwards', async (t) => {
+  const { rig, up, ask } = await startKeepingHouse(t);
+  const last = Promise.withResolvers<void>();
+  let looks = 0;
+  up.respondWith(async (request, reply) => {
+    if (request.method === 'GET') {
+      looks += 1;
+      await reply.json(200, {
+        id: 'resp_1',
+        status: 'completed',
+        output: [],
+        usage: { input_tokens: 100, output_tokens: 10 },
+      });
+      return;
+    }
+    await reply.head(200, [
+      ['content-type', 'text/event-stream'],
+      ['transfer-encoding', 'chunked'],
+    ]);
+    await reply.chunk('data: {"response":{"id":"resp_1"}}\n\n');
+    await last.promise;
+    await reply.lastChunk();
+  });
+  const asked = ask('one', 'POST', path, { model: 'm', input: 'x', stream: true, ...inBackground });
+  await until(async () => (await rig.store.background.get('resp_1', 'up')) !== undefined);
+  await wait(150);
+  assert.equal(looks, 0);
+  last.resolve();
+  await asked;
+  await until(async () => (await rowsOf(rig)).length === 2);
+  await until(() => rig.app.background() === 0);
+  assert.ok(looks > 0);
+});
+
 test('an upstream that is away for a while is asked again, and one that has lost it costs what was reserved', async (t) => {
   const { rig, up, service, make } = await startKeepingHouse(t);
   const id = await make('one', inBackground);
