@@ -11,6 +11,7 @@ import {
 } from '../core/store/background-answers.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import type { Schema } from './schema.ts';
+import { toStorableText } from './storable-text.ts';
 import { readJson } from './stored-json.ts';
 
 /** A node looks again well within this, while it is there. */
@@ -35,8 +36,8 @@ export function createBackgroundStore(
       const row = await quick
         .selectFrom('background_answers')
         .selectAll()
-        .where('id', '=', id)
-        .where('upstream', '=', upstream)
+        .where('id', '=', toStorableText(id))
+        .where('upstream', '=', toStorableText(upstream))
         .executeTakeFirst();
       return row && toAnswer(row);
     },
@@ -50,8 +51,9 @@ export function createBackgroundStore(
         .execute();
     },
 
-    async claim(node, { handsMs: forMs, most }) {
+    async claim(name, { handsMs: forMs, most }) {
       const nowMs = clock.nowMs();
+      const node = toStorableText(name);
       const due = db
         .selectFrom('background_answers')
         .select(['id', 'upstream'])
@@ -86,7 +88,11 @@ export function createBackgroundStore(
     },
 
     async release(node) {
-      await db.updateTable('background_answers').set({ node_until: 0 }).where('node', '=', node).execute();
+      await db
+        .updateTable('background_answers')
+        .set({ node_until: 0 })
+        .where('node', '=', toStorableText(node))
+        .execute();
     },
   };
 }
@@ -95,7 +101,7 @@ type Row = Selectable<Schema['background_answers']>;
 
 function toRow(answer: BackgroundAnswer): Omit<Row, 'due_at' | 'node' | 'node_until'> {
   const { id, upstream, credential, key, project, model, rowId, asking, createdAtMs } = answer;
-  const its = { id, upstream, credential, key, project: project ?? null, model };
+  const its = { id, upstream, credential, key, project: project ?? null, model: toStorableText(model) };
   return { ...its, row_id: rowId, asking: JSON.stringify(asking), ended: null, created_at: createdAtMs };
 }
 

@@ -4,6 +4,7 @@ import type { Kysely, Selectable } from 'kysely';
 import { isKeptId, type KeptKind, type KeptObject, type KeptObjectStore } from '../core/store/kept-objects.ts';
 import { inParts } from './ledger/ledger-insert.ts';
 import type { Schema } from './schema.ts';
+import { toStorableText } from './storable-text.ts';
 
 const rowsAtOnce = 100;
 const idsAtOnce = 500;
@@ -40,7 +41,7 @@ export function createKeptObjectStore(db: Kysely<Schema>, quick: Kysely<Schema>)
         .selectFrom('kept_objects')
         .selectAll()
         .where('kind', '=', 'file')
-        .where('owner', '=', owner)
+        .where('owner', '=', toStorableText(owner))
         .orderBy('created_at', order)
         .orderBy('id', order)
         .limit(limit);
@@ -89,7 +90,8 @@ export function createKeptObjectStore(db: Kysely<Schema>, quick: Kysely<Schema>)
 type Row = Selectable<Schema['kept_objects']>;
 
 function toRow({ id, kind, upstream, owner, credential, model, createdAtMs, document }: KeptObject): Row {
-  return { id, kind, upstream, owner, credential, model, created_at: createdAtMs, document: document ?? null };
+  const named = { owner: toStorableText(owner), model: toStorableText(model) };
+  return { id, kind, upstream, credential, ...named, created_at: createdAtMs, document: document ?? null };
 }
 
 function toObject({ id, kind, upstream, owner, credential, model, created_at, document }: Row): KeptObject {

@@ -32,6 +32,7 @@ export async function callStore(store: Store, texts: readonly string[]): Promise
     await callLedger(caller, store, text, number);
     await callBudgets(caller, store, text, number);
     await callOthers(caller, store, text);
+    await callObjects(caller, store, text);
   }
   await compareRows(caller, store, texts);
   return caller;
@@ -161,6 +162,21 @@ async function callBudgets(caller: Caller, { budgets }: Store, text: string, num
   caller.expect('what is out', (await caller.call('budgets.state', () => budgets.state(id)))?.outstandingNanos, 500);
   await caller.call('budgets.release', () => budgets.release(text));
   caller.expect('what is out then', (await caller.call('budgets.state', () => budgets.state(id)))?.outstandingNanos, 0);
+}
+
+/** No upstream's ID is like that, and no client's word for one finds anything. */
+async function callObjects(caller: Caller, { keptObjects, background }: Store, text: string): Promise<void> {
+  const names = (['response', 'item', 'file'] as const).map((kind) => ({ kind, id: text }));
+  const found = await caller.call('keptObjects.find', () => keptObjects.find(names));
+  if (found !== undefined && found.length > 0) caller.faults.push(`keptObjects.find: found ${JSON.stringify(text)}`);
+  const page = await caller.call('keptObjects.page', () => keptObjects.page(text, { order: 'asc', limit: 10 }));
+  if (page !== undefined && page.length > 0) caller.faults.push(`keptObjects.page: found ${JSON.stringify(text)}`);
+  const lies = { owner: `project/${text}`, upstream: 'up', credential: 'c', model: text, createdAtMs: startMs };
+  await caller.call('keptObjects.add', () => keptObjects.add([{ kind: 'item', id: 'msg_1', ...lies }]));
+  await caller.call('keptObjects.remove', () => keptObjects.remove({ kind: 'item', id: 'msg_1', upstream: 'up' }));
+  await caller.call('background.get', () => background.get(text, text));
+  await caller.call('background.claim', () => background.claim(text, { handsMs: 1, most: 1 }));
+  await caller.call('background.release', () => background.release(text));
 }
 
 async function callOthers(caller: Caller, { resources, audit, health, changes }: Store, text: string): Promise<void> {
