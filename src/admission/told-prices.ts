@@ -1,10 +1,10 @@
 /** What a model costs, as the list of models tells it: dollars for one of each, as text, so that no digit is lost. */
 
-import type { Price } from '../core/accounting/price.ts';
+import type { PriceUnit } from '../core/accounting/price.ts';
 import type { Model } from '../core/snapshot.ts';
 
 /** By the names that clients know from OpenRouter, and after their kind; `decimals` of a price in whole nano-dollars. */
-const told: Readonly<Record<keyof Price, readonly [name: string, decimals: number]>> = {
+const told: Readonly<Record<PriceUnit, readonly [name: string, decimals: number]>> = {
   input: ['prompt', 15],
   cachedInput: ['input_cache_read', 15],
   cacheWrite: ['input_cache_write', 15],
@@ -30,7 +30,7 @@ export function pricingOf({ targets }: Model): Readonly<Record<string, string>> 
   const prices = targets.flatMap(({ price, weight }) => (weight > 0 ? [price] : []));
   const known = prices.filter((price) => price !== undefined);
   if (known.length === 0 || known.length < prices.length) return undefined;
-  const kinds = Object.entries(told) as [keyof Price, readonly [string, number]][];
+  const kinds = Object.entries(told) as [PriceUnit, readonly [string, number]][];
   const pricing = kinds.flatMap(([kind, [name, decimals]]) => {
     const amounts = known.flatMap((price) => price[kind] ?? []);
     return amounts.length === 0 ? [] : [[name, toText(Math.max(...amounts), decimals)] as const];

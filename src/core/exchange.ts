@@ -3,7 +3,7 @@
 import type { Captured } from './accounting/captured.ts';
 import type { RowOutcome, TryRecord } from './accounting/ledger-row.ts';
 import type { Asking, Bill } from './accounting/price.ts';
-import type { Usage, Written } from './accounting/usage.ts';
+import type { Pictures, Usage, Written } from './accounting/usage.ts';
 import type { Door } from './door.ts';
 import type { ErrorCode } from './errors.ts';
 import type { KeyRecord } from './key.ts';
@@ -70,6 +70,8 @@ export class Exchange {
   usage: Usage | null = null;
   /** Of completions and edits: what was seen of their text. */
   written: Written | undefined = undefined;
+  /** What was seen of pictures. */
+  pictures: Pictures | undefined = undefined;
   /** What it is billed by; null while that is not known, and where nothing is owed. */
   bill: Bill | null = null;
   /** How it ended, once it did. */

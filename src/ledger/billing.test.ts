@@ -33,7 +33,9 @@ const asked: Asking = {
 const unsaid: Usage = { promptTokens: null, completionTokens: null, totalTokens: null, searchUnits: null };
 
 interface Case
-  extends Partial<Pick<Exchange, 'outcome' | 'status' | 'responseBytes' | 'decodedBytes' | 'attempts' | 'sentAtMs'>> {
+  extends Partial<
+    Pick<Exchange, 'outcome' | 'status' | 'responseBytes' | 'decodedBytes' | 'attempts' | 'sentAtMs' | 'pictures'>
+  > {
   readonly operation?: Operation;
   readonly price?: Price | undefined;
   readonly usage?: Partial<Usage> | null;
@@ -269,4 +271,28 @@ test('the worst case is never less than what comes of it', () => {
     { numRuns: 1000 },
   );
   assert.equal(worstCostNanos(undefined, asked), 0);
+});
+
+test('of pictures the dearest that may come is held, whichever row of the price they are billed by', () => {
+  const word = fc.constantFrom(undefined, 'a', 'b', 'c');
+  const row = fc.record({ size: word, quality: word, each: fc.nat(1_000_000_000) });
+  fc.assert(
+    fc.property(
+      fc.array(row, { minLength: 1 }),
+      fc.record({ size: word, quality: word }),
+      fc.record({ size: word, quality: word }),
+      fc.integer({ min: 1, max: 10 }),
+      (rows, asks, says, count) => {
+        const price = { ...nothing, image: Math.max(...rows.map(({ each }) => each)), pictures: rows };
+        // The service leaves as it is what it was asked for, or says nothing of it.
+        const pictures = { count, size: asks.size ?? says.size, quality: asks.quality ?? says.quality };
+        const asking = { images: count, picture: asks };
+        for (const seen of [pictures, { count, size: undefined, quality: undefined }, undefined]) {
+          const got = billOf({ operation: 'images', price, asking, pictures: seen })?.costNanos ?? 0;
+          assert.ok(got <= worstCostNanos(price, { ...asked, ...asking }));
+        }
+      },
+    ),
+    { numRuns: 2_000 },
+  );
 });

@@ -1,6 +1,7 @@
 /** What an exchange costs: at most, before it is sent, and in truth, as the upstream counted it. Whole nano-dollars throughout. */
 
 import type { Asking, Bill, Price } from '../core/accounting/price.ts';
+import type { Pictures } from '../core/accounting/usage.ts';
 import { believableIn } from '../core/believable.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { mostNanos } from '../lib/money.ts';
@@ -27,6 +28,7 @@ export function worstCostNanos(price: Price | undefined, asking: Asking): number
     searchUnits: asking.mostSearchUnits,
     items: asking.items,
     images: asking.images,
+    imageNanos: dearestPicture(price, asking),
     characters: asking.characters ?? 0,
     seconds: asking.mostSeconds ?? 0,
   });
@@ -62,6 +64,8 @@ type Counted = Omit<Bill, 'isEstimated' | 'costNanos'>;
 /** What the price is for beside what the row keeps. */
 type Quantities = Counted & {
   readonly cacheWriteTokens: number;
+  /** For each of them. */
+  readonly imageNanos: number;
   readonly characters: number;
   readonly seconds: number;
 };
@@ -84,7 +88,7 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
     outputTokens: atMost(output ?? (needsOutput ? likelyOutputTokens(exchange, asking, isMedia) : 0)),
     searchUnits: atMost(units ?? (needsUnits ? asking.mostSearchUnits : 0)),
     items: asking.items,
-    images: asking.images,
+    images: exchange.pictures?.count ?? asking.images,
   };
   const seconds = usage?.seconds ?? null;
   const needsSeconds = isByMinute && isCharged(price?.minute);
@@ -103,10 +107,30 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
         : costNanos(price, {
             ...counted,
             cacheWriteTokens,
+            imageNanos: picturePrice(price, asking, exchange.pictures),
             characters: asking.characters ?? 0,
             seconds: atMost(seconds ?? asking.likelySeconds ?? 0),
           }),
   };
+}
+
+/** What the request may come to: what it leaves open may be any. */
+function dearestPicture({ image = 0, pictures = [] }: Price, { picture }: Asking): number {
+  const fitting = pictures.filter(
+    ({ size, quality }) => mayBe(size, picture?.size) && mayBe(quality, picture?.quality),
+  );
+  return fitting.length === 0 ? image : Math.max(...fitting.map(({ each }) => each));
+}
+
+const mayBe = (row: string | undefined, asked: string | undefined): boolean =>
+  row === undefined || asked === undefined || row === asked;
+
+/** By what the service says, else by what it was asked for; of several that fit, the first. One that is in no row is as dear as it can be. */
+function picturePrice(price: Price, asking: Asking, seen: Pictures | undefined): number {
+  const size = seen?.size ?? asking.picture?.size;
+  const quality = seen?.quality ?? asking.picture?.quality;
+  const found = price.pictures?.find((row) => mayBe(row.size, size) && mayBe(row.quality, quality));
+  return found?.each ?? dearestPicture(price, asking);
 }
 
 const atMost = (count: number): number => Math.min(count, mostCounted);
@@ -133,13 +157,13 @@ function costNanos(price: Price, quantities: Quantities): number {
   const cachedTokens = Math.min(quantities.cachedTokens, quantities.inputTokens);
   const writtenTokens = Math.min(quantities.cacheWriteTokens, quantities.inputTokens - cachedTokens);
   const { input = 0, cachedInput = input, cacheWrite = input, output = 0, character = 0 } = price;
-  const { searchUnit = 0, request = 0, item = 0, image = 0, minute = 0 } = price;
-  const { outputTokens, searchUnits, items, images, characters } = quantities;
+  const { searchUnit = 0, request = 0, item = 0, minute = 0 } = price;
+  const { outputTokens, searchUnits, items, images, imageNanos, characters } = quantities;
   const freshTokens = quantities.inputTokens - cachedTokens - writtenTokens;
   const tokens = freshTokens * input + cachedTokens * cachedInput + writtenTokens * cacheWrite + outputTokens * output;
   const perMillion = tokens + characters * character;
   const spoken = minutesNanos(quantities.seconds, minute);
-  const whole = searchUnits * searchUnit + request + items * item + images * image + spoken;
+  const whole = searchUnits * searchUnit + request + items * item + images * imageNanos + spoken;
   if (perMillion + tokensPerPrice / 2 <= Number.MAX_SAFE_INTEGER && whole <= Number.MAX_SAFE_INTEGER) {
     const rounded = perMillion + tokensPerPrice / 2;
     return Math.min(whole + (rounded - (rounded % tokensPerPrice)) / tokensPerPrice, mostNanos);
@@ -156,7 +180,7 @@ function costNanos(price: Price, quantities: Quantities): number {
     (product(searchUnits, searchUnit) +
       BigInt(request) +
       product(items, item) +
-      product(images, image) +
+      product(images, imageNanos) +
       BigInt(spoken));
   return exact > BigInt(mostNanos) ? mostNanos : Number(exact);
 }

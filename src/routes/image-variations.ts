@@ -11,5 +11,5 @@ export default defineRoute({
   form: { required: { image: 'object' }, only: true },
   elements: 'first',
   optional: {},
-  watched: ['n', 'partial_images', 'stream'],
+  watched: ['n', 'partial_images', 'quality', 'size', 'stream'],
 });

@@ -10,5 +10,5 @@ export default defineRoute({
   required: { prompt: 'string' },
   elements: 'first',
   optional: {},
-  watched: ['n', 'partial_images', 'stream'],
+  watched: ['n', 'partial_images', 'quality', 'size', 'stream'],
 });

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import OpenAI from 'openai';
 import { assertError } from '../support/clients/error-answer.ts';
 import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
-import { type FakeUpstream, type Script, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
+import { type FakeUpstream, type Handler, type Script, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const pictures = '/v1/images/generations';
 const aloud = '/v1/audio/speech';
@@ -41,7 +41,58 @@ test('pictures are billed by the token that was counted, or each', async (t) => 
   const each = await startHouse(t, picture, { model: { price: { image: 0.02 } } });
   await each.rig.post(pictures, { model: 'm', prompt: 'p', n: 3 });
   const { bill } = await each.rig.exchange(1);
-  assert.deepEqual([bill?.images, bill?.costNanos, bill?.isEstimated], [3, 60_000_000, false]);
+  // Three were asked for, and one came.
+  assert.deepEqual([bill?.images, bill?.costNanos, bill?.isEstimated], [1, 20_000_000, false]);
+});
+
+const bySize = {
+  image: [
+    { size: '1024x1024', quality: 'standard', price: 0.04 },
+    { size: '1024x1024', quality: 'hd', price: 0.08 },
+    { size: '1792x1024', quality: 'hd', price: 0.12 },
+    { quality: 'low', price: 0.011 },
+  ],
+};
+
+const rowsOfPictures: readonly [name: string, asked: object, script: Script, images: number, nanos: number][] = [
+  ['by what the request says', { size: '1024x1024', quality: 'hd', n: 2 }, answering({}, 2), 2, 160_000_000],
+  ['by the first row that fits, where nobody says', {}, answering({}), 1, 40_000_000],
+  ['by what the answer says', { size: 'auto' }, answering({ quality: 'low', size: '1024x1536', usage }), 1, 11_000_000],
+  ['by what the answer says before the request', { quality: 'hd' }, answering({ quality: 'low' }), 1, 11_000_000],
+  ['by the dearest, where no row fits', { size: '512x512', quality: 'hd' }, answering({}), 1, 120_000_000],
+  ['by the events that end one', { stream: true, partial_images: 1, n: 2 }, streaming, 2, 22_000_000],
+];
+
+function answering(more: object, count = 1): Script {
+  const data = Array.from({ length: count }, () => ({ b64_json: 'A'.repeat(100_000), revised_prompt: '"url":"x"' }));
+  return (_request, reply) => reply.json(200, { created: 1, data, ...more });
+}
+
+function streaming(...[, reply]: Parameters<Handler>): Promise<void> {
+  const event = (type: string) =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, b64_json: 'A'.repeat(50_000), size: '1024x1024', quality: 'low' })}\n\n`;
+  const part = event('image_generation.partial_image');
+  const done = event('image_generation.completed');
+  return reply.bytes(200, [['content-type', 'text/event-stream']], Buffer.from(part + done + part + done));
+}
+
+for (const [name, asked, script, images, nanos] of rowsOfPictures) {
+  test(`pictures cost by size and quality: ${name}`, async (t) => {
+    const { rig } = await startHouse(t, script, { model: { price: bySize } });
+    const { body } = await rig.post(pictures, { model: 'm', prompt: 'p', ...asked });
+    assert.ok(body.length > 50_000);
+    const { bill } = await rig.exchange(1);
+    assert.deepEqual([bill?.images, bill?.costNanos], [images, nanos]);
+  });
+}
+
+test('of pictures that may be of several kinds a budget holds the dearest', async (t) => {
+  const key = { budgets: [{ every: 'month', amount: 0.1 }] };
+  const { rig } = await startHouse(t, answering({}), { key, model: { price: bySize } });
+  const post = (more: object) => rig.post(pictures, { model: 'm', prompt: 'p', ...more });
+  await assertError(await post({ size: 'auto' }), 'budget_exceeded');
+  assert.equal((await post({ size: '1024x1024' })).status, 200);
+  await assertError(await post({ size: '1024x1024', quality: 'hd' }), 'budget_exceeded');
 });
 
 test('pictures whose tokens nobody counted are billed as what the model writes at most', async (t) => {

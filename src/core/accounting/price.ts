@@ -14,18 +14,33 @@ export interface Price {
   readonly request: number | undefined;
   /** Per input or document. */
   readonly item: number | undefined;
+  /** Of a picture that is made, that of the dearest row of `pictures` where there are any. */
   readonly image: number | undefined;
+  /** By what a picture is. */
+  readonly pictures?: readonly PictureRate[] | undefined;
   /** Of a recording; billed by the second. */
   readonly minute?: number | undefined;
   /** Per million characters that are read aloud. */
   readonly character?: number | undefined;
 }
 
+/** What is undefined fits any. */
+export interface PictureRate {
+  readonly size: string | undefined;
+  readonly quality: string | undefined;
+  readonly each: number;
+}
+
+/** What a price can be of. */
+export type PriceUnit = Exclude<keyof Price, 'pictures'>;
+
 /** What a request asks for, as far as it can be told beforehand. */
 export interface Asking {
   /** Inputs, prompts or documents; 1 where it is no list. */
   readonly items: number;
   readonly images: number;
+  /** Pictures that are made: what the request says of them; undefined where it leaves it to the service. */
+  readonly picture?: Pick<PictureRate, 'size' | 'quality'>;
   /** What the input will likely count. */
   readonly likelyInputTokens: number;
   /** What the input can count at most, whatever the tokenizer. */
@@ -36,7 +51,7 @@ export interface Asking {
   /** The field because of which there is no saying what it costs at most. */
   readonly unbounded?: string;
   /** Only prices of these; of any where it does not say. */
-  readonly unboundedBy?: readonly (keyof Price)[];
+  readonly unboundedBy?: readonly PriceUnit[];
   /** Of recordings: what they likely last, and at most. */
   readonly likelySeconds?: number;
   readonly mostSeconds?: number;

@@ -13,6 +13,14 @@ export interface Usage {
   readonly cacheWriteTokens?: number | null;
 }
 
+/** What was seen of the pictures in an answer while it passed. */
+export interface Pictures {
+  readonly count: number;
+  /** As the service says it, such as `1024x1024`; undefined where it does not. */
+  readonly size: string | undefined;
+  readonly quality: string | undefined;
+}
+
 /** What was seen of the text of completions while it passed. */
 export interface Written {
   /** Texts that are not empty: choices of a whole answer, events of a stream. */

@@ -35,6 +35,7 @@ const newNode = (): Node => ({ names: new Map(), any: undefined, place: undefine
 
 export class JsonPicker {
   readonly #root: Node = newNode();
+  readonly #picksLong: boolean;
   /** Of what may still hold a place; how much deeper it is than that. */
   #frames: Frame[] = [];
   #deeper = 0;
@@ -46,10 +47,13 @@ export class JsonPicker {
   #isName = false;
   #text: Buffer[] | undefined = undefined;
   #textBytes = 0;
+  #isLong = false;
   /** The text ends with a backslash by which the next character is escaped. */
   #isEscaping = false;
 
-  constructor(places: readonly string[]) {
+  /** Texts that are too long are left out, or picked as empty ones. */
+  constructor(places: readonly string[], long: 'no long ones' | 'long ones without their text' = 'no long ones') {
+    this.#picksLong = long === 'long ones without their text';
     for (const place of places) {
       let node = this.#root;
       for (const name of place.split('.')) node = name === '*' ? anyOf(node) : namedIn(node, name);
@@ -134,6 +138,7 @@ export class JsonPicker {
     const isWanted = this.#deeper === 0 && (this.#isName || this.#next?.place !== undefined);
     this.#text = isWanted ? [] : undefined;
     this.#textBytes = 0;
+    this.#isLong = false;
   }
 
   /** Where it goes on behind what was read. */
@@ -168,15 +173,18 @@ export class JsonPicker {
   #keep(bytes: Buffer, start: number, end: number): void {
     if (this.#text === undefined) return;
     this.#textBytes += end - start;
-    if (this.#textBytes > longestBytes) this.#text = undefined;
-    else this.#text.push(bytes.subarray(start, end));
+    if (this.#textBytes > longestBytes) {
+      this.#text = undefined;
+      this.#isLong = this.#picksLong && !this.#isName;
+    } else this.#text.push(bytes.subarray(start, end));
   }
 
   #endText(picked: Picked[]): void {
     this.#isInText = false;
     const parts = this.#text;
     this.#text = undefined;
-    const text = parts === undefined ? undefined : decoded(parts.length === 1 ? parts[0] : Buffer.concat(parts));
+    const whole = parts === undefined ? undefined : decoded(parts.length === 1 ? parts[0] : Buffer.concat(parts));
+    const text = this.#isLong ? '' : whole;
     if (this.#isName) {
       this.#next = text === undefined ? undefined : this.#frames.at(-1)?.node.names.get(text);
       return;

@@ -196,6 +196,7 @@ export function observerOf(exchange: Exchange, { status, headers }: Answer): Usa
 }
 
 function textsOf({ route, asking }: Exchange): Texts | undefined {
+  if (route?.row.yields === 'images') return { names: 'pictures' };
   const names = route?.row.written;
   return names && { names, areMany: (asking?.choices ?? 1) > 1 };
 }

@@ -24,6 +24,7 @@ export abstract class SeenEventAnswer extends EventAnswer {
       finish: (cut) => seen.finish(cut),
       decodedLength: () => seen.decodedLength(),
       written: () => seen.written(),
+      pictures: () => undefined,
     };
   }
 

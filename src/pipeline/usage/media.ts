@@ -1,9 +1,9 @@
 /** What pictures and sound that are asked for can count. See docs/prices.md. */
 
 import type { Buffer } from 'node:buffer';
-import type { Asking, Price } from '../../core/accounting/price.ts';
+import type { Asking, PictureRate, PriceUnit } from '../../core/accounting/price.ts';
 import type { Course } from '../../core/dispatch.ts';
-import type { JsonField } from '../../lib/json/json-scan.ts';
+import { type JsonField, textOf } from '../../lib/json/json-scan.ts';
 import { atOnce, inTurns } from '../../lib/turns.ts';
 import type { Question } from '../question.ts';
 import { isStreamAsked, numberIn } from './number-in.ts';
@@ -24,7 +24,7 @@ const tokensPerPicture = 1_000;
 const soundTokensPerSecond = 10;
 
 /** What is billed by tokens of output is bounded by the model alone: no field of a request says so. */
-const boundedByModel: readonly (keyof Price)[] = ['output'];
+const boundedByModel: readonly PriceUnit[] = ['output'];
 /** Of sound as most services take it, compressed: 128 kbit/s. */
 const bytesPerSecond = 16_000;
 
@@ -34,13 +34,14 @@ export function forImages(question: Question, { context, maxOutput }: Model): As
   const images = toCount(numberIn(question, 'n'), 1);
   const shown = 1 + toCount(numberIn(question, 'partial_images'), 0);
   const given = ['image', 'images'].find((name) => scan.fields.get(name) !== undefined);
-  const unboundedBy: readonly (keyof Price)[] = [
+  const unboundedBy: readonly PriceUnit[] = [
     ...(given !== undefined && context === undefined ? (['input'] as const) : []),
     ...(maxOutput === undefined ? boundedByModel : []),
   ];
   return {
     items: 1,
     images,
+    picture: { size: wordIn(question, 'size'), quality: wordIn(question, 'quality') },
     likelyInputTokens: Math.ceil(body.length / bytesPerToken) + (given === undefined ? 0 : tokensPerPicture),
     mostInputTokens: given === undefined ? body.length : (context ?? boundlessTokens),
     mostOutputTokens: (maxOutput ?? boundlessTokens) * images * shown,
@@ -50,11 +51,19 @@ export function forImages(question: Question, { context, maxOutput }: Model): As
   };
 }
 
+/** What a request leaves to the service, or says so that services may read it in two ways, is undefined: it may be the dearest. */
+function wordIn({ body, scan }: Question, name: keyof PictureRate): string | undefined {
+  const field = scan.fields.get(name);
+  if (field?.kind !== 'string') return undefined;
+  const word = textOf(body, field);
+  return word === 'auto' ? undefined : word;
+}
+
 /** How long a recording is, and what it counts, is seen by nobody before it is read. */
 export function forRecording(question: Question, { context, maxOutput, maxAudioMs }: Model): Asking {
   const { form, body } = question;
   const likelySeconds = Math.ceil((form?.fileBytes ?? 0) / bytesPerSecond);
-  const unboundedBy: readonly (keyof Price)[] = [
+  const unboundedBy: readonly PriceUnit[] = [
     ...(maxAudioMs === undefined ? (['minute'] as const) : []),
     ...(context === undefined ? (['input'] as const) : []),
     ...(maxOutput === undefined ? boundedByModel : []),

@@ -13,6 +13,7 @@ const observer = {
   finish: () => null,
   decodedLength: () => undefined,
   written: () => undefined,
+  pictures: () => undefined,
 } as unknown as UsageObserver;
 
 function setUp() {

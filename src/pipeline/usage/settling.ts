@@ -58,6 +58,7 @@ export class Settling {
     // What a translated answer shows may be an estimate.
     exchange.usage = answer.translated === undefined ? (answer.countedApart ?? usage) : answer.translated.usage;
     exchange.decodedBytes = observer.decodedLength();
+    exchange.pictures = observer.pictures();
     if (isTextWorthReading(exchange)) exchange.written = observer.written();
     const { written } = exchange;
     if (written === undefined || !needsTokens(exchange, written, answer)) return this.#settle();

@@ -10,10 +10,11 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib';
-import type { Usage, Written } from '../../core/accounting/usage.ts';
+import type { Pictures, Usage, Written } from '../../core/accounting/usage.ts';
 import type { OperationRow } from '../../core/operations/row.ts';
 import { Excerpt } from '../answers/excerpt.ts';
 import { readLineUsage } from './line-usage.ts';
+import { PictureReader } from './pictures.ts';
 import { readChunkUsage, readEventUsage, readJsonUsage, readMessageUsage, readResponseUsage } from './usage-reader.ts';
 import { createTextReader, type TextReader } from './written-text.ts';
 
@@ -29,13 +30,14 @@ export interface UsageObserver {
   decodedLength(): number | undefined;
   /** After `finish`: reads the text in it; undefined where there is none to read. */
   written(): Written | undefined;
+  /** After `finish`: the pictures in it; undefined where none were looked for, or found. */
+  pictures(): Pictures | undefined;
 }
 
-/** What is written in an answer: where it stands, and whether there are several choices of it. */
-export interface Texts {
-  readonly names: NonNullable<OperationRow['written']>;
-  readonly areMany: boolean;
-}
+/** What is in an answer: text, where it stands, and whether there are several choices of it; or pictures. */
+export type Texts =
+  | { readonly names: NonNullable<OperationRow['written']>; readonly areMany: boolean }
+  | { readonly names: 'pictures' };
 
 type Reader = (excerpt: Excerpt, cut: boolean) => Usage | null;
 
@@ -49,6 +51,7 @@ const blind: UsageObserver = {
   finish: () => null,
   decodedLength: () => undefined,
   written: () => undefined,
+  pictures: () => undefined,
 };
 
 export function createUsageObserver(
@@ -60,11 +63,16 @@ export function createUsageObserver(
   const read = readerFor(contentType, countsIn);
   if (read === undefined) return blind;
   const isStream = !isJson(mediaTypeOf(contentType));
-  const text = texts && createTextReader(isStream, texts.areMany, isStream ? texts.names.events : texts.names.whole);
+  const text = texts && readerOf(texts, isStream);
   const encoding = contentEncoding?.trim().toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return new PlainObserver(read, text);
   const createDecoder = decoders.get(encoding);
   return createDecoder === undefined ? blind : new DecodingObserver(read, createDecoder, text);
+}
+
+function readerOf(texts: Texts, isStream: boolean): TextReader {
+  if (texts.names === 'pictures') return new PictureReader(isStream);
+  return createTextReader(isStream, texts.areMany, isStream ? texts.names.events : texts.names.whole);
 }
 
 const mediaTypeOf = (contentType: string | undefined): string =>
@@ -109,6 +117,10 @@ class PlainObserver implements UsageObserver {
   written(): Written | undefined {
     return this.#text?.written();
   }
+
+  pictures(): Pictures | undefined {
+    return this.#text?.pictures?.();
+  }
 }
 
 /** Reads a compressed answer beside the relay, off the main thread. Whatever goes wrong, the count is unknown then. */
@@ -150,6 +162,10 @@ class DecodingObserver implements UsageObserver {
 
   written(): Written | undefined {
     return this.#text?.written();
+  }
+
+  pictures(): Pictures | undefined {
+    return this.#text?.pictures?.();
   }
 
   #start(firstChunk: Buffer): Transform {

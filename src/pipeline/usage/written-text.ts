@@ -1,7 +1,7 @@
 /** Looks at what is written while it passes, whole or in events, without reading what stands around it. */
 
 import { Buffer } from 'node:buffer';
-import type { Written } from '../../core/accounting/usage.ts';
+import type { Pictures, Written } from '../../core/accounting/usage.ts';
 import { EventStream } from '../../lib/event-stream.ts';
 
 const QUOTE = 0x22;
@@ -17,6 +17,8 @@ const mostKeptBytes = 64 * 1024;
 export interface TextReader {
   push(chunk: Buffer): void;
   written(): Written;
+  /** Of an answer of pictures. */
+  pictures?(): Pictures | undefined;
 }
 
 /** `names`: of the strings that hold it. Of a stream, `isMany` says that its events may be those of several choices. */

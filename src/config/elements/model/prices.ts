@@ -5,15 +5,22 @@ import type { Price } from '../../../core/accounting/price.ts';
 import type { Upstream } from '../../../core/snapshot.ts';
 import { nanosPerDollar } from '../../../lib/money.ts';
 import { listedPrice } from '../../../prices/listed.ts';
-import { dollars, is, mapping, oneOf } from '../fields.ts';
+import { dollars, is, list, mapping, oneOf, text } from '../fields.ts';
 
 /** In dollars; above it, someone mistook the unit. */
 const highestPrice = 100_000;
 
-const rate = (what: string) =>
-  dollars(0, highestPrice * nanosPerDollar)
-    .optional()
-    .meta(is(what, { kind: 'amount' }));
+const amount = dollars(0, highestPrice * nanosPerDollar);
+
+const rate = (what: string) => amount.optional().meta(is(what, { kind: 'amount' }));
+
+const word = (example: string) => text(`a word such as ${example}`, /^[\x21-\x7e]{1,40}$/).optional();
+
+const pictureRate = mapping({
+  size: word('1024x1024').meta(is('As requests and answers spell it; any where it is left out.')),
+  quality: word('high').meta(is('Likewise.')),
+  price: amount.meta(is('US dollars for each of them.', { kind: 'amount' })),
+});
 
 const priceMapping = mapping({
   input: rate('US dollars for a million input tokens.'),
@@ -25,13 +32,27 @@ const priceMapping = mapping({
   search_unit: rate('US dollars for a search unit, as rerankers count them.'),
   request: rate('US dollars for a request.'),
   item: rate('US dollars for an input, a prompt or a document.'),
-  image: rate('US dollars for an image.'),
+  image: imageRates(),
   minute: rate('US dollars for a minute of a recording, billed by the second.'),
   character: rate('US dollars for a million characters that are read aloud.'),
 }).refine((written) => Object.values(written).some((amount) => amount !== undefined), {
   error: 'at least one price; or free, or unknown',
   when: ({ issues }) => issues.length === 0,
 });
+
+function imageRates() {
+  const wants = 'an amount in US dollars, or a list of mappings with price, and size or quality or both';
+  return z
+    .union([amount, list(pictureRate, wants).min(1, { error: wants }).max(100, { error: 'at most 100' })], {
+      error: wants,
+    })
+    .optional()
+    .meta(
+      is('US dollars for an image; or, for images that are made, a list of what they cost by size and quality.', {
+        kind: 'amount or list of mappings',
+      }),
+    );
+}
 
 export const priceField = (whose: string, defaultText: string) =>
   z
@@ -81,8 +102,15 @@ function fromMapping(written: z.output<typeof priceMapping>): Price {
     searchUnit: written.search_unit,
     request: written.request,
     item: written.item,
-    image: written.image,
+    ...toPictureRates(written.image),
     minute: written.minute,
     character: written.character,
   });
+}
+
+/** What is reserved where nobody knows which of them it will be, is the dearest. */
+function toPictureRates(written: z.output<typeof priceMapping>['image']): Pick<Price, 'image' | 'pictures'> {
+  if (typeof written !== 'object') return { image: written };
+  const pictures = written.map(({ size, quality, price }) => Object.freeze({ size, quality, each: price }));
+  return { image: Math.max(...pictures.map(({ each }) => each)), pictures: Object.freeze(pictures) };
 }

@@ -1,0 +1,63 @@
+/** Counts the pictures of an answer while it passes, and finds what the service says of them: how large, and how good. */
+
+import type { Buffer } from 'node:buffer';
+import type { Pictures, Written } from '../../core/accounting/usage.ts';
+import { JsonPicker, type Picked } from '../../lib/json/json-picker.ts';
+import type { TextReader } from './written-text.ts';
+
+const LINE_FEED = 0x0a;
+
+const sizeAndQuality = ['size', 'quality'] as const;
+/** A whole answer has a list of them, by their bytes or by where they are. */
+const ofWhole = ['data.*.b64_json', 'data.*.url'];
+/** A stream has events of which the last of each picture says so; those before show how it becomes. */
+const ofEvents = ['type'];
+const lastEvent = /\.completed$/;
+
+const noText: Written = Object.freeze({ texts: 0, bytes: 0, sample: '', choices: 0 });
+
+export class PictureReader implements TextReader {
+  readonly #isStream: boolean;
+  readonly #picker: JsonPicker;
+  #count = 0;
+  #size: string | undefined;
+  #quality: string | undefined;
+
+  constructor(isStream: boolean) {
+    this.#isStream = isStream;
+    this.#picker = new JsonPicker(
+      [...(isStream ? ofEvents : ofWhole), ...sizeAndQuality],
+      'long ones without their text',
+    );
+  }
+
+  push(chunk: Buffer): void {
+    const picked: Picked[] = [];
+    let start = 0;
+    // An event is a line, and a line is one document.
+    while (this.#isStream) {
+      const end = chunk.indexOf(LINE_FEED, start);
+      if (end === -1) break;
+      this.#picker.push(chunk, picked, start, end);
+      this.#picker.reset();
+      start = end + 1;
+    }
+    this.#picker.push(chunk, picked, start);
+    for (const one of picked) this.#take(one);
+  }
+
+  #take({ place, text }: Picked): void {
+    if (place === 'size') this.#size = text;
+    else if (place === 'quality') this.#quality = text;
+    else if (!this.#isStream || lastEvent.test(text)) this.#count += 1;
+  }
+
+  /** Undefined where there is none. */
+  pictures(): Pictures | undefined {
+    return this.#count === 0 ? undefined : { count: this.#count, size: this.#size, quality: this.#quality };
+  }
+
+  written(): Written {
+    return noText;
+  }
+}
