@@ -31,7 +31,9 @@ export default defineDoor({
   ways: [],
   pages: [],
   modelLists: [],
-  standsFor: ({ path, label }) => (label === 'gemini' ? [`/gemini${path}`] : []),
+  standsFor({ path, label }) {
+    return label === 'gemini' ? [`/gemini${path}`, `/gemini${path.replace('/v1beta/', '/v1/')}`] : [];
+  },
   error({ status, message, code, param, retryAfter }) {
     const details: JsonObject[] = [];
     if (code !== undefined) {

@@ -5,7 +5,11 @@ import { defineRoute } from '../core/route.ts';
 
 export default defineRoute({
   path: '/v1beta/models/{model}:batchEmbedContents',
-  aliases: ['/v1beta/{model=tunedModels/*}:batchEmbedContents'],
+  aliases: [
+    '/v1/models/{model}:batchEmbedContents',
+    '/v1beta/{model=tunedModels/*}:batchEmbedContents',
+    '/v1/{model=tunedModels/*}:batchEmbedContents',
+  ],
   operation: 'embeddings',
   label: 'gemini',
   verb: 'batchEmbedContents',

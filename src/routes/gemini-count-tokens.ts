@@ -4,7 +4,11 @@ import { defineRoute } from '../core/route.ts';
 
 export default defineRoute({
   path: '/v1beta/models/{model}:countTokens',
-  aliases: ['/v1beta/{model=tunedModels/*}:countTokens'],
+  aliases: [
+    '/v1/models/{model}:countTokens',
+    '/v1beta/{model=tunedModels/*}:countTokens',
+    '/v1/{model=tunedModels/*}:countTokens',
+  ],
   operation: 'generate',
   label: 'gemini',
   verb: 'countTokens',

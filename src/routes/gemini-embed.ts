@@ -5,7 +5,11 @@ import { defineRoute } from '../core/route.ts';
 
 export default defineRoute({
   path: '/v1beta/models/{model}:embedContent',
-  aliases: ['/v1beta/{model=tunedModels/*}:embedContent'],
+  aliases: [
+    '/v1/models/{model}:embedContent',
+    '/v1beta/{model=tunedModels/*}:embedContent',
+    '/v1/{model=tunedModels/*}:embedContent',
+  ],
   operation: 'embeddings',
   label: 'gemini',
   verb: 'embedContent',

@@ -4,7 +4,11 @@ import { defineRoute } from '../core/route.ts';
 
 export default defineRoute({
   path: '/v1beta/models/{model}:generateContent',
-  aliases: ['/v1beta/{model=tunedModels/*}:generateContent'],
+  aliases: [
+    '/v1/models/{model}:generateContent',
+    '/v1beta/{model=tunedModels/*}:generateContent',
+    '/v1/{model=tunedModels/*}:generateContent',
+  ],
   operation: 'generate',
   label: 'gemini',
   verb: 'generateContent',

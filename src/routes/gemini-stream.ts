@@ -4,7 +4,11 @@ import { defineRoute } from '../core/route.ts';
 
 export default defineRoute({
   path: '/v1beta/models/{model}:streamGenerateContent',
-  aliases: ['/v1beta/{model=tunedModels/*}:streamGenerateContent'],
+  aliases: [
+    '/v1/models/{model}:streamGenerateContent',
+    '/v1beta/{model=tunedModels/*}:streamGenerateContent',
+    '/v1/{model=tunedModels/*}:streamGenerateContent',
+  ],
   operation: 'generate',
   label: 'gemini',
   verb: 'streamGenerateContent',
