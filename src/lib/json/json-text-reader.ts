@@ -72,6 +72,13 @@ const shortNumbersCharacters = 64 * 1024;
 /** The longest escape is one shorter, so that no place is within one that begins further back. */
 const longestEscape = 6;
 
+/** Has no members but its own, whatever they are called; takes a third of the memory of what `Object.create(null)` makes. */
+class Members {
+  [name: string]: Json;
+}
+Reflect.deleteProperty(Members.prototype, 'constructor');
+Object.setPrototypeOf(Members.prototype, null);
+
 /** A value that is read in turns: every `yield` is a place to stop. */
 type Reading = Generator<undefined, Json, undefined>;
 
@@ -144,8 +151,7 @@ export class JsonTextReader {
 
   *#members(): Generator<undefined, JsonObject, undefined> {
     const { maxMembers } = this.#limits;
-    // Without a prototype, `__proto__` is a name like any other.
-    const members: Record<string, Json> = Object.create(null);
+    const members = new Members();
     if (this.#skip(CLOSE_BRACE)) return members;
     for (let count = 1; ; count += 1) {
       if (count > maxMembers) throw new JsonTooMuch(`${maxMembers} members in one object`, this.#at);

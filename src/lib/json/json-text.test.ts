@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
+import { heldHeapBytes } from '../../../test/support/held-bytes.ts';
 import { slowClock } from '../../../test/support/time/slow-clock.ts';
 import {
   isJsonList,
@@ -31,6 +32,24 @@ function toPlain(value: Json | undefined): unknown {
 test('keeps every number as it was written', () => {
   const text = '{"a":1.0,"b":1e3,"c":12345678901234567890,"d":-0.50,"e":[1.10,2E+2],"f":[[0.0],[]]}';
   assert.equal(rewritten(text), text);
+});
+
+test('an object has no members but its own, whatever they are called, and is no larger for that', () => {
+  const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
+  const empty = read('{}');
+  assert.ok(isJsonObject(empty));
+  for (const name of names) {
+    assert.equal(empty[name], undefined, name);
+    const made = read(`{"${name}":{"a":1}}`);
+    assert.ok(isJsonObject(made) && Object.hasOwn(made, name), name);
+    assert.equal(made.a, undefined);
+  }
+  const startBytes = heldHeapBytes();
+  const many = read(`[${'{},'.repeat(100_000)}{}]`);
+  const eachBytes = (heldHeapBytes() - startBytes) / 100_000;
+  assert.ok(isJsonList(many) && many.length === 100_001);
+  // One that is a dictionary takes two hundred.
+  assert.ok(eachBytes < 100, `${eachBytes} bytes`);
 });
 
 test('reads what JSON.parse reads, and says the same', () => {
