@@ -31,6 +31,7 @@ import { errorMessageIn } from './calls/foreign-error.ts';
 import { toFailure } from './calls/translation-faults.ts';
 import { toDocument } from './calls/wire-document.ts';
 import type { Question, QuestionReader } from './question.ts';
+import type { ReadingRoom } from './reading-room.ts';
 import { usageIn } from './usage/usage-reader.ts';
 
 /** A question in the operation's own words, and how it was asked. */
@@ -53,16 +54,21 @@ export function passingAt(route: Route, model: () => Model): Route {
 const readingLimits = { maxValues: 500_000, maxElements: 50_000 };
 
 /** `asked` was judged by the fields of the way. */
-export async function enter({ way }: DoorEntry, asked: Question, read: QuestionReader): Promise<Entered> {
-  const entrance = way.enter(withoutNulls(await parse(asked)));
+export async function enter(
+  { way }: DoorEntry,
+  asked: Question,
+  read: QuestionReader,
+  room: ReadingRoom,
+): Promise<Entered> {
+  const entrance = way.enter(withoutNulls(await parse(asked, room)));
   const question = await read(await writeJsonInTurns(entrance.body));
   return { question: { ...question, words: entrance.words }, entrance };
 }
 
-async function parse({ body }: Question): Promise<JsonObject> {
+async function parse({ body }: Question, room: ReadingRoom): Promise<JsonObject> {
   let parsed: Json;
   try {
-    parsed = await parseJsonInTurns(body, readingLimits);
+    parsed = await parseJsonInTurns(body, readingLimits, room.take);
   } catch (error) {
     if (!(error instanceof JsonTooMuch)) throw error;
     throw new GatewayError('body_too_large', {

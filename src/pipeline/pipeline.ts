@@ -47,9 +47,9 @@ import {
   type QuestionReader,
   shapeSaidBy,
 } from './question.ts';
+import { ReadingRoom } from './reading-room.ts';
 import { askingOf } from './usage/asking.ts';
 import { Settling } from './usage/settling.ts';
-
 export interface PipelineDeps extends AttemptDeps, RecordingDeps {
   readonly routes: readonly Route[];
   /** Throws where the process has more to do than is good for it. */
@@ -134,7 +134,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const route = passingAt(called, () => findModel(exchange, called, asked, modelFromPath).model);
     exchange.route = route;
     const { entry } = route;
-    const entered = entry === undefined ? undefined : await enter(entry, asked, readerFor(entry.canonical));
+    const room = new ReadingRoom(exchange.requestRoom);
+    const entered = entry === undefined ? undefined : await enter(entry, asked, readerFor(entry.canonical), room);
     const question = entered?.question ?? asked;
     const resolved = findModel(exchange, route, question, modelFromPath);
     exchange.modelId = resolved.id;
@@ -143,7 +144,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     checkModel(key, resolved.id);
     const keeps = keepsOf(question, route);
     const inBackground = isInBackground(question, keeps);
-    const looked = namedObjectsIn(question, route);
+    const looked = namedObjectsIn(question, route, new ReadingRoom(exchange.requestRoom));
     const named = looked instanceof Promise ? await looked : looked;
     const placing = placeOf(named, { owner: ownerOf(key), snapshot: exchange.snapshot }, deps.objects);
     const place = placing instanceof Promise ? await placing : placing;

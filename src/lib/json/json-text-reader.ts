@@ -87,7 +87,8 @@ export class JsonTextReader {
   readonly #limits: ReadingLimits;
   #at = 0;
   #depth = 0;
-  #values = 0;
+  /** So many have been read, or begun. */
+  values = 0;
   #nextPieceAt = charactersPerPiece;
   /** A list of numbers of which more than a piece was read. */
   #longNumbers: Generator<undefined, JsonNumbers | undefined, undefined> | undefined = undefined;
@@ -109,8 +110,8 @@ export class JsonTextReader {
   /** A value that holds no others and is not long, or a list of nothing but numbers; undefined where another one begins here. */
   #plainValue(): Json | undefined {
     const { maxValues } = this.#limits;
-    this.#values += 1;
-    if (this.#values > maxValues) throw new JsonTooMuch(`${maxValues} values`, this.#at);
+    this.values += 1;
+    if (this.values > maxValues) throw new JsonTooMuch(`${maxValues} values`, this.#at);
     const code = this.#text.charCodeAt(this.#at);
     if (code === QUOTE) return this.#shortString();
     if (code === OPEN_BRACE) return undefined;

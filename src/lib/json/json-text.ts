@@ -30,16 +30,24 @@ export function parseJson(bytes: Buffer, limits: Partial<ReadingLimits> = {}): J
   return atOnce(read(bytes, limits));
 }
 
+/** Told now and then how many values have been read; what it throws ends the reading. */
+export type ValueCounter = (values: number) => void;
+
 /** The same, with a turn for the event loop now and then. */
-export function parseJsonInTurns(bytes: Buffer, limits: Partial<ReadingLimits> = {}): Promise<Json> {
-  return inTurns(read(bytes, limits));
+export function parseJsonInTurns(
+  bytes: Buffer,
+  limits: Partial<ReadingLimits> = {},
+  count?: ValueCounter,
+): Promise<Json> {
+  return inTurns(read(bytes, limits, count));
 }
 
 /** The same, as a part of other work in turns. */
 export const readingJson = (
   bytes: Buffer,
   limits: Partial<ReadingLimits> = {},
-): Generator<undefined, Json, undefined> => read(bytes, limits);
+  count?: ValueCounter,
+): Generator<undefined, Json, undefined> => read(bytes, limits, count);
 
 /** Undefined values are left out. */
 export function writeJson(value: Json): Buffer {
@@ -65,9 +73,19 @@ const charactersPerPiece = 16 * 1024;
 const bytesPerPiece = 256 * 1024;
 const charactersPerChunk = 64 * 1024;
 
-function* read(bytes: Buffer, limits: Partial<ReadingLimits>): Generator<undefined, Json, undefined> {
+function* read(
+  bytes: Buffer,
+  limits: Partial<ReadingLimits>,
+  count?: ValueCounter,
+): Generator<undefined, Json, undefined> {
   const text = bytes.length <= bytesPerPiece ? toText(bytes, 0) : yield* decode(bytes);
-  return yield* new JsonTextReader(text, { ...standardLimits, ...limits }).document();
+  const reader = new JsonTextReader(text, { ...standardLimits, ...limits });
+  const steps = reader.document();
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    count?.(reader.values);
+    yield;
+  }
 }
 
 function* decode(bytes: Buffer): Generator<undefined, string, undefined> {

@@ -11,6 +11,7 @@ import { Asked, type Translation } from '../../core/translation.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isJsonObject, type Json, type JsonObject, JsonTooMuch, parseJsonInTurns } from '../../lib/json/json-text.ts';
 import { AnswerRoom } from '../answers/answer-room.ts';
+import { ReadingRoom } from '../reading-room.ts';
 import { listIn } from '../usage/asking.ts';
 import { nameAt, type Plan, writeBodilessCall } from './plan.ts';
 import { TranslatedCalls } from './translated-calls.ts';
@@ -40,7 +41,7 @@ export async function writeTranslated(
   const { target } = turn.candidate;
   const { exchange, resolved, question } = plan;
   const call = { ...writeBodilessCall(plan, turn, client), end };
-  const sent = await toParameters(question.body, target);
+  const sent = await toParameters(question.body, target, new ReadingRoom(exchange.requestRoom));
   const asked = new Asked({
     body: asksUsage ? withUsage(sent) : sent,
     defaults: target.defaults,
@@ -73,8 +74,8 @@ function checkRepeated({ question, route }: Plan, calls: number): void {
 }
 
 /** What the client sent, without what is null, and completed by what the operator wants. */
-async function toParameters(body: Buffer, { defaults }: Target): Promise<JsonObject> {
-  const sent = await readQuestion(body);
+async function toParameters(body: Buffer, { defaults }: Target, room: ReadingRoom): Promise<JsonObject> {
+  const sent = await readQuestion(body, room);
   if (!isJsonObject(sent)) throw new TypeError('a question is an object');
   const parameters: Record<string, Json> = Object.create(null);
   for (const [name, value] of Object.entries(sent)) {
@@ -90,9 +91,9 @@ function withUsage(sent: JsonObject): JsonObject {
   return { ...sent, stream_options: { ...options, include_usage: true } };
 }
 
-async function readQuestion(body: Buffer): Promise<Json> {
+async function readQuestion(body: Buffer, room: ReadingRoom): Promise<Json> {
   try {
-    return await parseJsonInTurns(body, readingLimits);
+    return await parseJsonInTurns(body, readingLimits, room.take);
   } catch (error) {
     if (!(error instanceof JsonTooMuch)) throw error;
     throw new GatewayError('body_too_large', {

@@ -7,12 +7,17 @@ import { slowClock } from '../../../test/support/time/slow-clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import responses from '../../routes/responses.ts';
 import { compileQuestionReader } from '../question.ts';
+import { ReadingRoom } from '../reading-room.ts';
 import { type NamedObjects, namedObjectsIn } from './named-objects.ts';
 
 const readQuestion = compileQuestionReader(responses);
 
 async function namedIn(input: readonly object[]): Promise<NamedObjects> {
-  return namedObjectsIn(await readQuestion(Buffer.from(JSON.stringify({ model: 'm', input }))), responses);
+  return namedObjectsIn(
+    await readQuestion(Buffer.from(JSON.stringify({ model: 'm', input }))),
+    responses,
+    new ReadingRoom(undefined),
+  );
 }
 
 /** So many with IDs of their own, half a mebibyte of them and more, so that they are no work for one turn. */
@@ -32,7 +37,7 @@ test('a long body is looked through in turns, all of it', async (t) => {
   const counting = (async () => {
     for (; !isOver; turns += 1) await nextTurn();
   })();
-  const { needed, mentioned } = await namedObjectsIn(question, responses);
+  const { needed, mentioned } = await namedObjectsIn(question, responses, new ReadingRoom(undefined));
   isOver = true;
   await counting;
   assert.deepEqual(needed, [{ kind: 'item', id: 'msg_own', param: 'item_reference' }]);
@@ -41,10 +46,29 @@ test('a long body is looked through in turns, all of it', async (t) => {
   assert.ok(turns > 200, `${turns} turns`);
 });
 
+test('a body of many small values is long before it has many bytes', async (t) => {
+  const body = Buffer.from(`{"model":"m","input":[${'{},'.repeat(50_000)}{"type":"item_reference","id":"msg_1"}]}`);
+  const question = await readQuestion(body);
+  await slowClock(t);
+  let turns = 0;
+  let isOver = false;
+  const counting = (async () => {
+    for (; !isOver; turns += 1) await nextTurn();
+  })();
+  await namedObjectsIn(question, responses, new ReadingRoom(undefined));
+  isOver = true;
+  await counting;
+  assert.ok(turns > 20, `${turns} turns`);
+});
+
 test('a container is named where a tool is to run, and told of where an item has run', async () => {
   const there = { type: 'container_reference', container_id: 'cntr_1' };
   const read = async (body: object): Promise<NamedObjects> =>
-    namedObjectsIn(await readQuestion(Buffer.from(JSON.stringify({ model: 'm', ...body }))), responses);
+    namedObjectsIn(
+      await readQuestion(Buffer.from(JSON.stringify({ model: 'm', ...body }))),
+      responses,
+      new ReadingRoom(undefined),
+    );
   const naming = { kind: 'container', id: 'cntr_1', param: 'container_id' } as const;
   const asTool = await read({ input: 'x', tools: [{ type: 'shell', environment: there }] });
   assert.deepEqual([asTool.needed, asTool.mentioned], [[naming], []]);

@@ -21,6 +21,7 @@ import {
 import { atOnce, inTurns } from '../../lib/turns.ts';
 import { countNames, countTexts, hasEscapedLetter, isNameIn } from '../json-names.ts';
 import type { Question } from '../question.ts';
+import type { ReadingRoom } from '../reading-room.ts';
 
 /** By which field, or by what type of object. */
 export interface Naming extends KeptName {
@@ -43,21 +44,25 @@ const mostReadValues = 500_000;
 /** Of what one request names. */
 const mostNamings = 5_000;
 
-/** Longer than this, it is looked through in turns. */
-const oneTurnBytes = 512 * 1024;
+/** Longer than this, it is looked through in turns: of values of a few bytes each it may be made. */
+const oneTurnBytes = 32 * 1024;
 
 /** No ID is longer, however it is spelled. */
 const longestFieldBytes = 4_096;
 
 /** Throws where the request names what nobody can own here. Without a promise where it is not long. */
-export function namedObjectsIn(question: Question, { row: { kept } }: Route): NamedObjects | Promise<NamedObjects> {
+export function namedObjectsIn(
+  question: Question,
+  { row: { kept } }: Route,
+  room: ReadingRoom,
+): NamedObjects | Promise<NamedObjects> {
   if (kept === undefined) return nothing;
   const { body, form } = question;
   // Forms write what lies in one another with brackets: `images[0][file_id]`.
   const bracketed = form === undefined ? undefined : kept.names.find((name) => body.includes(`[${name}]`));
   if (bracketed !== undefined) throw notKept(bracketed);
   const fields = fieldsIn(question, kept);
-  const looking = look(body, kept, fields);
+  const looking = look(body, kept, fields, room);
   return body.length > oneTurnBytes ? inTurns(looking) : atOnce(looking);
 }
 
@@ -78,7 +83,12 @@ function fieldsIn({ body, scan }: Question, { fields, known = {} }: Kept): reado
   return named;
 }
 
-function* look(body: Buffer, kept: Kept, fields: readonly Naming[]): Generator<undefined, NamedObjects, undefined> {
+function* look(
+  body: Buffer,
+  kept: Kept,
+  fields: readonly Naming[],
+  room: ReadingRoom,
+): Generator<undefined, NamedObjects, undefined> {
   const { wholes = [], texts = {} } = kept;
   const names = [...kept.names, ...wholes];
   const types = Object.keys(kept.types ?? {});
@@ -104,7 +114,8 @@ function* look(body: Buffer, kept: Kept, fields: readonly Naming[]): Generator<u
     return { needed: fields, mentioned: ids };
   }
   const walk = new Walk(kept, fields, ids);
-  yield* walk.through(yield* readingIn(body, suspect));
+  yield* walk.through(yield* readingIn(body, suspect, room));
+  room.release();
   if (isEscaped) written += yield* countEscaped(body.toString(), new Set(names), new Set(types));
   // One that stands there twice is read by some where it comes first, and by others where it comes last.
   if (walk.refused === undefined && walk.seen < written) throw notKept(suspect ?? 'input');
@@ -114,9 +125,13 @@ function* look(body: Buffer, kept: Kept, fields: readonly Naming[]): Generator<u
   return walk;
 }
 
-function* readingIn(body: Buffer, suspect: string | undefined): Generator<undefined, Json, undefined> {
+function* readingIn(
+  body: Buffer,
+  suspect: string | undefined,
+  room: ReadingRoom,
+): Generator<undefined, Json, undefined> {
   try {
-    return yield* readingJson(body, { maxValues: mostReadValues });
+    return yield* readingJson(body, { maxValues: mostReadValues }, room.take);
   } catch (error) {
     if (!(error instanceof JsonTooMuch)) throw error;
     throw notKept(suspect ?? 'input');
