@@ -119,6 +119,8 @@ test('two that stand for the same path are a fault, and the narrower of two goes
 test('what an upstream keeps stands behind the paths by which it is made, under an ID of one segment', () => {
   for (const { route } of objectRoutes) {
     for (const path of [route.path, ...route.aliases, ...Object.keys(route.doorPaths ?? {})]) {
+      // A list, and what makes one, have none.
+      if (!path.includes('{id}')) continue;
       for (const [encoded, id] of [
         ['resp_1', 'resp_1'],
         ['resp%5F1', 'resp_1'],

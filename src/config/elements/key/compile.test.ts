@@ -63,6 +63,7 @@ keys:
     managedBy: 'file',
     name: 'Search team',
     caps: { rates: [], concurrency: 4, budgets: [] },
+    files: undefined,
   });
 });
 
