@@ -153,6 +153,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     if (place.kind === 'route') exchange.shape = place.shape;
     if ('door' in place) exchange.door = place.door;
     exchange.path = place.path;
+    if (place.kind === 'refused') throw new GatewayError('operation_not_supported', { message: place.why });
     checkMethod(place, request.method);
     if (queryAt !== -1) exchange.door?.judgeQuery?.(target.slice(queryAt + 1));
 

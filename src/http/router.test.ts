@@ -141,3 +141,16 @@ test('what an upstream keeps stands behind the paths by which it is made, under 
   assert.equal(router.find('/v1/responses/resp_1/cancel/')?.kind, 'object');
   assert.equal(router.find('/v1/responses/')?.kind, 'route');
 });
+
+test('realtime is refused by name, and what leads to it', () => {
+  for (const path of [
+    '/v1/realtime',
+    '/realtime',
+    '/openai/v1/realtime',
+    '/v1/realtime/client_secrets',
+    '/v1/realtime/',
+  ]) {
+    assert.equal(router.find(path)?.kind, 'refused', path);
+  }
+  assert.equal(router.find('/v1/realtime/anything'), undefined);
+});

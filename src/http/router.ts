@@ -22,6 +22,8 @@ export type Place = { readonly path: string } & (
   | { readonly kind: 'model'; readonly id: string; readonly door?: Door }
   | { readonly kind: 'health' }
   | { readonly kind: 'ready' }
+  /** What clients are known to look for, and is not served. */
+  | { readonly kind: 'refused'; readonly why: string }
 );
 
 export interface Router {
@@ -35,6 +37,15 @@ export interface Router {
 
 /** What `openai` before version 1 calls the list of models. */
 const engineListPaths = ['/v1/engines', '/engines', '/v1/v1/engines'];
+
+/** A session over a WebSocket, and what leads to one around the gateway: keys for clients, and calls. */
+const realtimePaths = ['', '/sessions', '/transcription_sessions', '/client_secrets', '/calls'].flatMap((tail) =>
+  ['/v1/realtime', '/realtime', '/v1/v1/realtime', '/openai/v1/realtime', '/openai/realtime'].map(
+    (path) => path + tail,
+  ),
+);
+const noRealtime =
+  'Realtime is not served: no WebSocket is relayed here, and a key or a call of the upstream would lead around the limits and budgets of this gateway. Send sound to /v1/audio/transcriptions, text to /v1/chat/completions and /v1/audio/speech.';
 
 const modelListPaths = ['/v1/models', '/models', '/v1/v1/models'];
 
@@ -150,6 +161,10 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
   }
   for (const path of modelListPaths) putModelList(path, {});
   for (const door of doors) for (const path of door.modelLists) putModelList(path, { door });
+
+  for (const path of realtimePaths) {
+    put(basePath + path, () => ({ kind: 'refused', path: '/v1/realtime', why: noRealtime }));
+  }
 
   namePaths.sort(longest);
 
