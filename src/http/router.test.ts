@@ -154,3 +154,13 @@ test('realtime is refused by name, and what leads to it', () => {
   }
   assert.equal(router.find('/v1/realtime/anything'), undefined);
 });
+
+test('files are made and listed at one path, without an ID', () => {
+  for (const path of ['/v1/files', '/files/', '/openai/v1/files', '/openai/files']) {
+    const place = router.find(path);
+    assert.ok(place?.kind === 'object', path);
+    assert.deepEqual([place.id, place.routes.map(({ action }) => action)], ['', ['make', 'list']]);
+  }
+  const one = router.find('/v1/files/file-1/content');
+  assert.deepEqual(one?.kind === 'object' ? [one.id, one.path] : [], ['file-1', '/v1/files/{id}/content']);
+});
