@@ -90,6 +90,23 @@ test('of a total alone, what is no output is input', () => {
   assert.equal(cost({ totalTokens: 1, completionTokens: 5 }), 800 + 300);
 });
 
+test('cached tokens are among those of the input, whatever an upstream says', () => {
+  const usage = { promptTokens: 10, completionTokens: 1, cachedTokens: 4_000 };
+  assert.equal(billOf({ operation: 'chat', price: perMillion, usage, asking: { items: 1 } })?.cachedTokens, 10);
+});
+
+test('whoever leaves in the middle of its pictures has asked for all of them', () => {
+  const made = (count: number, outcome: Exchange['outcome']) => {
+    const pictures = { count, size: undefined, quality: undefined };
+    return billOf({ operation: 'images', price: { ...nothing, image: 5 }, asking: { images: 4 }, outcome, pictures });
+  };
+  assert.deepEqual([made(3, 'ok')?.images, made(3, 'ok')?.costNanos], [3, 15]);
+  for (const outcome of ['aborted', 'cut'] as const) {
+    assert.deepEqual([made(1, outcome)?.images, made(1, outcome)?.costNanos], [4, 20], outcome);
+    assert.equal(made(5, outcome)?.images, 5);
+  }
+});
+
 test('what a total holds beyond input and output was thought, and is output; of what is no text it is nothing', () => {
   const usage = { promptTokens: 23, completionTokens: 9, totalTokens: 334 };
   const price = { ...nothing, input: 1_000_000, output: 1_000_000 };

@@ -82,13 +82,15 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
   const needsTokens = row?.billedBy.length !== 0 && (isByToken || (units === null && !isMedia && !isByMinute));
   const needsOutput = isMedia ? isCharged(price?.output) : row?.yields === 'text' && needsTokens;
   const needsUnits = row?.billedBy.includes('search_unit') === true && isCharged(price?.searchUnit);
+  const inputTokens = atMost(input ?? (needsTokens ? asking.likelyInputTokens : 0));
   const counted: Counted = {
-    inputTokens: atMost(input ?? (needsTokens ? asking.likelyInputTokens : 0)),
-    cachedTokens: atMost(usage?.cachedTokens ?? 0),
+    inputTokens,
+    // They are among those.
+    cachedTokens: Math.min(usage?.cachedTokens ?? 0, inputTokens),
     outputTokens: atMost(output ?? (needsOutput ? likelyOutputTokens(exchange, asking, isMedia) : 0)),
     searchUnits: atMost(units ?? (needsUnits ? asking.mostSearchUnits : 0)),
     items: asking.items,
-    images: exchange.pictures?.count ?? asking.images,
+    images: imagesIn(exchange, asking.images),
   };
   const seconds = usage?.seconds ?? null;
   const needsSeconds = isByMinute && isCharged(price?.minute);
@@ -131,6 +133,12 @@ function picturePrice(price: Price, asking: Asking, seen: Pictures | undefined):
   const quality = seen?.quality ?? asking.picture?.quality;
   const found = price.pictures?.find((row) => mayBe(row.size, size) && mayBe(row.quality, quality));
   return found?.each ?? dearestPicture(price, asking);
+}
+
+/** Of an answer of which the end did not come, those that were asked for were made all the same. */
+function imagesIn({ pictures, outcome }: Exchange, asked: number): number {
+  if (pictures === undefined) return asked;
+  return outcome === 'ok' ? pictures.count : Math.max(pictures.count, asked);
 }
 
 const atMost = (count: number): number => Math.min(count, mostCounted);
