@@ -99,6 +99,8 @@ interface Passage {
   readonly row: OperationRow;
   /** Whether all upstreams of the model have to speak it: where one is enough, the others are not asked. */
   readonly where: 'all do' | 'any does';
+  /** Only what has one of these fields with such a text in it, for which the operation has no words. */
+  readonly holds?: Readonly<Record<string, string>>;
 }
 
 /** A model as the caller may see it. */

@@ -2,6 +2,7 @@
 
 import { type Demand, type DoorWay, defineDoor, type Entrance, refusedField } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
+import { operationRows } from '../core/operations/index.ts';
 import { type Purpose, type VectorKind, vectorKinds } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { base64Of, embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
@@ -140,6 +141,13 @@ const v2: DoorWay = {
   optional: { ...fields, truncate: 'string', inputs: 'object[]', output_dimension: 'number', max_tokens: 'number' },
   watched: others,
   summary: "Embeddings as Cohere's clients of its second version ask for them.",
+  // Pictures go as they come.
+  passes: {
+    label: 'cohere',
+    where: 'all do',
+    holds: { images: '"', inputs: '"image_url"' },
+    row: { ...operationRows.embeddings, items: ['images', 'inputs'] },
+  },
   enter: (body) => enter('2', { embedding_types: ['float'], ...body }),
 };
 

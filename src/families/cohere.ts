@@ -1,6 +1,6 @@
 /** Cohere: embeddings in its own shape, reranking in the one that clients use. */
 
-import { bearer, defineFamily } from '../core/family.ts';
+import { bearer, defineFamily, type Offer } from '../core/family.ts';
 import { type Asked, vectorKinds } from '../core/translation.ts';
 import type { Json } from '../lib/json/json-text.ts';
 import { cohereInputTypes } from './dialects/embeddings/cohere-input-types.ts';
@@ -72,6 +72,11 @@ const rerank = {
   }),
 };
 
+const pictures: Offer = {
+  path: '/v2/embed',
+  facts: 'bytes pass, for its own clients that send pictures or mixed inputs',
+};
+
 export default defineFamily({
   id: 'cohere',
   title: 'Cohere',
@@ -96,6 +101,7 @@ export default defineFamily({
   })),
   chat: '/compatibility/v1/chat/completions',
   offers: ({ api_version: version }) => ({
+    ...(version !== 'v1' && { cohere: { embeddings: pictures } }),
     openai: {
       rerank: {
         path: `/${version}/rerank`,

@@ -1,8 +1,11 @@
 /** Jina AI: OpenAI's shapes with a few names of its own. */
 
 import { bearer, defineFamily } from '../core/family.ts';
+import type { Asked, VectorKind } from '../core/translation.ts';
+import type { Json } from '../lib/json/json-text.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
 import { readOpenaiEmbeddings } from './dialects/embeddings/openai-embeddings.ts';
+import type { VectorFormat } from './dialects/embeddings/vector-format.ts';
 import { standardRerank } from './dialects/rerank/standard-rerank.ts';
 
 const embeddings: EmbeddingDialect = {
@@ -10,17 +13,27 @@ const embeddings: EmbeddingDialect = {
   maxItems: ({ body }) => (body.late_chunking === true ? Number.POSITIVE_INFINITY : 2048),
   hasDimensions: true,
   takes: 'objects',
-  own: ['task', 'normalized', 'late_chunking', 'truncate', 'prompt_name'],
+  own: ['task', 'normalized', 'late_chunking', 'truncate', 'prompt_name', 'output_dtype'],
   purposes: {
     name: 'task',
     words: { document: 'retrieval.passage', query: 'retrieval.query', classification: 'classification' },
   },
   cannot: { embedding_type: 'is asked for what "encoding_format" says, "float" or "base64"' },
-  write: ({ items, model, format, dimensions, more }) => ({
-    body: { ...more, model, input: items, dimensions, embedding_type: format === 'base64' ? 'base64' : undefined },
+  write: ({ items, model, format, dimensions, more: { output_dtype: kind, ...more }, asked }) => ({
+    body: { ...more, model, input: items, dimensions, embedding_type: typeOf(kind, format, asked) },
   }),
   read: readOpenaiEmbeddings,
 };
+
+const bits = ['binary', 'ubinary'] as const satisfies readonly VectorKind[];
+
+/** One kind in an answer; floats where nothing is said. */
+function typeOf(kind: Json | undefined, format: VectorFormat, asked: Asked): string | undefined {
+  if (kind === undefined || kind === 'float') return format === 'base64' ? 'base64' : undefined;
+  const known = bits.find((one) => one === kind);
+  if (known === undefined) throw asked.refusal('output_dtype', `makes float, ${bits.join(', ')}`);
+  return known;
+}
 
 export default defineFamily({
   id: 'jina',
@@ -51,6 +64,7 @@ export default defineFamily({
       },
       embeddings: {
         path: '/v1/embeddings',
+        vectorKinds: bits,
         translation: translateEmbeddings(embeddings),
         facts: '2,048 inputs a call; texts or `{text}` and `{image}` objects',
       },

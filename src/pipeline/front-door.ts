@@ -41,9 +41,15 @@ export interface Entered {
 }
 
 /** What a request is taken for: where the upstreams speak the client's wire as well, its bytes pass. */
-export function passingAt(route: Route, model: () => Model): Route {
+export function passingAt(route: Route, { body, scan }: Question, model: () => Model): Route {
   const { passing, way } = route.entry ?? {};
   if (passing === undefined) return route;
+  const { holds } = way?.passes ?? {};
+  const isHeld = ([name, text]: readonly [string, string]): boolean => {
+    const field = scan.fields.get(name);
+    return field?.kind === 'array' && body.subarray(field.start, field.end).includes(text);
+  };
+  if (holds !== undefined && !Object.entries(holds).some(isHeld)) return route;
   const key = offerKey(passing.label, passing.operation);
   const asked = model().targets.filter(({ weight }) => weight > 0);
   const speaking = asked.filter(({ offers }) => offers.has(key)).length;

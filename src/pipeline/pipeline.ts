@@ -131,7 +131,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const query = queryFor(called, request.target);
     const read = readQuestion(exchange, called, request, await readBody(exchange, called, request, response));
     const asked = read instanceof Promise ? await read : read;
-    const route = passingAt(called, () => findModel(exchange, called, asked, modelFromPath).model);
+    const route = passingAt(called, asked, () => findModel(exchange, called, asked, modelFromPath).model);
     exchange.route = route;
     const { entry } = route;
     const room = new ReadingRoom(exchange.requestRoom);

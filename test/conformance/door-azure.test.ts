@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { routes } from '../../src/routes/index.ts';
 import { assertError } from '../support/clients/error-answer.ts';
+import { formType, formWith } from '../support/clients/forms.ts';
 import { assertAnswer, oddVector, startDoors } from '../support/gateways/doors.ts';
 import { testKey } from '../support/gateways/rig.ts';
 
@@ -25,6 +26,25 @@ test('the path names the model, whatever the body says, and no other byte is tou
   const translated = await rig.post('/openai/deployments/translated/embeddings?api-version=preview', '{"input":"a"}');
   assertAnswer(translated, new RegExp(RegExp.escape(oddVector)));
   assert.equal(translated.header('x-postern-translated'), 'cohere');
+});
+
+test('the model of the path counts, and not that of a form', async (t) => {
+  const { rig, upstream } = await startDoors(t, (_request, reply) => reply.json(200, { text: 'hello' }), {
+    models: [{ id: 'ears', operations: ['transcriptions'], targets: [{ upstream: 'openai', model: 'real' }] }],
+  });
+  const sound = { name: 'file', value: 'ID3', filename: 'a.mp3' };
+  for (const model of ['other', 'ears']) {
+    const path = '/openai/deployments/ears/audio/transcriptions?api-version=2024-10-21';
+    const answer = await rig.post(path, formWith({ model }, sound), {
+      headers: [...byApiKey, ['content-type', formType]],
+    });
+    assert.equal(answer.status, 200, answer.body.toString());
+    const { path: asked, body } = await upstream.nextRequest();
+    assert.deepEqual(
+      [asked, body.toString()],
+      ['/audio/transcriptions', formWith({ model: 'real' }, sound).toString()],
+    );
+  }
 });
 
 test('paths without a deployment take the model from the body', async (t) => {

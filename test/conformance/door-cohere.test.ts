@@ -141,6 +141,26 @@ test('what cannot be done is refused by name before anybody is asked', async (t)
   assert.equal(upstream.requests.length, 0);
 });
 
+test('pictures go as they come to upstreams of Cohere, and are refused elsewhere', async (t) => {
+  const said = '{"embeddings":{"int8":[[1]]},"meta":{"billed_units":{"input_tokens":9}}}\n';
+  const { rig, upstream } = await startDoors(t, (_request, reply) =>
+    reply.bytes(200, [['content-type', 'application/json']], said),
+  );
+  const picture = '"images":["data:image/png;base64,AA=="],"input_type":"image","embedding_types":["int8","float"]';
+  const mixed = '"inputs":[{"content":[{"type":"image_url","image_url":{"url":"u"}}]}], "x":1.0';
+  for (const fields of [picture, mixed]) {
+    for (const path of ['/v2/embed', '/cohere/v2/embed']) {
+      assertAnswer(await rig.post(path, `{ "model":"translated",${fields}}`), said);
+      const sent = await upstream.nextRequest();
+      assert.deepEqual([sent.path, sent.body.toString()], ['/v2/embed', `{ "model":"real",${fields}}`]);
+      assert.equal((await rig.exchange(rig.settled.length)).usage?.promptTokens, 9);
+    }
+    const refused = await rig.post('/v2/embed', `{"model":"direct",${fields}}`);
+    assert.equal(refused.status, 400);
+    assert.match(refused.body.toString(), /texts alone are embedded here/);
+  }
+});
+
 test('words of Cohere reach Cohere', async (t) => {
   const { rig, asked } = await startDoors(t);
   const body = { texts: ['a'], input_type: 'classification', truncate: 'START', max_tokens: 9 };

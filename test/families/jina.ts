@@ -67,6 +67,33 @@ export default defineFixture({
 
   pairs: [
     {
+      name: 'bits come as bits',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: ['a'], output_dtype: 'ubinary' },
+      wire: [
+        {
+          path: '/v1/embeddings',
+          body: { model, input: ['a'], embedding_type: 'ubinary' },
+          reply: {
+            body: {
+              model,
+              object: 'list',
+              usage: { total_tokens: 1, prompt_tokens: 1 },
+              data: [{ object: 'embedding', index: 0, embedding: [1, 255] }],
+            },
+          },
+        },
+      ],
+      answer: {
+        body: {
+          object: 'list',
+          data: [{ object: 'embedding', index: 0, embedding: [1, 255] }],
+          model,
+          usage: { prompt_tokens: 1, total_tokens: 1 },
+        },
+      },
+    },
+    {
       name: 'inputs go as a list, and vectors come back in the order of their indexes, in their own digits',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a', { image: 'https://example.com/b.png' }], task: 'text-matching', user: 'u' },
