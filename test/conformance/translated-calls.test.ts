@@ -263,9 +263,9 @@ test('times count for each call', async (t) => {
     await reply.stall();
   };
   const rows: [Handler, Record<string, string>, RegExp][] = [
-    [(_request, reply) => reply.stall(), { first_byte: patiently(20) }, /timeouts\.first_byte/],
-    [stalled, { idle: patiently(20) }, /timeouts\.idle/],
-    [(_request, reply) => reply.stall(), { total: patiently(30) }, /timeouts\.total/],
+    [(_request, reply) => reply.stall(), { first_byte: patiently(300) }, /timeouts\.first_byte/],
+    [stalled, { idle: patiently(300) }, /timeouts\.idle/],
+    [(_request, reply) => reply.stall(), { total: patiently(400) }, /timeouts\.total/],
   ];
   for (const [script, timeouts, message] of rows) {
     const house = await startTranslated(t, by({ 11: script }), tei({ timeouts }));
