@@ -3,6 +3,7 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { FormPart, Upload } from '../core/upload.ts';
+import { plainName } from '../lib/multipart/plain-name.ts';
 import type { Question, QuestionReader } from './question.ts';
 
 /** No model has a longer name. */
@@ -18,9 +19,6 @@ export async function readForm(upload: Upload, read: QuestionReader): Promise<Qu
   for (const { filename, ...part } of upload.parts) if (filename !== undefined) fileBytes += part.end - part.start;
   return { ...question, form: { body: upload.body, bytes: upload.bytes, model: { start, end }, fileBytes } };
 }
-
-/** As some read it: `model[]`, `model[0][a]`, ` Model`, and `'model'` in quotes that are none. */
-const plainName = (name: string): string => name.toLowerCase().replace(/\[.*$/s, '').replaceAll("'", '').trim();
 
 function modelIn(parts: readonly FormPart[]): FormPart {
   const found = parts.filter(({ name }) => plainName(name) === 'model');
@@ -54,7 +52,7 @@ function wrong(what: string): GatewayError {
 function duplicate(): GatewayError {
   return new GatewayError('duplicate_parameter', {
     param: 'model',
-    message: 'The part "model" stands twice (letter case and brackets do not tell parts apart); keep one.',
+    message: 'The part "model" stands twice (letter case, brackets and quotes do not tell parts apart); keep one.',
   });
 }
 

@@ -166,6 +166,7 @@ test('a form that two could read in two ways, or that is for a batch, is refused
     [filePart + purposePart + purposePart, 'duplicate_parameter', 'purpose'],
     [filePart + purposePart + part('name="Purpose"', 'batch'), 'duplicate_parameter', 'purpose'],
     [filePart + purposePart + part('name="purpose[]"', 'batch'), 'duplicate_parameter', 'purpose'],
+    [filePart + purposePart + part(`name="'purpose'"`, 'batch'), 'duplicate_parameter', 'purpose'],
     [filePart + filePart + purposePart, 'duplicate_parameter', 'file'],
     [part('name="file"', 'x') + purposePart, 'invalid_type', 'file'],
     [filePart + part('name="purpose"', 'batch'), 'unsupported_parameter', 'purpose'],

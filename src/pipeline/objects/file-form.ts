@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../../core/errors.ts';
 import type { FormPart } from '../../core/upload.ts';
+import { plainName } from '../../lib/multipart/plain-name.ts';
 
 /** A batch would be judged by nobody. */
 const purposes: readonly string[] = ['assistants', 'evals', 'fine-tune', 'user_data', 'vision'];
@@ -21,9 +22,6 @@ export function checkFileForm(parts: readonly FormPart[]): void {
   });
 }
 
-/** Whatever some read as the same name counts as the same. */
-const plainName = (name: string): string => name.toLowerCase().replace(/\[.*$/s, '').trim();
-
 function onlyPart(parts: readonly FormPart[], name: string): FormPart {
   const [part, another] = parts.filter((one) => plainName(one.name) === name);
   if (part === undefined) {
@@ -35,7 +33,7 @@ function onlyPart(parts: readonly FormPart[], name: string): FormPart {
   if (another !== undefined) {
     throw new GatewayError('duplicate_parameter', {
       param: name,
-      message: `The part "${name}" stands twice (letter case and brackets do not tell parts apart); keep one.`,
+      message: `The part "${name}" stands twice (letter case, brackets and quotes do not tell parts apart); keep one.`,
     });
   }
   if (part.name !== name) throw wrong(name, `called "${name}"`);
