@@ -63,9 +63,12 @@ export function compileQuestionReader(route: Route): QuestionReader {
       { check: compileField(name, kinds, route), allowed },
     ]),
   );
+  const { counting } = route.row;
+  const others = counting === 'messages' || counting === 'prompts' ? otherModels : [];
   const watched: WatchedKeys = compileWatchedKeys([
     ...new Set([
       'model',
+      ...others,
       ...Object.keys(route.required),
       ...Object.keys(route.optional),
       ...route.watched,
@@ -79,6 +82,9 @@ export function compileQuestionReader(route: Route): QuestionReader {
     const modelField = scan.fields.get('model');
     if (modelFromBody && modelField !== undefined && modelField.kind !== 'null' && modelField.kind !== 'string') {
       throw wrongKind('model', 'a string', describe(modelField));
+    }
+    for (const name of others) {
+      if (fieldIn(scan, name) !== undefined || scan.foldedOnly.includes(name)) throw asksOthers(name);
     }
     let standIn: Question['standIn'];
     for (const check of required) {
@@ -105,6 +111,16 @@ export function compileQuestionReader(route: Route): QuestionReader {
     body.length <= oneTurnBytes
       ? toQuestion(body, scanJson(body, watched))
       : scanJsonInTurns(body, watched).then((scan) => toQuestion(body, scan));
+}
+
+/** By these some services take other models than the one that was asked for: nobody would have judged whether they may be used. */
+const otherModels = ['models', 'fallbacks'] as const;
+
+function asksOthers(param: string): GatewayError {
+  return new GatewayError('unsupported_parameter', {
+    param,
+    message: `The field "${param}" names other models for the upstream to choose from, which nobody has judged; leave it out, and name one by "model".`,
+  });
 }
 
 /** Whether the stand-in may stand there: for the model, or for the service that the client was written for. */
