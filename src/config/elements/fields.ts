@@ -59,6 +59,25 @@ export function shapeField(description: string) {
     .meta(is(description, { defaultText: 'what the request says' }));
 }
 
+const wantedNames = 'names of 1 to 64 letters, digits, dots, underscores and dashes';
+const metadataName = text(wantedNames, /^[A-Za-z0-9._-]{1,64}$/);
+const metadataText = text('text of up to 512 characters, without control characters', /^[^\p{Cc}\p{Cs}]{0,512}$/u);
+
+/** What operators note about something, by names of their own. */
+export const metadata = () =>
+  z.record(metadataName, metadataText, {
+    error: ({ code }) => (code === 'invalid_key' ? wantedNames : 'a mapping of names to texts'),
+  });
+
+/** Of an upstream, a model or a project. */
+export const notes = metadata()
+  .optional()
+  .meta(
+    is('What you note about it, by names of your own; `postern resources apply --prune` goes by it.', {
+      kind: 'names to texts',
+    }),
+  );
+
 /** For keys whose inner shape belongs to a later version. */
 export const later = (description: string) =>
   z

@@ -12,16 +12,13 @@ import {
   instant,
   is,
   list,
+  metadata,
   modelName,
   operationList,
   ownId,
   shapeField,
-  text,
 } from '../fields.ts';
 
-const wantedNames = 'names of 1 to 64 letters, digits, dots, underscores and dashes';
-const metadataName = text(wantedNames, /^[A-Za-z0-9._-]{1,64}$/);
-const metadataText = text('text of up to 512 characters, without control characters', /^[^\p{Cc}\p{Cs}]{0,512}$/u);
 const longestCaptureMs = 365 * 86_400_000;
 
 export const keyTermFields = {
@@ -51,10 +48,7 @@ export const keyTermFields = {
     .optional()
     .meta(is('The ID of the project that it belongs to, whose limits and budgets hold as well.')),
   ...capsFields,
-  metadata: z
-    .record(metadataName, metadataText, {
-      error: ({ code }) => (code === 'invalid_key' ? wantedNames : 'a mapping of names to texts'),
-    })
+  metadata: metadata()
     .default({})
     .meta(is('What you note about it, by names of your own.', { kind: 'names to texts' })),
   shape: shapeField(

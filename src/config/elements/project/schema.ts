@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 import { capsFields } from '../caps.ts';
-import { is, mapping, ownId, text } from '../fields.ts';
+import { is, mapping, notes, ownId, text } from '../fields.ts';
 
 export const projectSchema = mapping({
   id: ownId().meta(is('The name of the project, for keys, lists and logs.')),
@@ -12,6 +12,7 @@ export const projectSchema = mapping({
   files: ownId()
     .optional()
     .meta(is('The upstream that keeps the files of its keys, of a family that does. Without one, its keys have none.')),
+  metadata: notes,
   ...capsFields,
 });
 

@@ -10,6 +10,7 @@ import {
   is,
   list,
   mapping,
+  notes,
   oneOf,
   ownId,
   text,
@@ -174,6 +175,7 @@ export const upstreamSchema = mapping({
     })
     .default({})
     .meta(is("The family's own settings; see the table of families.", { kind: 'options to values' })),
+  metadata: notes,
   ...plainFields,
 });
 
