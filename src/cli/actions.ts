@@ -18,7 +18,7 @@ export interface Action<Ground> {
   readonly options: readonly string[];
   readonly operandCount: number;
   /** There is nothing for it to do where no store was made yet: it says so, and makes none. */
-  readonly needsStore: boolean;
+  readonly needsStore: boolean | ((values: CommandContext['values']) => boolean);
   /** Reads its options before the store is opened, and gives back what is to be done with it. */
   prepare(context: CommandContext): ((ground: Ground) => Promise<void>) | Promise<(ground: Ground) => Promise<void>>;
 }
@@ -47,7 +47,9 @@ export async function actAs<Ground extends { readonly ok: true; readonly store: 
   try {
     const action = findAction(command, actions, context);
     const act = await action.prepare(context);
-    const ground = await (action.needsStore ? open(context, openExisting(context)) : open(context));
+    const { needsStore } = action;
+    const looksOnly = typeof needsStore === 'function' ? needsStore(context.values) : needsStore;
+    const ground = await (looksOnly ? open(context, openExisting(context)) : open(context));
     if (!ground.ok) {
       printFaults(ground, stderr);
       return 1;

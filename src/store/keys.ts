@@ -57,6 +57,11 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
       return { ...record, expiresAtMs: Math.min(row.old_digest_until, record.expiresAtMs ?? row.old_digest_until) };
     },
 
+    async holder(digest) {
+      const row = await findHolder(db, digest);
+      return row && { id: row.id, isCurrent: row.digest === digest };
+    },
+
     async get(id) {
       const row = await db.selectFrom('keys').selectAll().where('id', '=', id).executeTakeFirst();
       return row && toStoredKey(row);
@@ -69,14 +74,14 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
 
     create: (key, actor = someone) =>
       recorder.write(actor, async (transaction, trace) => {
-        const row = toRow(createKeyId(), key, clock.nowMs());
+        const row = toRow(key.id ?? createKeyId(), key, clock.nowMs());
         await refuseKnown(transaction, key.digest);
         const made = await transaction
           .insertInto('keys')
           .values(row)
-          .onConflict((conflict) => conflict.column('digest').doNothing())
+          .onConflict((conflict) => conflict.doNothing())
           .executeTakeFirst();
-        if (made.numInsertedOrUpdatedRows === 0n) throw knownSecret();
+        if (made.numInsertedOrUpdatedRows === 0n) throw (await take(transaction, row.id)) ? knownId() : knownSecret();
         await trace(toTrace('key.create', undefined, row));
         return toStoredKey(row);
       }),
@@ -173,16 +178,24 @@ async function apply(
 
 /** A secret belongs to one key, also one that was rotated out. */
 async function refuseKnown(transaction: Transaction<Schema>, digest: string): Promise<void> {
-  const known = await transaction
+  const known = await findHolder(transaction, digest);
+  if (known !== undefined) throw knownSecret();
+}
+
+function findHolder(db: Kysely<Schema>, digest: string): Promise<Pick<KeyRow, 'id' | 'digest'> | undefined> {
+  return db
     .selectFrom('keys')
-    .select('id')
+    .select(['id', 'digest'])
     .where((is) => is.or([is('digest', '=', digest), is('old_digest', '=', digest)]))
     .executeTakeFirst();
-  if (known !== undefined) throw knownSecret();
 }
 
 function knownSecret(): StoreError {
   return new StoreError('A key with this secret is there already.');
+}
+
+function knownId(): StoreError {
+  return new StoreError('A key with this ID is there already.');
 }
 
 function toTrace(action: string, before: KeyRow | undefined, after: KeyRow): Trace {

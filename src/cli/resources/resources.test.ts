@@ -173,7 +173,7 @@ test('every fault of a file comes at once, with its line, in the words of the co
     ['upstreams: [\n', /^resources\.yaml:\d+ {2}/],
     ['[]\n', /^resources\.yaml:1 {2}is not a mapping of keys to values$/],
     ['', /^resources\.yaml(:1)? {2}is empty$/],
-    ['upstreams: []\n', /holds nothing; there are upstreams, models, projects, settings$/],
+    ['upstreams: []\n', /holds nothing; there are upstreams, models, projects, settings, keys$/],
     ['upstreams:\n  - { family: openai }\n', /^resources\.yaml:2 {2}upstreams\[0\] {2}has no id/],
     [
       'projects:\n  - { id: a }\n  - { id: a }\n',

@@ -1,44 +1,42 @@
 /** `postern resources`: what is configured in the store, shown, put in and taken out. */
 
-import { resolve } from 'node:path';
 import { stringify } from 'yaml';
 import type { FaultyConfiguration, LoadedConfiguration } from '../../config/load.ts';
-import type { Fault } from '../../config/read/faults.ts';
-import { readText } from '../../config/read/side-files.ts';
-import { isSame, newFaults, sealElement, toPlain, writingOrder } from '../../config/store/resource-changes.ts';
+import { newFaults } from '../../config/store/resource-changes.ts';
 import { keysIn } from '../../config/store/resource-desk.ts';
-import { readResourceFile } from '../../config/store/resource-file.ts';
 import { resourceLists } from '../../config/store/resource-schemas.ts';
-import type { Element } from '../../config/store/resources.ts';
 import { hideSecrets } from '../../config/store/sealed-fields.ts';
 import { type Resource, type ResourceKind, resourceKinds } from '../../core/store/resources.ts';
 import { UserFault } from '../../core/user-fault.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
-import type { KeyRing } from '../../lib/secrets/sealed.ts';
 import { createReader, type OpenResources, openResources } from '../../serve/configuration.ts';
 import { type Action, actAs, FaultsFound } from '../actions.ts';
 import { type Command, type CommandContext, configOptions } from '../command.ts';
 import { toInstantText } from '../keys/key-words.ts';
 import { toPrintable } from '../printable.ts';
 import { toTable } from '../table.ts';
-import { readRing } from './secret-ring.ts';
-
-const actor = 'command line';
-const largestFileBytes = 4 * 1024 * 1024;
+import { apply, applyOptions } from './apply.ts';
+import { actor } from './step.ts';
 
 const actions: Readonly<Record<string, Action<OpenResources>>> = {
   list: { usage: 'list [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: list },
   show: { usage: 'show KIND ID [--json]', options: ['json'], operandCount: 2, needsStore: true, prepare: show },
-  apply: { usage: 'apply FILE [--json]', options: ['json'], operandCount: 1, needsStore: false, prepare: apply },
+  apply: {
+    usage: 'apply FILE [--dry-run] [--prune NAME=TEXT] [--overlap 24h] [--json]',
+    options: [...Object.keys(applyOptions), 'json'],
+    operandCount: 1,
+    needsStore: ({ 'dry-run': isDry }) => isDry === true,
+    prepare: apply,
+  },
   delete: { usage: 'delete KIND ID', options: [], operandCount: 2, needsStore: true, prepare: remove },
 };
 
 export const resources: Command = {
   name: 'resources',
-  summary: 'Shows, puts in and takes out what is configured in the store: upstreams, models and projects.',
+  summary: 'Shows, puts in and takes out what is configured in the store: upstreams, models, projects and keys.',
   usage: `resources ${Object.keys(actions).join('|')} [--config F] [--json]`,
   actions,
-  options: { ...configOptions, json: { type: 'boolean' } },
+  options: { ...configOptions, ...applyOptions, json: { type: 'boolean' } },
   run: (context) => actAs('resources', actions, context, openResources),
 };
 
@@ -84,52 +82,7 @@ function describe({ kind, id, version, createdAtMs, updatedAtMs, document }: Res
   };
 }
 
-async function apply(context: CommandContext) {
-  const { positionals, values, env, cwd, stdout, stderr } = context;
-  const name = positionals[1] ?? '';
-  const content = await readText(resolve(cwd, name), largestFileBytes);
-  if ('reason' in content) throw new UserFault(`${name} cannot be used: ${content.reason}`);
-  const file = readResourceFile(name, content.text, env);
-  if (file.faults.length > 0) throw new FaultsFound(file.faults, undefined);
-
-  return async (ground: OpenResources) => {
-    const ring = await readRing(context, ground);
-    const sealed = file.elements.map((one) => sealElement(one, ring, existing(one, ground)?.document));
-    const elements = sealed.map(({ element }) => element);
-    const next = await createReader(context, ground.whole)(ground.resources, elements);
-    const unsealed = sealed.flatMap(({ faults }) => faults);
-    refuseNewFaults(ground, next, unsealed);
-    if (next.ok) for (const warning of next.warnings) stderr(`postern: ${warning}`);
-
-    const done = [];
-    const rank = ({ kind }: Element): number => writingOrder.indexOf(kind);
-    for (const element of elements.toSorted((a, b) => rank(a) - rank(b))) {
-      const outcome = await putOne(element, ground, ring);
-      done.push({ kind: element.kind, id: element.id, ...outcome });
-      if (values.json !== true) {
-        stdout(`${element.kind} ${toPrintable(element.id)} is ${outcome.outcome} (version ${outcome.version})`);
-      }
-    }
-    if (values.json === true) stdout(JSON.stringify(done, null, 2));
-  };
-}
-
-async function putOne(element: Element, ground: OpenResources, ring: KeyRing | undefined) {
-  const { kind, id, document } = element;
-  const before = existing(element, ground);
-  if (before !== undefined && isSame(element, before.document, document, ring)) {
-    return { outcome: 'unchanged', version: before.version };
-  }
-  const put = await ground.store.resources.put(kind, id, toPlain(document), { expected: before?.version ?? 0, actor });
-  if (put === 'conflict') {
-    throw new UserFault(
-      `someone else changed ${kind} ${id} meanwhile; it stays as it is, and so does what was to come after it: apply again`,
-    );
-  }
-  return { outcome: before === undefined ? 'created' : 'changed', version: put.version };
-}
-
-function existing({ kind, id }: Pick<Element, 'kind' | 'id'>, ground: OpenResources): Resource | undefined {
+function existing({ kind, id }: Pick<Resource, 'kind' | 'id'>, ground: OpenResources): Resource | undefined {
   return ground.resources.find((one) => one.kind === kind && one.id === id);
 }
 
@@ -141,7 +94,7 @@ function remove(context: CommandContext) {
     const found = findOne(kind, id, ground);
     const next = await createReader(context, ground.whole)(ground.resources.filter((one) => one !== found));
     try {
-      refuseNewFaults(ground, next, []);
+      refuseNewFaults(ground, next);
     } catch (error) {
       if (error instanceof FaultsFound) stderr(`postern: ${kind} ${toPrintable(id)} is still needed, and stays:`);
       throw error;
@@ -162,12 +115,8 @@ async function refuseWithKeys(id: string, { store }: OpenResources): Promise<voi
   );
 }
 
-function refuseNewFaults(
-  { whole }: OpenResources,
-  next: LoadedConfiguration | FaultyConfiguration,
-  more: readonly Fault[],
-): void {
-  const found = [...more, ...newFaults(whole, next)];
+function refuseNewFaults({ whole }: OpenResources, next: LoadedConfiguration | FaultyConfiguration): void {
+  const found = newFaults(whole, next);
   if (found.length > 0) throw new FaultsFound(found, next.file);
 }
 
@@ -196,6 +145,9 @@ function isOfFile(kind: ResourceKind, id: string, { snapshot }: LoadedConfigurat
 function toKind(written = ''): ResourceKind {
   const kind = resourceKinds.find((one) => one === written || resourceLists[one] === written);
   if (kind !== undefined) return kind;
+  if (written === 'key' || written === 'keys') {
+    throw new UserFault('keys are shown and revoked by "postern keys show ID" and "postern keys revoke ID"');
+  }
   const near = nearestName(written, resourceKinds);
   throw new UserFault(
     `there is no kind of resource "${written}"${near === undefined ? ` (there are ${resourceKinds.join(', ')})` : `; did you mean ${near}?`}`,

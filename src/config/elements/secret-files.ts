@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { emptyMapping } from '../read/empty-mapping.ts';
 import { type FaultList, type Path, toPathText } from '../read/faults.ts';
-import type { SideFiles } from '../read/side-files.ts';
+import type { FileContent, SideFiles } from '../read/side-files.ts';
 import type { Substitution } from '../read/substitute.ts';
 import { configurationSchema } from './schema.ts';
 import { bare } from './schema-lookup.ts';
@@ -53,7 +53,7 @@ export function withSecrets(
       const file = mapping[place.fileName];
       if (typeof file !== 'string') continue;
       const at = [...path, place.fileName];
-      const secret = readSecret(file, files);
+      const secret = readSecret(files.content(file));
       if (mapping[place.name] !== undefined) faults.add(at, `stands beside ${place.name}; keep one of the two`);
       else if ('reason' in secret) {
         faults.add(at, `the file cannot be used: ${secret.reason}`);
@@ -67,8 +67,8 @@ export function withSecrets(
   return { tree: own.tree, isSubstituted: (path) => read.has(toPathText(path)) || isSubstituted(path), names };
 }
 
-function readSecret(file: string, files: SideFiles): { readonly text: string } | { readonly reason: string } {
-  const content = files.content(file);
+/** One line, without what surrounds it. */
+export function readSecret(content: FileContent): FileContent {
   if ('reason' in content) return content;
   const text = content.text.trim();
   if (text === '') return { reason: 'it is empty' };

@@ -1,61 +1,111 @@
-/** A file of resources to be put into the store: lists of upstreams, models and projects, as in the configuration file. */
+/** A file of what is to be put into the store: lists of upstreams, models, projects and keys, as in the configuration file. */
 
 import { resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
-import { type Fault, suggestion } from '../read/faults.ts';
+import { type Fault, type FaultList, type Path, suggestion } from '../read/faults.ts';
 import { parseSource } from '../read/source.ts';
-import { type Environment, substitute } from '../read/substitute.ts';
+import { type Environment, type Substitution, substitute } from '../read/substitute.ts';
 import { resourceLists } from './resource-schemas.ts';
-import { type Element, toNewElement } from './resources.ts';
+import { type Element, type ElementFile, toNewElement } from './resources.ts';
 
 export interface ResourceFile {
+  /** What faults call it. */
+  readonly name: string;
   readonly elements: readonly Element[];
+  /** Keys are kept apart: the store has their digests, and no document. */
+  readonly keys: readonly WrittenElement[];
   readonly faults: readonly Fault[];
+  readonly positionOf: ElementFile['positionOf'];
+  readonly isSubstituted: Substitution['isSubstituted'];
 }
 
-/** `name` is what faults call the file. Whether an element fits its schema shows when it is compiled with the rest. */
-export function readResourceFile(name: string, text: string, env: Environment): ResourceFile {
+/** As it stands there; whether it fits its schema is judged later. */
+export interface WrittenElement {
+  readonly id: string;
+  readonly at: Path;
+  readonly document: Readonly<Record<string, unknown>>;
+}
+
+const keyList = 'keys';
+const lists: readonly string[] = [...Object.values(resourceLists), keyList];
+
+interface Rules {
+  /** A file of empty lists says that nothing is to be there. */
+  readonly mayBeEmpty?: boolean;
+}
+
+/** Whether an element fits its schema shows when it is compiled with the rest. */
+export function readResourceFile(
+  name: string,
+  text: string,
+  env: Environment,
+  { mayBeEmpty = false }: Rules = {},
+): ResourceFile {
   const source = parseSource(text);
   const { faults, positionOf } = source;
   const elements: Element[] = [];
-  const { tree } = substitute(source.tree, env, faults);
-  const lists = Object.values(resourceLists);
+  const keys: WrittenElement[] = [];
+  const { tree, isSubstituted } = substitute(source.tree, env, faults);
   if (isMapping(tree)) {
-    const foreign = Object.keys(tree).filter((key) => !lists.some((list) => list === key));
-    for (const key of foreign) {
-      const near = nearestName(key, lists);
-      faults.add([key], `is no list of resources${suggestion(near) || `; there are ${lists.join(', ')}`}`);
-    }
+    refuseForeign(tree, faults);
+    const reading = { tree, faults, positionOf };
     for (const kind of resourceKinds) {
-      const list = resourceLists[kind];
-      const written = tree[list] ?? [];
-      if (!Array.isArray(written)) {
-        faults.add([list], 'wanted: a list');
-        continue;
-      }
-      const seen = new Map<string, number>();
-      for (const [index, element] of written.entries()) {
-        const at = [list, index];
-        const id: unknown = isMapping(element) ? element.id : undefined;
-        if (!isMapping(element) || typeof id !== 'string' || id === '') {
-          faults.add(at, 'has no id; add it');
-          continue;
-        }
-        const first = seen.get(id);
-        if (first !== undefined) {
-          const line = positionOf([list, first, 'id'])?.line;
-          faults.add([...at, 'id'], `${JSON.stringify(id)} is taken by ${list}[${first}].id (line ${line})`);
-          continue;
-        }
-        seen.set(id, index);
-        elements.push(toNewElement({ kind, id }, element, { name, at, positionOf }));
+      for (const { id, at, document } of inList(resourceLists[kind], reading)) {
+        elements.push(toNewElement({ kind, id }, document, { name, at, positionOf }));
       }
     }
-    if (elements.length === 0 && faults.all().length === 0)
+    keys.push(...inList(keyList, reading));
+    const isEmpty = elements.length === 0 && keys.length === 0 && faults.all().length === 0;
+    if (isEmpty && !(mayBeEmpty && Object.keys(tree).length > 0)) {
       faults.add([], `holds nothing; there are ${lists.join(', ')}`);
+    }
   } else if (source.tree !== undefined) {
     faults.add([], 'is not a mapping of keys to values');
   }
-  return { elements, faults: faults.all().map((fault) => ({ place: name, ...fault })) };
+  return {
+    name,
+    elements,
+    keys,
+    faults: faults.all().map((fault) => ({ place: name, ...fault })),
+    positionOf,
+    isSubstituted,
+  };
+}
+
+interface Reading extends Pick<ElementFile, 'positionOf'> {
+  readonly tree: Readonly<Record<string, unknown>>;
+  readonly faults: FaultList;
+}
+
+function refuseForeign(tree: Reading['tree'], faults: FaultList): void {
+  for (const key of Object.keys(tree).filter((one) => !lists.includes(one))) {
+    const near = nearestName(key, lists);
+    faults.add([key], `is no list of resources${suggestion(near) || `; there are ${lists.join(', ')}`}`);
+  }
+}
+
+function inList(list: string, { tree, faults, positionOf }: Reading): WrittenElement[] {
+  const written = tree[list] ?? [];
+  if (!Array.isArray(written)) {
+    faults.add([list], 'wanted: a list');
+    return [];
+  }
+  const seen = new Map<string, number>();
+  return written.flatMap((document: unknown, index): WrittenElement[] => {
+    const at = [list, index];
+    const id = isMapping(document) ? document.id : undefined;
+    if (!isMapping(document) || typeof id !== 'string' || id === '') {
+      faults.add(at, 'has no id; add it');
+      return [];
+    }
+    const first = seen.get(id);
+    if (first === undefined) {
+      seen.set(id, index);
+      return [{ id, at, document }];
+    }
+    const line = positionOf([list, first, 'id'])?.line;
+    faults.add([...at, 'id'], `${JSON.stringify(id)} is taken by ${list}[${first}].id (line ${line})`);
+    return [];
+  });
 }

@@ -15,11 +15,19 @@ export interface StoredKey extends KeyRecord {
 }
 
 export interface NewKey extends Partial<KeyTerms> {
+  /** Where whoever makes it chooses one. */
+  readonly id?: string;
   readonly name: string;
   /** SHA-256 of the secret in lower-case hex. */
   readonly digest: string;
   readonly hint: string;
   readonly models: readonly string[];
+}
+
+interface SecretHolder {
+  readonly id: string;
+  /** False for the secret before the last rotation. */
+  readonly isCurrent: boolean;
 }
 
 type Changed<T> = undefined extends T ? Exclude<T, undefined> | null : T;
@@ -31,6 +39,8 @@ export type KeyChange = { readonly name?: string } & { readonly [Term in keyof K
 export interface KeyStore {
   /** By the digest of a secret; a former secret counts until its overlap ends, and then no more. */
   find(digest: string): Promise<KeyRecord | undefined>;
+  /** Whose secret it is, or was before the last rotation, whether that still works or not. */
+  holder(digest: string): Promise<SecretHolder | undefined>;
   get(id: string): Promise<StoredKey | undefined>;
   list(): Promise<StoredKey[]>;
   create(key: NewKey, actor?: string): Promise<StoredKey>;

@@ -42,7 +42,11 @@ export function* compileKeys(
   return keys;
 }
 
-function digestIn({ path, value }: Entry<KeyEntry>, { faults }: CompileContext): string | undefined {
+/** Undefined where nothing says its secret. */
+export function digestIn(
+  { path, value }: Entry<Pick<KeyEntry, 'secret' | 'secret_sha256'>>,
+  { faults }: Pick<CompileContext, 'faults'>,
+): string | undefined {
   const { secret, secret_sha256: digest } = value;
   if (secret !== undefined && digest !== undefined) {
     faults.add([...path, 'secret_sha256'], 'stands beside secret or secret_file; keep one of them');

@@ -31,9 +31,9 @@ export function createKeyJudge(current: () => { readonly keyPlaces: ReadonlyMap<
 const longestOverlapMs = 365 * 86_400_000;
 
 const wantedName = 'text without control characters, of 1 to 100 characters';
-const name = text(wantedName, /^(?=.*\S)[^\p{Cc}\p{Cs}]{1,100}$/u);
-const newSchema = mapping({ name: name.default(''), ...keyTermFields });
-const changeSchema = newSchema.partial().extend({ name: name.optional() });
+export const keyName = text(wantedName, /^(?=.*\S)[^\p{Cc}\p{Cs}]{1,100}$/u);
+const newSchema = mapping({ name: keyName.default(''), ...keyTermFields });
+const changeSchema = newSchema.partial().extend({ name: keyName.optional() });
 
 const nowhere = (): undefined => undefined;
 

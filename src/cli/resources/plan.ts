@@ -1,0 +1,175 @@
+/** What is to be done for the store to hold what a file says: judged as a whole before anything is written. */
+
+import { keyWarnings } from '../../config/elements/key/warnings.ts';
+import { differencesOf } from '../../config/store/differences.ts';
+import { isSame, newFaults, sealElement, toPlain, writingOrder } from '../../config/store/resource-changes.ts';
+import type { ResourceFile } from '../../config/store/resource-file.ts';
+import { carries, faultsOf, type JudgedKeys, type KeyToPut, placeKeys } from '../../config/store/resource-keys.ts';
+import type { Element } from '../../config/store/resources.ts';
+import { hideSecrets, openDocument } from '../../config/store/sealed-fields.ts';
+import type { StoredKey } from '../../core/store/keys.ts';
+import type { Resource } from '../../core/store/resources.ts';
+import type { KeyRing } from '../../lib/secrets/sealed.ts';
+import { createReader, type OpenResources } from '../../serve/configuration.ts';
+import { FaultsFound } from '../actions.ts';
+import type { CommandContext } from '../command.ts';
+import { keyStep, revokeStep } from './key-steps.ts';
+import { readRing } from './secret-ring.ts';
+import { actor, refuseConflict, type Step } from './step.ts';
+
+interface Wanted {
+  readonly file: ResourceFile;
+  readonly keys: JudgedKeys;
+  /** What is pruned carries these. */
+  readonly notes: ReadonlyMap<string, string> | undefined;
+  readonly overlapMs: number;
+}
+
+interface Plan {
+  readonly steps: readonly Step[];
+  readonly warnings: readonly string[];
+}
+
+export async function planChanges(wanted: Wanted, ground: OpenResources, context: CommandContext): Promise<Plan> {
+  const { file, keys, notes, overlapMs } = wanted;
+  const { store, resources } = ground;
+  const ring = await readRing(context, ground);
+  const sealed = file.elements.map((one) => sealElement(one, ring, existing(one, resources)?.document));
+  const elements = sealed.map(({ element }) => element);
+  const surplus = notes === undefined ? [] : resources.filter((one) => isSurplus(one, notes, file));
+  const staying = resources.filter((one) => !surplus.includes(one));
+  const next = await createReader(context, ground.whole)(staying, elements);
+
+  if (notes !== undefined) requireNotes(wanted, notes);
+  const found = [...sealed.flatMap(({ faults }) => faults), ...newFaults(ground.whole, next)];
+  if (found.length > 0) throw new FaultsFound([...found, ...faultsOf(keys, file)], next.file);
+  // What projects there are is known of a whole alone.
+  if (!next.ok && file.keys.length > 0) throw new FaultsFound(next.faults, next.file);
+  const placed = next.ok ? await placeKeys(keys, next, store.keys) : [];
+  const surplusKeys = notes === undefined ? [] : await findSurplusKeys(notes, file, ground);
+  const homeless = await findHomeless({ surplus, surplusKeys, placed }, ground);
+  const atFault = [...faultsOf(keys, file), ...homeless];
+  if (atFault.length > 0) throw new FaultsFound(atFault, next.file);
+
+  const rank = ({ kind }: { readonly kind: Resource['kind'] }): number => writingOrder.indexOf(kind);
+  return {
+    steps: [
+      ...elements.toSorted((a, b) => rank(a) - rank(b)).map((element) => elementStep(element, ground, ring)),
+      ...placed.map((key) => keyStep(key, overlapMs, store.keys)),
+      ...surplusKeys.map((key) => revokeStep(key, store.keys)),
+      ...surplus.toSorted((a, b) => rank(b) - rank(a)).map((resource) => removeStep(resource, ground)),
+    ],
+    warnings: next.ok ? [...next.warnings, ...placed.flatMap((key) => warningsOf(key, next.snapshot))] : [],
+  };
+}
+
+function warningsOf({ id, terms, before }: KeyToPut, snapshot: Parameters<typeof keyWarnings>[1]): string[] {
+  const said = keyWarnings(terms, snapshot).map((warning) => `key ${id}: ${warning}`);
+  if (before?.revokedAtMs === undefined) return said;
+  return [...said, `key ${id}: is revoked, and stays so; take it out of the file`];
+}
+
+const existing = ({ kind, id }: Pick<Element, 'kind' | 'id'>, resources: readonly Resource[]): Resource | undefined =>
+  resources.find((one) => one.kind === kind && one.id === id);
+
+function elementStep(element: Element, { resources, store }: OpenResources, ring: KeyRing | undefined): Step {
+  const { kind, id, document } = element;
+  const before = existing(element, resources);
+  const name = { kind, id };
+  if (before !== undefined && isSame(element, before.document, document, ring)) {
+    const { version } = before;
+    return { ...name, outcome: 'unchanged', version, differences: [], carryOut: async () => version };
+  }
+  const shown = (one: Element['document']) => ({
+    real: toPlain(openDocument(name, one, ring, () => undefined)),
+    shown: toPlain(hideSecrets(kind, one)),
+  });
+  return {
+    ...name,
+    outcome: before === undefined ? 'created' : 'changed',
+    version: before?.version,
+    differences: before === undefined ? [] : differencesOf(shown(before.document), shown(document)),
+    async carryOut() {
+      const put = await store.resources.put(kind, id, toPlain(document), { expected: before?.version ?? 0, actor });
+      return put === 'conflict' ? refuseConflict(name) : put.version;
+    },
+  };
+}
+
+function removeStep({ kind, id, version }: Resource, { store }: OpenResources): Step {
+  return {
+    kind,
+    id,
+    outcome: 'deleted',
+    version,
+    differences: [],
+    async carryOut() {
+      const removed = await store.resources.remove(kind, id, { expected: version, actor });
+      return removed === 'conflict' ? refuseConflict({ kind, id }) : undefined;
+    },
+  };
+}
+
+function isSurplus({ kind, id, document }: Resource, notes: ReadonlyMap<string, string>, file: ResourceFile): boolean {
+  return carries(document.metadata, notes) && !file.elements.some((one) => one.kind === kind && one.id === id);
+}
+
+async function findSurplusKeys(
+  notes: ReadonlyMap<string, string>,
+  file: ResourceFile,
+  { store }: OpenResources,
+): Promise<StoredKey[]> {
+  const named = new Set(file.keys.map(({ id }) => id));
+  return (await store.keys.list()).filter(
+    ({ id, metadata, revokedAtMs }) => revokedAtMs === undefined && carries(metadata, notes) && !named.has(id),
+  );
+}
+
+/** What the next run would not find again, it would leave behind. */
+function requireNotes({ file }: Wanted, notes: ReadonlyMap<string, string>): void {
+  const inFile = [
+    ...file.elements.flatMap(({ kind, document, file: place }) =>
+      kind === 'setting' ? [] : [{ at: place?.at ?? [], document }],
+    ),
+    ...file.keys,
+  ];
+  const lacking = inFile.filter(({ document }) => !carries(document.metadata, notes));
+  if (lacking.length === 0) return;
+  const said = Array.from(notes, ([name, text]) => `${name}: ${text}`).join(', ');
+  throw new FaultsFound(
+    lacking.map(({ at }) => ({
+      place: file.name,
+      path: `${at[0]}[${at[1]}].metadata`,
+      ...file.positionOf(at),
+      message: `lacks what --prune goes by (${said}); add it, or the next run would leave this behind`,
+    })),
+    undefined,
+  );
+}
+
+/** Keys that would be left without their project, and so without its limits and budgets. */
+async function findHomeless(
+  {
+    surplus,
+    surplusKeys,
+    placed,
+  }: {
+    readonly surplus: readonly Resource[];
+    readonly surplusKeys: readonly StoredKey[];
+    readonly placed: readonly KeyToPut[];
+  },
+  { store }: OpenResources,
+) {
+  const projects = new Set(surplus.flatMap(({ kind, id }) => (kind === 'project' ? [id] : [])));
+  if (projects.size === 0) return [];
+  const looked = new Set([...surplusKeys, ...placed].map(({ id }) => id));
+  const left = (await store.keys.list()).filter(
+    ({ id, project, revokedAtMs }) =>
+      revokedAtMs === undefined && project !== undefined && projects.has(project) && !looked.has(id),
+  );
+  return left.map(({ id, project }) => ({
+    place: `store: project ${JSON.stringify(project)}`,
+    path: '',
+    message: `cannot be pruned: the key ${id} belongs to it; revoke it, or move it with "postern keys update ${id} --project P"`,
+  }));
+}

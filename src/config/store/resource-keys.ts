@@ -1,0 +1,153 @@
+/** The keys of a file of resources, judged: by the schema, among each other, and against what there is. */
+
+import { dirname, resolve } from 'node:path';
+import type { KeyTerms } from '../../core/key.ts';
+import type { KeyStore, StoredKey } from '../../core/store/keys.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
+import { hintOf } from '../../lib/secrets/key-secret.ts';
+import { toCaps } from '../elements/caps.ts';
+import { mapping } from '../elements/fields.ts';
+import { judge } from '../elements/judge.ts';
+import { digestIn } from '../elements/key/compile.ts';
+import { checkTerms, keyName } from '../elements/key/judge.ts';
+import { keySchema } from '../elements/key/schema.ts';
+import { toTerms } from '../elements/key/terms.ts';
+import { unknownProject } from '../elements/key/warnings.ts';
+import { readSecret } from '../elements/secret-files.ts';
+import type { LoadedConfiguration } from '../load.ts';
+import { createFaultList, type Fault, type FaultList, type Path, toPathText } from '../read/faults.ts';
+import { readText } from '../read/side-files.ts';
+import type { ResourceFile, WrittenElement } from './resource-file.ts';
+
+/** What a key is to be. */
+interface WantedKey {
+  readonly id: string;
+  readonly at: Path;
+  readonly name: string;
+  readonly terms: KeyTerms;
+  /** Undefined: the one that it has. */
+  readonly secret: { readonly digest: string; readonly hint: string } | undefined;
+}
+
+export interface JudgedKeys {
+  readonly keys: readonly WantedKey[];
+  readonly faults: FaultList;
+}
+
+const wantedKeySchema = mapping({ name: keyName.optional(), ...keySchema.shape });
+
+const largestSecretFileBytes = 64 * 1024;
+
+/** `path`: of the file, where those of secrets start that it names. */
+export async function judgeKeys(file: ResourceFile, path: string): Promise<JudgedKeys> {
+  const faults = createFaultList(file.positionOf);
+  const keys: WantedKey[] = [];
+  const digests = new Map<string, Path>();
+  for (const written of file.keys) {
+    const { document, isSecretRead } = await withSecret(written, dirname(path), faults);
+    const { at } = written;
+    const isSubstituted = (one: Path): boolean =>
+      (isSecretRead && toPathText(one) === toPathText([...at, 'secret'])) || file.isSubstituted(one);
+    const value = judge(wantedKeySchema, document, at, { faults, isSubstituted });
+    if (value === undefined) continue;
+    checkTerms(value, at, { faults });
+    const digest = digestIn({ path: at, value }, { faults });
+    const first = digest === undefined ? undefined : digests.get(digest);
+    if (first !== undefined) {
+      faults.add([...at, 'secret'], `is the same as that of ${toPathText(first)}; each key needs its own`);
+    }
+    if (digest !== undefined) digests.set(digest, first ?? at);
+    const hint = value.secret === undefined ? `sha256:${digest?.slice(0, 8)}…` : hintOf(value.secret);
+    const terms = toTerms(value, toCaps(value, at, { faults, positionOf: file.positionOf }));
+    const secret = digest === undefined ? undefined : { digest, hint };
+    keys.push({ id: value.id, at, name: value.name?.trim() ?? value.id, terms, secret });
+  }
+  return { keys, faults };
+}
+
+/** The document with the secret in place of the file that holds it. */
+async function withSecret({ document, at }: WrittenElement, directory: string, faults: FaultList) {
+  const { secret_file: named } = document;
+  if (typeof named !== 'string' || named === '') return { document, isSecretRead: false };
+  const place = [...at, 'secret_file'];
+  if (document.secret !== undefined) faults.add(place, 'stands beside secret; keep one of the two');
+  const content = readSecret(await readText(resolve(directory, named), largestSecretFileBytes));
+  if ('text' in content) return { document: { ...document, secret: content.text }, isSecretRead: true };
+  faults.add(place, `the file cannot be used: ${content.reason}`);
+  faults.hush([...at, 'secret']);
+  return { document, isSecretRead: false };
+}
+
+/** What the store has of a key, and whether the secret is another one. */
+export interface KeyToPut extends WantedKey {
+  readonly before: StoredKey | undefined;
+  readonly isSecretNew: boolean;
+}
+
+/** Held against the configuration as it would be, and against the store; what does not fit is added to the faults. */
+export async function placeKeys(
+  { keys, faults }: JudgedKeys,
+  { snapshot, keyPlaces }: LoadedConfiguration,
+  store: Pick<KeyStore, 'list' | 'holder'>,
+): Promise<readonly KeyToPut[]> {
+  const stored = new Map((await store.list()).map((key) => [key.id, key]));
+  const projects = new Set(snapshot.projects.keys());
+  const placed: KeyToPut[] = [];
+  for (const key of keys) {
+    const { id, at, terms, secret } = key;
+    const before = stored.get(id);
+    const place = keyPlaces.get(id);
+    if (place !== undefined) {
+      faults.add(
+        [...at, 'id'],
+        `${JSON.stringify(id)} is declared by the configuration file too (line ${place.line}); keep it here or there`,
+      );
+    }
+    const unknown = terms.project === undefined ? undefined : unknownProject(terms.project, projects);
+    if (unknown !== undefined) faults.add([...at, 'project'], unknown);
+    const isSecretNew = secret !== undefined && (await isNew(secret.digest, key, { snapshot, store, faults }));
+    if (secret === undefined && before === undefined) {
+      faults.add([...at, 'secret'], 'is missing; wanted: secret, secret_file or secret_sha256');
+    }
+    if (isSecretNew && before?.revokedAtMs !== undefined) {
+      faults.add([...at, 'id'], `${JSON.stringify(id)} was revoked, for good; give the new key an ID of its own`);
+    }
+    placed.push({ ...key, before, isSecretNew });
+  }
+  return placed;
+}
+
+async function isNew(
+  digest: string,
+  { id, at }: WantedKey,
+  {
+    snapshot,
+    store,
+    faults,
+  }: {
+    readonly snapshot: LoadedConfiguration['snapshot'];
+    readonly store: Pick<KeyStore, 'holder'>;
+    readonly faults: FaultList;
+  },
+): Promise<boolean> {
+  const ofFile = snapshot.keys.get(digest);
+  const holder = await store.holder(digest);
+  const other = ofFile?.id ?? (holder?.id === id ? undefined : holder?.id);
+  if (other !== undefined) faults.add([...at, 'secret'], `is that of the key ${other}; each key needs its own`);
+  else if (holder !== undefined && !holder.isCurrent) {
+    faults.add(
+      [...at, 'secret'],
+      'is the one that the key had before it was given another; write that one, or one that it never had',
+    );
+  }
+  return holder === undefined;
+}
+
+/** Faults as they are told, each with the name of the file. */
+export const faultsOf = ({ faults }: Pick<JudgedKeys, 'faults'>, { name }: Pick<ResourceFile, 'name'>): Fault[] =>
+  faults.all().map((fault) => ({ place: name, ...fault }));
+
+/** Whether metadata has all of these. */
+export function carries(metadata: unknown, notes: ReadonlyMap<string, string>): boolean {
+  return isMapping(metadata) && [...notes].every(([name, text]) => metadata[name] === text);
+}
