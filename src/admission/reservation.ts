@@ -45,6 +45,8 @@ export class HeldReservation implements Reservation {
   readonly #course: Course;
   readonly #asking: Asking;
   readonly #amounts: Amounts;
+  /** What an upstream counts of it: a batch is one call. */
+  readonly #callAmounts: Amounts;
   readonly #beforehand: Beforehand;
   /** In the order of the calls; most exchanges make one, to an upstream without caps. */
   #entries: Entry[] | undefined = undefined;
@@ -56,6 +58,7 @@ export class HeldReservation implements Reservation {
     this.#course = course;
     this.#asking = asking;
     this.#amounts = amounts;
+    this.#callAmounts = asking.batch === undefined ? amounts : onlyTheRequest;
     this.#beforehand = beforehand;
     this.headers = beforehand.taken?.headers() ?? [];
     this.nanos = beforehand.nanos;
@@ -73,7 +76,7 @@ export class HeldReservation implements Reservation {
     const capped = this.#deps.index.upstream(upstream);
     if (capped.limited.length === 0 && capped.budgeted.length === 0) return undefined;
     if (capped.limited.length === 0) return this.#enterBudgets(upstream, capped, undefined);
-    const answer = this.#deps.limiter.reserve(capped.limited, this.#amounts);
+    const answer = this.#deps.limiter.reserve(capped.limited, this.#callAmounts);
     if (answer instanceof Promise) return answer.then((decision) => this.#enterBudgets(upstream, capped, decision));
     return this.#enterBudgets(upstream, capped, answer);
   }
@@ -81,7 +84,7 @@ export class HeldReservation implements Reservation {
   endLimits(): void {
     // Of a limit only the first word counts.
     this.#beforehand.taken?.settle(this.#amounts);
-    for (const { taken } of this.#entries ?? []) taken?.settle(this.#amounts);
+    for (const { taken } of this.#entries ?? []) taken?.settle(this.#callAmounts);
   }
 
   settle(exchange: Exchange): void {

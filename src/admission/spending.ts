@@ -97,7 +97,12 @@ export function createSpending({ limiter, budgets, worstCost, hits }: SpendingDe
       hits?.limitHit(begun.holder, begun.measure);
       throw tooMany(begun);
     },
-    reserve(exchange: Exchange, course: Course, asking: Asking) {
+    reserve(
+      exchange: Exchange,
+      course: Course,
+      asking: Asking,
+      { isCounted = false }: { readonly isCounted?: boolean } = {},
+    ) {
       const { key, snapshot } = exchange;
       if (key === undefined) throw new TypeError('nothing is reserved for an exchange without a key');
       const capped = index.exchange(key, snapshot.projects, course.model);
@@ -105,9 +110,10 @@ export function createSpending({ limiter, budgets, worstCost, hits }: SpendingDe
       if (asking.unbounded !== undefined && capped.isBudgeted && mayBoundNothing(course, asking, worstCost)) {
         throw unbounded(asking.unbounded, exchange.modelId ?? '');
       }
-      const amounts = { requests: 1, tokens: Math.ceil(asking.likelyInputTokens), items: asking.items };
+      const requests = asking.batch?.lines ?? 1;
+      const amounts = { requests, tokens: Math.ceil(asking.likelyInputTokens), items: asking.items };
       const wanted = { asking, amounts, beganAtMs: exchange.startedAtMs };
-      if (capped.limited.length === 0) return withBudgets(undefined, capped, course, wanted);
+      if (capped.limited.length === 0 || isCounted) return withBudgets(undefined, capped, course, wanted);
       const answer = limiter.reserve(capped.limited, amounts);
       if (answer instanceof Promise) return reserveLater(answer, capped, course, wanted);
       return withBudgets(answer, capped, course, wanted);

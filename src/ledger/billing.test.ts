@@ -152,6 +152,23 @@ test('what is free or unknown has its counts all the same, and no search units t
   assert.deepEqual([free?.searchUnits, free?.costNanos], [0, 0]);
 });
 
+test('of the lines of a batch the share is paid that the price says, each rounded by itself', () => {
+  const batch = { path: '/v1/chat/completions', lines: 1 };
+  const usage = { promptTokens: 1, completionTokens: 0 };
+  const cost = (price: Partial<Price>) =>
+    billOf({ operation: 'chat', price: { ...nothing, ...price }, usage, asking: { items: 1, batch } })?.costNanos;
+  assert.equal(cost({ input: 20_000_000, batchPercent: 50 }), 10);
+  assert.equal(cost({ input: 21_000_000, batchPercent: 50 }), 11);
+  assert.equal(cost({ input: 20_000_000 }), 20);
+  assert.equal(cost({ request: 300, batchPercent: 50 }), 150);
+  const outside = { operation: 'chat', price: { ...nothing, request: 300, batchPercent: 50 }, usage } as const;
+  assert.equal(billOf(outside)?.costNanos, 300);
+  // A nano-dollar a line for how each is rounded.
+  const whole = { ...asked, items: 4, mostInputTokens: 1_000, mostOutputTokens: 0, batch: { ...batch, lines: 4 } };
+  const price = { ...nothing, input: 1_000_000, request: 10, item: 2, batchPercent: 50 };
+  assert.equal(worstCostNanos(price, whole), (1_000 + 4 * 10 + 4 * 2) / 2 + 4);
+});
+
 test('errors, refusals and what was never sent are not billed', () => {
   const price = perMillion;
   assert.equal(billOf({ price, outcome: 'error', status: 500 }), null);

@@ -20,7 +20,9 @@ export function worstCostNanos(price: Price | undefined, asking: Asking): number
   if (price === undefined) return 0;
   const { input = 0, cachedInput = 0, cacheWrite = 0, output = 0, ...others } = price;
   const dearest = { ...others, input: Math.max(input, cachedInput, cacheWrite), cachedInput: 0, cacheWrite: 0, output };
-  return costNanos(dearest, {
+  const lines = asking.batch?.lines ?? 1;
+  const nanos = costNanos(dearest, {
+    requests: lines,
     inputTokens: asking.mostInputTokens,
     cachedTokens: 0,
     cacheWriteTokens: 0,
@@ -32,6 +34,14 @@ export function worstCostNanos(price: Price | undefined, asking: Asking): number
     characters: asking.characters ?? 0,
     seconds: asking.mostSeconds ?? 0,
   });
+  // Each line of a batch is rounded when it is billed.
+  return asking.batch === undefined ? nanos : Math.min(inBatch(nanos, price) + lines, mostNanos);
+}
+
+/** Rounded half up, without a digit lost. */
+function inBatch(nanos: number, { batchPercent = 100 }: Price): number {
+  const rest = nanos % 100;
+  return ((nanos - rest) / 100) * batchPercent + Math.round((rest * batchPercent) / 100);
 }
 
 /** Says what an exchange that is over is billed by, as `exchange.bill`; null where nothing is owed. */
@@ -63,6 +73,7 @@ function isOwed({ outcome, status, attempts, tries, sentAtMs }: Exchange): boole
 type Counted = Omit<Bill, 'isEstimated' | 'costNanos'>;
 /** What the price is for beside what the row keeps. */
 type Quantities = Counted & {
+  readonly requests: number;
   readonly cacheWriteTokens: number;
   /** For each of them. */
   readonly imageNanos: number;
@@ -100,20 +111,17 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
     (output === null && needsOutput) ||
     (units === null && needsUnits);
   const cacheWriteTokens = atMost(usage?.cacheWriteTokens ?? 0);
-  return {
+  const said: Omit<Bill, 'costNanos'> = { ...counted, isEstimated: isGuessed || outcome !== 'ok' };
+  if (price === undefined) return { ...said, costNanos: null };
+  const nanos = costNanos(price, {
     ...counted,
-    isEstimated: isGuessed || outcome !== 'ok',
-    costNanos:
-      price === undefined
-        ? null
-        : costNanos(price, {
-            ...counted,
-            cacheWriteTokens,
-            imageNanos: picturePrice(price, asking, exchange.pictures),
-            characters: asking.characters ?? 0,
-            seconds: atMost(seconds ?? asking.likelySeconds ?? 0),
-          }),
-  };
+    requests: 1,
+    cacheWriteTokens,
+    imageNanos: picturePrice(price, asking, exchange.pictures),
+    characters: asking.characters ?? 0,
+    seconds: atMost(seconds ?? asking.likelySeconds ?? 0),
+  });
+  return { ...said, costNanos: asking.batch === undefined ? nanos : inBatch(nanos, price) };
 }
 
 /** What the request may come to: what it leaves open may be any. */
@@ -166,12 +174,12 @@ function costNanos(price: Price, quantities: Quantities): number {
   const writtenTokens = Math.min(quantities.cacheWriteTokens, quantities.inputTokens - cachedTokens);
   const { input = 0, cachedInput = input, cacheWrite = input, output = 0, character = 0 } = price;
   const { searchUnit = 0, request = 0, item = 0, minute = 0 } = price;
-  const { outputTokens, searchUnits, items, images, imageNanos, characters } = quantities;
+  const { requests, outputTokens, searchUnits, items, images, imageNanos, characters } = quantities;
   const freshTokens = quantities.inputTokens - cachedTokens - writtenTokens;
   const tokens = freshTokens * input + cachedTokens * cachedInput + writtenTokens * cacheWrite + outputTokens * output;
   const perMillion = tokens + characters * character;
   const spoken = minutesNanos(quantities.seconds, minute);
-  const whole = searchUnits * searchUnit + request + items * item + images * imageNanos + spoken;
+  const whole = searchUnits * searchUnit + requests * request + items * item + images * imageNanos + spoken;
   if (perMillion + tokensPerPrice / 2 <= Number.MAX_SAFE_INTEGER && whole <= Number.MAX_SAFE_INTEGER) {
     const rounded = perMillion + tokensPerPrice / 2;
     return Math.min(whole + (rounded - (rounded % tokensPerPrice)) / tokensPerPrice, mostNanos);
@@ -186,7 +194,7 @@ function costNanos(price: Price, quantities: Quantities): number {
       million / 2n) /
       million +
     (product(searchUnits, searchUnit) +
-      BigInt(request) +
+      product(requests, request) +
       product(items, item) +
       product(images, imageNanos) +
       BigInt(spoken));

@@ -21,12 +21,13 @@ export function createBackgroundStore(
   db: Kysely<Schema>,
   quick: Kysely<Schema>,
   clock: { nowMs(): number },
+  table: 'background_answers' | 'batches',
 ): BackgroundStore {
   return {
     async add(answer, node, dueAtMs) {
       const hands = { due_at: dueAtMs, node, node_until: clock.nowMs() + handsMs };
       await quick
-        .insertInto('background_answers')
+        .insertInto(table)
         .values({ ...toRow(answer), ...hands })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
@@ -34,7 +35,7 @@ export function createBackgroundStore(
 
     async get(id, upstream) {
       const row = await quick
-        .selectFrom('background_answers')
+        .selectFrom(table)
         .selectAll()
         .where('id', '=', toStorableText(id))
         .where('upstream', '=', toStorableText(upstream))
@@ -44,7 +45,7 @@ export function createBackgroundStore(
 
     async tellEnd({ id, upstream }, end) {
       await quick
-        .updateTable('background_answers')
+        .updateTable(table)
         .set({ ended: JSON.stringify(end), due_at: clock.nowMs() })
         .where('id', '=', id)
         .where('upstream', '=', upstream)
@@ -55,14 +56,14 @@ export function createBackgroundStore(
       const nowMs = clock.nowMs();
       const node = toStorableText(name);
       const due = db
-        .selectFrom('background_answers')
+        .selectFrom(table)
         .select(['id', 'upstream'])
         .where('due_at', '<=', nowMs)
         .where(({ or, eb }) => or([eb('node', '=', node), eb('node_until', '<', nowMs)]))
         .orderBy('due_at')
         .limit(most);
       const rows = await db
-        .updateTable('background_answers')
+        .updateTable(table)
         .set({ node, node_until: nowMs + forMs })
         .where(({ eb, refTuple }) => eb(refTuple('id', 'upstream'), 'in', due.$asTuple('id', 'upstream')))
         // Who was quicker has changed it meanwhile.
@@ -75,7 +76,7 @@ export function createBackgroundStore(
     async postpone({ id, upstream }, node, dueAtMs) {
       const nodeUntil = Math.max(clock.nowMs(), dueAtMs) + handsMs;
       await db
-        .updateTable('background_answers')
+        .updateTable(table)
         .set({ due_at: dueAtMs, node_until: nodeUntil })
         .where('id', '=', id)
         .where('upstream', '=', upstream)
@@ -84,15 +85,16 @@ export function createBackgroundStore(
     },
 
     async remove({ id, upstream }) {
-      await db.deleteFrom('background_answers').where('id', '=', id).where('upstream', '=', upstream).execute();
+      await db.deleteFrom(table).where('id', '=', id).where('upstream', '=', upstream).execute();
+    },
+
+    async ofProject(project) {
+      const rows = await quick.selectFrom(table).selectAll().where('project', '=', toStorableText(project)).execute();
+      return rows.map(toAnswer);
     },
 
     async release(node) {
-      await db
-        .updateTable('background_answers')
-        .set({ node_until: 0 })
-        .where('node', '=', toStorableText(node))
-        .execute();
+      await db.updateTable(table).set({ node_until: 0 }).where('node', '=', toStorableText(node)).execute();
     },
   };
 }
@@ -145,7 +147,7 @@ function toWritten(said: Readonly<Record<string, unknown>>): Written {
 }
 
 /** What this version does not find is nothing. */
-function toAsking(value: unknown): Asking {
+export function toAsking(value: unknown): Asking {
   const number = (name: keyof Asking): number => {
     const found = isMapping(value) ? value[name] : undefined;
     return typeof found === 'number' ? found : 0;
@@ -157,5 +159,12 @@ function toAsking(value: unknown): Asking {
     mostInputTokens: number('mostInputTokens'),
     mostOutputTokens: number('mostOutputTokens'),
     mostSearchUnits: number('mostSearchUnits'),
+    ...toBatch(value),
   };
+}
+
+function toBatch(value: unknown): Pick<Asking, 'batch'> {
+  const batch = isMapping(value) ? value.batch : undefined;
+  if (!isMapping(batch) || typeof batch.path !== 'string' || typeof batch.lines !== 'number') return {};
+  return { batch: { path: batch.path, lines: batch.lines } };
 }

@@ -2,9 +2,12 @@
 
 import type { Kysely, Selectable } from 'kysely';
 import { isKeptId, type KeptKind, type KeptObject, type KeptObjectStore } from '../core/store/kept-objects.ts';
+import { isMapping } from '../lib/is-mapping.ts';
+import { toAsking } from './background-answers.ts';
 import { inParts } from './ledger/ledger-insert.ts';
 import type { Schema } from './schema.ts';
 import { toStorableText } from './storable-text.ts';
+import { readJson } from './stored-json.ts';
 
 const rowsAtOnce = 100;
 const idsAtOnce = 500;
@@ -36,11 +39,11 @@ export function createKeptObjectStore(db: Kysely<Schema>, quick: Kysely<Schema>)
       return found.sort((a, b) => b.createdAtMs - a.createdAtMs);
     },
 
-    async page(owner, { order, after, limit }) {
+    async page(owner, kind, { order, after, limit }) {
       let query = quick
         .selectFrom('kept_objects')
         .selectAll()
-        .where('kind', '=', 'file')
+        .where('kind', '=', kind)
         .where('owner', '=', toStorableText(owner))
         .orderBy('created_at', order)
         .orderBy('id', order)
@@ -53,6 +56,16 @@ export function createKeptObjectStore(db: Kysely<Schema>, quick: Kysely<Schema>)
         );
       }
       return (await query.execute()).map(toObject);
+    },
+
+    async describe({ kind, id, upstream }, document) {
+      await quick
+        .updateTable('kept_objects')
+        .set({ document })
+        .where('id', '=', id)
+        .where('kind', '=', kind)
+        .where('upstream', '=', upstream)
+        .execute();
     },
 
     async remove({ kind, id, upstream }) {
@@ -89,12 +102,31 @@ export function createKeptObjectStore(db: Kysely<Schema>, quick: Kysely<Schema>)
 
 type Row = Selectable<Schema['kept_objects']>;
 
-function toRow({ id, kind, upstream, owner, credential, model, createdAtMs, document }: KeptObject): Row {
+function toRow({ id, kind, upstream, owner, credential, model, createdAtMs, document, input }: KeptObject): Row {
   const named = { owner: toStorableText(owner), model: toStorableText(model) };
-  return { id, kind, upstream, credential, ...named, created_at: createdAtMs, document: document ?? null };
+  const said = { document: document ?? null, input: input === undefined ? null : JSON.stringify(input) };
+  return { id, kind, upstream, credential, ...named, created_at: createdAtMs, ...said };
 }
 
-function toObject({ id, kind, upstream, owner, credential, model, created_at, document }: Row): KeptObject {
+function toObject({ id, kind, upstream, owner, credential, model, created_at, document, input }: Row): KeptObject {
   const said = document === null ? {} : { document };
-  return { id, kind, upstream, owner, credential, model, createdAtMs: created_at, ...said };
+  const asked = input === null ? {} : toInput(readJson(input));
+  return { id, kind, upstream, owner, credential, model, createdAtMs: created_at, ...said, ...asked };
+}
+
+/** What another version wrote otherwise was judged otherwise. */
+function toInput(value: unknown): Pick<KeptObject, 'input'> {
+  if (!isMapping(value)) return {};
+  const { model, upstreamModel } = value;
+  const asking = toAsking(value.asking);
+  const { batch } = asking;
+  if (typeof model !== 'string' || typeof upstreamModel !== 'string' || batch === undefined) return {};
+  const unbounded = isMapping(value.asking) ? value.asking.unbounded : undefined;
+  return {
+    input: {
+      model,
+      upstreamModel,
+      asking: { ...asking, batch, ...(typeof unbounded === 'string' && { unbounded }) },
+    },
+  };
 }

@@ -33,6 +33,7 @@ export interface Schema {
   readonly access_turn: AccessTurnTable;
   readonly kept_objects: KeptObjectTable;
   readonly background_answers: BackgroundAnswerTable;
+  readonly batches: BackgroundAnswerTable;
 }
 
 export interface KeyTable extends KeyTermColumns {
@@ -327,8 +328,10 @@ interface KeptObjectTable {
   readonly credential: string;
   readonly model: string;
   readonly created_at: number;
-  /** JSON, of a file alone. */
+  /** JSON, of files and batches alone. */
   readonly document: string | null;
+  /** JSON, of a file that may become a batch. */
+  readonly input: string | null;
 }
 
 interface BackgroundAnswerTable {

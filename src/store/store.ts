@@ -55,7 +55,8 @@ export function createStore({ db, quick, money, loose, clock, signal, secure, cl
     invitations: createInvitationStore(db, recorder, clock),
     attempts: createAttemptStore(db, clock),
     keptObjects: createKeptObjectStore(db, quick),
-    background: createBackgroundStore(db, quick, clock),
+    background: createBackgroundStore(db, quick, clock, 'background_answers'),
+    batches: createBackgroundStore(db, quick, clock, 'batches'),
     close,
   };
 }

@@ -22,6 +22,8 @@ export interface Price {
   readonly minute?: number | undefined;
   /** Per million characters that are read aloud. */
   readonly character?: number | undefined;
+  /** Of all that, in a batch; all of it where it is undefined. */
+  readonly batchPercent?: number | undefined;
 }
 
 /** What is undefined fits any. */
@@ -32,7 +34,7 @@ export interface PictureRate {
 }
 
 /** What a price can be of. */
-export type PriceUnit = Exclude<keyof Price, 'pictures'>;
+export type PriceUnit = Exclude<keyof Price, 'pictures' | 'batchPercent'>;
 
 /** What a request asks for, as far as it can be told beforehand. */
 export interface Asking {
@@ -63,6 +65,14 @@ export interface Asking {
   readonly choices?: number;
   /** Completions: the answer is wanted as a stream of events. */
   readonly isStream?: boolean;
+  /** It stands for all lines of a batch, or for one that was answered: all other figures are of them together. */
+  readonly batch?: BatchSize;
+}
+
+export interface BatchSize {
+  /** Where each of its lines asks: the path of a route. */
+  readonly path: string;
+  readonly lines: number;
 }
 
 /** What an exchange is billed by. */

@@ -48,7 +48,12 @@ export interface Spending {
   begin(key: KeyRecord): Beginning | undefined;
   /**
    * All or nothing. Throws `rate_limit_exceeded`, `budget_exceeded`, or `store_unavailable` where money cannot be counted.
-   * Without a promise where it can be decided here.
+   * Without a promise where it can be decided here. `isCounted`: limits have counted it before, and only budgets are asked.
    */
-  reserve(exchange: Exchange, course: Course, asking: Asking): Reservation | Promise<Reservation>;
+  reserve(
+    exchange: Exchange,
+    course: Course,
+    asking: Asking,
+    before?: { readonly isCounted?: boolean },
+  ): Reservation | Promise<Reservation>;
 }

@@ -44,6 +44,8 @@ export interface BackgroundStore {
   /** It is looked at again then. */
   postpone(answer: BackgroundAnswer, node: string, dueAtMs: number): Promise<void>;
   remove(answer: BackgroundAnswer): Promise<void>;
+  /** Those of a project, whoever has them in hands. */
+  ofProject(project: string): Promise<BackgroundAnswer[]>;
   /** The node ends: the next one that looks takes them. */
   release(node: string): Promise<void>;
 }

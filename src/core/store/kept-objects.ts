@@ -1,6 +1,8 @@
 /** What upstreams keep for clients, by the IDs that these know: whose it is and where it lies, and the port of the store. */
 
-export const keptKinds = ['response', 'item', 'container', 'file'] as const;
+import type { Asking, BatchSize } from '../accounting/price.ts';
+
+export const keptKinds = ['response', 'item', 'container', 'file', 'batch'] as const;
 /** IDs of two kinds may be the same. */
 export type KeptKind = (typeof keptKinds)[number];
 
@@ -19,11 +21,24 @@ export interface KeptObject extends KeptName {
   /** The public ID of the model that made it. */
   readonly model: string;
   readonly createdAtMs: number;
-  /** What the upstream said of it when it was made, as it came; of a file alone. */
+  /** What the upstream said of it, as it came: of a file when it was made, of a batch the last time. */
   readonly document?: string | undefined;
+  /** Of a file whose lines may become a batch. */
+  readonly input?: BatchInput | undefined;
 }
 
-interface FilePage {
+/** The requests in a file, as they were judged when it came. */
+export interface BatchInput {
+  /** The public ID of the model of all its lines, and the name by which they ask for it. */
+  readonly model: string;
+  readonly upstreamModel: string;
+  readonly asking: Asking & { readonly batch: BatchSize };
+}
+
+/** Those that lists are made of. */
+export type ListedKind = Extract<KeptKind, 'file' | 'batch'>;
+
+interface ObjectPage {
   readonly order: 'asc' | 'desc';
   /** Behind this one. */
   readonly after?: Pick<KeptObject, 'id' | 'createdAtMs'> | undefined;
@@ -35,8 +50,10 @@ export interface KeptObjectStore {
   add(objects: readonly KeptObject[]): Promise<void>;
   /** All of these names, whoever they belong to; the newest first. */
   find(names: readonly KeptName[]): Promise<KeptObject[]>;
-  /** Of files, those of an owner: the newest first, or the oldest. */
-  page(owner: string, options: FilePage): Promise<KeptObject[]>;
+  /** Of a kind, those of an owner: the newest first, or the oldest. */
+  page(owner: string, kind: ListedKind, options: ObjectPage): Promise<KeptObject[]>;
+  /** Whatever was said of it before. */
+  describe(object: KeptName & Pick<KeptObject, 'upstream'>, document: string): Promise<void>;
   remove(object: KeptName & Pick<KeptObject, 'upstream'>): Promise<void>;
   /** Deletes what was made before, but for files. A few thousand at a time: call again until it says 0. */
   prune(beforeMs: number): Promise<number>;

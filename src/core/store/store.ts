@@ -29,5 +29,7 @@ export interface Store {
   readonly attempts: AttemptStore;
   readonly keptObjects: KeptObjectStore;
   readonly background: BackgroundStore;
+  /** The same for batches of requests. */
+  readonly batches: BackgroundStore;
   close(): Promise<void>;
 }

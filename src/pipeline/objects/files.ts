@@ -182,7 +182,7 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
     let after = cursor;
     for (;;) {
       const what = 'The files cannot be looked up just now';
-      const rows = await inTime(files.page(ownerOf(key), { order, after, limit: rowsAtOnce }), what);
+      const rows = await inTime(files.page(ownerOf(key), 'file', { order, after, limit: rowsAtOnce }), what);
       for (const { id, document } of rows) {
         if (document !== undefined && isListed(document, purpose)) documents.push({ id, text: document });
         if (documents.length > limit) break;

@@ -17,6 +17,7 @@ import { ledgerSlices } from './0013-ledger-slices.ts';
 import { keptObjects } from './0014-kept-objects.ts';
 import { backgroundAnswers } from './0015-background-answers.ts';
 import { files } from './0016-files.ts';
+import { batches } from './0017-batches.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys': keys,
@@ -35,4 +36,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0014-kept-objects': keptObjects,
   '0015-background-answers': backgroundAnswers,
   '0016-files': files,
+  '0017-batches': batches,
 };

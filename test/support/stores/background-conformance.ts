@@ -103,4 +103,18 @@ export function describeBackground(openStore: OpenStore): void {
       bytes: 0,
     });
   });
+
+  test('batches are kept apart from answers, and are found by their project', async (t) => {
+    const clock = createFakeClock();
+    const { background, batches } = await openStore(t, clock);
+    const batch = answerOf('batch_1', { asking: { ...asking, batch: { path: '/v1/embeddings', lines: 7 } } });
+    await batches.add(batch, 'first', clock.nowMs());
+    await batches.add(answerOf('batch_2', { project: 'q' }), 'first', clock.nowMs());
+    assert.deepEqual(await batches.ofProject('p'), [batch]);
+    assert.deepEqual(await background.ofProject('p'), []);
+    assert.deepEqual(await background.claim('first', options), []);
+    assert.deepEqual((await batches.claim('first', options)).length, 2);
+    await batches.remove(batch);
+    assert.deepEqual(await batches.ofProject('p'), []);
+  });
 }

@@ -83,11 +83,43 @@ export function describeKeptObjects(openStore: OpenStore): void {
     const files = [0, 1, 2, 3, 4].map((no) => file(no));
     await objects.add([...files, file(9, { owner: 'project/two' }), kept({ createdAtMs: 0 })]);
     const [, second] = files;
-    assert.deepEqual(await objects.page('project/one', { order: 'asc', limit: 10 }), files);
-    assert.deepEqual(await objects.page('project/one', { order: 'desc', limit: 2 }), files.toReversed().slice(0, 2));
-    assert.deepEqual(await objects.page('project/one', { order: 'asc', limit: 2, after: second }), files.slice(2, 4));
-    assert.deepEqual(await objects.page('project/one', { order: 'desc', limit: 5, after: second }), files.slice(0, 1));
+    assert.deepEqual(await objects.page('project/one', 'file', { order: 'asc', limit: 10 }), files);
+    assert.deepEqual(
+      await objects.page('project/one', 'file', { order: 'desc', limit: 2 }),
+      files.toReversed().slice(0, 2),
+    );
+    assert.deepEqual(
+      await objects.page('project/one', 'file', { order: 'asc', limit: 2, after: second }),
+      files.slice(2, 4),
+    );
+    assert.deepEqual(
+      await objects.page('project/one', 'file', { order: 'desc', limit: 5, after: second }),
+      files.slice(0, 1),
+    );
     assert.equal(await objects.prune(1_000_000), 1);
-    assert.equal((await objects.page('project/one', { order: 'asc', limit: 10 })).length, 5);
+    assert.equal((await objects.page('project/one', 'file', { order: 'asc', limit: 10 })).length, 5);
+  });
+
+  test('what is said of a batch is what was said last, and it is listed apart from files', async (t) => {
+    const objects = await open(t);
+    const batch = kept({ kind: 'batch', id: 'batch_1', document: '{"status":"validating"}' });
+    await objects.add([batch, kept({ kind: 'file', id: 'file-1', document: '{}' })]);
+    await objects.describe(batch, '{"status":"completed"}');
+    await objects.describe({ ...batch, upstream: 'other' }, '{}');
+    const page = await objects.page('project/one', 'batch', { order: 'desc', limit: 10 });
+    assert.deepEqual(page, [{ ...batch, document: '{"status":"completed"}' }]);
+    assert.equal(await objects.prune(1_000_000), 1);
+  });
+
+  test('what the lines of a file ask for stays beside it', async (t) => {
+    const objects = await open(t);
+    const counts = { items: 3, images: 0, likelyInputTokens: 10, mostInputTokens: 100, mostOutputTokens: 5 };
+    const asking = { ...counts, mostSearchUnits: 0, batch: { path: '/v1/chat/completions', lines: 3 } };
+    const input = { model: 'm', upstreamModel: 'n', asking };
+    const file = kept({ kind: 'file', id: 'file-1', input });
+    const unbounded = { ...file, id: 'file-2', input: { ...input, asking: { ...asking, unbounded: 'tools' } } };
+    await objects.add([file, unbounded]);
+    assert.deepEqual(await objects.find([{ kind: 'file', id: 'file-1' }]), [file]);
+    assert.deepEqual(await objects.find([{ kind: 'file', id: 'file-2' }]), [unbounded]);
   });
 }

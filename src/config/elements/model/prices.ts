@@ -5,7 +5,7 @@ import type { Price } from '../../../core/accounting/price.ts';
 import type { Upstream } from '../../../core/snapshot.ts';
 import { nanosPerDollar } from '../../../lib/money.ts';
 import { listedPrice } from '../../../prices/listed.ts';
-import { dollars, is, list, mapping, oneOf, text } from '../fields.ts';
+import { dollars, is, list, mapping, oneOf, share, text } from '../fields.ts';
 
 /** In dollars; above it, someone mistook the unit. */
 const highestPrice = 100_000;
@@ -35,7 +35,10 @@ const priceMapping = mapping({
   image: imageRates(),
   minute: rate('US dollars for a minute of a recording, billed by the second.'),
   character: rate('US dollars for a million characters that are read aloud.'),
-}).refine((written) => Object.values(written).some((amount) => amount !== undefined), {
+  batch: share(0)
+    .optional()
+    .meta(is('Of all that, what is paid for the lines of a batch.', { kind: 'percentage', defaultText: '100%' })),
+}).refine(({ batch, ...written }) => Object.values(written).some((amount) => amount !== undefined), {
   error: 'at least one price; or free, or unknown',
   when: ({ issues }) => issues.length === 0,
 });
@@ -105,6 +108,7 @@ function fromMapping(written: z.output<typeof priceMapping>): Price {
     ...toPictureRates(written.image),
     minute: written.minute,
     character: written.character,
+    ...(written.batch && { batchPercent: written.batch.percent }),
   });
 }
 
