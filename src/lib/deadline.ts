@@ -10,3 +10,14 @@ export async function beforeDeadline<T>(answer: Promise<T>, timeoutMs: number, t
     clearTimeout(timer);
   }
 }
+
+/** Resolves when it is done, or after that time; rejects where it fails before. */
+export async function orAfter(work: Promise<unknown>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,78 +1,35 @@
 /** Asks an upstream how far an answer is that it makes in the background. */
 
-import { Buffer } from 'node:buffer';
-import { performance } from 'node:perf_hooks';
-import type { Answer, Call, Transport } from '../../core/outcome.ts';
+import type { Buffer } from 'node:buffer';
 import type { Route } from '../../core/route.ts';
 import { offerKey } from '../../core/snapshot.ts';
 import { type BackgroundEnd, backgroundStatuses } from '../../core/store/background-answers.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
-import { behindPath, toPath } from '../calls/plan.ts';
-import { uncompressed, upstreamHeaders, withoutHeader } from '../headers.ts';
 import { createUsageObserver } from '../usage/usage.ts';
+import type { Reading } from './following.ts';
+import { callForOurselves, type OwnCallDeps, wholeOf } from './own-call.ts';
 import type { Place } from './placing.ts';
-
-/** `unknown`: nobody can say just now. */
-export type BackgroundState = BackgroundEnd | 'running' | 'gone' | 'unknown';
-
-export interface ReadingDeps {
-  readonly transport: Transport;
-  readonly installation: string;
-}
 
 /** What is longer is no answer that was made of text. */
 const longestBytes = 32 * 1024 * 1024;
-const patienceMs = 30_000;
-const nobody = { get: () => undefined, has: () => false };
 
 export async function readBackground(
   { id, requestId, route }: { readonly id: string; readonly requestId: string; readonly route: Route },
-  { upstream, credential }: Place,
-  { transport, installation }: ReadingDeps,
-): Promise<BackgroundState> {
-  const offer = upstream.offers.get(offerKey(route.label, route.operation));
+  place: Place,
+  deps: OwnCallDeps,
+): Promise<Reading<BackgroundEnd>> {
+  const offer = place.upstream.offers.get(offerKey(route.label, route.operation));
   if (offer === undefined) return 'unknown';
-  const sent = { id: requestId, loopMark: installation };
-  const headers = withoutHeader(uncompressed(upstreamHeaders(sent, credential, upstream, nobody)), 'content-type');
-  const call: Call = {
-    method: 'GET',
-    upstream,
-    offer,
-    path: behindPath(upstream.pathPrefix + toPath(offer, 'any'), `/${encodeURIComponent(id)}`),
-    headers,
-    body: Buffer.alloc(0),
-    timeouts: upstream.timeouts[route.operation],
-    deadlineMs: performance.now() + patienceMs,
-    client: { gone: false, work: undefined },
-    end: { over: () => undefined },
-  };
-  const outcome = await transport(call);
-  if (outcome.kind !== 'answered') return 'unknown';
-  const body = await whole(outcome.answer);
-  if (outcome.answer.status === 404) return 'gone';
-  return outcome.answer.status === 200 && body !== undefined ? stateIn(body, route) : 'unknown';
+  const behind = `/${encodeURIComponent(id)}`;
+  const { operation } = route;
+  const answer = await callForOurselves({ method: 'GET', offer, behind, requestId, operation }, place, deps);
+  if (answer === undefined) return 'unknown';
+  const body = await wholeOf(answer, longestBytes);
+  if (answer.status === 404) return 'gone';
+  return answer.status === 200 && body !== undefined ? stateIn(body, route) : 'unknown';
 }
 
-function whole(answer: Answer): Promise<Buffer | undefined> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    answer.take({
-      onChunk(chunk) {
-        bytes += chunk.length;
-        chunks.push(chunk);
-        if (bytes <= longestBytes) return true;
-        answer.cancel();
-        resolve(undefined);
-        return false;
-      },
-      onEnd: () => resolve(Buffer.concat(chunks)),
-      onBroken: () => resolve(undefined),
-    });
-  });
-}
-
-async function stateIn(body: Buffer, { row }: Route): Promise<BackgroundState> {
+async function stateIn(body: Buffer, { row }: Route): Promise<Reading<BackgroundEnd>> {
   const said = readStatus(body);
   if (said === undefined) return 'unknown';
   const status = backgroundStatuses.find((one) => one === said);

@@ -57,7 +57,7 @@ function finderIn(all: readonly KeptObject[], { owner, snapshot }: Asker): Finde
 
 /** Undefined where nothing is called any more by what it was made by. */
 export function placeOfObject(
-  { upstream: id, credential: fingerprint }: KeptObject,
+  { upstream: id, credential: fingerprint }: Pick<KeptObject, 'upstream' | 'credential'>,
   { upstreams }: Pick<Snapshot, 'upstreams'>,
 ): Place | undefined {
   const upstream = upstreams.get(id);

@@ -4,6 +4,7 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Answer } from '../../core/outcome.ts';
 import type { Route } from '../../core/route.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { orAfter } from '../../lib/deadline.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
 import { codingsOf } from '../answers/decoding.ts';
 import type { Plan } from '../calls/plan.ts';
@@ -66,14 +67,4 @@ export function recorded(plan: Plan, answer: Answer, deps: RecordingDeps): Answe
   exchange.client.work = found;
   const begun = found.begin();
   return (exchange.asking?.isStream === true ? orAfter(begun, beginningMs) : begun).then(() => found);
-}
-
-async function orAfter(begun: Promise<void>, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  try {
-    await Promise.race([begun, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

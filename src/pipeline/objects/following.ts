@@ -1,0 +1,334 @@
+/**
+ * Follows what upstreams make after they have promised it: what it may cost at most stays reserved until its end was read, which this
+ * does, whoever else looks. Each is in the hands of one node; where that is gone, another one takes it.
+ */
+
+import { performance } from 'node:perf_hooks';
+import type { Ledger } from '../../core/accounting/ledger.ts';
+import type { Asking } from '../../core/accounting/price.ts';
+import type { Reservation, Spending } from '../../core/accounting/spending.ts';
+import { noCaps } from '../../core/caps.ts';
+import { Exchange } from '../../core/exchange.ts';
+import type { KeyRecord } from '../../core/key.ts';
+import type { Log } from '../../core/log.ts';
+import type { Route } from '../../core/route.ts';
+import type { Snapshot } from '../../core/snapshot.ts';
+import type { BackgroundAnswer, BackgroundStore } from '../../core/store/background-answers.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { orAfter } from '../../lib/deadline.ts';
+import { createId } from '../../lib/ids.ts';
+import { reasonOf } from '../../lib/thrown.ts';
+import { courseOf } from '../calls/plan.ts';
+import { courseAt, type Place, placeOfObject } from './placing.ts';
+import { inTime } from './registry.ts';
+
+/** `unknown`: nobody can say just now. `gone`: nobody ever will. */
+export type Reading<End> = End | 'running' | 'gone' | 'unknown';
+
+/** What is followed, and how. */
+export interface Following<End extends object> {
+  readonly store: BackgroundStore;
+  /** By which its row is known, and what it costs. Undefined where this version knows of none. */
+  routeOf(answer: BackgroundAnswer): Route | undefined;
+  /** `toExchange`: as whoever asked for it, at the time when that was. */
+  read(answer: BackgroundAnswer, place: Place, toExchange: () => Promise<Exchange>): Promise<Reading<End>>;
+  /** Says on its exchange what came of it, and what it is billed by. */
+  tell(exchange: Exchange, end: End): void;
+  /** What nobody knows after so long costs what it may cost at most. */
+  readonly longestMs: number;
+}
+
+export interface FollowingDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly spending: Spending;
+  readonly ledger: Ledger;
+  current(): Snapshot;
+  findKey(id: string): Promise<KeyRecord | undefined>;
+  readonly everyMs?: number | undefined;
+  readonly meter?: { began(exchange: Exchange): void; settled(exchange: Exchange): void } | undefined;
+}
+
+/** How often it looks; the first look at an answer comes after as long, the others after a fifth of its age. */
+const standardEveryMs = 2_000;
+/** In hands for so long after each look. */
+const handsMs = 60_000;
+const mostAtOnce = 20;
+const longestPauseMs = 30_000;
+/** What takes longer to read is read by another process. */
+const closingMs = 2_000;
+
+export class Follower<End extends object> {
+  readonly #what: Following<End>;
+  readonly #deps: FollowingDeps;
+  readonly #everyMs: number;
+  readonly #node: string;
+  readonly #held = new Map<string, Reservation>();
+  /** Those whose client is still being answered, by the ID of its exchange. */
+  readonly #begun = new Map<string, string>();
+  /** Those that are being looked at, by name: it may take longer than until the next look. */
+  readonly #looks = new Map<string, Promise<void>>();
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #round: Promise<void> = Promise.resolve();
+  #isFailing = false;
+  #isClosed = false;
+
+  constructor(what: Following<End>, deps: FollowingDeps) {
+    this.#what = what;
+    this.#deps = deps;
+    this.#everyMs = deps.everyMs ?? standardEveryMs;
+    this.#node = createId(deps.clock.nowMs());
+  }
+
+  /** So many are in the hands of this process. */
+  get count(): number {
+    return this.#held.size;
+  }
+
+  start(): void {
+    this.#timer = setTimeout(() => {
+      this.#round = this.#look();
+      void this.#round.then(() => {
+        if (!this.#isClosed) this.start();
+      });
+    }, this.#everyMs);
+    this.#timer.unref();
+  }
+
+  /** Before its client sees it. */
+  async begin(exchange: Exchange, id: string): Promise<void> {
+    const { key, target, credential, modelId = '', asking } = exchange;
+    if (key === undefined || target === undefined || credential === undefined || asking === undefined) {
+      throw new TypeError('what is made in the background was asked for');
+    }
+    const { clock } = this.#deps;
+    const createdAtMs = clock.nowMs();
+    const answer: BackgroundAnswer = {
+      id,
+      upstream: target.upstream.id,
+      credential: credential.fingerprint,
+      key: key.id,
+      project: key.project,
+      model: modelId,
+      rowId: createId(createdAtMs),
+      asking,
+      createdAtMs,
+      end: undefined,
+    };
+    await inTime(
+      this.#what.store.add(answer, this.#node, createdAtMs + this.#everyMs),
+      'What is made in the background cannot be written down just now',
+    );
+    this.#begun.set(exchange.id, nameOf(answer));
+  }
+
+  /** Once its own exchange is over. */
+  takeOver(exchange: Exchange, reservation: Reservation | undefined): void {
+    const name = this.#begun.get(exchange.id);
+    this.#begun.delete(exchange.id);
+    reservation?.endLimits();
+    if (name !== undefined && reservation !== undefined) this.#held.set(name, reservation);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#round;
+    await orAfter(Promise.all(this.#looks.values()), closingMs);
+    if (this.#held.size === 0) return;
+    const nobodys = new Exchange('', undefined, this.#deps.current(), 0, 0);
+    for (const reservation of this.#held.values()) reservation.settle(nobodys);
+    this.#held.clear();
+    try {
+      await this.#what.store.release(this.#node);
+    } catch (error) {
+      this.#deps.log.warn('what is made in the background is taken over by another process a little later', {
+        reason: reasonOf(error),
+      });
+    }
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const most = mostAtOnce + this.#looks.size;
+      const answers = await this.#what.store.claim(this.#node, { handsMs, most });
+      for (const answer of answers) {
+        const name = nameOf(answer);
+        if (!this.#looks.has(name)) this.#looks.set(name, this.#follow(answer, name));
+      }
+      if (this.#looks.size === 0) this.#isFailing = false;
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** Keeps it in hands for as long as that takes. */
+  async #follow(answer: BackgroundAnswer, name: string): Promise<void> {
+    const { store } = this.#what;
+    const hold = setInterval(() => {
+      store.postpone(answer, this.#node, this.#deps.clock.nowMs()).catch((error) => this.#failed(error));
+    }, handsMs / 3);
+    try {
+      await this.#lookAt(answer);
+      this.#isFailing = false;
+    } catch (error) {
+      this.#failed(error);
+    } finally {
+      clearInterval(hold);
+      this.#looks.delete(name);
+    }
+  }
+
+  #failed(error: unknown): void {
+    if (!this.#isFailing) {
+      const reason = reasonOf(error);
+      this.#deps.log.warn('what is made in the background cannot be followed; it is tried again', { reason });
+    }
+    this.#isFailing = true;
+  }
+
+  async #lookAt(answer: BackgroundAnswer): Promise<void> {
+    const { clock } = this.#deps;
+    const { store, longestMs } = this.#what;
+    if ([...this.#begun.values()].includes(nameOf(answer))) {
+      await store.postpone(answer, this.#node, clock.nowMs() + this.#everyMs);
+      return;
+    }
+    const state = await this.read(answer);
+    if (
+      state === 'gone' &&
+      answer.end === undefined &&
+      (await store.get(answer.id, answer.upstream))?.end !== undefined
+    ) {
+      // Somebody has seen its end, and deleted it, while it was looked for here.
+      await store.postpone(answer, this.#node, clock.nowMs());
+      return;
+    }
+    const ageMs = clock.nowMs() - answer.createdAtMs;
+    if (state === 'gone' || (typeof state === 'string' && ageMs >= longestMs)) await this.#settle(answer, undefined);
+    else if (typeof state === 'string') {
+      const pauseMs = Math.min(Math.max(ageMs / 5, this.#everyMs), longestPauseMs);
+      await this.#keep(answer);
+      await store.postpone(answer, this.#node, clock.nowMs() + pauseMs);
+    } else await this.#settle(answer, state);
+  }
+
+  read(answer: BackgroundAnswer): Promise<Reading<End>> {
+    const place = placeOfObject(answer, this.#deps.current());
+    if (place === undefined) return Promise.resolve('unknown');
+    return this.#what.read(answer, place, () => this.#exchangeOf(answer));
+  }
+
+  /** What another process began is reserved anew. */
+  async #keep(answer: BackgroundAnswer): Promise<void> {
+    if (this.#held.has(nameOf(answer))) return;
+    const reservation = await this.#reserve(await this.#exchangeOf(answer), answer);
+    if (reservation === undefined) return;
+    reservation.endLimits();
+    this.#held.set(nameOf(answer), reservation);
+  }
+
+  /** Where there is no money for it any more, it is charged all the same. */
+  async #reserve(exchange: Exchange, answer: BackgroundAnswer): Promise<Reservation | undefined> {
+    const { route, target } = exchange;
+    const resolved = exchange.snapshot.models.resolve(exchange.modelId ?? '');
+    const place = placeOfObject(answer, exchange.snapshot);
+    if (resolved === undefined || route === undefined || place === undefined || target === undefined) return undefined;
+    for (const most of [answer.asking, nothingMore]) {
+      try {
+        const { course } = courseAt(courseOf(resolved, route), { ...place, param: undefined }, resolved.id);
+        const reservation = await this.#deps.spending.reserve(exchange, course, most, { isCounted: true });
+        if ((await reservation.enter(target.upstream)) === undefined) return reservation;
+        reservation.settle(exchange);
+      } catch {
+        // Over the budget, or served otherwise: it is being made, whoever pays for it.
+      }
+    }
+    return undefined;
+  }
+
+  /** `end` is undefined where nobody will ever know. */
+  async #settle(answer: BackgroundAnswer, end: End | undefined): Promise<void> {
+    const { ledger, meter } = this.#deps;
+    const { store, tell } = this.#what;
+    const exchange = await this.#exchangeOf(answer);
+    const reservation = this.#held.get(nameOf(answer)) ?? (await this.#reserve(exchange, answer)) ?? free;
+    meter?.began(exchange);
+    await ledger.open(exchange, reservation);
+    if (end === undefined) exchange.outcome = 'lost';
+    else tell(exchange, end);
+    // A model that is not there any more has no price.
+    if (end === undefined || exchange.target === undefined) exchange.bill = atMost(answer.asking, reservation.nanos);
+    reservation.settle(exchange);
+    this.#held.delete(nameOf(answer));
+    await ledger.settle(exchange, reservation);
+    meter?.settled(exchange);
+    // Should this fail, it is settled again, and the ledger has its row already.
+    await store.remove(answer);
+  }
+
+  async #exchangeOf(answer: BackgroundAnswer): Promise<Exchange> {
+    const { rowId, key: id, project, model, upstream, asking, createdAtMs } = answer;
+    const { clock, findKey, current } = this.#deps;
+    const ageMs = clock.nowMs() - createdAtMs;
+    const exchange = new Exchange(rowId, undefined, current(), createdAtMs, performance.now() - ageMs);
+    exchange.key = { ...((await findKey(id)) ?? strangerWith(id)), project, captureMs: undefined };
+    exchange.route = this.#what.routeOf(answer);
+    exchange.modelId = model;
+    exchange.asking = asking;
+    exchange.status = 200;
+    exchange.attempts = 1;
+    const targets = exchange.snapshot.models.resolve(model)?.model.targets ?? [];
+    [exchange.target] = targets
+      .filter((target) => target.upstream.id === upstream && target.weight > 0)
+      .toSorted((one, other) => one.priority - other.priority);
+    return exchange;
+  }
+}
+
+const nameOf = ({ id, upstream }: BackgroundAnswer): string => `${upstream} ${id}`;
+
+const nothingMore: Asking = Object.freeze({
+  items: 0,
+  images: 0,
+  likelyInputTokens: 0,
+  mostInputTokens: 0,
+  mostOutputTokens: 0,
+  mostSearchUnits: 0,
+});
+
+const atMost = (asking: Asking, nanos: number): Exchange['bill'] => ({
+  inputTokens: asking.mostInputTokens,
+  cachedTokens: 0,
+  outputTokens: asking.mostOutputTokens,
+  searchUnits: 0,
+  items: asking.items,
+  images: 0,
+  isEstimated: true,
+  costNanos: nanos === 0 ? null : nanos,
+});
+
+/** Where nothing could be reserved. */
+const free: Reservation = Object.freeze({
+  headers: [],
+  nanos: 0,
+  accounts: [],
+  enter: () => undefined,
+  endLimits: () => undefined,
+  settle: () => undefined,
+});
+
+/** A key that is not there any more. */
+const strangerWith = (id: string): KeyRecord => ({
+  id,
+  project: undefined,
+  models: [],
+  caps: noCaps,
+  metadata: {},
+  managedBy: 'store',
+  operations: undefined,
+  addresses: undefined,
+  expiresAtMs: undefined,
+  revokedAtMs: undefined,
+  captureMs: undefined,
+});

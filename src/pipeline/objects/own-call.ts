@@ -1,0 +1,111 @@
+/** A call that the gateway makes for itself: nobody waits for it, and nobody gets its answer. */
+
+import { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
+import type { Offer } from '../../core/family.ts';
+import type { Operation } from '../../core/operations/index.ts';
+import type { Answer, Call, Transport } from '../../core/outcome.ts';
+import { behindPath, toPath } from '../calls/plan.ts';
+import { uncompressed, upstreamHeaders, withoutHeader } from '../headers.ts';
+import type { Place } from './placing.ts';
+
+export interface OwnCallDeps {
+  readonly transport: Transport;
+  readonly installation: string;
+}
+
+interface OwnCall {
+  readonly method: 'GET' | 'POST';
+  readonly offer: Offer;
+  /** What stands behind its path. */
+  readonly behind: string;
+  readonly requestId: string;
+  /** Whose time it has. */
+  readonly operation: Operation;
+  readonly patienceMs?: number;
+}
+
+const standardPatienceMs = 30_000;
+const nobody = { get: () => undefined, has: () => false };
+
+/** Undefined where there was no answer. */
+export async function callForOurselves(
+  { method, offer, behind, requestId, operation, patienceMs = standardPatienceMs }: OwnCall,
+  { upstream, credential }: Place,
+  { transport, installation }: OwnCallDeps,
+): Promise<Answer | undefined> {
+  const sent = { id: requestId, loopMark: installation };
+  const call: Call = {
+    method,
+    upstream,
+    offer,
+    path: behindPath(upstream.pathPrefix + toPath(offer, 'any'), behind),
+    headers: withoutHeader(uncompressed(upstreamHeaders(sent, credential, upstream, nobody)), 'content-type'),
+    body: Buffer.alloc(0),
+    timeouts: upstream.timeouts[operation],
+    deadlineMs: performance.now() + patienceMs,
+    client: { gone: false, work: undefined },
+    end: { over: () => undefined },
+  };
+  const outcome = await transport(call);
+  return outcome.kind === 'answered' ? outcome.answer : undefined;
+}
+
+/** Undefined where it broke off, or is longer. */
+export function wholeOf(answer: Answer, longestBytes: number): Promise<Buffer | undefined> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    answer.take({
+      onChunk(chunk) {
+        bytes += chunk.length;
+        chunks.push(chunk);
+        if (bytes <= longestBytes) return true;
+        answer.cancel();
+        resolve(undefined);
+        return false;
+      },
+      onEnd: () => resolve(Buffer.concat(chunks)),
+      onBroken: () => resolve(undefined),
+    });
+  });
+}
+
+/** As it comes, no more of it at a time than was there. Throws where it breaks off. */
+export async function* chunksOf(answer: Answer): AsyncGenerator<Buffer, void, undefined> {
+  let chunks: Buffer[] = [];
+  let isOver = false;
+  let broken: string | undefined;
+  let more = Promise.withResolvers<void>();
+  answer.take({
+    onChunk(chunk) {
+      chunks.push(chunk);
+      more.resolve();
+      return false;
+    },
+    onEnd() {
+      isOver = true;
+      more.resolve();
+    },
+    onBroken({ message }) {
+      broken = message;
+      more.resolve();
+    },
+  });
+  try {
+    for (;;) {
+      await more.promise;
+      more = Promise.withResolvers<void>();
+      const some = chunks;
+      chunks = [];
+      yield* some;
+      if (broken !== undefined) throw new BrokenOff(broken);
+      if (isOver && chunks.length === 0) return;
+      if (!isOver) answer.resume();
+    }
+  } finally {
+    if (!isOver) answer.cancel();
+  }
+}
+
+export class BrokenOff extends Error {}
