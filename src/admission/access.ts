@@ -29,8 +29,10 @@ export function checkKey(key: KeyRecord, nowMs: number): void {
   if (key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs) throw unauthorized('expired_api_key');
 }
 
-export function checkRoute(key: KeyRecord, operation: Operation): void {
-  if (key.operations === undefined || key.operations.includes(operation)) return;
+/** Any of the operations is enough. */
+export function checkRoute(key: KeyRecord, ...operations: readonly Operation[]): void {
+  const allowed = key.operations;
+  if (allowed === undefined || operations.some((operation) => allowed.includes(operation))) return;
   throw new GatewayError('route_not_allowed');
 }
 

@@ -159,6 +159,8 @@ export interface Family {
   readonly chat?: string | ((options: Options) => string);
   /** The path at which it keeps files in OpenAI's way. */
   readonly files?: string | ((options: Options) => string);
+  /** And that at which it works off batches of requests that such files hold. */
+  readonly batches?: string | ((options: Options) => string);
   /** How it wants its credential there, where not as elsewhere. */
   readonly chatAuth?: Auth;
   /** What a target of it offers in place of the family's own, by the name of the bridge. */

@@ -44,6 +44,8 @@ export interface Route {
   readonly standIns?: Readonly<Record<string, StandIn>>;
   /** What goes on behind the upstream's path; without, the query string is read by nobody. */
   readonly query?: QueryGrammar;
+  /** Whoever may ask for any of these may call it; for its own alone where it does not say. */
+  readonly isFor?: readonly Operation[];
   /** It asks for no work: whatever its answer counts was billed to somebody before. */
   readonly isFree?: true;
 }

@@ -110,6 +110,8 @@ export interface Upstream extends UpstreamSettings {
   readonly healthCheck: HealthCheck | undefined;
   /** Where it keeps files, as the path of an offer; undefined where it keeps none. */
   readonly filesPath?: string | undefined;
+  /** And where it works off batches of them. */
+  readonly batchesPath?: string | undefined;
   /** The family's own settings. */
   readonly options: Options;
   /** What it serves, by `label operation` (one space between); see `offerKey`. */

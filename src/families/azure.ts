@@ -42,6 +42,8 @@ export default openaiCompatible({
   at: pathAt,
   files: (options) =>
     options.api_version === 'v1' ? pathAt('/files', options) : '/openai/files?api-version={api_version}',
+  batches: (options) =>
+    options.api_version === 'v1' ? pathAt('/batches', options) : '/openai/batches?api-version={api_version}',
   own: (options) => ({
     responses: {
       // The model stands in the body at either version.

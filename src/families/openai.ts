@@ -22,6 +22,7 @@ export default defineFamily({
   },
   chat: '/chat/completions',
   files: '/files',
+  batches: '/batches',
   modelList: openaiModelList('/models'),
   offers: ({ base64 }) => ({
     openai: {

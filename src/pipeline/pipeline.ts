@@ -7,7 +7,6 @@ import type { Ledger } from '../core/accounting/ledger.ts';
 import type { Spending } from '../core/accounting/spending.ts';
 import { wholeBodyBytes } from '../core/call-body.ts';
 import { resolveAt } from '../core/door.ts';
-import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Answer } from '../core/outcome.ts';
@@ -20,7 +19,7 @@ import type { ServerRequest } from '../wire/server-request.ts';
 import { asList } from './answers/list-answer.ts';
 import { observerOf, relay } from './answers/relay.ts';
 import { type AttemptDeps, attempt } from './calls/attempt.ts';
-import { checkShape, courseOf, notSupported, type Plan, shapeIn } from './calls/plan.ts';
+import { checkShape, courseOf, notSupported, type Plan, shapeIn, unknownModel } from './calls/plan.ts';
 import { readForm } from './form-question.ts';
 import {
   answerAtOnce,
@@ -254,12 +253,4 @@ function findModel(
   if (resolved === undefined || (route.row.visibleModelsOnly && !resolved.model.visible)) throw unknownModel(name);
   if (!resolved.model.operations.includes(route.operation)) throw notSupported(resolved.id, route);
   return resolved;
-}
-
-function unknownModel(name: string): GatewayError {
-  const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
-  return new GatewayError('model_not_found', {
-    param: 'model',
-    message: `The model ${JSON.stringify(shown)} does not exist; GET /v1/models lists what does.`,
-  });
 }

@@ -22,7 +22,7 @@ import imageVariations from './image-variations.ts';
 import images from './images.ts';
 import messages from './messages.ts';
 import moderations from './moderations.ts';
-import { fileRoutesOf, objectRoutesOf } from './objects.ts';
+import { batchRoutesOf, fileRoutesOf, objectRoutesOf } from './objects.ts';
 import rerank from './rerank.ts';
 import responsesRoute from './responses.ts';
 import speech from './speech.ts';
@@ -80,7 +80,32 @@ export const routes: readonly Route[] = [
 /** By which answers are made that upstreams keep, and may make in the background. */
 export const responses = canonicalFor('responses');
 
+/** What the lines of a batch may ask. */
+const inBatches = [
+  canonicalFor('chat'),
+  responses,
+  ...(['embeddings', 'completions', 'moderations'] as const).map(canonicalFor),
+] as const;
+
+const version = '/v1';
+
+/** By each spelling of the path that services know in lines. */
+export const lineRoutes: ReadonlyMap<string, Route> = new Map(
+  inBatches.flatMap((route) => [
+    [route.path, route],
+    [route.path.slice(version.length), route],
+  ]),
+);
+
+const doorPathsOf = (route: Route): Route['doorPaths'] => withDoorPaths(route).doorPaths;
+
 export const objectRoutes: readonly ObjectRoute[] = [
   ...objectRoutesOf(responses),
-  ...fileRoutesOf(responses, (route) => withDoorPaths(route).doorPaths),
+  ...fileRoutesOf(responses, inBatches, doorPathsOf),
+  ...batchRoutesOf(inBatches, doorPathsOf),
 ];
+
+/** A batch as its own operation has it, by the path at which its lines ask. */
+export const batchRoutes: ReadonlyMap<string, Route> = new Map(
+  inBatches.map((route) => [route.path, Object.freeze({ ...route, path: '/v1/batches', aliases: [], doorPaths: {} })]),
+);

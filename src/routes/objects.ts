@@ -57,12 +57,70 @@ export function objectRoutesOf(responses: Route): readonly ObjectRoute[] {
 
 const anything = { pattern: /^[A-Za-z_-]{1,40}$/, form: 'a purpose' };
 
-/** Files, at the upstream that the operator names for a project. They are for responses above all. */
-export function fileRoutesOf(
-  responses: Route,
+const pageAfter = (what: string) => ({
+  after: { pattern: /^[\x21-\x7e]{1,256}$/, form: `the ID of ${what}` },
+  limit: { pattern: /^\d{1,5}$/, form: 'a number' },
+});
+
+/** Batches of requests, at the same upstream. `of`: what they may consist of. */
+export function batchRoutesOf(
+  of: readonly [Route, ...Route[]],
   doorPathsOf: (route: Route) => Route['doorPaths'],
 ): readonly ObjectRoute[] {
-  const files: Route = { ...responses, path: '/v1/files', aliases: ['/files', '/v1/v1/files'], doorPaths: {} };
+  const isFor = of.map(({ operation }) => operation);
+  const [first] = of;
+  const batches: Route = {
+    ...first,
+    path: '/v1/batches',
+    aliases: ['/batches', '/v1/v1/batches'],
+    doorPaths: {},
+    isFor,
+  };
+  const atDoors: Route = { ...batches, doorPaths: doorPathsOf(batches) ?? {} };
+  const required = { input_file_id: 'string', endpoint: 'string', completion_window: 'string' };
+  const all: Route = Object.freeze({
+    ...atDoors,
+    isFree: true,
+    required,
+    optional: { metadata: 'object' },
+    watched: [],
+  });
+  const keeps = { whole: { id: 'batch' }, events: {}, unless: '' } as const;
+  const about = { kind: 'batch', of: first, keeps } as const;
+  return [
+    defineObjectRoute({
+      ...about,
+      action: 'make',
+      route: all,
+      method: 'POST',
+      summary: 'Has the requests in a file worked off, within a day.',
+    }),
+    defineObjectRoute({
+      ...about,
+      action: 'list',
+      route: all,
+      method: 'GET',
+      query: pageAfter('a batch'),
+      summary: 'The batches of the project.',
+    }),
+    defineObjectRoute({ ...about, route: routeBehind(atDoors, ''), method: 'GET', summary: 'How far a batch is.' }),
+    defineObjectRoute({
+      ...about,
+      route: routeBehind(atDoors, '/cancel'),
+      method: 'POST',
+      summary: 'Ends a batch.',
+    }),
+  ];
+}
+
+/** Files, at the upstream that the operator names for a project. They are for responses above all, and for batches. */
+export function fileRoutesOf(
+  responses: Route,
+  inBatches: readonly Route[],
+  doorPathsOf: (route: Route) => Route['doorPaths'],
+): readonly ObjectRoute[] {
+  const isFor = [responses, ...inBatches].map(({ operation }) => operation);
+  const files: Route = { ...responses, path: '/v1/files', aliases: ['/files', '/v1/v1/files'], doorPaths: {}, isFor };
   const atDoors: Route = { ...files, doorPaths: doorPathsOf(files) ?? {} };
   const whole: Route = Object.freeze({ ...atDoors, isFree: true, required: {}, optional: {}, watched: [] });
   const form = { required: { file: 'object', purpose: 'string' }, only: true };
@@ -84,8 +142,7 @@ export function fileRoutesOf(
       route: all,
       method: 'GET',
       query: {
-        after: { pattern: /^[\x21-\x7e]{1,256}$/, form: 'the ID of a file' },
-        limit: { pattern: /^\d{1,5}$/, form: 'a number' },
+        ...pageAfter('a file'),
         order: { pattern: /^(?:asc|desc)$/, form: 'asc or desc' },
         purpose: anything,
       },

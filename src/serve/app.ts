@@ -39,11 +39,14 @@ import type { Clock } from '../lib/clock.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
 import { inTurns } from '../lib/turns.ts';
 import { createBackground } from '../pipeline/objects/background.ts';
+import { createBatches } from '../pipeline/objects/batch-following.ts';
+import { createBatchInputJudge } from '../pipeline/objects/batch-input.ts';
+import { createBatchPipeline } from '../pipeline/objects/batches.ts';
 import { createObjectPipeline } from '../pipeline/objects/by-id.ts';
 import { createFilePipeline } from '../pipeline/objects/files.ts';
 import { createObjectRegistry } from '../pipeline/objects/registry.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
-import { objectRoutes, responses, routes } from '../routes/index.ts';
+import { batchRoutes, lineRoutes, objectRoutes, responses, routes } from '../routes/index.ts';
 import { type HealthReporter, startHealthReports } from '../telemetry/health-report.ts';
 import type { ProcessLog } from '../telemetry/log.ts';
 import { createHttpTransport } from '../upstream/call.ts';
@@ -108,6 +111,8 @@ export interface App {
   memory(): { readonly requests: RoomState; readonly answers: RoomState };
   /** How many answers that upstreams make in the background are followed here. */
   background(): number;
+  /** And how many batches of requests. */
+  batches(): number;
   /** Readiness goes down first; then no new connections, and running requests end. True if all of them did. */
   drain(): Promise<boolean>;
   /** The store stays open. */
@@ -181,7 +186,7 @@ export function createApp({
       if (key === undefined) throw unknownKey(credential);
       exchange.key = key;
       checkKey(key, clock.nowMs());
-      if (route !== undefined) checkRoute(key, route.operation);
+      if (route !== undefined) checkRoute(key, ...(route.isFor ?? [route.operation]));
       checkAddress(key, exchange.clientAddress);
       return key;
     };
@@ -191,21 +196,22 @@ export function createApp({
   }
 
   const transports = { http: createHttpTransport(pools), inProcess: inProcessTransport };
-  const background = createBackground({
-    store: store.background,
+  const objects = createObjectRegistry({ store: store.keptObjects });
+  const following = {
     transport: transports.http,
     installation,
     clock,
     log,
-    route: responses,
     spending,
     ledger,
     bill,
     current: () => current,
-    findKey: async (id) => [...current.keys.values()].find((key) => key.id === id) ?? store.keys.get(id),
+    findKey: async (id: string) => [...current.keys.values()].find((key) => key.id === id) ?? store.keys.get(id),
     meter,
     everyMs: backgroundEveryMs,
-  });
+  };
+  const background = createBackground({ ...following, store: store.background, route: responses });
+  const batches = createBatches({ ...following, store: store.batches, kept: store.keptObjects, objects, batchRoutes });
   const pipelineDeps = {
     transports,
     background,
@@ -219,15 +225,36 @@ export function createApp({
     },
     admit,
     answerRooms: answerMemory,
-    objects: createObjectRegistry({ store: store.keptObjects }),
+    objects,
     spending,
     ledger,
     bill,
   };
   const readBody: Edge['readBody'] = (...request) => edge.readBody(...request);
   const pipeline = createPipeline({ ...pipelineDeps, routes, readBody, checkModel });
-  const filePipeline = createFilePipeline({ ...pipelineDeps, readBody, files: store.keptObjects });
-  const objectPipeline = createObjectPipeline({ ...pipelineDeps, mayUseModel });
+  const objectPipelines = {
+    answers: createObjectPipeline({ ...pipelineDeps, mayUseModel }),
+    file: createFilePipeline({
+      ...pipelineDeps,
+      readBody,
+      files: store.keptObjects,
+      openBatches: store.batches,
+      judgeBatch: createBatchInputJudge({ lineRoutes, objects, checkModel, checkOperation: checkRoute }),
+      checkOperation: checkRoute,
+    }),
+    batch: createBatchPipeline({
+      ...pipelineDeps,
+      readBody,
+      checkModel,
+      checkOperation: checkRoute,
+      mayUseModel,
+      installation,
+      kept: store.keptObjects,
+      batches,
+      lineRoutes,
+      batchRoutes,
+    }),
+  };
 
   const edge = createEdge({
     clock,
@@ -249,7 +276,8 @@ export function createApp({
     serveObject(exchange, route, id, request, response) {
       exchange.route = route.route;
       meter?.began(exchange);
-      const serve = route.kind === 'file' ? filePipeline : objectPipeline;
+      const serve =
+        route.kind === 'file' || route.kind === 'batch' ? objectPipelines[route.kind] : objectPipelines.answers;
       return serve(exchange, route, id, request, response);
     },
     async describeModels(exchange, id, request) {
@@ -300,6 +328,7 @@ export function createApp({
         states: async () => withListed(await inTurns(dispatcher.describing(current))),
       });
       background.start();
+      batches.start();
       ready = true;
       return listening;
     },
@@ -318,6 +347,7 @@ export function createApp({
     targets: describeTargets,
     memory: () => ({ requests: requestMemory.state(), answers: answerMemory.state() }),
     background: () => background.count,
+    batches: () => batches.count,
     async drain() {
       ready = false;
       const { delayMs, deadlineMs } = current.server.drain;
@@ -326,6 +356,7 @@ export function createApp({
     },
     async close() {
       await background.close();
+      await batches.close();
       pressure.close();
       healthChecks.close();
       modelLists.close();

@@ -118,6 +118,7 @@ async function assemble(
     targets: () => app.targets(),
     bodyMemory: () => app.memory(),
     backgroundAnswers: () => app.background(),
+    batches: () => app.batches(),
   });
   return { app, metrics, accounting, listening };
 }

@@ -158,7 +158,7 @@ test('where no upstream is named for a project there are no such paths', async (
   assert.equal(up.requests.length, 0);
 });
 
-test('a form that two could read in two ways, or that is for a batch, is refused by name', async (t) => {
+test('a form that two could read in two ways, or that no batch can be made of, is refused by name', async (t) => {
   const { up, send, ask } = await startHouse(t);
   for (const [form, code, param] of [
     [purposePart, 'missing_required_parameter', 'file'],
@@ -169,7 +169,7 @@ test('a form that two could read in two ways, or that is for a batch, is refused
     [filePart + purposePart + part(`name="'purpose'"`, 'batch'), 'duplicate_parameter', 'purpose'],
     [filePart + filePart + purposePart, 'duplicate_parameter', 'file'],
     [part('name="file"', 'x') + purposePart, 'invalid_type', 'file'],
-    [filePart + part('name="purpose"', 'batch'), 'unsupported_parameter', 'purpose'],
+    [filePart + part('name="purpose"', 'batch'), 'invalid_json', 'file'],
     [filePart + part('name="purpose"', 'batch_output'), 'unsupported_parameter', 'purpose'],
     [filePart + part('name="purpose"; filename="p"', 'user_data'), 'invalid_type', 'purpose'],
   ] as const) {

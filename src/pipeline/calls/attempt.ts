@@ -58,6 +58,8 @@ class Attempts {
   readonly #plan: Plan;
   readonly #deps: AttemptDeps;
   readonly #exchange: Exchange;
+  /** Whoever leaves ends it. */
+  readonly #client: Listening;
   readonly #tried = new Tried();
   readonly #leftovers = new Leftovers();
   /** Nothing more may be sent, though someone may be left: a byte left, and the route does not allow it twice. */
@@ -75,6 +77,7 @@ class Attempts {
     this.#plan = plan;
     this.#deps = deps;
     this.#exchange = plan.exchange;
+    this.#client = plan.client ?? plan.exchange.client;
     if (plan.credential !== undefined) this.#useOnly(plan.credential);
   }
 
@@ -89,7 +92,7 @@ class Attempts {
     try {
       for (;;) {
         // Most work of a client is told when it leaves; it may have left while there was none.
-        if (this.#exchange.client.gone) throw new GatewayError('client_closed');
+        if (this.#client.gone) throw new GatewayError('client_closed');
         const turn = this.#isOver()
           ? undefined
           : dispatcher.choose(this.#plan.course, this.#tried, this.#plan.resolved.matched);
@@ -101,7 +104,7 @@ class Attempts {
         if (this.#reached !== undefined && !(await this.#backOff(turn, this.#reached))) continue;
         const hedgeAfterMs = this.#hedgeAfterMs(turn);
         if (hedgeAfterMs === undefined) {
-          const answer = await this.#ask(turn, this.#exchange.client);
+          const answer = await this.#ask(turn, this.#client);
           if (answer !== undefined) {
             const passing = pass(this.#plan, answer, turn, 'serves');
             return passing instanceof Promise ? await passing : passing;
@@ -274,7 +277,7 @@ class Attempts {
 
   /** The client is gone; or is not, where the call was one of two. */
   #endUnheard(turn: Turn, startedMs: number): void {
-    if (this.#exchange.client.gone) {
+    if (this.#client.gone) {
       turn.dropped();
       return;
     }
@@ -358,7 +361,7 @@ class Attempts {
   async #backOff(turn: Turn, reached: readonly string[]): Promise<boolean> {
     if (!reached.includes(turn.candidate.target.upstream.id)) return true;
     const waitMs = fullJitterMs(reached.length - 1, this.#deps.random);
-    if ((await pause(waitMs, this.#exchange.client)) && !this.#isOver()) return true;
+    if ((await pause(waitMs, this.#client)) && !this.#isOver()) return true;
     turn.withdraw();
     return false;
   }
@@ -376,7 +379,7 @@ class Attempts {
 
   /** The first call, and a second one where that takes long: whoever answers first. */
   async #race(turn: Turn, afterMs: number): Promise<Won | undefined> {
-    const race = new Race(this.#exchange.client, (one, client) => this.#ask(one, client));
+    const race = new Race(this.#client, (one, client) => this.#ask(one, client));
     race.start(turn);
     if (await race.outlasts(afterMs)) {
       const second = this.#chooseBeside(turn);

@@ -37,6 +37,8 @@ export interface Plan {
   readonly course: Course;
   /** The only one that may be used, where what the request names lies in its account. */
   readonly credential: Credential | undefined;
+  /** In place of the exchange's own, where it is done whether that one leaves or not. */
+  readonly client?: Listening;
   /** Where it is about what the upstream keeps: what stands behind the path at which such things are made. */
   readonly about?: CallAbout;
   /** Where the path has the model: what of the body names it as well. */
@@ -226,6 +228,14 @@ export function notSupported(modelId: string, route: Route): GatewayError {
   return new GatewayError('operation_not_supported', {
     param: 'model',
     message: `The model "${modelId}" does not serve ${route.verb ?? route.operation}; GET /v1/models lists the operations of each model.`,
+  });
+}
+
+export function unknownModel(name: string): GatewayError {
+  const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
+  return new GatewayError('model_not_found', {
+    param: 'model',
+    message: `The model ${JSON.stringify(shown)} does not exist; GET /v1/models lists what does.`,
   });
 }
 

@@ -4,10 +4,16 @@ import { GatewayError } from '../../core/errors.ts';
 import type { FormPart } from '../../core/upload.ts';
 import { plainName } from '../../lib/multipart/plain-name.ts';
 
-/** A batch would be judged by nobody. */
-const purposes: readonly string[] = ['assistants', 'evals', 'fine-tune', 'user_data', 'vision'];
+/** Whose lines are judged before it is sent. */
+export const forBatches = 'batch';
+const purposes: readonly string[] = ['assistants', forBatches, 'evals', 'fine-tune', 'user_data', 'vision'];
 
-export function checkFileForm(parts: readonly FormPart[]): void {
+interface FileForm {
+  readonly file: FormPart;
+  readonly purpose: string;
+}
+
+export function readFileForm(parts: readonly FormPart[]): FileForm {
   const file = onlyPart(parts, 'file');
   if (file.filename === undefined) throw wrong('file', 'a file, with a file name');
   const purpose = onlyPart(parts, 'purpose');
@@ -15,10 +21,10 @@ export function checkFileForm(parts: readonly FormPart[]): void {
     throw wrong('purpose', 'plain text');
   }
   const said = purpose.text.toString('latin1');
-  if (purposes.includes(said)) return;
+  if (purposes.includes(said)) return { file, purpose: said };
   throw new GatewayError('unsupported_parameter', {
     param: 'purpose',
-    message: `The purpose of a file must be one of ${purposes.join(', ')}; batches cannot be made through the gateway.`,
+    message: `The purpose of a file must be one of ${purposes.join(', ')}.`,
   });
 }
 

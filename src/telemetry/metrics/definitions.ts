@@ -104,6 +104,7 @@ const table = {
   postern_config_timestamp_seconds: gauge('When the configuration in force was read.', [], 'least'),
   postern_config_revision: gauge('The last change of the store that the configuration in force knows of.', [], 'least'),
   postern_background_answers: gauge('Answers that upstreams make in the background, and that are followed here.', []),
+  postern_batches: gauge('Batches of requests that upstreams work off, and that are followed here.', []),
   postern_build_info: gauge('1, for the version that runs.', ['version', 'node'], 'most'),
   postern_workers: gauge('Processes that serve.', []),
   postern_worker_restarts_total: counter('Worker processes that died and were replaced.', []),

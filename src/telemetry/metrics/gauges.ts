@@ -38,6 +38,8 @@ export interface MetricSources {
   readonly localDecisions?: () => Readonly<Record<'late' | 'away', number>>;
   /** Answers that upstreams make in the background, and that are followed here. */
   readonly backgroundAnswers?: () => number;
+  /** And batches of requests. */
+  readonly batches?: () => number;
   /** The number of the last change of the store that is in force. */
   readonly configRevision?: () => number;
 }
@@ -52,6 +54,7 @@ const plain = {
   redisUp: 'postern_redis_up',
   redisFallback: 'postern_redis_fallback',
   backgroundAnswers: 'postern_background_answers',
+  batches: 'postern_batches',
   configRevision: 'postern_config_revision',
 } as const satisfies Record<string, MetricName>;
 

@@ -135,14 +135,15 @@ function compileUpstream(
     addresses,
     healthCheck: entry.health_check && toHealthCheck(entry.health_check, [...path, 'health_check'], context),
     options,
-    filesPath: toFilesPath(family, options),
+    filesPath: toPath(family.files, options),
+    batchesPath: toPath(family.batches, options),
     ...toSettings(entry),
     offers: toOffers(entry, family, offers, options, path, context),
   });
 }
 
-function toFilesPath({ files }: Family, options: Options): string | undefined {
-  const path = typeof files === 'function' ? files(options) : files;
+function toPath(said: Family['files'], options: Options): string | undefined {
+  const path = typeof said === 'function' ? said(options) : said;
   return path && withOptions(path, options);
 }
 

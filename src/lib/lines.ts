@@ -1,0 +1,81 @@
+/** Lines in bytes that come in pieces, of which no more is held than one line. */
+
+import { Buffer } from 'node:buffer';
+
+const LINE_FEED = 0x0a;
+
+export interface Line {
+  /** From 1. */
+  readonly no: number;
+  /** Where it begins. */
+  readonly at: number;
+  /** Without its line feed; a view of what came, where it came in one piece. Undefined of one that is too long. */
+  readonly bytes: Buffer | undefined;
+}
+
+export class LineReader {
+  readonly #longestBytes: number;
+  #no = 1;
+  #at = 0;
+  /** Of the line that has begun. */
+  #pieces: Buffer[] = [];
+  #heldBytes = 0;
+  #isTooLong = false;
+  /** Of the line that has begun, so many have come, be they held or not. */
+  #begunBytes = 0;
+  /** Where the line ends that was put together last. */
+  #end = 0;
+
+  constructor(longestBytes: number) {
+    this.#longestBytes = longestBytes;
+  }
+
+  /** Held of a line that is not complete. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** Those that end in it. */
+  *push(chunk: Buffer): Generator<Line, void, undefined> {
+    let from = 0;
+    for (let feed = chunk.indexOf(LINE_FEED); feed !== -1; feed = chunk.indexOf(LINE_FEED, from)) {
+      const bytes = this.#whole(chunk.subarray(from, feed));
+      const at = this.#at;
+      this.#at = this.#end + 1;
+      from = feed + 1;
+      yield { no: this.#no++, at, bytes };
+    }
+    if (from < chunk.length) this.#hold(chunk.subarray(from));
+  }
+
+  /** The last one, where no line feed stands behind it; undefined where nothing does. */
+  end(): Line | undefined {
+    if (this.#heldBytes === 0 && !this.#isTooLong) return undefined;
+    const bytes = this.#whole(Buffer.alloc(0));
+    return { no: this.#no, at: this.#at, bytes };
+  }
+
+  #whole(rest: Buffer): Buffer | undefined {
+    const bytes = this.#begunBytes + rest.length;
+    this.#end = this.#at + bytes;
+    const isTooLong = this.#isTooLong || bytes > this.#longestBytes;
+    const whole = this.#pieces.length === 0 ? rest : Buffer.concat([...this.#pieces, rest]);
+    this.#pieces = [];
+    this.#heldBytes = 0;
+    this.#begunBytes = 0;
+    this.#isTooLong = false;
+    return isTooLong ? undefined : whole;
+  }
+
+  #hold(piece: Buffer): void {
+    this.#begunBytes += piece.length;
+    if (this.#begunBytes > this.#longestBytes) {
+      this.#isTooLong = true;
+      this.#pieces = [];
+      this.#heldBytes = 0;
+      return;
+    }
+    this.#pieces.push(piece);
+    this.#heldBytes += piece.length;
+  }
+}

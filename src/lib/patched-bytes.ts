@@ -1,0 +1,109 @@
+/** Bytes that lie in a file, with other texts in the place of some spans: a hundred thousand of these take no more than their places. */
+
+import { Buffer } from 'node:buffer';
+import type { StoredBytes } from './file-bytes.ts';
+
+/** In the order in which they stand there, none in another. */
+export interface Patches {
+  readonly starts: readonly number[];
+  readonly ends: readonly number[];
+  /** In the place of each of them. */
+  readonly text: Buffer;
+}
+
+export class PatchedBytes implements StoredBytes {
+  readonly length: number;
+  readonly #bytes: StoredBytes;
+  readonly #patches: Patches;
+  /** Where each patch begins in what comes of it. */
+  readonly #places: readonly number[];
+
+  constructor(bytes: StoredBytes, patches: Patches) {
+    this.#bytes = bytes;
+    this.#patches = patches;
+    let more = 0;
+    this.#places = patches.starts.map((start, index) => {
+      const place = start + more;
+      more += patches.text.length - ((patches.ends[index] ?? start) - start);
+      return place;
+    });
+    this.length = bytes.length + more;
+  }
+
+  subarray(start: number, end: number): StoredBytes {
+    return new Slice(this, start, Math.min(end, this.length));
+  }
+
+  async read(at: number, mostBytes: number): Promise<Buffer> {
+    const end = Math.min(at + mostBytes, this.length);
+    const { text } = this.#patches;
+    const pieces: Buffer[] = [];
+    const from = this.#sourceOf(at, this.#lastBefore(at));
+    const source = await this.#whole(from, this.#sourceOf(end, this.#lastBefore(end)));
+    let index = this.#lastBefore(at);
+    for (let place = at; place < end; ) {
+      const behind = index < 0 ? 0 : (this.#places[index] ?? 0) + text.length;
+      if (index >= 0 && place < behind) {
+        const offset = place - (behind - text.length);
+        pieces.push(text.subarray(offset, offset + end - place));
+        place = Math.min(behind, end);
+        continue;
+      }
+      const next = Math.min(this.#places[index + 1] ?? end, end);
+      const start = this.#sourceOf(place, index) - from;
+      pieces.push(source.subarray(start, start + next - place));
+      place = next;
+      index += 1;
+    }
+    return Buffer.concat(pieces);
+  }
+
+  /** The last patch that begins there or before; -1 where there is none. */
+  #lastBefore(place: number): number {
+    let low = 0;
+    let high = this.#places.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#places[middle] ?? 0) <= place) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+
+  /** Where in the file that is, behind the patch of this number. */
+  #sourceOf(place: number, index: number): number {
+    if (index < 0) return place;
+    const behind = (this.#places[index] ?? 0) + this.#patches.text.length;
+    return (this.#patches.ends[index] ?? 0) + Math.max(place - behind, 0);
+  }
+
+  async #whole(start: number, end: number): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    for (let at = start; at < end; ) {
+      const piece = await this.#bytes.read(at, end - at);
+      pieces.push(piece);
+      at += piece.length;
+    }
+    return Buffer.concat(pieces);
+  }
+}
+
+class Slice implements StoredBytes {
+  readonly length: number;
+  readonly #whole: StoredBytes;
+  readonly #start: number;
+
+  constructor(whole: StoredBytes, start: number, end: number) {
+    this.#whole = whole;
+    this.#start = start;
+    this.length = end - start;
+  }
+
+  subarray(start: number, end: number): StoredBytes {
+    return new Slice(this.#whole, this.#start + start, this.#start + Math.min(end, this.length));
+  }
+
+  read(at: number, mostBytes: number): Promise<Buffer> {
+    return this.#whole.read(this.#start + at, Math.min(mostBytes, this.length - at));
+  }
+}

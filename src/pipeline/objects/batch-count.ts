@@ -1,0 +1,129 @@
+/** Counts what a batch has come to, line by line of the files that it ends in: each is billed as an answer of its own, and the batch by their sum. */
+
+import type { Buffer } from 'node:buffer';
+import type { Asking, Bill } from '../../core/accounting/price.ts';
+import type { Usage } from '../../core/accounting/usage.ts';
+import { Exchange } from '../../core/exchange.ts';
+import {
+  compileWatchedKeys,
+  type JsonField,
+  scanJson,
+  scanJsonInTurns,
+  type WatchedKeys,
+} from '../../lib/json/json-scan.ts';
+import type { Line } from '../../lib/lines.ts';
+import { createUsageObserver } from '../usage/usage.ts';
+import { usageIn } from '../usage/usage-reader.ts';
+import { askingOfLine } from './batch-asking.ts';
+
+const watchedLine = compileWatchedKeys(['response']);
+const watchedResponse = compileWatchedKeys(['status_code', 'body']);
+
+/** A longer one is scanned in turns. */
+const oneTurnBytes = 512 * 1024;
+const SPACE = 0x20;
+
+export class BatchCount {
+  usage: Usage | null = null;
+  /** Null while nothing was done. */
+  bill: Bill | null = null;
+  readonly #whole: Exchange;
+  readonly #asking: Asking;
+  readonly #bill: (exchange: Exchange) => void;
+  #done = 0;
+
+  /** `whole`: the exchange of the batch. */
+  constructor(whole: Exchange, asking: Asking, bill: (exchange: Exchange) => void) {
+    this.#whole = whole;
+    this.#asking = asking;
+    this.#bill = bill;
+  }
+
+  async take({ bytes }: Line): Promise<void> {
+    if (bytes === undefined) {
+      this.#add(null, undefined);
+      return;
+    }
+    if (bytes.every((byte) => byte <= SPACE)) return;
+    const response = await fieldIn(bytes, watchedLine, 'response');
+    if (response?.kind !== 'object') return;
+    const said = bytes.subarray(response.start, response.end);
+    const status = await fieldIn(said, watchedResponse, 'status_code');
+    const body = await fieldIn(said, watchedResponse, 'body');
+    if (body?.kind !== 'object' || isError(said, status)) return;
+    const answer = said.subarray(body.start, body.end);
+    this.#add(usageIn(answer), answer);
+  }
+
+  /** `answer` is undefined where it is too long to be read. */
+  #add(usage: Usage | null, answer: Buffer | undefined): void {
+    const whole = this.#whole;
+    const { lines = 1, path = '' } = this.#asking.batch ?? {};
+    const one = new Exchange(whole.id, undefined, whole.snapshot, whole.startedAtMs, whole.startedMs);
+    const asking = askingOfLine(this.#asking, lines, this.#done, path);
+    this.#done += 1;
+    one.key = whole.key;
+    one.route = whole.route;
+    one.modelId = whole.modelId;
+    one.target = whole.target;
+    // How long its own request was is not known: what was counted is not held against it.
+    one.asking = usage === null ? asking : { ...asking, likelyInputTokens: 0 };
+    one.usage = usage;
+    one.status = 200;
+    one.attempts = 1;
+    one.outcome = 'ok';
+    one.responseBytes = answer?.length ?? Number.MAX_SAFE_INTEGER;
+    if (answer !== undefined && (usage?.completionTokens ?? null) === null) one.written = writtenIn(answer, one);
+    this.#bill(one);
+    this.usage = sumOfUsage(this.usage, usage);
+    this.bill = one.bill && (this.bill === null ? one.bill : sumOfBills(this.bill, one.bill));
+  }
+}
+
+async function fieldIn(bytes: Buffer, watched: WatchedKeys, name: string): Promise<JsonField | undefined> {
+  const scan = bytes.length > oneTurnBytes ? await scanJsonInTurns(bytes, watched) : scanJson(bytes, watched);
+  return scan.ok ? scan.fields.get(name) : undefined;
+}
+
+function isError(said: Buffer, status: JsonField | undefined): boolean {
+  if (status?.kind !== 'number') return false;
+  const code = Number(said.toString('latin1', status.start, status.end));
+  return code < 200 || code >= 300;
+}
+
+function writtenIn(answer: Buffer, { route }: Exchange): Exchange['written'] {
+  const names = route?.row.written;
+  if (names === undefined) return undefined;
+  const observer = createUsageObserver('application/json', undefined, { names, areMany: true }, route?.row.countsIn);
+  observer.push(answer);
+  observer.finish();
+  return observer.written();
+}
+
+const plus = (one: number | null | undefined, other: number | null | undefined): number | null =>
+  one === null || one === undefined ? (other ?? null) : one + (other ?? 0);
+
+function sumOfUsage(sum: Usage | null, one: Usage | null): Usage | null {
+  if (sum === null || one === null) return sum ?? one;
+  return {
+    promptTokens: plus(sum.promptTokens, one.promptTokens),
+    completionTokens: plus(sum.completionTokens, one.completionTokens),
+    totalTokens: plus(sum.totalTokens, one.totalTokens),
+    searchUnits: plus(sum.searchUnits, one.searchUnits),
+    cachedTokens: plus(sum.cachedTokens, one.cachedTokens),
+    cacheWriteTokens: plus(sum.cacheWriteTokens, one.cacheWriteTokens),
+  };
+}
+
+function sumOfBills(sum: Bill, one: Bill): Bill {
+  return {
+    inputTokens: sum.inputTokens + one.inputTokens,
+    cachedTokens: sum.cachedTokens + one.cachedTokens,
+    outputTokens: sum.outputTokens + one.outputTokens,
+    searchUnits: sum.searchUnits + one.searchUnits,
+    items: sum.items + one.items,
+    images: sum.images + one.images,
+    isEstimated: sum.isEstimated || one.isEstimated,
+    costNanos: sum.costNanos === null || one.costNanos === null ? null : sum.costNanos + one.costNanos,
+  };
+}

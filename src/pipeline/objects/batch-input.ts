@@ -1,0 +1,256 @@
+/**
+ * Judges a file of requests before it is sent: each line as a call would be, by the same readers. One that is refused refuses the
+ * file. What the lines ask for together is what a batch of them will be reserved by.
+ */
+
+import { Buffer } from 'node:buffer';
+import type { Asking } from '../../core/accounting/price.ts';
+import type { CallBody } from '../../core/call-body.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { KeyRecord } from '../../core/key.ts';
+import type { Operation } from '../../core/operations/index.ts';
+import type { Route } from '../../core/route.ts';
+import type { ResolvedModel } from '../../core/snapshot.ts';
+import type { BatchInput } from '../../core/store/kept-objects.ts';
+import type { FormPart, Upload } from '../../core/upload.ts';
+import { type Line, LineReader } from '../../lib/lines.ts';
+import { PatchedBytes, type Patches } from '../../lib/patched-bytes.ts';
+import { isTurnOver, nextTurn } from '../../lib/turns.ts';
+import { compileQuestionReader, type QuestionReader } from '../question.ts';
+import { addAsking } from './batch-asking.ts';
+import { customIdIn, readBatchLine } from './batch-line.ts';
+import { type BatchAsker, type JudgedRequest, judgeRequest, type RequestJudge } from './batch-request.ts';
+import { forNothing } from './by-id.ts';
+
+export interface BatchInputDeps extends RequestJudge {
+  /** Where lines may ask, by each spelling of the path. */
+  readonly lineRoutes: ReadonlyMap<string, Route>;
+  checkOperation(key: KeyRecord, operation: Operation): void;
+}
+
+interface JudgedFile {
+  readonly input: BatchInput;
+  /** The form, with the upstream's name for the model in each line. */
+  readonly body: CallBody;
+}
+
+const mostLines = 50_000;
+const mostBytes = 200 * 1024 ** 2;
+/** Read at a time. */
+const pieceBytes = 256 * 1024;
+/** What is held of a line that is no longer than this is nobody's matter. */
+const freeBytes = 1024 ** 2;
+
+export type BatchInputJudge = (upload: Upload, file: FormPart, asker: BatchAsker) => Promise<JudgedFile>;
+
+export function createBatchInputJudge(deps: BatchInputDeps): BatchInputJudge {
+  const readers = new Map<Route, QuestionReader>();
+  for (const route of deps.lineRoutes.values()) {
+    if (!readers.has(route)) readers.set(route, compileQuestionReader(route));
+  }
+
+  return async (upload, file, asker) => {
+    if (file.end - file.start > mostBytes) throw tooManyBytes();
+    const reading = new InputReading(deps, readers, asker);
+    const reader = new LineReader(asker.exchange.snapshot.server.bodyLimitBytes);
+    const room = asker.exchange.requestRoom;
+    const ownBytes = room?.bytes ?? 0;
+    for await (const piece of piecesOf(upload.body, file)) {
+      for (const line of reader.push(piece)) {
+        await reading.take(line);
+        room?.shrinkTo(ownBytes);
+      }
+      // All of it is put together once more when it is whole.
+      if (reader.heldBytes > freeBytes && room?.growTo(ownBytes + 2 * reader.heldBytes) === false) throw noRoom();
+    }
+    const last = reader.end();
+    if (last !== undefined) await reading.take(last);
+    room?.shrinkTo(ownBytes);
+    return reading.result(upload.body, file.start);
+  };
+}
+
+async function* piecesOf(body: CallBody, { start, end }: FormPart): AsyncGenerator<Buffer, void, undefined> {
+  if (Buffer.isBuffer(body)) {
+    yield body.subarray(start, end);
+    return;
+  }
+  const [stored, another] = body;
+  if (stored === undefined || another !== undefined) throw new TypeError('a form is kept in one piece');
+  if (Buffer.isBuffer(stored)) {
+    yield stored.subarray(start, end);
+    return;
+  }
+  for (let at = start; at < end; ) {
+    const piece = await stored.read(at, Math.min(pieceBytes, end - at));
+    yield piece;
+    at += piece.length;
+  }
+}
+
+/** What the first line asks, all of them must. */
+interface First {
+  readonly route: Route;
+  readonly url: string;
+  readonly resolved: ResolvedModel;
+  readonly upstreamModel: string;
+}
+
+class InputReading {
+  readonly #deps: BatchInputDeps;
+  readonly #readers: ReadonlyMap<Route, QuestionReader>;
+  readonly #asker: BatchAsker;
+  readonly #ids = new Set<string>();
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+  #first: First | undefined = undefined;
+  #asking: Asking = forNothing;
+  #lines = 0;
+
+  constructor(deps: BatchInputDeps, readers: ReadonlyMap<Route, QuestionReader>, asker: BatchAsker) {
+    this.#deps = deps;
+    this.#readers = readers;
+    this.#asker = asker;
+  }
+
+  async take(line: Line): Promise<void> {
+    if (this.#asker.exchange.client.gone) throw new GatewayError('client_closed');
+    try {
+      await this.#judge(line);
+    } catch (error) {
+      throw error instanceof GatewayError && error.status < 500 ? inLine(line.no, error) : error;
+    }
+    if (isTurnOver()) await nextTurn();
+  }
+
+  result(body: CallBody, fileStart: number): JudgedFile {
+    const first = this.#first;
+    if (first === undefined) {
+      throw new GatewayError('invalid_json', {
+        param: 'file',
+        message: 'The file has no line; send one for each request.',
+      });
+    }
+    const { resolved, upstreamModel, route } = first;
+    const asking = { ...this.#asking, batch: { path: route.path, lines: this.#lines } };
+    const shift = (at: number): number => fileStart + at;
+    const patches: Patches = {
+      starts: this.#starts.map(shift),
+      ends: this.#ends.map(shift),
+      text: Buffer.from(JSON.stringify(upstreamModel)),
+    };
+    return { input: { model: resolved.id, upstreamModel, asking }, body: patched(body, patches) };
+  }
+
+  async #judge({ no, at, bytes }: Line): Promise<void> {
+    if (no > mostLines) throw tooManyLines();
+    if (bytes === undefined) throw tooLong(this.#asker.exchange.snapshot.server.bodyLimitBytes);
+    const line = await readBatchLine(bytes, no);
+    const id = customIdIn(bytes, line.customId);
+    if (this.#ids.has(id)) {
+      throw new GatewayError('duplicate_parameter', {
+        param: 'custom_id',
+        message: 'An earlier line has the same "custom_id"; give each its own.',
+      });
+    }
+    this.#ids.add(id);
+    const route = this.#routeAt(line.url);
+    const read = this.#readers.get(route);
+    if (read === undefined) throw new TypeError(`${route.path} was not compiled`);
+    const asked = await judgeRequest(
+      bytes.subarray(line.body.start, line.body.end),
+      route,
+      read,
+      this.#asker,
+      this.#deps,
+    );
+    this.#compare(asked, route, line.url);
+    const { span } = asked;
+    if (span !== undefined) {
+      this.#starts.push(at + line.body.start + span.start);
+      this.#ends.push(at + line.body.start + span.end);
+    }
+    this.#asking = addAsking(this.#asking, asked.asking);
+    this.#lines += 1;
+  }
+
+  #routeAt(url: string): Route {
+    const route = this.#deps.lineRoutes.get(url);
+    if (route === undefined) {
+      const known = [...new Set([...this.#deps.lineRoutes.values()].map(({ path }) => path))];
+      throw new GatewayError('unsupported_parameter', {
+        param: 'url',
+        message: `The "url" is nowhere that a batch can ask; it must be one of ${known.join(', ')}.`,
+      });
+    }
+    if (this.#first === undefined) this.#deps.checkOperation(this.#asker.key, route.operation);
+    return route;
+  }
+
+  #compare({ resolved, upstreamModel }: JudgedRequest, route: Route, url: string): void {
+    this.#first ??= { route, url, resolved, upstreamModel };
+    const first = this.#first;
+    if (first.url !== url) {
+      throw new GatewayError('unsupported_parameter', {
+        param: 'url',
+        message: `The first line asks at "${first.url}", and a batch asks at one place; make a file for each.`,
+      });
+    }
+    if (first.resolved.id === resolved.id && first.upstreamModel === upstreamModel) return;
+    throw new GatewayError('unsupported_parameter', {
+      param: 'body.model',
+      message: `The first line asks the model ${JSON.stringify(first.resolved.id)}, and a batch asks one model; make a file for each.`,
+    });
+  }
+}
+
+function patched(body: CallBody, patches: Patches): CallBody {
+  if (patches.starts.length === 0) return body;
+  if (!Buffer.isBuffer(body))
+    return body.map((piece) => (Buffer.isBuffer(piece) ? piece : new PatchedBytes(piece, patches)));
+  const pieces: Buffer[] = [];
+  let at = 0;
+  patches.starts.forEach((start, index) => {
+    pieces.push(body.subarray(at, start), patches.text);
+    at = patches.ends[index] ?? start;
+  });
+  return Buffer.concat([...pieces, body.subarray(at)]);
+}
+
+function inLine(no: number, { code, message, param, headers, cause }: GatewayError): GatewayError {
+  return new GatewayError(code, {
+    param: param ?? 'file',
+    message: `Line ${no} of the file: ${message}`,
+    headers,
+    cause,
+  });
+}
+
+function tooManyLines(): GatewayError {
+  return new GatewayError('body_too_large', {
+    param: 'file',
+    message: `A batch has at most ${mostLines} lines; make several files of it.`,
+  });
+}
+
+function tooManyBytes(): GatewayError {
+  return new GatewayError('body_too_large', {
+    param: 'file',
+    message: `The file of a batch has at most ${mostBytes} bytes; make several files of it.`,
+  });
+}
+
+function tooLong(limitBytes: number): GatewayError {
+  return new GatewayError('body_too_large', {
+    param: 'file',
+    message: `It is longer than a request may be, which is ${limitBytes} bytes (server.body_limit).`,
+  });
+}
+
+function noRoom(): GatewayError {
+  return new GatewayError('overloaded', {
+    message: 'There is no memory left for request bodies (server.body_memory); try again in 1 s.',
+    headers: ['Retry-After', '1'],
+    cause: 'memory for request bodies: none left for a line of a batch',
+  });
+}

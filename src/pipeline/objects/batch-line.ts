@@ -1,0 +1,78 @@
+/** A line of a file of requests: its own ID, where it asks, and what. Nothing else may stand in it, as nobody would judge that. */
+
+import { Buffer } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { GatewayError } from '../../core/errors.ts';
+import { type JsonField, textOf } from '../../lib/json/json-scan.ts';
+import { compileFields, needed, readFields } from './known-fields.ts';
+
+export interface BatchLine {
+  readonly customId: JsonField;
+  readonly url: string;
+  readonly body: JsonField;
+}
+
+const names = compileFields(['custom_id', 'method', 'url', 'body']);
+
+const longestUrlBytes = 256;
+const longestIdBytes = 1_024;
+/** A longer ID is remembered by its digest, which is longer than this. */
+const longestRememberedId = 40;
+
+const RETURN = 0x0d;
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** `bytes` is without its line feed. */
+export async function readBatchLine(bytes: Buffer, no: number): Promise<BatchLine> {
+  checkBytes(bytes, no);
+  const fields = await readFields(bytes, names);
+  const customId = needed(fields, 'custom_id', 'a string that no other line has');
+  const method = needed(fields, 'method', '"POST"');
+  const url = needed(fields, 'url', 'a string such as "/v1/chat/completions"');
+  const body = needed(fields, 'body', 'an object, as the body of a request has it');
+  if (
+    customId.kind !== 'string' ||
+    customId.end - customId.start > longestIdBytes ||
+    customId.end - customId.start < 3
+  ) {
+    throw wrong('custom_id', `a string that is not empty, of ${longestIdBytes} bytes at most`);
+  }
+  if (method.kind !== 'string' || short(bytes, method) !== 'POST') throw wrong('method', '"POST"');
+  if (url.kind !== 'string') throw wrong('url', 'a string');
+  if (body.kind !== 'object') throw wrong('body', 'an object');
+  return { customId, url: short(bytes, url), body };
+}
+
+/** What tells it from others. */
+export function customIdIn(bytes: Buffer, field: JsonField): string {
+  const id = textOf(bytes, field);
+  return id.length <= longestRememberedId ? id : createHash('sha256').update(id).digest('base64');
+}
+
+function checkBytes(bytes: Buffer, no: number): void {
+  if (no === 1 && bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark)) {
+    throw new GatewayError('invalid_json', {
+      param: 'file',
+      message: 'It begins with a byte order mark; save the file without one.',
+    });
+  }
+  const end = bytes.at(-1) === RETURN ? bytes.length - 1 : bytes.length;
+  if (end === 0) {
+    throw new GatewayError('invalid_json', { param: 'file', message: 'It is empty; leave it out.' });
+  }
+  // There are readers for whom a line ends with it.
+  const returned = bytes.indexOf(RETURN);
+  if (returned !== -1 && returned < end) {
+    throw new GatewayError('invalid_json', {
+      param: 'file',
+      message: `It holds a carriage return (at byte ${returned} of the line) that is not at its end.`,
+    });
+  }
+}
+
+const short = (bytes: Buffer, field: JsonField): string =>
+  field.end - field.start > longestUrlBytes ? '' : textOf(bytes, field);
+
+function wrong(param: string, wanted: string): GatewayError {
+  return new GatewayError('invalid_type', { param, message: `The field "${param}" must be ${wanted}.` });
+}

@@ -1,0 +1,31 @@
+/** The files that a batch ends in: whoever made it has made them. */
+
+import { isKeptId, type KeptObject } from '../../core/store/kept-objects.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Said } from './kept-service.ts';
+import type { ObjectRegistry } from './registry.ts';
+
+const fields = ['output_file_id', 'error_file_id'] as const;
+
+/** Their IDs, as far as there are any yet. */
+export function outputsIn(said: Said): string[] {
+  return fields.flatMap((field) => {
+    const id = said[field];
+    return typeof id === 'string' && isKeptId(id) ? [id] : [];
+  });
+}
+
+type Whose = Pick<KeptObject, 'owner' | 'upstream' | 'credential' | 'model'>;
+
+/** Before anybody is told of them. */
+export async function recordOutputs(
+  said: Said,
+  { owner, upstream, credential, model }: Whose,
+  objects: Pick<ObjectRegistry, 'record'>,
+  clock: Pick<Clock, 'nowMs'>,
+): Promise<readonly string[]> {
+  const ids = outputsIn(said);
+  const createdAtMs = clock.nowMs();
+  await objects.record(ids.map((id) => ({ kind: 'file', id, owner, upstream, credential, model, createdAtMs })));
+  return ids;
+}

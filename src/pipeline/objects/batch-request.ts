@@ -1,0 +1,93 @@
+/** Judges the request in a line of a batch as a call would be, and finds what it asks for and where its model's name stands. */
+
+import type { Buffer } from 'node:buffer';
+import type { Asking } from '../../core/accounting/price.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { Exchange } from '../../core/exchange.ts';
+import type { KeyRecord } from '../../core/key.ts';
+import type { Route } from '../../core/route.ts';
+import type { ResolvedModel } from '../../core/snapshot.ts';
+import { courseOf, nameAt, notSupported, unknownModel } from '../calls/plan.ts';
+import { checkStandIn, missing, modelNameOf, type Question, type QuestionReader } from '../question.ts';
+import { ReadingRoom } from '../reading-room.ts';
+import { askingOf } from '../usage/asking.ts';
+import { namedObjectsIn } from './named-objects.ts';
+import { courseAt, type Place, placeOf } from './placing.ts';
+import { type ObjectRegistry, ownerOf } from './registry.ts';
+
+export interface RequestJudge {
+  readonly objects: ObjectRegistry;
+  checkModel(key: KeyRecord, modelId: string): void;
+}
+
+export interface BatchAsker {
+  readonly exchange: Exchange;
+  readonly key: KeyRecord;
+  /** Where the file will lie. */
+  readonly place: Place;
+}
+
+export interface JudgedRequest {
+  readonly resolved: ResolvedModel;
+  readonly upstreamModel: string;
+  readonly asking: Asking;
+  /** Of the name in the body, where the upstream has another one. */
+  readonly span: { readonly start: number; readonly end: number } | undefined;
+}
+
+export async function judgeRequest(
+  body: Buffer,
+  route: Route,
+  read: QuestionReader,
+  { exchange, key, place }: BatchAsker,
+  { objects, checkModel }: RequestJudge,
+): Promise<JudgedRequest> {
+  const question = await read(body);
+  const { snapshot } = exchange;
+  const name = modelNameOf(question);
+  if (name === undefined) throw missing('model', 'a string');
+  const resolved = snapshot.models.resolve(name);
+  if (resolved === undefined || (route.row.visibleModelsOnly && !resolved.model.visible)) throw unknownModel(name);
+  if (!resolved.model.operations.includes(route.operation)) throw notSupported(resolved.id, route);
+  checkStandIn(question, resolved.model.acceptsMessages, undefined);
+  checkModel(key, resolved.id);
+  for (const field of ['stream', 'background']) checkIsOff(question, field);
+  const named = await namedObjectsIn(question, route, new ReadingRoom(exchange.requestRoom));
+  const lies = await placeOf(named, { owner: ownerOf(key), snapshot }, objects);
+  if (lies?.param !== undefined && (lies.upstream !== place.upstream || lies.credential !== place.credential)) {
+    throw new GatewayError('unsupported_parameter', {
+      param: lies.param,
+      message: `What "${lies.param}" names lies in another place than the files of this project; send its content instead.`,
+    });
+  }
+  const { course, credential } = courseAt(courseOf(resolved, route), { ...place, param: undefined }, resolved.id);
+  const [candidate] = course.tiers.flat();
+  if (credential === undefined || candidate === undefined) throw elsewhere(resolved.id);
+  const { offer, target } = candidate;
+  // What is worked off there is the file, and nobody would write it anew.
+  if (offer.translation !== undefined || offer.make !== undefined) throw elsewhere(resolved.id);
+  const asking = await askingOf(question, route, { ...course, tiers: [[candidate]] }, lies?.param);
+  const upstreamModel = nameAt(target, resolved);
+  const span = name === upstreamModel ? undefined : question.modelField;
+  return { resolved, upstreamModel, asking, span };
+}
+
+const LOWER_F = 0x66;
+
+/** What is answered in a file is no stream, and is nowhere else. */
+function checkIsOff({ body, scan }: Question, name: string): void {
+  const field = scan.fields.get(name);
+  if (field === undefined || field.kind === 'null' || (field.kind === 'boolean' && body[field.start] === LOWER_F))
+    return;
+  throw new GatewayError('unsupported_parameter', {
+    param: name,
+    message: `A batch is answered in a file, so "${name}" must be false or left out.`,
+  });
+}
+
+function elsewhere(modelId: string): GatewayError {
+  return new GatewayError('operation_not_supported', {
+    param: 'model',
+    message: `The model ${JSON.stringify(modelId)} is not served, byte for byte, by the upstream that keeps the files of this project (projects[].files), so no batch can ask it.`,
+  });
+}

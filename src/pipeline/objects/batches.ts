@@ -1,0 +1,255 @@
+/** Batches of requests: made of a file that was judged, followed until they end, told of, listed and ended. */
+
+import { Buffer } from 'node:buffer';
+import type { Course } from '../../core/dispatch.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { Exchange } from '../../core/exchange.ts';
+import type { KeyRecord } from '../../core/key.ts';
+import type { ObjectRoute } from '../../core/object-route.ts';
+import type { Operation } from '../../core/operations/index.ts';
+import type { Answer, Listening } from '../../core/outcome.ts';
+import { noQuery } from '../../core/query.ts';
+import type { Route } from '../../core/route.ts';
+import type { ResolvedModel, Upstream } from '../../core/snapshot.ts';
+import type { BatchInput, KeptName, KeptObject, KeptObjectStore } from '../../core/store/kept-objects.ts';
+import type { Upload } from '../../core/upload.ts';
+import { textOf } from '../../lib/json/json-scan.ts';
+import { HeldAnswer } from '../answers/held-answer.ts';
+import { attempt } from '../calls/attempt.ts';
+import { courseOf, nameAt, notSupported, unknownModel } from '../calls/plan.ts';
+import { ownHeaders } from '../own-headers.ts';
+import type { PipelineDeps } from '../pipeline.ts';
+import type { Batches } from './batch-following.ts';
+import { recordOutputs } from './batch-outputs.ts';
+import { forNothing, noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';
+import {
+  type AnsweredThere,
+  type AskedThere,
+  answerList,
+  pipelineOf,
+  saidIn,
+  toDocument,
+  type Way,
+  wayTo,
+} from './kept-service.ts';
+import { compileFields, needed, readFields } from './known-fields.ts';
+import { notKept } from './named-objects.ts';
+import { callForOurselves, type OwnCallDeps } from './own-call.ts';
+import { courseAt, type Place, placeOfObject } from './placing.ts';
+import { inTime, ownerOf } from './registry.ts';
+
+type Deps = Omit<PipelineDeps, 'routes' | 'background'> &
+  Pick<OwnCallDeps, 'installation'> & {
+    readonly kept: Pick<KeptObjectStore, 'page' | 'describe'>;
+    readonly batches: Pick<Batches, 'begin' | 'takeOver'>;
+    /** Where lines may ask, by each spelling of the path. */
+    readonly lineRoutes: ReadonlyMap<string, Route>;
+    /** Of batches whose lines ask at a path. */
+    readonly batchRoutes: ReadonlyMap<string, Route>;
+    checkOperation(key: KeyRecord, operation: Operation): void;
+    mayUseModel(key: KeyRecord, modelId: string): boolean;
+  };
+
+/** What is asked for: a file, and where its lines ask. */
+interface Wanted {
+  readonly fileId: string;
+  readonly endpoint: string;
+}
+
+const known = compileFields(['input_file_id', 'endpoint', 'completion_window', 'metadata', 'output_expires_after']);
+const longestTextBytes = 1_024;
+const pages = { standard: 20, most: 100 };
+
+export function createBatchPipeline(deps: Deps): ObjectPipeline {
+  const { objects, kept, batches, lineRoutes, batchRoutes, clock } = deps;
+
+  async function make(asked: AskedThere, about: ObjectRoute, body: Buffer | Upload): Promise<AnsweredThere> {
+    if (!Buffer.isBuffer(body)) throw new TypeError('a batch is asked for in JSON');
+    const { exchange, key, settling, request } = asked;
+    const { fileId, endpoint } = await readWanted(body);
+    const file = await findOwn(key, { kind: 'file', id: fileId });
+    const place = file && placeOfObject(file, exchange.snapshot);
+    if (file === undefined || place?.upstream.batchesPath === undefined) throw notKept('input_file_id');
+    if (file.input === undefined) throw notForBatches();
+    const line = lineRoutes.get(endpoint);
+    const route = batchRoutes.get(file.input.asking.batch.path);
+    if (line === undefined || route === undefined || line.path !== file.input.asking.batch.path) {
+      throw wrongEndpoint(file.input);
+    }
+    exchange.route = route;
+    const { resolved, course } = courseFor(asked, file.input, line, place);
+    exchange.modelId = resolved.id;
+    if (exchange.client.gone) throw new GatewayError('client_closed');
+    const reservation = await openWith(deps, exchange, course, file.input.asking, settling);
+    const sent = { exchange, route, clientHeaders: request.fields, resolved, course, reservation };
+    const call = { method: about.method, behind: '', query: noQuery, body };
+    const plan = planAbout({ ...sent, credential: place.credential }, call, about.keeps);
+    const answer = await attempt({ ...plan, client: nobody() }, deps);
+    const passing = await follow(exchange, answer);
+    return { answer: passing, headers: ownHeaders(exchange, passing, resolved, noQuestion, reservation) };
+  }
+
+  /** As the key and the configuration are now, which may be others than when the file came. */
+  function courseFor(
+    { exchange, key }: AskedThere,
+    { model, upstreamModel }: BatchInput,
+    line: Route,
+    place: Place,
+  ): { readonly resolved: ResolvedModel; readonly course: Course } {
+    deps.checkOperation(key, line.operation);
+    const resolved = exchange.snapshot.models.resolve(model);
+    if (resolved === undefined || (line.row.visibleModelsOnly && !resolved.model.visible)) throw unknownModel(model);
+    if (!resolved.model.operations.includes(line.operation)) throw notSupported(resolved.id, line);
+    deps.checkModel(key, resolved.id);
+    const { course, credential } = courseAt(courseOf(resolved, line), { ...place, param: undefined }, resolved.id);
+    const candidate = course.tiers.flat().find(({ target }) => nameAt(target, resolved) === upstreamModel);
+    if (credential === undefined || candidate === undefined) throw servedOtherwise(resolved.id);
+    const offer = { path: place.upstream.batchesPath ?? '' };
+    const tiers = [[{ target: candidate.target, offer, lifted: false }]];
+    return { resolved, course: { ...course, tiers, alone: true, replayable: false } };
+  }
+
+  /** What was made is followed, whether its client is still there or not; what nobody could follow is ended. */
+  async function follow(exchange: Exchange, answer: Answer): Promise<Answer> {
+    const { key, target, credential, modelId = '' } = exchange;
+    const { status, meantStatus = status } = answer;
+    if (meantStatus >= 300 || key === undefined || target === undefined || credential === undefined) return answer;
+    const held = new HeldAnswer(answer);
+    exchange.client.work = undefined;
+    const text = (await held.beginning).toString();
+    const said = held.ended ? saidIn(text) : undefined;
+    if (said === undefined) throw new GatewayError('upstream_protocol_error');
+    const { upstream } = target;
+    try {
+      const lies = { owner: ownerOf(key), upstream: upstream.id, credential: credential.fingerprint, model: modelId };
+      const createdAtMs = clock.nowMs();
+      await objects.record([{ kind: 'batch', id: said.id, ...lies, createdAtMs, document: toDocument(text) }]);
+      await batches.begin(exchange, said.id);
+    } catch (error) {
+      await end(exchange, { upstream, credential }, said.id);
+      throw error;
+    }
+    exchange.goesOn = true;
+    return held;
+  }
+
+  async function end({ id: requestId, route }: Exchange, place: Place, id: string): Promise<void> {
+    const offer = { path: place.upstream.batchesPath ?? '' };
+    const behind = `/${encodeURIComponent(id)}/cancel`;
+    const call = { method: 'POST', offer, behind, requestId, operation: route?.operation ?? 'chat' } as const;
+    const { installation, transports } = deps;
+    (await callForOurselves(call, place, { installation, transport: transports.http }))?.cancel();
+  }
+
+  async function askAbout(asked: AskedThere, about: ObjectRoute, id: string): Promise<AnsweredThere> {
+    const { exchange, key, settling, request } = asked;
+    const object = await findSeen(asked, id);
+    const place = placeOfObject(object, exchange.snapshot);
+    if (place === undefined || place.upstream.batchesPath === undefined) throw notFound(about);
+    exchange.modelId = object.model;
+    const { course, resolved } = batchesOf(place.upstream);
+    const reservation = await openWith(deps, exchange, course, forNothing, settling);
+    const { route, keeps, method, tail } = about;
+    const { credential } = place;
+    const sent = { exchange, route, clientHeaders: request.fields, resolved, course, credential, reservation };
+    const plan = planAbout(sent, { method, behind: `/${encodeURIComponent(id)}${tail}`, query: noQuery }, keeps);
+    const answer = await told(object, key, exchange, await attempt(plan, deps));
+    return { answer, headers: ownHeaders(exchange, answer, resolved, noQuestion, reservation) };
+  }
+
+  /** The files that it names are written down before anybody sees them. */
+  async function told(object: KeptObject, key: KeyRecord, exchange: Exchange, answer: Answer): Promise<Answer> {
+    if ((answer.meantStatus ?? answer.status) >= 300) return answer;
+    const held = new HeldAnswer(answer);
+    exchange.client.work = { clientLeft: () => held.cancel() };
+    const text = (await held.beginning).toString();
+    const said = held.ended ? saidIn(text) : undefined;
+    if (said === undefined || said.id !== object.id) throw new GatewayError('upstream_protocol_error');
+    await recordOutputs(said, { ...object, owner: ownerOf(key) }, objects, clock);
+    const document = toDocument(text);
+    if (document !== undefined && document !== object.document) {
+      await inTime(
+        kept.describe(object, document),
+        'What the upstream says of this batch cannot be written down just now',
+      );
+    }
+    return held;
+  }
+
+  async function list(asked: AskedThere): Promise<AnsweredThere> {
+    const { exchange, key, upstream, query, settling } = asked;
+    const { course, resolved } = batchesOf(upstream);
+    const cursor = query.get('after');
+    const after = cursor === undefined ? undefined : await findSeen(asked, cursor);
+    const reservation = await openWith(deps, exchange, course, forNothing, settling);
+    const isShown = (object: KeptObject): boolean => deps.mayUseModel(key, object.model);
+    const answer = await answerList(kept, { kind: 'batch', owner: ownerOf(key), isShown, query, after, limit: pages });
+    return { answer, headers: ownHeaders(exchange, answer, resolved, noQuestion, reservation) };
+  }
+
+  async function findOwn(key: KeyRecord, name: KeptName): Promise<KeptObject | undefined> {
+    const owner = ownerOf(key);
+    const found = await objects.find([name], owner);
+    return found.find((object) => object.owner === owner);
+  }
+
+  /** Whose model the key may not use is not there for it. */
+  async function findSeen({ key, exchange }: AskedThere, id: string): Promise<KeptObject> {
+    const object = await findOwn(key, { kind: 'batch', id });
+    const isThere = object !== undefined && exchange.snapshot.models.resolve(object.model) !== undefined;
+    if (!isThere || !deps.mayUseModel(key, object.model)) throw notFound({ kind: 'batch' });
+    return object;
+  }
+
+  return pipelineOf(
+    { ...deps, background: batches },
+    {
+      check({ upstream }) {
+        if (upstream.batchesPath === undefined) throw new GatewayError('route_not_found');
+      },
+      make,
+      list,
+      askAbout,
+    },
+  );
+}
+
+const batchesOf = (upstream: Upstream): Way => wayTo(upstream, upstream.batchesPath ?? '');
+
+/** Once it is sent it is done, and has to be followed. */
+const nobody = (): Listening => ({ gone: false, work: undefined });
+
+async function readWanted(body: Buffer): Promise<Wanted> {
+  const fields = await readFields(body, known);
+  const text = (name: string, wanted: string): string => {
+    const field = needed(fields, name, wanted);
+    if (field.kind === 'string' && field.end - field.start <= longestTextBytes) return textOf(body, field);
+    throw new GatewayError('invalid_type', { param: name, message: `The field "${name}" must be ${wanted}.` });
+  };
+  text('completion_window', 'a string such as "24h"');
+  return {
+    fileId: text('input_file_id', 'the ID of a file that was sent with the purpose "batch"'),
+    endpoint: text('endpoint', 'the "url" of the lines of its file'),
+  };
+}
+
+function notForBatches(): GatewayError {
+  return new GatewayError('unsupported_parameter', {
+    param: 'input_file_id',
+    message: 'The file was not sent as the input of a batch; send it again, with the purpose "batch".',
+  });
+}
+
+function wrongEndpoint({ asking: { batch } }: BatchInput): GatewayError {
+  return new GatewayError('unsupported_parameter', {
+    param: 'endpoint',
+    message: `The lines of the file ask at "${batch.path}"; name that.`,
+  });
+}
+
+function servedOtherwise(modelId: string): GatewayError {
+  return new GatewayError('unsupported_parameter', {
+    param: 'input_file_id',
+    message: `The model ${JSON.stringify(modelId)} is served otherwise since the file came; send it again.`,
+  });
+}

@@ -1,0 +1,218 @@
+/** The service that the operator names for a project: where files and batches lie, and what lists of them are made of. */
+
+import { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
+import { noCaps } from '../../core/caps.ts';
+import type { Course } from '../../core/dispatch.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { Exchange } from '../../core/exchange.ts';
+import type { KeyRecord } from '../../core/key.ts';
+import type { ObjectRoute } from '../../core/object-route.ts';
+import type { Answer } from '../../core/outcome.ts';
+import { type Query, queryOf, readQuery } from '../../core/query.ts';
+import type { Model, ResolvedModel, Target, Upstream } from '../../core/snapshot.ts';
+import { isKeptId, type KeptObject, type KeptObjectStore, type ListedKind } from '../../core/store/kept-objects.ts';
+import type { Upload } from '../../core/upload.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
+import type { ServerRequest } from '../../wire/server-request.ts';
+import { WholeMadeAnswer } from '../answers/made-answer.ts';
+import { relay } from '../answers/relay.ts';
+import type { PipelineDeps } from '../pipeline.ts';
+import { Settling, type SettlingDeps } from '../usage/settling.ts';
+import type { ObjectPipeline } from './by-id.ts';
+import { inTime } from './registry.ts';
+
+/** The one that the operator names for the key's project; where there is none, there are no such paths. */
+function upstreamOf({ snapshot }: Exchange, { project }: KeyRecord): Upstream {
+  const named = project === undefined ? undefined : snapshot.projects.get(project)?.files;
+  const upstream = named === undefined ? undefined : snapshot.upstreams.get(named);
+  if (upstream?.filesPath === undefined) throw new GatewayError('route_not_found');
+  return upstream;
+}
+
+/** A request about what lies there, once its key was judged. */
+export interface AskedThere {
+  readonly exchange: Exchange;
+  readonly key: KeyRecord;
+  readonly upstream: Upstream;
+  readonly query: Query;
+  readonly settling: Settling;
+  readonly request: ServerRequest;
+}
+
+export interface AnsweredThere {
+  readonly answer: Answer;
+  readonly headers: readonly string[];
+}
+
+interface ServiceDeps
+  extends Pick<PipelineDeps, 'admit' | 'checkPressure' | 'spending' | 'readBody' | 'ledger' | 'bill'> {
+  readonly background: SettlingDeps['background'];
+}
+
+/** What is done there. */
+interface Actions {
+  /** Before anything is read. */
+  check?(asked: AskedThere): void;
+  make(asked: AskedThere, about: ObjectRoute, body: Buffer | Upload): Promise<AnsweredThere>;
+  list(asked: AskedThere): Promise<AnsweredThere>;
+  askAbout(asked: AskedThere, about: ObjectRoute, id: string): Promise<AnsweredThere>;
+}
+
+export function pipelineOf(deps: ServiceDeps, { check, make, list, askAbout }: Actions): ObjectPipeline {
+  const { admit, checkPressure, spending, readBody } = deps;
+
+  return async (exchange, about, id, request, response) => {
+    const settling = new Settling(exchange, deps);
+    async function ask(): Promise<AnsweredThere> {
+      const key = await admit(exchange, about.route, request);
+      exchange.key = key;
+      checkPressure(exchange);
+      settling.began(spending.begin(key));
+      const upstream = upstreamOf(exchange, key);
+      const query = readQuery(queryOf(request.target), about.query);
+      const asked = { exchange, key, upstream, query, settling, request };
+      check?.(asked);
+      switch (about.action) {
+        case 'make':
+          return make(asked, about, await readBody(exchange, about.route, request, response));
+        case 'list':
+          return list(asked);
+        case 'about':
+          return askAbout(asked, about, id);
+      }
+    }
+    try {
+      const { answer, headers } = await ask();
+      await relay(exchange, answer, response, headers, settling);
+    } catch (error) {
+      await settling.failed(error);
+      throw error;
+    }
+  };
+}
+
+/** What an upstream says of something, read as far as the gateway has to know it. */
+export type Said = Readonly<Record<string, unknown>> & { readonly id: string };
+
+/** Undefined where nothing is said of anything that has an ID. */
+export function saidIn(document: string): Said | undefined {
+  try {
+    const said: unknown = JSON.parse(document);
+    return isMapping(said) && typeof said.id === 'string' && isKeptId(said.id) ? { ...said, id: said.id } : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** In characters; what is said of a file or a batch is far shorter. */
+const longestDocument = 16_384;
+
+/** As it is kept for lists; undefined where it is too long for that. */
+export const toDocument = (said: string): string | undefined => (said.length <= longestDocument ? said : undefined);
+
+export interface Listing {
+  readonly kind: ListedKind;
+  readonly owner: string;
+  /** Which of them are shown. */
+  isShown(object: KeptObject, said: Said): boolean;
+  readonly query: Query;
+  readonly after: KeptObject | undefined;
+  readonly limit: { readonly standard: number; readonly most: number };
+}
+
+/** Read from the store at a time. */
+const rowsAtOnce = 500;
+
+/** From the store alone: the upstream would list those of everybody. */
+export async function answerList(store: Pick<KeptObjectStore, 'page'>, listing: Listing): Promise<Answer> {
+  const body = Buffer.from(await writeList(store, listing));
+  const nowMs = performance.now();
+  return new WholeMadeAnswer({
+    status: 200,
+    statusText: 'OK',
+    headers: [],
+    sentAtMs: nowMs,
+    firstByteAtMs: nowMs,
+    body,
+    translated: undefined,
+  });
+}
+
+async function writeList(
+  store: Pick<KeptObjectStore, 'page'>,
+  { kind, owner, isShown, query, after: cursor, limit: { standard, most } }: Listing,
+): Promise<string> {
+  const order = query.get('order') === 'asc' ? 'asc' : 'desc';
+  const limit = Math.min(Math.max(Number(query.get('limit') ?? standard), 1), most);
+  const documents: { readonly id: string; readonly text: string }[] = [];
+  let after = cursor;
+  for (;;) {
+    const what = `What there is of a ${kind} cannot be looked up just now`;
+    const rows = await inTime(store.page(owner, kind, { order, after, limit: rowsAtOnce }), what);
+    for (const row of rows) {
+      const said = row.document === undefined ? undefined : saidIn(row.document);
+      if (row.document !== undefined && said !== undefined && isShown(row, said)) {
+        documents.push({ id: row.id, text: row.document });
+      }
+      if (documents.length > limit) break;
+    }
+    after = rows.at(-1);
+    if (rows.length < rowsAtOnce || documents.length > limit) break;
+  }
+  const shown = documents.slice(0, limit);
+  const [first, last] = [shown[0]?.id ?? null, shown.at(-1)?.id ?? null];
+  const ends = `"first_id":${JSON.stringify(first)},"last_id":${JSON.stringify(last)}`;
+  const data = shown.map(({ text }) => text).join(',');
+  return `{"object":"list","data":[${data}],${ends},"has_more":${documents.length > limit}}`;
+}
+
+export interface Way {
+  readonly course: Course;
+  readonly resolved: ResolvedModel;
+}
+
+const ways = new WeakMap<Upstream, Map<string, Way>>();
+
+/** As if a model were served there that is nothing but what lies at the path. */
+export function wayTo(upstream: Upstream, path: string): Way {
+  const byPath = ways.get(upstream) ?? new Map<string, Way>();
+  ways.set(upstream, byPath);
+  const known = byPath.get(path);
+  if (known !== undefined) return known;
+  const target: Target = {
+    upstream,
+    model: '',
+    priority: 0,
+    weight: 1,
+    price: undefined,
+    bridge: undefined,
+    offers: new Map(),
+    unsupported: undefined,
+    tokenIds: 'pass',
+    defaults: {},
+  };
+  const model: Model = {
+    id: '',
+    aliases: [],
+    operations: [],
+    visible: false,
+    space: undefined,
+    acceptsMessages: false,
+    asksUsage: false,
+    balance: 'weighted',
+    retry: { scope: 'safe', attempts: 1 },
+    hedge: undefined,
+    caps: noCaps,
+    targets: [target],
+  };
+  const candidate = { target, offer: { path }, lifted: false };
+  const { totalMs } = upstream.timeouts.responses;
+  const way: Way = {
+    course: { model, tiers: [[candidate]], totalMs, alone: true, replayable: false },
+    resolved: { model, id: '', matched: '' },
+  };
+  byPath.set(path, way);
+  return way;
+}
