@@ -6,6 +6,7 @@ import type { Asking, Bill } from './accounting/price.ts';
 import type { Pictures, Usage, Written } from './accounting/usage.ts';
 import type { Door } from './door.ts';
 import type { ErrorCode } from './errors.ts';
+import type { ExchangeTrace } from './exchange-trace.ts';
 import type { KeyRecord } from './key.ts';
 import type { Listening } from './outcome.ts';
 import type { Room } from './room.ts';
@@ -37,6 +38,8 @@ export class Exchange {
   clientAddress: string | undefined = undefined;
   /** What its calls carry, so that none comes back here: see loop-mark.ts. */
   loopMark = '';
+  /** Where traces are kept. */
+  trace: ExchangeTrace | undefined = undefined;
   /** The model's public ID, as resolved. */
   modelId: string | undefined = undefined;
   /** What its body holds of the memory for bodies, until no attempt can send it again. */

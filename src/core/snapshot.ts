@@ -234,6 +234,17 @@ export interface LogSettings {
   readonly file: string | undefined;
 }
 
+/** What is told of requests to a collector of traces and metrics. */
+export interface OtelSettings {
+  /** Undefined: what the environment says, else the collector on this machine. */
+  readonly endpoint: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  /** From 0 to 1; undefined: what the environment says, else all. */
+  readonly sample: number | undefined;
+  /** IDs of keys whose clients may have a request traced beyond that share. */
+  readonly keys: ReadonlySet<string>;
+}
+
 /** The admin listener. */
 export interface ConsoleSettings {
   readonly host: string;
@@ -340,6 +351,8 @@ export interface Snapshot {
   readonly redisDeadlineMs: number;
   readonly ledger: LedgerSettings;
   readonly log: LogSettings;
+  /** Undefined where the file has no such section. */
+  readonly otel: OtelSettings | undefined;
   readonly console: ConsoleSettings;
   readonly alerts: AlertSettings;
   /** Where what is written in the store may lead. */

@@ -3,12 +3,14 @@
 import { commandsLoading, type HeaderList, whyWithheld } from '../core/answer-headers.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
+import type { CallTrace } from '../core/exchange-trace.ts';
 import { loopHeader } from '../core/loop-mark.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Credential, Upstream } from '../core/snapshot.ts';
 import type { Framing } from '../wire/server-answer.ts';
 
-const standing = ['accept', 'accept-encoding', 'traceparent', 'tracestate', 'idempotency-key', 'openai-beta'] as const;
+const standing = ['accept', 'accept-encoding', 'idempotency-key', 'openai-beta'] as const;
+const ofTraces = ['traceparent', 'tracestate'] as const;
 
 /** What our HTTP client refuses to write, and no honest header holds. */
 const unsendable = /[^\t\x20-\x7e\x80-\xff]/;
@@ -18,6 +20,7 @@ export function upstreamHeaders(
   credential: Pick<Credential, 'headers'>,
   { forwardHeaders, standardHeaders }: Pick<Upstream, 'forwardHeaders' | 'standardHeaders'>,
   client: RequestHeaders,
+  trace?: CallTrace,
 ): string[] {
   const headers = [
     ...credential.headers,
@@ -31,6 +34,8 @@ export function upstreamHeaders(
     loopMark,
   ];
   for (const name of standing) forward(headers, name, client.get(name));
+  if (trace === undefined) for (const name of ofTraces) forward(headers, name, client.get(name));
+  else for (const name of ofTraces) forward(headers, name, trace[name]);
   for (const name of forwardHeaders) forward(headers, name, client.get(name) ?? standardHeaders?.[name]);
   return headers;
 }

@@ -49,6 +49,7 @@ import { createPipeline } from '../pipeline/pipeline.ts';
 import { batchRoutes, lineRoutes, objectRoutes, responses, routes } from '../routes/index.ts';
 import { type HealthReporter, startHealthReports } from '../telemetry/health-report.ts';
 import type { ProcessLog } from '../telemetry/log.ts';
+import type { Tracer } from '../telemetry/otel/tracer.ts';
 import { createHttpTransport } from '../upstream/call.ts';
 import { createPools } from '../upstream/connections/pools.ts';
 import type { ProxyRule } from '../upstream/connections/proxy-rule.ts';
@@ -86,6 +87,8 @@ export interface AppDeps {
   readonly worker?: string | undefined;
   /** Is told of every configuration, and of every request when it is over. */
   readonly meter?: Meter;
+  /** Where traces are kept. */
+  readonly tracer?: Tracer | undefined;
   /** Who shares out the places at upstreams, where several processes call them. */
   readonly placeArbiter?: PlaceArbiter | undefined;
   /** How often it is looked how far answers are that upstreams make in the background. */
@@ -135,6 +138,7 @@ export function createApp({
   bill,
   worker,
   meter,
+  tracer,
   placeArbiter,
   backgroundEveryMs,
   cwd = '.',
@@ -271,11 +275,13 @@ export function createApp({
     serve(exchange, route, modelFromPath, request, response) {
       exchange.route = route;
       meter?.began(exchange);
+      tracer?.began(exchange, request.fields);
       return pipeline(exchange, route, modelFromPath, request, response);
     },
     serveObject(exchange, route, id, request, response) {
       exchange.route = route.route;
       meter?.began(exchange);
+      tracer?.began(exchange, request.fields);
       const serve =
         route.kind === 'file' || route.kind === 'batch' ? objectPipelines[route.kind] : objectPipelines.answers;
       return serve(exchange, route, id, request, response);
@@ -295,6 +301,7 @@ export function createApp({
       const isProbe = exchange.path === '/healthz' || exchange.path === '/readyz';
       if (isProbe) return;
       meter?.settled(exchange);
+      tracer?.settled(exchange, method);
       log.request(exchange, method);
     },
   });

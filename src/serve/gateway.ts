@@ -1,6 +1,8 @@
 /** Opens what one serving process needs, and closes it again where something of it cannot be had. */
 
+import { hostname } from 'node:os';
 import { countBuffersWithHeap, keepThreadsSmall, packMemory } from '../admission/memory.ts';
+import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import type { Listening } from '../http/listener.ts';
@@ -12,6 +14,8 @@ import { objectRoutes, routes } from '../routes/index.ts';
 import { openStore } from '../store/open-store.ts';
 import type { ProcessLog } from '../telemetry/log.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics/metrics.ts';
+import { openTelemetry, type Telemetry } from '../telemetry/otel/otel.ts';
+import { exportSettings } from '../telemetry/otel/settings.ts';
 import { createProxyRule, type ProxyRule } from '../upstream/connections/proxy-rule.ts';
 import { version } from '../version.ts';
 import { type Accounting, openAccounting } from './accounting.ts';
@@ -92,6 +96,8 @@ async function assemble(
   closers.unshift(() => accounting.close());
   const { spending, ledger } = accounting;
   const worker = surroundings.env.POSTERN_WORKER;
+  const telemetry = await openOtel(snapshot, { log, metrics, worker }, surroundings);
+  closers.unshift(() => telemetry?.close());
   const app = createApp({
     snapshot,
     store,
@@ -105,6 +111,7 @@ async function assemble(
     bill,
     worker,
     meter: metrics,
+    tracer: telemetry?.tracer,
     placeArbiter: accounting.placeArbiter,
     cwd: surroundings.cwd,
   });
@@ -121,6 +128,22 @@ async function assemble(
     batches: () => app.batches(),
   });
   return { app, metrics, accounting, listening };
+}
+
+/** Undefined where nobody asked for it. */
+async function openOtel(
+  { otel }: Pick<Snapshot, 'otel'>,
+  {
+    log,
+    metrics,
+    worker,
+  }: { readonly log: ProcessLog; readonly metrics: Metrics; readonly worker: string | undefined },
+  { env }: Pick<Surroundings, 'env'>,
+): Promise<Telemetry | undefined> {
+  const settings = exportSettings(otel, env);
+  if (settings === undefined) return undefined;
+  const instance = `${hostname()}:${process.pid}${worker === undefined ? '' : `#${worker}`}`;
+  return openTelemetry(settings, { log, version, instance, readMetrics: () => metrics.read(), random: Math.random });
 }
 
 function readProxies(env: Surroundings['env']): ProxyRule {

@@ -26,6 +26,7 @@ export class AccessLines {
     return (
       `{"level":${levelOf(exchange)},"time":"${time}"${this.#worker},"msg":"request","id":"${exchange.id}"` +
       (clientRequestId === undefined ? '' : `,"client_request_id":${JSON.stringify(clientRequestId)}`) +
+      (exchange.trace === undefined ? '' : `,"trace_id":"${exchange.trace.traceId}"`) +
       this.#text('method', method) +
       this.#text('route', exchange.path) +
       (route === undefined ? '' : `,"operation":"${route.operation}","label":"${route.label}"`) +

@@ -45,6 +45,7 @@ function toWord(value: unknown): string {
 /** By our names; what has no name there stands under `postern`. */
 const ecsNames: Readonly<Record<string, string>> = {
   id: 'http.request.id',
+  trace_id: 'trace.id',
   method: 'http.request.method',
   route: 'url.path',
   status: 'http.response.status_code',

@@ -11,6 +11,7 @@ import { toLogSettings } from './log.ts';
 import { compileModels } from './model/compile.ts';
 import { createModelIndex } from './model/model-index.ts';
 import { priceWarnings } from './model/price-warnings.ts';
+import { toOtelSettings } from './otel.ts';
 import { compileProjects } from './project/compile.ts';
 import type { Settings } from './schema.ts';
 import { toServerSettings } from './server/compile.ts';
@@ -49,6 +50,7 @@ export function* compiling(
     redisDeadlineMs: settings.redis_deadline,
     ledger: toLedgerSettings(settings.ledger),
     log: toLogSettings(settings.log),
+    otel: settings.otel && toOtelSettings(settings.otel),
     console: toConsoleSettings(settings.console, context),
     alerts: toAlertSettings(settings.alerts, document.areWebhooksStored ? upstreamAddresses : undefined),
     upstreamAddresses,

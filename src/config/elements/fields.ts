@@ -121,6 +121,12 @@ export function share(fromPercent: number) {
     .transform((percent) => ({ percent }));
 }
 
+/** A share of what there is plenty of. */
+export function fraction() {
+  const error = 'a number from 0 to 1, such as 0.01';
+  return z.number({ error }).min(0, { error }).max(1, { error });
+}
+
 /** Money, as a number or as text; what it becomes is nano-dollars. */
 export function dollars(fromNanos: number, toNanos: number) {
   const wants = 'an amount in US dollars, without a currency, such as 12.50';

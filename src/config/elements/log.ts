@@ -2,17 +2,10 @@
 
 import * as z from 'zod';
 import { type LogSettings, logFields, logFormats, logLevels } from '../../core/snapshot.ts';
-import { atStart, duration, filePath, is, mapping, oneOf } from './fields.ts';
-
-const share = 'a number from 0 to 1, such as 0.01';
+import { atStart, duration, filePath, fraction, is, mapping, oneOf } from './fields.ts';
 
 const sampled = mapping({
-  sample: z
-    .number({ error: share })
-    .min(0, { error: share })
-    .max(1, { error: share })
-    .default(0)
-    .meta(is('Which share of the others.')),
+  sample: fraction().default(0).meta(is('Which share of the others.')),
   slow: duration()
     .optional()
     .meta(is('And those that took at least so long.', { kind: 'time', defaultText: 'none' })),

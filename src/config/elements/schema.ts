@@ -9,6 +9,7 @@ import { keySchema } from './key/schema.ts';
 import { ledgerSchema } from './ledger.ts';
 import { logSchema } from './log.ts';
 import { modelSchema } from './model/schema.ts';
+import { otelSchema } from './otel.ts';
 import { projectSchema } from './project/schema.ts';
 import { serverSchema } from './server/schema.ts';
 import { storeFields } from './store.ts';
@@ -33,6 +34,9 @@ export const settingsSchema = mapping({
   ...storeFields,
   ledger: ledgerSchema.prefault({}).meta(is('Who asked for what, and what it cost.')),
   log: logSchema.prefault({}).meta(is('What is written to the log, how, and where.')),
+  otel: otelSchema
+    .optional()
+    .meta(is('The collector that traces and metrics are sent to. See [opentelemetry.md](opentelemetry.md).')),
   alerts: alertsSchema.prefault({}).meta(is('Where operators are told of budgets that run out, beside the log.')),
   upstream_addresses: upstreamAddressesSchema
     .prefault({})

@@ -241,6 +241,7 @@ class Attempts {
   /** This target cannot serve it; another may. */
   #refuse(turn: Turn, refusal: GatewayError): void {
     this.#tried.target(turn.candidate.target);
+    this.#exchange.trace?.called(turn, 'refused', undefined);
     this.#leftovers.refused(refusal);
   }
 
@@ -303,6 +304,7 @@ class Attempts {
     const verdict = verdictOn(answer, turn.candidate.target.upstream.family.errors?.statuses);
     if (verdict === 'serves') {
       turn.served(answer.firstByteAtMs - answer.sentAtMs);
+      this.#exchange.trace?.called(turn, 'answered', answer.status);
       if (this.#isHedged || this.#exchange.tries.length > 0) this.#note(turn, 'answered', answer.status, startedMs);
       return answer;
     }
@@ -402,6 +404,7 @@ class Attempts {
 
   #note(turn: Turn, outcome: string, detail: number | string | undefined, startedMs: number): void {
     const { target } = turn.candidate;
+    this.#exchange.trace?.called(turn, outcome, detail);
     this.#exchange.tries.push({
       upstream: target.upstream.id,
       model: target.model,

@@ -176,7 +176,8 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody): Call
   const upstreamName = nameAt(target, plan.resolved);
   const { credential } = turn;
   const own = offer.asChat === true && credential.chatHeaders ? { headers: credential.chatHeaders } : credential;
-  const headers = upstreamHeaders(exchange, own, upstream, plan.clientHeaders);
+  const trace = exchange.trace?.calling(turn, target);
+  const headers = upstreamHeaders(exchange, own, upstream, plan.clientHeaders, trace);
   return {
     upstream,
     offer,

@@ -54,7 +54,9 @@ export async function startRig(
   t: Scope,
   document: RigDocument,
   env: Record<string, string> = {},
-  parts: Partial<Pick<AppDeps, 'ledger' | 'spending' | 'imported' | 'bill' | 'meter' | 'backgroundEveryMs'>> = {},
+  parts: Partial<
+    Pick<AppDeps, 'ledger' | 'spending' | 'imported' | 'bill' | 'meter' | 'tracer' | 'backgroundEveryMs'>
+  > = {},
 ): Promise<Rig> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-rig-'));
   let generation = 0;

@@ -1,0 +1,67 @@
+/** The trace of an exchange: which one it is, whether it is told, and the calls made for it. */
+
+import { performance } from 'node:perf_hooks';
+import type { Exchange } from '../../core/exchange.ts';
+import type { CallTrace, ExchangeTrace } from '../../core/exchange-trace.ts';
+import type { Target } from '../../core/snapshot.ts';
+import { createSpanId, createTraceId, type TraceParent, toTraceParent } from './trace-context.ts';
+
+/** A call to an upstream. */
+export interface TracedCall {
+  readonly call: object;
+  readonly spanId: string;
+  readonly target: Target;
+  /** On the monotonic clock. */
+  readonly startedMs: number;
+  /** 0 while it goes on. */
+  endedMs: number;
+  outcome: string | undefined;
+  status: number | undefined;
+}
+
+export class OwnTrace implements ExchangeTrace {
+  readonly traceId: string;
+  readonly spanId = createSpanId();
+  readonly parent: TraceParent | undefined;
+  readonly #state: string | undefined;
+  readonly calls: TracedCall[] = [];
+  readonly #decide: () => boolean;
+  #isSampled: boolean | undefined = undefined;
+
+  /** `decide` is asked once, when the exchange has its key. */
+  constructor(parent: TraceParent | undefined, state: string | undefined, decide: () => boolean) {
+    this.traceId = parent?.traceId ?? createTraceId();
+    this.parent = parent;
+    // It means nothing without the parent that it came with.
+    this.#state = parent === undefined ? undefined : state;
+    this.#decide = decide;
+  }
+
+  get isSampled(): boolean {
+    this.#isSampled ??= this.#decide();
+    return this.#isSampled;
+  }
+
+  calling(call: object, target: Target): CallTrace {
+    const { traceId, isSampled } = this;
+    const spanId = createSpanId();
+    if (isSampled) {
+      const startedMs = performance.now();
+      this.calls.push({ call, spanId, target, startedMs, endedMs: 0, outcome: undefined, status: undefined });
+    }
+    return { traceparent: toTraceParent({ traceId, spanId, isSampled }), tracestate: this.#state };
+  }
+
+  called(call: object, outcome: string, detail: number | string | undefined): void {
+    const traced = this.calls.findLast((one) => one.call === call);
+    if (traced === undefined) return;
+    traced.outcome = outcome;
+    if (typeof detail === 'number') traced.status = detail;
+    traced.endedMs = outcome === 'answered' ? 0 : performance.now();
+  }
+}
+
+/** Undefined where it is none of ours, or is not told. */
+export function sampledTraceOf({ trace }: Exchange): OwnTrace | undefined {
+  return trace instanceof OwnTrace && trace.isSampled ? trace : undefined;
+}

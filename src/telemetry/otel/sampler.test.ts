@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Sampler } from './sampler.ts';
+
+const keys = new Set(['debugging']);
+
+/** How many of so many are traced. */
+function traced(
+  sampler: Sampler,
+  count: number,
+  wanted: (index: number) => boolean | undefined,
+  sample: number,
+  keyId?: string,
+) {
+  let sum = 0;
+  for (let i = 0; i < count; i += 1) if (sampler.isTraced({ wanted: wanted(i), keyId }, { sample, keys })) sum += 1;
+  return sum;
+}
+
+test('of requests that belong to no trace, the share is traced', () => {
+  let next = 0;
+  const evenly = () => (next++ % 1_000) / 1_000;
+  assert.equal(
+    traced(new Sampler(evenly), 10_000, () => undefined, 0.01),
+    100,
+  );
+  assert.equal(
+    traced(new Sampler(evenly), 1_000, () => undefined, 0),
+    0,
+  );
+  assert.equal(
+    traced(new Sampler(evenly), 1_000, () => undefined, 1),
+    1_000,
+  );
+});
+
+test('where clients have no more than the share traced, each is', () => {
+  assert.equal(
+    traced(new Sampler(Math.random), 10_000, (index) => index % 100 === 0, 0.01),
+    100,
+  );
+});
+
+test('where clients have all traced, no more than the share is', () => {
+  const count = traced(new Sampler(Math.random), 10_000, () => true, 0.01);
+  assert.ok(count >= 100 && count <= 101, String(count));
+  assert.equal(
+    traced(new Sampler(Math.random), 1_000, () => true, 1),
+    1_000,
+  );
+  assert.equal(
+    traced(new Sampler(Math.random), 1_000, () => true, 0),
+    0,
+  );
+});
+
+test('what a client does not want traced is not', () => {
+  assert.equal(
+    traced(new Sampler(Math.random), 1_000, () => false, 1),
+    0,
+  );
+});
+
+test('the clients of a key that the operator names have each request traced that they want to', () => {
+  assert.equal(
+    traced(new Sampler(Math.random), 1_000, () => true, 0, 'debugging'),
+    1_000,
+  );
+  assert.equal(
+    traced(new Sampler(Math.random), 1_000, () => false, 0, 'debugging'),
+    0,
+  );
+  assert.equal(
+    traced(new Sampler(Math.random), 1_000, () => true, 0, 'other'),
+    0,
+  );
+});

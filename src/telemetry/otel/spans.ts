@@ -1,0 +1,190 @@
+/** The spans of an exchange: one for it, one for each call. From an allow-list: nothing of its text, headers or query is in them. */
+
+import type { Attributes, HrTime, Link, SpanContext, SpanStatus } from '@opentelemetry/api';
+import type { InstrumentationScope } from '@opentelemetry/core';
+import type { Resource } from '@opentelemetry/resources';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import type { Exchange } from '../../core/exchange.ts';
+import type { Upstream } from '../../core/snapshot.ts';
+import type { OwnTrace, TracedCall } from './own-trace.ts';
+import { operationName, providerName } from './semantics.ts';
+
+/** Who tells. */
+export interface Teller {
+  readonly resource: Resource;
+  readonly instrumentationScope: InstrumentationScope;
+}
+
+/** As OTLP numbers them; the names are those of a package that is loaded where traces are kept. */
+const spanKinds = { server: 1, client: 2 } as const;
+const unset: SpanStatus = Object.freeze({ code: 0 });
+const failed: SpanStatus = Object.freeze({ code: 2 });
+const sampledFlag = 1;
+
+export function spansOf(exchange: Exchange, trace: OwnTrace, method: string, nowMs: number, teller: Teller): Span[] {
+  const [first] = trace.calls;
+  return [
+    serverSpan(exchange, trace, method, nowMs, teller),
+    ...trace.calls.map((call) => clientSpan(exchange, trace, call, call === first ? undefined : first, nowMs, teller)),
+  ];
+}
+
+function serverSpan(exchange: Exchange, trace: OwnTrace, method: string, nowMs: number, teller: Teller): Span {
+  const { traceId, parent } = trace;
+  const { status, errorCode, cut, key, target, route, usage, bill, path = '' } = exchange;
+  const isFailed = status >= 500 || cut;
+  const attributes: Attributes = {
+    'http.request.method': method,
+    'http.route': path,
+    'http.response.status_code': status,
+    'postern.request.id': exchange.id,
+    'postern.attempts': exchange.attempts,
+  };
+  if (status >= 400 || cut) attributes['error.type'] = errorCode ?? (cut ? 'cut' : String(status));
+  if (route !== undefined) attributes['gen_ai.operation.name'] = operationName(route.operation);
+  if (exchange.modelId !== undefined) attributes['gen_ai.request.model'] = exchange.modelId;
+  if (target !== undefined) {
+    attributes['gen_ai.provider.name'] = providerName(target.upstream.family.id);
+    attributes['gen_ai.response.model'] = target.model;
+    attributes['postern.upstream'] = target.upstream.id;
+  }
+  if (key !== undefined) attributes['postern.key'] = key.id;
+  if (key?.project !== undefined) attributes['postern.project'] = key.project;
+  if (exchange.client.gone) attributes['postern.client_gone'] = true;
+  const { clientAddress, snapshot } = exchange;
+  if (clientAddress !== undefined && snapshot.server.logClientAddress) attributes['client.address'] = clientAddress;
+  putNumber(attributes, 'gen_ai.usage.input_tokens', usage?.promptTokens);
+  putNumber(attributes, 'gen_ai.usage.output_tokens', usage?.completionTokens);
+  putNumber(attributes, 'postern.usage.search_units', usage?.searchUnits);
+  if (typeof bill?.costNanos === 'number') attributes['postern.cost_usd'] = bill.costNanos / 1e9;
+  return new Span(teller, {
+    name: `${method} ${path}`,
+    kind: spanKinds.server,
+    context: { traceId, spanId: trace.spanId, traceFlags: sampledFlag },
+    parent: parent && { traceId, spanId: parent.spanId, traceFlags: sampledFlag, isRemote: true },
+    startMs: exchange.startedAtMs,
+    endMs: exchange.startedAtMs + nowMs - exchange.startedMs,
+    status: isFailed ? failed : unset,
+    attributes,
+    links: [],
+  });
+}
+
+/** `first`: of a retry or a hedge, the call that it follows or goes beside. */
+function clientSpan(
+  exchange: Exchange,
+  { traceId, spanId }: OwnTrace,
+  call: TracedCall,
+  first: TracedCall | undefined,
+  nowMs: number,
+  teller: Teller,
+): Span {
+  const { target, outcome, status } = call;
+  const { upstream, model } = target;
+  const operation = exchange.route === undefined ? 'call' : operationName(exchange.route.operation);
+  const atMs = (ms: number): number => exchange.startedAtMs + ms - exchange.startedMs;
+  const isFailed = outcome !== 'answered' || exchange.cut;
+  const attributes: Attributes = {
+    'gen_ai.operation.name': operation,
+    'gen_ai.provider.name': providerName(upstream.family.id),
+    'gen_ai.request.model': model,
+    'postern.upstream': upstream.id,
+    'postern.outcome': outcome ?? 'abandoned',
+  };
+  if (isFailed) attributes['error.type'] = status === undefined ? (outcome ?? 'abandoned') : String(status);
+  putNumber(attributes, 'http.response.status_code', status);
+  const { host, port } = addressOf(upstream);
+  if (host !== undefined) attributes['server.address'] = host;
+  putNumber(attributes, 'server.port', port);
+  return new Span(teller, {
+    name: `${operation} ${model}`,
+    kind: spanKinds.client,
+    context: { traceId, spanId: call.spanId, traceFlags: sampledFlag },
+    parent: { traceId, spanId, traceFlags: sampledFlag },
+    startMs: atMs(call.startedMs),
+    endMs: atMs(call.endedMs === 0 ? nowMs : call.endedMs),
+    status: isFailed ? failed : unset,
+    attributes,
+    links: first === undefined ? [] : [{ context: { traceId, spanId: first.spanId, traceFlags: sampledFlag } }],
+  });
+}
+
+const standardPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+interface Address {
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+}
+
+const addresses = new WeakMap<Upstream, Address>();
+
+function addressOf(upstream: Upstream): Address {
+  const known = addresses.get(upstream);
+  if (known !== undefined) return known;
+  const { hostname = '', port = '', protocol = '' } = URL.parse(upstream.origin ?? '') ?? {};
+  const host = hostname === '' ? undefined : hostname;
+  const address = { host, port: port === '' ? standardPorts[protocol] : Number(port) };
+  addresses.set(upstream, address);
+  return address;
+}
+
+function putNumber(attributes: Attributes, name: string, value: number | null | undefined): void {
+  if (value !== null && value !== undefined) attributes[name] = value;
+}
+
+interface SpanFacts {
+  readonly name: string;
+  readonly kind: number;
+  readonly context: SpanContext;
+  readonly parent: SpanContext | undefined;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly status: SpanStatus;
+  readonly attributes: Attributes;
+  readonly links: Link[];
+}
+
+/** One that is over, as the exporter reads it. */
+export class Span implements ReadableSpan {
+  readonly name: string;
+  readonly kind: number;
+  readonly parentSpanContext?: SpanContext;
+  readonly startTime: HrTime;
+  readonly endTime: HrTime;
+  readonly duration: HrTime;
+  readonly status: SpanStatus;
+  readonly attributes: Attributes;
+  readonly links: Link[];
+  readonly events = [];
+  readonly ended = true;
+  readonly resource: Resource;
+  readonly instrumentationScope: InstrumentationScope;
+  readonly droppedAttributesCount = 0;
+  readonly droppedEventsCount = 0;
+  readonly droppedLinksCount = 0;
+  readonly #context: SpanContext;
+
+  constructor({ resource, instrumentationScope }: Teller, facts: SpanFacts) {
+    this.name = facts.name;
+    this.kind = facts.kind;
+    this.#context = facts.context;
+    if (facts.parent !== undefined) this.parentSpanContext = facts.parent;
+    this.startTime = toHrTime(facts.startMs);
+    this.endTime = toHrTime(facts.endMs);
+    this.duration = toHrTime(facts.endMs - facts.startMs);
+    this.status = facts.status;
+    this.attributes = facts.attributes;
+    this.links = facts.links;
+    this.resource = resource;
+    this.instrumentationScope = instrumentationScope;
+  }
+
+  spanContext(): SpanContext {
+    return this.#context;
+  }
+}
+
+export function toHrTime(ms: number): HrTime {
+  const seconds = Math.floor(ms / 1000);
+  return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
+}

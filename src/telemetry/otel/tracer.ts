@@ -1,0 +1,44 @@
+/** Follows exchanges: takes over the trace that a client is in, or begins one, and gives out the spans of those that are told. */
+
+import { performance } from 'node:perf_hooks';
+import type { Exchange } from '../../core/exchange.ts';
+import type { RequestHeaders } from '../../core/request-headers.ts';
+import { OwnTrace, sampledTraceOf } from './own-trace.ts';
+import { Sampler } from './sampler.ts';
+import { type Span, spansOf, type Teller } from './spans.ts';
+import { readTraceParent } from './trace-context.ts';
+
+/** Is told of every exchange that a route is found for. */
+export interface Tracer {
+  began(exchange: Exchange, headers: RequestHeaders): void;
+  settled(exchange: Exchange, method: string): void;
+}
+
+interface TracerDeps {
+  readonly teller: Teller;
+  /** Where the configuration does not say. */
+  readonly sample: number;
+  readonly random: () => number;
+  emit(span: Span): void;
+}
+
+const noKeys: ReadonlySet<string> = new Set();
+
+export function createTracer({ teller, sample: standard, random, emit }: TracerDeps): Tracer {
+  const sampler = new Sampler(random);
+  return {
+    began(exchange, headers) {
+      const parent = readTraceParent(headers.get('traceparent'));
+      exchange.trace = new OwnTrace(parent, headers.get('tracestate'), () => {
+        const { otel } = exchange.snapshot;
+        const rule = { sample: otel?.sample ?? standard, keys: otel?.keys ?? noKeys };
+        return sampler.isTraced({ wanted: parent?.isSampled, keyId: exchange.key?.id }, rule);
+      });
+    },
+    settled(exchange, method) {
+      const trace = sampledTraceOf(exchange);
+      if (trace === undefined) return;
+      for (const span of spansOf(exchange, trace, method, performance.now(), teller)) emit(span);
+    },
+  };
+}

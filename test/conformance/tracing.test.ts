@@ -1,0 +1,187 @@
+/** What a trace says of a request: a span for it, one for each call, and what upstreams are told. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import type { Span } from '../../src/telemetry/otel/spans.ts';
+import { createTracer } from '../../src/telemetry/otel/tracer.ts';
+import { startRig, testKey } from '../support/gateways/rig.ts';
+import { type Script, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
+
+const teller = { resource: resourceFromAttributes({}), instrumentationScope: { name: 'postern' } };
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+const clientSpanId = '00f067aa0ba902b7';
+const parent = (flags: string): [string, string] => ['traceparent', `00-${traceId}-${clientSpanId}-${flags}`];
+const answer = { object: 'list', data: [], model: 'x', usage: { prompt_tokens: 3, total_tokens: 3 } };
+
+async function start(t: TestContext, scripts: readonly Script[], more: Readonly<Record<string, unknown>> = {}) {
+  const upstreams = await Promise.all(scripts.map((script) => startFakeUpstream(script)));
+  t.after(() => Promise.all(upstreams.map((upstream) => upstream.close())));
+  const spans: Span[] = [];
+  const rig = await startRig(
+    t,
+    {
+      upstreams: upstreams.map(({ url }, index) => ({
+        id: `up-${index}`,
+        family: 'openai',
+        base_url: url,
+        api_key: 'sk-up',
+      })),
+      models: [
+        {
+          id: 'm',
+          operations: ['embeddings'],
+          price: { input: 1 },
+          space: 'one',
+          targets: upstreams.map((_, index) => ({ upstream: `up-${index}`, model: `m-${index}`, priority: index })),
+        },
+      ],
+      otel: { sample: 1 },
+      ...more,
+    },
+    {},
+    { tracer: createTracer({ teller, sample: 1, random: Math.random, emit: (span) => spans.push(span) }) },
+  );
+  return {
+    rig,
+    spans,
+    upstreams,
+    async embed(headers: readonly [string, string][] = [], input = 'a secret text') {
+      const got = await rig.post('/v1/embeddings', { model: 'm', input }, { headers: [...auth, ...headers] });
+      await rig.exchange();
+      return got;
+    },
+    /** What the n-th request to an upstream said of the trace. */
+    told: (upstream: number, name: string, request = 0) => upstreams[upstream]?.requests[request]?.header(name),
+  };
+}
+
+const auth: readonly [string, string][] = [
+  ['authorization', `Bearer ${testKey}`],
+  ['content-type', 'application/json'],
+];
+const ok: Script = (_request, reply) => reply.json(200, answer);
+const broken: Script = (_request, reply) => reply.json(503, { error: {} });
+
+test('a request has a span, its call another below it, and the upstream is told of that one', async (t) => {
+  const { embed, spans, told } = await start(t, [ok]);
+  await embed();
+  const [server, client] = spans;
+  assert.ok(server && client && spans.length === 2);
+  assert.deepEqual(
+    [server.name, server.kind, client.name, client.kind],
+    ['POST /v1/embeddings', 1, 'embeddings m-0', 2],
+  );
+  assert.equal(server.parentSpanContext, undefined);
+  assert.equal(client.parentSpanContext?.spanId, server.spanContext().spanId);
+  assert.equal(client.spanContext().traceId, server.spanContext().traceId);
+  assert.equal(told(0, 'traceparent'), `00-${server.spanContext().traceId}-${client.spanContext().spanId}-01`);
+  const { 'postern.request.id': id, ...attributes } = server.attributes;
+  assert.equal(typeof id, 'string');
+  assert.deepEqual(attributes, {
+    'http.request.method': 'POST',
+    'http.route': '/v1/embeddings',
+    'http.response.status_code': 200,
+    'gen_ai.operation.name': 'embeddings',
+    'gen_ai.provider.name': 'openai',
+    'gen_ai.request.model': 'm',
+    'gen_ai.response.model': 'm-0',
+    'gen_ai.usage.input_tokens': 3,
+    'postern.attempts': 1,
+    'postern.upstream': 'up-0',
+    'postern.key': 'test',
+    'postern.cost_usd': 0.000003,
+  });
+  assert.equal(client.attributes['server.address'], '127.0.0.1');
+  assert.equal(client.attributes['http.response.status_code'], 200);
+  assert.ok(toMs(server.startTime) <= toMs(client.startTime) && toMs(client.endTime) <= toMs(server.endTime));
+});
+
+test('nothing of what was asked, of headers or of the query is in a span', async (t) => {
+  const { rig, spans } = await start(t, [ok]);
+  const headers = [...auth, ['x-custom', 'header-canary'] as const].map(([name, value]): [string, string] => [
+    name,
+    value,
+  ]);
+  await rig.post('/v1/embeddings?query=query-canary', { model: 'm', input: 'text-canary' }, { headers });
+  await rig.exchange();
+  const told = JSON.stringify(spans.map(({ name, attributes, links, status }) => [name, attributes, links, status]));
+  for (const canary of ['canary', testKey, 'sk-up']) assert.equal(told.includes(canary), false, canary);
+});
+
+test('the trace of the client is gone on with, its state is handed on, and its own span is the parent', async (t) => {
+  const { embed, spans, told } = await start(t, [ok]);
+  await embed([parent('01'), ['tracestate', 'vendor=1']]);
+  const [server, client] = spans;
+  assert.equal(server?.spanContext().traceId, traceId);
+  assert.equal(server?.parentSpanContext?.spanId, clientSpanId);
+  assert.equal(told(0, 'traceparent'), `00-${traceId}-${client?.spanContext().spanId}-01`);
+  assert.equal(told(0, 'tracestate'), 'vendor=1');
+});
+
+test('what the client does not have traced is not told, and the upstream is told so', async (t) => {
+  const { embed, spans, told } = await start(t, [ok]);
+  await embed([parent('00')]);
+  assert.deepEqual(spans, []);
+  assert.match(String(told(0, 'traceparent')), new RegExp(`^00-${traceId}-(?!${clientSpanId})[0-9a-f]{16}-00$`));
+});
+
+test('a header that is no trace begins one, and its state goes nowhere', async (t) => {
+  const { embed, spans, told } = await start(t, [ok]);
+  await embed([
+    ['traceparent', 'nonsense'],
+    ['tracestate', 'vendor=1'],
+  ]);
+  assert.equal(told(0, 'traceparent'), `00-${spans[0]?.spanContext().traceId}-${spans[1]?.spanContext().spanId}-01`);
+  assert.equal(told(0, 'tracestate'), undefined);
+});
+
+test('every call has a span of its own, with what came of it, and a later one is linked to the first', async (t) => {
+  const { embed, spans, told } = await start(t, [broken, ok]);
+  assert.equal((await embed()).status, 200);
+  const [server, first, second] = spans;
+  assert.ok(server && first && second && spans.length === 3);
+  assert.deepEqual(
+    [first, second].map(({ attributes, status }) => [
+      attributes['postern.upstream'],
+      attributes['postern.outcome'],
+      attributes['http.response.status_code'],
+      attributes['error.type'],
+      status.code,
+    ]),
+    [
+      ['up-0', 'failed', 503, '503', 2],
+      ['up-1', 'answered', 200, undefined, 0],
+    ],
+  );
+  assert.deepEqual(
+    [first.links, second.links.map(({ context }) => context.spanId)],
+    [[], [first.spanContext().spanId]],
+  );
+  assert.equal(server.attributes['postern.attempts'], 2);
+  assert.notEqual(told(0, 'traceparent'), told(1, 'traceparent'));
+});
+
+test('an error has its code, and what never went anywhere has no call', async (t) => {
+  const { embed, spans, rig } = await start(t, [broken]);
+  await embed();
+  assert.deepEqual([spans[0]?.attributes['error.type'], spans[0]?.status.code], ['503', 2]);
+  spans.length = 0;
+  await rig.post('/v1/embeddings', { model: 'nowhere', input: 'x' });
+  await rig.exchange(2);
+  assert.equal(spans.length, 1);
+  assert.deepEqual(
+    [spans[0]?.attributes['error.type'], spans[0]?.attributes['http.response.status_code'], spans[0]?.status.code],
+    ['model_not_found', 404, 0],
+  );
+});
+
+test('a key that the operator names is traced beyond the share, where its client wants it', async (t) => {
+  const { embed, spans } = await start(t, [ok], { otel: { sample: 0, keys: ['test'] } });
+  await embed();
+  assert.deepEqual(spans, []);
+  await embed([parent('01')]);
+  assert.equal(spans.length, 2);
+});
+
+const toMs = ([seconds, nanos]: readonly [number, number]): number => seconds * 1000 + nanos / 1e6;
