@@ -169,6 +169,8 @@ async function withRig<Result>(
   const rig = { children, upstreams, placement, runtime, temporary, rounds, seconds, warmUpSeconds, progress };
   const result = await work(rig);
   await upstreams.stop();
+  // What a subject brought along, such as a Redis.
+  children.killAll();
   return result;
 }
 

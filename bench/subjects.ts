@@ -36,7 +36,9 @@ export type SubjectName =
   | 'unscreened'
   | 'watched'
   | 'capped'
-  | 'shared';
+  | 'shared'
+  | 'sampled'
+  | 'traced';
 
 export interface Subject {
   readonly name: SubjectName;
@@ -57,6 +59,7 @@ const upstreamKey = 'sk-Qz7xVw3kJp9mHt2cRb6nXy8dFg4sLe5vTu1aWo0iKj7hGf3q';
 const runtimeFlags = ['--max-semi-space-size=32', '--disable-warning=ExperimentalWarning'];
 const rawProxy = fileURLToPath(new URL('raw-proxy.ts', import.meta.url));
 const bareProxy = fileURLToPath(new URL('bare-proxy.ts', import.meta.url));
+const collectorScript = fileURLToPath(new URL('collector.ts', import.meta.url));
 const launcher = fileURLToPath(new URL('../bin/postern', import.meta.url));
 const gatewayMain = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
@@ -129,6 +132,29 @@ const shared: Subject = {
   },
 };
 
+/** While one in a hundred requests is told to a collector of traces. */
+const sampled = createTracedSubject('sampled', 0.01);
+
+/** While every request is. */
+const traced = createTracedSubject('traced', 1);
+
+function createTracedSubject(name: SubjectName, sample: number): Subject {
+  return {
+    name,
+    isJavaScript: true,
+    async start(setting) {
+      const collector = setting.children.start({
+        command: setting.runtime,
+        args: [collectorScript],
+        outputFile: join(setting.directory, `${name}-collector.log`),
+        core: 'load',
+      });
+      const otel = { endpoint: `http://127.0.0.1:${await listeningPort(collector)}`, sample };
+      return startPostern(setting, name, { otel });
+    },
+  };
+}
+
 function createGatewaySubject(name: SubjectName, extras: Extras): Subject {
   return { name, isJavaScript: true, start: (setting) => startPostern(setting, name, extras) };
 }
@@ -138,6 +164,7 @@ interface Extras {
   readonly redis?: string;
   readonly screen?: 'all' | 'errors';
   readonly isCrowded?: boolean;
+  readonly otel?: Readonly<Record<string, unknown>>;
 }
 
 async function startPostern(
@@ -170,7 +197,7 @@ const rates = { requests_per_minute: 1e9, tokens_per_minute: 1e12, items_per_day
 function toConfig(
   { name, operation }: Payload,
   upstreamPort: number,
-  { isCapped = false, redis, screen = 'all', isCrowded = false }: Extras,
+  { isCapped = false, redis, screen = 'all', isCrowded = false, otel }: Extras,
 ): unknown {
   const limits = isCapped ? { limits: rates } : {};
   const budgets = isCapped ? { budgets: [{ every: 'month', amount: 1_000_000 }] } : {};
@@ -179,6 +206,7 @@ function toConfig(
     console: { port: 0 },
     store: 'sqlite:postern.db',
     ...(redis === undefined ? {} : { redis }),
+    ...(otel === undefined ? {} : { otel }),
     projects: [{ id: 'bench', ...limits, ...budgets }],
     upstreams: [
       {
@@ -215,7 +243,7 @@ export function availableSubjects(): Subject[] {
   const subjects = [direct];
   if (nginx !== undefined) subjects.push(nginxProxy);
   subjects.push(raw, bare);
-  if (existsSync(gatewayMain)) subjects.push(postern, unscreened, watched, capped);
+  if (existsSync(gatewayMain)) subjects.push(postern, unscreened, watched, sampled, traced, capped);
   if (existsSync(gatewayMain) && redisProgram !== undefined) subjects.push(shared);
   return subjects;
 }

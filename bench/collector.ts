@@ -1,0 +1,11 @@
+/** Takes whatever is exported, and keeps nothing. */
+
+import { createServer } from 'node:http';
+import { listenAndSay } from './listening.ts';
+
+listenAndSay(
+  createServer((request, response) => {
+    request.resume();
+    request.on('end', () => response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end());
+  }),
+);
