@@ -5,6 +5,7 @@ import type { Pictures } from '../core/accounting/usage.ts';
 import { believableIn } from '../core/believable.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { mostNanos } from '../lib/money.ts';
+import { unitsOf } from './units.ts';
 
 /** Of a plain answer: JSON around the text, and the text. */
 const bytesPerToken = 4;
@@ -110,17 +111,20 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
     (input === null && needsTokens) ||
     (output === null && needsOutput) ||
     (units === null && needsUnits);
-  const cacheWriteTokens = atMost(usage?.cacheWriteTokens ?? 0);
-  const said: Omit<Bill, 'costNanos'> = { ...counted, isEstimated: isGuessed || outcome !== 'ok' };
-  if (price === undefined) return { ...said, costNanos: null };
-  const nanos = costNanos(price, {
-    ...counted,
-    requests: 1,
-    cacheWriteTokens,
-    imageNanos: picturePrice(price, asking, exchange.pictures),
-    characters: asking.characters ?? 0,
+  const extras = {
+    cacheWriteTokens: atMost(usage?.cacheWriteTokens ?? 0),
     seconds: atMost(seconds ?? asking.likelySeconds ?? 0),
-  });
+    characters: asking.characters ?? 0,
+  };
+  const beside = unitsOf({ ...extras, images: counted.images }, usage, asking, exchange.pictures);
+  const said: Omit<Bill, 'costNanos'> = {
+    ...counted,
+    ...(beside !== undefined && { units: beside }),
+    isEstimated: isGuessed || outcome !== 'ok',
+  };
+  if (price === undefined) return { ...said, costNanos: null };
+  const imageNanos = picturePrice(price, asking, exchange.pictures);
+  const nanos = costNanos(price, { ...counted, ...extras, requests: 1, imageNanos });
   return { ...said, costNanos: asking.batch === undefined ? nanos : inBatch(nanos, price) };
 }
 

@@ -170,6 +170,7 @@ function toLostRow({ row, reservedNanos, accounts }: IntentRecord): ImportedRow 
     firstByteMs: null,
     upstreamMs: null,
     cache: null,
+    units: null,
   };
   return { row: lost, accounts };
 }

@@ -104,9 +104,17 @@ test('a settlement says all there is to say, times to tenths of milliseconds', (
       firstByteMs: 3.3,
       upstreamMs: 2.2,
       cache: null,
+      units: null,
     },
     accounts: reservation.accounts,
   });
+});
+
+test('what else it is billed by is in its settlement', () => {
+  const units = { audioInputTokens: 2, toolCalls: { web_search: 1 }, serviceTier: 'flex' };
+  const { bill } = exchangeOf();
+  assert.ok(bill !== null);
+  assert.deepEqual(settlementOf(exchangeOf({ bill: { ...bill, units } })).row.units, units);
 });
 
 test('what was refused before anything was known costs nothing and names nothing', () => {

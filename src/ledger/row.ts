@@ -56,7 +56,9 @@ export class RowWriter {
       (hasAnswer
         ? `,"firstByteMs":${toTenthsText(firstByteAtMs - startedMs)},"upstreamMs":${toTenthsText(firstByteAtMs - exchange.sentAtMs)}`
         : ',"firstByteMs":null,"upstreamMs":null') +
-      ',"cache":null';
+      (bill?.units === undefined
+        ? ',"cache":null,"units":null'
+        : `,"cache":null,"units":${JSON.stringify(bill.units)}`);
     const accounts = reservation === undefined ? '[]' : this.#list(reservation.accounts);
     const captured = capture === undefined ? '' : `,"capture":${JSON.stringify(capture)}`;
     return `{"kind":"settlement","row":{${row}},"accounts":${accounts}${captured}}\n`;

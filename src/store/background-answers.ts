@@ -2,6 +2,7 @@
 
 import type { Kysely, Selectable } from 'kysely';
 import type { Asking } from '../core/accounting/price.ts';
+import { readUnits } from '../core/accounting/units.ts';
 import type { Usage, Written } from '../core/accounting/usage.ts';
 import {
   type BackgroundAnswer,
@@ -131,6 +132,7 @@ function toEnd(value: unknown): BackgroundEnd | undefined {
 const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 
 function toUsage(said: Readonly<Record<string, unknown>>): Usage {
+  const units = readUnits(said.units);
   return {
     promptTokens: numberOf(said.promptTokens),
     completionTokens: numberOf(said.completionTokens),
@@ -138,6 +140,7 @@ function toUsage(said: Readonly<Record<string, unknown>>): Usage {
     searchUnits: numberOf(said.searchUnits),
     cachedTokens: numberOf(said.cachedTokens),
     cacheWriteTokens: numberOf(said.cacheWriteTokens),
+    ...(units !== undefined && { units }),
   };
 }
 

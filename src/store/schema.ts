@@ -138,6 +138,8 @@ export interface LedgerTable {
   readonly upstream_ms: number | null;
   readonly cache: string | null;
   readonly client_address: string | null;
+  /** JSON, as `Units`; null where there are none. */
+  readonly units: string | null;
 }
 
 /** One where rows of this name began within this slice of time. */

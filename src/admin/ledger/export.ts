@@ -38,6 +38,7 @@ const formats: Readonly<Record<ExportFormat, Lines>> = {
 
 const toCell = (value: unknown): string => {
   if (value === null || value === undefined) return '';
+  if (typeof value === 'object') return toCsvText(JSON.stringify(value));
   return typeof value === 'string' ? toCsvText(value) : String(value);
 };
 

@@ -1,6 +1,7 @@
 /** Rows of the ledger as text. */
 
 import type { Capture, LedgerRow } from '../../core/accounting/ledger-row.ts';
+import type { Units } from '../../core/accounting/units.ts';
 import { toDollars } from '../../lib/money.ts';
 import { toPrintable } from '../printable.ts';
 
@@ -49,13 +50,15 @@ export function describeRow(row: LedgerRow) {
     upstream_ms: row.upstreamMs,
     cache: row.cache,
     client_address: row.clientAddress,
+    units: row.units === null ? null : toSnakeNames(row.units),
   };
 }
 
 /** A line for each thing that can be said of it. */
 export function toRowLines(row: LedgerRow, capture: Capture | undefined): [name: string, value: string][] {
-  const { tries, ...fields } = describeRow(row);
+  const { tries, units, ...fields } = describeRow(row);
   const lines: [string, string][] = Object.entries(fields).map(([name, value]) => [name, toCell(value)]);
+  for (const [name, value] of Object.entries(units ?? {})) lines.push([name, toUnitCell(value)]);
   for (const [index, one] of tries.entries()) {
     const words = [one.upstream, one.model, one.credential, one.outcome, one.detail, `${one.duration_ms} ms`];
     lines.push([`try ${index + 1}`, toPrintable(words.filter((word) => word !== null).join(' '))]);
@@ -94,6 +97,18 @@ export function toTailLine(row: LedgerRow): string {
     .map(([, width, cell]) => toPrintable(cell(row)).padEnd(width))
     .join('  ')
     .trimEnd();
+}
+
+function toSnakeNames(units: Units): Readonly<Record<string, Units[keyof Units]>> {
+  const toSnake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(units).map(([name, value]) => [toSnake(name), value]));
+}
+
+/** Of calls of tools, how many of which kind. */
+function toUnitCell(value: Units[keyof Units] = ''): string {
+  if (typeof value !== 'object') return toCell(value);
+  const kinds = Object.entries(value).map(([kind, count]) => `${kind} ${count}`);
+  return toPrintable(kinds.join(', '));
 }
 
 const toCell = (value: string | number | boolean | null): string => (value === null ? '-' : toPrintable(String(value)));

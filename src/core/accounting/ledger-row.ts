@@ -2,6 +2,7 @@
 
 import type { Label } from '../label.ts';
 import type { Operation } from '../operations/index.ts';
+import type { Units } from './units.ts';
 
 /** How sure a row is before work goes on: handed to the system (survives the process), or on the disk (survives a power cut). */
 export const durabilities = ['fast', 'strict'] as const;
@@ -74,6 +75,8 @@ export interface LedgerRow {
   readonly cache: string | null;
   /** Where the operator switched it on. */
   readonly clientAddress: string | null;
+  /** What else it is billed by, and what its price hung on. */
+  readonly units: Units | null;
 }
 
 /** An intent in the journal: enough to make a row where no settlement follows. */

@@ -1,5 +1,7 @@
 /** What a target costs. Money is whole nano-dollars; what is not known is undefined, and not zero. A million tokens or characters, or one of whatever else, costs as much. */
 
+import type { Units } from './units.ts';
+
 export interface Price {
   /** Per million input tokens. */
   readonly input: number | undefined;
@@ -83,6 +85,8 @@ export interface Bill {
   readonly searchUnits: number;
   readonly items: number;
   readonly images: number;
+  /** What else it is billed by; undefined where there is nothing. */
+  readonly units?: Units | undefined;
   /** The upstream did not say, or not all: some of these are estimates. */
   readonly isEstimated: boolean;
   /** In nano-dollars; null where the price is not known. */

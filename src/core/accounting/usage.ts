@@ -1,5 +1,7 @@
 /** What an upstream said it counted. What it did not say is null, never a guess. */
 
+import type { Units } from './units.ts';
+
 export interface Usage {
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;
@@ -11,6 +13,8 @@ export interface Usage {
   readonly cachedTokens?: number | null;
   /** And those that it put there. */
   readonly cacheWriteTokens?: number | null;
+  /** What it told apart beyond that. */
+  readonly units?: Units | undefined;
 }
 
 /** What was seen of the pictures in an answer while it passed. */

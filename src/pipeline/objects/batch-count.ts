@@ -2,6 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import type { Asking, Bill } from '../../core/accounting/price.ts';
+import { sumOfUnits } from '../../core/accounting/units.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
 import { Exchange } from '../../core/exchange.ts';
 import {
@@ -105,6 +106,7 @@ const plus = (one: number | null | undefined, other: number | null | undefined):
 
 function sumOfUsage(sum: Usage | null, one: Usage | null): Usage | null {
   if (sum === null || one === null) return sum ?? one;
+  const units = sumOfUnits(sum.units, one.units);
   return {
     promptTokens: plus(sum.promptTokens, one.promptTokens),
     completionTokens: plus(sum.completionTokens, one.completionTokens),
@@ -112,10 +114,12 @@ function sumOfUsage(sum: Usage | null, one: Usage | null): Usage | null {
     searchUnits: plus(sum.searchUnits, one.searchUnits),
     cachedTokens: plus(sum.cachedTokens, one.cachedTokens),
     cacheWriteTokens: plus(sum.cacheWriteTokens, one.cacheWriteTokens),
+    ...(units !== undefined && { units }),
   };
 }
 
 function sumOfBills(sum: Bill, one: Bill): Bill {
+  const units = sumOfUnits(sum.units, one.units);
   return {
     inputTokens: sum.inputTokens + one.inputTokens,
     cachedTokens: sum.cachedTokens + one.cachedTokens,
@@ -123,6 +127,7 @@ function sumOfBills(sum: Bill, one: Bill): Bill {
     searchUnits: sum.searchUnits + one.searchUnits,
     items: sum.items + one.items,
     images: sum.images + one.images,
+    ...(units !== undefined && { units }),
     isEstimated: sum.isEstimated || one.isEstimated,
     costNanos: sum.costNanos === null || one.costNanos === null ? null : sum.costNanos + one.costNanos,
   };

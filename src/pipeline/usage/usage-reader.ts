@@ -5,6 +5,7 @@ import type { Usage } from '../../core/accounting/usage.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { compileWatchedKeys, scanJson, scanJsonHead } from '../../lib/json/json-scan.ts';
 import type { Excerpt } from '../answers/excerpt.ts';
+import { googleUnitsIn, unitsIn } from './token-units.ts';
 
 /** Where counts stand: OpenAI and most others, then Cohere and SiliconFlow, then whole transcriptions; and Google. */
 const keys = ['usage', 'meta', 'duration', 'usageMetadata'] as const;
@@ -52,10 +53,13 @@ export function readEventUsage(excerpt: Excerpt): Usage | null {
 export function readMessageUsage(excerpt: Excerpt): Usage | null {
   const merged = readFirstMessage(excerpt.head());
   const last = readLastEvent(excerpt) ?? {};
-  for (const [name, value] of Object.entries(last)) if (typeof value === 'number' && value > 0) merged[name] = value;
+  for (const [name, value] of Object.entries(last)) if (saysSomething(value)) merged[name] = value;
   merged.output_tokens = last.output_tokens;
   return toUsage('usage', merged);
 }
+
+const saysSomething = (value: unknown): boolean =>
+  typeof value === 'number' ? value > 0 : typeof value === 'string' || isMapping(value) || Array.isArray(value);
 
 /** The count in the `response` of the last event that has one. Events before it may have null there. */
 export function readResponseUsage(excerpt: Excerpt): Usage | null {
@@ -86,7 +90,9 @@ export function readChunkUsage(excerpt: Excerpt): Usage | null {
     const isBeginningLost = start === 0 && !excerpt.tailIsWhole;
     const event = isBeginningLost ? undefined : dataOf(line);
     const count = isBeginningLost ? countFromTail(line, 'usageMetadata') : event && countIn(event, 'usageMetadata');
-    for (const [name, value] of Object.entries(count ?? {})) if (typeof value === 'number') merged[name] = value;
+    for (const [name, value] of Object.entries(count ?? {})) {
+      if (typeof value === 'number' || saysSomething(value)) merged[name] = value;
+    }
     at = end === -1 ? -1 : tail.indexOf(key, end);
   }
   return toUsage('usageMetadata', merged);
@@ -202,6 +208,7 @@ function fromUsage(usage: unknown): Usage {
   const written = countAt(usage, 'cache_creation_input_tokens');
   const input = countAt(usage, 'input_tokens');
   const seconds = secondsIn(fieldAt(usage, 'seconds'));
+  const units = unitsIn(usage);
   return {
     // Anthropic counts what its cache is about beside the rest, the others within.
     promptTokens: countAt(usage, 'prompt_tokens') ?? (input === null ? null : input + (hit ?? 0) + (written ?? 0)),
@@ -216,6 +223,7 @@ function fromUsage(usage: unknown): Usage {
       hit,
     ...(written !== null && { cacheWriteTokens: written }),
     ...(seconds !== null && { seconds }),
+    ...(units !== undefined && { units }),
   };
 }
 
@@ -226,6 +234,7 @@ function fromGoogle(usage: unknown): Usage {
   const written = countAt(usage, 'candidatesTokenCount');
   const thoughts = countAt(usage, 'thoughtsTokenCount');
   const totalTokens = countAt(usage, 'totalTokenCount');
+  const units = googleUnitsIn(usage);
   const promptTokens = prompt === null ? null : prompt + tools;
   // Where thinking took all that there was, nothing says that nothing was written.
   const left = totalTokens === null || promptTokens === null ? null : Math.max(totalTokens - promptTokens, 0);
@@ -235,6 +244,7 @@ function fromGoogle(usage: unknown): Usage {
     totalTokens,
     searchUnits: null,
     cachedTokens: countAt(usage, 'cachedContentTokenCount'),
+    ...(units !== undefined && { units }),
   };
 }
 

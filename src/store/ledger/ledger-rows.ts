@@ -2,10 +2,12 @@
 
 import type { SQLInputValue } from 'node:sqlite';
 import type { LedgerRow, RowOutcome, TryRecord } from '../../core/accounting/ledger-row.ts';
+import { readUnits, type Units } from '../../core/accounting/units.ts';
 import type { Label } from '../../core/label.ts';
 import type { Operation } from '../../core/operations/index.ts';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
 import type { LedgerTable } from '../schema.ts';
+import { readJson } from '../stored-json.ts';
 
 export const hourMs = 3_600_000;
 export const dayMs = 86_400_000;
@@ -88,6 +90,7 @@ export function toTableRow(row: LedgerRow): LedgerTable {
     upstream_ms: orNull(row.upstreamMs, toDuration),
     cache: orNull(row.cache, toStorable),
     client_address: orNull(row.clientAddress, toStorable),
+    units: orNull(row.units, toUnitsText),
   };
 }
 
@@ -129,6 +132,7 @@ export function toRowValues(row: LedgerTable): SQLInputValue[] {
     row.upstream_ms,
     row.cache,
     row.client_address,
+    row.units,
   ];
 }
 
@@ -159,6 +163,12 @@ function toCount(value: number): number {
   if (Number.isSafeInteger(value)) return value;
   if (typeof value !== 'number' || Number.isNaN(value)) return 0;
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(value)));
+}
+
+/** Only what is read again: the journal may hold what another version wrote. */
+function toUnitsText(units: Units): string | null {
+  const known = readUnits(units);
+  return known === undefined ? null : toStorable(JSON.stringify(known));
 }
 
 const toDuration = (value: number): number => (Number.isFinite(value) ? value : 0);
@@ -201,6 +211,7 @@ export function fromTableRow(row: LedgerTable): LedgerRow {
     upstreamMs: row.upstream_ms,
     cache: row.cache,
     clientAddress: row.client_address,
+    units: row.units === null ? null : (readUnits(readJson(row.units)) ?? null),
   };
 }
 

@@ -18,6 +18,7 @@ import { keptObjects } from './0014-kept-objects.ts';
 import { backgroundAnswers } from './0015-background-answers.ts';
 import { files } from './0016-files.ts';
 import { batches } from './0017-batches.ts';
+import { ledgerUnits } from './0018-ledger-units.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys': keys,
@@ -37,4 +38,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0015-background-answers': backgroundAnswers,
   '0016-files': files,
   '0017-batches': batches,
+  '0018-ledger-units': ledgerUnits,
 };

@@ -49,6 +49,7 @@ export function ledgerRow(more: Partial<LedgerRow> = {}): LedgerRow {
     upstreamMs: 11,
     cache: null,
     clientAddress: null,
+    units: null,
     ...more,
   };
 }

@@ -89,6 +89,7 @@ export function describeBackground(openStore: OpenStore): void {
       totalTokens: null,
       searchUnits: null,
       cachedTokens: 2,
+      units: { reasoningTokens: 3 },
       cacheWriteTokens: null,
     };
     const written = { texts: 1, bytes: 16, sample: '', choices: 1 };

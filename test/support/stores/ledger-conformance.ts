@@ -52,6 +52,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
           upstreamMs: null,
           cache: 'miss',
           clientAddress: '::1',
+          units: { audioInputTokens: 3, seconds: 1.25, toolCalls: { web_search: 2 }, serviceTier: 'flex' },
         });
         const empty = ledgerRow({
           ...{ model: null, upstream: null, upstreamModel: null, outcome: 'lost', status: 0, attempts: 0 },
@@ -174,7 +175,11 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
           durationMs: Number.NaN,
           requestBytes: Number.NaN,
         });
-        const older = { ...ledgerRow(), clientAddress: undefined as unknown as null };
+        const older = {
+          ...ledgerRow(),
+          clientAddress: undefined as unknown as null,
+          units: undefined as unknown as null,
+        };
         assert.equal(
           await ledger.import(
             'j',
@@ -191,7 +196,8 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
           [kept?.model, kept?.promptTokens, kept?.billedInputTokens, kept?.durationMs, kept?.requestBytes],
           ['m'.repeat(256), 11, Number.MAX_SAFE_INTEGER, 0, 0],
         );
-        assert.equal((await ledger.get(older.id))?.clientAddress, null);
+        const olderKept = await ledger.get(older.id);
+        assert.deepEqual([olderKept?.clientAddress, olderKept?.units], [null, null]);
         assert.deepEqual(ids((await ledger.page({ model: row.model ?? '' }, { limit: 5 })).rows), [row.id]);
         assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
       });

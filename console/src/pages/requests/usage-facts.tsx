@@ -3,6 +3,7 @@
 import { Stack, Table, Text } from '@mantine/core';
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
 import { Count, Money } from '../../parts/words/numbers.tsx';
+import { TermWords, unitLines } from './unit-facts.tsx';
 
 export function UsageFacts({ row }: { readonly row: LedgerDetail }) {
   const lines: [name: string, seen: number | null, billed: number | null | undefined][] = [
@@ -10,6 +11,7 @@ export function UsageFacts({ row }: { readonly row: LedgerDetail }) {
     ['Of them from its cache', row.cachedTokens, undefined],
     ['Output tokens', row.completionTokens, row.billedOutputTokens],
     ['Search units', row.searchUnits, row.billedSearchUnits],
+    ...unitLines(row.units),
   ];
   return (
     <Stack gap="xs">
@@ -47,6 +49,7 @@ export function UsageFacts({ row }: { readonly row: LedgerDetail }) {
           </Table.Tr>
         </Table.Tfoot>
       </Table>
+      <TermWords units={row.units} />
       {row.isEstimated && (
         <Text size="xs" c="dimmed">
           Estimated: the upstream did not say all of what it counted, so part of what is billed is Postern's estimate.

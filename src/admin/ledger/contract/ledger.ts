@@ -73,6 +73,28 @@ const ledgerId = z.object({
 const count = z.number().nullable();
 const text = z.string().nullable();
 
+const units = z.object({
+  cacheWriteTokens: z.number().optional().meta({ description: 'Of the input, put into the cache of the service.' }),
+  cacheWriteHourTokens: z.number().optional().meta({ description: 'Of those, what it keeps for an hour.' }),
+  audioInputTokens: z.number().optional(),
+  imageInputTokens: z.number().optional(),
+  audioOutputTokens: z.number().optional(),
+  imageOutputTokens: z.number().optional(),
+  reasoningTokens: z.number().optional(),
+  images: z.number().optional(),
+  seconds: z.number().optional(),
+  characters: z.number().optional(),
+  toolCalls: z
+    .record(z.string(), z.number())
+    .optional()
+    .meta({ description: 'Of tools that the service ran itself, by their kind.' }),
+  serviceTier: z.string().optional(),
+  speed: z.string().optional(),
+  inferenceGeo: z.string().optional(),
+  imageSize: z.string().optional(),
+  imageQuality: z.string().optional(),
+});
+
 const ledgerTry = z.object({
   upstream: z.string(),
   model: z.string(),
@@ -117,6 +139,9 @@ export const ledgerRow = z.object({
   upstreamMs: count,
   cache: text,
   clientAddress: text,
+  units: units
+    .nullable()
+    .meta({ description: 'What else it is billed by, and what its price hung on; null where there is nothing.' }),
 });
 
 const ledgerPage = pageOf(ledgerRow);

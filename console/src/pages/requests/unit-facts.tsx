@@ -1,0 +1,48 @@
+/** What a request was billed by beside tokens, and what its price hung on. */
+
+import { Text } from '@mantine/core';
+import type { LedgerDetail } from '../../../../src/admin/contract.ts';
+
+type Units = LedgerDetail['units'];
+
+const counts: readonly (readonly [keyof NonNullable<Units>, string])[] = [
+  ['cacheWriteTokens', 'Of the input put into its cache'],
+  ['cacheWriteHourTokens', 'Of these for an hour'],
+  ['audioInputTokens', 'Input tokens of sound'],
+  ['imageInputTokens', 'Input tokens of images'],
+  ['audioOutputTokens', 'Output tokens of sound'],
+  ['imageOutputTokens', 'Output tokens of images'],
+  ['reasoningTokens', 'Output tokens of thought'],
+  ['images', 'Images'],
+  ['seconds', 'Seconds'],
+  ['characters', 'Characters'],
+];
+
+/** As lines of the table of usage: what is billed by them. */
+export function unitLines(units: Units): [name: string, seen: null, billed: number][] {
+  const lines: [string, null, number][] = [];
+  for (const [name, words] of counts) {
+    const count = units?.[name];
+    if (typeof count === 'number') lines.push([words, null, count]);
+  }
+  for (const [kind, count] of Object.entries(units?.toolCalls ?? {})) lines.push([`Calls of ${kind}`, null, count]);
+  return lines;
+}
+
+const terms = [
+  ['serviceTier', 'tier'],
+  ['speed', 'speed'],
+  ['inferenceGeo', 'place'],
+  ['imageSize', 'size'],
+  ['imageQuality', 'quality'],
+] as const;
+
+export function TermWords({ units }: { readonly units: Units }) {
+  const words = terms.flatMap(([name, word]) => (units?.[name] === undefined ? [] : [`${word} ${units[name]}`]));
+  if (words.length === 0) return null;
+  return (
+    <Text size="xs" c="dimmed">
+      Priced for {words.join(', ')}.
+    </Text>
+  );
+}

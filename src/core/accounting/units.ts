@@ -1,0 +1,69 @@
+/** What a request counted beside its tokens, search units and items, and what its price hung on: enough to work its bill out anew. */
+
+import { isMapping } from '../../lib/is-mapping.ts';
+
+/** Whole numbers, save the seconds. Tokens are among those of input or output; none of these is among what the cache held. */
+const unitNames = [
+  'cacheWriteTokens',
+  /** Of those, what is kept for an hour. */
+  'cacheWriteHourTokens',
+  'audioInputTokens',
+  'imageInputTokens',
+  'audioOutputTokens',
+  'imageOutputTokens',
+  'reasoningTokens',
+  'images',
+  'seconds',
+  'characters',
+] as const;
+export type UnitName = (typeof unitNames)[number];
+
+/** What decides which price holds, as the service says it, else as it was asked. */
+const termNames = ['serviceTier', 'speed', 'inferenceGeo', 'imageSize', 'imageQuality'] as const;
+type TermName = (typeof termNames)[number];
+
+/** What is not there is nothing, and a request of which nothing is there has none of these. */
+export type Units = Readonly<Partial<Record<UnitName, number>>> &
+  Readonly<Partial<Record<TermName, string>>> & {
+    /** Calls of tools that the service ran itself, by their kind, such as `web_search`. */
+    readonly toolCalls?: Readonly<Record<string, number>>;
+  };
+
+const mostKinds = 32;
+const longestWord = 64;
+
+/** Of what was written down; undefined where nothing is in it that this version knows. */
+export function readUnits(value: unknown): Units | undefined {
+  if (!isMapping(value)) return undefined;
+  const units: Record<string, unknown> = {};
+  for (const name of unitNames) if (isCount(value[name])) units[name] = value[name];
+  for (const name of termNames) if (typeof value[name] === 'string') units[name] = value[name].slice(0, longestWord);
+  const toolCalls = readToolCalls(value.toolCalls);
+  if (toolCalls !== undefined) units.toolCalls = toolCalls;
+  return Object.keys(units).length === 0 ? undefined : units;
+}
+
+function readToolCalls(value: unknown): Readonly<Record<string, number>> | undefined {
+  if (!isMapping(value)) return undefined;
+  const calls: Record<string, number> = {};
+  for (const [kind, count] of Object.entries(value).slice(0, mostKinds)) {
+    if (isCount(count)) calls[kind.slice(0, longestWord)] = count;
+  }
+  return Object.keys(calls).length === 0 ? undefined : calls;
+}
+
+const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value > 0;
+
+/** Of two requests together: what their prices hung on is in it where both say the same. */
+export function sumOfUnits(one: Units | undefined, other: Units | undefined): Units | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const sum: Record<string, unknown> = {};
+  for (const name of unitNames) {
+    const count = (one[name] ?? 0) + (other[name] ?? 0);
+    if (count > 0) sum[name] = count;
+  }
+  for (const name of termNames) if (one[name] !== undefined && one[name] === other[name]) sum[name] = one[name];
+  const toolCalls: Record<string, number> = { ...one.toolCalls };
+  for (const [kind, count] of Object.entries(other.toolCalls ?? {})) toolCalls[kind] = (toolCalls[kind] ?? 0) + count;
+  return readUnits({ ...sum, toolCalls });
+}

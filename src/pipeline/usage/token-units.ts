@@ -1,0 +1,73 @@
+/** Tells tokens apart by what they are of, as the services that count them so say it. */
+
+import type { UnitName } from '../../core/accounting/units.ts';
+
+type Counts = Partial<Record<UnitName, number>>;
+
+/** OpenAI's names for the parts of what went in, and Anthropic's for how long a cache keeps them. */
+const inputDetails = ['prompt_tokens_details', 'input_tokens_details', 'input_token_details'];
+const outputDetails = ['completion_tokens_details', 'output_tokens_details', 'output_token_details'];
+/** Google's lists of how many tokens are of which kind. */
+const googleInputs = ['promptTokensDetails', 'toolUsePromptTokensDetails'];
+
+/** Of a `usage`; undefined where it tells nothing apart. */
+export function unitsIn(usage: unknown): Counts | undefined {
+  const input = firstAt(usage, inputDetails);
+  const output = firstAt(usage, outputDetails);
+  const life = at(usage, 'cache_creation');
+  if (input === undefined && output === undefined && life === undefined) return undefined;
+  const cached = at(input, 'cached_tokens_details');
+  return someOf({
+    // What the cache held is priced as that, whatever it is of.
+    audioInputTokens: countAt(input, 'audio_tokens') - countAt(cached, 'audio_tokens'),
+    imageInputTokens: countAt(input, 'image_tokens') - countAt(cached, 'image_tokens'),
+    audioOutputTokens: countAt(output, 'audio_tokens'),
+    imageOutputTokens: countAt(output, 'image_tokens'),
+    reasoningTokens: countAt(output, 'reasoning_tokens') || countAt(output, 'thinking_tokens'),
+    cacheWriteHourTokens: countAt(life, 'ephemeral_1h_input_tokens'),
+  });
+}
+
+/** Of a `usageMetadata`. */
+export function googleUnitsIn(usage: unknown): Counts | undefined {
+  const inputs = (kind: string): number =>
+    googleInputs.reduce((sum, name) => sum + ofKind(at(usage, name), kind), 0) -
+    ofKind(at(usage, 'cacheTokensDetails'), kind);
+  const output = at(usage, 'candidatesTokensDetails');
+  return someOf({
+    audioInputTokens: inputs('AUDIO'),
+    imageInputTokens: inputs('IMAGE'),
+    audioOutputTokens: ofKind(output, 'AUDIO'),
+    imageOutputTokens: ofKind(output, 'IMAGE'),
+    reasoningTokens: countAt(usage, 'thoughtsTokenCount'),
+  });
+}
+
+function ofKind(list: unknown, modality: string): number {
+  if (!Array.isArray(list)) return 0;
+  let sum = 0;
+  for (const one of list) if (at(one, 'modality') === modality) sum += countAt(one, 'tokenCount');
+  return sum;
+}
+
+function someOf(counts: Counts): Counts | undefined {
+  const some = Object.entries(counts).filter(([, count]) => count > 0);
+  return some.length === 0 ? undefined : Object.fromEntries(some);
+}
+
+function firstAt(value: unknown, names: readonly string[]): unknown {
+  for (const name of names) {
+    const found = at(value, name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Undefined where there is nothing, or null. */
+const at = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (Reflect.get(value, name) ?? undefined) : undefined;
+
+function countAt(value: unknown, name: string): number {
+  const count = at(value, name);
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : 0;
+}
