@@ -24,6 +24,8 @@ export interface SpendingDeps {
   readonly budgets: BudgetKeeper;
   /** What an exchange can cost at a target at most, in nano-dollars; 0 where the price is not known. */
   worstCost(price: Price | undefined, asking: Asking): number;
+  /** The field of a request that a price says nothing of, though it may well make it cost more. */
+  unpricedField?(price: Price | undefined, asking: Asking): string | undefined;
   readonly hits?: Hits | undefined;
 }
 
@@ -34,7 +36,7 @@ interface Wanted {
   readonly beganAtMs: number;
 }
 
-export function createSpending({ limiter, budgets, worstCost, hits }: SpendingDeps): Spending {
+export function createSpending({ limiter, budgets, worstCost, unpricedField, hits }: SpendingDeps): Spending {
   const index = new CappedIndex();
 
   function reservation(
@@ -110,6 +112,8 @@ export function createSpending({ limiter, budgets, worstCost, hits }: SpendingDe
       if (asking.unbounded !== undefined && capped.isBudgeted && mayBoundNothing(course, asking, worstCost)) {
         throw unbounded(asking.unbounded, exchange.modelId ?? '');
       }
+      const unpricedBy = capped.isBudgeted ? unpricedIn(course, asking, unpricedField) : undefined;
+      if (unpricedBy !== undefined) throw unpriced(unpricedBy, exchange.modelId ?? '');
       const requests = asking.batch?.lines ?? 1;
       const amounts = { requests, tokens: Math.ceil(asking.likelyInputTokens), items: asking.items };
       const wanted = { asking, amounts, beganAtMs: exchange.startedAtMs };
@@ -126,6 +130,27 @@ function unbounded(param: string, modelId: string): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param,
     message: `What "${param}" costs cannot be bounded beforehand, and a budget applies to the model "${modelId}"; leave it out, or have the operator set models[].context where it brings in images, audio or files, models[].max_output where it makes images or sound (tools that the upstream runs have no bound at all).`,
+  });
+}
+
+function unpricedIn(
+  { tiers }: Course,
+  asking: Asking,
+  unpricedField: SpendingDeps['unpricedField'] = () => undefined,
+): string | undefined {
+  for (const tier of tiers) {
+    for (const { target } of tier) {
+      const param = unpricedField(target.price, asking);
+      if (param !== undefined) return param;
+    }
+  }
+  return undefined;
+}
+
+function unpriced(param: string, modelId: string): GatewayError {
+  return new GatewayError('unsupported_parameter', {
+    param,
+    message: `What "${param}" asks for has no price, and a budget applies to the model "${modelId}"; leave it out, or have the operator set price.factors.${param}.`,
   });
 }
 

@@ -10,7 +10,7 @@ import { operationRows } from '../core/operations/index.ts';
 import type { Route } from '../core/route.ts';
 import type { Snapshot, Target } from '../core/snapshot.ts';
 import { mostNanos } from '../lib/money.ts';
-import { bill, worstCostNanos } from './billing.ts';
+import { bill, unpricedField, worstCostNanos } from './billing.ts';
 
 const nothing: Price = {
   input: undefined,
@@ -240,6 +240,90 @@ test('of counts beyond any request, so much is billed that sums of them stay wha
     Array(4).fill(1_000_000_000),
   );
   assert.equal(made?.costNanos, 2_000_000_000);
+});
+
+const million = 1_000_000;
+const parted: Price = {
+  ...{ ...nothing, input: million, cachedInput: 2 * million, cacheWrite: 3 * million, cacheWriteHour: 5 * million },
+  ...{ audioInput: 7 * million, imageInput: 11 * million },
+  ...{ output: 13 * million, audioOutput: 17 * million, imageOutput: 19 * million },
+};
+
+test('tokens of sound, of images and for an hour in the cache cost what the price says of them, or as much as others', () => {
+  const usage = {
+    ...{ promptTokens: 100, completionTokens: 50, cachedTokens: 10, cacheWriteTokens: 30 },
+    units: {
+      cacheWriteHourTokens: 20,
+      audioInputTokens: 15,
+      imageInputTokens: 5,
+      audioOutputTokens: 8,
+      imageOutputTokens: 2,
+    },
+  };
+  const costs = (price: Price) => billOf({ operation: 'chat', price, usage, asking: { items: 1 } })?.costNanos;
+  assert.equal(costs(parted), 40 * 1 + 10 * 2 + 10 * 3 + 20 * 5 + 15 * 7 + 5 * 11 + 40 * 13 + 8 * 17 + 2 * 19);
+  assert.equal(costs({ ...nothing, input: million, output: 13 * million }), 100 + 50 * 13);
+  assert.equal(costs({ ...nothing, input: million, cacheWrite: 3 * million }), 70 + 30 * 3);
+});
+
+test('sound that nobody tells apart is all of what is counted', () => {
+  const usage = { promptTokens: 20, completionTokens: 9 };
+  const costs = (operation: Operation) => billOf({ operation, price: parted, usage, asking: { items: 1 } })?.costNanos;
+  assert.equal(costs('speech'), 20 + 9 * 17);
+  assert.equal(costs('images'), 20 + 9 * 19);
+  assert.equal(costs('transcriptions'), 20 * 7 + 9 * 13);
+});
+
+test('the tier of the answer multiplies what tokens cost, and nothing else', () => {
+  const price: Price = {
+    ...{ ...nothing, input: million, output: million, request: 100 },
+    factors: { serviceTier: { priority: 2 * million, flex: million / 2 }, speed: { fast: 6 * million } },
+  };
+  const costs = (said: string | undefined, asked?: string) => {
+    const usage = { promptTokens: 7, completionTokens: 2, ...(said !== undefined && { units: { serviceTier: said } }) };
+    return billOf({
+      operation: 'chat',
+      price,
+      usage,
+      asking: { items: 1, ...(asked !== undefined && { terms: { serviceTier: asked } }) },
+    });
+  };
+  assert.equal(costs('priority')?.costNanos, 118);
+  assert.equal(costs('flex')?.costNanos, 105);
+  assert.equal(costs('default', 'priority')?.costNanos, 109);
+  assert.equal(costs(undefined, 'priority')?.costNanos, 118);
+  assert.equal(costs(undefined, 'priority')?.units?.serviceTier, 'priority');
+  assert.deepEqual([costs('ultrafast')?.costNanos, costs('ultrafast')?.isEstimated], [109, true]);
+  assert.deepEqual([costs('default')?.units, costs('default')?.isEstimated], [undefined, false]);
+});
+
+test('the dearest is held that a request may get', () => {
+  const price: Price = {
+    ...{ ...nothing, input: million },
+    factors: {
+      serviceTier: { priority: 2 * million, flex: million / 2 },
+      speed: { fast: 6 * million },
+      inferenceGeo: { us: 1_100_000 },
+    },
+  };
+  const held = (terms?: Asking['terms']) =>
+    worstCostNanos(price, { ...asked, mostInputTokens: 1_000, ...(terms && { terms }) });
+  assert.equal(held(), 2_200);
+  assert.equal(held({ serviceTier: 'auto' }), 2_200);
+  assert.equal(held({ serviceTier: 'default' }), 1_100);
+  assert.equal(held({ serviceTier: 'flex', inferenceGeo: 'global' }), 1_000);
+  assert.equal(held({ serviceTier: 'default', speed: 'fast', inferenceGeo: 'us' }), 6_600);
+});
+
+test('what a price says nothing of is named, where it may cost more', () => {
+  const price: Price = { ...nothing, input: million, factors: { serviceTier: { priority: 2 * million } } };
+  const named = (terms: Asking['terms'], of = price) => unpricedField(of, { ...asked, ...(terms && { terms }) });
+  assert.equal(named({ serviceTier: 'priority' }), undefined);
+  assert.equal(named({ serviceTier: 'ultrafast' }), 'service_tier');
+  assert.equal(named({ speed: 'fast' }), 'speed');
+  assert.equal(named({ serviceTier: 'flex', inferenceGeo: 'us' }), 'inference_geo');
+  assert.equal(named(undefined), undefined);
+  assert.equal(named({ speed: 'fast' }, nothing), undefined);
 });
 
 test('is exact to the nano-dollar at any size', () => {

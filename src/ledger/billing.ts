@@ -1,10 +1,13 @@
 /** What an exchange costs: at most, before it is sent, and in truth, as the upstream counted it. Whole nano-dollars throughout. */
 
-import type { Asking, Bill, Price } from '../core/accounting/price.ts';
+import { type Asking, type Bill, inputUnits, outputUnits, type Price } from '../core/accounting/price.ts';
+import type { Units } from '../core/accounting/units.ts';
 import type { Pictures } from '../core/accounting/usage.ts';
 import { believableIn } from '../core/believable.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { mostNanos } from '../lib/money.ts';
+import { costNanos } from './cost.ts';
+import { dearestFactor, factorOf, unpricedTerm } from './terms.ts';
 import { unitsOf } from './units.ts';
 
 /** Of a plain answer: JSON around the text, and the text. */
@@ -12,21 +15,22 @@ const bytesPerToken = 4;
 /** Of a stream of which no text was seen: mostly one token an event, in its JSON. */
 const streamedBytesPerToken = 200;
 
-const tokensPerPrice = 1_000_000;
 /** No request counts more, whatever an upstream says: sums of what it says must never be more than a database can hold. */
 const mostCounted = 1_000_000_000;
 
 /** Whatever its tokenizer and its answer; 0 where the price is not known. */
 export function worstCostNanos(price: Price | undefined, asking: Asking): number {
   if (price === undefined) return 0;
-  const { input = 0, cachedInput = 0, cacheWrite = 0, output = 0, ...others } = price;
-  const dearest = { ...others, input: Math.max(input, cachedInput, cacheWrite), cachedInput: 0, cacheWrite: 0, output };
   const lines = asking.batch?.lines ?? 1;
-  const nanos = costNanos(dearest, {
+  const dearest: Price = {
+    ...price,
+    input: dearestOf(price, inputUnits),
+    output: dearestOf(price, outputUnits),
+  };
+  const quantities = {
+    ...noParts,
     requests: lines,
     inputTokens: asking.mostInputTokens,
-    cachedTokens: 0,
-    cacheWriteTokens: 0,
     outputTokens: asking.mostOutputTokens,
     searchUnits: asking.mostSearchUnits,
     items: asking.items,
@@ -34,9 +38,34 @@ export function worstCostNanos(price: Price | undefined, asking: Asking): number
     imageNanos: dearestPicture(price, asking),
     characters: asking.characters ?? 0,
     seconds: asking.mostSeconds ?? 0,
-  });
+  };
+  const nanos = costNanos(dearest, quantities, dearestFactor(price, asking));
   // Each line of a batch is rounded when it is billed.
   return asking.batch === undefined ? nanos : Math.min(inBatch(nanos, price) + lines, mostNanos);
+}
+
+/** The field of a request that this price says nothing of, though it may well make it cost more; undefined where nothing is charged for. */
+export function unpricedField(price: Price | undefined, asking: Asking): string | undefined {
+  if (price === undefined || asking.terms === undefined || worstCostNanos(price, asking) === 0) return undefined;
+  return unpricedTerm(price, asking.terms);
+}
+
+/** All of what is counted as one kind of tokens. */
+const noParts = {
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWriteHourTokens: 0,
+  audioInputTokens: 0,
+  imageInputTokens: 0,
+  audioOutputTokens: 0,
+  imageOutputTokens: 0,
+  toolNanos: 0,
+};
+
+function dearestOf(price: Price, units: typeof inputUnits | typeof outputUnits): number {
+  let most = 0;
+  for (const unit of units) most = Math.max(most, price[unit] ?? 0);
+  return most;
 }
 
 /** Rounded half up, without a digit lost. */
@@ -71,16 +100,7 @@ function isOwed({ outcome, status, attempts, tries, sentAtMs }: Exchange): boole
   }
 }
 
-type Counted = Omit<Bill, 'isEstimated' | 'costNanos'>;
-/** What the price is for beside what the row keeps. */
-type Quantities = Counted & {
-  readonly requests: number;
-  readonly cacheWriteTokens: number;
-  /** For each of them. */
-  readonly imageNanos: number;
-  readonly characters: number;
-  readonly seconds: number;
-};
+type Counted = Omit<Bill, 'isEstimated' | 'costNanos' | 'units'>;
 
 function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): Bill {
   const { usage, outcome } = exchange;
@@ -88,11 +108,12 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
   const { inputTokens: input, outputTokens: output } = believableIn(exchange);
   const units = usage?.searchUnits ?? null;
   const isMedia = row?.yields === 'images' || row?.yields === 'audio';
-  const isByToken = isCharged(price?.input) || isCharged(price?.output);
+  const chargesOutput = price !== undefined && dearestOf(price, outputUnits) > 0;
+  const isByToken = chargesOutput || (price !== undefined && dearestOf(price, inputUnits) > 0);
   const isByMinute = row?.billedBy.includes('minute') === true;
   // Who counts in search units counts no tokens, and nobody needs any; nor of what is billed by the picture, the minute, by what is read aloud, or not at all.
   const needsTokens = row?.billedBy.length !== 0 && (isByToken || (units === null && !isMedia && !isByMinute));
-  const needsOutput = isMedia ? isCharged(price?.output) : row?.yields === 'text' && needsTokens;
+  const needsOutput = isMedia ? chargesOutput : row?.yields === 'text' && needsTokens;
   const needsUnits = row?.billedBy.includes('search_unit') === true && isCharged(price?.searchUnit);
   const inputTokens = atMost(input ?? (needsTokens ? asking.likelyInputTokens : 0));
   const counted: Counted = {
@@ -111,21 +132,57 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
     (input === null && needsTokens) ||
     (output === null && needsOutput) ||
     (units === null && needsUnits);
-  const extras = {
+  const isOffPrice = isByToken && price !== undefined && unpricedTerm(price, usage?.units) !== undefined;
+  const parts = partsOf(exchange, counted);
+  const beside = {
     cacheWriteTokens: atMost(usage?.cacheWriteTokens ?? 0),
     seconds: atMost(seconds ?? asking.likelySeconds ?? 0),
     characters: asking.characters ?? 0,
   };
-  const beside = unitsOf({ ...extras, images: counted.images }, usage, asking, exchange.pictures);
+  const kept = unitsOf(beside, counted.images, parts, exchange);
   const said: Omit<Bill, 'costNanos'> = {
     ...counted,
-    ...(beside !== undefined && { units: beside }),
-    isEstimated: isGuessed || outcome !== 'ok',
+    ...(kept !== undefined && { units: kept }),
+    isEstimated: isGuessed || isOffPrice || outcome !== 'ok',
   };
   if (price === undefined) return { ...said, costNanos: null };
   const imageNanos = picturePrice(price, asking, exchange.pictures);
-  const nanos = costNanos(price, { ...counted, ...extras, requests: 1, imageNanos });
+  const quantities = {
+    requests: 1,
+    inputTokens,
+    cachedTokens: counted.cachedTokens,
+    cacheWriteTokens: beside.cacheWriteTokens,
+    cacheWriteHourTokens: parts?.cacheWriteHourTokens ?? 0,
+    audioInputTokens: parts?.audioInputTokens ?? 0,
+    imageInputTokens: parts?.imageInputTokens ?? 0,
+    outputTokens: counted.outputTokens,
+    audioOutputTokens: parts?.audioOutputTokens ?? 0,
+    imageOutputTokens: parts?.imageOutputTokens ?? 0,
+    searchUnits: counted.searchUnits,
+    items: counted.items,
+    images: counted.images,
+    imageNanos,
+    characters: beside.characters,
+    seconds: beside.seconds,
+    toolNanos: 0,
+  };
+  const nanos = costNanos(price, quantities, factorOf(price, asking, usage?.units));
   return { ...said, costNanos: asking.batch === undefined ? nanos : inBatch(nanos, price) };
+}
+
+/** Of whoever counts sound or images without saying how much of it is that, all of it is. */
+function partsOf({ usage, route }: Exchange, { inputTokens, outputTokens }: Counted): Units | undefined {
+  const said = usage?.units;
+  switch (route?.row.counting) {
+    case 'images':
+      return said?.imageOutputTokens === undefined ? { ...said, imageOutputTokens: outputTokens } : said;
+    case 'speech':
+      return said?.audioOutputTokens === undefined ? { ...said, audioOutputTokens: outputTokens } : said;
+    case 'recording':
+      return said?.audioInputTokens === undefined ? { ...said, audioInputTokens: inputTokens } : said;
+    default:
+      return said;
+  }
 }
 
 /** What the request may come to: what it leaves open may be any. */
@@ -171,42 +228,3 @@ function likelyOutputTokens(
   const bytes = isStream === true ? streamedBytesPerToken : bytesPerToken;
   return Math.min(Math.ceil(Math.max(responseBytes, decodedBytes) / bytes), mostOutputTokens);
 }
-
-/** Rounded once, half up. The sums are whole numbers; where they are too large for a double to hold, they are taken again at length. */
-function costNanos(price: Price, quantities: Quantities): number {
-  const cachedTokens = Math.min(quantities.cachedTokens, quantities.inputTokens);
-  const writtenTokens = Math.min(quantities.cacheWriteTokens, quantities.inputTokens - cachedTokens);
-  const { input = 0, cachedInput = input, cacheWrite = input, output = 0, character = 0 } = price;
-  const { searchUnit = 0, request = 0, item = 0, minute = 0 } = price;
-  const { requests, outputTokens, searchUnits, items, images, imageNanos, characters } = quantities;
-  const freshTokens = quantities.inputTokens - cachedTokens - writtenTokens;
-  const tokens = freshTokens * input + cachedTokens * cachedInput + writtenTokens * cacheWrite + outputTokens * output;
-  const perMillion = tokens + characters * character;
-  const spoken = minutesNanos(quantities.seconds, minute);
-  const whole = searchUnits * searchUnit + requests * request + items * item + images * imageNanos + spoken;
-  if (perMillion + tokensPerPrice / 2 <= Number.MAX_SAFE_INTEGER && whole <= Number.MAX_SAFE_INTEGER) {
-    const rounded = perMillion + tokensPerPrice / 2;
-    return Math.min(whole + (rounded - (rounded % tokensPerPrice)) / tokensPerPrice, mostNanos);
-  }
-  const million = BigInt(tokensPerPrice);
-  const exact =
-    (product(freshTokens, input) +
-      product(cachedTokens, cachedInput) +
-      product(writtenTokens, cacheWrite) +
-      product(outputTokens, output) +
-      product(characters, character) +
-      million / 2n) /
-      million +
-    (product(searchUnits, searchUnit) +
-      product(requests, request) +
-      product(items, item) +
-      product(images, imageNanos) +
-      BigInt(spoken));
-  return exact > BigInt(mostNanos) ? mostNanos : Number(exact);
-}
-
-/** Half up as well; a recording of a day is far from where a double would lose a digit of what it costs. */
-const minutesNanos = (seconds: number, minute: number): number =>
-  Math.min(Math.round((seconds * minute) / 60), mostNanos);
-
-const product = (count: number, price: number): bigint => BigInt(count) * BigInt(price);

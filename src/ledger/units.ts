@@ -1,37 +1,45 @@
 /** What a bill is of beside tokens and search units, for its row. */
 
-import type { Asking } from '../core/accounting/price.ts';
-import type { Units } from '../core/accounting/units.ts';
-import type { Pictures, Usage } from '../core/accounting/usage.ts';
+import { termNames } from '../core/accounting/price.ts';
+import { readUnits, type Units } from '../core/accounting/units.ts';
+import type { Exchange } from '../core/exchange.ts';
 
 interface Counted {
-  readonly images: number;
   readonly seconds: number;
   readonly characters: number;
   readonly cacheWriteTokens: number;
 }
 
-/** Most requests have none of it, and nothing is made for them. */
-export function unitsOf(
-  counted: Counted,
-  usage: Usage | null,
-  asking: Asking,
-  seen: Pictures | undefined,
-): Units | undefined {
-  const { images, seconds, characters, cacheWriteTokens } = counted;
-  const said = usage?.units;
-  if (said === undefined && images + seconds + characters + cacheWriteTokens === 0) return undefined;
-  return {
-    ...said,
-    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
-    ...(seconds > 0 && { seconds }),
-    ...(characters > 0 && { characters }),
-    ...(images > 0 && { images, ...pictureOf(asking, seen) }),
-  };
+/** As everybody is served; a row says nothing of it. */
+const plainWords: ReadonlySet<unknown> = new Set([
+  ...['auto', 'default', 'standard', 'standard_only', 'on_demand', 'ON_DEMAND', 'global', 'not_available'],
+]);
+
+function notableOf(units: Units): Readonly<Record<string, unknown>> {
+  const notable: Record<string, unknown> = { ...units };
+  for (const name of termNames) if (plainWords.has(units[name])) delete notable[name];
+  return notable;
 }
 
-function pictureOf({ picture }: Asking, seen: Pictures | undefined): Pick<Units, 'imageSize' | 'imageQuality'> {
-  const imageSize = seen?.size ?? picture?.size;
-  const imageQuality = seen?.quality ?? picture?.quality;
-  return { ...(imageSize !== undefined && { imageSize }), ...(imageQuality !== undefined && { imageQuality }) };
+/** Most requests have none of it, and nothing is made for them. */
+export function unitsOf(
+  { seconds, characters, cacheWriteTokens }: Counted,
+  images: number,
+  parts: Units | undefined,
+  { asking, pictures }: Exchange,
+): Units | undefined {
+  if (parts === undefined && asking?.terms === undefined && images + seconds + characters + cacheWriteTokens === 0) {
+    return undefined;
+  }
+  return readUnits({
+    ...notableOf({ ...asking?.terms, ...parts }),
+    cacheWriteTokens,
+    seconds,
+    characters,
+    ...(images > 0 && {
+      images,
+      imageSize: pictures?.size ?? asking?.picture?.size,
+      imageQuality: pictures?.quality ?? asking?.picture?.quality,
+    }),
+  });
 }

@@ -16,5 +16,5 @@ export default defineRoute({
   required: { contents: 'array' },
   elements: 'first',
   optional: { generationConfig: 'object', generation_config: 'object', tools: 'array' },
-  watched: ['cachedContent', 'cached_content'],
+  watched: ['cachedContent', 'cached_content', 'serviceTier', 'service_tier'],
 });

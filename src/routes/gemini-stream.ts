@@ -16,7 +16,7 @@ export default defineRoute({
   required: { contents: 'array' },
   elements: 'first',
   optional: { generationConfig: 'object', generation_config: 'object', tools: 'array' },
-  watched: ['cachedContent', 'cached_content'],
+  watched: ['cachedContent', 'cached_content', 'serviceTier', 'service_tier'],
   wire: { answers: ['object', 'array'] },
   query: { alt: { pattern: /^(?:sse|json)$/, form: 'sse or json' } },
   streams: { asEvents: ['alt', 'sse'] },

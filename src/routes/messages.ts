@@ -12,5 +12,8 @@ export default defineRoute({
   // Its libraries ask so for what is not settled yet.
   query: { beta: { pattern: /^(?:true|false)$/, form: 'true or false' } },
   optional: {},
-  watched: ['stream', 'tools', 'mcp_servers', 'container'],
+  watched: [
+    ...['stream', 'tools', 'mcp_servers', 'container'],
+    ...['service_tier', 'speed', 'inference_geo', 'thinking', 'context_management'],
+  ],
 });

@@ -17,7 +17,7 @@ import type { Log } from '../core/log.ts';
 import type { PlaceArbiter } from '../core/places.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
-import { worstCostNanos } from '../ledger/billing.ts';
+import { unpricedField, worstCostNanos } from '../ledger/billing.ts';
 import { createImporter, type Importer, type ImporterState } from '../ledger/importer.ts';
 import { createJournal, type Journal } from '../ledger/journal.ts';
 import { claimSlot } from '../ledger/journal-slot.ts';
@@ -79,7 +79,13 @@ export async function openAccounting(deps: AccountingDeps): Promise<Accounting> 
   const budgets = createBudgetKeeper({ bank: store.budgets, node, clock, log, alerts });
 
   return {
-    spending: createSpending({ limiter: limits.limiter, budgets, worstCost: worstCostNanos, hits: deps.hits }),
+    spending: createSpending({
+      limiter: limits.limiter,
+      budgets,
+      worstCost: worstCostNanos,
+      unpricedField,
+      hits: deps.hits,
+    }),
     ledger: createLedger({ journal: books.journal, node, clock }),
     sources: { ...sourcesOf(books, clock), ...limits.sources },
     placeArbiter: limits.placeArbiter,

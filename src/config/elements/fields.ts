@@ -142,6 +142,21 @@ export function dollars(fromNanos: number, toNanos: number) {
   });
 }
 
+/** What something is multiplied by; what it becomes is in millionths. */
+export function factor(most: number) {
+  const error = `a number from 0 to ${most} with at most six decimals, such as 1.5`;
+  return z
+    .number({ error })
+    .min(0, { error })
+    .max(most, { error })
+    .transform((written, { addIssue }) => {
+      const millionths = Math.round(written * 1_000_000);
+      if (millionths / 1_000_000 === written) return millionths;
+      addIssue({ code: 'custom', message: error });
+      return z.NEVER;
+    });
+}
+
 /** Small ones too without an exponent, as nobody writes amounts with one. */
 function decimalOf(number: number): string {
   const text = String(number);

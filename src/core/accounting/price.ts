@@ -24,6 +24,16 @@ export interface Price {
   readonly minute?: number | undefined;
   /** Per million characters that are read aloud. */
   readonly character?: number | undefined;
+  /** Of the input tokens that were put into the cache, those that stay for an hour; as `cacheWrite` where it is undefined. */
+  readonly cacheWriteHour?: number | undefined;
+  /** Per million input tokens of sound and of images; as `input` where it is undefined. */
+  readonly audioInput?: number | undefined;
+  readonly imageInput?: number | undefined;
+  /** Per million output tokens of these; as `output` where it is undefined. */
+  readonly audioOutput?: number | undefined;
+  readonly imageOutput?: number | undefined;
+  /** By what tokens are multiplied, in millionths. */
+  readonly factors?: Factors | undefined;
   /** Of all that, in a batch; all of it where it is undefined. */
   readonly batchPercent?: number | undefined;
 }
@@ -35,8 +45,20 @@ export interface PictureRate {
   readonly each: number;
 }
 
+/** A factor of one. */
+export const oneFactor = 1_000_000;
+
+/** What a service is asked for, or says of its answer: how soon, how fast, where. Each in its own words. */
+export const termNames = ['serviceTier', 'speed', 'inferenceGeo'] as const;
+export type Terms = Readonly<Partial<Record<(typeof termNames)[number], string>>>;
+export type Factors = Readonly<Partial<Record<keyof Terms, Readonly<Record<string, number>>>>>;
+
+/** Of each there is a price by itself. */
+export const inputUnits = ['input', 'cachedInput', 'cacheWrite', 'cacheWriteHour', 'audioInput', 'imageInput'] as const;
+export const outputUnits = ['output', 'audioOutput', 'imageOutput'] as const;
+
 /** What a price can be of. */
-export type PriceUnit = Exclude<keyof Price, 'pictures' | 'batchPercent'>;
+export type PriceUnit = Exclude<keyof Price, 'pictures' | 'batchPercent' | 'factors'>;
 
 /** What a request asks for, as far as it can be told beforehand. */
 export interface Asking {
@@ -56,6 +78,8 @@ export interface Asking {
   readonly unbounded?: string;
   /** Only prices of these; of any where it does not say. */
   readonly unboundedBy?: readonly PriceUnit[];
+  /** What it says of how it is to be served; what is not in it is left to the service. */
+  readonly terms?: Terms;
   /** Of recordings: what they likely last, and at most. */
   readonly likelySeconds?: number;
   readonly mostSeconds?: number;

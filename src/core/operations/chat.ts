@@ -26,6 +26,7 @@ export const chat = defineOperation({
     texts: { 'messages.*.audio.id': 'audio', 'audio.voice.id': 'voice' },
     known: { file_id: 'file' },
   },
+  saysTier: true,
   billedBy: ['input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
   listedAs: { capability: 'completion_chat', endpoint: 'chat' },

@@ -51,6 +51,8 @@ export interface OperationRow {
   readonly written?: { readonly whole: readonly string[]; readonly events: readonly string[] };
   /** Where counts stand that are not in the event itself: in an object of it, anew in each of the `chunks`, or, by Ollama's names, at the end of all. */
   readonly countsIn?: 'message' | 'response' | 'chunks' | 'last line';
+  /** The answer says beside its count at which tier it was served. */
+  readonly saysTier?: true;
   /** How what an upstream keeps is named, where it can be. */
   readonly kept?: Kept;
   /** What it keeps of a request itself. */

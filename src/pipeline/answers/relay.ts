@@ -191,7 +191,7 @@ export function observerOf(exchange: Exchange, { status, headers }: Answer): Usa
     status < 400 ? headerValue(headers, 'content-type') : undefined,
     headerList(headers, 'content-encoding'),
     textsOf(exchange),
-    exchange.route?.row.countsIn,
+    exchange.route?.row,
   );
 }
 

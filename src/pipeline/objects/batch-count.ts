@@ -95,7 +95,7 @@ function isError(said: Buffer, status: JsonField | undefined): boolean {
 function writtenIn(answer: Buffer, { route }: Exchange): Exchange['written'] {
   const names = route?.row.written;
   if (names === undefined) return undefined;
-  const observer = createUsageObserver('application/json', undefined, { names, areMany: true }, route?.row.countsIn);
+  const observer = createUsageObserver('application/json', undefined, { names, areMany: true }, route?.row);
   observer.push(answer);
   observer.finish();
   return observer.written();

@@ -14,6 +14,7 @@ import { forContents } from './contents.ts';
 import { type Conversation, conversationIn, templateTokens, toolsIn, toolsTokens } from './conversation.ts';
 import { forImages, forRecording, forSpeech } from './media.ts';
 import { numberIn } from './number-in.ts';
+import { termsIn } from './terms.ts';
 
 /** Of text in most languages and vocabularies. */
 const bytesPerToken = 4;
@@ -178,6 +179,7 @@ function forMessages(
   const around = templateTokens + tools.described * toolsTokens;
   const written = mostTokensEach(question, tiers, maxOutput ?? boundlessMaxTokens, mostBy);
   const most = Math.min(written, maxOutput ?? mostTokens);
+  const terms = termsIn(question);
   return {
     items: 1,
     images: 0,
@@ -187,6 +189,7 @@ function forMessages(
     mostOutputTokens: Math.min(most * choices, mostTokens),
     mostSearchUnits: 0,
     ...(choices > 1 && { choices }),
+    ...(terms !== undefined && { terms }),
     isStream: question.body[question.scan.fields.get('stream')?.start ?? -1] === LOWER_T,
     ...(tools.hosted !== undefined && { unbounded: tools.hosted }),
     ...(beyond !== undefined && context === undefined && { unbounded: beyond }),

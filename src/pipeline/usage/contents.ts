@@ -8,6 +8,7 @@ import { elementsOf } from '../../lib/json/json-elements.ts';
 import { compileWatchedKeys, scanJson } from '../../lib/json/json-scan.ts';
 import { duplicate, type Question } from '../question.ts';
 import { type Conversation, templateTokens, toolsTokens } from './conversation.ts';
+import { termsIn } from './terms.ts';
 
 const bytesPerToken = 4;
 const tokensPerImage = 1000;
@@ -40,6 +41,7 @@ export function forContents(
   const { tokens, choices } = boundsIn(question);
   const each = Math.min(tokens ?? maxOutput ?? boundlessMaxTokens, maxOutput ?? mostTokens);
   const around = writes ? templateTokens + (question.scan.fields.get('tools') === undefined ? 0 : toolsTokens) : 0;
+  const terms = writes ? termsIn(question) : undefined;
   const hosted = writes ? hostedToolIn(question) : undefined;
   return {
     items: itemsIn(question, row.items),
@@ -49,6 +51,7 @@ export function forContents(
       beyond === undefined ? Math.min(body.length + around, context ?? mostTokens) : (context ?? body.length),
     mostOutputTokens: writes ? Math.min(each * choices, mostTokens) : 0,
     mostSearchUnits: 0,
+    ...(terms !== undefined && { terms }),
     isStream: streams !== undefined,
     ...(hosted !== undefined && { unbounded: hosted }),
     ...(beyond !== undefined && context === undefined && { unbounded: beyond }),

@@ -1,7 +1,7 @@
 /** What pictures and sound that are asked for can count. See docs/prices.md. */
 
 import type { Buffer } from 'node:buffer';
-import type { Asking, PictureRate, PriceUnit } from '../../core/accounting/price.ts';
+import { type Asking, inputUnits, outputUnits, type PictureRate, type PriceUnit } from '../../core/accounting/price.ts';
 import type { Course } from '../../core/dispatch.ts';
 import { type JsonField, textOf } from '../../lib/json/json-scan.ts';
 import { atOnce, inTurns } from '../../lib/turns.ts';
@@ -24,7 +24,7 @@ const tokensPerPicture = 1_000;
 const soundTokensPerSecond = 10;
 
 /** What is billed by tokens of output is bounded by the model alone: no field of a request says so. */
-const boundedByModel: readonly PriceUnit[] = ['output'];
+const boundedByModel: readonly PriceUnit[] = outputUnits;
 /** Of sound as most services take it, compressed: 128 kbit/s. */
 const bytesPerSecond = 16_000;
 
@@ -35,7 +35,7 @@ export function forImages(question: Question, { context, maxOutput }: Model): As
   const shown = 1 + toCount(numberIn(question, 'partial_images'), 0);
   const given = ['image', 'images'].find((name) => scan.fields.get(name) !== undefined);
   const unboundedBy: readonly PriceUnit[] = [
-    ...(given !== undefined && context === undefined ? (['input'] as const) : []),
+    ...(given !== undefined && context === undefined ? inputUnits : []),
     ...(maxOutput === undefined ? boundedByModel : []),
   ];
   return {
@@ -65,7 +65,7 @@ export function forRecording(question: Question, { context, maxOutput, maxAudioM
   const likelySeconds = Math.ceil((form?.fileBytes ?? 0) / bytesPerSecond);
   const unboundedBy: readonly PriceUnit[] = [
     ...(maxAudioMs === undefined ? (['minute'] as const) : []),
-    ...(context === undefined ? (['input'] as const) : []),
+    ...(context === undefined ? inputUnits : []),
     ...(maxOutput === undefined ? boundedByModel : []),
   ];
   return {

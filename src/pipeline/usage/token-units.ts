@@ -1,8 +1,9 @@
 /** Tells tokens apart by what they are of, as the services that count them so say it. */
 
-import type { UnitName } from '../../core/accounting/units.ts';
+import type { UnitName, Units } from '../../core/accounting/units.ts';
 
 type Counts = Partial<Record<UnitName, number>>;
+type Words = Partial<Record<'serviceTier' | 'speed' | 'inferenceGeo', string>>;
 
 /** OpenAI's names for the parts of what went in, and Anthropic's for how long a cache keeps them. */
 const inputDetails = ['prompt_tokens_details', 'input_tokens_details', 'input_token_details'];
@@ -11,13 +12,14 @@ const outputDetails = ['completion_tokens_details', 'output_tokens_details', 'ou
 const googleInputs = ['promptTokensDetails', 'toolUsePromptTokensDetails'];
 
 /** Of a `usage`; undefined where it tells nothing apart. */
-export function unitsIn(usage: unknown): Counts | undefined {
+export function unitsIn(usage: unknown): Units | undefined {
   const input = firstAt(usage, inputDetails);
   const output = firstAt(usage, outputDetails);
   const life = at(usage, 'cache_creation');
-  if (input === undefined && output === undefined && life === undefined) return undefined;
+  const words = wordsIn(usage);
+  if (input === undefined && output === undefined && life === undefined) return words;
   const cached = at(input, 'cached_tokens_details');
-  return someOf({
+  const counts = someOf({
     // What the cache held is priced as that, whatever it is of.
     audioInputTokens: countAt(input, 'audio_tokens') - countAt(cached, 'audio_tokens'),
     imageInputTokens: countAt(input, 'image_tokens') - countAt(cached, 'image_tokens'),
@@ -26,22 +28,41 @@ export function unitsIn(usage: unknown): Counts | undefined {
     reasoningTokens: countAt(output, 'reasoning_tokens') || countAt(output, 'thinking_tokens'),
     cacheWriteHourTokens: countAt(life, 'ephemeral_1h_input_tokens'),
   });
+  return words === undefined ? counts : { ...counts, ...words };
 }
 
 /** Of a `usageMetadata`. */
-export function googleUnitsIn(usage: unknown): Counts | undefined {
+export function googleUnitsIn(usage: unknown): Units | undefined {
   const inputs = (kind: string): number =>
     googleInputs.reduce((sum, name) => sum + ofKind(at(usage, name), kind), 0) -
     ofKind(at(usage, 'cacheTokensDetails'), kind);
   const output = at(usage, 'candidatesTokensDetails');
-  return someOf({
+  const counts = someOf({
     audioInputTokens: inputs('AUDIO'),
     imageInputTokens: inputs('IMAGE'),
     audioOutputTokens: ofKind(output, 'AUDIO'),
     imageOutputTokens: ofKind(output, 'IMAGE'),
     reasoningTokens: countAt(usage, 'thoughtsTokenCount'),
   });
+  const tier = at(usage, 'serviceTier') ?? at(usage, 'trafficType');
+  return typeof tier === 'string' ? { ...counts, serviceTier: tier } : counts;
 }
+
+/** Anthropic says it in the count itself. */
+function wordsIn(usage: unknown): Words | undefined {
+  const words: Words = {};
+  for (const [name, field] of said) {
+    const word = at(usage, field);
+    if (typeof word === 'string') words[name] = word;
+  }
+  return Object.keys(words).length === 0 ? undefined : words;
+}
+
+const said = [
+  ['serviceTier', 'service_tier'],
+  ['speed', 'speed'],
+  ['inferenceGeo', 'inference_geo'],
+] as const;
 
 function ofKind(list: unknown, modality: string): number {
   if (!Array.isArray(list)) return 0;

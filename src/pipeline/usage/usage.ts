@@ -15,6 +15,7 @@ import type { OperationRow } from '../../core/operations/row.ts';
 import { Excerpt } from '../answers/excerpt.ts';
 import { readLineUsage } from './line-usage.ts';
 import { PictureReader } from './pictures.ts';
+import { withTier } from './terms.ts';
 import { readChunkUsage, readEventUsage, readJsonUsage, readMessageUsage, readResponseUsage } from './usage-reader.ts';
 import { createTextReader, type TextReader } from './written-text.ts';
 
@@ -58,9 +59,9 @@ export function createUsageObserver(
   contentType: string | undefined,
   contentEncoding: string | undefined,
   texts?: Texts,
-  countsIn?: OperationRow['countsIn'],
+  row?: Pick<OperationRow, 'countsIn' | 'saysTier'>,
 ): UsageObserver {
-  const read = readerFor(contentType, countsIn);
+  const read = readerFor(contentType, row);
   if (read === undefined) return blind;
   const isStream = !isJson(mediaTypeOf(contentType));
   const text = texts && readerOf(texts, isStream);
@@ -80,8 +81,19 @@ const mediaTypeOf = (contentType: string | undefined): string =>
 
 const isJson = (mediaType: string): boolean => mediaType === 'application/json' || mediaType.endsWith('+json');
 
-function readerFor(contentType: string | undefined, countsIn: OperationRow['countsIn']): Reader | undefined {
+function readerFor(
+  contentType: string | undefined,
+  row: Pick<OperationRow, 'countsIn' | 'saysTier'> | undefined,
+): Reader | undefined {
   const mediaType = mediaTypeOf(contentType);
+  const read = countReaderFor(mediaType, row?.countsIn);
+  if (read === undefined || row?.saysTier !== true) return read;
+  const isStream = !isJson(mediaType);
+  const isInResponse = row.countsIn === 'response';
+  return (excerpt, cut) => withTier(read(excerpt, cut), excerpt, isStream, isInResponse);
+}
+
+function countReaderFor(mediaType: string, countsIn: OperationRow['countsIn']): Reader | undefined {
   const inLastLine = countsIn === 'last line';
   if (isJson(mediaType)) return inLastLine ? readLineUsage : readJsonUsage;
   if (mediaType === 'application/x-ndjson') return inLastLine ? readLineUsage : undefined;

@@ -1,11 +1,11 @@
 /** Prices as operators write them, and which one holds for a target: its own, its model's, the table's, or none. */
 
 import * as z from 'zod';
-import type { Price } from '../../../core/accounting/price.ts';
+import type { Factors, Price } from '../../../core/accounting/price.ts';
 import type { Upstream } from '../../../core/snapshot.ts';
 import { nanosPerDollar } from '../../../lib/money.ts';
 import { listedPrice } from '../../../prices/listed.ts';
-import { dollars, is, list, mapping, oneOf, share, text } from '../fields.ts';
+import { dollars, factor, is, list, mapping, oneOf, share, text } from '../fields.ts';
 
 /** In dollars; above it, someone mistook the unit. */
 const highestPrice = 100_000;
@@ -28,20 +28,42 @@ const priceMapping = mapping({
   cache_write: rate(
     'The same for those that the upstream put into its cache; without it, they cost what `input` says.',
   ),
+  cache_write_1h: rate(
+    'The same for those that it keeps there for an hour; without it, they cost what `cache_write` says.',
+  ),
+  audio_input: rate('The same for those that are of sound; without it, they cost what `input` says.'),
+  image_input: rate('The same for those that are of images; without it, they cost what `input` says.'),
   output: rate('US dollars for a million output tokens.'),
+  audio_output: rate('The same for those that are of sound; without it, they cost what `output` says.'),
+  image_output: rate('The same for those that are of images; without it, they cost what `output` says.'),
   search_unit: rate('US dollars for a search unit, as rerankers count them.'),
   request: rate('US dollars for a request.'),
   item: rate('US dollars for an input, a prompt or a document.'),
   image: imageRates(),
   minute: rate('US dollars for a minute of a recording, billed by the second.'),
   character: rate('US dollars for a million characters that are read aloud.'),
+  factors: mapping({
+    service_tier: wordFactors('How soon it answers, such as `priority: 2` and `flex: 0.5`.'),
+    speed: wordFactors('How fast it writes, such as `fast: 6`.'),
+    inference_geo: wordFactors('Where it works, such as `us: 1.1`.'),
+  })
+    .optional()
+    .meta(is('By what all prices for tokens are multiplied, by the words in which the service says how it answered.')),
   batch: share(0)
     .optional()
     .meta(is('Of all that, what is paid for the lines of a batch.', { kind: 'percentage', defaultText: '100%' })),
-}).refine(({ batch, ...written }) => Object.values(written).some((amount) => amount !== undefined), {
+}).refine(({ batch, factors, ...written }) => Object.values(written).some((amount) => amount !== undefined), {
   error: 'at least one price; or free, or unknown',
   when: ({ issues }) => issues.length === 0,
 });
+
+function wordFactors(what: string) {
+  const error = 'a mapping of words of the service to factors, such as priority: 2';
+  return z
+    .record(z.string().regex(/^[\x21-\x7e]{1,64}$/, { error: 'a word of the service' }), factor(100), { error })
+    .optional()
+    .meta(is(what, { kind: 'mapping of factors' }));
+}
 
 function imageRates() {
   const wants = 'an amount in US dollars, or a list of mappings with price, and size or quality or both';
@@ -101,14 +123,28 @@ function fromMapping(written: z.output<typeof priceMapping>): Price {
     input: written.input,
     cachedInput: written.cached_input,
     cacheWrite: written.cache_write,
+    cacheWriteHour: written.cache_write_1h,
+    audioInput: written.audio_input,
+    imageInput: written.image_input,
     output: written.output,
+    audioOutput: written.audio_output,
+    imageOutput: written.image_output,
     searchUnit: written.search_unit,
     request: written.request,
     item: written.item,
     ...toPictureRates(written.image),
     minute: written.minute,
     character: written.character,
+    ...(written.factors && { factors: toFactors(written.factors) }),
     ...(written.batch && { batchPercent: written.batch.percent }),
+  });
+}
+
+function toFactors(written: NonNullable<z.output<typeof priceMapping>['factors']>): Factors {
+  return Object.freeze({
+    ...(written.service_tier && { serviceTier: written.service_tier }),
+    ...(written.speed && { speed: written.speed }),
+    ...(written.inference_geo && { inferenceGeo: written.inference_geo }),
   });
 }
 

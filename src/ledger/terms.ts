@@ -1,0 +1,73 @@
+/** By what a service multiplies its prices for tokens: how soon it answers, how fast, and where. */
+
+import { type Asking, oneFactor, type Price, type Terms, termNames } from '../core/accounting/price.ts';
+import type { Units } from '../core/accounting/units.ts';
+
+/** Of what the service says of its answer; where it does not say, of what was asked for. In millionths. */
+export function factorOf({ factors }: Price, { terms, batch }: Asking, said: Units | undefined): number {
+  if (factors === undefined) return oneFactor;
+  let product = oneFactor;
+  for (const name of termNames) {
+    // What a batch costs less is a matter of its own.
+    if (name === 'serviceTier' && batch !== undefined) continue;
+    const word = said?.[name] ?? terms?.[name];
+    product = times(product, factorAt(factors[name], word) ?? oneFactor);
+  }
+  return product;
+}
+
+/** The dearest that the request may get: what it leaves to the service may be any, and what it asks for may turn out to be what all get. */
+export function dearestFactor({ factors }: Price, { terms, batch }: Asking): number {
+  if (factors === undefined) return oneFactor;
+  let product = oneFactor;
+  for (const name of termNames) {
+    if (name === 'serviceTier' && batch !== undefined) continue;
+    product = times(product, dearestOf(factors[name], terms?.[name], name));
+  }
+  return product;
+}
+
+/** Nobody is served faster without asking for it. */
+function dearestOf(
+  factors: Readonly<Record<string, number>> = {},
+  asked: string | undefined,
+  name: keyof Terms,
+): number {
+  const isOpen = asked === undefined ? name !== 'speed' : leftOpen.has(asked);
+  if (isOpen) return Math.max(oneFactor, ...Object.values(factors));
+  return Math.max(oneFactor, factorAt(factors, asked) ?? oneFactor);
+}
+
+const leftOpen: ReadonlySet<string> = new Set(['auto', 'scale']);
+/** What nobody is charged more for, wherever it is known. */
+const noDearer: ReadonlySet<string> = new Set([
+  ...['auto', 'default', 'standard', 'standard_only', 'on_demand', 'flex', 'batch', 'scale', 'global', 'not_available'],
+  ...['ON_DEMAND', 'ON_DEMAND_FLEX', 'PROVISIONED_THROUGHPUT', 'TRAFFIC_TYPE_UNSPECIFIED'],
+]);
+
+/** The field that asks for what this price says nothing of, though it may well cost more. */
+export function unpricedTerm({ factors }: Price, terms: Terms = {}): string | undefined {
+  for (const name of termNames) {
+    const word = terms[name];
+    if (word === undefined || noDearer.has(word)) continue;
+    if (factorAt(factors?.[name], word) === undefined) return termFields[name];
+  }
+  return undefined;
+}
+
+/** As requests spell them. */
+const termFields: Readonly<Record<keyof Terms, string>> = {
+  serviceTier: 'service_tier',
+  speed: 'speed',
+  inferenceGeo: 'inference_geo',
+};
+
+function factorAt(factors: Readonly<Record<string, number>> | undefined, word: string | undefined): number | undefined {
+  return factors !== undefined && word !== undefined && Object.hasOwn(factors, word) ? factors[word] : undefined;
+}
+
+/** Rounded up to a millionth. */
+const times = (one: number, other: number): number => {
+  if (other === oneFactor) return one;
+  return one === oneFactor ? other : Number((BigInt(one) * BigInt(other) + BigInt(oneFactor) - 1n) / BigInt(oneFactor));
+};
