@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { openConsole, testInBrowser, testOnEachStore, type Visitor } from '../support/console/browser.ts';
+import { choose, shoot, tabOf } from '../support/console/playground.ts';
 import { type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const run = promisify(execFile);
@@ -12,7 +13,6 @@ const config = { upstreams: [local] };
 /** What a browser says of an answer that is no success; here it is wanted. */
 const refusal = /Failed to load resource: the server responded with a status of 4\d\d/;
 
-const tabOf = (route: string): string => `/playground?route=${route}`;
 const resultOf = (page: Page): Locator => page.getByRole('region', { name: 'What comes back' });
 const textsOf = (items: Locator): Promise<string[]> => items.allInnerTexts();
 
@@ -22,17 +22,6 @@ async function press(page: Page, label: string): Promise<void> {
   await page.getByRole('button', { name: label, exact: true }).click();
   await answered;
   await resultOf(page).locator('[aria-busy="false"]').first().waitFor();
-}
-
-/** From the top of the page, where the pictures begin. */
-async function shoot(visitor: Pick<Visitor, 'shoot'>, page: Page, name: string): Promise<void> {
-  await page.evaluate('window.scrollTo(0, 0)');
-  await visitor.shoot(name);
-}
-
-async function choose(page: Page, label: string, value: string): Promise<void> {
-  await page.getByRole('combobox', { name: label, exact: true }).click();
-  await page.getByRole('option', { name: value, exact: true }).click();
 }
 
 async function startFake(t: TestContext, handler: Handler) {

@@ -81,16 +81,23 @@ function Usage({ answer, row }: { readonly answer: Answer; readonly row: Playgro
     );
   }
   const estimated = row?.isEstimated === true ? ' (estimated)' : '';
-  return <Text size="sm">{`${formatCount(tokens)} ${tokens === 1 ? 'token' : 'tokens'}${estimated}`}</Text>;
+  const parts =
+    row === null || row.inputTokens === null || row.outputTokens === null || row.outputTokens === 0
+      ? ''
+      : `: ${formatCount(row.inputTokens)} in, ${formatCount(row.outputTokens)} out`;
+  return <Text size="sm">{`${formatCount(tokens)} ${tokens === 1 ? 'token' : 'tokens'}${parts}${estimated}`}</Text>;
 }
 
 function tokensOf(json: unknown): number | undefined {
   const source = Array.isArray(json)
-    ? json.findLast((event) => typeof read(read(event, 'usage'), 'total_tokens') === 'number')
+    ? json.findLast((event) => typeof read(usageOf(event), 'total_tokens') === 'number')
     : json;
-  const total = read(read(source, 'usage'), 'total_tokens');
+  const total = read(usageOf(source), 'total_tokens');
   return typeof total === 'number' ? total : undefined;
 }
+
+/** Events of responses hold the answer, and it its usage. */
+const usageOf = (value: unknown): unknown => read(value, 'usage') ?? read(read(value, 'response'), 'usage');
 
 function totalOf(row: PlaygroundTry['item']): number | undefined {
   if (row === null || (row.inputTokens === null && row.outputTokens === null)) return undefined;

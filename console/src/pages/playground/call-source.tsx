@@ -5,7 +5,7 @@ import { useMemo } from 'react';
 import { CopyButton, Snippet } from '../../parts/snippets/copy.tsx';
 import { formatBytes } from '../../parts/words/format.ts';
 import type { Answer, Call } from './call.ts';
-import { toCurl, toPath } from './curl.ts';
+import { bodyFile, toCurl, toPath } from './curl.ts';
 import type { Operation } from './models.ts';
 import { usePlaygroundModels } from './models.ts';
 import { shorten } from './shorten.ts';
@@ -19,7 +19,7 @@ interface CallSourceProps {
 
 export function CallSource({ operation, call, answer }: CallSourceProps) {
   const { data } = usePlaygroundModels(operation);
-  const baseUrl = data?.clientUrl ?? '';
+  const curl = toCurl({ baseUrl: data?.clientUrl ?? '', ...call });
   return (
     <Paper withBorder p="sm" component="section" aria-label="The call as text">
       <Tabs defaultValue="curl" keepMounted={false} variant="default">
@@ -34,9 +34,10 @@ export function CallSource({ operation, call, answer }: CallSourceProps) {
           </Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="curl">
-          <Snippet code={toCurl({ baseUrl, ...call })} language="Shell" label="Copy the curl command" />
+          <Snippet code={curl} language="Shell" label="Copy the curl command" />
           <Text size="xs" c="dimmed" mt={6}>
             Put a key into <code>POSTERN_KEY</code> first; the keys page makes one.
+            {curl.endsWith(`'${bodyFile}'`) && ' The body is long: copy it from "Request" into the file body.json.'}
           </Text>
         </Tabs.Panel>
         <Tabs.Panel value="request">

@@ -133,7 +133,20 @@ function toEnding(response: Response, read: ReadBody, isStream: boolean): Ending
   return isStream && !read.isDone && !read.events.some(saysWhyItEnded) ? 'cut' : 'answered';
 }
 
+/** By which streams say that they are whole, where they do not end with `[DONE]`. */
+const lastEvents: readonly unknown[] = [
+  'message_stop',
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+  'image_generation.completed',
+  'image_edit.completed',
+  'transcript.text.done',
+  'error',
+];
+
 function saysWhyItEnded(event: unknown): boolean {
+  if (lastEvents.includes(read(event, 'type'))) return true;
   const choices = read(event, 'choices');
   return Array.isArray(choices) && choices.some((choice) => typeof read(choice, 'finish_reason') === 'string');
 }

@@ -1,6 +1,6 @@
 /** The command line that does the same: the secret stands in a variable, never in the text. */
 
-import { type GatewayRoute, pathOf } from '../../../../src/admin/contract.ts';
+import { type GatewayRoute, operationRows, pathOf } from '../../../../src/admin/contract.ts';
 import { toBodyText, toCurlLine } from '../../parts/snippets/curl-line.ts';
 
 export interface CurlFacts {
@@ -14,8 +14,18 @@ export interface CurlFacts {
 
 export function toCurl({ baseUrl, route, model, body }: CurlFacts): string {
   const isStream = typeof body === 'object' && body !== null && 'stream' in body && body.stream === true;
-  return toCurlLine({ baseUrl, path: toPath(route, model), body: toBodyText(body), isStream });
+  const text = toBodyText(body);
+  return toCurlLine({ baseUrl, path: toPath(route, model), body: isLong(text) ? bodyFile : text, isStream });
 }
+
+/** Pictures make a line that no shell takes: the body comes from a file then. */
+export const bodyFile = '@body.json';
+const mostCharacters = 50_000;
+const isLong = (text: string): boolean => text.length > mostCharacters;
+
+/** With `{model}` where the model stands. */
+export const toPattern = (route: GatewayRoute): string =>
+  route === 'engines-embeddings' ? '/v1/engines/{model}/embeddings' : operationRows[route].path;
 
 export function toPath(route: GatewayRoute, model: string): string {
   if (route !== 'engines-embeddings') return pathOf(route, model);

@@ -5,10 +5,11 @@ import { useEffect } from 'react';
 import { Link } from 'wouter';
 import type { PlaygroundModel } from '../../../../src/admin/contract.ts';
 import { refusesHidden } from '../../parts/words/operations.ts';
-import { aboutModel, isPattern, type Operation, usePlaygroundModels } from './models.ts';
+import { aboutModel, findModel, isPattern, type Operation, usePlaygroundModels } from './models.ts';
 
 interface ModelChoiceProps {
-  readonly operation: Operation;
+  /** Of several, any will do. */
+  readonly operation: Operation | readonly Operation[];
   readonly value: string;
   onChange(model: string): void;
   readonly label?: string;
@@ -74,17 +75,6 @@ function placeholderFor(isPending: boolean, optional: boolean, count: number): s
   return optional ? 'None' : 'Choose a model';
 }
 
-function findModel(items: readonly PlaygroundModel[], name: string): PlaygroundModel | undefined {
-  const exact = items.find(({ id, aliases }) => id === name || aliases.includes(name));
-  if (exact !== undefined || name === '') return exact;
-  return items.find(({ id }) => isPattern(id) && fits(id, name));
-}
-
-function fits(pattern: string, name: string): boolean {
-  const [start = '', end = ''] = pattern.split('*');
-  return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
-}
-
 /** A name that nobody knows stays in the list: the address asked for it, or the model is gone. */
 function toChoices(items: readonly PlaygroundModel[], value: string) {
   const known = items.map(({ id, visible }) => ({ value: id, label: visible ? id : `${id} (hidden)` }));
@@ -97,7 +87,7 @@ function ModelFacts({
   operation,
 }: {
   readonly model: PlaygroundModel | undefined;
-  readonly operation: Operation;
+  readonly operation: Operation | readonly Operation[];
 }) {
   if (model === undefined) return null;
   const space = operation === 'embeddings' && model.space !== null ? ` Vector space: ${model.space}.` : '';
@@ -107,7 +97,7 @@ function ModelFacts({
         {aboutModel(model)}
         {space}
       </Text>
-      {!model.visible && refusesHidden(operation) && (
+      {!model.visible && [operation].flat().every(refusesHidden) && (
         <Text size="xs" className="tone-wait">
           Hidden: this route answers as if there were no such model.{' '}
           <Anchor component={Link} href="/models" inherit underline="always">

@@ -6,11 +6,32 @@ import { ask } from '../../parts/api/client.ts';
 
 export type Operation = PlaygroundModel['operations'][number];
 
-export function usePlaygroundModels(operation: Operation) {
+/** Those that serve the operation; of several, one of them. */
+export function usePlaygroundModels(operation: Operation | readonly Operation[]) {
+  const wanted = [operation].flat();
   return useQuery({
-    queryKey: ['playground', 'models', operation],
-    queryFn: ({ signal }) => ask('GET /api/playground/models', { query: { operation }, signal }),
+    queryKey: ['playground', 'models', ...wanted],
+    queryFn: async ({ signal }) => {
+      const only = wanted.length === 1 ? wanted[0] : undefined;
+      const found = await ask('GET /api/playground/models', { query: { operation: only }, signal });
+      return {
+        ...found,
+        items: found.items.filter(({ operations }) => wanted.some((one) => operations.includes(one))),
+      };
+    },
   });
+}
+
+/** By its name, by another name of its own, or by a pattern that the name fits. */
+export function findModel(items: readonly PlaygroundModel[], name: string): PlaygroundModel | undefined {
+  const exact = items.find(({ id, aliases }) => id === name || aliases.includes(name));
+  if (exact !== undefined || name === '') return exact;
+  return items.find(({ id }) => isPattern(id) && fits(id, name));
+}
+
+function fits(pattern: string, name: string): boolean {
+  const [start = '', end = ''] = pattern.split('*');
+  return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
 }
 
 /** What the gateway's own models are, said plainly. */

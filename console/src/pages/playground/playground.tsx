@@ -6,15 +6,17 @@ import { Suspense, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { PageHead } from '../../parts/layout/page-head.tsx';
 import { TabRow } from '../../parts/layout/tab-row.tsx';
+import { toPattern } from './curl.ts';
 import { KeyChoice, OwnKey } from './own-key.tsx';
 import { tabs } from './tabs.ts';
 
 export default function Playground() {
   const [search, setSearch] = useSearchParams();
   const [ownKey, setOwnKey] = useState('');
-  const entry = tabs.find(({ route }) => route === search.get('route')) ?? tabs[0];
+  const asked = search.get('route');
+  const entry = tabs.find(({ route, also = [] }) => [route, ...also].some((one) => one === asked)) ?? tabs[0];
   if (entry === undefined) return null;
-  const { component: Tab, route } = entry;
+  const { component: Tab, route, also = [] } = entry;
   const open = (next: string | null): void => setSearch({ route: next ?? route }, { replace: true });
 
   return (
@@ -28,7 +30,7 @@ export default function Playground() {
           <Group justify="space-between" gap="xs" mb="md">
             <Text c="dimmed">{entry.about}</Text>
             <Text component="code" size="xs" c="dimmed" className="play-path">
-              {entry.path}
+              {[route, ...also].map(toPattern).join(', ')}
             </Text>
           </Group>
           <Suspense fallback={<Skeleton height={420} radius="md" />}>

@@ -1,4 +1,4 @@
-/** The six routes as the page offers them: what each is for. */
+/** The routes as the page offers them: what each is for. */
 
 import { type ComponentType, lazy } from 'react';
 import type { GatewayRoute } from '../../../../src/admin/contract.ts';
@@ -6,8 +6,9 @@ import type { TabProps } from './tab-props.ts';
 
 export interface TabEntry {
   readonly route: GatewayRoute;
+  /** Those that are tried here as well. */
+  readonly also?: readonly GatewayRoute[];
   readonly title: string;
-  readonly path: string;
   /** In a sentence, for people who do not know it. */
   readonly about: string;
   readonly component: ComponentType<TabProps>;
@@ -19,42 +20,43 @@ export const tabs: readonly TabEntry[] = [
   {
     route: 'rerank',
     title: 'Rerank',
-    path: 'POST /v1/rerank',
     about: 'Puts documents in the order in which they answer a question. Search first, then let this pick the best.',
     component: lazy(() => import('./rerank/rerank-tab.tsx')),
   },
   {
     route: 'embeddings',
     title: 'Embeddings',
-    path: 'POST /v1/embeddings',
     about: 'Turns texts into lists of numbers, so that a computer can tell how alike two texts are.',
     component: lazy(async () => ({ default: (await embeddings()).EmbeddingsTab })),
   },
   {
+    route: 'chat',
+    also: ['responses', 'messages'],
+    title: 'Chat',
+    about: 'Talks with a model, or with two at once, and shows each word as it is written.',
+    component: lazy(() => import('./chat/chat-tab.tsx')),
+  },
+  {
     route: 'moderations',
     title: 'Moderation',
-    path: 'POST /v1/moderations',
     about: 'Says whether a text is harmful, and of which kind, before it is shown or answered.',
     component: lazy(() => import('./moderations/moderations-tab.tsx')),
   },
   {
     route: 'edits',
     title: 'Edits',
-    path: 'POST /v1/edits',
     about: 'Changes a text as an instruction says, and shows every word that went or came.',
     component: lazy(() => import('./edits/edits-tab.tsx')),
   },
   {
     route: 'completions',
     title: 'Completions',
-    path: 'POST /v1/completions',
     about: 'Writes on from where a text ends, word by word as it is made.',
     component: lazy(() => import('./completions/completions-tab.tsx')),
   },
   {
     route: 'engines-embeddings',
     title: 'Embeddings, legacy path',
-    path: 'POST /v1/engines/{model}/embeddings',
     about: 'The same as embeddings, at the address that older clients use: the model stands in the path.',
     component: lazy(async () => ({ default: (await embeddings()).LegacyEmbeddingsTab })),
   },

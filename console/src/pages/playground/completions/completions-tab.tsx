@@ -1,7 +1,7 @@
 /** Completions: where a text ends, how it goes on, word by word as it is written. */
 
 import './completions.css';
-import { Checkbox, Stack, Switch, Textarea, TextInput } from '@mantine/core';
+import { Checkbox, Stack, Switch, Textarea } from '@mantine/core';
 import { useCallback, useState } from 'react';
 import type { Call } from '../call.ts';
 import { CallSource } from '../call-source.tsx';
@@ -10,6 +10,7 @@ import { ModelChoice } from '../model-choice.tsx';
 import { countSet, MoreOptions, NumberOption, toNumbers } from '../more-options.tsx';
 import { useOwnKey } from '../own-key.tsx';
 import { CallForm, RunBar } from '../run-bar.tsx';
+import { Sampling, StopText, toStopText } from '../sampling.tsx';
 import { TabFrame } from '../tab-frame.tsx';
 import type { TabProps } from '../tab-props.ts';
 import { parseTexts, toShownText } from '../texts.ts';
@@ -104,7 +105,7 @@ function toCall(form: CompletionsForm, key: string | undefined): Call {
     model,
     prompt: several ? parseTexts(form.prompt).items.map(toShownText) : form.prompt,
     ...toNumbers({ max_tokens: maxTokens, temperature, top_p: topP, n, seed }),
-    ...(stop === '' ? {} : { stop: stop.replaceAll(String.raw`\n`, '\n') }),
+    ...(stop === '' ? {} : { stop: toStopText(stop) }),
     ...(echo ? { echo } : {}),
     ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
   };
@@ -153,24 +154,7 @@ function CompletionsFields({ form, put, wantedModel }: CompletionsFieldsProps) {
         min={0}
       />
       <MoreOptions set={countSet([stop, echo, form.several, temperature, topP, n, seed])}>
-        <NumberOption
-          label="temperature"
-          description="Higher: more varied"
-          value={temperature}
-          onChange={(next) => put({ temperature: next })}
-          min={0}
-          max={2}
-          step={0.1}
-        />
-        <NumberOption
-          label="top_p"
-          description="Likelier words only"
-          value={topP}
-          onChange={(next) => put({ topP: next })}
-          min={0}
-          max={1}
-          step={0.05}
-        />
+        <Sampling temperature={temperature} topP={topP} put={put} />
         <NumberOption
           label="n"
           description="How many versions"
@@ -179,14 +163,7 @@ function CompletionsFields({ form, put, wantedModel }: CompletionsFieldsProps) {
           min={1}
         />
         <NumberOption label="seed" description="The same again" value={seed} onChange={(next) => put({ seed: next })} />
-        <TextInput
-          label="stop"
-          description={String.raw`Ends before this text; \n is a line's end`}
-          placeholder="not sent"
-          value={stop}
-          onChange={(event) => put({ stop: event.currentTarget.value })}
-          autoComplete="off"
-        />
+        <StopText stop={stop} put={put} />
         <Stack gap="xs" justify="flex-end">
           <Checkbox
             label="Several prompts"

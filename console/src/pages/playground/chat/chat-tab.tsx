@@ -1,0 +1,170 @@
+/** Chat: a talk with a model, or with two side by side, over whichever of the routes for it they have. */
+
+import './chat.css';
+import { Button, Group, SimpleGrid, Stack } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import { Icon } from '../../../parts/marks/icon.tsx';
+import { CallSource } from '../call-source.tsx';
+import { findModel, usePlaygroundModels } from '../models.ts';
+import { useOwnKey } from '../own-key.tsx';
+import { NothingYet, TabFrame } from '../tab-frame.tsx';
+import type { TabProps } from '../tab-props.ts';
+import { useKept } from '../use-kept.ts';
+import { ChatFields } from './chat-fields.tsx';
+import { Composer } from './composer.tsx';
+import { type ChatForm, type Place, sampleForm, toCall, toSettings } from './form.ts';
+import type { Asked, Picture, Settings, Turn } from './talk.ts';
+import { Thread } from './thread.tsx';
+import { type Asking, type Talk, turnsOf, useTalk } from './use-talk.ts';
+import { chooseWire, type WireName, wireNames } from './wires/index.ts';
+
+export default function ChatTab({ wantedModel }: TabProps) {
+  const [form, put] = useKept<ChatForm>('chat', sampleForm);
+  const [pictures, setPictures] = useState<readonly Picture[]>([]);
+  const key = useOwnKey();
+  const offered = useOffered();
+  const [first, second] = [useTalk(), useTalk()];
+  const isPair = form.other !== '';
+  const places = {
+    first: placeOf(form.model, form.wire, offered),
+    second: placeOf(form.other, form.otherWire, offered),
+  };
+  const read = toSettings(form);
+  const settings = typeof read === 'string' ? unread : read;
+  const asking = (place: Place): Asking => ({ place, settings, key });
+  const question: Asked = { kind: 'asked', text: form.text.trim(), pictures };
+  const isRunning = first.handle.isRunning || second.handle.isRunning;
+  const hasBegun = first.shown.length > 0;
+  const waits = first.awaitsTools || (isPair && second.awaitsTools);
+  const missing = typeof read === 'string' ? read : whatIsMissing(form, question, waits);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what the question, the settings and the place are made of
+  const source = useMemo(
+    () => toCall(places.first, withQuestion(turnsOf(first.shown), question), settings, key),
+    [form, pictures, first.shown, key, places.first.wire],
+  );
+
+  const send = (): void => {
+    first.ask(question, asking(places.first));
+    if (isPair) second.ask(question, asking(places.second));
+    put({ text: '' });
+    setPictures([]);
+  };
+  const edit = (talk: Talk, index: number): void => {
+    const asked = turnsOf(talk.shown).filter((turn) => turn.kind === 'asked')[index];
+    if (asked === undefined) return;
+    first.backTo(index);
+    second.backTo(index);
+    put({ text: asked.text });
+    setPictures(asked.pictures);
+  };
+  const stop = (): void => {
+    first.handle.stop();
+    second.handle.stop();
+  };
+  const beginAnew = (): void => {
+    first.become([]);
+    second.become([]);
+  };
+  const threadOf = (talk: Talk, place: Place) => (
+    <Thread
+      talk={talk}
+      place={place}
+      canAsk={typeof read !== 'string'}
+      onTell={(answers) => talk.tell(answers, asking(place))}
+      onAgain={() => talk.again(asking(place))}
+      onEdit={(index) => edit(talk, index)}
+    />
+  );
+  return (
+    <TabFrame
+      answer={undefined}
+      isWide={isPair}
+      form={
+        <ChatFields
+          form={form}
+          put={(change) => {
+            put(change);
+            // Whoever joins knows what was said so far.
+            if (change.other !== undefined && change.other !== '' && form.other === '') second.become(first.shown);
+          }}
+          wantedModel={wantedModel}
+          open={openWires(form.model, offered)}
+          otherOpen={openWires(form.other, offered)}
+          wire={places.first.wire}
+          otherWire={places.second.wire}
+        />
+      }
+      result={
+        <Stack gap="sm">
+          {!hasBegun && <NothingYet icon="bolt">The talk stands here, word by word as the model writes.</NothingYet>}
+          {hasBegun && (
+            <SimpleGrid cols={{ base: 1, sm: isPair ? 2 : 1 }} spacing="sm">
+              {threadOf(first, places.first)}
+              {isPair && threadOf(second, places.second)}
+            </SimpleGrid>
+          )}
+          <Composer
+            text={form.text}
+            onText={(text) => put({ text })}
+            pictures={pictures}
+            onPictures={setPictures}
+            onSend={send}
+            onStop={stop}
+            isRunning={isRunning}
+            missing={missing}
+          />
+          {hasBegun && (
+            <Group>
+              <Button variant="default" size="xs" leftSection={<Icon name="plus" size={14} />} onClick={beginAnew}>
+                Begin anew
+              </Button>
+            </Group>
+          )}
+        </Stack>
+      }
+      source={<CallSource operation={places.first.wire} call={source} answer={first.handle.answer} />}
+    />
+  );
+}
+
+/** Stands in while a field cannot be read; nothing is sent then. */
+const unread: Settings = {
+  system: '',
+  stream: false,
+  tools: [],
+  toolChoice: '',
+  maxTokens: undefined,
+  temperature: undefined,
+  topP: undefined,
+  stop: '',
+  further: {},
+};
+
+const isAsked = ({ text, pictures }: Asked): boolean => text !== '' || pictures.length > 0;
+
+const withQuestion = (turns: readonly Turn[], question: Asked): readonly Turn[] =>
+  isAsked(question) ? [...turns, question] : turns;
+
+function whatIsMissing({ model }: ChatForm, question: Asked, waits: boolean): string | undefined {
+  if (model === '') return 'Choose a model first.';
+  if (waits) return 'Answer for the tools first.';
+  return isAsked(question) ? undefined : 'Write a question first.';
+}
+
+type Offered = (model: string) => readonly WireName[] | undefined;
+
+/** Undefined: nobody knows the model, and any wire may be tried. */
+function useOffered(): Offered {
+  const { data } = usePlaygroundModels(wireNames);
+  return (model) => {
+    const found = findModel(data?.items ?? [], model);
+    return found === undefined ? undefined : wireNames.filter((name) => found.operations.includes(name));
+  };
+}
+
+const openWires = (model: string, offered: Offered): readonly WireName[] => offered(model) ?? wireNames;
+
+const placeOf = (model: string, wanted: string, offered: Offered): Place => ({
+  model,
+  wire: chooseWire(offered(model), wanted),
+});

@@ -1,0 +1,94 @@
+/** What a model said: its words as text, its thoughts folded away, and the calls of tools that it made. */
+
+import { Alert, Group, Paper, Text } from '@mantine/core';
+import { Icon } from '../../../parts/marks/icon.tsx';
+import { CopyButton } from '../../../parts/snippets/copy.tsx';
+import type { Said, ToolCall } from './talk.ts';
+
+interface SaidViewProps {
+  readonly said: Said;
+  readonly isSaying: boolean;
+}
+
+export function SaidView({ said: { text, thinking, calls, fault, reason }, isSaying }: SaidViewProps) {
+  const isNothing = !isSaying && text === '' && calls.length === 0 && fault === undefined;
+  return (
+    <>
+      {thinking !== '' && (
+        <details className="talk-thinking">
+          <summary>Thinking</summary>
+          <p className="talk-text">{thinking}</p>
+        </details>
+      )}
+      {(text !== '' || isSaying) && (
+        <p className="talk-text" data-testid="said">
+          {text}
+          {isSaying && <span className="talk-caret" aria-hidden="true" />}
+        </p>
+      )}
+      {calls.map((call) => (
+        <CallView key={call.place} call={call} />
+      ))}
+      {isNothing && (
+        <Text size="sm" c="dimmed">
+          Nothing was said.
+        </Text>
+      )}
+      {fault !== undefined && (
+        <Alert variant="light" color="red" title="The answer ended with an error" icon={<Icon name="warning" />}>
+          <span className="play-wrap">{fault}</span>
+        </Alert>
+      )}
+      {!isSaying && (
+        <Group justify="space-between" gap="xs">
+          <Text size="xs" c="dimmed">
+            {reason === undefined ? '' : toReasonWords(reason)}
+          </Text>
+          {text !== '' && <CopyButton text={text} label="Copy the answer" />}
+        </Group>
+      )}
+    </>
+  );
+}
+
+function CallView({ call: { name, input } }: { readonly call: ToolCall }) {
+  return (
+    <Paper withBorder p="xs" component="section" aria-label={`Call of ${name}`}>
+      <Group gap={6}>
+        <Icon name="code" size={14} />
+        <Text size="sm" fw={600} className="play-wrap">
+          {name}
+        </Text>
+      </Group>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
+      <pre className="snippet-code talk-input" tabIndex={0}>
+        {indent(input)}
+      </pre>
+    </Paper>
+  );
+}
+
+/** While it is being written, and where the model broke it, it stands as it is. */
+function indent(input: string): string {
+  try {
+    return JSON.stringify(JSON.parse(input), null, 2);
+  } catch {
+    return input;
+  }
+}
+
+const reasonWords: Readonly<Record<string, string>> = {
+  stop: 'ended by itself',
+  end_turn: 'ended by itself',
+  completed: 'ended by itself',
+  stop_sequence: 'ended at the stop text',
+  length: 'cut at the most tokens it may write',
+  max_tokens: 'cut at the most tokens it may write',
+  max_output_tokens: 'cut at the most tokens it may write',
+  tool_calls: 'waits for the tools',
+  tool_use: 'waits for the tools',
+  content_filter: 'held back by a content filter',
+  refusal: 'declined',
+};
+
+const toReasonWords = (reason: string): string => reasonWords[reason] ?? `ended: ${reason}`;

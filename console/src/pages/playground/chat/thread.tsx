@@ -1,0 +1,190 @@
+/** A talk as it is seen: turn by turn, the newest in view, with what each answer took. */
+
+import { Button, Group, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { Icon } from '../../../parts/marks/icon.tsx';
+import { Needs } from '../../../parts/session/role.tsx';
+import { formatDuration } from '../../../parts/words/format.ts';
+import { CallFacts } from '../call-facts.tsx';
+import { CallFault } from '../call-fault.tsx';
+import { toPath } from '../curl.ts';
+import { Faces } from './faces.tsx';
+import type { Place } from './form.ts';
+import { SaidView } from './said-view.tsx';
+import type { ToolAnswer, Turn } from './talk.ts';
+import { ToolAnswers } from './tool-answers.tsx';
+import type { How, Shown, Talk } from './use-talk.ts';
+
+interface ThreadProps {
+  readonly talk: Talk;
+  readonly place: Place;
+  readonly canAsk: boolean;
+  onTell(answers: readonly ToolAnswer[]): void;
+  onAgain(): void;
+  /** The question of that number is wanted back in its field. */
+  onEdit(question: number): void;
+}
+
+export function Thread({ talk, place, canAsk, onTell, onAgain, onEdit }: ThreadProps) {
+  const { shown, saying, handle } = talk;
+  const { answer, error, isRunning } = handle;
+  const last = shown.at(-1);
+  const questions = [...shown.keys()].filter((index) => shown[index]?.turn.kind === 'asked');
+  const openCalls = last?.turn.kind === 'said' && !isRunning ? last.turn.said.calls : [];
+  return (
+    <section className="talk" aria-label={`Talk with ${place.model}`} aria-busy={isRunning}>
+      <Text size="xs" c="dimmed" className="play-wrap">
+        <strong>{place.model}</strong> {toPath(place.wire, place.model)}
+      </Text>
+      <Scrolling>
+        <ol className="talk-turns">
+          {shown.map((one, index) => (
+            <li key={toTurnKey(one, index)} className="talk-turn" data-kind={one.turn.kind}>
+              <TurnView
+                shown={one}
+                isLast={index === shown.length - 1}
+                onEdit={isRunning ? undefined : () => onEdit(questions.indexOf(index))}
+              />
+            </li>
+          ))}
+          {saying !== undefined && (
+            <li className="talk-turn" data-kind="said">
+              <SaidView said={saying} isSaying />
+            </li>
+          )}
+        </ol>
+        {!isRunning && <CallFault answer={answer} error={error} />}
+        {!isRunning && answer !== undefined && last?.turn.kind !== 'said' && <CallFacts answer={answer} />}
+      </Scrolling>
+      {openCalls.length > 0 && <ToolAnswers key={shown.length} calls={openCalls} onTell={onTell} />}
+      {last !== undefined && !isRunning && openCalls.length === 0 && (
+        <Group>
+          <Needs role="editor">
+            <Button
+              size="compact-xs"
+              variant="default"
+              leftSection={<Icon name="refresh" size={12} />}
+              disabled={!canAsk}
+              onClick={onAgain}
+            >
+              {last.turn.kind === 'said' ? 'Answer again' : 'Try again'}
+            </Button>
+          </Needs>
+        </Group>
+      )}
+      <VisuallyHidden role="status">{describe(talk, place)}</VisuallyHidden>
+    </section>
+  );
+}
+
+/** Turns are only ever added at the end or taken from there. */
+const toTurnKey = ({ how }: Shown, index: number): string => `${index} ${how?.answer.requestId ?? ''}`;
+
+/** For those who hear the page: once at the end, and not word by word. */
+function describe({ handle: { isRunning }, shown }: Talk, { model }: Place): string {
+  if (isRunning) return `${model} is answering`;
+  const turn = shown.at(-1)?.turn;
+  if (turn?.kind !== 'said') return '';
+  const calls = turn.said.calls.map(({ name }) => `It calls ${name}.`);
+  return [`${model} says: ${turn.said.text}`, ...calls].join(' ');
+}
+
+/** Follows what is being written, unless the reader has scrolled away. */
+function Scrolling({ children }: { readonly children: ReactNode }) {
+  const box = useRef<HTMLElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const follows = useRef(true);
+  useEffect(() => {
+    if (content.current === null) return;
+    const watcher = new ResizeObserver(() => {
+      if (follows.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+    });
+    watcher.observe(content.current);
+    return () => watcher.disconnect();
+  }, []);
+  return (
+    <section
+      className="talk-box"
+      ref={box}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+      tabIndex={0}
+      aria-label="Turns"
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+        follows.current = scrollHeight - scrollTop - clientHeight < nearEnough;
+      }}
+    >
+      <div ref={content}>{children}</div>
+    </section>
+  );
+}
+
+/** Pixels. */
+const nearEnough = 60;
+
+interface TurnViewProps {
+  readonly shown: Shown;
+  readonly isLast: boolean;
+  readonly onEdit: (() => void) | undefined;
+}
+
+function TurnView({ shown: { turn, how }, isLast, onEdit }: TurnViewProps) {
+  return (
+    <>
+      <VisuallyHidden>{speakerOf(turn)}</VisuallyHidden>
+      <TurnText turn={turn} />
+      {turn.kind === 'asked' && onEdit !== undefined && (
+        <Button size="compact-xs" variant="subtle" color="gray" onClick={onEdit} className="talk-edit">
+          Ask differently
+        </Button>
+      )}
+      {how !== undefined && (isLast ? <WholeHow how={how} /> : <BriefHow how={how} />)}
+    </>
+  );
+}
+
+const speakers = { asked: 'You', said: 'The model', told: 'The tools' } as const;
+const speakerOf = ({ kind }: Turn): string => speakers[kind];
+
+function TurnText({ turn }: { readonly turn: Turn }) {
+  switch (turn.kind) {
+    case 'asked':
+      return (
+        <>
+          <Faces pictures={turn.pictures} />
+          {turn.text !== '' && <p className="talk-text">{turn.text}</p>}
+        </>
+      );
+    case 'said':
+      return <SaidView said={turn.said} isSaying={false} />;
+    case 'told':
+      return turn.answers.map(({ id, name, output }) => (
+        <div key={id}>
+          <Text size="xs" c="dimmed">
+            {name} answered
+          </Text>
+          <p className="talk-text talk-told">{output === '' ? '(nothing)' : output}</p>
+        </div>
+      ));
+  }
+}
+
+function WholeHow({ how: { answer, firstWordMs } }: { readonly how: How }) {
+  return (
+    <Stack gap={4} className="talk-how">
+      <CallFacts answer={answer} />
+      {firstWordMs !== undefined && (
+        <Text size="xs" c="dimmed">
+          First word after {formatDuration(firstWordMs)}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function BriefHow({ how: { answer, place } }: { readonly how: How }) {
+  return (
+    <Text size="xs" c="dimmed" className="play-wrap">
+      {place.model}, {formatDuration(answer.totalMs)}
+    </Text>
+  );
+}

@@ -1,0 +1,104 @@
+/** A talk as a part of the page holds it: its turns, what is being said just now, and the ways to go on, back and anew. */
+
+import { useCallback, useState } from 'react';
+import type { Answer } from '../call.ts';
+import { type CallHandle, useCall } from '../use-call.ts';
+import { type Place, toCall } from './form.ts';
+import { type Asked, isEmpty, nothingSaid, type Said, type Settings, type ToolAnswer, type Turn } from './talk.ts';
+import { wires } from './wires/index.ts';
+
+/** How an answer came about. */
+export interface How {
+  readonly place: Place;
+  readonly answer: Answer;
+  /** Until the first of it could be read; undefined where it came as a whole. */
+  readonly firstWordMs: number | undefined;
+}
+
+export interface Shown {
+  readonly turn: Turn;
+  /** Of what a model said. */
+  readonly how: How | undefined;
+}
+
+/** What a call needs beside the talk itself. */
+export interface Asking {
+  readonly place: Place;
+  readonly settings: Settings;
+  readonly key: string | undefined;
+}
+
+export interface Talk {
+  readonly shown: readonly Shown[];
+  /** Undefined while nothing is being said. */
+  readonly saying: Said | undefined;
+  readonly handle: CallHandle;
+  /** Its last words are calls of tools that nobody has answered. */
+  readonly awaitsTools: boolean;
+  ask(question: Asked, asking: Asking): void;
+  tell(answers: readonly ToolAnswer[], asking: Asking): void;
+  /** The last answer once more. */
+  again(asking: Asking): void;
+  /** Back to before the question of that number; it and all since are gone. */
+  backTo(question: number): void;
+  /** Takes over where another talk is. */
+  become(shown: readonly Shown[]): void;
+}
+
+export const turnsOf = (shown: readonly Shown[]): readonly Turn[] => shown.map(({ turn }) => turn);
+
+export function useTalk(): Talk {
+  const [shown, setShown] = useState<readonly Shown[]>([]);
+  const [saying, setSaying] = useState<Said>();
+  const handle = useCall();
+  const { run, clear } = handle;
+
+  const goOn = useCallback(
+    async (before: readonly Shown[], { place, settings, key }: Asking): Promise<void> => {
+      const wire = wires[place.wire];
+      const startedMs = performance.now();
+      let said = nothingSaid;
+      let firstWordMs: number | undefined;
+      setShown(before);
+      setSaying(said);
+      const answer = await run(toCall(place, turnsOf(before), settings, key), (event) => {
+        said = wire.add(said, event);
+        if (!isEmpty(said)) firstWordMs ??= performance.now() - startedMs;
+        setSaying(said);
+      });
+      setSaying(undefined);
+      if (answer === undefined || answer.ending === 'refused') return;
+      if (!answer.isStream) said = wire.readWhole(answer.json);
+      // Calls that were not written to their end are none.
+      if (answer.ending !== 'answered') said = { ...said, calls: [], blocks: [] };
+      if (isEmpty(said) && answer.ending !== 'answered' && said.fault === undefined) return;
+      setShown([...before, { turn: { kind: 'said', said }, how: { place, answer, firstWordMs } }]);
+    },
+    [run],
+  );
+
+  const become = useCallback(
+    (next: readonly Shown[]) => {
+      clear();
+      setSaying(undefined);
+      setShown(next);
+    },
+    [clear],
+  );
+
+  const last = shown.at(-1)?.turn;
+  return {
+    shown,
+    saying,
+    handle,
+    awaitsTools: last?.kind === 'said' && last.said.calls.length > 0,
+    ask: (question, asking) => void goOn([...shown, { turn: question, how: undefined }], asking),
+    tell: (answers, asking) => void goOn([...shown, { turn: { kind: 'told', answers }, how: undefined }], asking),
+    again: (asking) => void goOn(last?.kind === 'said' ? shown.slice(0, -1) : shown, asking),
+    backTo(question) {
+      const places = [...shown.keys()].filter((place) => shown[place]?.turn.kind === 'asked');
+      become(shown.slice(0, places[question] ?? shown.length));
+    },
+    become,
+  };
+}
