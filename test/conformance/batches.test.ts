@@ -447,7 +447,7 @@ test('the official library sends a file, has it worked off, and reads what came 
   await settled(house);
 });
 
-test('a file of 50,000 lines is judged and billed in bounded memory, and one line more is refused', {
+test('a file of 50,000 lines is judged, and billed to the last token, and one line more is refused', {
   timeout: 120_000,
 }, async (t: TestContext) => {
   const house = await startBatchHouse(t);
