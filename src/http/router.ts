@@ -3,6 +3,8 @@
 import { type Door, type DoorPage, pathsUnder } from '../core/door.ts';
 import { mayStandInPath } from '../core/model-name.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
+import { engineListPaths, modelListPaths, probePaths, realtimePaths } from '../core/other-paths.ts';
+import { readPath } from '../core/paths.ts';
 import type { Route } from '../core/route.ts';
 import type { RerankShape } from '../core/translation.ts';
 
@@ -35,19 +37,8 @@ export interface Router {
   doorOf(path: string): Door | undefined;
 }
 
-/** What `openai` before version 1 calls the list of models. */
-const engineListPaths = ['/v1/engines', '/engines', '/v1/v1/engines'];
-
-/** A session over a WebSocket, and what leads to one around the gateway: keys for clients, and calls. */
-const realtimePaths = ['', '/sessions', '/transcription_sessions', '/client_secrets', '/calls'].flatMap((tail) =>
-  ['/v1/realtime', '/realtime', '/v1/v1/realtime', '/openai/v1/realtime', '/openai/realtime'].map(
-    (path) => path + tail,
-  ),
-);
 const noRealtime =
   'Realtime is not served: no WebSocket is relayed here, and a key or a call of the upstream would lead around the limits and budgets of this gateway. Send sound to /v1/audio/transcriptions, text to /v1/chat/completions and /v1/audio/speech.';
-
-const modelListPaths = ['/v1/models', '/models', '/v1/v1/models'];
 
 /** Paths with a name in the middle: `/v1/engines/` + a model's + `/embeddings`, `/v1/responses/` + an ID + `/cancel`. */
 interface NamePath {
@@ -57,9 +48,6 @@ interface NamePath {
   readonly isId: boolean;
   readonly place: (name: string) => Place;
 }
-
-/** `{model}`; or with what belongs to the name already, `{model=tunedModels/*}`. */
-const nameInPath = /\{(model|id)(?:=([\w/]+\/)\*)?\}/;
 
 /** What Google's paths have before a method, as some clients encode it. */
 const encodedColon = /%3a(?=[A-Za-z]+\/?$)/i;
@@ -101,8 +89,8 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
   );
 
   function put(path: string, place: (name: string | undefined) => Place): void {
-    const [before, what, beginning = '', suffix] = path.split(nameInPath);
-    if (before === undefined || suffix === undefined) {
+    const { before, what, beginning, suffix } = readPath(path);
+    if (suffix === undefined) {
       if (exact.has(path)) throw twice(path);
       exact.set(path, place(undefined));
       return;
@@ -115,8 +103,8 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
 
   // Probes come straight to the listener; they need not know where the routes were put.
   for (const base of new Set(['', basePath])) {
-    put(`${base}/healthz`, () => ({ kind: 'health', path: '/healthz' }));
-    put(`${base}/readyz`, () => ({ kind: 'ready', path: '/readyz' }));
+    put(base + probePaths.healthz, () => ({ kind: 'health', path: '/healthz' }));
+    put(base + probePaths.readyz, () => ({ kind: 'ready', path: '/readyz' }));
   }
   for (const route of routes) {
     const { path, aliases, shapedPaths = {}, doorPaths = {}, entry, door = entry?.door } = route;

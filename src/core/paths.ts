@@ -1,0 +1,35 @@
+/** Paths as routes have them: spelled out, or with the name of a model or an ID in the middle. */
+
+/** `{model}`; or with what belongs to the name already, `{model=tunedModels/*}`. */
+const nameInPath = /\{(model|id)(?:=([\w/]+\/)\*)?\}/;
+
+interface PathParts {
+  readonly before: string;
+  /** What the name is of. */
+  readonly what: string | undefined;
+  /** Of the name. */
+  readonly beginning: string;
+  /** Undefined where there is no name in it. */
+  readonly suffix: string | undefined;
+}
+
+export function readPath(path: string): PathParts {
+  const [before = '', what, beginning = '', suffix] = path.split(nameInPath);
+  return { before, what, beginning, suffix };
+}
+
+/** Whether there is a path of a request that both could mean. */
+export function mayMeanTheSame(one: string, other: string): boolean {
+  const [a, b] = [readPath(one), readPath(other)];
+  if (a.suffix === undefined && b.suffix === undefined) return a.before === b.before;
+  if (a.suffix === undefined) return fits(a.before, b);
+  if (b.suffix === undefined) return fits(b.before, a);
+  const [begins, others] = [a.before + a.beginning, b.before + b.beginning];
+  const areLike = begins.startsWith(others) || others.startsWith(begins);
+  return areLike && (a.suffix.endsWith(b.suffix) || b.suffix.endsWith(a.suffix));
+}
+
+function fits(path: string, { before, beginning, suffix = '' }: PathParts): boolean {
+  const prefix = before + beginning;
+  return path.length > prefix.length + suffix.length && path.startsWith(prefix) && path.endsWith(suffix);
+}
