@@ -75,3 +75,16 @@ test('after a reset another document begins, whatever came before', () => {
   picker.push(Buffer.from('{"id":"b"}'), picked);
   assert.deepEqual(picked, [{ place: 'id', text: 'b' }]);
 });
+
+test('numbers are picked as they are spelled, however the text is cut, and nothing else is', () => {
+  const text = '{"a":{"n":-1.5e+3,"t":"7","l":[1,{"n":2}],"b":true},"n":12,"z":null,"deep":{"a":{"n":5}}}';
+  for (let step = 1; step < 9; step += 1) {
+    const picker = new JsonPicker(['a.n', 'a.t', 'a.l.*.n', 'n', 'z'], 'numbers');
+    const picked: Picked[] = [];
+    for (let at = 0; at < text.length; at += step) picker.push(Buffer.from(text.slice(at, at + step)), picked);
+    assert.deepEqual(
+      picked.map(({ place, text: said }) => `${place}=${said}`),
+      ['a.n=-1.5e+3', 'a.l.*.n=2', 'n=12'],
+    );
+  }
+});

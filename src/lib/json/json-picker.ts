@@ -1,4 +1,4 @@
-/** Picks the texts at certain places out of JSON that comes in pieces. It keeps nothing else of it, and never says that it is ill-formed. */
+/** Picks the texts, or numbers, at certain places out of JSON that comes in pieces. It keeps nothing else of it, and never says that it is ill-formed. */
 
 import { Buffer } from 'node:buffer';
 
@@ -31,11 +31,18 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
+/** A longer one counts nothing. */
+const longestNumber = 30;
+const isOfNumber = (byte: number): boolean => (byte >= 0x30 && byte <= 0x39) || numberSigns.has(byte);
+/** `+-.eE` */
+const numberSigns: ReadonlySet<number> = new Set([0x2b, 0x2d, 0x2e, 0x45, 0x65]);
+
 const newNode = (): Node => ({ names: new Map(), any: undefined, place: undefined });
 
 export class JsonPicker {
   readonly #root: Node = newNode();
   readonly #picksLong: boolean;
+  readonly #picksNumbers: boolean;
   /** Of what may still hold a place; how much deeper it is than that. */
   #frames: Frame[] = [];
   #deeper = 0;
@@ -50,10 +57,16 @@ export class JsonPicker {
   #isLong = false;
   /** The text ends with a backslash by which the next character is escaped. */
   #isEscaping = false;
+  /** Of a number that has begun. */
+  #number = '';
 
-  /** Texts that are too long are left out, or picked as empty ones. */
-  constructor(places: readonly string[], long: 'no long ones' | 'long ones without their text' = 'no long ones') {
-    this.#picksLong = long === 'long ones without their text';
+  /** Texts that are too long are left out, or picked as empty ones. Numbers are picked as they are spelled, and then no texts are. */
+  constructor(
+    places: readonly string[],
+    what: 'no long ones' | 'long ones without their text' | 'numbers' = 'no long ones',
+  ) {
+    this.#picksLong = what === 'long ones without their text';
+    this.#picksNumbers = what === 'numbers';
     for (const place of places) {
       let node = this.#root;
       for (const name of place.split('.')) node = name === '*' ? anyOf(node) : namedIn(node, name);
@@ -70,6 +83,7 @@ export class JsonPicker {
     this.#isInText = false;
     this.#isEscaping = false;
     this.#text = undefined;
+    this.#number = '';
   }
 
   /** What ends in `bytes[start, end)`. */
@@ -80,6 +94,7 @@ export class JsonPicker {
         at = this.#readText(bytes, at, end, picked);
         continue;
       }
+      if (this.#picksNumbers) this.#readNumber(bytes[at] ?? 0, picked);
       switch (bytes[at]) {
         case QUOTE:
           this.#beginText();
@@ -130,6 +145,17 @@ export class JsonPicker {
     const frame = this.#frames.at(-1);
     this.#expectsName = frame?.isObject === true;
     this.#next = frame?.isObject === false ? frame.node.any : undefined;
+  }
+
+  /** A character outside of texts. */
+  #readNumber(byte: number, picked: Picked[]): void {
+    const place = this.#deeper > 0 ? undefined : this.#next?.place;
+    if (place !== undefined && isOfNumber(byte)) {
+      if (this.#number.length <= longestNumber) this.#number += String.fromCharCode(byte);
+      return;
+    }
+    if (place !== undefined && this.#number !== '') picked.push({ place, text: this.#number });
+    this.#number = '';
   }
 
   #beginText(): void {
@@ -190,7 +216,7 @@ export class JsonPicker {
       return;
     }
     const place = this.#next?.place;
-    if (text !== undefined && place !== undefined) picked.push({ place, text });
+    if (text !== undefined && place !== undefined && !this.#picksNumbers) picked.push({ place, text });
   }
 }
 
