@@ -10,6 +10,7 @@ import { UserFault } from './core/user-fault.ts';
 import { families } from './families/index.ts';
 import { nearestName } from './lib/nearest-name.ts';
 import { traceOf } from './lib/thrown.ts';
+import { takenPaths } from './routes/index.ts';
 import { version } from './version.ts';
 
 const stdout = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -66,6 +67,7 @@ async function run(command: Command, args: readonly string[]): Promise<ExitCode>
       env,
       cwd: cwd(),
       families,
+      takenPaths,
       stdout,
       stderr,
       unread: unread.signal,

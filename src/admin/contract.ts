@@ -38,6 +38,7 @@ export type { FieldFault } from '../core/field-fault.ts';
 export {
   bodyOf,
   byOperation,
+  canBeShown,
   type Operation,
   operationRows,
   operations,

@@ -129,7 +129,7 @@ export function createSpending({ limiter, budgets, worstCost, unpricedField, hit
 function unbounded(param: string, modelId: string): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param,
-    message: `What "${param}" costs cannot be bounded beforehand, and a budget applies to the model "${modelId}"; leave it out, or have the operator set models[].context where it brings in images, audio or files, models[].max_output where it makes images or sound (tools that the upstream runs have no bound at all).`,
+    message: `What "${param}" costs cannot be bounded beforehand, and a budget applies to the model "${modelId}"; leave it out, or have the operator set models[].context where it brings in images, audio or files, models[].max_output where it makes images or sound, routes[].most where the route is the operator's own (tools that the upstream runs have no bound at all).`,
   });
 }
 

@@ -1,11 +1,24 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { families } from '../families/index.ts';
 import { routes } from '../routes/index.ts';
 import { openapi } from './openapi.ts';
 
-async function print(values: Readonly<Record<string, boolean>>) {
+async function writeConfiguration(t: TestContext, document: object): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-openapi-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, 'postern.json');
+  await writeFile(file, JSON.stringify(document));
+  return file;
+}
+
+async function print(values: Readonly<Record<string, boolean | string>>) {
   const lines: string[] = [];
-  const context = { values, stdout: (line: string) => lines.push(line) };
+  const stdout = (line: string) => lines.push(line);
+  const context = { values, stdout, stderr: stdout, env: {}, cwd: tmpdir(), families };
   assert.equal(await openapi.run(context as unknown as Parameters<typeof openapi.run>[0]), 0);
   return JSON.parse(lines.join('\n'));
 }
@@ -73,4 +86,28 @@ test('what an upstream keeps is described by its methods, its ID and what the qu
   );
   const { schema } = made.requestBody.content['multipart/form-data'];
   assert.deepEqual([schema.required, made.parameters], [['file', 'purpose'], []]);
+});
+
+test("routes of the operator's own are described where the configuration is named", async (t) => {
+  const config = await writeConfiguration(t, {
+    upstreams: [{ id: 'up', family: 'openai', api_key: 'x' }],
+    models: [{ id: 'm', operations: ['own'], targets: [{ upstream: 'up' }] }],
+    routes: [
+      { path: '/v1/parse', label: 'parse', form: true, query: ['page'] },
+      { path: '/v1/status/{model}', method: 'GET' },
+      { path: '/v1/headed', model: { header: 'x-model' } },
+    ],
+  });
+  const { paths } = await print({ config });
+  assert.ok('/v1/rerank' in paths);
+  const { requestBody, parameters, summary } = paths['/v1/parse'].post;
+  assert.match(summary, /\(parse\)/);
+  assert.deepEqual(Object.keys(requestBody.content), ['application/json', 'multipart/form-data']);
+  assert.deepEqual(requestBody.content['application/json'].schema.required, ['model']);
+  assert.deepEqual(
+    parameters.map(({ name }: { name: string }) => name),
+    ['page'],
+  );
+  assert.equal(paths['/v1/status/{model}'].get.requestBody, undefined);
+  assert.equal(paths['/v1/headed'].post.parameters[0].in, 'header');
 });

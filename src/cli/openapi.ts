@@ -2,34 +2,52 @@
 
 import { toAdminDocument } from '../admin/api/openapi.ts';
 import { endpoints } from '../admin/endpoints.ts';
+import { loadConfiguration } from '../config/load.ts';
 import { type Door, pathsUnder } from '../core/door.ts';
 import { errorMember } from '../core/error-shape.ts';
 import { type ErrorCode, errorTable, upstreamCodes } from '../core/errors.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
 import type { QueryGrammar } from '../core/query.ts';
-import type { DoorEntry, Route } from '../core/route.ts';
+import { type DoorEntry, type Route, routeOfOwn } from '../core/route.ts';
 import { type RerankShape, rerankShapes } from '../core/translation.ts';
 import { doors } from '../doors/index.ts';
-import { objectRoutes, routes } from '../routes/index.ts';
+import { objectRoutes, routes, takenPaths } from '../routes/index.ts';
 import { version } from '../version.ts';
-import type { Command } from './command.ts';
+import { type Command, type CommandContext, configOptions, toConfigSources } from './command.ts';
+import { printFaults } from './faults.ts';
 
 type Json = Record<string, unknown>;
 
 export const openapi: Command = {
   name: 'openapi',
   summary: 'Prints the OpenAPI 3.1 document of the gateway, or that of the admin API.',
-  usage: 'openapi [--admin]',
-  options: { admin: { type: 'boolean' } },
-  async run({ values, stdout }) {
-    const document = values.admin === true ? toAdminDocument(endpoints, version) : toDocument();
-    stdout(JSON.stringify(document, null, 2));
+  usage: 'openapi [--admin] [--config F]',
+  options: { admin: { type: 'boolean' }, ...configOptions },
+  async run(context) {
+    const { values, stdout, stderr } = context;
+    if (values.admin === true) {
+      stdout(JSON.stringify(toAdminDocument(endpoints, version), null, 2));
+      return 0;
+    }
+    const own = values.config === undefined ? [] : await ownRoutesIn(context);
+    if (!Array.isArray(own)) {
+      printFaults(own, stderr);
+      return 1;
+    }
+    stdout(JSON.stringify(toDocument(own), null, 2));
     return 0;
   },
 };
 
-function toDocument(): Json {
+/** Those of a configuration that is named, or its faults. */
+async function ownRoutesIn(context: CommandContext) {
+  const loaded = await loadConfiguration({ ...context, ...toConfigSources(context.values), takenPaths });
+  return loaded.ok ? loaded.snapshot.ownRoutes.map(routeOfOwn) : loaded;
+}
+
+function toDocument(own: readonly Route[]): Json {
   const paths: Json = {};
+  for (const route of own) paths[route.path] = { [route.own?.method.toLowerCase() ?? 'post']: toOwnOperation(route) };
   for (const route of routes) {
     if (route.entry !== undefined) {
       addWay(paths, route, route.entry);
@@ -107,6 +125,34 @@ function toAnswerContent({ row: { answers } }: Route): Json {
     ...(only !== undefined && { 'application/json': { schema: { type: types.length === 1 ? only : types } } }),
     ...(answers.includes('text') && { 'text/plain': { schema: { type: 'string' } } }),
     ...(answers.includes('audio') && { 'audio/*': bytes }),
+  };
+}
+
+/** A route of the operator's own: what it takes and answers is its upstream's matter. */
+function toOwnOperation(route: Route): Json {
+  const { own, path, form, query = {} } = route;
+  const model = own?.model;
+  const field = model?.from === 'field' ? model.name : undefined;
+  const schema = {
+    type: 'object',
+    ...(field !== undefined && { properties: { [field]: { type: 'string' } }, required: [field] }),
+    additionalProperties: true,
+  };
+  const header =
+    model?.from === 'header' ? [{ name: model.name, in: 'header', required: true, schema: { type: 'string' } }] : [];
+  const parameters = [
+    ...(path.includes('{model}') ? [modelParameter('The model; slashes may stand plain or encoded.')] : []),
+    ...header,
+    ...queryParameters(query),
+  ];
+  const content = { 'application/json': { schema }, ...(form !== undefined && { 'multipart/form-data': { schema } }) };
+  return {
+    operationId: `own_${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_|_$/g, '')}`,
+    tags: ['own'],
+    summary: `A route of the operator's own${own === undefined ? '' : ` (${own.label})`}.`,
+    ...(parameters.length > 0 && { parameters }),
+    ...(own?.method === 'POST' && { requestBody: { required: true, content } }),
+    responses: { 200: { description: 'What the upstream answers, byte for byte.' }, ...errorReferences() },
   };
 }
 

@@ -36,6 +36,8 @@ export interface LoadOptions {
   readonly refusesUnknownVariables?: boolean | undefined;
   readonly cwd: string;
   readonly families: readonly Family[];
+  /** Paths that mean something already: no route of the operator's own may mean the same. */
+  readonly takenPaths?: readonly string[] | undefined;
   /** What the store holds, to be one configuration with the file. */
   readonly resources?: readonly Resource[];
   /** What someone is about to put into the store. */
@@ -77,7 +79,7 @@ export interface FaultyConfiguration {
 
 /** Every fault at once. Whatever the file and the store hold, this does not throw, and holds nobody up for long. */
 export async function loadConfiguration(options: LoadOptions): Promise<LoadedConfiguration | FaultyConfiguration> {
-  const { families, cwd, set = [], resources = [], added = [], nowMs = Date.now } = options;
+  const { families, takenPaths = [], cwd, set = [], resources = [], added = [], nowMs = Date.now } = options;
   const { availableBytes = availableMemory(), availableCores = availableParallelism() } = options;
   const { file, passedOver } = await findConfiguration(options);
   const sealed = toElements(resources, added);
@@ -113,6 +115,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const { isSubstituted } = substitution;
   const compilation = compiling(document, {
     families,
+    takenPaths,
     sideFiles,
     nowMs: nowMs(),
     availableBytes,

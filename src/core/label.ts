@@ -1,4 +1,4 @@
 /** The provider-family labels by which routes are dispatched. */
 
-export const labels = ['openai', 'engines', 'anthropic', 'gemini', 'cohere', 'ollama'] as const;
+export const labels = ['openai', 'engines', 'anthropic', 'gemini', 'cohere', 'ollama', 'own'] as const;
 export type Label = (typeof labels)[number];

@@ -4,6 +4,7 @@ import { type Door, type DoorWay, pathsUnder } from './door.ts';
 import type { Label } from './label.ts';
 import { type Operation, operationRows } from './operations/index.ts';
 import type { OperationRow } from './operations/row.ts';
+import type { OwnRoute } from './own-route.ts';
 import type { QueryGrammar } from './query.ts';
 import type { RerankShape } from './translation.ts';
 
@@ -44,6 +45,8 @@ export interface Route {
   readonly standIns?: Readonly<Record<string, StandIn>>;
   /** What goes on behind the upstream's path; without, the query string is read by nobody. */
   readonly query?: QueryGrammar;
+  /** Where the operator has written it. */
+  readonly own?: OwnRoute;
   /** Whoever may ask for any of these may call it; for its own alone where it does not say. */
   readonly isFor?: readonly Operation[];
   /** It asks for no work: whatever its answer counts was billed to somebody before. */
@@ -108,4 +111,28 @@ export function routeOfWay(door: Door, way: DoorWay, canonical: Route): Route {
   } as const satisfies Partial<Route>;
   const passing = passes && Object.freeze({ ...facts, label: passes.label, row: passes.row });
   return defineRoute({ ...facts, entry: { door, way, canonical, ...(passing !== undefined && { passing }) } });
+}
+
+const ownRoutes = new WeakMap<OwnRoute, Route>();
+
+/** What the operator has written, as a route like any other; the same each time. */
+export function routeOfOwn(own: OwnRoute): Route {
+  const known = ownRoutes.get(own);
+  if (known !== undefined) return known;
+  const route = defineRoute({
+    path: own.path,
+    aliases: [],
+    operation: 'own',
+    label: 'own',
+    model: { from: own.model.from === 'field' ? 'body' : 'path' },
+    required: {},
+    elements: 'first',
+    optional: {},
+    watched: [],
+    ...(own.takesForms && { form: { required: {}, only: false } }),
+    ...(own.query !== undefined && { query: own.query }),
+    own,
+  });
+  ownRoutes.set(own, route);
+  return route;
 }

@@ -11,6 +11,7 @@ import type { Family, Offer, Options, Signer } from './family.ts';
 import type { KeyRecord, Project } from './key.ts';
 import type { Label } from './label.ts';
 import type { Operation } from './operations/index.ts';
+import type { OwnRoute } from './own-route.ts';
 import type { Role } from './role.ts';
 import type { ScoreScale, TargetScores } from './scores.ts';
 import type { RerankShape, TokenIds, Unsupported } from './translation.ts';
@@ -359,6 +360,8 @@ export interface Snapshot {
   readonly upstreamAddresses: AddressRule;
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly models: ModelIndex;
+  /** Those of the operator's own. */
+  readonly ownRoutes: readonly OwnRoute[];
   /** The model to use where the client names none. */
   readonly defaultModels: Readonly<Partial<Record<Operation, string>>>;
   /** Keys that the file declares, by the SHA-256 of the secret in lower-case hex. */

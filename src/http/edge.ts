@@ -9,7 +9,7 @@ import { loopHeader, withOwnMark } from '../core/loop-mark.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Room, RoomKeeper } from '../core/room.ts';
-import type { Route } from '../core/route.ts';
+import { type Route, routeOfOwn } from '../core/route.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Upload } from '../core/upload.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -94,7 +94,8 @@ export function createEdge(deps: EdgeDeps): Edge {
   function routerOf(snapshot: Snapshot): Router {
     let router = routers.get(snapshot);
     if (router === undefined) {
-      router = createRouter(deps.routes, snapshot.server.basePath);
+      const routes = [...deps.routes.routes, ...snapshot.ownRoutes.map(routeOfOwn)];
+      router = createRouter({ ...deps.routes, routes }, snapshot.server.basePath);
       routers.set(snapshot, router);
     }
     return router;
@@ -371,8 +372,8 @@ function noteAddress(exchange: Exchange, request: ServerRequest, isAtSocket: boo
 }
 
 function methodsAt(place: Place): readonly string[] {
-  const isPosted = place.kind === 'route' || (place.kind === 'page' && place.page.method === 'POST');
-  if (isPosted) return ['POST'];
+  if (place.kind === 'route') return [place.route.own?.method ?? 'POST'];
+  if (place.kind === 'page' && place.page.method === 'POST') return ['POST'];
   if (place.kind !== 'object') return ['GET', 'HEAD'];
   return place.routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }

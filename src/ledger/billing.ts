@@ -110,10 +110,12 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
   const isMedia = row?.yields === 'images' || row?.yields === 'audio';
   const chargesOutput = price !== undefined && dearestOf(price, outputUnits) > 0;
   const isByToken = chargesOutput || (price !== undefined && dearestOf(price, inputUnits) > 0);
+  const isAnything = row?.yields === 'anything';
   const isByMinute = row?.billedBy.includes('minute') === true;
   // Who counts in search units counts no tokens, and nobody needs any; nor of what is billed by the picture, the minute, by what is read aloud, or not at all.
-  const needsTokens = row?.billedBy.length !== 0 && (isByToken || (units === null && !isMedia && !isByMinute));
-  const needsOutput = isMedia ? chargesOutput : row?.yields === 'text' && needsTokens;
+  const needsTokens =
+    row?.billedBy.length !== 0 && (isByToken || (units === null && !isMedia && !isByMinute && !isAnything));
+  const needsOutput = isMedia || isAnything ? chargesOutput : row?.yields === 'text' && needsTokens;
   const needsUnits = row?.billedBy.includes('search_unit') === true && isCharged(price?.searchUnit);
   const inputTokens = atMost(input ?? (needsTokens ? asking.likelyInputTokens : 0));
   const counted: Counted = {

@@ -94,7 +94,7 @@ export class RowWriter {
     if (route === undefined) throw new TypeError('an exchange without a route has no row');
     const kept = this.#routes.get(route);
     if (kept !== undefined) return kept;
-    const text = `,"route":${JSON.stringify(route.path)},"operation":"${route.operation}","label":"${route.label}"`;
+    const text = `,"route":${JSON.stringify(route.path)},"operation":"${route.operation}","label":"${route.own?.label ?? route.label}"`;
     this.#routes.set(route, text);
     return text;
   }

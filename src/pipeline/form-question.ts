@@ -11,48 +11,51 @@ const longestNameBytes = 1_024;
 /** Of a file's name in what is asked: for people. */
 const longestFilename = 256;
 
-/** `read` judges the fields: a text is a string, a file an object, several parts of a name a list. */
-export async function readForm(upload: Upload, read: QuestionReader): Promise<Question> {
-  const { start, end } = modelIn(upload.parts);
+/** `modelName`: of the part that names the model. `read` judges the fields: a text is a string, a file an object, several parts of a name a list. */
+export async function readForm(upload: Upload, read: QuestionReader, modelName: string | undefined): Promise<Question> {
+  const model = modelName === undefined ? undefined : modelIn(upload.parts, modelName);
   const question = await read(Buffer.from(toJson(upload.parts)));
   let fileBytes = 0;
   for (const { filename, ...part } of upload.parts) if (filename !== undefined) fileBytes += part.end - part.start;
-  return { ...question, form: { body: upload.body, bytes: upload.bytes, model: { start, end }, fileBytes } };
+  return { ...question, form: { body: upload.body, bytes: upload.bytes, model: model && spanOf(model), fileBytes } };
 }
 
-function modelIn(parts: readonly FormPart[]): FormPart {
-  const found = parts.filter(({ name }) => plainName(name) === 'model');
+const spanOf = ({ start, end }: FormPart) => ({ start, end });
+
+function modelIn(parts: readonly FormPart[], wanted: string): FormPart {
+  const found = parts.filter(({ name }) => plainName(name) === plainName(wanted));
   const [part, another] = found;
   if (part === undefined) {
     throw new GatewayError('missing_required_parameter', {
-      param: 'model',
-      message: 'The part "model" is missing; send it as plain text.',
+      param: wanted,
+      message: `The part "${wanted}" is missing; send it as plain text.`,
     });
   }
-  if (another !== undefined) throw duplicate();
-  if (part.name !== 'model') throw wrong(`is called ${JSON.stringify(part.name)}`);
-  if (part.filename !== undefined) throw wrong('came as a file');
-  if (part.namesEncoding) throw wrong('has a Content-Transfer-Encoding');
-  if (!isPlainText(part.contentType)) throw wrong('has a Content-Type that is not text/plain in UTF-8');
-  if (part.text === undefined || part.text.length > longestNameBytes) throw wrong('is longer than any name');
-  if (!isUtf8(part.text)) throw wrong('is no UTF-8');
-  return part;
+  if (another !== undefined) throw duplicate(wanted);
+  const fault = faultOf(part, wanted);
+  if (fault === undefined) return part;
+  throw new GatewayError('invalid_type', {
+    param: wanted,
+    message: `The part "${wanted}" must be plain text of that name, without a file name; this one ${fault}.`,
+  });
+}
+
+function faultOf({ name, filename, namesEncoding, contentType, text }: FormPart, wanted: string): string | undefined {
+  if (name !== wanted) return `is called ${JSON.stringify(name)}`;
+  if (filename !== undefined) return 'came as a file';
+  if (namesEncoding) return 'has a Content-Transfer-Encoding';
+  if (!isPlainText(contentType)) return 'has a Content-Type that is not text/plain in UTF-8';
+  if (text === undefined || text.length > longestNameBytes) return 'is longer than any name';
+  return isUtf8(text) ? undefined : 'is no UTF-8';
 }
 
 const isPlainText = (contentType: string | undefined): boolean =>
   contentType === undefined || /^text\/plain(?:[ \t]*;[ \t]*charset="?(?:utf-8|us-ascii)"?)?$/i.test(contentType);
 
-function wrong(what: string): GatewayError {
-  return new GatewayError('invalid_type', {
-    param: 'model',
-    message: `The part "model" must be plain text of that name, without a file name; this one ${what}.`,
-  });
-}
-
-function duplicate(): GatewayError {
+function duplicate(name: string): GatewayError {
   return new GatewayError('duplicate_parameter', {
-    param: 'model',
-    message: 'The part "model" stands twice (letter case, brackets and quotes do not tell parts apart); keep one.',
+    param: name,
+    message: `The part "${name}" stands twice (letter case, brackets and quotes do not tell parts apart); keep one.`,
   });
 }
 

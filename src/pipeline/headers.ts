@@ -25,7 +25,7 @@ export function upstreamHeaders(
   const headers = [
     ...credential.headers,
     'content-type',
-    checked('content-type', client.get('content-type') || 'application/json'),
+    sendable('content-type', client.get('content-type') || 'application/json'),
     'user-agent',
     'postern',
     'x-request-id',
@@ -56,10 +56,11 @@ export function withoutHeader(headers: readonly string[], name: string): string[
 
 function forward(headers: string[], name: string, value: string | undefined): void {
   if (value === undefined) return;
-  headers.push(name, checked(name, value));
+  headers.push(name, sendable(name, value));
 }
 
-function checked(name: string, value: string): string {
+/** Throws where it cannot be the value of a header. */
+export function sendable(name: string, value: string): string {
   if (unsendable.test(value)) {
     throw new GatewayError('malformed_request', {
       message: `The header ${name} holds a character that HTTP does not allow.`,

@@ -7,10 +7,12 @@ import type { Ledger } from '../core/accounting/ledger.ts';
 import type { Spending } from '../core/accounting/spending.ts';
 import { wholeBodyBytes } from '../core/call-body.ts';
 import { resolveAt } from '../core/door.ts';
+import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Answer } from '../core/outcome.ts';
 import { noQuery, type Query, queryOf, readQuery } from '../core/query.ts';
+import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Route } from '../core/route.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
 import type { Upload } from '../core/upload.ts';
@@ -41,6 +43,7 @@ import {
   checkStandIn,
   compileQuestionReader,
   missing,
+  modelFieldOf,
   modelNameOf,
   type Question,
   type QuestionReader,
@@ -74,17 +77,13 @@ export type Pipeline = (
 
 export function createPipeline(deps: PipelineDeps): Pipeline {
   const { routes, checkPressure, admit, readBody, checkModel, spending, ledger } = deps;
-  const readers = new Map<Route, QuestionReader>(routes.map((route) => [route, compileQuestionReader(route)]));
-  const formReaders = new Map<Route, QuestionReader>(
-    routes.flatMap((route) =>
-      route.form === undefined ? [] : [[route, compileQuestionReader({ ...route, required: route.form.required })]],
-    ),
+  const readerFor = readersOf(compileQuestionReader);
+  const formReaderFor = readersOf(({ form, ...route }) =>
+    compileQuestionReader({ ...route, required: form?.required ?? {} }),
   );
-
-  function readerFor(route: Route): QuestionReader {
-    const reader = readers.get(route);
-    if (reader === undefined) throw new TypeError(`route ${route.path} was not compiled`);
-    return reader;
+  for (const route of routes) {
+    readerFor(route);
+    if (route.form !== undefined) formReaderFor(route);
   }
 
   function readQuestion(
@@ -102,9 +101,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   /** What is kept of it for those who look later is what it asks, without its files. */
   async function readUpload(exchange: Exchange, route: Route, upload: Upload): Promise<Question> {
     exchange.upload = upload;
-    const reader = formReaders.get(route);
-    if (reader === undefined) throw new TypeError(`route ${route.path} takes no form`);
-    const question = await readForm(upload, reader);
+    const question = await readForm(upload, formReaderFor(route), modelFieldOf(route));
     if (exchange.key?.captureMs !== undefined) exchange.captured = new Captured(question.body);
     return question;
   }
@@ -113,7 +110,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   async function ask(
     exchange: Exchange,
     called: Route,
-    modelFromPath: string | undefined,
+    modelInPath: string | undefined,
     request: ServerRequest,
     response: ServerAnswer,
     settling: Settling,
@@ -128,7 +125,9 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     settling.began(spending.begin(key));
 
     const query = queryFor(called, request.target);
-    const read = readQuestion(exchange, called, request, await readBody(exchange, called, request, response));
+    const modelFromPath = modelInPath ?? modelBesideBody(called, request.fields);
+    const body = called.own?.method === 'GET' ? noBody : await readBody(exchange, called, request, response);
+    const read = readQuestion(exchange, called, request, body);
     const asked = read instanceof Promise ? await read : read;
     const route = passingAt(called, asked, () => findModel(exchange, called, asked, modelFromPath).model);
     exchange.route = route;
@@ -228,6 +227,34 @@ function queryFor({ query: grammar, streams }: Route, target: string): Asked {
   return { asked: readQuery(`${parameter}=${value}`, grammar), wantsList: true };
 }
 
+/** What is read of a request without one. */
+const noBody = Buffer.from('{}');
+
+/** Compiled once for each route; those of the operator's own come with a configuration, and go with it. */
+function readersOf(compile: (route: Route) => QuestionReader): (route: Route) => QuestionReader {
+  const readers = new WeakMap<Route, QuestionReader>();
+  return (route) => {
+    const known = readers.get(route);
+    if (known !== undefined) return known;
+    const reader = compile(route);
+    readers.set(route, reader);
+    return reader;
+  };
+}
+
+/** Of a route of the operator's own, where neither path nor body say it. */
+function modelBesideBody({ own }: Route, headers: RequestHeaders): string | undefined {
+  if (own?.model.from === 'nowhere') return own.model.id;
+  if (own?.model.from !== 'header') return undefined;
+  const { name } = own.model;
+  const said = headers.get(name);
+  if (said !== undefined && said !== '') return said;
+  throw new GatewayError('missing_required_parameter', {
+    param: name,
+    message: `The header ${name} is missing; send the name of a model in it.`,
+  });
+}
+
 interface Answered {
   readonly answer: Answer;
   /** What Postern adds to its head. */
@@ -244,7 +271,7 @@ function findModel(
   const name = modelFromPath ?? modelNameOf(question) ?? defaultModels[route.operation];
   if (name === undefined) {
     throw missing(
-      'model',
+      modelFieldOf(route) ?? 'model',
       `a string, or have the operator set default_model.${route.operation} for requests that name none`,
     );
   }

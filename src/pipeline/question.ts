@@ -36,7 +36,8 @@ export interface Question {
 interface Form {
   readonly body: CallBody;
   readonly bytes: number;
-  readonly model: { readonly start: number; readonly end: number };
+  /** Undefined where the form has none. */
+  readonly model: { readonly start: number; readonly end: number } | undefined;
   /** Of all its files together. */
   readonly fileBytes: number;
 }
@@ -64,10 +65,12 @@ export function compileQuestionReader(route: Route): QuestionReader {
     ]),
   );
   const { counting } = route.row;
-  const others = counting === 'messages' || counting === 'prompts' ? otherModels : [];
+  const mayAskOthers = counting === 'messages' || counting === 'prompts' || counting === 'anything';
+  const others = mayAskOthers ? otherModels.filter((name) => name !== modelFieldOf(route)) : [];
+  const modelName = modelFieldOf(route);
   const watched: WatchedKeys = compileWatchedKeys([
     ...new Set([
-      'model',
+      ...(modelName === undefined ? [] : [modelName]),
       ...others,
       ...Object.keys(route.required),
       ...Object.keys(route.optional),
@@ -79,9 +82,9 @@ export function compileQuestionReader(route: Route): QuestionReader {
 
   function toQuestion(body: Buffer, scan: JsonScan): Question {
     if (!scan.ok) throw toError(scan);
-    const modelField = scan.fields.get('model');
+    const modelField = modelName === undefined ? undefined : scan.fields.get(modelName);
     if (modelFromBody && modelField !== undefined && modelField.kind !== 'null' && modelField.kind !== 'string') {
-      throw wrongKind('model', 'a string', describe(modelField));
+      throw wrongKind(modelField.name, 'a string', describe(modelField));
     }
     for (const name of others) {
       if (fieldIn(scan, name) !== undefined || scan.foldedOnly.includes(name)) throw asksOthers(name);
@@ -134,6 +137,12 @@ export function checkStandIn({ standIn }: Question, acceptsMessages: boolean, sh
     throw missing(field, `it ("${check.name}" in its place is for clients that send x-postern-shape: ${allowed})`);
   }
   check.judge(found);
+}
+
+/** The field of the body that may name the model; undefined where it is no matter of the body. */
+export function modelFieldOf({ own }: Route): string | undefined {
+  if (own === undefined) return 'model';
+  return own.model.from === 'field' ? own.model.name : undefined;
 }
 
 /** A client that sends what only one service's clients send is one of them. */

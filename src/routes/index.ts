@@ -1,7 +1,9 @@
 /** Every client route, those of front doors among them; only the app imports this. */
 
+import { pathsUnder } from '../core/door.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
 import type { Operation } from '../core/operations/index.ts';
+import { engineListPaths, modelListPaths, probePaths, realtimePaths } from '../core/other-paths.ts';
 import { type Route, routeOfWay } from '../core/route.ts';
 import { doors } from '../doors/index.ts';
 import chat from './chat.ts';
@@ -109,3 +111,20 @@ export const objectRoutes: readonly ObjectRoute[] = [
 export const batchRoutes: ReadonlyMap<string, Route> = new Map(
   inBatches.map((route) => [route.path, Object.freeze({ ...route, path: '/v1/batches', aliases: [], doorPaths: {} })]),
 );
+
+/** Every path that means something already, as routes spell them. */
+export const takenPaths: readonly string[] = [
+  ...[...routes, ...objectRoutes.map(({ route }) => route)].flatMap(
+    ({ path, aliases, shapedPaths = {}, doorPaths = {} }) => [
+      path,
+      ...aliases,
+      ...Object.keys(shapedPaths),
+      ...Object.keys(doorPaths),
+    ],
+  ),
+  ...doors.flatMap((door) => door.pages.flatMap(({ paths }) => pathsUnder(door, paths))),
+  ...[...modelListPaths, ...doors.flatMap(({ modelLists }) => modelLists)].flatMap((path) => [path, `${path}/{model}`]),
+  ...engineListPaths,
+  ...realtimePaths,
+  ...Object.values(probePaths),
+];

@@ -15,7 +15,7 @@ import { openStore, parseStoreUrl, storeExists } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { Surroundings } from './surroundings.ts';
 
-type Sources = Pick<Surroundings, 'configPath' | 'set' | 'env' | 'cwd' | 'families'> &
+type Sources = Pick<Surroundings, 'configPath' | 'set' | 'env' | 'cwd' | 'families' | 'takenPaths'> &
   Pick<LoadOptions, 'refusesUnknownVariables'>;
 
 export interface ReadConfiguration extends RunningConfiguration {
@@ -169,11 +169,20 @@ function isThere(url: string | undefined, { cwd }: Pick<Surroundings, 'cwd'>): u
 }
 
 function loadWith(
-  { configPath, set, env, cwd, families, refusesUnknownVariables }: Sources,
+  { configPath, set, env, cwd, families, takenPaths, refusesUnknownVariables }: Sources,
   resources: readonly Resource[],
   file?: string,
   added?: readonly Element[],
 ): Promise<LoadedConfiguration | FaultyConfiguration> {
-  const options = { configPath: file ?? configPath, set, env, cwd, families, refusesUnknownVariables, resources };
+  const options = {
+    configPath: file ?? configPath,
+    set,
+    env,
+    cwd,
+    families,
+    takenPaths,
+    refusesUnknownVariables,
+    resources,
+  };
   return loadConfiguration({ ...options, ...(added && { added }) });
 }

@@ -10,7 +10,7 @@ import { bill } from '../ledger/billing.ts';
 import { JournalError } from '../ledger/journal-error.ts';
 import { systemClock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
-import { objectRoutes, routes } from '../routes/index.ts';
+import { batchRoutes, objectRoutes, routes } from '../routes/index.ts';
 import { openStore } from '../store/open-store.ts';
 import type { ProcessLog } from '../telemetry/log.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics/metrics.ts';
@@ -79,7 +79,7 @@ async function assemble(
   const proxyFor = readProxies(surroundings.env);
   const installation = await store.settings.installation();
   const metrics = createMetrics({
-    routes: [...new Set([...routes, ...objectRoutes.map(({ route }) => route)])],
+    routes: [...new Set([...routes, ...objectRoutes.map(({ route }) => route), ...batchRoutes.values()])],
     version,
   });
   closers.unshift(() => metrics.close());

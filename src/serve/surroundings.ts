@@ -10,6 +10,8 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly families: readonly Family[];
+  /** Paths that mean something already, for routes of the operator's own. */
+  readonly takenPaths?: readonly string[] | undefined;
   /** Each writes one line; the line end is added. */
   readonly stdout: (line: string) => void;
   readonly stderr: (line: string) => void;

@@ -1,6 +1,6 @@
 /** What the first start says: the first key, once, a line to paste for each route, and the link to the console. */
 
-import { bodyOf, type Operation, operationRows, operations, pathOf } from '../core/operations/index.ts';
+import { bodyOf, canBeShown, type Operation, operationRows, operations, pathOf } from '../core/operations/index.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { isSocketUrl, socketHost, toSocketUrl } from '../lib/addresses/socket-origin.ts';
 
@@ -13,8 +13,8 @@ interface Sample {
 const samples: readonly Sample[] = [
   // What takes a form needs a file at hand.
   ...operations.flatMap((operation): Sample[] => {
-    const { sample, form } = operationRows[operation];
-    if (form !== undefined) return [];
+    if (!canBeShown(operation)) return [];
+    const { sample } = operationRows[operation];
     const fields = { ...sample.body, ...sample.brief };
     return [
       { operation, path: (model) => pathOf(operation, model), body: (model) => bodyOf(operation, model, fields) },

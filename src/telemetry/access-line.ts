@@ -29,7 +29,7 @@ export class AccessLines {
       (exchange.trace === undefined ? '' : `,"trace_id":"${exchange.trace.traceId}"`) +
       this.#text('method', method) +
       this.#text('route', exchange.path) +
-      (route === undefined ? '' : `,"operation":"${route.operation}","label":"${route.label}"`) +
+      (route === undefined ? '' : `,"operation":"${route.operation}","label":"${route.own?.label ?? route.label}"`) +
       this.#text('key', exchange.key?.id) +
       this.#text('model', exchange.modelId) +
       this.#text('upstream', exchange.target?.upstream.id) +

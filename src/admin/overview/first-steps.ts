@@ -1,7 +1,7 @@
 /** How far a new gateway has come: a key, a first request, a first try in the Playground. */
 
 import type * as z from 'zod';
-import { bodyOf, operationRows, operationsAsOffered, pathOf } from '../../core/operations/index.ts';
+import { bodyOf, canBeShown, operationRows, operationsAsOffered, pathOf } from '../../core/operations/index.ts';
 import type { AdminContext } from '../context.ts';
 import { isConsoleKey } from '../playground/console-key.ts';
 import type { firstSteps } from './contract/state.ts';
@@ -31,8 +31,8 @@ function toSample({ configuration }: AdminContext): z.input<typeof firstSteps>['
   const models = configuration.snapshot().models.all.filter(({ id, visible }) => visible && !id.includes('*'));
   for (const operation of operationsAsOffered) {
     const model = models.find(({ operations }) => operations.includes(operation));
-    const { sample, form } = operationRows[operation];
-    if (model === undefined || form !== undefined) continue;
+    if (model === undefined || !canBeShown(operation)) continue;
+    const { sample } = operationRows[operation];
     return { path: pathOf(operation, model.id), body: JSON.stringify(bodyOf(operation, model.id, sample.body)) };
   }
   return null;

@@ -12,9 +12,17 @@ export const check: Command = {
   summary: 'Validates the configuration and prints what it comes to.',
   usage: 'check [--config F] [--json]',
   options: { ...configOptions, json: { type: 'boolean' } },
-  async run({ values, configPath, set, env, cwd, families, stdout }) {
+  async run({ values, configPath, set, env, cwd, families, takenPaths, stdout }) {
     const refusesUnknownVariables = true;
-    const loaded = await loadConfiguration({ configPath, set, env, cwd, families, refusesUnknownVariables });
+    const loaded = await loadConfiguration({
+      configPath,
+      set,
+      env,
+      cwd,
+      families,
+      takenPaths,
+      refusesUnknownVariables,
+    });
     const file = loaded.file && fromHere(loaded.file, cwd);
     if (values.json === true) {
       const { ok } = loaded;
@@ -106,6 +114,10 @@ function toLines(plan: Plan): string[] {
         model.hedge === null ? '-' : `after ${model.hedge.after}`,
         inWords(model.targets.map(toTargetText)),
       ]),
+    ),
+    ...section(
+      ['ROUTE', 'GOES TO', 'MODEL FROM', 'LABEL'],
+      plan.routes.map(({ method, path, to, model, label }) => [`${method} ${path}`, to, model, label]),
     ),
     ...section(
       ['KEY', 'MODELS', 'OPERATIONS', 'ADDRESSES', 'EXPIRES', 'PROJECT', 'SHAPE', 'CAPTURE'],

@@ -4,6 +4,7 @@ import { describeCaps } from '../../config/elements/caps.ts';
 import type { LoadedConfiguration } from '../../config/load.ts';
 import type { Price } from '../../core/accounting/price.ts';
 import { operations } from '../../core/operations/index.ts';
+import type { OwnModelPlace } from '../../core/own-route.ts';
 import type { Model, ServerSettings, Snapshot, SocketSettings, Timeouts, Upstream } from '../../core/snapshot.ts';
 import { toDollars } from '../../lib/money.ts';
 import { fromBytes, fromMilliseconds } from '../../lib/quantities.ts';
@@ -89,6 +90,13 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
         scores: scores === undefined ? null : (scores.scale ?? 'unknown'),
         price: toPrice(price, upstream, snapshot.createdAtS * 1000),
       })),
+    })),
+    routes: snapshot.ownRoutes.map(({ path, method, offer, model, label }) => ({
+      path,
+      method,
+      to: offer.path,
+      model: toPlace(model),
+      label,
     })),
     projects: [...snapshot.projects.values()].map((project) => ({
       id: project.id,
@@ -242,4 +250,17 @@ function toTimeouts({ timeouts }: Upstream): Record<'connect' | 'first_byte' | '
     idle: spell('idleMs'),
     total: spell('totalMs'),
   };
+}
+
+function toPlace(model: OwnModelPlace): string {
+  switch (model.from) {
+    case 'field':
+      return `field ${model.name}`;
+    case 'header':
+      return `header ${model.name}`;
+    case 'path':
+      return 'the path';
+    case 'nowhere':
+      return `always ${model.id}`;
+  }
 }

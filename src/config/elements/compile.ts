@@ -13,6 +13,7 @@ import { createModelIndex } from './model/model-index.ts';
 import { priceWarnings } from './model/price-warnings.ts';
 import { toOtelSettings } from './otel.ts';
 import { compileProjects } from './project/compile.ts';
+import { compileRoutes } from './route/compile.ts';
 import type { Settings } from './schema.ts';
 import { toServerSettings } from './server/compile.ts';
 import { checkRedis, checkStore } from './store.ts';
@@ -57,6 +58,7 @@ export function* compiling(
     projects: yield* compileProjects(document.projects, byId, context),
     upstreams: byId,
     models,
+    ownRoutes: yield* compileRoutes(document.routes, byId, models, context),
     defaultModels: toDefaultModels(settings.default_model, document.modelNames, models, context),
     keys: yield* compileKeys(document, models, context),
   });

@@ -9,6 +9,8 @@ import type { Substitution } from '../read/substitute.ts';
 
 export interface CompileContext {
   readonly families: readonly Family[];
+  /** Paths that mean something already, as routes spell them. */
+  readonly takenPaths: readonly string[];
   readonly sideFiles: SideFiles;
   readonly nowMs: number;
   /** The memory that the process may have. */

@@ -16,6 +16,7 @@ import { judge } from './judge.ts';
 import { type KeyEntry, keySchema } from './key/schema.ts';
 import { type ModelEntry, modelSchema } from './model/schema.ts';
 import { type ProjectEntry, projectSchema } from './project/schema.ts';
+import { type RouteEntry, routeSchema } from './route/schema.ts';
 import { type Settings, settingsSchema } from './schema.ts';
 import { type UpstreamEntry, upstreamSchema } from './upstream/schema.ts';
 
@@ -34,6 +35,7 @@ export interface ConfigurationDocument {
   readonly models: readonly Entry<ModelEntry>[];
   readonly projects: readonly Entry<ProjectEntry>[];
   readonly keys: readonly Entry<KeyEntry>[];
+  readonly routes: readonly Entry<RouteEntry>[];
   /** Of all upstreams, those at fault included: to name one of them is no further fault. */
   readonly upstreamIds: ReadonlySet<string>;
   readonly nearestUpstream: NearestName;
@@ -111,6 +113,7 @@ export function* judgingDocument(
     models: yield* judgeAll(modelSchema, 'models', 'model'),
     projects: yield* judgeAll(projectSchema, 'projects', 'project'),
     keys: yield* judgeAll(keySchema, 'keys'),
+    routes: yield* judgeAll(routeSchema, 'routes'),
     upstreamIds,
     nearestUpstream: createNearestName(upstreamIds),
     modelNames: yield* namesIn(settings.models, ['id', 'aliases']),
@@ -119,7 +122,7 @@ export function* judgingDocument(
   };
 }
 
-const elementLists = ['upstreams', 'models', 'projects', 'keys'] as const;
+const elementLists = ['upstreams', 'models', 'projects', 'keys', 'routes'] as const;
 type ElementList = (typeof elementLists)[number];
 
 /** Whether a section is one whose elements stand for themselves, wherever they are written. */
@@ -153,8 +156,10 @@ function judgeSettings(tree: Readonly<Record<string, unknown>>, context: Variabl
   for (const list of elementLists) if (Array.isArray(settings[list])) settings[list] = [];
   const written = judge(settingsSchema, settings, [], context);
   if (written === undefined) return undefined;
-  const [upstreams, models, projects, keys] = elementLists.map((list) => elementsAt(tree, list));
-  return { ...written, upstreams: upstreams ?? [], models: models ?? [], projects: projects ?? [], keys: keys ?? [] };
+  const [upstreams = [], models = [], projects = [], keys = [], routes = []] = elementLists.map((list) =>
+    elementsAt(tree, list),
+  );
+  return { ...written, upstreams, models, projects, keys, routes };
 }
 
 function elementsAt(tree: Readonly<Record<string, unknown>>, list: ElementList): unknown[] {

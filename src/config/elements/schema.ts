@@ -11,6 +11,7 @@ import { logSchema } from './log.ts';
 import { modelSchema } from './model/schema.ts';
 import { otelSchema } from './otel.ts';
 import { projectSchema } from './project/schema.ts';
+import { routeSchema } from './route/schema.ts';
 import { serverSchema } from './server/schema.ts';
 import { storeFields } from './store.ts';
 import { upstreamAddressesSchema } from './upstream/addresses.ts';
@@ -49,6 +50,7 @@ export const settingsSchema = mapping({
   models: anything,
   projects: anything,
   keys: anything,
+  routes: anything,
   default_model: defaultModelSchema
     .prefault({})
     .meta(is('The model of each operation for requests that name none. Off by default.')),
@@ -60,6 +62,9 @@ export const configurationSchema = settingsSchema.extend({
   projects: list(projectSchema)
     .default([])
     .meta(is('What several keys have in common: limits and budgets for all of them.')),
+  routes: list(routeSchema)
+    .default([])
+    .meta(is('Routes of your own, whose bytes pass. See [own-routes.md](own-routes.md).')),
   keys: list(keySchema)
     .default([])
     .meta(is('The keys that clients come with. Further ones are made with `postern keys create`.')),

@@ -1,6 +1,5 @@
 /** What the ledger says of an exchange, in the journal and in the store. */
 
-import type { Label } from '../label.ts';
 import type { Operation } from '../operations/index.ts';
 import type { Units } from './units.ts';
 
@@ -41,7 +40,8 @@ export interface LedgerRow {
   /** The canonical path of the route. */
   readonly route: string;
   readonly operation: Operation;
-  readonly label: Label;
+  /** By which the route was dispatched; that of a route of the operator's own is the operator's. */
+  readonly label: string;
   readonly model: string | null;
   readonly upstream: string | null;
   /** The upstream's name for the model. */

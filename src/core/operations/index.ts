@@ -11,6 +11,7 @@ import { imageVariations } from './image-variations.ts';
 import { images } from './images.ts';
 import { messages } from './messages.ts';
 import { moderations } from './moderations.ts';
+import { own } from './own.ts';
 import { rerank } from './rerank.ts';
 import { responses } from './responses.ts';
 import type { OperationRow } from './row.ts';
@@ -35,6 +36,7 @@ const rows = {
   image_variations: imageVariations,
   transcriptions,
   translations,
+  own,
 } as const;
 
 export type Operation = keyof typeof rows;
@@ -47,6 +49,10 @@ export const operations: readonly [Operation, ...Operation[]] = Object.freeze(
 
 /** Whether the path says which model is meant, and the body does not. */
 const hasModelInPath = ({ path }: OperationRow): boolean => path.includes('{model}');
+
+/** Whether one request of it can be shown that any model of it answers, and that needs no file. */
+export const canBeShown = (operation: Operation): boolean =>
+  operationRows[operation].form === undefined && operationRows[operation].isOperators !== true;
 
 /** Where clients ask for it of a model, whose name is one segment of the path where it stands there. */
 export const pathOf = (operation: Operation, model: string): string =>

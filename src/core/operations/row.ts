@@ -21,7 +21,7 @@ export interface OperationRow {
   readonly words: { readonly all: string; readonly one: string };
   /** The lower, the sooner it is offered to somebody who sees the gateway for the first time. */
   readonly offered: number;
-  readonly yields: 'text' | 'scores' | 'verdicts' | 'vectors' | 'counts' | 'images' | 'audio';
+  readonly yields: 'text' | 'scores' | 'verdicts' | 'vectors' | 'counts' | 'images' | 'audio' | 'anything';
   /** Whether a call may be sent again after a byte of it left: where answers are the same each time, and cheap. */
   readonly replayable: boolean;
   /** On its routes a hidden model answers exactly as an unknown one does. */
@@ -42,7 +42,8 @@ export interface OperationRow {
     | 'contents'
     | 'images'
     | 'speech'
-    | 'recording';
+    | 'recording'
+    | 'anything';
   /** Of conversations: the names of fields that bring in what is no text, or is not in the body. */
   readonly beyondText?: readonly string[];
   /** Of conversations: the fields by which clients ask for what the upstream runs itself, such as a search, beside `tools`. */
@@ -63,6 +64,8 @@ export interface OperationRow {
   readonly billedBy: readonly Unit[];
   /** Where it takes a form and nothing else: the part that holds a file. */
   readonly form?: string;
+  /** Its paths are those that the operator has written: there is none to show, and no request that would fit all of them. */
+  readonly isOperators?: true;
   /** Where it takes longer than the others. */
   readonly patience?: { readonly firstByteMs: number; readonly totalMs: number };
   /** What it is called in the model lists of others. */

@@ -7,6 +7,7 @@ import type { Answer, AnswerSink, ClientWork, Failure } from '../../core/outcome
 import { headerList, headerValue } from '../../lib/raw-headers.ts';
 import type { AnswerWatcher, Framing, ServerAnswer } from '../../wire/server-answer.ts';
 import { clientHeaders, clientTrailers } from '../headers.ts';
+import { NamedUsageObserver } from '../usage/named-usage.ts';
 import type { Settling } from '../usage/settling.ts';
 import { createUsageObserver, type Texts, type UsageObserver } from '../usage/usage.ts';
 import { SeenEventAnswer } from './seen-events.ts';
@@ -187,6 +188,10 @@ class Relay implements AnswerSink, AnswerWatcher, ClientWork {
 
 /** Sees what the upstream counts as its answer passes. */
 export function observerOf(exchange: Exchange, { status, headers }: Answer): UsageObserver {
+  const { usage } = exchange.route?.own ?? {};
+  if (usage !== undefined && status < 400 && headerList(headers, 'content-encoding') === undefined) {
+    return new NamedUsageObserver(usage);
+  }
   return createUsageObserver(
     status < 400 ? headerValue(headers, 'content-type') : undefined,
     headerList(headers, 'content-encoding'),

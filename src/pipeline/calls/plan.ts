@@ -10,15 +10,24 @@ import type { Offer } from '../../core/family.ts';
 import { upstreamNameOf } from '../../core/model-name.ts';
 import type { Keeps } from '../../core/operations/row.ts';
 import type { Call, Listening } from '../../core/outcome.ts';
+import type { OwnRoute } from '../../core/own-route.ts';
 import { type Query, withQuery } from '../../core/query.ts';
 import type { RequestHeaders } from '../../core/request-headers.ts';
 import type { Route } from '../../core/route.ts';
 import { needsScoring, type RawAsked } from '../../core/scores.ts';
-import { type Credential, type Model, offerKey, type ResolvedModel, type Target } from '../../core/snapshot.ts';
+import {
+  type Credential,
+  type Model,
+  offerKey,
+  type ResolvedModel,
+  type Target,
+  type Timeouts,
+  type Upstream,
+} from '../../core/snapshot.ts';
 import { type RerankShape, rerankShapes, type Translation } from '../../core/translation.ts';
-import { uncompressed, upstreamHeaders, withoutHeader } from '../headers.ts';
+import { sendable, uncompressed, upstreamHeaders, withoutHeader } from '../headers.ts';
 import type { NamedAgain } from '../named-again.ts';
-import { duplicate, modelNameOf, type Question } from '../question.ts';
+import { duplicate, modelFieldOf, modelNameOf, type Question } from '../question.ts';
 
 interface CallAbout {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -120,7 +129,7 @@ function makeCourse(model: Model, route: Route, modelId: string): Course {
     const tier = tiers.get(target.priority);
     if (tier === undefined) tiers.set(target.priority, [candidate]);
     else tier.push(candidate);
-    totalMs = Math.max(totalMs, target.upstream.timeouts[route.operation].totalMs);
+    totalMs = Math.max(totalMs, timeoutsOf(target.upstream, route).totalMs);
   }
   if (tiers.size === 0) throw notSupported(modelId, route);
   const ordered = [...tiers.values()];
@@ -133,6 +142,10 @@ function makeCourse(model: Model, route: Route, modelId: string): Course {
   };
 }
 
+/** A route of the operator's own may have others. */
+const timeoutsOf = ({ timeouts }: Upstream, { operation, own }: Route): Timeouts =>
+  own === undefined ? timeouts[operation] : { ...timeouts[operation], ...own.timeouts };
+
 function isAlone(candidates: readonly Candidate[]): boolean {
   const credentials = candidates.flatMap(({ target }) => target.upstream.credentials);
   return credentials.filter(({ weight }) => weight > 0).length === 1;
@@ -141,6 +154,7 @@ function isAlone(candidates: readonly Candidate[]): boolean {
 /** By the route's own label, else by the one that may serve it once the model is lifted into the body. */
 function toCandidate(target: Target, route: Route): Candidate | undefined {
   if (target.weight === 0) return undefined;
+  if (route.own !== undefined) return toOwnCandidate(target, route.own);
   const { offers } = target;
   const own = offers.get(offerKey(route.label, route.operation));
   const hasVerb = own?.verbs === undefined || (route.verb !== undefined && own.verbs.includes(route.verb));
@@ -148,6 +162,15 @@ function toCandidate(target: Target, route: Route): Candidate | undefined {
   const fallback =
     route.fallbackLabel === undefined ? undefined : offers.get(offerKey(route.fallbackLabel, route.operation));
   return fallback === undefined ? undefined : { target, offer: fallback, lifted: true };
+}
+
+/** Whatever its family is, it is asked at the path that the operator has written. */
+function toOwnCandidate(target: Target, { offer, upstreams }: OwnRoute): Candidate | undefined {
+  const { upstream, bridge } = target;
+  const isMeant = upstreams === undefined || upstreams.has(upstream.id);
+  return isMeant && upstream.origin !== undefined && bridge === undefined
+    ? { target, offer, lifted: false }
+    : undefined;
 }
 
 export function writeCall(plan: Plan, turn: Turn, client: Listening): Call {
@@ -158,7 +181,8 @@ export function writeCall(plan: Plan, turn: Turn, client: Listening): Call {
   const name = nameAt(target, plan.resolved);
   const { namedAgain } = plan;
   if (namedAgain !== undefined) return toCall(plan, turn, client, withNames(question.body, namedAgain, name, turn));
-  return toCall(plan, turn, client, withModel(question, name, insertIfAbsent));
+  const field = modelFieldOf(route) ?? 'model';
+  return toCall(plan, turn, client, withModel(question, name, insertIfAbsent ? field : undefined));
 }
 
 const nothing = Buffer.alloc(0);
@@ -177,19 +201,33 @@ function toCall(plan: Plan, turn: Turn, client: Listening, body: CallBody): Call
   const { credential } = turn;
   const own = offer.asChat === true && credential.chatHeaders ? { headers: credential.chatHeaders } : credential;
   const trace = exchange.trace?.calling(turn, target);
-  const headers = upstreamHeaders(exchange, own, upstream, plan.clientHeaders, trace);
+  const all = upstreamHeaders(exchange, own, upstream, plan.clientHeaders, trace);
+  const headers = headersOf(plan, all, upstreamName);
   return {
+    ...(route.own && { method: route.own.method }),
     upstream,
     offer,
     path: withQuery(upstream.pathPrefix + toPath(offer, upstreamName, route.verb), plan.query),
     // What is compressed could not be looked through as it passes.
-    headers: plan.keeps === undefined && plan.isRead !== true ? headers : uncompressed(headers),
+    headers:
+      plan.keeps === undefined && plan.isRead !== true && route.own?.usage === undefined
+        ? headers
+        : uncompressed(headers),
     body,
-    timeouts: upstream.timeouts[route.operation],
+    timeouts: timeoutsOf(upstream, route),
     deadlineMs: plan.deadlineMs,
     client,
     end: turn,
   };
+}
+
+/** Where a header has the model, it has the upstream's name for it. */
+function headersOf({ route: { own } }: Plan, headers: string[], upstreamName: string): string[] {
+  if (own === undefined) return headers;
+  const fitting = own.method === 'GET' ? withoutHeader(headers, 'content-type') : headers;
+  if (own.model.from !== 'header') return fitting;
+  const { name } = own.model;
+  return [...withoutHeader(fitting, name), name, sendable(name, upstreamName)];
 }
 
 /** Before the query that a path may have. */
@@ -241,16 +279,17 @@ export function unknownModel(name: string): GatewayError {
 }
 
 /** The body with the upstream's name for the model in it, every other byte as it came. */
-function withModel(question: Question, upstreamName: string, insertIfAbsent: boolean): CallBody {
+function withModel(question: Question, upstreamName: string, insertAs: string | undefined): CallBody {
   const { body, scan, modelField, form } = question;
-  if (form !== undefined) return withSpan(form.body, form.model.start, form.model.end, upstreamName);
+  if (form?.model !== undefined) return withSpan(form.body, form.model.start, form.model.end, upstreamName);
+  if (form !== undefined) return form.body;
   if (modelField !== undefined) {
     if (modelNameOf(question) === upstreamName) return body;
     return withSpan(body, modelField.start, modelField.end, JSON.stringify(upstreamName));
   }
-  if (!insertIfAbsent) return body;
-  checkOtherSpelling(question);
-  const field = `"model":${JSON.stringify(upstreamName)}${scan.empty ? '' : ','}`;
+  if (insertAs === undefined) return body;
+  checkOtherSpelling(question, insertAs);
+  const field = `${JSON.stringify(insertAs)}:${JSON.stringify(upstreamName)}${scan.empty ? '' : ','}`;
   return withSpan(body, scan.insertAt, scan.insertAt, field);
 }
 
@@ -268,6 +307,6 @@ function withNames(body: Buffer, named: readonly NamedAgain[], name: string, { c
 }
 
 /** An upstream that takes "Model" for "model" would read the client's, not ours. */
-function checkOtherSpelling({ scan, modelField }: Question): void {
-  if (modelField === undefined && scan.foldedOnly.includes('model')) throw duplicate('model');
+function checkOtherSpelling({ scan, modelField }: Question, name = 'model'): void {
+  if (modelField === undefined && scan.foldedOnly.includes(name)) throw duplicate(name);
 }

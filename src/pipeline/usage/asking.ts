@@ -1,9 +1,10 @@
 /** What a request asks for, as far as its body tells beforehand: items, and what they may count. See docs/prices.md. */
 
 import { Buffer } from 'node:buffer';
-import type { Asking } from '../../core/accounting/price.ts';
+import type { Asking, PriceUnit } from '../../core/accounting/price.ts';
 import type { Candidate, Course } from '../../core/dispatch.ts';
 import type { OperationRow } from '../../core/operations/row.ts';
+import type { OwnRoute } from '../../core/own-route.ts';
 import type { Route } from '../../core/route.ts';
 import { countItems, type ItemCount } from '../../lib/json/json-items.ts';
 import type { JsonField } from '../../lib/json/json-scan.ts';
@@ -44,6 +45,30 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 const LOWER_T = 0x74;
 
+/** Of a route of the operator's own: what can be told of any bytes, and what the operator says of it. */
+function forAnything(
+  { body, form }: Question,
+  { path }: Route,
+  { most: { output, units } }: OwnRoute,
+  { maxOutput }: Asked['model'],
+): Asking {
+  const bytes = form?.bytes ?? body.length;
+  const mostOutputTokens = output ?? maxOutput;
+  const unbounded: PriceUnit[] = [];
+  if (mostOutputTokens === undefined) unbounded.push('output');
+  if (units === undefined) unbounded.push('searchUnit');
+  return {
+    items: 1,
+    images: 0,
+    likelyInputTokens: Math.ceil(bytes / bytesPerToken),
+    mostInputTokens: bytes,
+    mostOutputTokens: mostOutputTokens ?? boundlessMaxTokens,
+    mostSearchUnits: units ?? 1,
+    isStream: false,
+    ...(unbounded.length > 0 && { unbounded: path, unboundedBy: unbounded }),
+  };
+}
+
 /** Who may be asked. */
 type Tiers = Course['tiers'];
 type Asked = Pick<Course, 'tiers'> & { readonly model: Pick<Course['model'], 'context' | 'maxOutput' | 'maxAudioMs'> };
@@ -54,6 +79,7 @@ export function askingOf(question: Question, route: Route, course: Asked, refers
   if (route.row.counting === 'messages' || route.row.counting === 'contents') {
     return askingOfMessages(question, route, course, refersBy);
   }
+  if (route.own !== undefined) return forAnything(question, route, route.own, course.model);
   if (route.row.counting === 'images') return forImages(question, course.model);
   if (route.row.counting === 'speech') return forSpeech(question, course.model);
   if (route.row.counting === 'recording') return forRecording(question, course.model);

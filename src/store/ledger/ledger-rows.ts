@@ -3,7 +3,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { LedgerRow, RowOutcome, TryRecord } from '../../core/accounting/ledger-row.ts';
 import { readUnits, type Units } from '../../core/accounting/units.ts';
-import type { Label } from '../../core/label.ts';
 import type { Operation } from '../../core/operations/index.ts';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
 import type { LedgerTable } from '../schema.ts';
@@ -184,7 +183,7 @@ export function fromTableRow(row: LedgerTable): LedgerRow {
     route: row.route,
     // These three were written from rows of ours.
     operation: row.operation as Operation,
-    label: row.label as Label,
+    label: row.label,
     model: row.model,
     upstream: row.upstream,
     upstreamModel: row.upstream_model,

@@ -14,7 +14,7 @@ import {
 } from '../../core/caps.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import { operations } from '../../core/operations/index.ts';
-import type { Route } from '../../core/route.ts';
+import { type Route, routeOfOwn } from '../../core/route.ts';
 import type { Model, Snapshot, Target } from '../../core/snapshot.ts';
 import { atOnce, inTurns } from '../../lib/turns.ts';
 import { AttemptCounts, isCall } from './attempt-counts.ts';
@@ -81,12 +81,11 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
   const budgetHits = new Map<string, Counter>();
   let sources: MetricSources = {};
   let adopted: readonly Model[] = [];
+  let ownRoutes: readonly Route[] = [];
   let configTimestampS = 0;
   let wasReloaded = true;
 
-  for (const { path, operation } of routes) {
-    modelless.set(path, new RequestCounts(registry, { route: path, operation, model: none }));
-  }
+  for (const route of routes) showRoute(route);
   for (const path of ownPaths) {
     modelless.set(path, new RequestCounts(registry, { route: path, operation: none, model: none }));
   }
@@ -102,6 +101,10 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
     }
   }
 
+  function showRoute({ path, operation }: Route): void {
+    modelless.set(path, new RequestCounts(registry, { route: path, operation, model: none }));
+  }
+
   /** Those that nobody asked for yet come one after another, so that many of them hold up nobody. */
   function* bindAll(models: readonly Model[]): Generator<undefined, void, undefined> {
     for (const model of models) {
@@ -115,7 +118,7 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
 
   function bind(model: Model): ModelCounts {
     const counts = new Map<Route, RequestCounts>();
-    for (const route of routes) {
+    for (const route of [...routes, ...ownRoutes]) {
       if (!model.operations.includes(route.operation)) continue;
       const { path, operation } = route;
       const made = new RequestCounts(registry, { route: path, operation, model: model.id });
@@ -146,6 +149,8 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
   return {
     adopt(snapshot) {
       adopted = snapshot.models.all;
+      ownRoutes = snapshot.ownRoutes.map(routeOfOwn);
+      for (const route of ownRoutes) showRoute(route);
       if (adopted.length > mostAtOnce) void inTurns(bindAll(adopted));
       else atOnce(bindAll(adopted));
       for (const id of snapshot.upstreams.keys()) {

@@ -10,6 +10,7 @@ import type { Store } from '../../../src/core/store/store.ts';
 import { families } from '../../../src/families/index.ts';
 import { bill } from '../../../src/ledger/billing.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { takenPaths } from '../../../src/routes/index.ts';
 import { openAccounting } from '../../../src/serve/accounting.ts';
 import { type App, type AppDeps, createApp } from '../../../src/serve/app.ts';
 import { openStore } from '../../../src/store/open-store.ts';
@@ -69,7 +70,7 @@ export async function startRig(
     const server = { host: '127.0.0.1', port: 0, shedding, ...(wanted.server as object | undefined) };
     const keys = wanted.keys ?? [{ id: 'test', secret: testKey }];
     await writeFile(file, JSON.stringify({ store: 'sqlite::memory:', ...wanted, server, keys }));
-    const loaded = await loadConfiguration({ configPath: file, env, cwd: directory, families });
+    const loaded = await loadConfiguration({ configPath: file, env, cwd: directory, families, takenPaths });
     if (!loaded.ok) throw new Error(`configuration: ${JSON.stringify(loaded.faults)}`);
     return loaded.snapshot;
   }

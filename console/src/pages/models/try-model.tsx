@@ -10,12 +10,12 @@ import { Icon } from '../../parts/marks/icon.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { formatDuration } from '../../parts/words/format.ts';
-import { needsFile, operationChoices } from '../../parts/words/operations.ts';
+import { cannotBeTried, operationChoices } from '../../parts/words/operations.ts';
 import { tryModel } from './model-data.ts';
 
 export function TryModel({ model }: { readonly model: Pick<Model, 'id' | 'operations' | 'visible' | 'inForce'> }) {
   const [picked, setPicked] = useState<string | null>(null);
-  const tested = model.operations.filter((one) => !needsFile(one));
+  const tested = model.operations.filter((one) => !cannotBeTried(one));
   const operation = tested.find((one) => one === picked) ?? tested[0];
   const { mutate, data, error, isPending } = useMutation({
     mutationFn: (wanted: Operation) => tryModel(model.id, wanted),

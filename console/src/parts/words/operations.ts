@@ -1,6 +1,6 @@
 /** What people call the operations, and what they have to know of each. */
 
-import { byOperation, type Operation, operationRows, operations } from '../../../../src/admin/contract.ts';
+import { byOperation, canBeShown, type Operation, operationRows, operations } from '../../../../src/admin/contract.ts';
 
 export const operationWords = byOperation((operation) => operationRows[operation].words.all);
 
@@ -12,5 +12,5 @@ export const operationChoices = operations.map((value) => ({ value, label: opera
 /** On their routes a hidden model is an unknown one; the others still answer to its exact name. */
 export const refusesHidden = (operation: Operation): boolean => operationRows[operation].visibleModelsOnly;
 
-/** A form with a file in it, of which there is none at hand. */
-export const needsFile = (operation: Operation): boolean => operationRows[operation].form !== undefined;
+/** There is no request at hand that its models answer: it takes a file, or whatever the operator's own route takes. */
+export const cannotBeTried = (operation: Operation): boolean => !canBeShown(operation);

@@ -2,7 +2,6 @@
 
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
-import { labels } from '../../../core/label.ts';
 import { operations } from '../../../core/operations/index.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, instant, pageOf } from '../../shapes/common.ts';
@@ -113,7 +112,7 @@ export const ledgerRow = z.object({
   project: text,
   route: z.string(),
   operation: z.enum(operations),
-  label: z.enum(labels),
+  label: z.string(),
   model: text,
   upstream: text,
   upstreamModel: text,

@@ -36,7 +36,8 @@ function toOffered(
   path: readonly (string | number)[],
   { warnings }: CompileContext,
 ): Operation[] {
-  const offered = operations.filter((operation) => called.some((target) => serves(target, operation)));
+  const all = new Set(called.flatMap(servedBy));
+  const offered = operations.filter((operation) => all.has(operation));
   if (offered.length > 1) {
     const families = [...new Set(called.map(({ target }) => target.upstream.family.id))];
     const who =

@@ -2,7 +2,7 @@
 
 import type { Offer } from '../../../core/family.ts';
 import { labels } from '../../../core/label.ts';
-import { type Operation, operations } from '../../../core/operations/index.ts';
+import { type Operation, operationRows, operations } from '../../../core/operations/index.ts';
 import { offerKey, type Target, type Upstream } from '../../../core/snapshot.ts';
 import type { TokenIds } from '../../../core/translation.ts';
 import { fromPlain, type Json } from '../../../lib/json/json-text.ts';
@@ -200,9 +200,13 @@ export function nameOf({ path }: PlacedTarget): string {
 }
 
 export function serves({ target }: PlacedTarget, operation: Operation): boolean {
+  // Wherever bytes can go, they pass.
+  if (operationRows[operation].isOperators === true)
+    return target.upstream.origin !== undefined && target.bridge === undefined;
   return labels.some((label) => target.offers.has(offerKey(label, operation)));
 }
 
+/** What its family offers. */
 export function servedBy(target: PlacedTarget): Operation[] {
-  return operations.filter((operation) => serves(target, operation));
+  return operations.filter((one) => operationRows[one].isOperators !== true && serves(target, one));
 }

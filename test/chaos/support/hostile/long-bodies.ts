@@ -26,6 +26,7 @@ const fieldOf: Readonly<Record<Operation, string>> = {
   count_tokens: '"messages":',
   responses: '"store":false,"input":',
   generate: '"contents":',
+  own: '"text":',
 };
 
 interface Ground {

@@ -1,0 +1,125 @@
+/** The `routes` section: routes of the operator's own, as the edge and the pipeline use them. */
+
+import { labels } from '../../../core/label.ts';
+import type { OwnModelPlace, OwnRoute } from '../../../core/own-route.ts';
+import { mayMeanTheSame } from '../../../core/paths.ts';
+import type { QueryGrammar } from '../../../core/query.ts';
+import type { ModelIndex, Upstream } from '../../../core/snapshot.ts';
+import { nearestName } from '../../../lib/nearest-name.ts';
+import { type Path, suggestion } from '../../read/faults.ts';
+import { type CompileContext, placeOf, quoted } from '../context.ts';
+import type { Entry } from '../document.ts';
+import type { RouteEntry } from './schema.ts';
+
+/** What they would say is ours to say, or the upstream's. */
+const keptHeaders =
+  /^(?:authorization|x-api-key|api-key|x-goog-api-key|cookie|host|te|trailer|upgrade|expect|connection|accept(?:-.*)?|content-.*|transfer-.*|proxy-.*|x-forwarded-.*|x-request-id|x-postern-.*|user-agent)$/;
+
+export function* compileRoutes(
+  entries: readonly Entry<RouteEntry>[],
+  upstreams: ReadonlyMap<string, Upstream>,
+  models: ModelIndex,
+  context: CompileContext,
+): Generator<undefined, readonly OwnRoute[], undefined> {
+  const routes: OwnRoute[] = [];
+  const places: { readonly path: string; readonly at: Path }[] = [];
+  for (const { path: at, value } of entries) {
+    yield;
+    const before = places.find((other) => mayMeanTheSame(other.path, value.path));
+    const taken = context.takenPaths.find((other) => mayMeanTheSame(other, value.path));
+    if (before !== undefined) {
+      context.faults.add(
+        [...at, 'path'],
+        `may mean the same as ${placeOf(before.at, context)}; each path stands for one thing`,
+      );
+    } else if (taken !== undefined) {
+      context.faults.add([...at, 'path'], `may mean the same as ${taken}, which is there already; choose another`);
+    }
+    places.push({ path: value.path, at: [...at, 'path'] });
+    checkUpstreams(value, at, upstreams, context);
+    const model = toModelPlace(value, at, models, context);
+    if (model !== undefined) routes.push(toRoute(value, model));
+    if (labels.some((label) => label === value.label && label !== 'own')) {
+      context.faults.add([...at, 'label'], 'is what a route of Postern is called; choose another');
+    }
+  }
+  return Object.freeze(routes);
+}
+
+function checkUpstreams(
+  { upstreams: named = [] }: RouteEntry,
+  at: Path,
+  upstreams: ReadonlyMap<string, Upstream>,
+  context: CompileContext,
+): void {
+  named.forEach((id, index) => {
+    if (upstreams.has(id)) return;
+    const path = [...at, 'upstreams', index];
+    const hint = suggestion(nearestName(id, [...upstreams.keys()]));
+    context.faults.add(path, `no upstream is called ${quoted(context, path, id)}${hint}`);
+  });
+}
+
+function toModelPlace(
+  { path, to = path, method, model: written, form }: RouteEntry,
+  at: Path,
+  models: ModelIndex,
+  { faults }: CompileContext,
+): OwnModelPlace | undefined {
+  const fault = (key: string, problem: string): undefined => {
+    faults.add([...at, key], problem);
+  };
+  const isInPath = path.includes('{model}');
+  if (path.indexOf('{model}') !== path.lastIndexOf('{model}')) return fault('path', 'holds {model} twice');
+  if (form && method === 'GET') return fault('form', 'a GET has no body; leave this out');
+  if (isInPath)
+    return written === undefined ? { from: 'path' } : fault('model', 'stands in the path already; leave this out');
+  if (written === undefined && method === 'GET') {
+    return fault('model', 'is missing: a GET has no body, so name a header or an id, or put {model} into the path');
+  }
+  if (to.includes('{model}') && to !== path && to.indexOf('{model}') !== to.lastIndexOf('{model}')) {
+    return fault('to', 'holds {model} twice');
+  }
+  const { field = written === undefined ? 'model' : undefined, header, id } = written ?? {};
+  if (field !== undefined) {
+    return method === 'GET' ? fault('model', 'a GET has no body, and so no field') : { from: 'field', name: field };
+  }
+  if (header !== undefined) {
+    return keptHeaders.test(header)
+      ? fault('model', 'no model can stand in this header; choose another')
+      : { from: 'header', name: header };
+  }
+  const found = id === undefined || id.includes('*') ? undefined : models.resolve(id)?.model;
+  if (id === undefined || found === undefined) return fault('model', 'names a model that there is not');
+  if (found.operations.includes('own')) return { from: 'nowhere', id };
+  return fault('model', 'names a model that does not serve own; add own to its operations');
+}
+
+const anything = { pattern: /^[^\p{Cc}]{0,512}$/u, form: 'text without control characters', isList: true } as const;
+const version = /^\/v1(?=\/.)/;
+
+function toRoute(
+  { path, to = path.replace(version, ''), method, upstreams, label, form, query, usage, most, timeouts }: RouteEntry,
+  model: OwnModelPlace,
+): OwnRoute {
+  const grammar: QueryGrammar = Object.fromEntries(query.map((name) => [name, anything]));
+  const { connect, first_byte: firstByte, idle, total } = timeouts;
+  return Object.freeze({
+    path,
+    method,
+    offer: Object.freeze({ path: to }),
+    label,
+    upstreams: upstreams && new Set(upstreams),
+    model,
+    takesForms: form,
+    query: query.length > 0 ? grammar : undefined,
+    timeouts: {
+      ...(connect !== undefined && { connectMs: connect }),
+      ...(firstByte !== undefined && { firstByteMs: firstByte }),
+      ...(idle !== undefined && { idleMs: idle }),
+      ...(total !== undefined && { totalMs: total }),
+    },
+    usage: usage && { input: usage.input, output: usage.output, units: usage.units },
+    most: { output: most.output, units: most.units },
+  });
+}

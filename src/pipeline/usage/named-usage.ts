@@ -1,0 +1,54 @@
+/** Reads what an answer counts at the places that the operator has named. */
+
+import type { Buffer } from 'node:buffer';
+import type { Usage } from '../../core/accounting/usage.ts';
+import type { OwnUsage } from '../../core/own-route.ts';
+import { JsonPicker, type Picked } from '../../lib/json/json-picker.ts';
+import type { UsageObserver } from './usage.ts';
+
+/** Of a whole answer in JSON, uncompressed; of any other nothing is known. */
+export class NamedUsageObserver implements UsageObserver {
+  readonly #names: OwnUsage;
+  readonly #picker: JsonPicker;
+  readonly #found = new Map<string, number>();
+
+  constructor(names: OwnUsage) {
+    this.#names = names;
+    const places = [names.input, names.output, names.units].filter((place) => place !== undefined);
+    this.#picker = new JsonPicker(places, 'numbers');
+  }
+
+  push(chunk: Buffer): void {
+    const picked: Picked[] = [];
+    this.#picker.push(chunk, picked);
+    for (const { place, text } of picked) {
+      const count = Number(text);
+      if (Number.isFinite(count) && count >= 0) this.#found.set(place, Math.ceil(count));
+    }
+  }
+
+  finish(): Usage | null {
+    const countAt = (place: string | undefined): number | null =>
+      place === undefined ? null : (this.#found.get(place) ?? null);
+    const { input, output, units } = this.#names;
+    if (this.#found.size === 0) return null;
+    return {
+      promptTokens: countAt(input),
+      completionTokens: countAt(output),
+      totalTokens: null,
+      searchUnits: countAt(units),
+    };
+  }
+
+  decodedLength(): undefined {
+    return undefined;
+  }
+
+  written(): undefined {
+    return undefined;
+  }
+
+  pictures(): undefined {
+    return undefined;
+  }
+}
