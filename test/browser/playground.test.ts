@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { openConsole, testInBrowser, testOnEachStore, type Visitor } from '../support/console/browser.ts';
-import { choose, shoot, tabOf } from '../support/console/playground.ts';
+import { choose, press, resultOf, shoot, tabOf } from '../support/console/playground.ts';
 import { type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const run = promisify(execFile);
@@ -13,16 +13,7 @@ const config = { upstreams: [local] };
 /** What a browser says of an answer that is no success; here it is wanted. */
 const refusal = /Failed to load resource: the server responded with a status of 4\d\d/;
 
-const resultOf = (page: Page): Locator => page.getByRole('region', { name: 'What comes back' });
 const textsOf = (items: Locator): Promise<string[]> => items.allInnerTexts();
-
-/** Presses the button, and waits until the answer stands there. */
-async function press(page: Page, label: string): Promise<void> {
-  const answered = page.waitForResponse((response) => response.request().method() === 'POST');
-  await page.getByRole('button', { name: label, exact: true }).click();
-  await answered;
-  await resultOf(page).locator('[aria-busy="false"]').first().waitFor();
-}
 
 async function startFake(t: TestContext, handler: Handler) {
   const upstream = await startFakeUpstream(handler);

@@ -147,6 +147,42 @@ test('a stream comes piece by piece, and a caller who leaves ends the call at th
   await left.promise;
 });
 
+test('a form goes as the form that it is, and sound comes back as sound; a page does not come as one', async (t) => {
+  const upstream = await startFakeUpstream();
+  t.after(() => upstream.close());
+  const { calls } = await startCalls(t, {
+    upstreams: [{ id: 'fake', family: 'openai', base_url: upstream.url, api_key: 'sk-fake-upstream' }],
+    models: [{ id: 'studio', operations: ['speech', 'transcriptions'], targets: [{ upstream: 'fake' }] }],
+  });
+  const form = new Request('http://a', { method: 'POST', body: toForm({ model: 'studio', file: 'RIFF' }) });
+  const contentType = form.headers.get('content-type') ?? '';
+  upstream.respondWith((_request, reply) => reply.json(200, { text: 'gate' }));
+  const body = Buffer.from(await form.arrayBuffer());
+  const heard = await calls.send(rerank({ route: 'transcriptions', contentType, body }));
+  assert.deepEqual(await jsonOf(heard), { text: 'gate' });
+  assert.equal(upstream.requests[0]?.header('content-type'), contentType);
+  assert.deepEqual(upstream.requests[0]?.body, body);
+
+  const say = rerank({ route: 'speech', body: Buffer.from('{"model":"studio","input":"a","voice":"b"}') });
+  for (const [type, shown] of [
+    ['audio/mpeg', 'audio/mpeg'],
+    ['text/html', 'text/plain; charset=utf-8'],
+    ['image/svg+xml', 'text/plain; charset=utf-8'],
+  ] as const) {
+    upstream.respondWith((_request, reply) => reply.bytes(200, [['content-type', type]], 'ID3'));
+    assert.equal((await calls.send(say)).headers.get('content-type'), shown);
+  }
+});
+
+function toForm(fields: Readonly<Record<string, string>>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    if (name === 'file') form.append(name, new Blob([value]), 'gate.wav');
+    else form.append(name, value);
+  }
+  return form;
+}
+
 test('a listener with a certificate that signs itself is called over TLS, and another certificate is not trusted', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'postern-own-certificate-'));
   t.after(() => rm(directory, { recursive: true, force: true }));

@@ -18,6 +18,8 @@ export interface GatewayCall {
   readonly model?: string | undefined;
   /** Sent as it is. */
   readonly body: Uint8Array;
+  /** JSON where it does not say. */
+  readonly contentType?: string | undefined;
   /** The caller's own key; without one it is the console's. */
   readonly key?: string | undefined;
   /** By which the call is found in the ledger. */
@@ -40,8 +42,8 @@ export interface GatewayCallsDeps {
 
 const passedOn =
   /^(?:content-encoding|server-timing|retry-after|x-request-id|x-upstream-request-id|x-should-retry|x-postern-.+|x-ratelimit-.+)$/;
-/** Anything else would be for a browser to interpret, and an upstream wrote it. */
-const plainTypes = /^(?:application\/(?:[\w.-]+\+)?json|text\/event-stream|text\/plain)\b/i;
+/** Anything else would be for a browser to interpret, and an upstream wrote it; sound runs nothing. */
+const plainTypes = /^(?:application\/(?:[\w.-]+\+)?json|text\/event-stream|text\/plain|audio\/[\w.+-]+)(?![\w.+-])/i;
 const withoutBody: readonly number[] = [204, 205, 304];
 const lostKeyCodes: readonly string[] = ['invalid_api_key', 'revoked_api_key'];
 const maxConnections = 32;
@@ -70,7 +72,7 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
         path: prefix + toGatewayPath(call.route, call.model),
         headers: [
           ...['authorization', `Bearer ${key}`],
-          ...['content-type', 'application/json'],
+          ...['content-type', call.contentType ?? 'application/json'],
           ...['x-request-id', call.requestId],
         ],
         body: Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength),

@@ -101,7 +101,8 @@ const usageOf = (value: unknown): unknown => read(value, 'usage') ?? read(read(v
 
 function totalOf(row: PlaygroundTry['item']): number | undefined {
   if (row === null || (row.inputTokens === null && row.outputTokens === null)) return undefined;
-  return (row.inputTokens ?? 0) + (row.outputTokens ?? 0);
+  const tokens = (row.inputTokens ?? 0) + (row.outputTokens ?? 0);
+  return tokens === 0 ? undefined : tokens;
 }
 
 function CostNote({ row: { cost } }: { readonly row: NonNullable<PlaygroundTry['item']> }) {

@@ -41,7 +41,11 @@ export function CallSource({ operation, call, answer }: CallSourceProps) {
           </Text>
         </Tabs.Panel>
         <Tabs.Panel value="request">
-          <Json value={call.body} title={`POST ${toPath(call.route, call.model)}`} label="Copy the request" />
+          <Json
+            value={call.body}
+            title={`POST ${toPath(call.route, call.model)}${call.form === undefined ? '' : ', as a form'}`}
+            label="Copy the request"
+          />
         </Tabs.Panel>
         <Tabs.Panel value="answer">{answer !== undefined && <AnswerText answer={answer} />}</Tabs.Panel>
         <Tabs.Panel value="headers">{answer !== undefined && <Headers answer={answer} />}</Tabs.Panel>

@@ -4,10 +4,18 @@ import type { GatewayRoute } from '../../../../src/admin/contract.ts';
 import { ApiError, send } from '../../parts/api/client.ts';
 import { createSseReader } from '../../parts/api/sse.ts';
 
+export interface FormPart {
+  readonly name: string;
+  readonly value: string | File;
+}
+
 export interface Call {
   readonly route: GatewayRoute;
   readonly model: string;
+  /** Where it goes as a form, what that holds, with files by their names. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** Instead of JSON. */
+  readonly form?: readonly FormPart[];
   /** Instead of the console's own; sent once and kept nowhere. */
   readonly key?: string | undefined;
 }
@@ -32,6 +40,8 @@ export interface Answer {
   readonly text: string;
   readonly bytes: number;
   readonly isStream: boolean;
+  /** What is no text. */
+  readonly sound: Blob | undefined;
   readonly fault: GatewayFault | undefined;
   readonly firstByteMs: number;
   readonly totalMs: number;
@@ -48,18 +58,22 @@ const byGateway = (response: Response): boolean => response.headers.get('x-poste
 /** Throws where the console itself says no, or cannot be reached. */
 export async function callGateway(call: Call, { signal, onEvent }: CallOptions): Promise<Answer> {
   const startedMs = performance.now();
-  const { route, model, key, body } = call;
+  const { route, model, key, body, form } = call;
   const response = await send('POST /api/playground/:route', {
     params: { route },
     query: { model: route === 'engines-embeddings' ? model : undefined },
-    body,
+    body: form === undefined ? body : toFormData(form),
     headers: key === undefined ? {} : { 'x-postern-key': key },
     signal,
     accepts: byGateway,
   });
   const headers = Object.fromEntries([...response.headers].filter(([name]) => name !== 'x-postern-answer'));
   const isStream = (headers['content-type'] ?? '').startsWith('text/event-stream');
-  const read = await readBody(response, signal, isStream ? onEvent : undefined);
+  const soundType = /^audio\/[\w.+-]+/.exec(headers['content-type'] ?? '')?.[0];
+  const read = await readBody(response, signal, {
+    onEvent: isStream ? onEvent : undefined,
+    isText: soundType === undefined,
+  });
   const json = isStream ? read.events : toJson(read.text);
   return {
     call,
@@ -71,14 +85,28 @@ export async function callGateway(call: Call, { signal, onEvent }: CallOptions):
     text: read.text,
     bytes: read.bytes,
     isStream,
+    sound: soundType === undefined ? undefined : new Blob([...read.raw], { type: soundType }),
     fault: response.ok ? undefined : toFault(json, read.text),
     firstByteMs: (read.firstByteAtMs ?? performance.now()) - startedMs,
     totalMs: performance.now() - startedMs,
   };
 }
 
+function toFormData(parts: readonly FormPart[]): FormData {
+  const data = new FormData();
+  for (const { name, value } of parts) data.append(name, value);
+  return data;
+}
+
+interface Reading {
+  readonly onEvent: ((event: unknown) => void) | undefined;
+  readonly isText: boolean;
+}
+
 interface ReadBody {
   readonly text: string;
+  /** Kept where it is no text. */
+  readonly raw: readonly Uint8Array<ArrayBuffer>[];
   readonly bytes: number;
   readonly events: readonly unknown[];
   readonly isDone: boolean;
@@ -87,15 +115,12 @@ interface ReadBody {
   readonly firstByteAtMs: number | undefined;
 }
 
-async function readBody(
-  response: Response,
-  signal: AbortSignal,
-  onEvent: ((event: unknown) => void) | undefined,
-): Promise<ReadBody> {
+async function readBody(response: Response, signal: AbortSignal, { onEvent, isText }: Reading): Promise<ReadBody> {
   const decoder = new TextDecoder();
   const sse = createSseReader();
   const events: unknown[] = [];
   const pieces: string[] = [];
+  const raw: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   let isDone = false;
   let isBroken = false;
@@ -107,6 +132,10 @@ async function readBody(
       if (piece === undefined || piece.done) break;
       firstByteAtMs ??= performance.now();
       bytes += piece.value.length;
+      if (!isText) {
+        raw.push(piece.value);
+        continue;
+      }
       const text = decoder.decode(piece.value, { stream: true });
       pieces.push(text);
       if (onEvent === undefined) continue;
@@ -123,7 +152,7 @@ async function readBody(
     // The connection broke: what came until then is shown, and that it is not all.
     isBroken = true;
   }
-  return { text: pieces.join(''), bytes, events, isDone, wasStopped: signal.aborted, isBroken, firstByteAtMs };
+  return { text: pieces.join(''), raw, bytes, events, isDone, wasStopped: signal.aborted, isBroken, firstByteAtMs };
 }
 
 function toEnding(response: Response, read: ReadBody, isStream: boolean): Ending {

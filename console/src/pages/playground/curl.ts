@@ -2,6 +2,7 @@
 
 import { type GatewayRoute, operationRows, pathOf } from '../../../../src/admin/contract.ts';
 import { toBodyText, toCurlLine } from '../../parts/snippets/curl-line.ts';
+import type { FormPart } from './call.ts';
 
 export interface CurlFacts {
   /** What clients put before `/v1/...`. */
@@ -10,12 +11,22 @@ export interface CurlFacts {
   readonly model: string;
   /** As it is sent. */
   readonly body: unknown;
+  readonly form?: readonly FormPart[] | undefined;
 }
 
-export function toCurl({ baseUrl, route, model, body }: CurlFacts): string {
+export function toCurl({ baseUrl, route, model, body, form }: CurlFacts): string {
+  const path = toPath(route, model);
+  if (form !== undefined) return toCurlLine({ baseUrl, path, ...toFormFacts(form) });
   const isStream = typeof body === 'object' && body !== null && 'stream' in body && body.stream === true;
   const text = toBodyText(body);
-  return toCurlLine({ baseUrl, path: toPath(route, model), body: isLong(text) ? bodyFile : text, isStream });
+  return toCurlLine({ baseUrl, path, body: isLong(text) ? bodyFile : text, isStream });
+}
+
+/** Files by their names, as if they stood in the folder where the shell is. */
+function toFormFacts(form: readonly FormPart[]) {
+  const files = form.flatMap(({ name, value }) => (typeof value === 'string' ? [] : [`${name}=@${value.name}`]));
+  const texts = form.flatMap(({ name, value }) => (typeof value === 'string' ? [`${name}=${value}`] : []));
+  return { parts: files, texts };
 }
 
 /** Pictures make a line that no shell takes: the body comes from a file then. */

@@ -34,7 +34,7 @@ export default function Playground() {
             </Text>
           </Group>
           <Suspense fallback={<Skeleton height={420} radius="md" />}>
-            <Tab key={route} wantedModel={search.get('model') ?? undefined} />
+            <Tab key={route} wantedModel={search.get('model') ?? undefined} wantedRoute={asked ?? undefined} />
           </Suspense>
         </Tabs.Panel>
       </Tabs>

@@ -37,6 +37,13 @@ export const tabs: readonly TabEntry[] = [
     component: lazy(() => import('./chat/chat-tab.tsx')),
   },
   {
+    route: 'images',
+    also: ['image_edits', 'image_variations'],
+    title: 'Images',
+    about: 'Makes pictures from words, or from other pictures, and shows them.',
+    component: lazy(() => import('./images/images-tab.tsx')),
+  },
+  {
     route: 'moderations',
     title: 'Moderation',
     about: 'Says whether a text is harmful, and of which kind, before it is shown or answered.',

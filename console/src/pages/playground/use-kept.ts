@@ -5,9 +5,10 @@ import { readDraft, writeDraft } from '../../parts/forms/draft.ts';
 
 export type Put<T> = (change: Partial<T>) => void;
 
-export function useKept<T extends object>(name: string, initial: T): readonly [T, Put<T>] {
+/** What the address asked for wins over what was kept. */
+export function useKept<T extends object>(name: string, initial: T, wanted: Partial<T> = {}): readonly [T, Put<T>] {
   const key = `playground.${name}`;
-  const [value, setValue] = useState<T>(() => ({ ...initial, ...onlyLike(readDraft(key) ?? {}, initial) }));
+  const [value, setValue] = useState<T>(() => ({ ...initial, ...onlyLike(readDraft(key) ?? {}, initial), ...wanted }));
   const put = useCallback(
     (change: Partial<T>) => {
       setValue((before) => {

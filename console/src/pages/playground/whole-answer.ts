@@ -13,6 +13,7 @@ export function wholeAnswer(parts: Parts): Answer {
     text: '',
     bytes: 0,
     isStream: false,
+    sound: undefined,
     fault: undefined,
     firstByteMs: 0,
     totalMs: 0,

@@ -41,7 +41,7 @@ interface CallOptions {
 }
 
 type AskOptions<K extends EndpointKey> = AskedParts<K> & CallOptions;
-/** What streams takes its body as it comes. */
+/** What streams takes its body as it comes: a form as a form, all else as JSON. */
 type SendOptions<K extends EndpointKey> = Omit<AskOptions<K>, 'body'> & { readonly body?: unknown };
 type AnyOptions = CallOptions & AnyAddress & { readonly body?: unknown };
 
@@ -117,11 +117,11 @@ async function dispatch(
       method,
       credentials: 'same-origin',
       headers: {
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(body === undefined || body instanceof FormData ? {} : { 'content-type': 'application/json' }),
         ...(method === 'GET' ? {} : { 'x-postern-csrf': csrfToken }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: body instanceof FormData ? body : JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     });
     unreachable.set(false);

@@ -10,16 +10,27 @@ interface CurlFacts {
   readonly body?: string;
   /** The parts of a form, as curl takes them: `model=m`, `file=@sound.mp3`. */
   readonly parts?: readonly string[];
+  /** Of its parts, those whose text means nothing to curl, whatever is in it. */
+  readonly texts?: readonly string[];
   readonly isStream?: boolean;
 }
 
-export function toCurlLine({ baseUrl, path, secret, body, parts = [], isStream = false }: CurlFacts): string {
+export function toCurlLine({
+  baseUrl,
+  path,
+  secret,
+  body,
+  parts = [],
+  texts = [],
+  isStream = false,
+}: CurlFacts): string {
   const authorization =
     secret === undefined ? '"Authorization: Bearer $POSTERN_KEY"' : quote(`Authorization: Bearer ${secret}`);
   return [
     `curl ${isStream ? '-N ' : ''}${toTarget(baseUrl, path)}`,
     `-H ${authorization}`,
     ...(body === undefined ? [] : [`-H ${quote('Content-Type: application/json')}`, `-d ${quote(body)}`]),
+    ...texts.map((text) => `--form-string ${quote(text)}`),
     ...parts.map((part) => `-F ${quote(part)}`),
   ].join(' \\\n  ');
 }

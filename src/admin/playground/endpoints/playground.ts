@@ -12,6 +12,8 @@ import { toReachable } from '../gateway-calls.ts';
 const keyHeader = 'x-postern-key';
 const keyForm = /^[\x21-\x7e]{1,512}$/;
 const longestName = 64;
+const formType = /^multipart\/form-data;[\x20-\x7e]{1,200}$/i;
+const mostFormBytes = 32 * 1024 * 1024;
 
 const listPlaygroundModels = implement(contract.listPlaygroundModels, ({ query: { operation }, context }) => {
   const models = context.configuration.snapshot().models.all;
@@ -38,11 +40,20 @@ const callPlayground = implement(
       const message = 'Name the model; on this route it stands in the path.';
       throw new Problem('invalid_fields', { detail: message, fields: [{ path: 'model', message }] });
     }
-    const body = await raw(context.configuration.snapshot().server.bodyLimitBytes);
+    const { bodyLimitBytes, uploadLimitBytes } = context.configuration.snapshot().server;
+    const contentType = readForm(headers);
+    // A form is held in memory here, where the gateway itself lets it through.
+    const body = await raw(contentType === undefined ? bodyLimitBytes : Math.min(uploadLimitBytes, mostFormBytes));
     const requestId = `playground.${toSlug(caller)}.${randomBytes(6).toString('hex')}`;
-    return context.gatewayCalls.send({ route, model, body, key: readKey(headers), requestId, signal });
+    return context.gatewayCalls.send({ route, model, body, contentType, key: readKey(headers), requestId, signal });
   },
 );
+
+/** The type of a form, with its boundary; undefined where it is none: everything else goes as JSON. */
+function readForm(headers: Headers): string | undefined {
+  const type = headers.get('content-type') ?? '';
+  return formType.test(type) ? type : undefined;
+}
 
 /** So that the ledger tells who tried. */
 function toSlug(caller: Caller): string {

@@ -4,12 +4,13 @@ import { Select, Stack, Switch, Textarea } from '@mantine/core';
 import { useCallback } from 'react';
 import { operationWords } from '../../../parts/words/operations.ts';
 import { Examples } from '../examples.tsx';
+import { FurtherFields } from '../further-fields.tsx';
 import { ModelChoice } from '../model-choice.tsx';
 import { countSet, MoreOptions, NumberOption } from '../more-options.tsx';
 import { Sampling, StopText } from '../sampling.tsx';
 import type { Put } from '../use-kept.ts';
 import { type ChatForm, chatExamples, toolChoices } from './form.ts';
-import { parseFurther, parseTools } from './tools.ts';
+import { parseTools } from './tools.ts';
 import { type WireName, wireNames } from './wires/index.ts';
 
 interface ChatFieldsProps {
@@ -76,17 +77,10 @@ export function ChatFields({ form, put, wantedModel, open, otherOpen, wire, othe
           clearable
           clearButtonProps={{ 'aria-label': 'Send no tool_choice' }}
         />
-        <Textarea
-          label="Further fields"
-          description="JSON; of the wire's own, and they win"
-          placeholder='{"reasoning_effort": "low"}'
+        <FurtherFields
+          example='{"reasoning_effort": "low"}'
           value={further}
-          onChange={(event) => put({ further: event.currentTarget.value })}
-          error={faultOf(parseFurther(further))}
-          autosize
-          minRows={1}
-          maxRows={8}
-          spellCheck={false}
+          onChange={(next) => put({ further: next })}
         />
       </MoreOptions>
     </Stack>

@@ -4,6 +4,7 @@ import { Button, FileButton, Group, Stack, Text, Textarea } from '@mantine/core'
 import { type KeyboardEvent, useState } from 'react';
 import { Icon } from '../../../parts/marks/icon.tsx';
 import { CallForm, RunBar } from '../run-bar.tsx';
+import { useDrop } from '../use-drop.ts';
 import { Faces } from './faces.tsx';
 import { pictureTypes, readPictures } from './pictures.ts';
 import type { Picture } from './talk.ts';
@@ -22,7 +23,6 @@ interface ComposerProps {
 export function Composer(props: ComposerProps) {
   const { text, onText, pictures, onPictures, onSend, onStop, isRunning, missing } = props;
   const [refused, setRefused] = useState<readonly string[]>([]);
-  const [isOver, setIsOver] = useState(false);
   const canSend = missing === undefined && !isRunning;
   const send = (): void => {
     setRefused([]);
@@ -35,6 +35,7 @@ export function Composer(props: ComposerProps) {
     setRefused(picked.refused);
     onPictures([...pictures, ...picked.pictures]);
   };
+  const drop = useDrop((files) => void take(files));
   const onKeyDown = (event: KeyboardEvent): void => {
     const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
     // While a word is being composed, Enter chooses it.
@@ -43,21 +44,7 @@ export function Composer(props: ComposerProps) {
     if (canSend) send();
   };
   return (
-    <section
-      aria-label="Next question"
-      className="talk-composer"
-      data-over={isOver || undefined}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setIsOver(true);
-      }}
-      onDragLeave={() => setIsOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setIsOver(false);
-        void take([...event.dataTransfer.files]);
-      }}
-    >
+    <section aria-label="Next question" className="talk-composer" {...drop}>
       <CallForm onRun={send} canRun={canSend}>
         <Stack gap="xs">
           <Faces pictures={pictures} onRemove={(gone) => onPictures(pictures.filter((one) => one !== gone))} />

@@ -2,9 +2,10 @@
 
 import type { Call } from '../call.ts';
 import type { Example } from '../examples.tsx';
+import { parseFurther } from '../further.ts';
 import { toStopText } from '../sampling.tsx';
 import type { Settings, Turn } from './talk.ts';
-import { parseFurther, parseTools, sampleTools } from './tools.ts';
+import { parseTools, sampleTools } from './tools.ts';
 import { type WireName, wires } from './wires/index.ts';
 
 export interface ChatForm {

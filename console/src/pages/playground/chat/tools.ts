@@ -37,18 +37,6 @@ function toTool(value: unknown): Tool | undefined {
   };
 }
 
-/** Fields of the wire's own, as an object; a sentence where it is none. */
-export function parseFurther(text: string): Readonly<Record<string, unknown>> | string {
-  if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-    return 'Write an object: {"seed": 7}.';
-  } catch {
-    return 'This is not JSON yet.';
-  }
-}
-
 export const sampleTools = JSON.stringify(
   [
     {
