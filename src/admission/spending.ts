@@ -1,7 +1,7 @@
 /** Limits and budgets of one exchange: taken beforehand under all that apply, and settled once with what was used. */
 
 import type { Asking, Price } from '../core/accounting/price.ts';
-import type { Reservation, Spending } from '../core/accounting/spending.ts';
+import type { Reservation, Spending, Unpriced } from '../core/accounting/spending.ts';
 import type { BudgetPeriod, HolderKind, Measure } from '../core/caps.ts';
 import type { Course } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
@@ -24,8 +24,8 @@ export interface SpendingDeps {
   readonly budgets: BudgetKeeper;
   /** What an exchange can cost at a target at most, in nano-dollars; 0 where the price is not known. */
   worstCost(price: Price | undefined, asking: Asking): number;
-  /** The field of a request that a price says nothing of, though it may well make it cost more. */
-  unpricedField?(price: Price | undefined, asking: Asking): string | undefined;
+  /** What a request asks for that a price says nothing of, though it may well make it cost more. */
+  unpricedIn?(price: Price | undefined, asking: Asking): Unpriced | undefined;
   readonly hits?: Hits | undefined;
 }
 
@@ -36,7 +36,7 @@ interface Wanted {
   readonly beganAtMs: number;
 }
 
-export function createSpending({ limiter, budgets, worstCost, unpricedField, hits }: SpendingDeps): Spending {
+export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }: SpendingDeps): Spending {
   const index = new CappedIndex();
 
   function reservation(
@@ -112,7 +112,7 @@ export function createSpending({ limiter, budgets, worstCost, unpricedField, hit
       if (asking.unbounded !== undefined && capped.isBudgeted && mayBoundNothing(course, asking, worstCost)) {
         throw unbounded(asking.unbounded, exchange.modelId ?? '');
       }
-      const unpricedBy = capped.isBudgeted ? unpricedIn(course, asking, unpricedField) : undefined;
+      const unpricedBy = capped.isBudgeted ? firstUnpriced(course, asking, unpricedIn) : undefined;
       if (unpricedBy !== undefined) throw unpriced(unpricedBy, exchange.modelId ?? '');
       const requests = asking.batch?.lines ?? 1;
       const amounts = { requests, tokens: Math.ceil(asking.likelyInputTokens), items: asking.items };
@@ -129,28 +129,28 @@ export function createSpending({ limiter, budgets, worstCost, unpricedField, hit
 function unbounded(param: string, modelId: string): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param,
-    message: `What "${param}" costs cannot be bounded beforehand, and a budget applies to the model "${modelId}"; leave it out, or have the operator set models[].context where it brings in images, audio or files, models[].max_output where it makes images or sound, routes[].most where the route is the operator's own (tools that the upstream runs have no bound at all).`,
+    message: `What "${param}" costs cannot be bounded beforehand, and a budget applies to the model "${modelId}"; leave it out, or have the operator set models[].context where it brings in images, audio or files, models[].max_output where it makes images or sound, routes[].most where the route is the operator's own, models[].context and models[].max_tool_calls where the upstream runs tools (which a request can bound by max_tool_calls or max_uses, too; those of which it does not tell have no bound at all).`,
   });
 }
 
-function unpricedIn(
+function firstUnpriced(
   { tiers }: Course,
   asking: Asking,
-  unpricedField: SpendingDeps['unpricedField'] = () => undefined,
-): string | undefined {
+  unpricedIn: SpendingDeps['unpricedIn'] = () => undefined,
+): Unpriced | undefined {
   for (const tier of tiers) {
     for (const { target } of tier) {
-      const param = unpricedField(target.price, asking);
-      if (param !== undefined) return param;
+      const found = unpricedIn(target.price, asking);
+      if (found !== undefined) return found;
     }
   }
   return undefined;
 }
 
-function unpriced(param: string, modelId: string): GatewayError {
+function unpriced({ param, setting }: Unpriced, modelId: string): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param,
-    message: `What "${param}" asks for has no price, and a budget applies to the model "${modelId}"; leave it out, or have the operator set price.factors.${param}.`,
+    message: `What "${param}" asks for has no price, and a budget applies to the model "${modelId}"; leave it out, or have the operator set ${setting}.`,
   });
 }
 

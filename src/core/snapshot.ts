@@ -174,6 +174,8 @@ export interface Model {
   /** In tokens: what it can hold, and what it can write; undefined where nobody said. */
   readonly context?: number | undefined;
   readonly maxOutput?: number | undefined;
+  /** How many calls of its own tools its service makes for one request. */
+  readonly maxToolCalls?: number | undefined;
   /** How wide its vectors are unasked; undefined where nobody said. */
   readonly dimensions?: number | undefined;
   /** The longest recording that it is given. */

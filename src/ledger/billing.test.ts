@@ -10,7 +10,7 @@ import { operationRows } from '../core/operations/index.ts';
 import type { Route } from '../core/route.ts';
 import type { Snapshot, Target } from '../core/snapshot.ts';
 import { mostNanos } from '../lib/money.ts';
-import { bill, unpricedField, worstCostNanos } from './billing.ts';
+import { bill, unpricedIn, worstCostNanos } from './billing.ts';
 
 const nothing: Price = {
   input: undefined,
@@ -317,13 +317,35 @@ test('the dearest is held that a request may get', () => {
 
 test('what a price says nothing of is named, where it may cost more', () => {
   const price: Price = { ...nothing, input: million, factors: { serviceTier: { priority: 2 * million } } };
-  const named = (terms: Asking['terms'], of = price) => unpricedField(of, { ...asked, ...(terms && { terms }) });
+  const named = (terms: Asking['terms'], of = price) => unpricedIn(of, { ...asked, ...(terms && { terms }) })?.param;
   assert.equal(named({ serviceTier: 'priority' }), undefined);
   assert.equal(named({ serviceTier: 'ultrafast' }), 'service_tier');
   assert.equal(named({ speed: 'fast' }), 'speed');
   assert.equal(named({ serviceTier: 'flex', inferenceGeo: 'us' }), 'inference_geo');
   assert.equal(named(undefined), undefined);
   assert.equal(named({ speed: 'fast' }, nothing), undefined);
+});
+
+test('calls of tools cost what the price says of each kind; where nobody came to say, as many as there may have been', () => {
+  const price: Price = { ...nothing, input: million, tools: { web_search: 100, file_search: 7 } };
+  const tools = { kinds: ['web_search', 'file_search'], most: 4 };
+  const costs = (toolCalls: Readonly<Record<string, number>> | undefined, more: Partial<Case> = {}) => {
+    const usage = { promptTokens: 1, completionTokens: 1, ...(toolCalls && { units: { toolCalls } }) };
+    const { asking, ...rest } = more;
+    const made = billOf({ operation: 'responses', price, usage, asking: { items: 1, tools, ...asking }, ...rest });
+    return [made?.costNanos, made?.isEstimated];
+  };
+  assert.deepEqual(costs({ web_search: 2, file_search: 1 }), [208, false]);
+  assert.deepEqual(costs({}), [1, false]);
+  assert.deepEqual(costs({ mcp: 1 }), [1, true]);
+  assert.deepEqual(costs(undefined, { outcome: 'cut' }), [401, true]);
+  assert.deepEqual(costs({ web_search: 1 }, { outcome: 'cut' }), [101, true]);
+  const sure = { kinds: ['web_search'], most: 1, areSure: true } as const;
+  assert.deepEqual(costs(undefined, { operation: 'chat', asking: { tools: sure } }), [101, false]);
+  assert.equal(worstCostNanos(price, { ...asked, tools }), 160 + 400);
+  const unpriced = { ...price, tools: { web_search: 100 } };
+  assert.deepEqual(unpricedIn(unpriced, { ...asked, tools }), { param: 'tools', setting: 'price.tools.file_search' });
+  assert.equal(unpricedIn(price, { ...asked, tools }), undefined);
 });
 
 test('is exact to the nano-dollar at any size', () => {

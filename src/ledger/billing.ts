@@ -1,6 +1,7 @@
 /** What an exchange costs: at most, before it is sent, and in truth, as the upstream counted it. Whole nano-dollars throughout. */
 
 import { type Asking, type Bill, inputUnits, outputUnits, type Price } from '../core/accounting/price.ts';
+import type { Unpriced } from '../core/accounting/spending.ts';
 import type { Units } from '../core/accounting/units.ts';
 import type { Pictures } from '../core/accounting/usage.ts';
 import { believableIn } from '../core/believable.ts';
@@ -8,6 +9,7 @@ import type { Exchange } from '../core/exchange.ts';
 import { mostNanos } from '../lib/money.ts';
 import { costNanos } from './cost.ts';
 import { dearestFactor, factorOf, unpricedTerm } from './terms.ts';
+import { isOffPriceList, toolCallsOf, toolNanosOf, unpricedTool, worstToolNanos } from './tools.ts';
 import { unitsOf } from './units.ts';
 
 /** Of a plain answer: JSON around the text, and the text. */
@@ -38,16 +40,23 @@ export function worstCostNanos(price: Price | undefined, asking: Asking): number
     imageNanos: dearestPicture(price, asking),
     characters: asking.characters ?? 0,
     seconds: asking.mostSeconds ?? 0,
+    toolNanos: asking.tools === undefined ? 0 : worstToolNanos(price, asking.tools),
   };
   const nanos = costNanos(dearest, quantities, dearestFactor(price, asking));
   // Each line of a batch is rounded when it is billed.
   return asking.batch === undefined ? nanos : Math.min(inBatch(nanos, price) + lines, mostNanos);
 }
 
-/** The field of a request that this price says nothing of, though it may well make it cost more; undefined where nothing is charged for. */
-export function unpricedField(price: Price | undefined, asking: Asking): string | undefined {
-  if (price === undefined || asking.terms === undefined || worstCostNanos(price, asking) === 0) return undefined;
-  return unpricedTerm(price, asking.terms);
+/** What a request asks for that this price says nothing of, though it may well make it cost more; undefined where nothing is charged for. */
+export function unpricedIn(price: Price | undefined, asking: Asking): Unpriced | undefined {
+  if (price === undefined || (asking.terms === undefined && asking.tools === undefined)) return undefined;
+  if (worstCostNanos(price, asking) === 0) return undefined;
+  const tool = unpricedTool(price, asking);
+  if (tool !== undefined) {
+    return { param: asking.tools?.areSure === true ? 'web_search_options' : 'tools', setting: `price.tools.${tool}` };
+  }
+  const term = unpricedTerm(price, asking.terms);
+  return term === undefined ? undefined : { param: term, setting: `price.factors.${term}` };
 }
 
 /** All of what is counted as one kind of tokens. */
@@ -59,7 +68,6 @@ const noParts = {
   imageInputTokens: 0,
   audioOutputTokens: 0,
   imageOutputTokens: 0,
-  toolNanos: 0,
 };
 
 function dearestOf(price: Price, units: typeof inputUnits | typeof outputUnits): number {
@@ -135,17 +143,20 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
     (output === null && needsOutput) ||
     (units === null && needsUnits);
   const isOffPrice = isByToken && price !== undefined && unpricedTerm(price, usage?.units) !== undefined;
+  const { calls, isGuessed: areCallsGuessed } = toolCallsOf(exchange);
+  const isOffTools = isByToken && price !== undefined && calls !== undefined && isOffPriceList(price, calls);
   const parts = partsOf(exchange, counted);
   const beside = {
     cacheWriteTokens: atMost(usage?.cacheWriteTokens ?? 0),
     seconds: atMost(seconds ?? asking.likelySeconds ?? 0),
     characters: asking.characters ?? 0,
   };
-  const kept = unitsOf(beside, counted.images, parts, exchange);
+  const kept = unitsOf(beside, counted.images, calls === undefined ? parts : { ...parts, toolCalls: calls }, exchange);
   const said: Omit<Bill, 'costNanos'> = {
     ...counted,
     ...(kept !== undefined && { units: kept }),
-    isEstimated: isGuessed || isOffPrice || outcome !== 'ok',
+    isEstimated:
+      isGuessed || isOffPrice || isOffTools || areCallsGuessed || usage?.isOfOthers === true || outcome !== 'ok',
   };
   if (price === undefined) return { ...said, costNanos: null };
   const imageNanos = picturePrice(price, asking, exchange.pictures);
@@ -166,7 +177,7 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
     imageNanos,
     characters: beside.characters,
     seconds: beside.seconds,
-    toolNanos: 0,
+    toolNanos: calls === undefined ? 0 : toolNanosOf(price, calls, asking.tools, areCallsGuessed),
   };
   const nanos = costNanos(price, quantities, factorOf(price, asking, usage?.units));
   return { ...said, costNanos: asking.batch === undefined ? nanos : inBatch(nanos, price) };

@@ -14,6 +14,8 @@ export default defineRoute({
     'stream',
     'max_output_tokens',
     'tools',
+    'max_tool_calls',
+    'context_management',
     'service_tier',
     'speed',
     'inference_geo',

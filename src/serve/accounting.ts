@@ -17,7 +17,7 @@ import type { Log } from '../core/log.ts';
 import type { PlaceArbiter } from '../core/places.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
-import { unpricedField, worstCostNanos } from '../ledger/billing.ts';
+import { unpricedIn, worstCostNanos } from '../ledger/billing.ts';
 import { createImporter, type Importer, type ImporterState } from '../ledger/importer.ts';
 import { createJournal, type Journal } from '../ledger/journal.ts';
 import { claimSlot } from '../ledger/journal-slot.ts';
@@ -83,7 +83,7 @@ export async function openAccounting(deps: AccountingDeps): Promise<Accounting> 
       limiter: limits.limiter,
       budgets,
       worstCost: worstCostNanos,
-      unpricedField,
+      unpricedIn,
       hits: deps.hits,
     }),
     ledger: createLedger({ journal: books.journal, node, clock }),

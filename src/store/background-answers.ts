@@ -162,6 +162,7 @@ export function toAsking(value: unknown): Asking {
     mostInputTokens: number('mostInputTokens'),
     mostOutputTokens: number('mostOutputTokens'),
     mostSearchUnits: number('mostSearchUnits'),
+    ...toPriced(value),
     ...toBatch(value),
   };
 }
@@ -170,4 +171,15 @@ function toBatch(value: unknown): Pick<Asking, 'batch'> {
   const batch = isMapping(value) ? value.batch : undefined;
   if (!isMapping(batch) || typeof batch.path !== 'string' || typeof batch.lines !== 'number') return {};
   return { batch: { path: batch.path, lines: batch.lines } };
+}
+
+/** What its price hangs on beside counts. */
+function toPriced(value: unknown): Pick<Asking, 'terms' | 'tools'> {
+  if (!isMapping(value)) return {};
+  const { terms, tools } = value;
+  const known = readUnits(terms);
+  const kinds =
+    isMapping(tools) && Array.isArray(tools.kinds) ? tools.kinds.filter((kind) => typeof kind === 'string') : [];
+  const most = isMapping(tools) ? (numberOf(tools.most) ?? undefined) : undefined;
+  return { ...(known !== undefined && { terms: known }), ...(kinds.length > 0 && { tools: { kinds, most } }) };
 }

@@ -32,6 +32,8 @@ export interface Price {
   /** Per million output tokens of these; as `output` where it is undefined. */
   readonly audioOutput?: number | undefined;
   readonly imageOutput?: number | undefined;
+  /** Each call of a tool that the service runs itself, by its kind. */
+  readonly tools?: Readonly<Record<string, number>> | undefined;
   /** By what tokens are multiplied, in millionths. */
   readonly factors?: Factors | undefined;
   /** Of all that, in a batch; all of it where it is undefined. */
@@ -58,7 +60,16 @@ export const inputUnits = ['input', 'cachedInput', 'cacheWrite', 'cacheWriteHour
 export const outputUnits = ['output', 'audioOutput', 'imageOutput'] as const;
 
 /** What a price can be of. */
-export type PriceUnit = Exclude<keyof Price, 'pictures' | 'batchPercent' | 'factors'>;
+export type PriceUnit = Exclude<keyof Price, 'pictures' | 'batchPercent' | 'factors' | 'tools'>;
+
+export interface HostedTools {
+  /** As prices call them. */
+  readonly kinds: readonly string[];
+  /** How many calls there can be of all of them together; undefined where nothing says so. */
+  readonly most: number | undefined;
+  /** There is one of each, and no answer says so. */
+  readonly areSure?: true;
+}
 
 /** What a request asks for, as far as it can be told beforehand. */
 export interface Asking {
@@ -78,6 +89,8 @@ export interface Asking {
   readonly unbounded?: string;
   /** Only prices of these; of any where it does not say. */
   readonly unboundedBy?: readonly PriceUnit[];
+  /** Of tools that the service runs itself; undefined where it is to run none. */
+  readonly tools?: HostedTools;
   /** What it says of how it is to be served; what is not in it is left to the service. */
   readonly terms?: Terms;
   /** Of recordings: what they likely last, and at most. */

@@ -26,6 +26,14 @@ export interface Reservation {
   settle(exchange: Exchange): void;
 }
 
+/** What no price says anything of. */
+export interface Unpriced {
+  /** The field that asks for it. */
+  readonly param: string;
+  /** Where its price would stand. */
+  readonly setting: string;
+}
+
 export interface Denial {
   readonly retryAfterMs: number;
   /** Such as: 60 requests a minute of the upstream "openai". */

@@ -15,7 +15,7 @@ export const chat = defineOperation({
   counting: 'messages',
   beyondText: ['image_url', 'input_audio', 'video_url', 'audio_url', 'file', 'file_id', 'file_url', 'file_data'],
   // OpenAI, xAI, OpenRouter, DashScope.
-  hosted: ['web_search_options', 'search_parameters', 'plugins', 'enable_search'],
+  hosted: ['search_parameters', 'plugins', 'enable_search'],
   written: {
     whole: ['content', 'reasoning_content', 'refusal', 'arguments'],
     events: ['content', 'reasoning_content', 'refusal', 'arguments'],
@@ -26,6 +26,7 @@ export const chat = defineOperation({
     texts: { 'messages.*.audio.id': 'audio', 'audio.voice.id': 'voice' },
     known: { file_id: 'file' },
   },
+  searchedBy: 'web_search_options',
   saysTier: true,
   billedBy: ['input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },

@@ -18,6 +18,7 @@ export const generate = defineOperation({
   items: ['contents'],
   written: { whole: ['text'], events: ['text'] },
   countsIn: 'chunks',
+  callsIn: 'grounding',
   billedBy: ['input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
   sample: { body: question, brief: { generationConfig: { maxOutputTokens: 64 } } },

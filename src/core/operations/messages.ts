@@ -19,6 +19,7 @@ export const messages = defineOperation({
   hosted: ['mcp_servers'],
   written: { whole: ['text', 'thinking'], events: ['text', 'thinking', 'partial_json'] },
   countsIn: 'message',
+  callsIn: 'usage',
   kept: keptByMessages,
   billedBy: ['input', 'output', 'request'],
   patience: { firstByteMs: 600_000, totalMs: 900_000 },

@@ -16,6 +16,7 @@ export const responses = defineOperation({
   beyondText: ['image_url', 'input_audio', 'file_url', 'file_data'],
   written: { whole: ['text', 'arguments'], events: ['delta'] },
   countsIn: 'response',
+  callsIn: 'output',
   saysTier: true,
   mostBy: 'max_output_tokens',
   kept: {

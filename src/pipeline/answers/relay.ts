@@ -197,6 +197,7 @@ export function observerOf(exchange: Exchange, { status, headers }: Answer): Usa
     headerList(headers, 'content-encoding'),
     textsOf(exchange),
     exchange.route?.row,
+    exchange.asking?.tools !== undefined,
   );
 }
 

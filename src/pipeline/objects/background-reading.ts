@@ -35,7 +35,7 @@ async function stateIn(body: Buffer, { row }: Route): Promise<Reading<Background
   const status = backgroundStatuses.find((one) => one === said);
   if (status === undefined) return 'running';
   const texts = row.written && { names: row.written, areMany: false };
-  const observer = createUsageObserver('application/json', undefined, texts, row);
+  const observer = createUsageObserver('application/json', undefined, texts, row, true);
   observer.push(body);
   const usage = await observer.finish();
   return { status, usage, written: observer.written(), bytes: body.length };

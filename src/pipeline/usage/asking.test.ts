@@ -109,7 +109,8 @@ test('an answer to prompts is bounded by max_tokens, for each choice of each pro
   assert.equal(await most({ max_tokens: 100 }), 200);
   assert.equal(await most({ max_tokens: 100, n: 3 }), 600);
   assert.equal(await most({ max_tokens: 100, n: 3, best_of: 5 }), 1000);
-  assert.equal(await most({ max_tokens: 0 }), 0);
+  // Some take it for nothing said.
+  assert.equal(await most({ max_tokens: 0 }), 2 * 131_072);
   assert.equal(await most({ max_tokens: -1 }), 2 * 131_072);
   assert.equal(await most('"max_tokens":1e1'), 10);
   assert.equal(await most('"max_tokens":1e400,"n":1e400'), 1_000_000_000);
@@ -288,7 +289,7 @@ test('a name of a part is found however it is spelled, and a text that says it i
   );
 });
 
-test('tools that the upstream runs have no bound, whatever the model can hold', async () => {
+test('tools that the upstream runs have no bound where it does not tell of them, whatever the model can hold', async () => {
   const withTools = (tools: unknown) => askingOfModel({ context: 1_000 }, chat, { ...user('x'), tools });
   assert.equal((await withTools([{ type: 'function', function: { name: 'f' } }])).unbounded, undefined);
   assert.equal((await withTools(null)).unbounded, undefined);
@@ -298,7 +299,6 @@ test('tools that the upstream runs have no bound, whatever the model can hold', 
   );
   const unboundedBy = async (more: object) =>
     (await askingOfModel({ context: 1_000 }, chat, { ...user('x'), ...more })).unbounded;
-  assert.equal(await unboundedBy({ web_search_options: {} }), 'web_search_options');
   assert.equal(await unboundedBy({ Web_Search_Options: {} }), 'web_search_options');
   assert.equal(await unboundedBy({ Tools: [{ type: 'web_search' }] }), 'tools');
   assert.equal(await unboundedBy({ plugins: [{ id: 'web' }] }), 'plugins');
@@ -307,6 +307,48 @@ test('tools that the upstream runs have no bound, whatever the model can hold', 
   assert.equal(await unboundedBy({ enable_search: false, plugins: null }), undefined);
   const servers = { ...user('x'), max_tokens: 1, mcp_servers: [{ url: 'https://example.com' }] };
   assert.equal((await askingOfModel({ context: 1_000 }, '/v1/messages', servers)).unbounded, 'mcp_servers');
+});
+
+test('tools that the upstream runs and tells of are bounded by what the request or the model says, and by what the model holds', async () => {
+  const told = async (model: object, path: '/v1/responses' | '/v1/messages' | typeof chat, body: object) => {
+    const { tools, unbounded, mostInputTokens } = await askingOfModel(model, path, body);
+    return [tools?.kinds, tools?.most, unbounded, mostInputTokens];
+  };
+  const search = [{ type: 'web_search_preview_2025_03_11' }, { type: 'function' }, { type: 'code_interpreter' }];
+  const asked = { input: 'x', tools: search };
+  const kinds = ['web_search', 'code_interpreter'];
+  const holds = { context: 1_000 };
+  assert.deepEqual(await told(holds, '/v1/responses', { ...asked, max_tool_calls: 3 }), [kinds, 3, undefined, 4_000]);
+  assert.deepEqual((await told(holds, '/v1/responses', asked)).slice(1, 3), [undefined, 'tools']);
+  assert.deepEqual((await told(holds, '/v1/responses', { ...asked, max_tool_calls: '3' })).slice(1, 3), [
+    undefined,
+    'tools',
+  ]);
+  assert.deepEqual((await told({}, '/v1/responses', { ...asked, max_tool_calls: 3 }))[2], 'tools');
+  const model = { ...holds, maxToolCalls: 2 };
+  assert.deepEqual(await told(model, '/v1/responses', { ...asked, max_tool_calls: 9 }), [kinds, 2, undefined, 3_000]);
+  const uses = (max_uses?: number) => ({ type: 'web_search_20250305', name: 'web_search', max_uses });
+  const message = (tools: readonly object[]) => ({ ...user('x'), max_tokens: 1, tools });
+  const messages = '/v1/messages';
+  assert.deepEqual(await told(holds, messages, message([uses(2)])), [['web_search'], 2, undefined, 3_000]);
+  assert.deepEqual((await told(holds, messages, message([uses(2), uses()])))[2], 'tools');
+  assert.deepEqual((await told(holds, messages, message([{ type: 'advisor_20260301', max_uses: 1 }])))[2], 'tools');
+  const options = { ...user('x'), web_search_options: {} };
+  assert.deepEqual(await told(holds, chat, options), [['web_search'], 1, undefined, 2_000]);
+  assert.deepEqual((await told({}, chat, options))[2], 'web_search_options');
+});
+
+test('text that is foretold, thought beyond an answer, and a summary of what was said are output as well', async () => {
+  const most = async (path: '/v1/messages' | typeof chat, body: object, model = {}) =>
+    (await askingOfModel(model, path, { ...user('x'), ...body })).mostOutputTokens;
+  const prediction = { type: 'content', content: 'y'.repeat(1_000) };
+  assert.equal(await most(chat, { max_tokens: 5, n: 2, prediction }), 10 + 2 * JSON.stringify(prediction).length);
+  assert.equal(await most('/v1/messages', { max_tokens: 50, thinking: { type: 'enabled', budget_tokens: 20 } }), 50);
+  assert.equal(await most('/v1/messages', { max_tokens: 50, thinking: { type: 'enabled', budget_tokens: 70 } }), 120);
+  const shorter = { max_tokens: 50, context_management: { edits: [{ type: 'compact_20260112' }] } };
+  assert.equal(await most('/v1/messages', shorter, { context: 500, maxOutput: 90 }), 140);
+  const unbounded = await askingOfModel({ context: 500 }, '/v1/messages', { ...user('x'), ...shorter });
+  assert.equal(unbounded.unbounded, 'context_management');
 });
 
 test('what services say of tools counts as well: what they are, and each that only they can describe', async () => {

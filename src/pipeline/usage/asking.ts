@@ -13,7 +13,9 @@ import { atOnce, inTurns } from '../../lib/turns.ts';
 import type { Question } from '../question.ts';
 import { forContents } from './contents.ts';
 import { type Conversation, conversationIn, templateTokens, toolsIn, toolsTokens } from './conversation.ts';
+import { withTools } from './hosted-tools.ts';
 import { forImages, forRecording, forSpeech } from './media.ts';
+import { withMore } from './more-output.ts';
 import { numberIn } from './number-in.ts';
 import { termsIn } from './terms.ts';
 
@@ -22,7 +24,7 @@ const bytesPerToken = 4;
 const tokensPerImage = 1000;
 /** What OpenAI and those like it take where a client says nothing. */
 const standardMaxTokens = 16;
-/** For a bound that is none, such as llama.cpp's -1, or null, which vLLM takes for one. */
+/** For a bound that is none, such as llama.cpp's -1, or null, which vLLM takes for one, or 0, which some take for nothing said. */
 const boundlessMaxTokens = 131_072;
 /** Beyond any model, and so that no product of it loses a digit. */
 const mostTokens = 1_000_000_000;
@@ -71,7 +73,9 @@ function forAnything(
 
 /** Who may be asked. */
 type Tiers = Course['tiers'];
-type Asked = Pick<Course, 'tiers'> & { readonly model: Pick<Course['model'], 'context' | 'maxOutput' | 'maxAudioMs'> };
+type Asked = Pick<Course, 'tiers'> & {
+  readonly model: Pick<Course['model'], 'context' | 'maxOutput' | 'maxAudioMs' | 'maxToolCalls'>;
+};
 
 /** Without a promise where the body is not long. `refersBy`: the field by which it brings in what an upstream keeps. */
 export function askingOf(question: Question, route: Route, course: Asked, refersBy?: string): Asking | Promise<Asking> {
@@ -195,18 +199,19 @@ const itemsIn = (list: JsonField | undefined, { elements }: ItemCount): number =
  */
 function forMessages(
   question: Question,
-  { mostBy, hosted = [] }: OperationRow,
-  { tiers, model: { context, maxOutput } }: Asked,
+  row: OperationRow,
+  { tiers, model }: Asked,
   { media, mediaBytes, beyond }: Conversation,
 ): Asking {
   const { body } = question;
+  const { context, maxOutput } = model;
   const choices = choicesIn(question, choiceNames);
-  const tools = toolsIn(question, hosted);
+  const tools = toolsIn(question, row);
   const around = templateTokens + tools.described * toolsTokens;
-  const written = mostTokensEach(question, tiers, maxOutput ?? boundlessMaxTokens, mostBy);
+  const written = mostTokensEach(question, tiers, maxOutput ?? boundlessMaxTokens, row.mostBy);
   const most = Math.min(written, maxOutput ?? mostTokens);
   const terms = termsIn(question);
-  return {
+  const asking: Asking = {
     items: 1,
     images: 0,
     likelyInputTokens: Math.ceil((body.length - mediaBytes) / bytesPerToken) + media * tokensPerImage,
@@ -220,6 +225,8 @@ function forMessages(
     ...(tools.hosted !== undefined && { unbounded: tools.hosted }),
     ...(beyond !== undefined && context === undefined && { unbounded: beyond }),
   };
+  const field = tools.told?.areSure === true ? (row.searchedBy ?? 'tools') : 'tools';
+  return withMore(question, withTools(asking, tools.told, field, model), model);
 }
 
 function forPrompts(question: Question, tiers: Tiers, list: JsonField | undefined, count: ItemCount): Asking {
@@ -249,7 +256,10 @@ function choicesIn(question: Question, names: readonly string[]): number {
 function mostTokensEach(question: Question, tiers: Tiers, standard: number, name = 'max_tokens'): number {
   const limit = numberIn(question, name);
   let most = limit === undefined ? mostTokensUnasked(question, tiers, standard, name) : toLimit(limit);
-  for (const name of otherLimitNames) most = Math.max(most, toLimit(numberIn(question, name) ?? 0));
+  for (const other of otherLimitNames) {
+    const said = numberIn(question, other);
+    if (said !== undefined) most = Math.max(most, toLimit(said));
+  }
   return most;
 }
 
@@ -260,7 +270,7 @@ function mostTokensUnasked({ scan }: Question, tiers: Tiers, standard: number, n
 }
 
 function toLimit(tokens: number): number {
-  return tokens < 0 ? boundlessMaxTokens : Math.min(Math.ceil(tokens), mostTokens);
+  return tokens <= 0 ? boundlessMaxTokens : Math.min(Math.ceil(tokens), mostTokens);
 }
 
 /** Of a target that knows no limit but what the operator has set for those who say none. */

@@ -1,6 +1,6 @@
 /** What Google's services are asked for, as far as the body tells beforehand: in either spelling that their JSON has for a name. */
 
-import type { Asking } from '../../core/accounting/price.ts';
+import type { Asking, HostedTools } from '../../core/accounting/price.ts';
 import type { Course } from '../../core/dispatch.ts';
 import type { Route } from '../../core/route.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
@@ -8,6 +8,7 @@ import { elementsOf } from '../../lib/json/json-elements.ts';
 import { compileWatchedKeys, scanJson } from '../../lib/json/json-scan.ts';
 import { duplicate, type Question } from '../question.ts';
 import { type Conversation, templateTokens, toolsTokens } from './conversation.ts';
+import { withTools } from './hosted-tools.ts';
 import { termsIn } from './terms.ts';
 
 const bytesPerToken = 4;
@@ -28,22 +29,23 @@ const clientTools: ReadonlySet<string> = new Set(['functionDeclarations', 'funct
 /** A longer list of tools is no list in earnest. */
 const longestToolsBytes = 1024 ** 2;
 
-type Model = Pick<Course['model'], 'context' | 'maxOutput'>;
+type Model = Pick<Course['model'], 'context' | 'maxOutput' | 'maxToolCalls'>;
 
 export function forContents(
   question: Question,
   { row, streams }: Route,
-  { context, maxOutput }: Model,
+  model: Model,
   { media, mediaBytes, beyond }: Conversation,
 ): Asking {
   const { body } = question;
+  const { context, maxOutput } = model;
   const writes = row.billedBy.includes('output');
   const { tokens, choices } = boundsIn(question);
   const each = Math.min(tokens ?? maxOutput ?? boundlessMaxTokens, maxOutput ?? mostTokens);
   const around = writes ? templateTokens + (question.scan.fields.get('tools') === undefined ? 0 : toolsTokens) : 0;
   const terms = writes ? termsIn(question) : undefined;
-  const hosted = writes ? hostedToolIn(question) : undefined;
-  return {
+  const { hosted, told } = writes ? hostedToolsIn(question) : noTools;
+  const asking: Asking = {
     items: itemsIn(question, row.items),
     images: 0,
     likelyInputTokens: Math.ceil((body.length - mediaBytes) / bytesPerToken) + media * tokensPerImage,
@@ -56,6 +58,7 @@ export function forContents(
     ...(hosted !== undefined && { unbounded: hosted }),
     ...(beyond !== undefined && context === undefined && { unbounded: beyond }),
   };
+  return withTools(asking, told, 'tools', model);
 }
 
 /** The largest of what is said for each, wherever that stands. */
@@ -85,16 +88,32 @@ function toNumber(value: unknown): number {
   return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : Number.POSITIVE_INFINITY;
 }
 
-/** The field that asks for a tool that the upstream runs; undefined where none does. */
-function hostedToolIn({ body, scan: { fields } }: Question): string | undefined {
-  const field = fields.get('tools');
-  if (field === undefined || field.kind === 'null') return undefined;
-  if (field.end - field.start > longestToolsBytes) return 'tools';
-  const tools: unknown = JSON.parse(body.toString('utf8', field.start, field.end));
-  const isOwn = (tool: unknown): boolean =>
-    isMapping(tool) && Object.keys(tool).every((name) => clientTools.has(name) || tool[name] === null);
-  return Array.isArray(tools) && tools.every(isOwn) ? undefined : 'tools';
+interface Tools {
+  readonly hosted: string | undefined;
+  readonly told: HostedTools | undefined;
 }
+const noTools: Tools = Object.freeze({ hosted: undefined, told: undefined });
+const someTools: Tools = Object.freeze({ hosted: 'tools', told: undefined });
+
+/** Tools that the upstream runs, by their names in small letters; `hosted` where they cannot be told. */
+function hostedToolsIn({ body, scan: { fields } }: Question): Tools {
+  const field = fields.get('tools');
+  if (field === undefined || field.kind === 'null') return noTools;
+  if (field.end - field.start > longestToolsBytes) return someTools;
+  const tools: unknown = JSON.parse(body.toString('utf8', field.start, field.end));
+  if (!Array.isArray(tools) || !tools.every(isMapping)) return someTools;
+  const kinds = new Set<string>();
+  for (const tool of tools) {
+    for (const [name, value] of Object.entries(tool))
+      if (!clientTools.has(name) && value !== null) kinds.add(kindOf(name));
+  }
+  return kinds.size === 0 ? noTools : { hosted: undefined, told: { kinds: [...kinds], most: undefined } };
+}
+
+const kindOf = (name: string): string =>
+  name
+    .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    .replace(/^google_search_retrieval$/, 'google_search');
 
 /** How many are asked for in one request. */
 function itemsIn({ body, scan }: Question, names: readonly string[]): number {

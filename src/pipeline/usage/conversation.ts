@@ -1,10 +1,13 @@
 /** What a conversation refers to that is not in its body, or counts otherwise than as text; looked for in its bytes, without reading what lies between. */
 
 import { Buffer } from 'node:buffer';
+import type { HostedTools } from '../../core/accounting/price.ts';
+import type { OperationRow } from '../../core/operations/row.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import type { JsonField } from '../../lib/json/json-scan.ts';
 import { find, hasEscapedLetter, isNameIn } from '../json-names.ts';
 import type { Question } from '../question.ts';
+import { numberIn } from './number-in.ts';
 
 export interface Conversation {
   /** Bytes of images, audio and files that are in the body. */
@@ -83,28 +86,62 @@ const isOfClient = (type: unknown): boolean =>
 const longestToolsBytes = 512 * 1024;
 
 interface Tools {
-  /** The field that asks for what the upstream runs itself, which costs by itself and reads what nobody sees here; undefined where none does. */
+  /** The field that asks for what the upstream runs itself without saying how often; undefined where none does. */
   readonly hosted: string | undefined;
+  /** What it runs itself and tells, or undefined where it is asked for none. */
+  readonly told: HostedTools | undefined;
   /** How many descriptions of tools are put into the conversation: one of what tools are, and one of each that only the service knows. */
   readonly described: number;
 }
 
-/** `names`: of fields by which more than tools can be asked for. Some upstreams read `TOOLS` too. */
-export function toolsIn({ body, scan: { fields, foldedOnly } }: Question, names: readonly string[]): Tools {
-  const hosted = names.find((name) => foldedOnly.includes(name) || isWanted(body, fields.get(name)));
+type ToolsRow = Pick<OperationRow, 'hosted' | 'callsIn' | 'searchedBy'>;
+
+/** Of a tool's type that names its version, its kind. */
+const version = /(?:_preview)?(?:_\d{8}|_\d{4}_\d{2}_\d{2})?$/;
+/** What another model does is at another price. */
+const ofOthers = /^advisor/;
+
+/** By fields of the row more than tools can be asked for. Some upstreams read `TOOLS` too. */
+export function toolsIn(question: Question, { hosted: names = [], callsIn, searchedBy }: ToolsRow): Tools {
+  const { body, scan } = question;
+  const { fields, foldedOnly } = scan;
+  const hosted = [...names, ...(searchedBy !== undefined && foldedOnly.includes(searchedBy) ? [searchedBy] : [])].find(
+    (name) => foldedOnly.includes(name) || isWanted(body, fields.get(name)),
+  );
+  const told = searchedBy !== undefined && isWanted(body, fields.get(searchedBy)) ? oneSearch : undefined;
   const field = fields.get('tools');
   if (field === undefined || field.kind === 'null') {
-    return { hosted: foldedOnly.includes('tools') ? 'tools' : hosted, described: 0 };
+    return { hosted: foldedOnly.includes('tools') ? 'tools' : hosted, told, described: 0 };
   }
-  if (field.end - field.start > longestToolsBytes) return { hosted: 'tools', described: 1 };
+  const unbounded: Tools = { hosted: 'tools', told, described: 1 };
+  if (field.end - field.start > longestToolsBytes) return unbounded;
   const tools: unknown = JSON.parse(body.toString('utf8', field.start, field.end));
-  if (!Array.isArray(tools)) return { hosted: 'tools', described: 1 };
+  if (!Array.isArray(tools)) return unbounded;
   let dated = 0;
+  const kinds = new Set<string>();
+  let most: number | undefined = 0;
   for (const tool of tools) {
-    if (!isMapping(tool) || !isOfClient(tool.type)) return { hosted: 'tools', described: 1 };
+    if (!isMapping(tool)) return unbounded;
+    if (!isOfClient(tool.type)) {
+      if (callsIn === undefined || typeof tool.type !== 'string' || ofOthers.test(tool.type)) return unbounded;
+      kinds.add(tool.type.replace(version, ''));
+      most = isUses(tool.max_uses) && most !== undefined ? most + tool.max_uses : undefined;
+    }
     if (!clientTools.has(tool.type)) dated += 1;
   }
-  return { hosted, described: tools.length === 0 ? 0 : 1 + dated };
+  const described = tools.length === 0 ? 0 : 1 + dated;
+  if (kinds.size === 0) return { hosted, told, described };
+  return { hosted, told: { kinds: [...kinds], most: callsIn === 'usage' ? most : callsBound(question) }, described };
+}
+
+const oneSearch: HostedTools = Object.freeze({ kinds: Object.freeze(['web_search']), most: 1, areSure: true });
+
+const isUses = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+
+function callsBound(question: Question): number | undefined {
+  const most = numberIn(question, 'max_tool_calls');
+  return isUses(most) ? most : undefined;
 }
 
 const isWanted = (body: Buffer, field: JsonField | undefined): boolean =>

@@ -3,7 +3,7 @@
 import type { UnitName, Units } from '../../core/accounting/units.ts';
 
 type Counts = Partial<Record<UnitName, number>>;
-type Words = Partial<Record<'serviceTier' | 'speed' | 'inferenceGeo', string>>;
+type Beside = Partial<Record<'serviceTier' | 'speed' | 'inferenceGeo', string>> & Pick<Units, 'toolCalls'>;
 
 /** OpenAI's names for the parts of what went in, and Anthropic's for how long a cache keeps them. */
 const inputDetails = ['prompt_tokens_details', 'input_tokens_details', 'input_token_details'];
@@ -16,7 +16,7 @@ export function unitsIn(usage: unknown): Units | undefined {
   const input = firstAt(usage, inputDetails);
   const output = firstAt(usage, outputDetails);
   const life = at(usage, 'cache_creation');
-  const words = wordsIn(usage);
+  const words = beside(usage);
   if (input === undefined && output === undefined && life === undefined) return words;
   const cached = at(input, 'cached_tokens_details');
   const counts = someOf({
@@ -49,13 +49,28 @@ export function googleUnitsIn(usage: unknown): Units | undefined {
 }
 
 /** Anthropic says it in the count itself. */
-function wordsIn(usage: unknown): Words | undefined {
-  const words: Words = {};
+function beside(usage: unknown): Beside | undefined {
+  const words: Mutable<Beside> = {};
+  const calls = callsIn(at(usage, 'server_tool_use'));
+  if (calls !== undefined) words.toolCalls = calls;
   for (const [name, field] of said) {
     const word = at(usage, field);
     if (typeof word === 'string') words[name] = word;
   }
   return Object.keys(words).length === 0 ? undefined : words;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+const requests = '_requests';
+
+/** Such as `web_search_requests`. */
+function callsIn(counts: unknown): Units['toolCalls'] {
+  if (typeof counts !== 'object' || counts === null) return undefined;
+  const calls = Object.keys(counts).flatMap((name): [string, number][] =>
+    name.endsWith(requests) ? [[name.slice(0, -requests.length), countAt(counts, name)]] : [],
+  );
+  return Object.fromEntries(calls.filter(([, count]) => count > 0));
 }
 
 const said = [

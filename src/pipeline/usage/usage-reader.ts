@@ -204,15 +204,16 @@ const readings: Readonly<Record<Key, (count: Count) => Usage>> = {
 
 /** OpenAI's shapes, older and newer, and Anthropic's; Voyage and Jina give the total alone. */
 function fromUsage(usage: unknown): Usage {
-  const hit = countAt(usage, 'cache_read_input_tokens');
-  const written = countAt(usage, 'cache_creation_input_tokens');
-  const input = countAt(usage, 'input_tokens');
+  const apart = passesApart(usage);
+  const hit = plus(countAt(usage, 'cache_read_input_tokens'), apart?.hit);
+  const written = plus(countAt(usage, 'cache_creation_input_tokens'), apart?.written);
+  const input = plus(countAt(usage, 'input_tokens'), apart?.input);
   const seconds = secondsIn(fieldAt(usage, 'seconds'));
   const units = unitsIn(usage);
   return {
     // Anthropic counts what its cache is about beside the rest, the others within.
     promptTokens: countAt(usage, 'prompt_tokens') ?? (input === null ? null : input + (hit ?? 0) + (written ?? 0)),
-    completionTokens: countAt(usage, 'completion_tokens') ?? countAt(usage, 'output_tokens'),
+    completionTokens: countAt(usage, 'completion_tokens') ?? plus(countAt(usage, 'output_tokens'), apart?.output),
     totalTokens: countAt(usage, 'total_tokens'),
     searchUnits: null,
     cachedTokens:
@@ -224,8 +225,38 @@ function fromUsage(usage: unknown): Usage {
     ...(written !== null && { cacheWriteTokens: written }),
     ...(seconds !== null && { seconds }),
     ...(units !== undefined && { units }),
+    ...(apart?.isOfOthers === true && { isOfOthers: true }),
   };
 }
+
+interface Passes {
+  readonly input: number;
+  readonly output: number;
+  readonly hit: number;
+  readonly written: number;
+  readonly isOfOthers: boolean;
+}
+
+const ownPasses: ReadonlySet<unknown> = new Set(['message', 'compaction']);
+
+/** Of the passes of one answer those that are in no sum of Anthropic's: where it made the conversation shorter, or asked another model. */
+function passesApart(usage: unknown): Passes | undefined {
+  const passes = fieldAt(usage, 'iterations');
+  if (!Array.isArray(passes)) return undefined;
+  const apart = passes.filter((pass) => fieldAt(pass, 'type') !== 'message');
+  if (apart.length === 0) return undefined;
+  const sumOf = (name: string): number => apart.reduce<number>((sum, pass) => sum + (countAt(pass, name) ?? 0), 0);
+  return {
+    input: sumOf('input_tokens'),
+    output: sumOf('output_tokens'),
+    hit: sumOf('cache_read_input_tokens'),
+    written: sumOf('cache_creation_input_tokens'),
+    isOfOthers: apart.some((pass) => !ownPasses.has(fieldAt(pass, 'type'))),
+  };
+}
+
+const plus = (count: number | null, more = 0): number | null =>
+  count === null && more === 0 ? null : (count ?? 0) + more;
 
 /** Google counts thoughts beside what it wrote, and what tools brought in beside the prompt; what the cache held is part of that. */
 function fromGoogle(usage: unknown): Usage {

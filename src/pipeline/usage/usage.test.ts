@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
 import { test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import type { Usage } from '../../core/accounting/usage.ts';
@@ -318,3 +319,22 @@ test('comes to the same wherever the bytes are cut into chunks', async () => {
 function isTelling(at: number, length: number): boolean {
   return [0, 4096, length - 16_384, length].some((place) => Math.abs(at - place) < 300);
 }
+
+test('passes that are in no sum of the answer are added to it, and those of another model are marked', async () => {
+  const usageOf = (iterations: readonly object[]) => {
+    const counted = { input_tokens: 10, output_tokens: 5, iterations };
+    const observer = createUsageObserver('application/json', undefined);
+    observer.push(Buffer.from(JSON.stringify({ content: [], usage: counted })));
+    return observer.finish();
+  };
+  const own = { type: 'message', input_tokens: 10, output_tokens: 5 };
+  const shorter = { type: 'compaction', input_tokens: 100, output_tokens: 30, cache_read_input_tokens: 7 };
+  const said = await usageOf([shorter, own]);
+  assert.deepEqual(
+    [said?.promptTokens, said?.completionTokens, said?.cachedTokens, said?.isOfOthers],
+    [117, 35, 7, undefined],
+  );
+  const advised = await usageOf([own, { type: 'advisor_message', model: 'other', input_tokens: 3, output_tokens: 2 }]);
+  assert.deepEqual([advised?.promptTokens, advised?.completionTokens, advised?.isOfOthers], [13, 7, true]);
+  assert.equal((await usageOf([own]))?.promptTokens, 10);
+});

@@ -16,6 +16,7 @@ import { Excerpt } from '../answers/excerpt.ts';
 import { readLineUsage } from './line-usage.ts';
 import { PictureReader } from './pictures.ts';
 import { withTier } from './terms.ts';
+import { type CallReader, createCallReader } from './tool-calls.ts';
 import { readChunkUsage, readEventUsage, readJsonUsage, readMessageUsage, readResponseUsage } from './usage-reader.ts';
 import { createTextReader, type TextReader } from './written-text.ts';
 
@@ -59,16 +60,18 @@ export function createUsageObserver(
   contentType: string | undefined,
   contentEncoding: string | undefined,
   texts?: Texts,
-  row?: Pick<OperationRow, 'countsIn' | 'saysTier'>,
+  row?: Pick<OperationRow, 'countsIn' | 'saysTier' | 'callsIn'>,
+  countsCalls = false,
 ): UsageObserver {
   const read = readerFor(contentType, row);
   if (read === undefined) return blind;
   const isStream = !isJson(mediaTypeOf(contentType));
   const text = texts && readerOf(texts, isStream);
+  const calls = countsCalls ? createCallReader(row?.callsIn, isStream) : undefined;
   const encoding = contentEncoding?.trim().toLowerCase() ?? '';
-  if (encoding === '' || encoding === 'identity') return new PlainObserver(read, text);
+  if (encoding === '' || encoding === 'identity') return new PlainObserver(read, text, calls);
   const createDecoder = decoders.get(encoding);
-  return createDecoder === undefined ? blind : new DecodingObserver(read, createDecoder, text);
+  return createDecoder === undefined ? blind : new DecodingObserver(read, createDecoder, text, calls);
 }
 
 function readerOf(texts: Texts, isStream: boolean): TextReader {
@@ -103,23 +106,39 @@ function countReaderFor(mediaType: string, countsIn: OperationRow['countsIn']): 
   return countsIn === 'response' ? readResponseUsage : readEventUsage;
 }
 
+const nothingCounted: Usage = Object.freeze({
+  promptTokens: null,
+  completionTokens: null,
+  totalTokens: null,
+  searchUnits: null,
+});
+
+function withCalls(usage: Usage | null, reader: CallReader | undefined): Usage | null {
+  if (reader === undefined) return usage;
+  const counted = usage ?? nothingCounted;
+  return { ...counted, units: { ...counted.units, toolCalls: reader.calls() } };
+}
+
 class PlainObserver implements UsageObserver {
   readonly #read: Reader;
   readonly #text: TextReader | undefined;
+  readonly #calls: CallReader | undefined;
   readonly #excerpt = new Excerpt();
 
-  constructor(read: Reader, text: TextReader | undefined) {
+  constructor(read: Reader, text: TextReader | undefined, calls: CallReader | undefined) {
     this.#read = read;
     this.#text = text;
+    this.#calls = calls;
   }
 
   push(chunk: Buffer): void {
     this.#excerpt.push(chunk);
     this.#text?.push(chunk);
+    this.#calls?.push(chunk);
   }
 
   finish(cut = false): Usage | null {
-    return this.#read(this.#excerpt, cut);
+    return withCalls(this.#read(this.#excerpt, cut), this.#calls);
   }
 
   decodedLength(): undefined {
@@ -140,13 +159,15 @@ class DecodingObserver implements UsageObserver {
   readonly #read: Reader;
   readonly #createDecoder: CreateDecoder;
   readonly #text: TextReader | undefined;
+  readonly #calls: CallReader | undefined;
   readonly #excerpt = new Excerpt();
   #decoder: Transform | undefined;
   #decodedBytes = 0;
   #cut = false;
   readonly #settled = Promise.withResolvers<Usage | null>();
 
-  constructor(read: Reader, createDecoder: CreateDecoder, text: TextReader | undefined) {
+  constructor(read: Reader, createDecoder: CreateDecoder, text: TextReader | undefined, calls: CallReader | undefined) {
+    this.#calls = calls;
     this.#read = read;
     this.#createDecoder = createDecoder;
     this.#text = text;
@@ -185,10 +206,11 @@ class DecodingObserver implements UsageObserver {
     decoder.on('data', (chunk: Buffer) => {
       this.#excerpt.push(chunk);
       this.#text?.push(chunk);
+      this.#calls?.push(chunk);
       this.#decodedBytes += chunk.length;
       if (this.#decodedBytes > mostDecodedBytes) decoder.destroy();
     });
-    decoder.on('end', () => this.#settled.resolve(this.#read(this.#excerpt, this.#cut)));
+    decoder.on('end', () => this.#settled.resolve(withCalls(this.#read(this.#excerpt, this.#cut), this.#calls)));
     // An answer that is not what its header says is the client's to judge; here it only means that nothing is known.
     decoder.on('error', () => this.#settled.resolve(null));
     decoder.on('close', () => this.#settled.resolve(null));

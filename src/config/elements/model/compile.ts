@@ -106,6 +106,7 @@ function compileModel(
     scores: toScores({ path, value }, served, called, context),
     context: value.context,
     maxOutput: value.max_output,
+    maxToolCalls: value.max_tool_calls,
     dimensions: value.dimensions,
     maxAudioMs: value.max_audio,
     acceptsMessages: value.accepts_messages,

@@ -9,7 +9,7 @@ import type { ModelEntry, TargetEntry } from './schema.ts';
 import { serves } from './targets.ts';
 
 type Written = Exclude<TargetEntry['price'], 'free' | 'unknown' | undefined>;
-type Unit = Exclude<keyof Written, 'batch' | 'factors'>;
+type Unit = Exclude<keyof Written, 'batch' | 'factors' | 'tools'>;
 
 /** Who may have budgets, compiled. */
 type Holders = Pick<Snapshot, 'keys' | 'projects'>;

@@ -22,6 +22,9 @@ const pictureRate = mapping({
   price: amount.meta(is('US dollars for each of them.', { kind: 'amount' })),
 });
 
+const toolKind = /^[a-z][a-z0-9_]{0,63}$/;
+const toolKindWords = 'a kind of tool in small letters, such as web_search';
+
 const priceMapping = mapping({
   input: rate('US dollars for a million input tokens.'),
   cached_input: rate('The same for those that the upstream had in its cache; without it, they cost what `input` says.'),
@@ -42,6 +45,17 @@ const priceMapping = mapping({
   image: imageRates(),
   minute: rate('US dollars for a minute of a recording, billed by the second.'),
   character: rate('US dollars for a million characters that are read aloud.'),
+  tools: z
+    .record(z.string().regex(toolKind, { error: toolKindWords }), amount, {
+      error: ({ code }) =>
+        code === 'invalid_key' ? toolKindWords : 'a mapping of kinds of tools to amounts in US dollars',
+    })
+    .optional()
+    .meta(
+      is('US dollars for a call of each kind of tool that the service runs itself, such as `web_search: 0.01`.', {
+        kind: 'mapping of amounts',
+      }),
+    ),
   factors: mapping({
     service_tier: wordFactors('How soon it answers, such as `priority: 2` and `flex: 0.5`.'),
     speed: wordFactors('How fast it writes, such as `fast: 6`.'),
@@ -135,6 +149,7 @@ function fromMapping(written: z.output<typeof priceMapping>): Price {
     ...toPictureRates(written.image),
     minute: written.minute,
     character: written.character,
+    ...(written.tools && { tools: written.tools }),
     ...(written.factors && { factors: toFactors(written.factors) }),
     ...(written.batch && { batchPercent: written.batch.percent }),
   });

@@ -162,6 +162,13 @@ export const modelSchema = mapping({
         },
       ),
     ),
+  max_tool_calls: wholeNumber(0, 10_000)
+    .optional()
+    .meta(
+      is(
+        'How many calls of tools its service makes by itself for one request at most, where the request sets no bound: under a budget a request that asks for such tools is refused without.',
+      ),
+    ),
   dimensions: wholeNumber(1, 1_000_000)
     .optional()
     .meta(is('How many numbers its vectors have, where nobody asks for another width: told in the list of models.')),

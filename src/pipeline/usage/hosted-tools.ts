@@ -1,0 +1,24 @@
+/** What tools that a service runs itself make of what a request can count: what they bring in is read anew with each call. */
+
+import type { Asking, HostedTools } from '../../core/accounting/price.ts';
+import type { Course } from '../../core/dispatch.ts';
+
+type Model = Pick<Course['model'], 'context' | 'maxToolCalls'>;
+
+/** Beyond any model, and so that no product of it loses a digit. */
+const mostTokens = 1_000_000_000;
+
+/** `field`: by which they are asked for. */
+export function withTools(asking: Asking, told: HostedTools | undefined, field: string, model: Model): Asking {
+  if (told === undefined) return asking;
+  const most = leastOf(told.most, told.areSure === true ? undefined : model.maxToolCalls);
+  const tools: HostedTools = { ...told, most };
+  if (most === undefined || model.context === undefined) {
+    return { ...asking, tools, unbounded: asking.unbounded ?? field };
+  }
+  return { ...asking, tools, mostInputTokens: Math.min(model.context * (most + 1), mostTokens) };
+}
+
+function leastOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
