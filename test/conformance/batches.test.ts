@@ -390,6 +390,8 @@ test('whoever leaves while it is made has made it, and it is billed', async (t) 
   await asked.promise;
   left.abort();
   await assert.rejects(asking);
+  // Until the gateway knows.
+  await wait(200);
   goOn.resolve();
   await until(async () => (await rig.store.batches.ofProject('one')).length === 1);
   service.finish();
@@ -423,6 +425,56 @@ test('lists come in pages, without what the key may not use', async (t) => {
   assert.deepEqual([page.has_more, page.first_id, page.last_id], [true, third, third]);
   assert.deepEqual(await idsOf(house, 'one', '/v1/batches'), []);
   assertError(await house.ask('one', 'GET', `/v1/batches/${first}`), 'object_not_found', { param: 'id' });
+});
+
+test('who made the file may be allowed more than who makes the batch', async (t) => {
+  const { up, send, order } = await startBatchHouse(t, { key: { models: ['embed'] } });
+  const file = JSON.parse((await send('sibling', linesOf(2))).body.toString()).id;
+  const before = up.requests.length;
+  assertError(await order('one', file), 'model_not_allowed', { param: 'model' });
+  assert.equal(up.requests.length, before);
+});
+
+test('what lines count is believed, however unlike their requests are, and items are those of all', async (t) => {
+  const house = await startBatchHouse(t);
+  const line = (id: string, input: unknown): string =>
+    JSON.stringify({ custom_id: id, method: 'POST', url: '/v1/embeddings', body: { model: 'embed', input } });
+  const lines = [
+    line('a', 'x'),
+    line(
+      'b',
+      Array.from({ length: 99 }, () => 'some text'),
+    ),
+    line('c', ['y', 'z']),
+  ];
+  const file = JSON.parse((await house.send('one', lines.join('\n'))).body.toString()).id;
+  assert.equal((await house.order('one', file, '/v1/embeddings')).status, 200);
+  const counts = [1, 300, 2];
+  house.service.finish((_, no) => ({
+    body: { object: 'list', data: [], usage: { prompt_tokens: counts[no], total_tokens: counts[no] } },
+  }));
+  await settled(house);
+  await until(async () => (await rowsOf(house)).some(({ costNanos }) => costNanos !== 0));
+  const row = (await rowsOf(house)).find(({ costNanos }) => costNanos !== 0) ?? assert.fail();
+  assert.deepEqual([row.operation, row.promptTokens, row.items, row.isEstimated], ['embeddings', 303, 102, false]);
+  assert.equal(row.costNanos, 303 * 1_000 + 102 * 10);
+});
+
+test('one that has ended is not billed before its output is there', async (t) => {
+  const house = await startBatchHouse(t);
+  const { up, rig, service, make } = house;
+  await make('one', 2);
+  up.respondWith((request, reply) => {
+    if (!request.path.includes('/batches/')) return service.handler(request, reply);
+    const counts = { total: 2, completed: 2, failed: 0 };
+    return reply.json(200, { id: 'batch_2', status: 'completed', output_file_id: null, request_counts: counts });
+  });
+  service.finish();
+  await wait(200);
+  assert.equal((await rig.store.batches.ofProject('one')).length, 1);
+  up.respondWith(service.handler);
+  await settled(house);
+  await until(async () => (await rowsOf(house)).some(({ costNanos }) => costNanos === 146_000));
 });
 
 test('the official library sends a file, has it worked off, and reads what came of it', async (t) => {

@@ -18,7 +18,7 @@ export interface BatchHouse {
   ask(who: Who, method: string, path: string, body?: object): Promise<RawResponse>;
   /** A file for a batch, where it has no other purpose. */
   send(who: Who, lines: string | Buffer, purpose?: string): Promise<RawResponse>;
-  order(who: Who, file: string): Promise<RawResponse>;
+  order(who: Who, file: string, endpoint?: string): Promise<RawResponse>;
   /** The ID of a batch of so many lines. */
   make(who: Who, lines: number): Promise<string>;
   /** Another configuration is in force. */
@@ -75,7 +75,12 @@ export async function startBatchHouse(t: TestContext, changes: Changes = {}): Pr
       { id: 'far', ...chat, targets: [{ upstream: 'up' }] },
       { id: 'elsewhere', ...chat, targets: [{ upstream: 'far' }] },
       { id: 'forbidden', ...chat, targets: [{ upstream: 'up' }] },
-      { id: 'embed', operations: ['embeddings'], price: { input: 1 }, targets: [{ upstream: 'up' }] },
+      {
+        id: 'embed',
+        operations: ['embeddings'],
+        price: { input: 1, item: '0.00000001' },
+        targets: [{ upstream: 'up' }],
+      },
       { id: 'hidden', operations: ['embeddings'], visible: false, price: { input: 1 }, targets: [{ upstream: 'up' }] },
     ],
     projects: [{ id: 'one', files: 'up' }, { id: 'two', files: 'up' }, { id: 'none' }],
@@ -102,12 +107,8 @@ export async function startBatchHouse(t: TestContext, changes: Changes = {}): Pr
     return rig.post('/v1/files', form, { headers: [bearer(who), ['Content-Type', 'multipart/form-data; boundary=b']] });
   }
 
-  const order = (who: Who, file: string): Promise<RawResponse> =>
-    ask(who, 'POST', '/v1/batches', {
-      input_file_id: file,
-      endpoint: '/v1/chat/completions',
-      completion_window: '24h',
-    });
+  const order = (who: Who, file: string, endpoint = '/v1/chat/completions'): Promise<RawResponse> =>
+    ask(who, 'POST', '/v1/batches', { input_file_id: file, endpoint, completion_window: '24h' });
 
   return {
     rig,
