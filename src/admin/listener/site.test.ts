@@ -55,7 +55,13 @@ test('every page path gets the page, with a nonce of its own in the policy and i
     const policy = headers.get('content-security-policy') ?? '';
     assert.ok(policy.includes(`style-src 'self' 'nonce-${nonce}'`), policy);
     assert.doesNotMatch(policy, /unsafe|\*|https?:/);
-    for (const rule of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"]) {
+    for (const rule of [
+      "default-src 'none'",
+      "script-src 'self'",
+      'media-src blob:',
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+    ]) {
       assert.ok(policy.split('; ').includes(rule), rule);
     }
   }

@@ -142,6 +142,8 @@ function policyWith(nonce: string): string {
     "script-src 'self'",
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data: blob:",
+    // Sound that the playground was answered with, or recorded.
+    'media-src blob:',
     "font-src 'self'",
     "connect-src 'self'",
     "manifest-src 'self'",

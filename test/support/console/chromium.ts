@@ -29,6 +29,8 @@ export function useChromium(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--disable-dev-shm-usage',
+      // A microphone that beeps, for those who are given it.
+      '--use-fake-device-for-media-stream',
     ],
   });
   return started;

@@ -75,7 +75,7 @@ function EndingBadge({ answer: { ending, status } }: { readonly answer: Answer }
 function Usage({ answer, row }: { readonly answer: Answer; readonly row: PlaygroundTry['item'] }) {
   const tokens = tokensOf(answer.json) ?? totalOf(row);
   if (tokens === undefined) {
-    if (row === null || row.searchUnits === null) return null;
+    if (row === null || row.searchUnits === null || row.searchUnits === 0) return null;
     return (
       <Text size="sm">{`${formatCount(row.searchUnits)} search ${row.searchUnits === 1 ? 'unit' : 'units'}`}</Text>
     );

@@ -54,7 +54,9 @@ export function CallSource({ operation, call, answer }: CallSourceProps) {
   );
 }
 
-function AnswerText({ answer: { json, text, bytes, isStream } }: { readonly answer: Answer }) {
+function AnswerText({ answer: { json, text, bytes, isStream, sound } }: { readonly answer: Answer }) {
+  if (sound !== undefined)
+    return <Text size="sm">{`${formatBytes(bytes)} of ${sound.type}; it is played above.`}</Text>;
   if (isStream)
     return <Snippet code={cut(text)} language={`Stream, ${formatBytes(bytes)}`} label="Copy what is shown" />;
   if (json === undefined) return <Snippet code={cut(text)} language={formatBytes(bytes)} label="Copy what is shown" />;

@@ -1,6 +1,6 @@
 /** One call of the gateway from this page: what was sent, what came back and when, whether it ended well, was cut, or was stopped. */
 
-import type { GatewayRoute } from '../../../../src/admin/contract.ts';
+import { type GatewayRoute, operationRows } from '../../../../src/admin/contract.ts';
 import { ApiError, send } from '../../parts/api/client.ts';
 import { createSseReader } from '../../parts/api/sse.ts';
 
@@ -69,7 +69,7 @@ export async function callGateway(call: Call, { signal, onEvent }: CallOptions):
   });
   const headers = Object.fromEntries([...response.headers].filter(([name]) => name !== 'x-postern-answer'));
   const isStream = (headers['content-type'] ?? '').startsWith('text/event-stream');
-  const soundType = /^audio\/[\w.+-]+/.exec(headers['content-type'] ?? '')?.[0];
+  const soundType = toSoundType(call, response);
   const read = await readBody(response, signal, {
     onEvent: isStream ? onEvent : undefined,
     isText: soundType === undefined,
@@ -90,6 +90,16 @@ export async function callGateway(call: Call, { signal, onEvent }: CallOptions):
     firstByteMs: (read.firstByteAtMs ?? performance.now()) - startedMs,
     totalMs: performance.now() - startedMs,
   };
+}
+
+/** Undefined where it is text. */
+function toSoundType({ route }: Call, { ok, headers }: Response): string | undefined {
+  const type = headers.get('content-type') ?? '';
+  const said = /^audio\/[\w.+-]+/.exec(type)?.[0];
+  if (said !== undefined || route === 'engines-embeddings') return said;
+  // Of any other kind of bytes nothing is told: players find out for themselves.
+  const isUntold = ok && operationRows[route].answers.includes('audio') && type.startsWith('text/plain');
+  return isUntold ? 'audio/mpeg' : undefined;
 }
 
 function toFormData(parts: readonly FormPart[]): FormData {

@@ -44,6 +44,19 @@ export const tabs: readonly TabEntry[] = [
     component: lazy(() => import('./images/images-tab.tsx')),
   },
   {
+    route: 'speech',
+    title: 'Speech',
+    about: 'Reads a text aloud, to be heard and saved.',
+    component: lazy(() => import('./audio/speech-tab.tsx')),
+  },
+  {
+    route: 'transcriptions',
+    also: ['translations'],
+    title: 'Transcription',
+    about: 'Writes down what is said in a recording: as it was said, or in English.',
+    component: lazy(() => import('./audio/transcription-tab.tsx')),
+  },
+  {
     route: 'moderations',
     title: 'Moderation',
     about: 'Says whether a text is harmful, and of which kind, before it is shown or answered.',

@@ -1,0 +1,94 @@
+/** Records from the microphone, once it is asked to, and lets go of it when it stops or the page is left. */
+
+import { useCallback, useEffect, useRef, useState } from 'react';
+
+export interface Recorder {
+  readonly isRecording: boolean;
+  readonly seconds: number;
+  /** Why there is no recording. */
+  readonly fault: string | undefined;
+  start(): void;
+  stop(): void;
+}
+
+/** The first that the browser can make. */
+const types = ['audio/webm;codecs=opus', 'audio/mp4', 'audio/ogg;codecs=opus'];
+
+export function useRecorder(onRecorded: (file: File) => void): Recorder {
+  const [isRecording, setIsRecording] = useState(false);
+  const [seconds, setSeconds] = useState(0);
+  const [fault, setFault] = useState<string>();
+  const recorder = useRef<MediaRecorder>(undefined);
+  const isGone = useRef(false);
+  const told = useRef(onRecorded);
+  told.current = onRecorded;
+
+  useEffect(() => {
+    isGone.current = false;
+    return () => {
+      isGone.current = true;
+      recorder.current?.stop();
+    };
+  }, []);
+  useEffect(() => {
+    if (!isRecording) return;
+    const timer = setInterval(() => setSeconds((before) => before + 1), 1_000);
+    return () => clearInterval(timer);
+  }, [isRecording]);
+
+  const start = useCallback(async (): Promise<void> => {
+    setFault(undefined);
+    setSeconds(0);
+    try {
+      // Undefined on a page that came over plain HTTP from another machine, whatever the types say.
+      const devices: MediaDevices | undefined = navigator.mediaDevices;
+      if (devices === undefined) return setFault(insecure);
+      const stream = await devices.getUserMedia({ audio: true });
+      if (isGone.current) return release(stream);
+      recorder.current = record(stream, (file) => {
+        setIsRecording(false);
+        recorder.current = undefined;
+        if (!isGone.current) told.current(file);
+      });
+      setIsRecording(true);
+    } catch (error) {
+      setFault(toWords(error));
+    }
+  }, []);
+
+  return { isRecording, seconds, fault, start: () => void start(), stop: () => recorder.current?.stop() };
+}
+
+function record(stream: MediaStream, onEnd: (file: File) => void): MediaRecorder {
+  const mimeType = types.find((type) => MediaRecorder.isTypeSupported(type));
+  const recorder = new MediaRecorder(stream, mimeType === undefined ? {} : { mimeType });
+  const pieces: Blob[] = [];
+  recorder.ondataavailable = ({ data }) => pieces.push(data);
+  recorder.onstop = () => {
+    release(stream);
+    const type = recorder.mimeType.split(';')[0] ?? 'audio/webm';
+    onEnd(new File(pieces, `recording.${type.slice('audio/'.length)}`, { type }));
+  };
+  recorder.start();
+  return recorder;
+}
+
+/** The browser shows that it listens for as long as one track is open. */
+function release(stream: MediaStream): void {
+  for (const track of stream.getTracks()) track.stop();
+}
+
+const insecure =
+  'Browsers give the microphone to pages over https, or of this machine, alone. Open the console so, or choose a file.';
+
+const words: Readonly<Record<string, string>> = {
+  NotAllowedError:
+    'The microphone was not given to this page. Allow it in what the browser says of this site, and record again; or choose a file.',
+  NotFoundError: 'No microphone was found. Connect one and record again, or choose a file.',
+  NotReadableError: 'The microphone is in use elsewhere. Close what uses it and record again, or choose a file.',
+};
+
+function toWords(error: unknown): string {
+  const name = error instanceof Error || error instanceof DOMException ? error.name : '';
+  return words[name] ?? `The microphone does not work (${name || 'no reason given'}). Choose a file instead.`;
+}
