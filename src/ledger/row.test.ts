@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { IntentRecord, SettlementRecord } from '../core/accounting/ledger-row.ts';
 import type { Reservation } from '../core/accounting/spending.ts';
 import { Exchange } from '../core/exchange.ts';
+import type { ExchangeTrace } from '../core/exchange-trace.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Route } from '../core/route.ts';
 import type { Snapshot, Target } from '../core/snapshot.ts';
@@ -70,6 +71,7 @@ const head = {
   items: 3,
   requestBytes: 40,
   clientAddress: null,
+  traceId: null,
 };
 
 test('an intent says what is asked and what was reserved', () => {
@@ -172,6 +174,11 @@ test('a client that had left has the status 499', () => {
 test('the client address is there only where the operator wants it', () => {
   assert.equal(settlementOf(exchangeOf()).row.clientAddress, null);
   assert.equal(settlementOf(exchangeOf({}, snapshotWith(true))).row.clientAddress, '203.0.113.7');
+});
+
+test('the trace is named where there is one', () => {
+  const trace = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736' } as ExchangeTrace;
+  assert.equal(settlementOf(exchangeOf({ trace })).row.traceId, trace.traceId);
 });
 
 test('a pattern of an upstream is told as the name that was called', () => {

@@ -66,7 +66,7 @@ export class RowWriter {
 
   /** What an intent says as well. */
   #head(exchange: Exchange): string {
-    const { clientRequestId, modelId, clientAddress, snapshot } = exchange;
+    const { clientRequestId, modelId, clientAddress, snapshot, trace } = exchange;
     return (
       `"id":"${exchange.id}","clientRequestId":${clientRequestId === undefined ? 'null' : JSON.stringify(clientRequestId)}` +
       `,"startedAtMs":${exchange.startedAtMs},"node":${this.#node}` +
@@ -76,7 +76,8 @@ export class RowWriter {
       `,"items":${exchange.asking?.items ?? 0},"requestBytes":${exchange.requestBytes}` +
       (clientAddress === undefined || !snapshot.server.logClientAddress
         ? ',"clientAddress":null'
-        : `,"clientAddress":${JSON.stringify(clientAddress)}`)
+        : `,"clientAddress":${JSON.stringify(clientAddress)}`) +
+      (trace === undefined ? ',"traceId":null' : `,"traceId":"${trace.traceId}"`)
     );
   }
 

@@ -140,6 +140,8 @@ export interface LedgerTable {
   readonly client_address: string | null;
   /** JSON, as `Units`; null where there are none. */
   readonly units: string | null;
+  /** 32 hexadecimal digits. */
+  readonly trace_id: string | null;
 }
 
 /** One where rows of this name began within this slice of time. */

@@ -50,6 +50,7 @@ export function describeRow(row: LedgerRow) {
     upstream_ms: row.upstreamMs,
     cache: row.cache,
     client_address: row.clientAddress,
+    trace_id: row.traceId,
     units: row.units === null ? null : toSnakeNames(row.units),
   };
 }

@@ -75,6 +75,8 @@ export interface LedgerRow {
   readonly cache: string | null;
   /** Where the operator switched it on. */
   readonly clientAddress: string | null;
+  /** Of the trace that it is part of, where traces are kept. */
+  readonly traceId: string | null;
   /** What else it is billed by, and what its price hung on. */
   readonly units: Units | null;
 }
@@ -97,6 +99,7 @@ export interface IntentRecord {
     | 'items'
     | 'requestBytes'
     | 'clientAddress'
+    | 'traceId'
   >;
   /** What was reserved: what it costs where nobody ever says. */
   readonly reservedNanos: number;

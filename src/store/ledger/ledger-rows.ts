@@ -90,6 +90,7 @@ export function toTableRow(row: LedgerRow): LedgerTable {
     cache: orNull(row.cache, toStorable),
     client_address: orNull(row.clientAddress, toStorable),
     units: orNull(row.units, toUnitsText),
+    trace_id: orNull(row.traceId, toName),
   };
 }
 
@@ -132,6 +133,7 @@ export function toRowValues(row: LedgerTable): SQLInputValue[] {
     row.cache,
     row.client_address,
     row.units,
+    row.trace_id,
   ];
 }
 
@@ -210,6 +212,7 @@ export function fromTableRow(row: LedgerTable): LedgerRow {
     upstreamMs: row.upstream_ms,
     cache: row.cache,
     clientAddress: row.client_address,
+    traceId: row.trace_id,
     units: row.units === null ? null : (readUnits(readJson(row.units)) ?? null),
   };
 }

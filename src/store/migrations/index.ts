@@ -19,6 +19,7 @@ import { backgroundAnswers } from './0015-background-answers.ts';
 import { files } from './0016-files.ts';
 import { batches } from './0017-batches.ts';
 import { ledgerUnits } from './0018-ledger-units.ts';
+import { ledgerTraces } from './0019-ledger-traces.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys': keys,
@@ -39,4 +40,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0016-files': files,
   '0017-batches': batches,
   '0018-ledger-units': ledgerUnits,
+  '0019-ledger-traces': ledgerTraces,
 };

@@ -50,6 +50,7 @@ export function ledgerRow(more: Partial<LedgerRow> = {}): LedgerRow {
     cache: null,
     clientAddress: null,
     units: null,
+    traceId: null,
     ...more,
   };
 }

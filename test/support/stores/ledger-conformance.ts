@@ -52,6 +52,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
           upstreamMs: null,
           cache: 'miss',
           clientAddress: '::1',
+          traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
           units: { audioInputTokens: 3, seconds: 1.25, toolCalls: { web_search: 2 }, serviceTier: 'flex' },
         });
         const empty = ledgerRow({
@@ -179,6 +180,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
           ...ledgerRow(),
           clientAddress: undefined as unknown as null,
           units: undefined as unknown as null,
+          traceId: undefined as unknown as null,
         };
         assert.equal(
           await ledger.import(
@@ -197,7 +199,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
           ['m'.repeat(256), 11, Number.MAX_SAFE_INTEGER, 0, 0],
         );
         const olderKept = await ledger.get(older.id);
-        assert.deepEqual([olderKept?.clientAddress, olderKept?.units], [null, null]);
+        assert.deepEqual([olderKept?.clientAddress, olderKept?.units, olderKept?.traceId], [null, null, null]);
         assert.deepEqual(ids((await ledger.page({ model: row.model ?? '' }, { limit: 5 })).rows), [row.id]);
         assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
       });

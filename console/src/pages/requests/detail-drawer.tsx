@@ -115,6 +115,11 @@ function Facts({ row, names }: { readonly row: LedgerDetail; readonly names: Nam
       <Fact name="First byte">
         <Duration ms={row.firstByteMs} />
       </Fact>
+      {row.traceId !== null && (
+        <Fact name="Trace">
+          <Id id={row.traceId} label="Copy the trace's ID" />
+        </Fact>
+      )}
       {row.clientAddress !== null && <Fact name="From">{row.clientAddress}</Fact>}
       <Fact name="Served by">{row.node}</Fact>
     </dl>

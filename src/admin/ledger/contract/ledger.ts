@@ -138,6 +138,7 @@ export const ledgerRow = z.object({
   upstreamMs: count,
   cache: text,
   clientAddress: text,
+  traceId: text.meta({ description: 'Of the trace that it is part of, where traces are kept.' }),
   units: units
     .nullable()
     .meta({ description: 'What else it is billed by, and what its price hung on; null where there is nothing.' }),
