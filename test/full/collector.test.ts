@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -15,6 +14,7 @@ import * as z from 'zod';
 import { isMapping } from '../../src/lib/is-mapping.ts';
 import { request } from '../support/clients/raw-client.ts';
 import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { freePort } from '../support/servers/free-port.ts';
 import { patientMs } from '../support/time/patience.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
@@ -181,13 +181,4 @@ async function becomesReady(child: ChildProcess): Promise<void> {
     }
   }
   assert.fail(`the collector did not start: ${said}`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { openAccounting } from '../../../src/serve/accounting.ts';
 import { type App, createApp } from '../../../src/serve/app.ts';
 import type { RawResponse } from '../clients/raw-client.ts';
+import { patientMs } from '../time/patience.ts';
 import { type BatchService, createBatchService } from '../upstreams/batch-service.ts';
 import { type FakeUpstream, startFakeUpstream } from '../upstreams/fake-upstream.ts';
 import { secrets, type Who } from './keeping-house.ts';
@@ -104,7 +105,8 @@ export async function startBatchHouse(t: TestContext, changes: Changes = {}): Pr
     const head = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.jsonl"\r\n\r\n';
     const tail = `\r\n--b\r\nContent-Disposition: form-data; name="purpose"\r\n\r\n${purpose}\r\n--b--\r\n`;
     const form = Buffer.concat([Buffer.from(head), Buffer.from(lines), Buffer.from(tail)]);
-    return rig.post('/v1/files', form, { headers: [bearer(who), ['Content-Type', 'multipart/form-data; boundary=b']] });
+    const headers = [bearer(who), ['Content-Type', 'multipart/form-data; boundary=b'] as const];
+    return rig.post('/v1/files', form, { headers, timeoutMs: patientMs(20_000) });
   }
 
   const order = (who: Who, file: string, endpoint = '/v1/chat/completions'): Promise<RawResponse> =>

@@ -3,7 +3,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { chownSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before } from 'node:test';
@@ -12,6 +11,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { codeOf } from '../../../src/lib/thrown.ts';
 import { patientMs } from '../time/patience.ts';
+import { freePort } from './free-port.ts';
 
 /** A test's context, most of the time. */
 interface Scope {
@@ -289,13 +289,4 @@ function findBinaries(): string | undefined {
   return places.find(
     (place) => place !== '' && existsSync(join(place, 'postgres')) && existsSync(join(place, 'initdb')),
   );
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new TypeError('no port');
-  return address.port;
 }

@@ -3,12 +3,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient } from '@redis/client';
 import { patientMs } from '../time/patience.ts';
+import { freePort } from './free-port.ts';
 
 /** A test's context, most of the time. */
 export interface RedisScope {
@@ -191,13 +191,4 @@ async function findCommand(): Promise<string | undefined> {
     }
   }
   return undefined;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new TypeError('no port');
-  return address.port;
 }

@@ -2,12 +2,13 @@
 
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { patientMs } from '../time/patience.ts';
+import { freePort } from './free-port.ts';
 
 export interface ServerProgram {
   readonly port: number;
@@ -93,15 +94,6 @@ async function startOnce(
     await Promise.race([ended, wait(pollMs)]);
   }
   return { port, directory, output };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new TypeError('no port');
-  return address.port;
 }
 
 function takesConnections(port: number): Promise<boolean> {
