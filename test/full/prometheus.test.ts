@@ -6,9 +6,18 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import * as z from 'zod';
 import { request } from '../support/clients/raw-client.ts';
 import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
+
+const rules = z.object({
+  groups: z.array(
+    z.object({ rules: z.array(z.object({ alert: z.string(), annotations: z.object({ runbook_url: z.string() }) })) }),
+  ),
+});
 
 /** Where CI is set it is never left out: the spawn fails there. */
 const whyNot =
@@ -60,13 +69,30 @@ test('what is exposed after requests of every kind passes `promtool check metric
   assert.equal(promtool(['check', 'metrics'], exposed), '');
 });
 
-test('the alerts of docs/metrics.md pass `promtool check rules`', { skip: whyNot }, async (t) => {
+test('the alerts pass `promtool check rules`, and each says what to do', { skip: whyNot }, async () => {
+  const file = new URL('../../deploy/prometheus/alerts.yaml', import.meta.url);
+  assert.equal(promtool(['check', 'rules', fileURLToPath(file)]), '');
   const page = await readFile(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
-  const rules = /```yaml\n(groups:\n[\s\S]*?)```/.exec(page)?.[1];
-  assert.ok(rules !== undefined);
-  const directory = await mkdtemp(join(tmpdir(), 'postern-rules-'));
+  const { groups } = rules.parse(parse(await readFile(file, 'utf8')));
+  for (const { alert, annotations } of groups.flatMap((group) => group.rules)) {
+    assert.ok(page.includes(`\n### ${alert}\n`), `docs/metrics.md does not say what to do about ${alert}`);
+    assert.ok(annotations.runbook_url.endsWith(`/docs/metrics.md#${alert.toLowerCase()}`));
+  }
+});
+
+test('every question of the dashboard passes `promtool check rules`', { skip: whyNot }, async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-dashboard-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
+  const text = await readFile(new URL('../../deploy/grafana/postern.json', import.meta.url), 'utf8');
+  const questions = [...text.matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(([, quoted = '""']) =>
+    String(JSON.parse(quoted)),
+  );
+  assert.ok(questions.length > 40);
+  const asRules = questions.map((expr, index) => ({
+    record: `question:${index}`,
+    expr: expr.replaceAll('$__rate_interval', '5m'),
+  }));
   const file = join(directory, 'rules.yaml');
-  await writeFile(file, rules);
+  await writeFile(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: asRules }] }));
   assert.equal(promtool(['check', 'rules', file]), '');
 });
