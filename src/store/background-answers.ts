@@ -181,5 +181,6 @@ function toPriced(value: unknown): Pick<Asking, 'terms' | 'tools'> {
   const kinds =
     isMapping(tools) && Array.isArray(tools.kinds) ? tools.kinds.filter((kind) => typeof kind === 'string') : [];
   const most = isMapping(tools) ? (numberOf(tools.most) ?? undefined) : undefined;
-  return { ...(known !== undefined && { terms: known }), ...(kinds.length > 0 && { tools: { kinds, most } }) };
+  const sure = isMapping(tools) && tools.areSure === true ? ({ areSure: true } as const) : {};
+  return { ...(known !== undefined && { terms: known }), ...(kinds.length > 0 && { tools: { kinds, most, ...sure } }) };
 }

@@ -460,6 +460,35 @@ test('what lines count is believed, however unlike their requests are, and items
   assert.equal(row.costNanos, 303 * 1_000 + 102 * 10);
 });
 
+test('tools that the upstream runs are held at their most, and billed as often as they were called', async (t) => {
+  const house = await startBatchHouse(t, {
+    model: { context: 1_000, price: { input: 0, output: 0, tools: { web_search: '0.01' }, batch: '50%' } },
+    key: { budgets: [{ every: 'day', amount: '0.045' }] },
+  });
+  const line = (id: string): string => {
+    const body = { model: 'm', input: 'x', tools: [{ type: 'web_search' }], max_tool_calls: 4, max_output_tokens: 20 };
+    return JSON.stringify({ custom_id: id, method: 'POST', url: '/v1/responses', body });
+  };
+  const send = async (count: number): Promise<string> => {
+    const lines = Array.from({ length: count }, (_, no) => line(`l${no}`)).join('\n');
+    return JSON.parse((await house.send('one', lines)).body.toString()).id;
+  };
+  assertError(await house.order('one', await send(3), '/v1/responses'), 'budget_exceeded');
+  assert.equal((await house.order('one', await send(2), '/v1/responses')).status, 200);
+  house.service.finish((_, no) => {
+    const calls = Array.from({ length: no + 1 }, (__, call) => ({
+      type: 'web_search_call',
+      id: `ws_${call}`,
+      action: { type: 'search' },
+    }));
+    return { body: { id: 'resp_1', output: calls, usage: { input_tokens: 5, output_tokens: 2, total_tokens: 7 } } };
+  });
+  await settled(house);
+  await until(async () => (await rowsOf(house)).some(({ costNanos }) => costNanos !== 0));
+  const row = (await rowsOf(house)).find(({ costNanos }) => costNanos !== 0);
+  assert.deepEqual([row?.costNanos, row?.isEstimated], [(3 * 10_000_000) / 2, false]);
+});
+
 test('one that has ended is not billed before its output is there', async (t) => {
   const house = await startBatchHouse(t);
   const { up, rig, service, make } = house;

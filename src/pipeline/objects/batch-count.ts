@@ -53,7 +53,17 @@ export class BatchCount {
     const body = await fieldIn(said, watchedResponse, 'body');
     if (body?.kind !== 'object' || isError(said, status)) return;
     const answer = said.subarray(body.start, body.end);
-    this.#add(usageIn(answer), answer);
+    this.#add(this.#usageOf(answer), answer);
+  }
+
+  /** Calls of tools are looked for where there may be some. */
+  #usageOf(answer: Buffer): Usage | null {
+    const row = this.#whole.route?.row;
+    if (this.#asking.tools === undefined || row === undefined) return usageIn(answer);
+    const observer = createUsageObserver('application/json', undefined, undefined, row, true);
+    observer.push(answer);
+    const usage = observer.finish();
+    return usage instanceof Promise ? usageIn(answer) : usage;
   }
 
   /** `answer` is undefined where it is too long to be read. */

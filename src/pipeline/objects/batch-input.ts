@@ -17,7 +17,7 @@ import { type Line, LineReader } from '../../lib/lines.ts';
 import { PatchedBytes, type Patches } from '../../lib/patched-bytes.ts';
 import { isTurnOver, nextTurn } from '../../lib/turns.ts';
 import { compileQuestionReader, type QuestionReader } from '../question.ts';
-import { addAsking } from './batch-asking.ts';
+import { addAsking, sureToolsOf } from './batch-asking.ts';
 import { customIdIn, readBatchLine } from './batch-line.ts';
 import { type BatchAsker, type JudgedRequest, judgeRequest, type RequestJudge } from './batch-request.ts';
 import { forNothing } from './by-id.ts';
@@ -94,6 +94,7 @@ interface First {
   readonly url: string;
   readonly resolved: ResolvedModel;
   readonly upstreamModel: string;
+  readonly sureTools: string;
 }
 
 class InputReading {
@@ -187,13 +188,21 @@ class InputReading {
     return route;
   }
 
-  #compare({ resolved, upstreamModel }: JudgedRequest, route: Route, url: string): void {
-    this.#first ??= { route, url, resolved, upstreamModel };
+  #compare({ resolved, upstreamModel, asking }: JudgedRequest, route: Route, url: string): void {
+    const sureTools = sureToolsOf(asking);
+    this.#first ??= { route, url, resolved, upstreamModel, sureTools };
     const first = this.#first;
     if (first.url !== url) {
       throw new GatewayError('unsupported_parameter', {
         param: 'url',
         message: `The first line asks at "${first.url}", and a batch asks at one place; make a file for each.`,
+      });
+    }
+    if (first.sureTools !== sureTools) {
+      throw new GatewayError('unsupported_parameter', {
+        param: 'body',
+        message:
+          'The first line asks otherwise for tools that the upstream runs, of whose calls no answer tells; make a file for each.',
       });
     }
     if (first.resolved.id === resolved.id && first.upstreamModel === upstreamModel) return;
