@@ -34,18 +34,8 @@ test('a target goes by its own price, else by that of its model, else by the tab
 
 test('what a price does not name costs nothing more', async (t) => {
   const price = await priceOf(t, { model: ', price: { search_unit: 0.002, request: 1e-9, item: 0, image: 3 }' });
-  assert.deepEqual(price, {
-    input: undefined,
-    cachedInput: undefined,
-    cacheWrite: undefined,
-    output: undefined,
-    searchUnit: 2_000_000,
-    request: 1,
-    item: 0,
-    image: 3_000_000_000,
-    minute: undefined,
-    character: undefined,
-  });
+  const named = Object.entries(price ?? {}).filter(([, amount]) => amount !== undefined);
+  assert.deepEqual(Object.fromEntries(named), { searchUnit: 2_000_000, request: 1, item: 0, image: 3_000_000_000 });
 });
 
 test('the table holds for its makers alone, and not for whoever else speaks as they do', async (t) => {
