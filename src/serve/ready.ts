@@ -37,7 +37,9 @@ export async function sayReady(
     throw error instanceof UnfitKeyError ? new UserFault(error.message) : error;
   });
   const baseUrl = toClientUrl(snapshot, listening);
-  if (firstKey.kind === 'created') for (const line of firstKeyLines(baseUrl, firstKey.secret, snapshot)) stdout(line);
+  if (firstKey.kind === 'created') {
+    for (const line of firstKeyLines(toReachable(baseUrl), firstKey.secret, snapshot)) stdout(line);
+  }
   if (admin.url !== undefined) {
     const base = snapshot.console.url ?? toReachable(admin.url);
     const setUp = await createLinks(store.invitations, systemClock).setUp(base, 'first start');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loaded } from '../../test/support/gateways/configuration.ts';
-import { toClientUrl } from './to-url.ts';
+import { toClientUrl, toReachable } from './to-url.ts';
 import { firstKeyLines } from './welcome.ts';
 
 test('where there is a socket alone, the first lines to paste go there', async (t) => {
@@ -16,4 +16,10 @@ test('where there is a socket alone, the first lines to paste go there', async (
   assert.match(lines, /^curl --unix-socket '\/run\/p\.sock' http:\/\/localhost\/ai\/v1\/rerank -H /m);
   const tcp = { address: '127.0.0.1', family: 'IPv4', port: 4000 };
   assert.equal(toClientUrl(snapshot, { tcp, socket: '/run/p.sock' }), 'http://127.0.0.1:4000/ai');
+});
+
+test('who listens everywhere is asked for on this machine', () => {
+  assert.equal(toReachable('http://0.0.0.0:4000/ai'), 'http://localhost:4000/ai');
+  assert.equal(toReachable('https://[::]:4000'), 'https://localhost:4000');
+  assert.equal(toReachable('http://10.0.0.1:4000'), 'http://10.0.0.1:4000');
 });
