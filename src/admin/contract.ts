@@ -39,6 +39,7 @@ export {
   bodyOf,
   byOperation,
   canBeShown,
+  hasModelInPath,
   type Operation,
   operationRows,
   operations,

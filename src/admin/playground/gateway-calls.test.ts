@@ -221,7 +221,9 @@ test('the endpoint hands over the body as it is, names the member, and keeps the
   const large = await admin.ask('POST', '/api/playground/embeddings', { ...body, input: 'x'.repeat(2_000) }, own);
   assert.equal(large.json.code, 'body_too_large');
   assert.equal((await admin.ask('POST', '/api/playground/talk', body, own)).json.code, 'invalid_fields');
-  assert.equal((await admin.ask('POST', '/api/playground/engines-embeddings', body, own)).json.fields[0].path, 'model');
+  for (const route of ['engines-embeddings', 'generate']) {
+    assert.equal((await admin.ask('POST', `/api/playground/${route}`, body, own)).json.fields[0].path, 'model', route);
+  }
   admin.become('viewer');
   assert.equal((await admin.ask('POST', '/api/playground/embeddings', body, own)).json.code, 'not_allowed');
 });

@@ -14,7 +14,7 @@ import { type GatewayRoute, toGatewayPath } from './routes.ts';
 
 export interface GatewayCall {
   readonly route: GatewayRoute;
-  /** On the legacy path alone; elsewhere it stands in the body. */
+  /** Where the path names it; elsewhere it stands in the body. */
   readonly model?: string | undefined;
   /** Sent as it is. */
   readonly body: Uint8Array;

@@ -48,7 +48,7 @@ export const operations: readonly [Operation, ...Operation[]] = Object.freeze(
 );
 
 /** Whether the path says which model is meant, and the body does not. */
-const hasModelInPath = ({ path }: OperationRow): boolean => path.includes('{model}');
+export const hasModelInPath = ({ path }: OperationRow): boolean => path.includes('{model}');
 
 /** Whether one request of it can be shown that any model of it answers, and that needs no file. */
 export const canBeShown = (operation: Operation): boolean =>

@@ -1,6 +1,6 @@
 /** One call of the gateway from this page: what was sent, what came back and when, whether it ended well, was cut, or was stopped. */
 
-import { type GatewayRoute, operationRows } from '../../../../src/admin/contract.ts';
+import { type GatewayRoute, hasModelInPath, operationRows } from '../../../../src/admin/contract.ts';
 import { ApiError, send } from '../../parts/api/client.ts';
 import { createSseReader } from '../../parts/api/sse.ts';
 
@@ -61,7 +61,7 @@ export async function callGateway(call: Call, { signal, onEvent }: CallOptions):
   const { route, model, key, body, form } = call;
   const response = await send('POST /api/playground/:route', {
     params: { route },
-    query: { model: route === 'engines-embeddings' ? model : undefined },
+    query: { model: namesModel(route) ? model : undefined },
     body: form === undefined ? body : toFormData(form),
     headers: key === undefined ? {} : { 'x-postern-key': key },
     signal,
@@ -91,6 +91,10 @@ export async function callGateway(call: Call, { signal, onEvent }: CallOptions):
     totalMs: performance.now() - startedMs,
   };
 }
+
+/** In its path, and not in the body. */
+const namesModel = (route: GatewayRoute): boolean =>
+  route === 'engines-embeddings' || hasModelInPath(operationRows[route]);
 
 /** Undefined where it is text. */
 function toSoundType({ route }: Call, { ok, headers }: Response): string | undefined {

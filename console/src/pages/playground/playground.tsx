@@ -34,7 +34,11 @@ export default function Playground() {
             </Text>
           </Group>
           <Suspense fallback={<Skeleton height={420} radius="md" />}>
-            <Tab key={route} wantedModel={search.get('model') ?? undefined} wantedRoute={asked ?? undefined} />
+            <Tab
+              key={route}
+              wantedModel={search.get('model') ?? undefined}
+              wantedRoute={asked === route ? undefined : also.find((one) => one === asked)}
+            />
           </Suspense>
         </Tabs.Panel>
       </Tabs>

@@ -3,6 +3,6 @@
 export interface TabProps {
   /** A model that the address asked for. */
   readonly wantedModel: string | undefined;
-  /** Of those that the tab has, the one that the address asked for. */
+  /** Of the routes that the tab has beside its first, the one that the address asked for. */
   readonly wantedRoute: string | undefined;
 }

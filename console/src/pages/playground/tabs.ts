@@ -1,7 +1,7 @@
 /** The routes as the page offers them: what each is for. */
 
 import { type ComponentType, lazy } from 'react';
-import type { GatewayRoute } from '../../../../src/admin/contract.ts';
+import { canBeShown, type GatewayRoute, type Operation, operations } from '../../../../src/admin/contract.ts';
 import type { TabProps } from './tab-props.ts';
 
 export interface TabEntry {
@@ -16,7 +16,7 @@ export interface TabEntry {
 
 const embeddings = () => import('./embeddings/embeddings-tab.tsx');
 
-export const tabs: readonly TabEntry[] = [
+const ownTabs: readonly TabEntry[] = [
   {
     route: 'rerank',
     title: 'Rerank',
@@ -81,3 +81,23 @@ export const tabs: readonly TabEntry[] = [
     component: lazy(async () => ({ default: (await embeddings()).LegacyEmbeddingsTab })),
   },
 ];
+
+const isInOwnTab = (operation: Operation): boolean =>
+  ownTabs.some(({ route, also = [] }) => route === operation || also.includes(operation));
+
+/** Whatever has no tab of its own can be tried all the same. */
+const [other, ...others] = operations.filter((one) => canBeShown(one) && !isInOwnTab(one));
+
+export const tabs: readonly TabEntry[] =
+  other === undefined
+    ? ownTabs
+    : [
+        ...ownTabs,
+        {
+          route: other,
+          also: others,
+          title: 'Any route',
+          about: 'Sends a body as you write it, to any route that takes JSON, and shows what comes.',
+          component: lazy(() => import('./any/any-tab.tsx')),
+        },
+      ];

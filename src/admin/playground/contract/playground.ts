@@ -9,12 +9,7 @@ import { gatewayRoutes } from '../routes.ts';
 const playgroundRoute = z.object({ route: z.enum(gatewayRoutes) });
 
 const playgroundCallQuery = z.object({
-  model: z
-    .string()
-    .min(1)
-    .max(512)
-    .optional()
-    .meta({ description: 'On the legacy path, where it stands in the path.' }),
+  model: z.string().min(1).max(512).optional().meta({ description: 'Where it stands in the path of the route.' }),
 });
 
 const playgroundModelsQuery = z.object({ operation: z.enum(operations).optional() });

@@ -8,6 +8,7 @@ import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import * as contract from '../contract/playground.ts';
 import { toReachable } from '../gateway-calls.ts';
+import { namesModelInPath } from '../routes.ts';
 
 const keyHeader = 'x-postern-key';
 const keyForm = /^[\x21-\x7e]{1,512}$/;
@@ -36,7 +37,7 @@ function toPlaygroundModel({ id, aliases, operations, visible, space, targets }:
 const callPlayground = implement(
   contract.callPlayground,
   async ({ params: { route }, query: { model }, context, caller, headers, signal, raw }) => {
-    if (route === 'engines-embeddings' && model === undefined) {
+    if (namesModelInPath(route) && model === undefined) {
       const message = 'Name the model; on this route it stands in the path.';
       throw new Problem('invalid_fields', { detail: message, fields: [{ path: 'model', message }] });
     }

@@ -18,8 +18,8 @@ import { Thread } from './thread.tsx';
 import { type Asking, type Talk, turnsOf, useTalk } from './use-talk.ts';
 import { chooseWire, type WireName, wireNames } from './wires/index.ts';
 
-export default function ChatTab({ wantedModel }: TabProps) {
-  const [form, put] = useKept<ChatForm>('chat', sampleForm);
+export default function ChatTab({ wantedModel, wantedRoute }: TabProps) {
+  const [form, put] = useKept<ChatForm>('chat', sampleForm, wantedRoute === undefined ? {} : { wire: wantedRoute });
   const [pictures, setPictures] = useState<readonly Picture[]>([]);
   const key = useOwnKey();
   const offered = useOffered();

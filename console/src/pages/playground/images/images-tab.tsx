@@ -24,7 +24,7 @@ import { ImagesFields } from './images-fields.tsx';
 
 const toWanted = (route: string | undefined): Partial<ImagesForm> => {
   const operation = imageOperations.find((one) => one === route);
-  return operation === undefined || operation === 'images' ? {} : { operation };
+  return operation === undefined ? {} : { operation };
 };
 
 export default function ImagesTab({ wantedModel, wantedRoute }: TabProps) {
