@@ -112,6 +112,8 @@ export interface App {
   targets(): readonly TargetState[];
   /** What bodies in flight hold of the memory for them. */
   memory(): { readonly requests: RoomState; readonly answers: RoomState };
+  /** Of uploads in flight. */
+  uploadDisk(): { readonly heldBytes: number; readonly totalBytes: number };
   /** How many answers that upstreams make in the background are followed here. */
   background(): number;
   /** And how many batches of requests. */
@@ -353,6 +355,7 @@ export function createApp({
     keys: directory,
     targets: describeTargets,
     memory: () => ({ requests: requestMemory.state(), answers: answerMemory.state() }),
+    uploadDisk: () => uploadDisk,
     background: () => background.count,
     batches: () => batches.count,
     async drain() {

@@ -124,6 +124,8 @@ async function assemble(
     ...accounting.sources,
     targets: () => app.targets(),
     bodyMemory: () => app.memory(),
+    uploadDiskBytes: () => app.uploadDisk().heldBytes,
+    uploadDiskLimitBytes: () => app.uploadDisk().totalBytes,
     backgroundAnswers: () => app.background(),
     batches: () => app.batches(),
   });

@@ -183,8 +183,12 @@ test('what forms may take of the disk is bounded, and given back with the answer
   const refused = await post(form);
   assertError(refused, 'overloaded');
   assert.match(refused.body.toString(), /server\.upload_disk/);
+  const disk = rig.app.uploadDisk();
+  assert.ok(disk.heldBytes >= form.length);
+  assert.equal(disk.totalBytes, 3 * MiB);
   for (const answer of held.splice(0)) answer();
   assert.equal((await first).status, 200);
+  assert.equal(rig.app.uploadDisk().heldBytes, 0);
 
   const leaving = httpRequest(`${rig.url}${path}`, {
     method: 'POST',

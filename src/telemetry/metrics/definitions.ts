@@ -82,6 +82,8 @@ const table = {
     ['of'],
   ),
   postern_body_memory_limit_bytes: gauge('The most that they may hold.', ['of']),
+  postern_upload_disk_bytes: gauge('What uploads in flight hold of the disk.', []),
+  postern_upload_disk_limit_bytes: gauge('The most that they may hold.', []),
   postern_body_memory_waiting: gauge('Requests and answers that wait for room in it.', ['of']),
   postern_body_memory_refused_total: counter(
     'Of those, how many found none in time (wait), or no more while they grew (growth).',

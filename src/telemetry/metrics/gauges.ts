@@ -21,6 +21,9 @@ export interface MetricSources {
   readonly targets?: () => readonly TargetState[];
   /** Memory for bodies in flight. */
   readonly bodyMemory?: () => Readonly<Record<BodyKind, MemoryState>>;
+  /** Of the disk, for uploads in flight: what they hold, and the most that they may. */
+  readonly uploadDiskBytes?: () => number;
+  readonly uploadDiskLimitBytes?: () => number;
   /** Of the journal, what is not in the store yet. */
   readonly journalBytes?: () => number;
   /** Of the journal, rows that are not in the store yet. */
@@ -45,6 +48,8 @@ export interface MetricSources {
 }
 
 const plain = {
+  uploadDiskBytes: 'postern_upload_disk_bytes',
+  uploadDiskLimitBytes: 'postern_upload_disk_limit_bytes',
   journalBytes: 'postern_journal_bytes',
   journalRowsWaiting: 'postern_journal_waiting_rows',
   journalRows: 'postern_journal_rows_total',
