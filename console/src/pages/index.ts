@@ -44,7 +44,7 @@ export const pages: readonly PageEntry[] = [
     title: 'Playground',
     icon: 'playground',
     component: lazy(() => import('./playground/playground.tsx')),
-    keywords: ['try', 'rerank', 'embeddings', 'moderation'],
+    keywords: ['try', 'rerank', 'embeddings', 'moderation', 'chat', 'images', 'speech', 'transcription', 'curl'],
   },
   {
     path: '/settings',

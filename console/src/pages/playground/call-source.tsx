@@ -1,7 +1,7 @@
 /** What goes over the wire: the curl line that does the same, and both bodies as they are. */
 
 import { Group, Paper, Tabs, Text } from '@mantine/core';
-import { useMemo } from 'react';
+import { memo, useMemo } from 'react';
 import { CopyButton, Snippet } from '../../parts/snippets/copy.tsx';
 import { formatBytes } from '../../parts/words/format.ts';
 import type { Answer, Call } from './call.ts';
@@ -17,7 +17,8 @@ interface CallSourceProps {
   readonly answer: Answer | undefined;
 }
 
-export function CallSource({ operation, call, answer }: CallSourceProps) {
+/** Bodies may be megabytes, and a page draws itself anew with each word of a stream: only another call is written out again. */
+export const CallSource = memo(function CallSource({ operation, call, answer }: CallSourceProps) {
   const { data } = usePlaygroundModels(operation);
   const curl = toCurl({ baseUrl: data?.clientUrl ?? '', ...call });
   return (
@@ -52,7 +53,7 @@ export function CallSource({ operation, call, answer }: CallSourceProps) {
       </Tabs>
     </Paper>
   );
-}
+});
 
 function AnswerText({ answer: { json, text, bytes, isStream, sound } }: { readonly answer: Answer }) {
   if (sound !== undefined)
