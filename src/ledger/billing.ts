@@ -17,6 +17,8 @@ const bytesPerToken = 4;
 /** Of a stream of which no text was seen: mostly one token an event, in its JSON. */
 const streamedBytesPerToken = 200;
 
+/** Of what people say, written down. */
+const bytesPerSpokenSecond = 15;
 /** No request counts more, whatever an upstream says: sums of what it says must never be more than a database can hold. */
 const mostCounted = 1_000_000_000;
 
@@ -148,7 +150,7 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
   const parts = partsOf(exchange, counted);
   const beside = {
     cacheWriteTokens: atMost(usage?.cacheWriteTokens ?? 0),
-    seconds: atMost(seconds ?? asking.likelySeconds ?? 0),
+    seconds: atMost(seconds ?? likelySeconds(exchange, asking)),
     characters: asking.characters ?? 0,
   };
   const kept = unitsOf(beside, counted.images, calls === undefined ? parts : { ...parts, toolCalls: calls }, exchange);
@@ -156,7 +158,13 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
     ...counted,
     ...(kept !== undefined && { units: kept }),
     isEstimated:
-      isGuessed || isOffPrice || isOffTools || areCallsGuessed || usage?.isOfOthers === true || outcome !== 'ok',
+      isGuessed ||
+      isOffPrice ||
+      isOffTools ||
+      areCallsGuessed ||
+      usage?.isOfOthers === true ||
+      (needsSeconds && usage?.isLikely === true) ||
+      outcome !== 'ok',
   };
   if (price === undefined) return { ...said, costNanos: null };
   const imageNanos = picturePrice(price, asking, exchange.pictures);
@@ -181,6 +189,14 @@ function toBill(exchange: Exchange, asking: Asking, price: Price | undefined): B
   };
   const nanos = costNanos(price, quantities, factorOf(price, asking, usage?.units));
   return { ...said, costNanos: asking.batch === undefined ? nanos : inBatch(nanos, price) };
+}
+
+/** By the size of the recording, or by how much was said in it: a low bit rate makes nothing shorter. */
+function likelySeconds({ responseBytes, decodedBytes = 0 }: Exchange, asking: Asking): number {
+  const { likelySeconds: byFile, mostSeconds = 0, unboundedBy } = asking;
+  if (byFile === undefined) return 0;
+  const likely = Math.max(byFile, Math.ceil(Math.max(responseBytes, decodedBytes) / bytesPerSpokenSecond));
+  return unboundedBy?.includes('minute') === true ? likely : Math.min(likely, mostSeconds);
 }
 
 /** Of whoever counts sound or images without saying how much of it is that, all of it is. */

@@ -270,6 +270,23 @@ test('a recording is billed by the second that was counted, and else by what its
   assert.deepEqual([likely?.costNanos, likely?.isEstimated], [1_000_000, true]);
 });
 
+test('what is said as text tells how long a recording is, whatever it was pressed into', async (t) => {
+  const price = { minute: 0.6 };
+  const billFor = async (type: string, text: string, model: object = {}) => {
+    const answers: Handler = (_request, reply) => reply.bytes(200, [['content-type', type]], text);
+    const house = await startHouse(t, [answers], { model: { price, ...model } });
+    await house.post(toForm([named('m'), soundOf(1_000)]));
+    const { bill } = await house.rig.exchange(1);
+    return [bill?.units?.seconds, bill?.costNanos, bill?.isEstimated];
+  };
+  const said = 'a'.repeat(1_500);
+  assert.deepEqual(await billFor('text/plain', said), [100, 1_000_000_000, true]);
+  assert.deepEqual(await billFor('text/plain', said, { max_audio: '30s' }), [30, 300_000_000, true]);
+  const subtitles = '1\n00:00:00,000 --> 00:00:02,000\na\n\n2\n00:00:02,000 --> 01:00:01,500\nb\n';
+  assert.deepEqual(await billFor('text/plain; charset=utf-8', subtitles), [3_601.5, 36_015_000_000, true]);
+  assert.deepEqual(await billFor('text/vtt', 'WEBVTT\n\n00:00.000 --> 00:12.250\na\n'), [12.25, 122_500_000, true]);
+});
+
 test('under a budget a recording counts as long as the model takes one, and has no bound without that', async (t) => {
   const key = { budgets: [{ every: 'day', amount: '0.1' }] };
   const price = { minute: 0.006 };

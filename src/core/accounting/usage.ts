@@ -13,6 +13,8 @@ export interface Usage {
   readonly cachedTokens?: number | null;
   /** And those that it put there. */
   readonly cacheWriteTokens?: number | null;
+  /** It did not count, but what it says tells as much, nearly. */
+  readonly isLikely?: boolean;
   /** Some of it was counted by another model, whose price nobody knows. */
   readonly isOfOthers?: boolean;
   /** What it told apart beyond that. */

@@ -15,6 +15,7 @@ import type { OperationRow } from '../../core/operations/row.ts';
 import { Excerpt } from '../answers/excerpt.ts';
 import { readLineUsage } from './line-usage.ts';
 import { PictureReader } from './pictures.ts';
+import { readSubtitles } from './subtitles.ts';
 import { withTier } from './terms.ts';
 import { type CallReader, createCallReader } from './tool-calls.ts';
 import { readChunkUsage, readEventUsage, readJsonUsage, readMessageUsage, readResponseUsage } from './usage-reader.ts';
@@ -60,7 +61,7 @@ export function createUsageObserver(
   contentType: string | undefined,
   contentEncoding: string | undefined,
   texts?: Texts,
-  row?: Pick<OperationRow, 'countsIn' | 'saysTier' | 'callsIn'>,
+  row?: Pick<OperationRow, 'countsIn' | 'saysTier' | 'callsIn' | 'counting'>,
   countsCalls = false,
 ): UsageObserver {
   const read = readerFor(contentType, row);
@@ -82,13 +83,17 @@ function readerOf(texts: Texts, isStream: boolean): TextReader {
 const mediaTypeOf = (contentType: string | undefined): string =>
   contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
+const isSubtitles = (mediaType: string): boolean =>
+  ['text/plain', 'text/vtt', 'text/srt', 'application/x-subrip'].includes(mediaType);
+
 const isJson = (mediaType: string): boolean => mediaType === 'application/json' || mediaType.endsWith('+json');
 
 function readerFor(
   contentType: string | undefined,
-  row: Pick<OperationRow, 'countsIn' | 'saysTier'> | undefined,
+  row: Pick<OperationRow, 'countsIn' | 'saysTier' | 'counting'> | undefined,
 ): Reader | undefined {
   const mediaType = mediaTypeOf(contentType);
+  if (row?.counting === 'recording' && isSubtitles(mediaType)) return readSubtitles;
   const read = countReaderFor(mediaType, row?.countsIn);
   if (read === undefined || row?.saysTier !== true) return read;
   const isStream = !isJson(mediaType);
