@@ -139,7 +139,7 @@ models:
   - id: embed
     operations: [embeddings]
     limits: { items_per_day: 7 }
-    price: { input: 0.02, request: 0.000000001 }
+    price: { input: 0.02, request: 0.000000001, tools: { web_search: 0.01 } }
     targets: [{ upstream: up }, { upstream: up, model: b, price: free }, { upstream: up, model: c, price: unknown }]
     space: embed
 projects:
@@ -172,7 +172,7 @@ test('limits, budgets and prices are shown with whom they belong to and who says
     .slice(lines.findIndex((line) => line.startsWith('PRICE OF')) + 1)
     .map((line) => line.split(/ {2,}/));
   assert.deepEqual(prices.slice(0, 3), [
-    ['embed', 'up', 'embed', 'input 0.02, request 0.000000001', 'configured'],
+    ['embed', 'up', 'embed', 'input 0.02, request 0.000000001, tools.web_search 0.01', 'configured'],
     ['embed', 'up', 'b', 'free', 'configured'],
     ['embed', 'up', 'c', 'unknown', '-'],
   ]);
@@ -182,7 +182,10 @@ test('limits, budgets and prices are shown with whom they belong to and who says
   const { keys, projects, models, console } = JSON.parse(json.join('\n'));
   assert.deepEqual(keys[0].limits, { requests_per_minute: 60, concurrency: 4 });
   assert.deepEqual(projects[0].budgets[0], { every: 'month', amount: '100', alerts: ['80%', '100%'] });
-  assert.deepEqual(models[0].targets[0].price, { input: '0.02', request: '0.000000001', source: 'configured' });
+  assert.deepEqual(models[0].targets[0].price, {
+    ...{ input: '0.02', request: '0.000000001', 'tools.web_search': '0.01' },
+    source: 'configured',
+  });
   assert.deepEqual(console, { address: 'http://0.0.0.0:4001', token: true });
   assert.doesNotMatch(json.join('\n'), /0123456789/);
 });

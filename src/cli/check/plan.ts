@@ -159,6 +159,7 @@ function toPrice(price: Price | undefined, upstream: Upstream, nowMs: number) {
     const nanos = price[field];
     return nanos === undefined ? [] : [[name, toDollars(nanos)]];
   });
+  for (const [kind, nanos] of Object.entries(price.tools ?? {})) amounts.push([`tools.${kind}`, toDollars(nanos)]);
   const isFree = amounts.every(([, amount]) => amount === '0');
   return {
     ...(isFree ? { free: true } : Object.fromEntries(amounts)),
