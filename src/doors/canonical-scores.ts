@@ -1,0 +1,35 @@
+/** What doors read of reranked documents: each score in the upstream's own digits, by the place of its document. */
+
+import { Unfit } from '../core/translation.ts';
+import { at, countIn, listIn } from '../families/dialects/reading.ts';
+import { isJsonList, type Json, numberOf } from '../lib/json/json-text.ts';
+import { estimateTokens } from '../lib/token-ids.ts';
+
+interface ScoredPlace {
+  readonly index: number;
+  readonly score: Json;
+}
+
+/** In the order of the answer, which is that of the scores. */
+export function scoresIn(body: Json, documents: readonly string[]): readonly ScoredPlace[] {
+  const list = isJsonList(body) ? body : listIn(at(body, 'results'), 'results');
+  const scored = list.map((one) => {
+    const index = countIn(at(one, 'index'));
+    const score = at(one, 'relevance_score') ?? at(one, 'score');
+    if (index === undefined || index >= documents.length) throw new Unfit('a result is of no document');
+    if (score === undefined || numberOf(score) === undefined) throw new Unfit('a result has no score');
+    return { index, score };
+  });
+  if (new Set(scored.map(({ index }) => index)).size !== documents.length || scored.length !== documents.length) {
+    throw new Unfit(`${scored.length} results for ${documents.length} documents`);
+  }
+  return scored;
+}
+
+/** What was counted, or an estimate where nobody has: the query is read with each document. */
+export function rerankTokensIn(body: Json, query: string, documents: readonly string[]): number {
+  const usage = isJsonList(body) ? undefined : at(body, 'usage');
+  const counted = countIn(at(usage, 'total_tokens')) || countIn(at(usage, 'prompt_tokens'));
+  const each = estimateTokens(query);
+  return counted ?? documents.reduce((sum, document) => sum + each + estimateTokens(document), 0);
+}

@@ -1,0 +1,59 @@
+/** NVIDIA's clients: `ranking`, where a passage has a logit. */
+
+import { type DoorWay, defineDoor, refusedField } from '../core/door.ts';
+import { GatewayError } from '../core/errors.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
+import { rerankTokensIn, scoresIn } from './canonical-scores.ts';
+
+function textIn(value: Json | undefined, field: string, model: Json | undefined): string {
+  if (isJsonObject(value) && value.image !== undefined) throw refusedField(field, model, 'texts alone are ranked here');
+  const text = isJsonObject(value) ? value.text : undefined;
+  if (typeof text === 'string') return text;
+  throw new GatewayError('invalid_type', {
+    param: field,
+    message: `The field "${field}" must be an object with a string under "text"; something else came.`,
+  });
+}
+
+function passagesIn({ passages, model }: JsonObject): readonly string[] {
+  const list = isJsonList(passages) ? passages : [];
+  return list.map((passage, index) => textIn(passage, `passages[${index}]`, model));
+}
+
+const ranking: DoorWay = {
+  operation: 'rerank',
+  paths: ['/v1/ranking', '/v1/retrieval/{model}/reranking'],
+  required: { query: 'object', passages: 'object[]' },
+  optional: { model: 'string', truncate: 'string', top_k: 'number' },
+  watched: [],
+  summary: "Rerank as NVIDIA's clients ask for it.",
+  enter(body) {
+    const { model, truncate } = body;
+    if (truncate === 'NONE') throw refusedField('truncate', model, 'nobody can be told to refuse what is too long');
+    const query = textIn(body.query, 'query', model);
+    const documents = passagesIn(body);
+    return {
+      // What they read is no likelihood, wherever the reranker can say the other.
+      body: { model, query, documents, raw_scores: true },
+      words: { door: 'nvidia', more: {} },
+      demands: [],
+      ...(documents.length === 0 && { atOnce: { results: [] } }),
+      write({ body: answer }) {
+        const rankings = scoresIn(answer, documents).map(({ index, score }) => ({ index, logit: score }));
+        const tokens = rerankTokensIn(answer, query, documents);
+        return { body: { rankings, usage: { prompt_tokens: tokens, total_tokens: tokens } } };
+      },
+    };
+  },
+};
+
+export default defineDoor({
+  id: 'nvidia',
+  title: 'NVIDIA',
+  prefix: '/nvidia',
+  grounds: [],
+  modelLists: ['/nvidia/v1/models'],
+  ways: [ranking],
+  pages: [],
+  error: ({ message }) => ({ detail: message }),
+});

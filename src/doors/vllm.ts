@@ -1,0 +1,117 @@
+/** vLLM's clients: `score`, which is rerank in the order of the texts. */
+
+import { type DoorWay, defineDoor, refusedField } from '../core/door.ts';
+import { GatewayError } from '../core/errors.ts';
+import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts';
+import { rerankTokensIn, scoresIn } from './canonical-scores.ts';
+
+const msPerS = 1_000;
+/** What its versions have called the two sides. */
+const sides = [
+  ['text_1', 'text_2'],
+  ['queries', 'documents'],
+  ['queries', 'items'],
+  ['data_1', 'data_2'],
+] as const;
+
+interface Asked {
+  readonly query: string;
+  readonly documents: readonly string[];
+}
+
+function textsIn(value: Json | undefined, field: string, model: Json | undefined): readonly string[] {
+  const list = isJsonList(value) ? value : [value];
+  return list.map((text) => {
+    if (typeof text === 'string') return text;
+    throw refusedField(field, model, 'it is a text or a list of texts');
+  });
+}
+
+/** One text and those that are held against it. */
+function askedIn(body: JsonObject): Asked {
+  const { model } = body;
+  const named = sides.find(([one, other]) => body[one] !== undefined && body[other] !== undefined);
+  if (named === undefined) {
+    throw new GatewayError('missing_required_parameter', {
+      param: 'text_1',
+      message: 'The fields "text_1" and "text_2" are missing; send a string and an array of strings.',
+    });
+  }
+  const [one, other] = named;
+  const [query, ...more] = textsIn(body[one], one, model);
+  if (query === undefined || more.length > 0) {
+    throw refusedField(one, model, 'one text is held against others; send one call for each');
+  }
+  return { query, documents: textsIn(body[other], other, model) };
+}
+
+const eitherSide = 'string | array';
+
+const score: DoorWay = {
+  operation: 'rerank',
+  paths: ['/score', '/v1/score'],
+  required: {},
+  optional: {
+    model: 'string',
+    ...Object.fromEntries(sides.flat().map((name) => [name, eitherSide])),
+  },
+  watched: ['truncate_prompt_tokens'],
+  summary: "Scores of one text beside others as vLLM's clients ask for them.",
+  enter(body) {
+    const { model, truncate_prompt_tokens: cut } = body;
+    if (cut !== undefined) throw refusedField('truncate_prompt_tokens', model, 'nobody can be told where to cut');
+    const { query, documents } = askedIn(body);
+    return {
+      body: { model, query, documents },
+      words: { door: 'vllm', more: {} },
+      demands: [],
+      ...(documents.length === 0 && { atOnce: { results: [] } }),
+      write({ body: answer, model: id, id: exchangeId, nowMs }) {
+        const scored = scoresIn(answer, documents).toSorted((a, b) => a.index - b.index);
+        const tokens = rerankTokensIn(answer, query, documents);
+        return {
+          body: {
+            id: `score-${exchangeId}`,
+            object: 'list',
+            created: Math.floor(nowMs / msPerS),
+            model: id,
+            data: scored.map((one) => ({ index: one.index, object: 'score', score: one.score })),
+            usage: { prompt_tokens: tokens, total_tokens: tokens },
+          },
+        };
+      },
+    };
+  },
+};
+
+export default defineDoor({
+  id: 'vllm',
+  title: 'vLLM',
+  prefix: '/vllm',
+  grounds: [],
+  modelLists: ['/vllm/v1/models'],
+  ways: [score],
+  pages: [
+    {
+      method: 'POST',
+      paths: ['/classify'],
+      summary: 'Refused: a classifier of its own labels is no moderation.',
+      show() {
+        throw new GatewayError('operation_not_supported', {
+          message:
+            "How likely each of a model's own labels is, no operation here says; POST to /v1/moderations, or to /predict for its categories as labels.",
+        });
+      },
+    },
+    {
+      method: 'POST',
+      paths: ['/pooling', '/v1/pooling'],
+      summary: 'Refused: there is one vector for each text.',
+      show() {
+        throw new GatewayError('operation_not_supported', {
+          message: 'Vectors of each token are not served here, only one for each text; POST to /v1/embeddings.',
+        });
+      },
+    },
+  ],
+});
