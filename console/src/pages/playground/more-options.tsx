@@ -1,6 +1,6 @@
 /** The parameters that most people leave alone, folded away. */
 
-import { NumberInput, SimpleGrid, UnstyledButton } from '@mantine/core';
+import { NumberInput, Select, SimpleGrid, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type ReactNode, useId } from 'react';
 import { Icon } from '../../parts/marks/icon.tsx';
@@ -53,6 +53,30 @@ export function NumberOption({ label, description, value, onChange, min, max, st
       {...(min === undefined ? {} : { min })}
       {...(max === undefined ? {} : { max })}
       {...(step === undefined ? {} : { step })}
+    />
+  );
+}
+
+interface ChoiceOptionProps {
+  readonly label: string;
+  readonly description: string;
+  readonly choices: readonly (string | { readonly value: string; readonly label: string })[];
+  /** Empty: it is not sent. */
+  readonly value: string;
+  onChange(value: string): void;
+}
+
+export function ChoiceOption({ label, description, choices, value, onChange }: ChoiceOptionProps) {
+  return (
+    <Select
+      label={label}
+      description={description}
+      placeholder="not sent"
+      data={[...choices]}
+      value={value === '' ? null : value}
+      onChange={(next) => onChange(next ?? '')}
+      clearable
+      clearButtonProps={{ 'aria-label': `Send no ${label}` }}
     />
   );
 }

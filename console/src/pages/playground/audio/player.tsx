@@ -1,9 +1,9 @@
 /** Plays sound that the page holds, and saves it. */
 
-import { Button, Group, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { useState } from 'react';
-import { Icon } from '../../../parts/marks/icon.tsx';
 import { formatBytes, formatDuration } from '../../../parts/words/format.ts';
+import { SaveLink } from '../save-link.tsx';
 import { useObjectUrl } from '../use-object-url.ts';
 
 interface PlayerProps {
@@ -38,16 +38,7 @@ export function Player({ sound, label, name }: PlayerProps) {
             .filter((part) => part !== '')
             .join(', ')}
         </Text>
-        <Button
-          component="a"
-          href={url}
-          download={name}
-          size="compact-xs"
-          variant="default"
-          leftSection={<Icon name="download" size={12} />}
-        >
-          Save
-        </Button>
+        <SaveLink url={url} name={name} />
       </Group>
       {isDumb && (
         <Text size="sm" role="status">

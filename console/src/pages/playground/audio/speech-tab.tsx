@@ -1,15 +1,14 @@
 /** Speech: a text, read aloud by one model, or by two to be compared. */
 
 import './audio.css';
-import { Autocomplete, Select, Stack, Textarea } from '@mantine/core';
-import { useCallback } from 'react';
+import { Autocomplete, Stack, Textarea } from '@mantine/core';
 import type { Answer, Call } from '../call.ts';
 import { CallSource } from '../call-source.tsx';
 import { type Example, Examples } from '../examples.tsx';
 import { parseFurther } from '../further.ts';
 import { FurtherFields } from '../further-fields.tsx';
-import { ModelChoice } from '../model-choice.tsx';
-import { countSet, MoreOptions, NumberOption, toNumbers } from '../more-options.tsx';
+import { ModelPair } from '../model-pair.tsx';
+import { ChoiceOption, countSet, MoreOptions, NumberOption, toNumbers } from '../more-options.tsx';
 import { useOwnKey } from '../own-key.tsx';
 import { PairResult } from '../pair-result.tsx';
 import { CallForm, RunBar } from '../run-bar.tsx';
@@ -119,14 +118,11 @@ interface SpeechFieldsProps {
 }
 
 function SpeechFields({ form, put, wantedModel }: SpeechFieldsProps) {
-  const setModel = useCallback((model: string) => put({ model }), [put]);
-  const setOther = useCallback((other: string) => put({ other }), [put]);
   const { format, speed, instructions, further } = form;
   return (
     <Stack gap="sm">
       <Examples examples={examples} onPick={put} />
-      <ModelChoice operation="speech" value={form.model} onChange={setModel} wanted={wantedModel} />
-      <ModelChoice operation="speech" label="Compare with" value={form.other} onChange={setOther} optional />
+      <ModelPair operation="speech" form={form} put={put} wanted={wantedModel} />
       <Textarea
         label="Text"
         value={form.input}
@@ -143,15 +139,12 @@ function SpeechFields({ form, put, wantedModel }: SpeechFieldsProps) {
         onChange={(voice) => put({ voice })}
       />
       <MoreOptions set={countSet([format, speed, instructions, further])}>
-        <Select
+        <ChoiceOption
           label="response_format"
           description="mp3 where none is sent"
-          placeholder="not sent"
-          data={formats}
-          value={format === '' ? null : format}
-          onChange={(next) => put({ format: next ?? '' })}
-          clearable
-          clearButtonProps={{ 'aria-label': 'Send no response_format' }}
+          choices={formats}
+          value={format}
+          onChange={(next) => put({ format: next })}
         />
         <NumberOption
           label="speed"

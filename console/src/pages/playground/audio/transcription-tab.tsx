@@ -1,13 +1,13 @@
 /** Transcription and translation: what is said in a recording, written down by one model, or by two to be compared. */
 
 import './audio.css';
-import { SegmentedControl, Select, Stack, TextInput } from '@mantine/core';
-import { useCallback, useState } from 'react';
+import { SegmentedControl, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import { operationWords } from '../../../parts/words/operations.ts';
 import type { Call, FormPart } from '../call.ts';
 import { CallSource } from '../call-source.tsx';
-import { ModelChoice } from '../model-choice.tsx';
-import { countSet, MoreOptions, NumberOption, toNumbers } from '../more-options.tsx';
+import { ModelPair } from '../model-pair.tsx';
+import { ChoiceOption, countSet, MoreOptions, NumberOption, toNumbers } from '../more-options.tsx';
 import { useOwnKey } from '../own-key.tsx';
 import { PairResult } from '../pair-result.tsx';
 import { CallForm, RunBar } from '../run-bar.tsx';
@@ -112,8 +112,6 @@ interface HearingFieldsProps {
 
 function HearingFields({ form, put, file, onFile, wantedModel }: HearingFieldsProps) {
   const operation = operationOf(form.operation);
-  const setModel = useCallback((model: string) => put({ model }), [put]);
-  const setOther = useCallback((other: string) => put({ other }), [put]);
   const { language, prompt, format, temperature } = form;
   return (
     <Stack gap="sm">
@@ -126,8 +124,7 @@ function HearingFields({ form, put, file, onFile, wantedModel }: HearingFieldsPr
         fullWidth
         size="xs"
       />
-      <ModelChoice key={operation} operation={operation} value={form.model} onChange={setModel} wanted={wantedModel} />
-      <ModelChoice operation={operation} label="Compare with" value={form.other} onChange={setOther} optional />
+      <ModelPair operation={operation} form={form} put={put} wanted={wantedModel} />
       <Recording file={file} onChange={onFile} />
       <MoreOptions set={countSet([language, prompt, format, temperature])}>
         {operation === 'transcriptions' && (
@@ -140,15 +137,12 @@ function HearingFields({ form, put, file, onFile, wantedModel }: HearingFieldsPr
             autoComplete="off"
           />
         )}
-        <Select
+        <ChoiceOption
           label="response_format"
           description="verbose_json tells where each part begins"
-          placeholder="not sent"
-          data={formats}
-          value={format === '' ? null : format}
-          onChange={(next) => put({ format: next ?? '' })}
-          clearable
-          clearButtonProps={{ 'aria-label': 'Send no response_format' }}
+          choices={formats}
+          value={format}
+          onChange={(next) => put({ format: next })}
         />
         <TextInput
           label="prompt"

@@ -6,7 +6,7 @@ import { operationWords } from '../../../parts/words/operations.ts';
 import { Examples } from '../examples.tsx';
 import { FurtherFields } from '../further-fields.tsx';
 import { ModelChoice } from '../model-choice.tsx';
-import { countSet, MoreOptions, NumberOption } from '../more-options.tsx';
+import { ChoiceOption, countSet, MoreOptions, NumberOption } from '../more-options.tsx';
 import { Sampling, StopText } from '../sampling.tsx';
 import type { Put } from '../use-kept.ts';
 import { type ChatForm, chatExamples, toolChoices } from './form.ts';
@@ -67,15 +67,12 @@ export function ChatFields({ form, put, wantedModel, open, otherOpen, wire, othe
         />
         <Sampling temperature={temperature} topP={topP} put={put} />
         <StopText stop={stop} put={put} />
-        <Select
+        <ChoiceOption
           label="tool_choice"
           description="Whether it calls a tool"
-          placeholder="not sent"
-          data={[...toolChoices]}
-          value={toolChoice === '' ? null : toolChoice}
-          onChange={(next) => put({ toolChoice: next ?? '' })}
-          clearable
-          clearButtonProps={{ 'aria-label': 'Send no tool_choice' }}
+          choices={toolChoices}
+          value={toolChoice}
+          onChange={(next) => put({ toolChoice: next })}
         />
         <FurtherFields
           example='{"reasoning_effort": "low"}'

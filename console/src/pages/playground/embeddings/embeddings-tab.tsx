@@ -2,11 +2,10 @@
 
 import './embeddings.css';
 import { Select, Stack, Textarea } from '@mantine/core';
-import { useCallback } from 'react';
 import type { Call } from '../call.ts';
 import { CallSource } from '../call-source.tsx';
 import { Examples } from '../examples.tsx';
-import { ModelChoice } from '../model-choice.tsx';
+import { ModelPair } from '../model-pair.tsx';
 import { countSet, MoreOptions, NumberOption, toNumbers } from '../more-options.tsx';
 import { useOwnKey } from '../own-key.tsx';
 import { CallForm, RunBar } from '../run-bar.tsx';
@@ -80,13 +79,10 @@ interface EmbeddingsFieldsProps {
 }
 
 function EmbeddingsFields({ form, put, count, wantedModel }: EmbeddingsFieldsProps) {
-  const setModel = useCallback((model: string) => put({ model }), [put]);
-  const setOther = useCallback((other: string) => put({ other }), [put]);
   return (
     <Stack gap="sm">
       <Examples examples={embeddingsExamples} onPick={put} />
-      <ModelChoice operation="embeddings" value={form.model} onChange={setModel} wanted={wantedModel} />
-      <ModelChoice operation="embeddings" label="Compare with" value={form.other} onChange={setOther} optional />
+      <ModelPair operation="embeddings" form={form} put={put} wanted={wantedModel} />
       <Textarea
         label={`Texts (${count})`}
         description="One a line; blocks with an empty line between them; or a JSON array."

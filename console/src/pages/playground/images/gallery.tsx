@@ -1,10 +1,10 @@
 /** The pictures of an answer, each to be looked at and saved. */
 
-import { Anchor, Button, Group, SimpleGrid, Text } from '@mantine/core';
+import { Anchor, Group, SimpleGrid, Text } from '@mantine/core';
 import { useMemo } from 'react';
-import { Icon } from '../../../parts/marks/icon.tsx';
 import { formatBytes } from '../../../parts/words/format.ts';
 import type { Answer } from '../call.ts';
+import { SaveLink } from '../save-link.tsx';
 import { useObjectUrl } from '../use-object-url.ts';
 import { endingOf, type Made, toMade } from './made.ts';
 
@@ -40,16 +40,7 @@ function Shown({ made: { picture, url, revised }, number, name }: ShownProps) {
             <Text size="xs" c="dimmed">
               {picture.type}, {formatBytes(picture.size)}
             </Text>
-            <Button
-              component="a"
-              href={address}
-              download={`${name}.${endingOf(picture)}`}
-              size="compact-xs"
-              variant="default"
-              leftSection={<Icon name="download" size={12} />}
-            >
-              Save
-            </Button>
+            <SaveLink url={address} name={`${name}.${endingOf(picture)}`} />
           </Group>
         )}
         {picture === undefined && url !== undefined && (

@@ -1,13 +1,12 @@
 /** What to make, from what, how many, how large and how well. */
 
-import { Autocomplete, SegmentedControl, Select, Stack, Textarea } from '@mantine/core';
-import { useCallback } from 'react';
+import { Autocomplete, SegmentedControl, Stack, Textarea } from '@mantine/core';
 import { operationWords } from '../../../parts/words/operations.ts';
 import { Examples } from '../examples.tsx';
 import { FilePick } from '../file-pick.tsx';
 import { FurtherFields } from '../further-fields.tsx';
-import { ModelChoice } from '../model-choice.tsx';
-import { countSet, MoreOptions, NumberOption } from '../more-options.tsx';
+import { ModelPair } from '../model-pair.tsx';
+import { ChoiceOption, countSet, MoreOptions, NumberOption } from '../more-options.tsx';
 import type { Put } from '../use-kept.ts';
 import { type Files, type ImagesForm, imageOperations, imagesExamples, operationOf, takesPrompt } from './form.ts';
 
@@ -24,8 +23,6 @@ const mostPictures = 16;
 
 export function ImagesFields({ form, put, files, onFiles, wantedModel }: ImagesFieldsProps) {
   const operation = operationOf(form);
-  const setModel = useCallback((model: string) => put({ model }), [put]);
-  const setOther = useCallback((other: string) => put({ other }), [put]);
   return (
     <Stack gap="sm">
       <Examples
@@ -41,8 +38,7 @@ export function ImagesFields({ form, put, files, onFiles, wantedModel }: ImagesF
         fullWidth
         size="xs"
       />
-      <ModelChoice key={operation} operation={operation} value={form.model} onChange={setModel} wanted={wantedModel} />
-      <ModelChoice operation={operation} label="Compare with" value={form.other} onChange={setOther} optional />
+      <ModelPair operation={operation} form={form} put={put} wanted={wantedModel} />
       {takesPrompt(operation) && (
         <Textarea
           label="Prompt"
@@ -106,15 +102,12 @@ function Look({ form: { n, size, quality, format, further }, put }: Pick<ImagesF
         value={quality}
         onChange={(next) => put({ quality: next })}
       />
-      <Select
+      <ChoiceOption
         label="response_format"
         description="How the picture comes"
-        placeholder="not sent"
-        data={formats}
-        value={format === '' ? null : format}
-        onChange={(next) => put({ format: next ?? '' })}
-        clearable
-        clearButtonProps={{ 'aria-label': 'Send no response_format' }}
+        choices={formats}
+        value={format}
+        onChange={(next) => put({ format: next })}
       />
       <FurtherFields
         example='{"background": "transparent"}'

@@ -2,13 +2,12 @@
 
 import './rerank.css';
 import { Stack, Textarea, TextInput, VisuallyHidden } from '@mantine/core';
-import { useCallback } from 'react';
 import type { Answer, Call } from '../call.ts';
 import { CallFacts } from '../call-facts.tsx';
 import { CallFault } from '../call-fault.tsx';
 import { CallSource } from '../call-source.tsx';
 import { Examples } from '../examples.tsx';
-import { ModelChoice } from '../model-choice.tsx';
+import { ModelPair } from '../model-pair.tsx';
 import { countSet, MoreOptions, NumberOption, toNumbers } from '../more-options.tsx';
 import { useOwnKey } from '../own-key.tsx';
 import { CallForm, RunBar } from '../run-bar.tsx';
@@ -69,13 +68,10 @@ interface RerankFieldsProps {
 }
 
 function RerankFields({ form, put, count, wantedModel }: RerankFieldsProps) {
-  const setModel = useCallback((model: string) => put({ model }), [put]);
-  const setOther = useCallback((other: string) => put({ other }), [put]);
   return (
     <Stack gap="sm">
       <Examples examples={rerankExamples} onPick={put} />
-      <ModelChoice operation="rerank" value={form.model} onChange={setModel} wanted={wantedModel} />
-      <ModelChoice operation="rerank" label="Compare with" value={form.other} onChange={setOther} optional />
+      <ModelPair operation="rerank" form={form} put={put} wanted={wantedModel} />
       <TextInput
         label="Question"
         value={form.query}
