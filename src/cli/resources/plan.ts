@@ -45,9 +45,10 @@ export async function planChanges(wanted: Wanted, ground: OpenResources, context
   if (found.length > 0) throw new FaultsFound([...found, ...faultsOf(keys, file)], next.file);
   // What projects there are is known of a whole alone.
   if (!next.ok && file.keys.length > 0) throw new FaultsFound(next.faults, next.file);
-  const placed = next.ok ? await placeKeys(keys, next, store.keys) : [];
-  const surplusKeys = notes === undefined ? [] : await findSurplusKeys(notes, file, ground);
-  const homeless = await findHomeless({ surplus, surplusKeys, placed }, ground);
+  const storedKeys = await store.keys.list();
+  const placed = next.ok ? await placeKeys(keys, next, store.keys, storedKeys) : [];
+  const surplusKeys = notes === undefined ? [] : findSurplusKeys(notes, file, storedKeys);
+  const homeless = findHomeless({ surplus, surplusKeys, placed, storedKeys });
   const atFault = [...faultsOf(keys, file), ...homeless];
   if (atFault.length > 0) throw new FaultsFound(atFault, next.file);
 
@@ -114,13 +115,13 @@ function isSurplus({ kind, id, document }: Resource, notes: ReadonlyMap<string, 
   return carries(document.metadata, notes) && !file.elements.some((one) => one.kind === kind && one.id === id);
 }
 
-async function findSurplusKeys(
+function findSurplusKeys(
   notes: ReadonlyMap<string, string>,
   file: ResourceFile,
-  { store }: OpenResources,
-): Promise<StoredKey[]> {
+  storedKeys: readonly StoredKey[],
+): StoredKey[] {
   const named = new Set(file.keys.map(({ id }) => id));
-  return (await store.keys.list()).filter(
+  return storedKeys.filter(
     ({ id, metadata, revokedAtMs }) => revokedAtMs === undefined && carries(metadata, notes) && !named.has(id),
   );
 }
@@ -148,22 +149,21 @@ function requireNotes({ file }: Wanted, notes: ReadonlyMap<string, string>): voi
 }
 
 /** Keys that would be left without their project, and so without its limits and budgets. */
-async function findHomeless(
-  {
-    surplus,
-    surplusKeys,
-    placed,
-  }: {
-    readonly surplus: readonly Resource[];
-    readonly surplusKeys: readonly StoredKey[];
-    readonly placed: readonly KeyToPut[];
-  },
-  { store }: OpenResources,
-) {
+function findHomeless({
+  surplus,
+  surplusKeys,
+  placed,
+  storedKeys,
+}: {
+  readonly surplus: readonly Resource[];
+  readonly surplusKeys: readonly StoredKey[];
+  readonly placed: readonly KeyToPut[];
+  readonly storedKeys: readonly StoredKey[];
+}) {
   const projects = new Set(surplus.flatMap(({ kind, id }) => (kind === 'project' ? [id] : [])));
   if (projects.size === 0) return [];
   const looked = new Set([...surplusKeys, ...placed].map(({ id }) => id));
-  const left = (await store.keys.list()).filter(
+  const left = storedKeys.filter(
     ({ id, project, revokedAtMs }) =>
       revokedAtMs === undefined && project !== undefined && projects.has(project) && !looked.has(id),
   );

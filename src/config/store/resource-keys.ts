@@ -88,9 +88,10 @@ export interface KeyToPut extends WantedKey {
 export async function placeKeys(
   { keys, faults }: JudgedKeys,
   { snapshot, keyPlaces }: LoadedConfiguration,
-  store: Pick<KeyStore, 'list' | 'holder'>,
+  store: Pick<KeyStore, 'holder'>,
+  storedKeys: readonly StoredKey[],
 ): Promise<readonly KeyToPut[]> {
-  const stored = new Map((await store.list()).map((key) => [key.id, key]));
+  const stored = new Map(storedKeys.map((key) => [key.id, key]));
   const projects = new Set(snapshot.projects.keys());
   const placed: KeyToPut[] = [];
   for (const key of keys) {
