@@ -22,6 +22,9 @@ export interface Upload {
   readonly body: CallBody;
   readonly bytes: number;
   readonly parts: readonly FormPart[];
+  readonly boundary: string;
+  /** Where its first boundary stands: a line end may come before it. */
+  readonly beginsAt: number;
   /** Nobody sends it any more; only the first time does anything. */
   release(): void;
 }

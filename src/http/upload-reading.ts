@@ -41,6 +41,7 @@ export class UploadReading implements RequestSink, MultipartSink {
   readonly #request: ServerRequest;
   readonly #reader: BodyReader;
   readonly #limitBytes: number;
+  readonly #boundary: string;
   readonly #places: UploadPlaces;
   readonly #form: MultipartReader;
   readonly #gathering: GrowingBody;
@@ -67,6 +68,7 @@ export class UploadReading implements RequestSink, MultipartSink {
     this.#request = request;
     this.#reader = reader;
     this.#limitBytes = limitBytes;
+    this.#boundary = boundary;
     this.#places = places;
     this.#form = new MultipartReader(boundary, this, limits);
     this.#gathering = new GrowingBody(places.memory, () => 0);
@@ -211,6 +213,8 @@ export class UploadReading implements RequestSink, MultipartSink {
       body,
       bytes: this.#receivedBytes,
       parts: this.#parts,
+      boundary: this.#boundary,
+      beginsAt: this.#form.beginsAt,
       release() {
         file?.close();
         disk.release();

@@ -4,28 +4,45 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { FormPart, Upload } from '../core/upload.ts';
 import { plainName } from '../lib/multipart/plain-name.ts';
-import type { Question, QuestionReader } from './question.ts';
+import type { NamePlace, Question, QuestionReader } from './question.ts';
 
 /** No model has a longer name. */
 const longestNameBytes = 1_024;
 /** Of a file's name in what is asked: for people. */
 const longestFilename = 256;
 
-/** `modelName`: of the part that names the model. `read` judges the fields: a text is a string, a file an object, several parts of a name a list. */
-export async function readForm(upload: Upload, read: QuestionReader, modelName: string | undefined): Promise<Question> {
-  const model = modelName === undefined ? undefined : modelIn(upload.parts, modelName);
+/** Which part names the model, and whether the path does so as well: then the part may be missing. */
+interface ModelPart {
+  readonly name: string;
+  readonly mayBeMissing: boolean;
+}
+
+/** `read` judges the fields: a text is a string, a file an object, several parts of a name a list. */
+export async function readForm(
+  upload: Upload,
+  read: QuestionReader,
+  modelPart: ModelPart | undefined,
+): Promise<Question> {
+  const model = modelPart === undefined ? undefined : placeIn(upload, modelPart);
   const question = await read(Buffer.from(toJson(upload.parts)));
   let fileBytes = 0;
   for (const { filename, ...part } of upload.parts) if (filename !== undefined) fileBytes += part.end - part.start;
-  return { ...question, form: { body: upload.body, bytes: upload.bytes, model: model && spanOf(model), fileBytes } };
+  return { ...question, form: { body: upload.body, bytes: upload.bytes, model, fileBytes } };
 }
 
-const spanOf = ({ start, end }: FormPart) => ({ start, end });
+function placeIn({ parts, boundary, beginsAt }: Upload, { name, mayBeMissing }: ModelPart): NamePlace {
+  const part = modelIn(parts, name, mayBeMissing);
+  if (part !== undefined) return { start: part.start, end: part.end };
+  // Before the others: who reads it can choose where a file goes while it still comes.
+  const before = `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`;
+  return { start: beginsAt, end: beginsAt, missing: { before, after: '\r\n' } };
+}
 
-function modelIn(parts: readonly FormPart[], wanted: string): FormPart {
+function modelIn(parts: readonly FormPart[], wanted: string, mayBeMissing: boolean): FormPart | undefined {
   const found = parts.filter(({ name }) => plainName(name) === plainName(wanted));
   const [part, another] = found;
   if (part === undefined) {
+    if (mayBeMissing) return undefined;
     throw new GatewayError('missing_required_parameter', {
       param: wanted,
       message: `The part "${wanted}" is missing; send it as plain text.`,

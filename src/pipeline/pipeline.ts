@@ -91,17 +91,25 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     route: Route,
     request: ServerRequest,
     body: Buffer | Upload,
+    modelFromPath: string | undefined,
   ): Question | Promise<Question> {
-    if (!Buffer.isBuffer(body)) return readUpload(exchange, route, body);
+    if (!Buffer.isBuffer(body)) return readUpload(exchange, route, body, modelFromPath !== undefined);
     if (exchange.key?.captureMs !== undefined) exchange.captured = new Captured(body);
     checkShape(route, request.fields);
     return readerFor(route)(body);
   }
 
   /** What is kept of it for those who look later is what it asks, without its files. */
-  async function readUpload(exchange: Exchange, route: Route, upload: Upload): Promise<Question> {
+  async function readUpload(
+    exchange: Exchange,
+    route: Route,
+    upload: Upload,
+    mayBeMissing: boolean,
+  ): Promise<Question> {
     exchange.upload = upload;
-    const question = await readForm(upload, formReaderFor(route), modelFieldOf(route));
+    const name = modelFieldOf(route);
+    const modelPart = name === undefined ? undefined : { name, mayBeMissing };
+    const question = await readForm(upload, formReaderFor(route), modelPart);
     if (exchange.key?.captureMs !== undefined) exchange.captured = new Captured(question.body);
     return question;
   }
@@ -127,7 +135,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const query = queryFor(called, request.target);
     const modelFromPath = modelInPath ?? modelBesideBody(called, request.fields);
     const body = called.own?.method === 'GET' ? noBody : await readBody(exchange, called, request, response);
-    const read = readQuestion(exchange, called, request, body);
+    const read = readQuestion(exchange, called, request, body, modelFromPath);
     const asked = read instanceof Promise ? await read : read;
     const route = passingAt(called, asked, () => findModel(exchange, called, asked, modelFromPath).model);
     exchange.route = route;

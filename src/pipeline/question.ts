@@ -32,14 +32,21 @@ export interface Question {
   readonly form?: Form | undefined;
 }
 
-/** The bytes that are sent, and the span of the model's name in them. */
-interface Form {
+/** The bytes that are sent, and where the model's name stands in them. */
+export interface Form {
   readonly body: CallBody;
   readonly bytes: number;
   /** Undefined where the form has none. */
-  readonly model: { readonly start: number; readonly end: number } | undefined;
+  readonly model: NamePlace | undefined;
   /** Of all its files together. */
   readonly fileBytes: number;
+}
+
+export interface NamePlace {
+  readonly start: number;
+  readonly end: number;
+  /** Where the form has no part for it, as its path names the model: what makes one of the name there. */
+  readonly missing?: { readonly before: string; readonly after: string };
 }
 
 interface FoundStandIn {

@@ -1,10 +1,11 @@
 /** Clients of Azure OpenAI: the deployment in the path is the model, the version in the query is judged and goes no further. */
 
 import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
 import { test } from 'node:test';
 import { routes } from '../../src/routes/index.ts';
 import { assertError } from '../support/clients/error-answer.ts';
-import { formType, formWith } from '../support/clients/forms.ts';
+import { formType, formWith, toForm } from '../support/clients/forms.ts';
 import { assertAnswer, oddVector, startDoors } from '../support/gateways/doors.ts';
 import { testKey } from '../support/gateways/rig.ts';
 
@@ -45,6 +46,29 @@ test('the model of the path counts, and not that of a form', async (t) => {
       ['/audio/transcriptions', formWith({ model: 'real' }, sound).toString()],
     );
   }
+});
+
+test('a form may leave the model to the path, and has a part for it where the upstream needs one', async (t) => {
+  const { rig, upstream } = await startDoors(t, (_request, reply) => reply.json(200, { text: 'hello' }), {
+    models: [{ id: 'ears', operations: ['transcriptions'], targets: [{ upstream: 'openai', model: 'real' }] }],
+  });
+  const sound = { name: 'file', value: 'ID3', filename: 'a.mp3' };
+  const asked = formWith({ language: 'en' }, sound);
+  const post = (path: string, form: Buffer) =>
+    rig.post(path, form, { headers: [...byApiKey, ['content-type', formType]] });
+  const path = '/openai/deployments/ears/audio/transcriptions?api-version=2024-10-21';
+  const wanted = toForm([{ name: 'model', value: 'real' }, sound, { name: 'language', value: 'en' }]).toString();
+  for (const lead of ['', '\r\n']) {
+    const answer = await post(path, Buffer.concat([Buffer.from(lead), asked]));
+    assert.equal(answer.status, 200, answer.body.toString());
+    const { body } = await upstream.nextRequest();
+    assert.equal(body.toString(), lead + wanted);
+  }
+  assertError(await post('/openai/v1/audio/transcriptions', asked), 'missing_required_parameter', { param: 'model' });
+  const folded = formWith({ Model: 'ears' }, sound);
+  assertError(await post(path, folded), 'invalid_type', { param: 'model' });
+  const twice = toForm([sound, { name: 'model', value: 'a' }, { name: 'model', value: 'b' }]);
+  assertError(await post(path, twice), 'duplicate_parameter', { param: 'model' });
 });
 
 test('paths without a deployment take the model from the body', async (t) => {

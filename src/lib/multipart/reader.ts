@@ -49,6 +49,7 @@ export class MultipartReader {
   /** Of the first byte that has not been told, in the whole. */
   #at = 0;
   #parts = 0;
+  #beginsAt = 0;
   /** None of the present part's content has been told. */
   #isFresh = false;
   #fault: MultipartFault | undefined = undefined;
@@ -58,6 +59,11 @@ export class MultipartReader {
     this.#limits = limits;
     this.#mark = Buffer.from(`--${boundary}`, 'latin1');
     this.#beginnings = ['\r\n', '\r', '\n'].map((before) => Buffer.from(`${before}--${boundary}`, 'latin1'));
+  }
+
+  /** Where its first boundary stands: a line end may come before it. */
+  get beginsAt(): number {
+    return this.#beginsAt;
   }
 
   /** Once there was a fault, it is all that is said. */
@@ -104,6 +110,7 @@ export class MultipartReader {
     for (const start of [this.#mark, afterLineEnd]) {
       if (begins(bytes, start)) {
         this.#place = 'behind a mark';
+        this.#beginsAt = start.length - this.#mark.length;
         return start.length;
       }
       if (begins(start, bytes)) return 0;

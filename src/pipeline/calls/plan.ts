@@ -27,7 +27,7 @@ import {
 import { type RerankShape, rerankShapes, type Translation } from '../../core/translation.ts';
 import { sendable, uncompressed, upstreamHeaders, withoutHeader } from '../headers.ts';
 import type { NamedAgain } from '../named-again.ts';
-import { duplicate, modelFieldOf, modelNameOf, type Question } from '../question.ts';
+import { duplicate, type Form, modelFieldOf, modelNameOf, type Question } from '../question.ts';
 
 interface CallAbout {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -281,8 +281,7 @@ export function unknownModel(name: string): GatewayError {
 /** The body with the upstream's name for the model in it, every other byte as it came. */
 function withModel(question: Question, upstreamName: string, insertAs: string | undefined): CallBody {
   const { body, scan, modelField, form } = question;
-  if (form?.model !== undefined) return withSpan(form.body, form.model.start, form.model.end, upstreamName);
-  if (form !== undefined) return form.body;
+  if (form !== undefined) return withNameOf(form, upstreamName, insertAs !== undefined);
   if (modelField !== undefined) {
     if (modelNameOf(question) === upstreamName) return body;
     return withSpan(body, modelField.start, modelField.end, JSON.stringify(upstreamName));
@@ -291,6 +290,13 @@ function withModel(question: Question, upstreamName: string, insertAs: string | 
   checkOtherSpelling(question, insertAs);
   const field = `${JSON.stringify(insertAs)}:${JSON.stringify(upstreamName)}${scan.empty ? '' : ','}`;
   return withSpan(body, scan.insertAt, scan.insertAt, field);
+}
+
+function withNameOf({ body, model }: Form, upstreamName: string, mayAdd: boolean): CallBody {
+  if (model === undefined) return body;
+  const { start, end, missing } = model;
+  if (missing === undefined) return withSpan(body, start, end, upstreamName);
+  return mayAdd ? withSpan(body, start, end, missing.before + upstreamName + missing.after) : body;
 }
 
 /** With the upstream's name wherever the body names the model that its path is about, as its own service writes it there. */
