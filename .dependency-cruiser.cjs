@@ -3,6 +3,7 @@
 const features = [
   'admin',
   'admission',
+  'batch',
   'config',
   'families',
   'http',

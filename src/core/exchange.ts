@@ -58,6 +58,8 @@ export class Exchange {
   attempts = 0;
   /** Empty where the first call was answered well. */
   readonly tries: TryRecord[] = [];
+  /** Of a list that was taken apart: those who asked for its parts, each billed by what it used. */
+  parts: readonly Exchange[] | undefined = undefined;
   /** When the call left, and when the first byte of its answer was here; on the monotonic clock, 0 while not. */
   sentAtMs = 0;
   firstByteAtMs = 0;

@@ -3,6 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import type { AddressRule } from '../lib/addresses/address-rule.ts';
 import type { Label } from './label.ts';
+import type { ListLimits } from './list-limits.ts';
 import type { Operation } from './operations/index.ts';
 import type { OfferedScores } from './scores.ts';
 import type { ErrorDialect, Options, Translation, VectorKind } from './translation.ts';
@@ -102,6 +103,8 @@ export interface Offer {
   readonly speaks?: string;
   /** Of embeddings: numbers other than floats that it makes, by the client's `output_dtype`. */
   readonly vectorKinds?: readonly VectorKind[];
+  /** Of operations that are maps over a list: what one call holds; by the upstream's name for the model, and its options. */
+  readonly limits?: ListLimits | ((model: string, options: Options) => ListLimits);
   /** For people: what it can take and what not. A fact that nobody could verify says so. */
   readonly facts?: string;
   /** For people: what a token ID that is none of its own does to it, where that is worse than an error. */

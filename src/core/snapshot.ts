@@ -10,6 +10,7 @@ import type { Caps } from './caps.ts';
 import type { Family, Offer, Options, Signer } from './family.ts';
 import type { KeyRecord, Project } from './key.ts';
 import type { Label } from './label.ts';
+import type { ListLimits } from './list-limits.ts';
 import type { Operation } from './operations/index.ts';
 import type { OwnRoute } from './own-route.ts';
 import type { Role } from './role.ts';
@@ -139,6 +140,8 @@ export interface Target {
   readonly tokenIds: TokenIds;
   /** Undefined where it reranks nothing. */
   readonly scores?: TargetScores | undefined;
+  /** What the operator says of how long lists may be; the family's own where undefined. */
+  readonly limits?: ListLimits | undefined;
   /** Parameters that a translated request gains where the client sent none. */
   readonly defaults: Readonly<Record<string, Json>>;
 }

@@ -86,12 +86,47 @@ function inBatch(nanos: number, { batchPercent = 100 }: Price): number {
 
 /** Says what an exchange that is over is billed by, as `exchange.bill`; null where nothing is owed. */
 export function bill(exchange: Exchange): void {
-  const { asking, target, route } = exchange;
+  const { asking, target, route, parts } = exchange;
+  if (parts !== undefined && route?.isFree !== true) {
+    exchange.bill = sumOf(parts.flatMap(billOfPart));
+    return;
+  }
   const isFree = route?.isFree === true;
   exchange.bill =
     asking === undefined || target === undefined || isFree || !isOwed(exchange)
       ? null
       : toBill(exchange, asking, target.price);
+}
+
+/** What was answered well is owed, whatever became of the rest. */
+function billOfPart(part: Exchange): Bill[] {
+  const { asking, target } = part;
+  if (asking === undefined || target === undefined) return [];
+  part.outcome = 'ok';
+  return [toBill(part, asking, target.price)];
+}
+
+function sumOf(bills: readonly Bill[]): Bill {
+  const [first] = bills;
+  if (first !== undefined && bills.length === 1) return first;
+  const sum = (of: (bill: Bill) => number): number => atMost(bills.reduce((total, one) => total + of(one), 0));
+  const units = bills.find((one) => one.units !== undefined)?.units;
+  return {
+    inputTokens: sum((one) => one.inputTokens),
+    cachedTokens: sum((one) => one.cachedTokens),
+    outputTokens: sum((one) => one.outputTokens),
+    searchUnits: sum((one) => one.searchUnits),
+    items: sum((one) => one.items),
+    images: sum((one) => one.images),
+    ...(units !== undefined && { units }),
+    isEstimated: bills.some((one) => one.isEstimated),
+    costNanos: bills.some((one) => one.costNanos === null)
+      ? null
+      : Math.min(
+          bills.reduce((total, one) => total + (one.costNanos ?? 0), 0),
+          mostNanos,
+        ),
+  };
 }
 
 /** Errors are free, and so is what was never sent. */

@@ -26,6 +26,7 @@ import { heldBytes } from './answers/held-answer.ts';
 import { LineAnswer } from './answers/line-answer.ts';
 import { jsonTypeLike, WholeMadeAnswer, withoutBodyHeaders } from './answers/made-answer.ts';
 import { observerOf } from './answers/relay.ts';
+import { untilGone } from './answers/until-gone.ts';
 import { Allowance, readWhole } from './answers/whole-answer.ts';
 import { errorMessageIn } from './calls/foreign-error.ts';
 import { toFailure } from './calls/translation-faults.ts';
@@ -216,19 +217,4 @@ function toDoorAnswer({ id, modelId = '', startedAtMs, startedMs }: Exchange, bo
 function toError({ code, message, cause, retryAfterS }: Failure): GatewayError {
   const headers = retryAfterS === undefined ? [] : ['Retry-After', String(retryAfterS)];
   return new GatewayError(code, { message, cause, headers });
-}
-
-/** What is read is for a client; when that one leaves, nobody waits for the rest. */
-function untilGone<T>(exchange: Exchange, answer: Answer, reading: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const work = {
-      clientLeft() {
-        answer.cancel();
-        reject(new GatewayError('client_closed'));
-      },
-    };
-    exchange.client.work = work;
-    if (exchange.client.gone) work.clientLeft();
-    reading.then(resolve, reject);
-  });
 }

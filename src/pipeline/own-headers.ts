@@ -29,6 +29,7 @@ export function ownHeaders(
     'server-timing',
     `gateway;dur=${gatewayMs.toFixed(2)}, upstream;dur=${upstreamMs.toFixed(2)}`,
   );
+  if (exchange.parts !== undefined) headers.push('x-postern-calls', String(exchange.parts.length));
   if (translated !== undefined) headers.push(...translationHeaders(translated));
   if (ignored !== undefined && ignored.length > 0) headers.push('x-postern-ignored', toList(ignored));
   if (exchange.route?.row.yields === 'vectors' && exchange.target !== undefined) {

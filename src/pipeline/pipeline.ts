@@ -20,7 +20,6 @@ import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 import { asList } from './answers/list-answer.ts';
 import { observerOf, relay } from './answers/relay.ts';
-import { type AttemptDeps, attempt } from './calls/attempt.ts';
 import { checkShape, courseOf, notSupported, type Plan, shapeIn, unknownModel } from './calls/plan.ts';
 import { readForm } from './form-question.ts';
 import {
@@ -33,6 +32,7 @@ import {
   passingAt,
   readableHeaders,
 } from './front-door.ts';
+import { answerTo, type ListDeps } from './lists/list-answer.ts';
 import { namesAgainIn } from './named-again.ts';
 import { namedObjectsIn } from './objects/named-objects.ts';
 import { courseAt, placeOf } from './objects/placing.ts';
@@ -52,7 +52,7 @@ import {
 import { ReadingRoom } from './reading-room.ts';
 import { askingOf } from './usage/asking.ts';
 import { Settling } from './usage/settling.ts';
-export interface PipelineDeps extends AttemptDeps, RecordingDeps {
+export interface PipelineDeps extends ListDeps, RecordingDeps {
   readonly routes: readonly Route[];
   /** Throws where the process has more to do than is good for it. */
   checkPressure(exchange: Exchange): void;
@@ -193,8 +193,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   }
 
   function attemptPassing(plan: Plan): Promise<Answer> {
-    const answering = attempt(plan, deps);
     const { exchange, route } = plan;
+    const answering = answerTo(plan, readerFor(route), deps);
     // Whose routes are the door's own say errors as its clients read them.
     const isSaidSo = route.door !== undefined || exchange.door?.error === undefined;
     return isSaidSo ? answering : answering.then((answer) => errorAtDoor(exchange, answer));
@@ -203,7 +203,12 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   async function attemptAtDoor(plan: Plan, { entrance }: Entered): Promise<Answer> {
     const { exchange } = plan;
     if (entrance.atOnce !== undefined) return answerAtOnce(exchange, entrance, entrance.atOnce);
-    return leave(exchange, entrance, await attempt(plan, deps), deps.answerRooms);
+    return leave(
+      exchange,
+      entrance,
+      await answerTo(plan, readerFor(plan.route.entry?.canonical ?? plan.route), deps),
+      deps.answerRooms,
+    );
   }
 
   return async (exchange, route, modelFromPath, request, response) => {

@@ -19,6 +19,7 @@ import { createMemoryReader } from '../admission/memory.ts';
 import { findModel, listModels } from '../admission/model-list.ts';
 import { viewOf } from '../admission/page-view.ts';
 import { createPressure, type PressureReason } from '../admission/pressure.ts';
+import { createLists } from '../batch/lists.ts';
 import { needsRestart } from '../config/live/restart.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
 import type { Spending } from '../core/accounting/spending.ts';
@@ -231,6 +232,7 @@ export function createApp({
     },
     admit,
     answerRooms: answerMemory,
+    lists: createLists(),
     objects,
     spending,
     ledger,

@@ -82,8 +82,15 @@ export const layers: readonly Layer[] = [
         name: 'pipeline',
         path: 'src/pipeline',
         brief: 'a request in reading order',
-        owns: 'A request in reading order; `calls/` asks upstreams, `answers/` makes what they say fit to pass, `usage/` counts it, `objects/` knows whose it is what upstreams keep.',
+        owns: 'A request in reading order; `calls/` asks upstreams, `answers/` makes what they say fit to pass, `usage/` counts it, `lists/` asks for parts of it, `objects/` knows whose it is what upstreams keep.',
         door: 'pipeline.ts',
+      },
+      {
+        name: 'batch',
+        path: 'src/batch',
+        brief: 'lists taken apart',
+        owns: 'Lists: taken apart for upstreams that take fewer items, and one answer put together; `codecs/` says where items and results stand in the bytes of each operation.',
+        door: 'lists.ts',
       },
       {
         name: 'upstream',

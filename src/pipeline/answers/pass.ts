@@ -1,8 +1,6 @@
 /** Makes the answer that was chosen fit to pass: searched for what no client may see, an error in our words. */
 
 import type { Turn } from '../../core/dispatch.ts';
-import { GatewayError } from '../../core/errors.ts';
-import type { Exchange } from '../../core/exchange.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { readerOf } from '../calls/client-param.ts';
 import { inOurWords } from '../calls/foreign-error.ts';
@@ -10,6 +8,7 @@ import type { Plan } from '../calls/plan.ts';
 import type { Verdict } from '../calls/verdict.ts';
 import { screenError, screenSuccess } from './screen.ts';
 import { searchFor } from './secret-search.ts';
+import { untilGone } from './until-gone.ts';
 
 export function pass(plan: Plan, answer: Answer, turn: Turn, verdict: Verdict): Answer | Promise<Answer> {
   const { exchange } = plan;
@@ -26,17 +25,4 @@ export function pass(plan: Plan, answer: Answer, turn: Turn, verdict: Verdict): 
   }
   const screened = screenError(answer, search, exchange);
   return untilGone(exchange, answer, inOurWords(screened, meantStatus, turn.candidate, readerOf(plan, turn.candidate)));
-}
-
-/** What is held back is for a client; when that one leaves, nobody waits for the rest. */
-function untilGone(exchange: Exchange, answer: Answer, screened: Promise<Answer>): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    exchange.client.work = {
-      clientLeft() {
-        answer.cancel();
-        reject(new GatewayError('client_closed'));
-      },
-    };
-    screened.then(resolve, reject);
-  });
 }

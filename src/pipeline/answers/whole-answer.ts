@@ -12,12 +12,25 @@ export type Whole = { readonly body: Buffer } | { readonly failure: Failure };
 export class Allowance {
   readonly bytes: number;
   readonly room: AnswerRoom | undefined;
-  leftBytes: number;
+  readonly #left: { bytes: number };
 
-  constructor(bytes: number, room?: AnswerRoom) {
+  constructor(bytes: number, room?: AnswerRoom, left = { bytes }) {
     this.bytes = bytes;
     this.room = room;
-    this.leftBytes = bytes;
+    this.#left = left;
+  }
+
+  get leftBytes(): number {
+    return this.#left.bytes;
+  }
+
+  set leftBytes(bytes: number) {
+    this.#left.bytes = bytes;
+  }
+
+  /** The same, for what is read in another room. */
+  inRoom(room: AnswerRoom): Allowance {
+    return new Allowance(this.bytes, room, this.#left);
   }
 }
 

@@ -23,7 +23,7 @@ import { markOf } from './body-mark.ts';
 import { Race, type Won } from './hedge.ts';
 import { Lane } from './lane.ts';
 import { pause } from './pause.ts';
-import { type Plan, translationFor, writeCall } from './plan.ts';
+import { NoPlace, type Plan, translationFor, writeCall } from './plan.ts';
 import { sendSigned } from './sign.ts';
 import { Suspects } from './suspects.ts';
 import { writeTranslated } from './translate.ts';
@@ -50,6 +50,8 @@ export interface AttemptDeps {
 export function attempt(plan: Plan, deps: AttemptDeps): Promise<Answer> {
   return new Attempts(plan, deps).run();
 }
+
+type Answered = Extract<Outcome, { kind: 'answered' }>;
 
 /** Sends a call, with or without having its stream counted. */
 type Send = (asks: boolean, end: CallEnd) => Promise<Outcome | undefined>;
@@ -97,6 +99,7 @@ class Attempts {
           ? undefined
           : dispatcher.choose(this.#plan.course, this.#tried, this.#plan.resolved.matched);
         if (turn === undefined || !isTurn(turn)) {
+          if (turn?.kind === 'full' && this.#isOnlyAtOnce) throw new NoPlace();
           this.#suspects?.excuse();
           const { answer, turn: answered, verdict } = this.#leftovers.best(turn, this.#exchange);
           return await pass(this.#plan, answer, answered, verdict);
@@ -122,11 +125,38 @@ class Attempts {
   /** One call; undefined where it came to nothing that is for the client. */
   async #ask(turn: Turn, client: Listening): Promise<Answer | undefined> {
     const entry = turn.enter(client, this.#plan.deadlineMs);
+    if (entry !== 'entered' && this.#isOnlyAtOnce) {
+      turn.withdraw();
+      throw new NoPlace();
+    }
     if (entry !== 'entered' && !this.#hasEntered(turn, await entry, client)) return undefined;
     if (turn.candidate.target.upstream.caps !== noCaps && !(await this.#mayUse(turn))) return undefined;
     const startedMs = performance.now();
     const outcome = await this.#send(turn, client);
+    if (this.#plan.judge !== undefined && outcome?.kind === 'answered') {
+      return this.#judge(turn, await this.#readWhole(turn, outcome, this.#plan.judge), startedMs);
+    }
     return outcome && this.#judge(turn, outcome, startedMs);
+  }
+
+  /** An answer that is good by its head may not be by its body. */
+  async #readWhole(turn: Turn, outcome: Answered, judge: NonNullable<Plan['judge']>): Promise<Outcome> {
+    const { answer } = outcome;
+    const { errors } = turn.candidate.target.upstream.family;
+    if ((answer.meantStatus ?? answer.status) >= 300 || verdictOn(answer, errors?.statuses) !== 'serves')
+      return outcome;
+    const judged = await judge(answer, turn).catch((error: unknown) => {
+      turn.dropped();
+      throw error;
+    });
+    return 'failure' in judged
+      ? { kind: 'unknown', failure: judged.failure }
+      : { kind: 'answered', answer: judged.answer };
+  }
+
+  /** Once a call was sent it goes on as any other does. */
+  get #isOnlyAtOnce(): boolean {
+    return this.#plan.isOnlyAtOnce === true && this.#tried.sent === 0 && this.#exchange.tries.length === 0;
   }
 
   #hasEntered(turn: Turn, entry: 'entered' | 'too-late' | 'client-gone', client: Listening): boolean {

@@ -9,7 +9,7 @@ import type { Exchange } from '../../core/exchange.ts';
 import type { Offer } from '../../core/family.ts';
 import { upstreamNameOf } from '../../core/model-name.ts';
 import type { Keeps } from '../../core/operations/row.ts';
-import type { Call, Listening } from '../../core/outcome.ts';
+import type { Answer, Call, Failure, Listening } from '../../core/outcome.ts';
 import type { OwnRoute } from '../../core/own-route.ts';
 import { type Query, withQuery } from '../../core/query.ts';
 import type { RequestHeaders } from '../../core/request-headers.ts';
@@ -63,7 +63,15 @@ export interface Plan {
   readonly keeps: Keeps | undefined;
   /** The answer is no more than a promise of one. */
   readonly inBackground: boolean;
+  /** Reads a good answer whole; somebody else is asked where it is not what was asked for. */
+  readonly judge?: (answer: Answer, turn: Turn) => Promise<Judged>;
+  /** It is asked only where it need not wait for a place: throws `NoPlace` else. */
+  readonly isOnlyAtOnce?: boolean;
 }
+
+export class NoPlace extends Error {}
+
+export type Judged = { readonly answer: Answer } | { readonly failure: Failure };
 
 /** Undefined where the bytes pass. */
 export function translationFor({ question, exchange }: Plan, { target, offer }: Candidate): Translation | undefined {

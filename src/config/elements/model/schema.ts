@@ -18,6 +18,7 @@ import {
   operationList,
   ownId,
   shapeField,
+  size,
   text,
   wholeNumber,
 } from '../fields.ts';
@@ -68,6 +69,27 @@ const targetSchema = mapping({
     .meta(
       is('What its scores are when it reranks: logits without bounds (`raw`), or between 0 and 1 (`sigmoid`).', {
         defaultText: 'what the family says, else unknown',
+      }),
+    ),
+  max_items: wholeNumber(1, 1_000_000)
+    .optional()
+    .meta(
+      is('Inputs or documents in one call, at most: a longer list is asked for in several.', {
+        defaultText: 'what is known of the family',
+      }),
+    ),
+  max_tokens: wholeNumber(1, 1_000_000_000)
+    .optional()
+    .meta(
+      is('Their tokens in one call, at most: estimated, one for three bytes; a query counts with each document.', {
+        defaultText: 'what is known of the family',
+      }),
+    ),
+  max_bytes: size(1, 2 ** 30)
+    .optional()
+    .meta(
+      is('Their bytes in one call, at most, as JSON.', {
+        defaultText: 'what is known of the family',
       }),
     ),
   bridge: text('the name of a bridge')

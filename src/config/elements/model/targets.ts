@@ -2,6 +2,7 @@
 
 import type { Offer } from '../../../core/family.ts';
 import { labels } from '../../../core/label.ts';
+import type { ListLimits } from '../../../core/list-limits.ts';
 import { type Operation, operationRows, operations } from '../../../core/operations/index.ts';
 import { offerKey, type Target, type Upstream } from '../../../core/snapshot.ts';
 import type { TokenIds } from '../../../core/translation.ts';
@@ -82,7 +83,18 @@ function toTarget(
     unsupported,
     tokenIds,
     scores,
+    limits: toLimits(entry),
     defaults: withoutScores(defaults, scores),
+  });
+}
+
+/** Undefined where nothing is said. */
+function toLimits({ max_items: items, max_tokens: tokens, max_bytes: bytes }: TargetEntry): ListLimits | undefined {
+  if (items === undefined && tokens === undefined && bytes === undefined) return undefined;
+  return Object.freeze({
+    ...(items !== undefined && { items }),
+    ...(tokens !== undefined && { tokens }),
+    ...(bytes !== undefined && { bytes }),
   });
 }
 

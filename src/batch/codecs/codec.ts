@@ -1,0 +1,105 @@
+/** Where the items stand in a request and the results in an answer, as slices of their bytes. */
+
+import type { Buffer } from 'node:buffer';
+import { elementsOf, type JsonSpan } from '../../lib/json/json-elements.ts';
+import { type JsonField, type JsonKind, kindBits } from '../../lib/json/json-scan.ts';
+
+/** A request as it came: its body was scanned, and is valid. */
+export interface ListRequest {
+  readonly body: Buffer;
+  /** What holds the items. */
+  readonly list: JsonField;
+  /** All that stands in it, in its order; a name that nobody watches may stand there twice. */
+  readonly members: readonly Member[];
+}
+
+export interface Member {
+  readonly name: string;
+  readonly value: JsonSpan;
+}
+
+/** The items of a request. */
+export interface Items {
+  /** What holds them: a list, or the one item itself. */
+  readonly place: JsonSpan;
+  readonly isList: boolean;
+  /** Each as it stands there. */
+  readonly bytes: readonly Buffer[];
+}
+
+/** What an upstream says of one item. */
+export interface Result {
+  /** The whole element, as it came. */
+  readonly bytes: Buffer;
+  /** Where the item's number stands in it; undefined where its place says it. */
+  readonly index: JsonSpan | undefined;
+  /** Of ranks. */
+  readonly score?: number;
+  /** Of vectors: how many numbers, or characters of base64; undefined where it is something else. */
+  readonly width?: number | undefined;
+}
+
+/** A number that an answer counts: what it is called, and where it stands. */
+export interface Count {
+  /** Names with dots between. */
+  readonly path: string;
+  readonly source: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What stands around the results in an answer. */
+export interface Envelope {
+  /** Up to the list's first byte, and from behind its last. */
+  readonly head: Buffer;
+  readonly tail: Buffer;
+  /** White space before the first element, between two (with the comma), and behind the last. */
+  readonly gaps: { readonly first: string; readonly between: string | undefined; readonly last: string };
+  /** Offsets in the head, and in the tail from the end of the head on. */
+  readonly counts: readonly Count[];
+}
+
+export interface ReadAnswer {
+  readonly envelope: Envelope;
+  /** Of each item that there is a result for, by its number; in the order in which they came. */
+  readonly results: readonly { readonly item: number; readonly result: Result }[];
+}
+
+export interface Codec {
+  /** Undefined where the request is none that can be taken apart. */
+  itemsOf(request: ListRequest): Items | undefined;
+  /** Names of fields that do not change what is said of an item: they may differ. */
+  readonly idle: readonly string[];
+  /** The field by which the client asks for the best of them alone. */
+  topOf?(request: ListRequest): Top | undefined;
+  /** The field whose value is read once more with each item. */
+  readonly beside?: string;
+  /** Throws `Unfit` where it is not what was asked for. `floats`: what is in base64 are 32-bit floats. */
+  read(bytes: Buffer, asked: { readonly items: number; readonly floats: boolean }): ReadAnswer;
+}
+
+/** How many of the best are wanted. */
+export interface Top {
+  readonly place: JsonSpan;
+  readonly count: number;
+}
+
+export function eachOf({ body, list }: ListRequest): Items {
+  const bytes: Buffer[] = [];
+  for (const { start, end } of elementsOf(body, list)) bytes.push(body.subarray(start, end));
+  return { place: list, isList: true, bytes };
+}
+
+export function oneOf({ body, list }: ListRequest): Items {
+  return { place: list, isList: false, bytes: [body.subarray(list.start, list.end)] };
+}
+
+/** Whether there are elements, and of these kinds alone. */
+export function holdsOnly({ firstElement, elementKinds }: JsonField, ...kinds: readonly JsonKind[]): boolean {
+  return firstElement !== undefined && (elementKinds & ~kindBits(...kinds)) === 0;
+}
+
+export function sourceOf({ body, members }: ListRequest, name: string): string | undefined {
+  const member = members.find((one) => one.name === name);
+  return member && body.toString('latin1', member.value.start, member.value.end);
+}

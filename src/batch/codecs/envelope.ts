@@ -1,0 +1,104 @@
+/** Reads an answer around its results: an object with a list in it, or the bare list. */
+
+import type { Buffer } from 'node:buffer';
+import { Unfit } from '../../core/translation.ts';
+import type { JsonSpan } from '../../lib/json/json-elements.ts';
+import { JsonWalk, JsonWalkError } from '../../lib/json/json-walk.ts';
+import type { Count, Envelope } from './codec.ts';
+
+interface Layout {
+  /** The member that has the results: the first of these that is there. */
+  readonly lists: readonly string[];
+  /** Goes over one element. */
+  element(walk: JsonWalk, index: number): void;
+}
+
+const OPEN_LIST = 0x5b;
+const countedIn: ReadonlySet<string> = new Set(['usage', 'meta']);
+
+/** Throws `Unfit`. */
+export function readEnvelope(bytes: Buffer, layout: Layout): Envelope {
+  const walk = new JsonWalk(bytes);
+  try {
+    return walk.peek() === OPEN_LIST ? readBare(walk, layout) : readObject(walk, layout);
+  } catch (error) {
+    if (error instanceof JsonWalkError) throw new Unfit(`the answer is no JSON: ${error.message}`);
+    throw error;
+  }
+}
+
+function readBare(walk: JsonWalk, layout: Layout): Envelope {
+  const list = readList(walk, layout);
+  walk.end();
+  return toEnvelope(walk.bytes, list, []);
+}
+
+function readObject(walk: JsonWalk, layout: Layout): Envelope {
+  let list: ReadList | undefined;
+  const counts: Count[] = [];
+  walk.object((name) => {
+    if (layout.lists.includes(name) && walk.peek() === OPEN_LIST) {
+      if (list !== undefined) throw new Unfit('the answer has two lists of results');
+      list = readList(walk, layout);
+    } else if (countedIn.has(name)) readCounts(walk, name, counts);
+    else walk.value();
+  });
+  walk.end();
+  if (list === undefined) throw new Unfit(`the answer has no list "${layout.lists[0] ?? ''}"`);
+  return toEnvelope(walk.bytes, list, counts);
+}
+
+interface ReadList extends JsonSpan {
+  /** From the end of an element to the beginning of the next. */
+  readonly between: string | undefined;
+  readonly firstAt: number;
+  readonly lastEnd: number;
+}
+
+function readList(walk: JsonWalk, { element }: Layout): ReadList {
+  let firstAt = -1;
+  let lastEnd = -1;
+  let between: string | undefined;
+  const span = walk.list((index) => {
+    walk.peek();
+    if (index === 0) firstAt = walk.at;
+    else if (index === 1) between = walk.bytes.toString('latin1', lastEnd, walk.at);
+    element(walk, index);
+    lastEnd = walk.at;
+  });
+  const inner = firstAt === -1 ? span.end - 1 : firstAt;
+  return { ...span, between, firstAt: inner, lastEnd: lastEnd === -1 ? inner : lastEnd };
+}
+
+function toEnvelope(bytes: Buffer, list: ReadList, counts: readonly Count[]): Envelope {
+  const cut = list.end - (list.start + 1);
+  return {
+    head: bytes.subarray(0, list.start + 1),
+    tail: bytes.subarray(list.end - 1),
+    gaps: {
+      first: bytes.toString('latin1', list.start + 1, list.firstAt),
+      between: list.between,
+      last: bytes.toString('latin1', list.lastEnd, list.end - 1),
+    },
+    counts: counts.map((count) => (count.start < list.start ? count : movedBy(count, cut - 1))),
+  };
+}
+
+const movedBy = (count: Count, bytes: number): Count => ({
+  ...count,
+  start: count.start - bytes,
+  end: count.end - bytes,
+});
+
+const OPEN_OBJECT = 0x7b;
+
+function readCounts(walk: JsonWalk, path: string, counts: Count[]): void {
+  const byte = walk.peek();
+  if (byte === OPEN_OBJECT) {
+    walk.object((name) => readCounts(walk, `${path}.${name}`, counts));
+    return;
+  }
+  const { start, end } = walk.value();
+  const isNumber = byte === 0x2d || (byte >= 0x30 && byte <= 0x39);
+  if (isNumber) counts.push({ path, source: walk.bytes.toString('latin1', start, end), start, end });
+}

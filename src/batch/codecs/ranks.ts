@@ -1,0 +1,57 @@
+/** Reranking: documents under one query to scores, the best first. */
+
+import { Unfit } from '../../core/translation.ts';
+import type { JsonSpan } from '../../lib/json/json-elements.ts';
+import { type Codec, eachOf, type ListRequest, type Result, type Top } from './codec.ts';
+import { readEnvelope } from './envelope.ts';
+import { numberAt } from './number-at.ts';
+
+const tops = ['top_n', 'top_k'];
+const isTop: ReadonlySet<string> = new Set(tops);
+const scores: ReadonlySet<string> = new Set(['relevance_score', 'score']);
+
+export const ranks: Codec = {
+  idle: ['user', ...tops],
+
+  itemsOf: (request) => (request.list.firstElement === undefined ? undefined : eachOf(request)),
+
+  topOf,
+  beside: 'query',
+
+  read(bytes, { items }) {
+    const results: { item: number; result: Result }[] = [];
+    const seen = new Set<number>();
+    const envelope = readEnvelope(bytes, {
+      lists: ['results', 'data'],
+      element(walk) {
+        const start = walk.at;
+        let indexAt: JsonSpan | undefined;
+        let scoreAt: JsonSpan | undefined;
+        walk.object((name) => {
+          walk.peek();
+          const span = walk.value();
+          if (name === 'index') indexAt = span;
+          else if (scores.has(name)) scoreAt = span;
+        });
+        const item = indexAt === undefined ? Number.NaN : numberAt(bytes, indexAt);
+        if (indexAt === undefined || !Number.isInteger(item)) throw new Unfit('a result has no index');
+        if (item < 0 || item >= items) throw new Unfit(`a result is of document ${item}, and there are ${items}`);
+        if (seen.has(item)) throw new Unfit(`document ${item} has two results`);
+        seen.add(item);
+        const score = scoreAt === undefined ? Number.NaN : numberAt(bytes, scoreAt);
+        if (!Number.isFinite(score)) throw new Unfit(`the score of document ${item} is no number`);
+        const index = { start: indexAt.start - start, end: indexAt.end - start };
+        results.push({ item, result: { bytes: bytes.subarray(start, walk.at), index, score } });
+      },
+    });
+    return { envelope, results };
+  },
+};
+
+function topOf(request: ListRequest): Top | undefined {
+  for (const { name, value } of request.members) {
+    const count = isTop.has(name) ? numberAt(request.body, value) : Number.NaN;
+    if (Number.isInteger(count) && count > 0) return { place: value, count };
+  }
+  return undefined;
+}

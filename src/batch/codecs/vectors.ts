@@ -1,0 +1,131 @@
+/** Embeddings: inputs to vectors, one for each, of one width. */
+
+import { Buffer } from 'node:buffer';
+import { Unfit } from '../../core/translation.ts';
+import type { JsonSpan } from '../../lib/json/json-elements.ts';
+import type { JsonWalk } from '../../lib/json/json-walk.ts';
+import { type Codec, eachOf, holdsOnly, oneOf, type ReadAnswer, type Result, sourceOf } from './codec.ts';
+import { readEnvelope } from './envelope.ts';
+import { numberAt } from './number-at.ts';
+
+export const vectors: Codec = {
+  idle: ['user'],
+
+  itemsOf(request) {
+    const { list } = request;
+    // Each vector is made of all texts of a request that are to be read together.
+    if (sourceOf(request, 'late_chunking') === 'true') return undefined;
+    if (list.kind === 'string' || holdsOnly(list, 'number')) return oneOf(request);
+    return holdsOnly(list, 'string', 'array', 'object') ? eachOf(request) : undefined;
+  },
+
+  read(bytes, { items: wanted, floats }): ReadAnswer {
+    const found = new Array<Result | undefined>(wanted).fill(undefined);
+    let first: number | undefined;
+    const envelope = readEnvelope(bytes, {
+      lists: ['data'],
+      element(walk, place) {
+        const { index = place, ...result } = readVector(walk, place, floats);
+        if (!Number.isInteger(index) || index < 0 || index >= wanted) {
+          throw new Unfit(`a vector is of input ${index}, and there are ${wanted}`);
+        }
+        if (found[index] !== undefined) throw new Unfit(`input ${index} has two vectors`);
+        first ??= result.width;
+        if (result.width !== undefined && result.width !== first)
+          throw new Unfit(`vectors of ${first} and of ${result.width} numbers`);
+        found[index] = { ...result, index: result.indexAt };
+      },
+    });
+    return { envelope, results: wholeOf(found) };
+  },
+};
+
+function wholeOf(found: readonly (Result | undefined)[]): ReadAnswer['results'] {
+  return found.map((result, item) => {
+    if (result === undefined) throw new Unfit(`input ${item} has no vector`);
+    return { item, result };
+  });
+}
+
+interface ReadVector {
+  readonly bytes: Buffer;
+  readonly index: number | undefined;
+  readonly indexAt: JsonSpan | undefined;
+  readonly width: number | undefined;
+}
+
+function readVector(walk: JsonWalk, place: number, floats: boolean): ReadVector {
+  const start = walk.at;
+  let index: number | undefined;
+  let indexAt: JsonSpan | undefined;
+  let width: number | undefined;
+  let isThere = false;
+  walk.object((name) => {
+    if (name === 'index') {
+      walk.peek();
+      indexAt = walk.value();
+      index = numberAt(walk.bytes, indexAt);
+    } else if (name === 'embedding') {
+      if (isThere) throw new Unfit(`vector ${place} stands twice`);
+      isThere = true;
+      width = readNumbers(walk, place, floats);
+    } else walk.value();
+  });
+  if (!isThere) throw new Unfit(`result ${place} has no vector`);
+  const bytes = walk.bytes.subarray(start, walk.at);
+  return {
+    bytes,
+    index,
+    indexAt: indexAt && { start: indexAt.start - start, end: indexAt.end - start },
+    width,
+  };
+}
+
+const QUOTE = 0x22;
+const OPEN_LIST = 0x5b;
+const OPEN_OBJECT = 0x7b;
+
+/** How wide it is; undefined where it is one of several kinds at a time, which only the client can tell. */
+function readNumbers(walk: JsonWalk, place: number, floats: boolean): number | undefined {
+  switch (walk.peek()) {
+    case QUOTE: {
+      const span = walk.text();
+      const text = walk.textOf(span);
+      if (text === '') throw new Unfit(`vector ${place} is empty`);
+      return floats ? floatsIn(text, place) : text.length;
+    }
+    case OPEN_LIST: {
+      const numbers = walk.numbers();
+      if (numbers !== undefined) return numbers.length;
+      return readLists(walk, place);
+    }
+    case OPEN_OBJECT:
+      walk.value();
+      return undefined;
+    default:
+      throw new Unfit(`vector ${place} is no list of numbers`);
+  }
+}
+
+/** Some models make a vector for each token. */
+function readLists(walk: JsonWalk, place: number): undefined {
+  let count = 0;
+  walk.list(() => {
+    if (walk.numbers() === undefined) throw new Unfit(`vector ${place} is no list of numbers`);
+    count += 1;
+  });
+  if (count === 0) throw new Unfit(`vector ${place} is empty`);
+  return undefined;
+}
+
+function floatsIn(text: string, place: number): number {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length === 0 || bytes.length % 4 !== 0) throw new Unfit(`vector ${place} is no base64 of 32-bit floats`);
+  for (let at = 0; at < bytes.length; at += 4) {
+    // All bits of the exponent: infinite, or no number.
+    if (((bytes[at + 3] ?? 0) & 0x7f) === 0x7f && (bytes[at + 2] ?? 0) >= 0x80) {
+      throw new Unfit(`vector ${place} has something that is no number`);
+    }
+  }
+  return bytes.length / 4;
+}

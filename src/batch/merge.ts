@@ -1,0 +1,92 @@
+/** Puts one answer together from what was said of each item, in the upstream's own bytes. */
+
+import { Buffer } from 'node:buffer';
+import type { Envelope, Result } from './codecs/codec.ts';
+import { sumOf } from './decimals.ts';
+
+/** What is known of one item. */
+export interface Found {
+  readonly result: Result;
+  /** Of the answer that it came in. */
+  readonly envelope: Envelope;
+  /** Its share of what that answer counted, by path. */
+  readonly counts: ReadonlyMap<string, string>;
+}
+
+export interface Placed {
+  /** The item's number in the request. */
+  readonly item: number;
+  readonly found: Found;
+}
+
+const COMMA = ',';
+const SPACE = 0x20;
+
+/** `all`: of each item one, in their order; `shown`: what of it the client gets, in the order in which it gets it. */
+export function merge(all: readonly Found[], shown: readonly Placed[]): Buffer {
+  const [first] = all;
+  if (first === undefined) throw new TypeError('an answer is put together from results');
+  const { envelope } = first;
+  const { gaps } = envelope;
+  const between = Buffer.from(betweenOf(all) ?? likelyBetween(first), 'latin1');
+  const counts = countsOf(envelope, all);
+  const pieces: Buffer[] = [];
+  withCounts(envelope.head, 0, counts, pieces);
+  pieces.push(Buffer.from(gaps.first, 'latin1'));
+  for (const [index, { item, found }] of shown.entries()) {
+    if (index > 0) pieces.push(between);
+    withIndex(found.result, item, pieces);
+  }
+  pieces.push(Buffer.from(gaps.last, 'latin1'));
+  withCounts(envelope.tail, envelope.head.length, counts, pieces);
+  return Buffer.concat(pieces);
+}
+
+/** As it stands where somebody wrote several. */
+function betweenOf(all: readonly Found[]): string | undefined {
+  let last: Envelope | undefined;
+  for (const { envelope } of all) {
+    if (envelope === last) continue;
+    last = envelope;
+    if (envelope.gaps.between !== undefined) return envelope.gaps.between;
+  }
+  return undefined;
+}
+
+/** Where nobody wrote two: on lines of their own, or with the space that stands behind a comma elsewhere. */
+function likelyBetween({ result: { bytes }, envelope: { gaps } }: Found): string {
+  if (gaps.first !== '') return `${COMMA}${gaps.first}`;
+  const comma = bytes.indexOf(COMMA);
+  return comma !== -1 && bytes[comma + 1] === SPACE ? `${COMMA} ` : COMMA;
+}
+
+interface Patch {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+function countsOf({ counts }: Envelope, all: readonly Found[]): Patch[] {
+  return counts.map(({ path, source, start, end }) => {
+    const shares = all.map((one) => one.counts.get(path) ?? '0');
+    return { start, end, text: all.length === 1 ? (shares[0] ?? source) : sumOf(shares) };
+  });
+}
+
+function withCounts(bytes: Buffer, offset: number, counts: readonly Patch[], pieces: Buffer[]): void {
+  let at = 0;
+  for (const { start, end, text } of counts) {
+    if (start < offset || start >= offset + bytes.length) continue;
+    pieces.push(bytes.subarray(at, start - offset), Buffer.from(text, 'latin1'));
+    at = end - offset;
+  }
+  pieces.push(bytes.subarray(at));
+}
+
+function withIndex({ bytes, index }: Result, item: number, pieces: Buffer[]): void {
+  if (index === undefined) {
+    pieces.push(bytes);
+    return;
+  }
+  pieces.push(bytes.subarray(0, index.start), Buffer.from(String(item), 'latin1'), bytes.subarray(index.end));
+}

@@ -1,0 +1,60 @@
+/** A request for a list of things, and the requests that ask for some of them. */
+
+import { Buffer } from 'node:buffer';
+import type { JsonSpan } from '../lib/json/json-elements.ts';
+import type { JsonField } from '../lib/json/json-scan.ts';
+import { JsonWalk } from '../lib/json/json-walk.ts';
+import type { Codec, Items, ListRequest, Member } from './codecs/codec.ts';
+
+/** The body was scanned, and is valid. */
+export function toListRequest(body: Buffer, list: JsonField): ListRequest {
+  const members: Member[] = [];
+  const walk = new JsonWalk(body);
+  walk.object((name) => {
+    walk.peek();
+    members.push({ name, value: walk.value() });
+  });
+  return { body, list, members };
+}
+
+/** What the client would have sent for these items alone: each other byte as it came. */
+export function bodyFor(
+  request: ListRequest,
+  codec: Codec,
+  { place, isList }: Items,
+  items: readonly Buffer[],
+): Buffer {
+  const { body } = request;
+  const patches: Patch[] = [{ place, pieces: isList ? listed(items) : [...items] }];
+  const top = codec.topOf?.(request);
+  // The best of all are among the best of each part only where nobody has left any of its own out.
+  if (top !== undefined) patches.push({ place: top.place, pieces: [Buffer.from(String(items.length))] });
+  patches.sort((a, b) => a.place.start - b.place.start);
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const patch of patches) {
+    pieces.push(body.subarray(at, patch.place.start), ...patch.pieces);
+    at = patch.place.end;
+  }
+  pieces.push(body.subarray(at));
+  return Buffer.concat(pieces);
+}
+
+interface Patch {
+  readonly place: JsonSpan;
+  readonly pieces: readonly Buffer[];
+}
+
+const OPEN = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from(']');
+
+function listed(items: readonly Buffer[]): Buffer[] {
+  const pieces: Buffer[] = [OPEN];
+  for (const [index, item] of items.entries()) {
+    if (index > 0) pieces.push(COMMA);
+    pieces.push(item);
+  }
+  pieces.push(CLOSE);
+  return pieces;
+}

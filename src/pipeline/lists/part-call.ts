@@ -1,0 +1,170 @@
+/** Some of a request's items, asked as a request of their own: with attempts of its own, and an answer that is read whole. */
+
+import type { Buffer } from 'node:buffer';
+import type { Usage } from '../../core/accounting/usage.ts';
+import type { Course, Turn } from '../../core/dispatch.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { Exchange } from '../../core/exchange.ts';
+import type { Part, PartOutcome, PartWork } from '../../core/lists.ts';
+import type { Answer, Failure } from '../../core/outcome.ts';
+import type { RequestHeaders } from '../../core/request-headers.ts';
+import type { Upstream } from '../../core/snapshot.ts';
+import { Unfit } from '../../core/translation.ts';
+import { headerValue } from '../../lib/raw-headers.ts';
+import { AnswerRoom } from '../answers/answer-room.ts';
+import { WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
+import { observerOf } from '../answers/relay.ts';
+import { untilGone } from '../answers/until-gone.ts';
+import { Allowance, readWhole } from '../answers/whole-answer.ts';
+import { type AttemptDeps, attempt } from '../calls/attempt.ts';
+import { type Judged, NoPlace, type Plan } from '../calls/plan.ts';
+import { toFailure } from '../calls/translation-faults.ts';
+import type { QuestionReader } from '../question.ts';
+import { askingOf } from '../usage/asking.ts';
+
+export interface PartDeps extends AttemptDeps {
+  /** How much may be read of an upstream's answers to all parts of a request together. */
+  allowanceOf(upstream: Upstream): Allowance;
+}
+
+export class PartCall implements PartWork {
+  readonly outcome: Promise<PartOutcome>;
+  readonly #plan: Plan;
+  readonly #part: Part;
+  readonly #deps: PartDeps;
+  readonly #exchange: Exchange;
+  /** The answer that was judged last, and its bytes. */
+  #judged: { readonly answer: Answer; readonly bytes: Buffer } | undefined = undefined;
+
+  constructor(plan: Plan, part: Part, read: QuestionReader, deps: PartDeps) {
+    this.#plan = plan;
+    this.#part = part;
+    this.#deps = deps;
+    this.#exchange = exchangeFor(plan.exchange);
+    this.outcome = this.#run(read);
+  }
+
+  clientLeft(): void {
+    const { client } = this.#exchange;
+    client.gone = true;
+    client.work?.clientLeft();
+  }
+
+  async #run(read: QuestionReader): Promise<PartOutcome> {
+    const { exchange: whole, route, question: asked, course: open } = this.#plan;
+    const exchange = this.#exchange;
+    const question = { ...(await read(this.#part.body)), words: asked.words };
+    const course = withOnly(open, (candidate) => this.#part.fits(candidate));
+    exchange.asking = await askingOf(question, route, course);
+    const judge = (answer: Answer, turn: Turn): Promise<Judged> => this.#judge(answer, turn);
+    const clientHeaders = withoutKey(this.#plan.clientHeaders);
+    const isOnlyAtOnce = !this.#part.waits;
+    const own = { exchange, question, course, clientHeaders, isRead: true, judge, isOnlyAtOnce };
+    try {
+      const answer = await attempt({ ...this.#plan, ...own }, this.#deps);
+      return (answer.meantStatus ?? answer.status) < 400
+        ? { kind: 'read', bytes: await this.#bytesOf(answer), answer, exchange }
+        : { kind: 'refused', answer };
+    } catch (error) {
+      if (error instanceof NoPlace) return { kind: 'no place' };
+      throw error;
+    } finally {
+      whole.attempts += exchange.attempts;
+      whole.tries.push(...exchange.tries);
+      whole.target ??= exchange.target;
+      if (exchange.repeatedCredential) whole.repeatedCredential = true;
+    }
+  }
+
+  /** Of one that passed as it was judged, what was read; what has been searched for secrets is read anew. */
+  async #bytesOf(answer: Answer): Promise<Buffer> {
+    const judged = this.#judged;
+    if (judged?.answer === answer) return judged.bytes;
+    const whole = await untilGone(this.#exchange, answer, readWhole(answer, new Allowance(Number.POSITIVE_INFINITY)));
+    if ('failure' in whole) throw new GatewayError(whole.failure.code, whole.failure);
+    this.#part.judge(whole.body);
+    return whole.body;
+  }
+
+  async #judge(answer: Answer, { candidate }: Turn): Promise<Judged> {
+    const { upstream } = candidate.target;
+    const room = new AnswerRoom(this.#exchange, this.#deps.answerRooms, this.#exchange.client);
+    const whole = await untilGone(
+      this.#exchange,
+      answer,
+      readWhole(answer, this.#deps.allowanceOf(upstream).inRoom(room)),
+    );
+    if ('failure' in whole) return { failure: whole.failure };
+    const failure = this.#failureIn(whole.body);
+    if (failure !== undefined) {
+      room.giveBack();
+      return { failure };
+    }
+    const made = asWhole(answer, whole.body);
+    this.#exchange.usage =
+      answer.translated === undefined ? await countIn(this.#exchange, made, whole.body) : answer.translated.usage;
+    this.#judged = { answer: made, bytes: whole.body };
+    return { answer: made };
+  }
+
+  #failureIn(bytes: Buffer): Failure | undefined {
+    try {
+      this.#part.judge(bytes);
+      return undefined;
+    } catch (error) {
+      if (error instanceof Unfit) return toFailure(error);
+      throw error;
+    }
+  }
+}
+
+/** What is asked of it is a part of what was asked, and so is what it is billed by. */
+function exchangeFor(whole: Exchange): Exchange {
+  const part = new Exchange(whole.id, whole.clientRequestId, whole.snapshot, whole.startedAtMs, whole.startedMs);
+  part.path = whole.path;
+  part.route = whole.route;
+  part.key = whole.key;
+  part.shape = whole.shape;
+  part.door = whole.door;
+  part.clientAddress = whole.clientAddress;
+  part.loopMark = whole.loopMark;
+  part.trace = whole.trace;
+  part.modelId = whole.modelId;
+  return part;
+}
+
+export function withOnly(course: Course, fits: Part['fits']): Course {
+  const tiers = course.tiers.map((tier) => tier.filter(fits)).filter((tier) => tier.length > 0);
+  return tiers.flat().length === course.tiers.flat().length ? course : { ...course, tiers };
+}
+
+/** Several calls under one such key would be taken for one call. */
+function withoutKey(headers: RequestHeaders): RequestHeaders {
+  return {
+    get: (name) => (name === idempotencyKey ? undefined : headers.get(name)),
+    has: (name) => name !== idempotencyKey && headers.has(name),
+  };
+}
+
+const idempotencyKey = 'idempotency-key';
+
+async function countIn(exchange: Exchange, answer: Answer, bytes: Buffer): Promise<Usage | null> {
+  const observer = observerOf(exchange, answer);
+  observer.push(bytes);
+  return observer.finish();
+}
+
+function asWhole(answer: Answer, body: Buffer): Answer {
+  const contentType = headerValue(answer.headers, 'content-type');
+  return new WholeMadeAnswer({
+    status: answer.status,
+    statusText: answer.statusText,
+    headers: withoutBodyHeaders(answer.headers),
+    sentAtMs: answer.sentAtMs,
+    firstByteAtMs: answer.firstByteAtMs,
+    body,
+    ...(contentType !== undefined && { contentType }),
+    translated: answer.translated,
+    ignored: answer.ignored,
+  });
+}

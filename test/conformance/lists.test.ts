@@ -1,0 +1,203 @@
+/** Lists that are longer than an upstream takes: asked for in parts, and put together of its own bytes. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertError } from '../support/clients/error-answer.ts';
+import { refusingWith, startSeveral } from '../support/gateways/several.ts';
+import type { Handler, UpstreamRequest } from '../support/upstreams/fake-upstream.ts';
+
+const json: [string, string][] = [['content-type', 'application/json']];
+
+interface Asked {
+  readonly input?: string | readonly string[];
+  readonly documents?: readonly string[];
+  readonly top_n?: number;
+}
+
+const askedIn = ({ body }: UpstreamRequest): Asked => JSON.parse(body.toString());
+const inputsOf = (request: UpstreamRequest): readonly string[] => [askedIn(request).input ?? []].flat();
+
+/** Of each text always the same digits, which no number of JavaScript's would keep; spaced as Python writes. */
+const vectorOf = (text: string): string => `[${text.length}.10, -${text.length}e-3, 0.12345678901234567890]`;
+const embeddingsOf = (texts: readonly string[]): string => {
+  const data = texts.map((text, index) => `{"object": "embedding", "index": ${index}, "embedding": ${vectorOf(text)}}`);
+  const tokens = texts.join('').length;
+  return `{"object": "list", "data": [${data.join(', ')}], "model": "m", "usage": {"prompt_tokens": ${tokens}, "total_tokens": ${tokens}}}`;
+};
+const embeds: Handler = (request, reply) => reply.bytes(200, json, embeddingsOf(inputsOf(request)));
+
+const scoreOf = (text: string): string => `0.${String(text.length).padStart(2, '0')}00`;
+const ranked = (documents: readonly string[], top = documents.length): string => {
+  const results = documents
+    .map((text, index) => ({ index, score: scoreOf(text) }))
+    .toSorted((a, b) => Number(b.score) - Number(a.score) || a.index - b.index)
+    .slice(0, top);
+  const written = results.map(({ index, score }) => `{"index":${index},"relevance_score":${score}}`);
+  return `{"id":"r","results":[${written.join(',')}],"meta":{"billed_units":{"search_units":1}}}`;
+};
+const ranks: Handler = (request, reply) => {
+  const { documents = [], top_n: top } = askedIn(request);
+  return reply.bytes(200, json, ranked(documents, top));
+};
+
+const embedding = { operations: ['embeddings'] };
+const texts = ['a', 'bb', 'ccc', 'dddd', 'eeeee', 'ffffff', 'ggggggg'];
+
+test('a list over the maximum of its target is asked for in parts, and the answer is what one call would have given', async (t) => {
+  const house = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 3 }] });
+  const answer = await house.rig.post(
+    '/v1/embeddings',
+    `{"model":"m", "input": ["a","bb", "ccc","dddd","eeeee","ffffff","ggggggg"], "user":"u"}`,
+  );
+  assert.equal(answer.status, 200);
+  assert.equal(answer.body.toString(), embeddingsOf(texts));
+  assert.equal(answer.header('x-postern-calls'), '3');
+  assert.deepEqual(house.upstreams[0]?.requests.map(({ body }) => body.toString()).toSorted(), [
+    '{"model":"m", "input": ["a","bb","ccc"], "user":"u"}',
+    '{"model":"m", "input": ["dddd","eeeee","ffffff"], "user":"u"}',
+    '{"model":"m", "input": ["ggggggg"], "user":"u"}',
+  ]);
+  const { usage, bill, attempts } = await house.rig.exchange();
+  assert.deepEqual([usage?.promptTokens, bill?.inputTokens, bill?.items, attempts], [28, 28, 7, 3]);
+});
+
+test('a list that fits goes as it came, whatever else is set', async (t) => {
+  const house = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 7, max_bytes: '1MiB' }] });
+  const body = `{ "input": ${JSON.stringify(texts)} , "model":"m" }`;
+  const answer = await house.rig.post('/v1/embeddings', body);
+  assert.equal(answer.body.toString(), embeddingsOf(texts));
+  assert.equal(answer.header('x-postern-calls'), undefined);
+  assert.equal(house.upstreams[0]?.requests[0]?.body.toString(), body);
+});
+
+test('equal items of a list that is taken apart are asked for once', async (t) => {
+  const house = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 2 }] });
+  const input = ['a', 'bb', 'a', 'a', 'bb'];
+  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input });
+  assert.equal(answer.body.toString(), embeddingsOf(input));
+  assert.deepEqual(house.upstreams[0]?.requests.map(inputsOf), [['a', 'bb']]);
+  assert.equal((await house.rig.exchange()).bill?.inputTokens, 3);
+});
+
+test('parts are also made by tokens and by bytes', async (t) => {
+  for (const limit of [{ max_tokens: 6 }, { max_bytes: '24B' }]) {
+    const house = await startSeveral(t, [embeds], { model: embedding, target: [limit] });
+    const input = ['abcdefgh', 'bcdefghi', 'cdefghij'];
+    const answer = await house.rig.post('/v1/embeddings', { model: 'm', input });
+    assert.equal(answer.body.toString(), embeddingsOf(input));
+    assert.ok((house.upstreams[0]?.requests.length ?? 0) > 1);
+  }
+});
+
+test('documents are ranked over all parts, and as many are shown as were asked for', async (t) => {
+  const house = await startSeveral(t, [ranks], { model: { operations: ['rerank'] }, target: [{ max_items: 3 }] });
+  const documents = ['dd', 'a', 'ggggg', 'dd', 'ccc', 'hhhhhh', 'ffff'];
+  const all = await house.rig.post('/v1/rerank', { model: 'm', query: 'q', documents });
+  assert.equal(all.body.toString(), ranked(documents).replace('"search_units":1', '"search_units":2'));
+  const best = await house.rig.post('/v1/rerank', { model: 'm', query: 'q', top_n: 2, documents });
+  assert.equal(best.body.toString(), ranked(documents, 2).replace('"search_units":1', '"search_units":2'));
+  assert.equal((await house.rig.exchange(2)).bill?.searchUnits, 2);
+});
+
+test('a part that fails is asked for elsewhere alone', async (t) => {
+  const half: Handler = (request, reply) =>
+    inputsOf(request).includes('dddd') ? refusingWith(503)(request, reply) : embeds(request, reply);
+  const house = await startSeveral(t, [half, embeds], {
+    model: embedding,
+    target: [{ max_items: 3 }, { max_items: 3 }],
+  });
+  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: texts });
+  assert.equal(answer.body.toString(), embeddingsOf(texts));
+  assert.deepEqual(house.upstreams[1]?.requests.map(inputsOf), [['dddd', 'eeeee', 'ffffff']]);
+});
+
+test('who takes fewer items is asked for them in smaller parts once the others have failed', async (t) => {
+  const house = await startSeveral(t, [refusingWith(503), embeds], {
+    model: embedding,
+    target: [{ max_items: 5 }, { max_items: 2 }],
+  });
+  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: texts });
+  assert.equal(answer.body.toString(), embeddingsOf(texts));
+  assert.deepEqual(house.upstreams[1]?.requests.map((request) => inputsOf(request).length).toSorted(), [1, 2, 2, 2]);
+});
+
+test('an error to one part is the answer, and it is the client who reads it', async (t) => {
+  const script: Handler = (request, reply) =>
+    inputsOf(request).includes('dddd')
+      ? reply.json(400, { error: { message: 'too long', type: 'invalid_request_error', param: 'input', code: null } })
+      : embeds(request, reply);
+  const house = await startSeveral(t, [script], { model: embedding, target: [{ max_items: 3 }] });
+  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: texts });
+  assert.equal(answer.status, 400);
+  assert.match(answer.body.toString(), /too long/);
+});
+
+const mistakes: Readonly<Record<string, (texts: readonly string[]) => string>> = {
+  'leaves one out': (some) => embeddingsOf(some.slice(1)),
+  'repeats a number': (some) => embeddingsOf(some).replace('"index": 1', '"index": 0'),
+  'names one that there is not': (some) => embeddingsOf(some).replace('"index": 1', '"index": 9'),
+  'has a vector of another width': (some) => embeddingsOf(some).replace(', 0.12345678901234567890', ''),
+  'has something that is no number': (some) => embeddingsOf(some).replace('0.12345678901234567890', 'NaN'),
+  'has null in a vector': (some) => embeddingsOf(some).replace('0.12345678901234567890', 'null'),
+  'is cut': (some) => embeddingsOf(some).slice(0, -9),
+};
+
+for (const [what, answerOf] of Object.entries(mistakes)) {
+  test(`an answer that ${what} is not used, and somebody else is asked`, async (t) => {
+    const wrong: Handler = (request, reply) => reply.bytes(200, json, answerOf(inputsOf(request)));
+    const both = await startSeveral(t, [wrong, embeds], {
+      model: embedding,
+      target: [{ max_items: 4 }, { max_items: 4 }],
+    });
+    const answer = await both.rig.post('/v1/embeddings', { model: 'm', input: texts });
+    assert.equal(answer.body.toString(), embeddingsOf(texts));
+    const alone = await startSeveral(t, [wrong], { model: embedding, target: [{ max_items: 4 }] });
+    assertError(await alone.rig.post('/v1/embeddings', { model: 'm', input: texts }), 'upstream_protocol_error');
+  });
+}
+
+test('vectors that are not as wide as the model says are not used', async (t) => {
+  const house = await startSeveral(t, [embeds], { model: { ...embedding, dimensions: 4 }, target: [{ max_items: 3 }] });
+  assertError(await house.rig.post('/v1/embeddings', { model: 'm', input: texts }), 'upstream_protocol_error', {
+    message: /vectors of 3 numbers, where there are to be 4/,
+  });
+});
+
+test('texts that are to be read together are not taken apart', async (t) => {
+  const house = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 3 }] });
+  await house.rig.post('/v1/embeddings', { model: 'm', input: texts, late_chunking: true });
+  assert.equal(house.upstreams[0]?.requests.length, 1);
+});
+
+test('a list that would become too many calls is refused before one is made', async (t) => {
+  const house = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 1 }] });
+  const input = Array.from({ length: 2_049 }, (_, index) => String(index));
+  assertError(await house.rig.post('/v1/embeddings', { model: 'm', input }), 'body_too_large', {
+    message: /2049 calls.*2048/,
+  });
+  assert.equal(house.upstreams[0]?.requests.length, 0);
+});
+
+test('places are taken as they are free, and a list leaves them to those who wait', async (t) => {
+  let now = 0;
+  let most = 0;
+  const counting: Handler = async (request, reply) => {
+    now += 1;
+    most = Math.max(most, now);
+    await reply.sleep(10);
+    now -= 1;
+    await embeds(request, reply);
+  };
+  for (const concurrency of [1, 3, 64]) {
+    most = 0;
+    const house = await startSeveral(t, [counting], {
+      model: embedding,
+      target: [{ max_items: 1 }],
+      upstream: { limits: { concurrency, queue: 0 } },
+    });
+    const input = Array.from({ length: 20 }, (_, index) => `text ${index}`);
+    const answer = await house.rig.post('/v1/embeddings', { model: 'm', input });
+    assert.equal(answer.body.toString(), embeddingsOf(input));
+    assert.equal(most, Math.min(8, concurrency));
+  }
+});
