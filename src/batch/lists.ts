@@ -18,7 +18,8 @@ import {
 import type { Operation } from '../core/operations/index.ts';
 import type { Answer } from '../core/outcome.ts';
 import { Unfit } from '../core/translation.ts';
-import { type Codec, type Items, type ListRequest, type ReadAnswer, sourceOf } from './codecs/codec.ts';
+import { inTurns } from '../lib/turns.ts';
+import { type Codec, type Items, itemsOf, type ListRequest, type ReadAnswer, sourceOf } from './codecs/codec.ts';
 import { ranks } from './codecs/ranks.ts';
 import { vectors } from './codecs/vectors.ts';
 import { verdicts } from './codecs/verdicts.ts';
@@ -48,8 +49,9 @@ export function createLists(): Lists {
       const codec = route === undefined ? undefined : codecs[route.operation];
       if (codec === undefined) return asked.asOne();
       const request = toListRequest(asked.body, asked.list);
-      const items = codec.itemsOf(request);
-      return items === undefined ? asked.asOne() : new ListRun(asked, codec, request, items).run();
+      const kind = codec.takes(request);
+      if (kind === undefined) return asked.asOne();
+      return new ListRun(asked, codec, request, await inTurns(itemsOf(request, kind))).run();
     },
   };
 }
@@ -203,7 +205,7 @@ class ListRun {
       if (this.#end !== undefined) return true;
       if (outcome.kind === 'no place') return false;
       if (outcome.kind === 'read') {
-        this.#take(slots, outcome);
+        await this.#take(slots, outcome);
         return true;
       }
       const { answer } = outcome;
@@ -237,7 +239,9 @@ class ListRun {
       items: items.length,
       waits,
       fits: (candidate) => able.has(candidate),
-      judge: (bytes) => void this.#read(bytes, items.length),
+      judge: async (bytes) => {
+        await this.#read(bytes, items.length);
+      },
     });
     this.#works.add(work);
     try {
@@ -247,10 +251,10 @@ class ListRun {
     }
   }
 
-  #read(bytes: Buffer, items: number): ReadAnswer {
+  async #read(bytes: Buffer, items: number): Promise<ReadAnswer> {
     const known = this.#readings.get(bytes);
     if (known !== undefined) return known;
-    const read = this.#codec.read(bytes, { items, floats: this.#floats });
+    const read = await inTurns(this.#codec.read(bytes, { items, floats: this.#floats }));
     if (this.#codec.topOf !== undefined && read.results.length < items) {
       throw new Unfit(`${read.results.length} results for ${items} documents`);
     }
@@ -274,8 +278,8 @@ class ListRun {
     return isAskedFor || isOther ? undefined : this.#asked.resolved.model.dimensions;
   }
 
-  #take(slots: readonly Slot[], outcome: ReadPart): void {
-    const read = this.#read(outcome.bytes, slots.length);
+  async #take(slots: readonly Slot[], outcome: ReadPart): Promise<void> {
+    const read = await this.#read(outcome.bytes, slots.length);
     this.#parts.push(outcome);
     const { envelope } = read;
     const weights = slots.map(({ bytes }) => weightOf(bytes) + this.#besideBytes);

@@ -12,7 +12,9 @@ export function toListRequest(body: Buffer, list: JsonField): ListRequest {
   const walk = new JsonWalk(body);
   walk.object((name) => {
     walk.peek();
-    members.push({ name, value: walk.value() });
+    const isList = walk.at === list.start;
+    if (isList) walk.at = list.end;
+    members.push({ name, value: isList ? list : walk.value() });
   });
   return { body, list, members };
 }

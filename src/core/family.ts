@@ -105,6 +105,8 @@ export interface Offer {
   readonly vectorKinds?: readonly VectorKind[];
   /** Of operations that are maps over a list: what one call holds; by the upstream's name for the model, and its options. */
   readonly limits?: ListLimits | ((model: string, options: Options) => ListLimits);
+  /** The same where it is at the family's own address: of others who speak its wire nothing is known. */
+  readonly limitsAtHome?: ListLimits;
   /** For people: what it can take and what not. A fact that nobody could verify says so. */
   readonly facts?: string;
   /** For people: what a token ID that is none of its own does to it, where that is worse than an error. */

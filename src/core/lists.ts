@@ -7,19 +7,24 @@ import type { Exchange } from './exchange.ts';
 import type { ListLimits } from './list-limits.ts';
 import type { Operation } from './operations/index.ts';
 import type { Answer, ClientWork } from './outcome.ts';
-import type { ResolvedModel } from './snapshot.ts';
+import type { ResolvedModel, Upstream } from './snapshot.ts';
 
 /** Operations of which a request asks the same of each item. */
 export const listOperations: ReadonlySet<Operation> = new Set(['embeddings', 'rerank', 'moderations']);
 
 /** What the operator says of the target goes before what is known of the family. */
 export function limitsOf({ target, offer }: Candidate): ListLimits {
-  const { limits } = offer;
-  const known = typeof limits === 'function' ? limits(target.model, target.upstream.options) : limits;
-  return target.limits === undefined ? (known ?? noLimits) : { ...known, ...target.limits };
+  const { upstream, model, limits: said } = target;
+  const { limits = isAtHome(upstream) ? offer.limitsAtHome : undefined } = offer;
+  const known = typeof limits === 'function' ? limits(model, upstream.options) : limits;
+  return said === undefined ? (known ?? noLimits) : { ...known, ...said };
 }
 
 const noLimits: ListLimits = Object.freeze({});
+
+function isAtHome({ family, origin }: Upstream): boolean {
+  return family.baseUrl !== undefined && new URL(family.baseUrl).origin === origin;
+}
 
 /** The least of each; infinite where nobody says one. */
 export function tightest(limits: readonly ListLimits[]): Required<ListLimits> {
@@ -41,8 +46,8 @@ export interface Part {
   readonly waits: boolean;
   /** Whom it may go to. */
   fits(candidate: Candidate): boolean;
-  /** Throws `Unfit` where these bytes, all of a good answer, are not what was asked for: somebody else is asked then. */
-  judge(bytes: Buffer): void;
+  /** Rejects with `Unfit` where these bytes, all of a good answer, are not what was asked for: somebody else is asked then. */
+  judge(bytes: Buffer): Promise<void>;
 }
 
 /** How a part was answered: well, and then it was read whole, or with an answer that says why not. */

@@ -39,7 +39,7 @@ export default defineFamily({
       translations: { path: '/audio/translations', facts: 'bytes pass' },
       embeddings: {
         path: '/embeddings',
-        limits: { items: 2_048 },
+        limitsAtHome: { items: 2_048 },
         ...(base64 === 'convert' && { translation: openaiEmbeddings({ lacksBase64: true, takesObjects: true }) }),
       },
     },

@@ -4,6 +4,9 @@ import type { Buffer } from 'node:buffer';
 import { elementsOf, type JsonSpan } from '../../lib/json/json-elements.ts';
 import { type JsonField, type JsonKind, kindBits } from '../../lib/json/json-scan.ts';
 
+/** Long work, with places to stop. */
+export type InTurns<T> = Generator<undefined, T, undefined>;
+
 /** A request as it came: its body was scanned, and is valid. */
 export interface ListRequest {
   readonly body: Buffer;
@@ -66,8 +69,8 @@ export interface ReadAnswer {
 }
 
 export interface Codec {
-  /** Undefined where the request is none that can be taken apart. */
-  itemsOf(request: ListRequest): Items | undefined;
+  /** What the items are: each element of the list, or all of it one; undefined where the request cannot be taken apart. */
+  takes(request: ListRequest): 'each' | 'one' | undefined;
   /** Names of fields that do not change what is said of an item: they may differ. */
   readonly idle: readonly string[];
   /** The field by which the client asks for the best of them alone. */
@@ -75,7 +78,7 @@ export interface Codec {
   /** The field whose value is read once more with each item. */
   readonly beside?: string;
   /** Throws `Unfit` where it is not what was asked for. `floats`: what is in base64 are 32-bit floats. */
-  read(bytes: Buffer, asked: { readonly items: number; readonly floats: boolean }): ReadAnswer;
+  read(bytes: Buffer, asked: { readonly items: number; readonly floats: boolean }): InTurns<ReadAnswer>;
 }
 
 /** How many of the best are wanted. */
@@ -84,14 +87,17 @@ export interface Top {
   readonly count: number;
 }
 
-export function eachOf({ body, list }: ListRequest): Items {
-  const bytes: Buffer[] = [];
-  for (const { start, end } of elementsOf(body, list)) bytes.push(body.subarray(start, end));
-  return { place: list, isList: true, bytes };
-}
+/** Between two places to stop. */
+const itemsPerPiece = 64;
 
-export function oneOf({ body, list }: ListRequest): Items {
-  return { place: list, isList: false, bytes: [body.subarray(list.start, list.end)] };
+export function* itemsOf({ body, list }: ListRequest, kind: 'each' | 'one'): InTurns<Items> {
+  if (kind === 'one') return { place: list, isList: false, bytes: [body.subarray(list.start, list.end)] };
+  const bytes: Buffer[] = [];
+  for (const { start, end } of elementsOf(body, list)) {
+    bytes.push(body.subarray(start, end));
+    if (bytes.length % itemsPerPiece === 0) yield;
+  }
+  return { place: list, isList: true, bytes };
 }
 
 /** Whether there are elements, and of these kinds alone. */

@@ -4,7 +4,7 @@ import type { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';
 import type { JsonSpan } from '../../lib/json/json-elements.ts';
 import { JsonWalk, JsonWalkError } from '../../lib/json/json-walk.ts';
-import type { Count, Envelope } from './codec.ts';
+import type { Count, Envelope, InTurns } from './codec.ts';
 
 interface Layout {
   /** The member that has the results: the first of these that is there. */
@@ -16,33 +16,33 @@ interface Layout {
 const OPEN_LIST = 0x5b;
 const countedIn: ReadonlySet<string> = new Set(['usage', 'meta']);
 
-/** Throws `Unfit`. */
-export function readEnvelope(bytes: Buffer, layout: Layout): Envelope {
+/** With a place to stop behind each element. Throws `Unfit`. */
+export function* readEnvelope(bytes: Buffer, layout: Layout): InTurns<Envelope> {
   const walk = new JsonWalk(bytes);
   try {
-    return walk.peek() === OPEN_LIST ? readBare(walk, layout) : readObject(walk, layout);
+    return yield* walk.peek() === OPEN_LIST ? readBare(walk, layout) : readObject(walk, layout);
   } catch (error) {
     if (error instanceof JsonWalkError) throw new Unfit(`the answer is no JSON: ${error.message}`);
     throw error;
   }
 }
 
-function readBare(walk: JsonWalk, layout: Layout): Envelope {
-  const list = readList(walk, layout);
+function* readBare(walk: JsonWalk, layout: Layout): InTurns<Envelope> {
+  const list = yield* readList(walk, layout);
   walk.end();
   return toEnvelope(walk.bytes, list, []);
 }
 
-function readObject(walk: JsonWalk, layout: Layout): Envelope {
+function* readObject(walk: JsonWalk, layout: Layout): InTurns<Envelope> {
   let list: ReadList | undefined;
   const counts: Count[] = [];
-  walk.object((name) => {
+  for (const name of walk.members()) {
     if (layout.lists.includes(name) && walk.peek() === OPEN_LIST) {
       if (list !== undefined) throw new Unfit('the answer has two lists of results');
-      list = readList(walk, layout);
+      list = yield* readList(walk, layout);
     } else if (countedIn.has(name)) readCounts(walk, name, counts);
     else walk.value();
-  });
+  }
   walk.end();
   if (list === undefined) throw new Unfit(`the answer has no list "${layout.lists[0] ?? ''}"`);
   return toEnvelope(walk.bytes, list, counts);
@@ -55,19 +55,23 @@ interface ReadList extends JsonSpan {
   readonly lastEnd: number;
 }
 
-function readList(walk: JsonWalk, { element }: Layout): ReadList {
+function* readList(walk: JsonWalk, { element }: Layout): InTurns<ReadList> {
   let firstAt = -1;
   let lastEnd = -1;
   let between: string | undefined;
-  const span = walk.list((index) => {
+  walk.peek();
+  const start = walk.at;
+  for (const index of walk.elements()) {
     walk.peek();
     if (index === 0) firstAt = walk.at;
     else if (index === 1) between = walk.bytes.toString('latin1', lastEnd, walk.at);
     element(walk, index);
     lastEnd = walk.at;
-  });
-  const inner = firstAt === -1 ? span.end - 1 : firstAt;
-  return { ...span, between, firstAt: inner, lastEnd: lastEnd === -1 ? inner : lastEnd };
+    yield;
+  }
+  const end = walk.at;
+  const inner = firstAt === -1 ? end - 1 : firstAt;
+  return { start, end, between, firstAt: inner, lastEnd: lastEnd === -1 ? inner : lastEnd };
 }
 
 function toEnvelope(bytes: Buffer, list: ReadList, counts: readonly Count[]): Envelope {

@@ -2,7 +2,7 @@
 
 import { Unfit } from '../../core/translation.ts';
 import type { JsonSpan } from '../../lib/json/json-elements.ts';
-import { type Codec, eachOf, type ListRequest, type Result, type Top } from './codec.ts';
+import type { Codec, ListRequest, Result, Top } from './codec.ts';
 import { readEnvelope } from './envelope.ts';
 import { numberAt } from './number-at.ts';
 
@@ -13,15 +13,15 @@ const scores: ReadonlySet<string> = new Set(['relevance_score', 'score']);
 export const ranks: Codec = {
   idle: ['user', ...tops],
 
-  itemsOf: (request) => (request.list.firstElement === undefined ? undefined : eachOf(request)),
+  takes: (request) => (request.list.firstElement === undefined ? undefined : 'each'),
 
   topOf,
   beside: 'query',
 
-  read(bytes, { items }) {
+  *read(bytes, { items }) {
     const results: { item: number; result: Result }[] = [];
     const seen = new Set<number>();
-    const envelope = readEnvelope(bytes, {
+    const envelope = yield* readEnvelope(bytes, {
       lists: ['results', 'data'],
       element(walk) {
         const start = walk.at;

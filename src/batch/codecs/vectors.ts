@@ -4,25 +4,25 @@ import { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';
 import type { JsonSpan } from '../../lib/json/json-elements.ts';
 import type { JsonWalk } from '../../lib/json/json-walk.ts';
-import { type Codec, eachOf, holdsOnly, oneOf, type ReadAnswer, type Result, sourceOf } from './codec.ts';
+import { type Codec, holdsOnly, type InTurns, type ReadAnswer, type Result, sourceOf } from './codec.ts';
 import { readEnvelope } from './envelope.ts';
 import { numberAt } from './number-at.ts';
 
 export const vectors: Codec = {
   idle: ['user'],
 
-  itemsOf(request) {
+  takes(request) {
     const { list } = request;
     // Each vector is made of all texts of a request that are to be read together.
     if (sourceOf(request, 'late_chunking') === 'true') return undefined;
-    if (list.kind === 'string' || holdsOnly(list, 'number')) return oneOf(request);
-    return holdsOnly(list, 'string', 'array', 'object') ? eachOf(request) : undefined;
+    if (list.kind === 'string' || holdsOnly(list, 'number')) return 'one';
+    return holdsOnly(list, 'string', 'array', 'object') ? 'each' : undefined;
   },
 
-  read(bytes, { items: wanted, floats }): ReadAnswer {
+  *read(bytes, { items: wanted, floats }): InTurns<ReadAnswer> {
     const found = new Array<Result | undefined>(wanted).fill(undefined);
     let first: number | undefined;
-    const envelope = readEnvelope(bytes, {
+    const envelope = yield* readEnvelope(bytes, {
       lists: ['data'],
       element(walk, place) {
         const { index = place, ...result } = readVector(walk, place, floats);

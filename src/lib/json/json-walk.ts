@@ -60,28 +60,44 @@ export class JsonWalk {
 
   /** `onMember` has to go over the value. */
   object(onMember: (name: string) => void): JsonSpan {
-    const start = this.#open(OPEN_BRACE);
-    if (this.peek() !== CLOSE_BRACE) {
-      do {
-        const name = this.nameAt();
-        this.#take(COLON);
-        onMember(name);
-      } while (this.#goesOn(CLOSE_BRACE));
-    }
-    return this.#close(start);
+    this.peek();
+    const start = this.at;
+    for (const name of this.members()) onMember(name);
+    return { start, end: this.at };
   }
 
   /** `onElement` has to go over the value. */
   list(onElement: (index: number) => void): JsonSpan {
-    const start = this.#open(OPEN_BRACKET);
+    this.peek();
+    const start = this.at;
+    for (const index of this.elements()) onElement(index);
+    return { start, end: this.at };
+  }
+
+  /** Over an object, member by member: whoever takes a name goes over its value before it takes the next. */
+  *members(): Generator<string, void, undefined> {
+    this.#open(OPEN_BRACE);
+    if (this.peek() !== CLOSE_BRACE) {
+      do {
+        const name = this.nameAt();
+        this.#take(COLON);
+        yield name;
+      } while (this.#goesOn(CLOSE_BRACE));
+    }
+    this.#close();
+  }
+
+  /** Over a list, in the same way. */
+  *elements(): Generator<number, void, undefined> {
+    this.#open(OPEN_BRACKET);
     if (this.peek() !== CLOSE_BRACKET) {
       let index = 0;
       do {
-        onElement(index);
+        yield index;
         index += 1;
       } while (this.#goesOn(CLOSE_BRACKET));
     }
-    return this.#close(start);
+    this.#close();
   }
 
   /** Over a list of one or more numbers and nothing else; undefined, and nothing is passed over, where it is another. */
@@ -157,19 +173,15 @@ export class JsonWalk {
     return { start, end: at };
   }
 
-  #open(byte: number): number {
-    this.peek();
-    const start = this.at;
+  #open(byte: number): void {
     this.#take(byte);
     this.#depth += 1;
     if (this.#depth > deepest) throw this.#fault(`more than ${deepest} levels`);
-    return start;
   }
 
-  #close(start: number): JsonSpan {
+  #close(): void {
     this.at += 1;
     this.#depth -= 1;
-    return { start, end: this.at };
   }
 
   #take(byte: number): void {

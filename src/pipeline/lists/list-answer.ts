@@ -14,6 +14,7 @@ import { Allowance } from '../answers/whole-answer.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
 import type { Plan } from '../calls/plan.ts';
 import type { QuestionReader } from '../question.ts';
+import { ReadingRoom } from '../reading-room.ts';
 import { listIn } from '../usage/asking.ts';
 import { PartCall, withOnly } from './part-call.ts';
 import { SharedRooms } from './shared-rooms.ts';
@@ -62,6 +63,9 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: ListDeps): 
   const { exchange, question, route, resolved, course } = plan;
   const list = listIn(question, route);
   if (list === undefined) return attempt(plan, deps);
+  const items = exchange.asking?.items ?? 1;
+  if (items > mostItems) return attempt({ ...plan, course: unbounded(course, items) }, deps);
+  new ReadingRoom(exchange.requestRoom).take(items);
   const partDeps = {
     ...deps,
     answerRooms: new SharedRooms(exchange, deps.answerRooms),
@@ -78,6 +82,18 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: ListDeps): 
     ask: (part) => new PartCall(plan, part, read, partDeps),
   });
   return 'parts' in answered ? toAnswer(exchange, answered) : answered;
+}
+
+/** More than anyone asks for in earnest; each of them is looked at. */
+const mostItems = 50_000;
+
+/** Those who may take a list of any length; throws where there are none. */
+function unbounded(course: Course, items: number): Course {
+  const open = withOnly(course, (one) => toQuick([one]).bodyBytes === none.bodyBytes && toQuick([one]).items >= items);
+  if (open.tiers.length > 0) return open;
+  throw new GatewayError('body_too_large', {
+    message: `The list has ${items} items, more than the upstreams of this model take in one call, and a list of more than ${mostItems} is not taken apart; send it in smaller requests.`,
+  });
 }
 
 function allowances(): (upstream: Upstream) => Allowance {

@@ -82,7 +82,7 @@ export class PartCall implements PartWork {
     if (judged?.answer === answer) return judged.bytes;
     const whole = await untilGone(this.#exchange, answer, readWhole(answer, new Allowance(Number.POSITIVE_INFINITY)));
     if ('failure' in whole) throw new GatewayError(whole.failure.code, whole.failure);
-    this.#part.judge(whole.body);
+    await this.#part.judge(whole.body);
     return whole.body;
   }
 
@@ -95,7 +95,7 @@ export class PartCall implements PartWork {
       readWhole(answer, this.#deps.allowanceOf(upstream).inRoom(room)),
     );
     if ('failure' in whole) return { failure: whole.failure };
-    const failure = this.#failureIn(whole.body);
+    const failure = await this.#failureIn(whole.body);
     if (failure !== undefined) {
       room.giveBack();
       return { failure };
@@ -107,9 +107,9 @@ export class PartCall implements PartWork {
     return { answer: made };
   }
 
-  #failureIn(bytes: Buffer): Failure | undefined {
+  async #failureIn(bytes: Buffer): Promise<Failure | undefined> {
     try {
-      this.#part.judge(bytes);
+      await this.#part.judge(bytes);
       return undefined;
     } catch (error) {
       if (error instanceof Unfit) return toFailure(error);
