@@ -28,6 +28,8 @@ interface Beforehand {
 
 interface Entry {
   readonly upstream: Upstream;
+  /** What was sent, where that was a part of it. */
+  readonly part: Exchange | undefined;
   readonly taken: Taken | undefined;
   readonly hold: BudgetHold | undefined;
 }
@@ -50,7 +52,7 @@ export class HeldReservation implements Reservation {
   readonly #beforehand: Beforehand;
   /** In the order of the calls; most exchanges make one, to an upstream without caps. */
   #entries: Entry[] | undefined = undefined;
-  #answered: Entry | undefined = undefined;
+  #answered: readonly Entry[] = [];
   #isSettled = false;
 
   constructor(deps: ReservationDeps, course: Course, asking: Asking, amounts: Amounts, beforehand: Beforehand) {
@@ -67,18 +69,19 @@ export class HeldReservation implements Reservation {
   /** Once it is settled, of the upstreams only that which answered. */
   get accounts(): readonly string[] {
     const own = this.#beforehand.hold?.accounts ?? [];
-    const entries = this.#isSettled ? [this.#answered] : (this.#entries ?? []);
-    const theirs = entries.flatMap((entry) => entry?.hold?.accounts ?? []);
-    return theirs.length === 0 ? own : [...own, ...theirs];
+    const entries = this.#isSettled ? this.#answered : (this.#entries ?? []);
+    const theirs = entries.flatMap(({ hold }) => hold?.accounts ?? []);
+    return theirs.length === 0 ? own : [...new Set([...own, ...theirs])];
   }
 
-  enter(upstream: Upstream): Denial | undefined | Promise<Denial | undefined> {
+  enter(upstream: Upstream, part?: Exchange): Denial | undefined | Promise<Denial | undefined> {
     const capped = this.#deps.index.upstream(upstream);
     if (capped.limited.length === 0 && capped.budgeted.length === 0) return undefined;
-    if (capped.limited.length === 0) return this.#enterBudgets(upstream, capped, undefined);
-    const answer = this.#deps.limiter.reserve(capped.limited, this.#callAmounts);
-    if (answer instanceof Promise) return answer.then((decision) => this.#enterBudgets(upstream, capped, decision));
-    return this.#enterBudgets(upstream, capped, answer);
+    const about = { upstream, part };
+    if (capped.limited.length === 0) return this.#enterBudgets(about, capped, undefined);
+    const answer = this.#deps.limiter.reserve(capped.limited, amountsOf(part?.asking) ?? this.#callAmounts);
+    if (answer instanceof Promise) return answer.then((decision) => this.#enterBudgets(about, capped, decision));
+    return this.#enterBudgets(about, capped, answer);
   }
 
   endLimits(): void {
@@ -90,30 +93,43 @@ export class HeldReservation implements Reservation {
   settle(exchange: Exchange): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.#answered = this.#entries?.findLast(({ upstream }) => upstream === exchange.target?.upstream);
-    const used = this.#used(exchange);
-    const costNanos = exchange.bill?.costNanos ?? 0;
-    this.#beforehand.taken?.settle(used);
-    this.#beforehand.hold?.settle(costNanos);
+    this.#answered = this.#answeredBy(exchange);
+    this.#beforehand.taken?.settle(usedBy(exchange, this.#amounts.items));
+    this.#beforehand.hold?.settle(exchange.bill?.costNanos ?? 0);
     for (const entry of this.#entries ?? []) {
-      const isAnswered = entry === this.#answered;
-      entry.taken?.settle(isAnswered ? used : onlyTheRequest);
-      entry.hold?.settle(isAnswered ? costNanos : 0);
+      const { part, taken, hold } = entry;
+      const isAnswered = this.#answered.includes(entry);
+      const billed = part ?? exchange;
+      const items = part?.asking?.items ?? this.#amounts.items;
+      taken?.settle(isAnswered ? usedBy(billed, items) : onlyTheRequest);
+      hold?.settle(isAnswered ? (billed.bill?.costNanos ?? 0) : 0);
     }
   }
 
+  /** Of each exchange that is billed, its last call to whoever answered it. */
+  #answeredBy(exchange: Exchange): Entry[] {
+    const { parts } = exchange;
+    const billed = parts ?? [exchange];
+    return billed.flatMap((one) => {
+      const part = parts === undefined ? undefined : one;
+      const last = this.#entries?.findLast((entry) => entry.part === part && entry.upstream === one.target?.upstream);
+      return last === undefined ? [] : [last];
+    });
+  }
+
   #enterBudgets(
-    upstream: Upstream,
+    about: Pick<Entry, 'upstream' | 'part'>,
     { budgeted }: Capped,
     answer: Taken | Refused | undefined,
   ): Denial | undefined | Promise<Denial | undefined> {
+    const { upstream } = about;
     if (answer?.kind === 'refused') return toDenial(answer);
-    if (budgeted.length === 0) return this.#entered({ upstream, taken: answer, hold: undefined });
+    if (budgeted.length === 0) return this.#entered({ ...about, taken: answer, hold: undefined });
     try {
-      const held = this.#deps.budgets.reserve(budgeted, this.#worstAt(upstream), this.#beforehand.beganAtMs);
-      if (!(held instanceof Promise)) return this.#entered({ upstream, taken: answer, hold: held });
+      const held = this.#deps.budgets.reserve(budgeted, this.#worstAt(about), this.#beforehand.beganAtMs);
+      if (!(held instanceof Promise)) return this.#entered({ ...about, taken: answer, hold: held });
       return held.then(
-        (hold) => this.#entered({ upstream, taken: answer, hold }),
+        (hold) => this.#entered({ ...about, taken: answer, hold }),
         (error: unknown) => denied(upstream, answer, error),
       );
     } catch (error) {
@@ -133,23 +149,28 @@ export class HeldReservation implements Reservation {
     return undefined;
   }
 
-  #worstAt(upstream: Upstream): number {
+  #worstAt({ upstream, part }: Pick<Entry, 'upstream' | 'part'>): number {
+    const asking = part?.asking ?? this.#asking;
     let most = 0;
     for (const tier of this.#course.tiers) {
       for (const { target } of tier) {
-        if (target.upstream === upstream) most = Math.max(most, this.#deps.worstCost(target.price, this.#asking));
+        if (target.upstream === upstream) most = Math.max(most, this.#deps.worstCost(target.price, asking));
       }
     }
     return most;
   }
+}
 
-  /** Nothing is owed: all is given back but the request itself. */
-  #used({ bill, usage }: Exchange): Amounts {
-    if (bill === null) return onlyTheRequest;
-    const tokens = usage?.totalTokens ?? sumOf(usage?.promptTokens, usage?.completionTokens);
-    const billed = bill.inputTokens + bill.outputTokens;
-    return { requests: 1, tokens: Math.max(0, Math.ceil(tokens ?? billed)), items: this.#amounts.items };
-  }
+function amountsOf(asking: Asking | undefined): Amounts | undefined {
+  return asking && { requests: 1, tokens: Math.ceil(asking.likelyInputTokens), items: asking.items };
+}
+
+/** Nothing is owed: all is given back but the request itself. */
+function usedBy({ bill, usage }: Exchange, items: number): Amounts {
+  if (bill === null) return onlyTheRequest;
+  const tokens = usage?.totalTokens ?? sumOf(usage?.promptTokens, usage?.completionTokens);
+  const billed = bill.inputTokens + bill.outputTokens;
+  return { requests: 1, tokens: Math.max(0, Math.ceil(tokens ?? billed)), items };
 }
 
 function sumOf(prompt: number | null | undefined, completion: number | null | undefined): number | undefined {

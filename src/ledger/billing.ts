@@ -103,7 +103,8 @@ function billOfPart(part: Exchange): Bill[] {
   const { asking, target } = part;
   if (asking === undefined || target === undefined) return [];
   part.outcome = 'ok';
-  return [toBill(part, asking, target.price)];
+  part.bill = toBill(part, asking, target.price);
+  return [part.bill];
 }
 
 function sumOf(bills: readonly Bill[]): Bill {

@@ -17,9 +17,9 @@ export interface Reservation {
   readonly accounts: readonly string[];
   /**
    * Before each call: takes from the caps of the upstream itself. Undefined where it may go; else how long until it may,
-   * with the limit in words.
+   * with the limit in words. `part`: of a list that is asked for in parts, the one that it is for.
    */
-  enter(upstream: Upstream): Denial | undefined | Promise<Denial | undefined>;
+  enter(upstream: Upstream, part?: Exchange): Denial | undefined | Promise<Denial | undefined>;
   /** Its client has its answer, and what that costs is known later: limits count what was likely, the money stays reserved. */
   endLimits(): void;
   /** Once, when `exchange.bill` says what was used: null gives everything back but the request itself. Never throws. */

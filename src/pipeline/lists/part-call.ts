@@ -1,6 +1,7 @@
 /** Some of a request's items, asked as a request of their own: with attempts of its own, and an answer that is read whole. */
 
 import type { Buffer } from 'node:buffer';
+import type { Reservation } from '../../core/accounting/spending.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
 import type { Course, Turn } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
@@ -59,7 +60,8 @@ export class PartCall implements PartWork {
     const judge = (answer: Answer, turn: Turn): Promise<Judged> => this.#judge(answer, turn);
     const clientHeaders = withoutKey(this.#plan.clientHeaders);
     const isOnlyAtOnce = !this.#part.waits;
-    const own = { exchange, question, course, clientHeaders, isRead: true, judge, isOnlyAtOnce };
+    const reservation = forPart(this.#plan.reservation, exchange);
+    const own = { exchange, question, course, clientHeaders, reservation, isRead: true, judge, isOnlyAtOnce };
     try {
       const answer = await attempt({ ...this.#plan, ...own }, this.#deps);
       return (answer.meantStatus ?? answer.status) < 400
@@ -137,6 +139,16 @@ export function withOnly(course: Course, fits: Part['fits']): Course {
   const tiers = course.tiers.map((tier) => tier.filter(fits)).filter((tier) => tier.length > 0);
   return tiers.flat().length === course.tiers.flat().length ? course : { ...course, tiers };
 }
+
+/** What upstreams may be asked is counted by the call. */
+const forPart = (reservation: Reservation, part: Exchange): Reservation => ({
+  headers: reservation.headers,
+  nanos: reservation.nanos,
+  accounts: reservation.accounts,
+  enter: (upstream) => reservation.enter(upstream, part),
+  endLimits: () => reservation.endLimits(),
+  settle: (exchange) => reservation.settle(exchange),
+});
 
 /** Several calls under one such key would be taken for one call. */
 function withoutKey(headers: RequestHeaders): RequestHeaders {
