@@ -1,25 +1,22 @@
 /** A collector of OpenTelemetry, built from its own modules: what it took of a gateway, as it wrote it down. */
 
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import * as z from 'zod';
 import { isMapping } from '../../src/lib/is-mapping.ts';
 import { request } from '../support/clients/raw-client.ts';
 import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { collectorProgram } from '../support/servers/collector-program.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { patientMs } from '../support/time/patience.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
-const source = fileURLToPath(new URL('collector', import.meta.url));
-const program = fileURLToPath(new URL('../../node_modules/.cache/postern-collector', import.meta.url));
 /** Where CI is set it is never left out: the build fails there. */
 const whyNot =
   process.env.CI !== 'true' && spawnSync('go', ['version']).error !== undefined ? 'Go is not installed' : false;
@@ -113,7 +110,7 @@ const attributesOf = ({ attributes }: CollectedSpan): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
 async function startCollector(t: TestContext) {
-  await promisify(execFile)('go', ['build', '-o', program, '.'], { cwd: source });
+  const program = await collectorProgram();
   const directory = await mkdtemp(join(tmpdir(), 'postern-collector-'));
   const port = await freePort();
   const file = join(directory, 'out.json');

@@ -1,0 +1,131 @@
+/**
+ * deploy/compose.yaml, run as it is written: each service's command, environment, mounts, user and health check, in a network namespace
+ * of its own. Images are not to be had here: programs of Debian stand for them, and what has none is listed as not shown.
+ */
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod';
+import { composeUp } from '../support/compose/compose.ts';
+import { readCompose } from '../support/compose/compose-file.ts';
+import { missingPrograms } from '../support/compose/images.ts';
+import { patientMs } from '../support/time/patience.ts';
+
+const file = fileURLToPath(new URL('../../deploy/compose.yaml', import.meta.url));
+const missing = missingPrograms();
+/** Where CI is set it is never left out: it fails there. */
+const whyNot =
+  process.env.CI !== 'true' && (missing.length > 0 || process.getuid?.() !== 0)
+    ? `needs root and ${missing.join(', ') || 'nothing else'}`
+    : false;
+
+const targets = z.object({
+  data: z.object({
+    activeTargets: z.array(
+      z.object({ labels: z.object({ job: z.string(), instance: z.string() }), health: z.string() }),
+    ),
+  }),
+});
+
+const sums = z.object({ data: z.object({ result: z.array(z.object({ value: z.tuple([z.number(), z.string()]) })) }) });
+
+const body = JSON.stringify({ model: 'local/hash-embed', input: 'x' });
+
+test('the file of Docker Compose serves, loses no request when a node is stopped, and is watched', {
+  skip: whyNot,
+  timeout: 600_000,
+}, async (t) => {
+  const composed = await composeUp(t, file);
+  t.diagnostic(`not shown, as nothing here stands for its image: ${composed.notShown.join(', ')}`);
+  assert.deepEqual(composed.notShown, ['grafana']);
+  const proxy = composed.published(4000);
+  const [, key = ''] = /(pst_[0-9A-Za-z]+)/.exec(composed.container('node-1').output()) ?? [];
+  const post = (headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+    fetch(`${proxy}/v1/embeddings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      body,
+    });
+
+  const ask = async (query: string): Promise<string | undefined> => {
+    const answer = await fetch(`${composed.published(9090)}/api/v1/query?query=${encodeURIComponent(query)}`);
+    return sums.parse(await answer.json()).data.result[0]?.value[1];
+  };
+
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const answer = await post({ traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
+  assert.equal(answer.status, 200, await answer.text());
+  await until('the trace reaches the collector', async () =>
+    (await readFile(join(composed.volume('traces'), 'traces.json'), 'utf8').catch(() => '')).includes(traceId),
+  );
+  await until('Prometheus has both nodes and the proxy', async () => {
+    const listed = await (await fetch(`${composed.published(9090)}/api/v1/targets`)).json();
+    const up = targets.parse(listed).data.activeTargets.filter(({ health }) => health === 'up');
+    const seen = up.map(({ labels }) => labels.instance).toSorted();
+    return seen.join() === 'node-1:4001,node-2:4001,proxy:8405';
+  });
+  await until('both nodes count in Redis, and have the store', async () => {
+    const [ups, away] = await Promise.all(['sum(postern_store_up)', 'sum(postern_redis_fallback)'].map(ask));
+    return ups === '2' && away === '0';
+  });
+
+  for (const node of ['node-1', 'node-2']) {
+    const asking = askConstantly(post);
+    await wait(500);
+    assert.equal(await composed.container(node).stop(), 0, composed.container(node).output());
+    await wait(500);
+    const { answered, failures } = await asking.stop();
+    assert.deepEqual(failures, [], `with ${node} stopped`);
+    assert.ok(answered > 10);
+    await composed.start(node);
+    await until(`${node} is asked again`, async () => {
+      await post();
+      return servedBy(composed.container(node).output());
+    });
+  }
+});
+
+test('a key of Docker Compose that the test does not know is a fault', async () => {
+  const text = await readFile(file, 'utf8');
+  assert.throws(() => readCompose(text.replace('    hostname: node-1\n', '    privileged: true\n')), /privileged/);
+  assert.throws(() => readCompose(`${text}\nnetworks: {}\n`), /a section is not known/);
+});
+
+/** Whether it wrote down a request. */
+const servedBy = (log: string): boolean => log.includes('"msg":"request"');
+
+function askConstantly(post: () => Promise<Response>) {
+  const failures: string[] = [];
+  let answered = 0;
+  let isOver = false;
+  const clients = Array.from({ length: 4 }, async () => {
+    while (!isOver) {
+      const said = await post().then(
+        async (answer) => {
+          await answer.text();
+          return answer.status === 200 ? undefined : `status ${answer.status}`;
+        },
+        (error: unknown) => String(error),
+      );
+      if (said === undefined) answered += 1;
+      else failures.push(said);
+      await wait(10);
+    }
+  });
+  return {
+    async stop() {
+      isOver = true;
+      await Promise.all(clients);
+      return { answered, failures };
+    },
+  };
+}
+
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + patientMs(20_000); Date.now() < end; await wait(250)) if (await isSo()) return;
+  assert.fail(`not so in time: ${what}`);
+}
