@@ -1,9 +1,9 @@
 /**
- * `npm run release`: makes a version of the waiting changesets; `CHANGELOG.md` gets their words, and they are gone. `--check` only says
+ * `npm run release`: makes a version of the waiting changesets; `CHANGELOG.md` gets their words, the chart the version, and they are gone. `--check` only says
  * which version they would make, and fails where one of them cannot be read.
  */
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import applyReleasePlan from '@changesets/apply-release-plan';
 import { assembleReleasePlan } from '@changesets/assemble-release-plan';
 import { readConfig } from '@changesets/config';
@@ -28,5 +28,10 @@ if (release === undefined) {
   console.log(`${plan.changesets.length} changesets make ${release.newVersion} of ${release.oldVersion}`);
 } else {
   await applyReleasePlan(plan, packages, config);
+  const chart = readFileSync('deploy/chart/Chart.yaml', 'utf8');
+  writeFileSync(
+    'deploy/chart/Chart.yaml',
+    chart.replaceAll(/^(version|appVersion): .*$/gm, `$1: ${release.newVersion}`),
+  );
   console.log(`${release.newVersion}: commit, tag it v${release.newVersion}, and add its row to docs/releases.md`);
 }
