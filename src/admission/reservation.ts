@@ -94,7 +94,7 @@ export class HeldReservation implements Reservation {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#answered = this.#answeredBy(exchange);
-    this.#beforehand.taken?.settle(usedBy(exchange, this.#amounts.items));
+    this.#beforehand.taken?.settle(withSaved(usedBy(exchange, this.#amounts.items), exchange, this.#course));
     this.#beforehand.hold?.settle(exchange.bill?.costNanos ?? 0);
     for (const entry of this.#entries ?? []) {
       const { part, taken, hold } = entry;
@@ -171,6 +171,13 @@ function usedBy({ bill, usage }: Exchange, items: number): Amounts {
   const tokens = usage?.totalTokens ?? sumOf(usage?.promptTokens, usage?.completionTokens);
   const billed = bill.inputTokens + bill.outputTokens;
   return { requests: 1, tokens: Math.max(0, Math.ceil(tokens ?? billed)), items };
+}
+
+/** What nobody was asked for counts where the operator says so. */
+function withSaved(used: Amounts, { saved, bill }: Exchange, { model: { cache } }: Course): Amounts {
+  if (saved === undefined || bill === null) return used;
+  if (cache?.countsForLimits === true) return { ...used, tokens: used.tokens + (saved.usage?.totalTokens ?? 0) };
+  return { ...used, items: Math.max(0, used.items - (saved.asking?.items ?? 0)) };
 }
 
 function sumOf(prompt: number | null | undefined, completion: number | null | undefined): number | undefined {

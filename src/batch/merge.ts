@@ -3,15 +3,7 @@
 import { Buffer } from 'node:buffer';
 import type { Envelope, Result } from './codecs/codec.ts';
 import { sumOf } from './decimals.ts';
-
-/** What is known of one item. */
-export interface Found {
-  readonly result: Result;
-  /** Of the answer that it came in. */
-  readonly envelope: Envelope;
-  /** Its share of what that answer counted, by path. */
-  readonly counts: ReadonlyMap<string, string>;
-}
+import type { Found } from './found.ts';
 
 export interface Placed {
   /** The item's number in the request. */

@@ -1,6 +1,7 @@
 /** Every command, in the order in which help lists them. */
 
 import { backup } from './backup.ts';
+import { cache } from './cache.ts';
 import { check } from './check/check.ts';
 import type { Command } from './command.ts';
 import { init } from './init/init.ts';
@@ -24,6 +25,7 @@ export const commands: readonly Command[] = [
   resources,
   secrets,
   models,
+  cache,
   migrate,
   backup,
   usage,

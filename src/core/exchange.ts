@@ -4,6 +4,7 @@ import type { Captured } from './accounting/captured.ts';
 import type { RowOutcome, TryRecord } from './accounting/ledger-row.ts';
 import type { Asking, Bill } from './accounting/price.ts';
 import type { Pictures, Usage, Written } from './accounting/usage.ts';
+import type { CacheUse } from './cache-use.ts';
 import type { Door } from './door.ts';
 import type { ErrorCode } from './errors.ts';
 import type { ExchangeTrace } from './exchange-trace.ts';
@@ -60,6 +61,10 @@ export class Exchange {
   readonly tries: TryRecord[] = [];
   /** Of a list that was taken apart: those who asked for its parts, each billed by what it used. */
   parts: readonly Exchange[] | undefined = undefined;
+  /** And what nobody was asked for: it is billed by nobody, and this says what it would have been billed by. */
+  saved: Exchange | undefined = undefined;
+  /** Where a cache is on: different items of a list, and how many of these were remembered. */
+  cacheUse: CacheUse | undefined = undefined;
   /** When the call left, and when the first byte of its answer was here; on the monotonic clock, 0 while not. */
   sentAtMs = 0;
   firstByteAtMs = 0;

@@ -1,7 +1,9 @@
 /** Operations that are maps over a list: what one call may hold, and the port between the pipeline and those who take lists apart. */
 
 import type { Buffer } from 'node:buffer';
+import { isMapping } from '../lib/is-mapping.ts';
 import type { JsonField } from '../lib/json/json-scan.ts';
+import type { CacheUse } from './cache-use.ts';
 import type { Candidate } from './dispatch.ts';
 import type { Exchange } from './exchange.ts';
 import type { ListLimits } from './list-limits.ts';
@@ -78,6 +80,12 @@ export interface ListAsked {
   readonly list: JsonField;
   /** The best first. */
   readonly candidates: readonly Candidate[];
+  /** What else changes the answer: whose shape it has, what a door has said, whom it may come from. */
+  readonly identity: string;
+  /** Whether a list that somebody can take may go as it came. */
+  readonly mayPass: boolean;
+  /** What the client says of what is remembered: it wants it asked for again, and perhaps not even kept. */
+  readonly freshness: 'no-cache' | 'no-store' | undefined;
   /** On the monotonic clock. */
   readonly deadlineMs: number;
   /** As the client asked it, of those who can take that; bytes pass. */
@@ -86,14 +94,39 @@ export interface ListAsked {
   ask(part: Part): PartWork;
 }
 
-/** What came of it: one answer, and whose calls it is made of. */
+/** What came of it: one answer, and the calls that it is made of. */
 export interface ListAnswered {
   readonly bytes: Buffer;
-  /** The first of them; its head stands for all. */
+  /** The head of the first stands for all; there are none where everything was known. */
   readonly parts: readonly ReadPart[];
+  /** Where a cache is on. */
+  readonly cacheUse: CacheUse | undefined;
+  /** Of each item that nobody was asked for on its account: what it counted when somebody was, by path. */
+  readonly saved: readonly ReadonlyMap<string, string>[];
+  /** Of what stands first in it. */
+  readonly origin: {
+    readonly contentType: string | undefined;
+    readonly translatedBy: string | undefined;
+    readonly ignored: readonly string[];
+  };
 }
 
 export interface Lists {
   /** An `Answer` is one that came as one, or one that is no good: it is for the client. */
   answer(asked: ListAsked): Promise<ListAnswered | Answer>;
+  /** How often the cache of each model was cleared, by its ID: what is remembered from before another count is forgotten. */
+  cleared(counts: ReadonlyMap<string, number>): void;
+  /** What is remembered by this process. */
+  state(): { readonly items: number; readonly bytes: number };
+  close(): void;
+}
+
+/** The setting of the store that says how often the cache of each model was cleared. */
+export const clearedCaches = 'cleared_caches';
+
+export function readClearedCaches(value: unknown): ReadonlyMap<string, number> {
+  if (!isMapping(value)) return new Map();
+  return new Map(
+    Object.entries(value).flatMap(([model, count]) => (typeof count === 'number' ? [[model, count]] : [])),
+  );
 }

@@ -165,6 +165,20 @@ export interface Hedge {
   readonly afterMs: number | 'p95';
 }
 
+/** What is remembered of items of lists. */
+export interface CacheSettings {
+  readonly ttlMs: number;
+  readonly scope: CacheScope;
+  /** Bytes in this process. */
+  readonly maxBytes: number;
+  /** What is remembered counts for limits as if it had been asked for. */
+  readonly countsForLimits: boolean;
+}
+
+/** Who shares it: the keys of a project, or all who may use the model. */
+export const cacheScopes = ['project', 'shared'] as const;
+type CacheScope = (typeof cacheScopes)[number];
+
 export interface Model {
   /** The public ID; may hold one `*` and is a pattern then. */
   readonly id: string;
@@ -192,6 +206,9 @@ export interface Model {
   readonly balance: Balance;
   readonly retry: Retry;
   readonly hedge: Hedge | undefined;
+  /** Of lists: what is remembered; and that equal items are asked for once. */
+  readonly cache?: CacheSettings | undefined;
+  readonly dedupes?: boolean;
   /** What all exchanges together may use up of it. */
   readonly caps: Caps;
   readonly targets: readonly [Target, ...Target[]];

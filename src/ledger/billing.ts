@@ -88,7 +88,7 @@ function inBatch(nanos: number, { batchPercent = 100 }: Price): number {
 export function bill(exchange: Exchange): void {
   const { asking, target, route, parts } = exchange;
   if (parts !== undefined && route?.isFree !== true) {
-    exchange.bill = sumOf(parts.flatMap(billOfPart));
+    exchange.bill = withSaved(sumOf(parts.flatMap(billOfPart)), exchange);
     return;
   }
   const isFree = route?.isFree === true;
@@ -105,6 +105,19 @@ function billOfPart(part: Exchange): Bill[] {
   part.outcome = 'ok';
   part.bill = toBill(part, asking, target.price);
   return [part.bill];
+}
+
+/** With the number of calls, and with what it would have cost to ask for the rest. */
+function withSaved(bill: Bill, { parts = [], saved }: Exchange): Bill {
+  const units: Record<string, number> = {};
+  if (parts.length !== 1) units.calls = parts.length;
+  if (saved !== undefined) {
+    const [spared] = billOfPart(saved);
+    units.savedItems = saved.asking?.items ?? 0;
+    if (spared !== undefined && spared.inputTokens > 0) units.savedTokens = spared.inputTokens;
+    if (spared?.costNanos !== null && spared !== undefined && spared.costNanos > 0) units.savedNanos = spared.costNanos;
+  }
+  return Object.keys(units).length === 0 ? bill : { ...bill, units: { ...bill.units, ...units } };
 }
 
 function sumOf(bills: readonly Bill[]): Bill {

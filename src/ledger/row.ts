@@ -2,6 +2,7 @@
 
 import type { Capture, RowOutcome } from '../core/accounting/ledger-row.ts';
 import type { Reservation } from '../core/accounting/spending.ts';
+import { wordFor } from '../core/cache-use.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
 import { upstreamNameOf } from '../core/model-name.ts';
@@ -33,9 +34,10 @@ export class RowWriter {
     nowMs: number,
     capture: Capture | undefined,
   ): string {
-    const { usage, bill, startedMs, firstByteAtMs, tries, errorCode } = exchange;
+    const { usage, bill, startedMs, firstByteAtMs, tries, errorCode, cacheUse } = exchange;
     const hasLeft = errorCode === 'client_closed';
     const hasAnswer = firstByteAtMs !== 0;
+    const cache = cacheUse === undefined ? 'null' : `"${wordFor(cacheUse)}"`;
     const row =
       this.#head(exchange) +
       this.#target(exchange) +
@@ -57,8 +59,8 @@ export class RowWriter {
         ? `,"firstByteMs":${toTenthsText(firstByteAtMs - startedMs)},"upstreamMs":${toTenthsText(firstByteAtMs - exchange.sentAtMs)}`
         : ',"firstByteMs":null,"upstreamMs":null') +
       (bill?.units === undefined
-        ? ',"cache":null,"units":null'
-        : `,"cache":null,"units":${JSON.stringify(bill.units)}`);
+        ? `,"cache":${cache},"units":null`
+        : `,"cache":${cache},"units":${JSON.stringify(bill.units)}`);
     const accounts = reservation === undefined ? '[]' : this.#list(reservation.accounts);
     const captured = capture === undefined ? '' : `,"capture":${JSON.stringify(capture)}`;
     return `{"kind":"settlement","row":{${row}},"accounts":${accounts}${captured}}\n`;

@@ -2,6 +2,7 @@
 
 import { performance } from 'node:perf_hooks';
 import type { Reservation } from '../core/accounting/spending.ts';
+import { wordFor } from '../core/cache-use.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer } from '../core/outcome.ts';
 import { scoringOf } from '../core/scores.ts';
@@ -30,6 +31,7 @@ export function ownHeaders(
     `gateway;dur=${gatewayMs.toFixed(2)}, upstream;dur=${upstreamMs.toFixed(2)}`,
   );
   if (exchange.parts !== undefined) headers.push('x-postern-calls', String(exchange.parts.length));
+  if (exchange.cacheUse !== undefined) headers.push('x-postern-cache', wordFor(exchange.cacheUse));
   if (translated !== undefined) headers.push(...translationHeaders(translated));
   if (ignored !== undefined && ignored.length > 0) headers.push('x-postern-ignored', toList(ignored));
   if (exchange.route?.row.yields === 'vectors' && exchange.target !== undefined) {

@@ -26,6 +26,7 @@ import type { Spending } from '../core/accounting/spending.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
+import type { Lists } from '../core/lists.ts';
 import type { PlaceArbiter } from '../core/places.ts';
 import { noQuery, queryOf, readQuery } from '../core/query.ts';
 import type { Route } from '../core/route.ts';
@@ -115,6 +116,8 @@ export interface App {
   memory(): { readonly requests: RoomState; readonly answers: RoomState };
   /** Of uploads in flight. */
   uploadDisk(): { readonly heldBytes: number; readonly totalBytes: number };
+  /** Whoever takes lists apart, and remembers items of them. */
+  readonly lists: Pick<Lists, 'cleared' | 'state'>;
   /** How many answers that upstreams make in the background are followed here. */
   background(): number;
   /** And how many batches of requests. */
@@ -202,6 +205,7 @@ export function createApp({
     return found instanceof Promise ? found.then(judge) : judge(found);
   }
 
+  const lists = createLists({ redis: snapshot.redis, log });
   const transports = { http: createHttpTransport(pools), inProcess: inProcessTransport };
   const objects = createObjectRegistry({ store: store.keptObjects });
   const following = {
@@ -232,7 +236,7 @@ export function createApp({
     },
     admit,
     answerRooms: answerMemory,
-    lists: createLists(),
+    lists,
     objects,
     spending,
     ledger,
@@ -355,6 +359,7 @@ export function createApp({
       return [];
     },
     keys: directory,
+    lists,
     targets: describeTargets,
     memory: () => ({ requests: requestMemory.state(), answers: answerMemory.state() }),
     uploadDisk: () => uploadDisk,
@@ -375,6 +380,7 @@ export function createApp({
       shared?.close();
       await reports?.close();
       await listener.close();
+      lists.close();
       await pools.close();
       await smallPost.close();
     },

@@ -3,8 +3,10 @@
 import { type ConfigurationFeed, createConfigurationFeed } from '../config/live/live.ts';
 import { needsRestart } from '../config/live/restart.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
+import { clearedCaches, readClearedCaches } from '../core/lists.ts';
 import type { Log } from '../core/log.ts';
 import { systemClock } from '../lib/clock.ts';
+import { reasonOf } from '../lib/thrown.ts';
 import { createReader, type OpenConfiguration } from './configuration.ts';
 import type { Gateway } from './gateway.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -16,6 +18,17 @@ export function startReloading(
   surroundings: Surroundings,
   onSwap: (next: LoadedConfiguration) => void = () => undefined,
 ): ConfigurationFeed {
+  /** What was remembered of lists before their cache was cleared. */
+  async function forget(): Promise<void> {
+    try {
+      app.lists.cleared(readClearedCaches(await configuration.store.settings.get(clearedCaches)));
+    } catch (error) {
+      log.warn('the store does not say which caches were cleared: it is asked again with its next change', {
+        why: reasonOf(error),
+      });
+    }
+  }
+
   const feed = createConfigurationFeed({
     store: configuration.store,
     clock: systemClock,
@@ -30,8 +43,12 @@ export function startReloading(
       return [];
     },
     keys: app.keys,
+    onSettings(names) {
+      if (names === undefined || names.includes(clearedCaches)) void forget();
+    },
     onReload: metrics.reloaded,
   });
+  void forget();
   metrics.observe({ configRevision: () => feed.revision });
   return feed;
 }

@@ -80,7 +80,7 @@ test('families are listed by name', () => {
 });
 
 test('what is not in force says so, and our own words stay inside', () => {
-  assert.match(String(at('models', '[]', 'cache').description), /Has no effect in this version/);
+  assert.match(String(at('models', '[]', 'coalesce').description), /Has no effect in this version/);
   for (const node of nodesIn(schema)) {
     for (const word of ['inForce', 'secret', 'kind', 'defaultText']) {
       assert.ok(!(word in node) || node === at('keys', '[]', 'secret'), word);

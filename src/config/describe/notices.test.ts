@@ -8,7 +8,6 @@ test('every setting that is not in force is noticed where it stands', async (t) 
 models:
   - id: m
     operations: [edits]
-    cache: true
     coalesce: true
     targets:
       - { upstream: a }
@@ -16,14 +15,14 @@ models:
   const { notices } = await loaded(t, text);
   assert.deepEqual(
     notices.map((notice) => notice.replace(' has no effect in this version', '')),
-    ['models[0].cache', 'models[0].coalesce'],
+    ['models[0].coalesce'],
   );
 });
 
 test('to spell a default, or to switch something off, is no notice', async (t) => {
   const text = `console: { host: 127.0.0.1, port: 4001 }
 upstreams: [{ id: a, family: openai, base64: pass }]
-models: [{ id: m, operations: [edits], coalesce: false, cache: null, targets: [{ upstream: a, priority: 0, weight: 1 }] }]
+models: [{ id: m, operations: [edits], coalesce: false, targets: [{ upstream: a, priority: 0, weight: 1 }] }]
 `;
   const { notices } = await loaded(t, text);
   assert.deepEqual(notices, []);

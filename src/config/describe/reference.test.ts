@@ -18,7 +18,7 @@ test('a row says what a key takes, its default, and what it means', () => {
 });
 
 test('a key that is not in force is marked', () => {
-  assert.match(String(rowOf('models[].cache')), /\*\*Has no effect in this version\.\*\*/);
+  assert.match(String(rowOf('models[].coalesce')), /\*\*Has no effect in this version\.\*\*/);
   assert.doesNotMatch(String(rowOf('models[].space')), /no effect/);
 });
 

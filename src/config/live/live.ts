@@ -20,6 +20,8 @@ export interface ConfigurationFeedOptions {
   /** Puts it in force, or says what speaks against it. */
   readonly swap: (next: LoadedConfiguration) => readonly string[];
   readonly keys: KeyListener;
+  /** Told of settings in the store that have changed, by their names; undefined: any may have. */
+  readonly onSettings?: (names: readonly string[] | undefined) => void;
   /** Told of each reload: whether it is in force. */
   readonly onReload?: (inForce: boolean) => void;
   /** How often files are looked at. */
@@ -61,6 +63,7 @@ export function createConfigurationFeed({
   load,
   swap,
   keys,
+  onSettings = () => undefined,
   onReload = () => undefined,
   fileIntervalMs = standardIntervalMs,
   storeIntervalMs = standardIntervalMs,
@@ -139,10 +142,14 @@ export function createConfigurationFeed({
     from: revision,
     intervalMs: storeIntervalMs,
     onChanges(changes) {
-      if (changes === undefined) keys.changed();
-      else {
+      if (changes === undefined) {
+        keys.changed();
+        onSettings(undefined);
+      } else {
         const changed = changes.flatMap(({ kind, id }) => (kind === 'key' ? [id] : []));
         if (changed.length > 0) keys.changed(changed);
+        const settings = changes.flatMap(({ kind, id }) => (kind === 'setting' ? [id] : []));
+        if (settings.length > 0) onSettings(settings);
       }
       if (changes?.every(({ kind }) => kind !== 'resource')) return;
       isBehind = true;

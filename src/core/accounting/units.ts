@@ -15,6 +15,12 @@ const unitNames = [
   'images',
   'seconds',
   'characters',
+  /** Calls that a list was asked for in, where that was not one. */
+  'calls',
+  /** Of what was known and nobody was asked for: items, and what they would have counted and cost. */
+  'savedItems',
+  'savedTokens',
+  'savedNanos',
 ] as const;
 export type UnitName = (typeof unitNames)[number];
 

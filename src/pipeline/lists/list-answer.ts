@@ -3,20 +3,20 @@
 import type { Usage } from '../../core/accounting/usage.ts';
 import type { Candidate, Course } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
-import type { Exchange } from '../../core/exchange.ts';
 import { type ListAnswered, type Lists, limitsOf, listOperations, type ReadPart, tightest } from '../../core/lists.ts';
 import type { Answer } from '../../core/outcome.ts';
+import type { RequestHeaders } from '../../core/request-headers.ts';
 import type { Upstream } from '../../core/snapshot.ts';
 import type { Translated } from '../../core/translation.ts';
-import { headerValue } from '../../lib/raw-headers.ts';
 import { WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
 import { Allowance } from '../answers/whole-answer.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
-import type { Plan } from '../calls/plan.ts';
+import { nameAt, type Plan } from '../calls/plan.ts';
 import type { QuestionReader } from '../question.ts';
 import { ReadingRoom } from '../reading-room.ts';
 import { listIn } from '../usage/asking.ts';
 import { PartCall, withOnly } from './part-call.ts';
+import { savedIn } from './saved.ts';
 import { SharedRooms } from './shared-rooms.ts';
 
 export interface ListDeps extends AttemptDeps {
@@ -29,9 +29,15 @@ const quickLimits = new WeakMap<Course, QuickLimits>();
 interface QuickLimits {
   readonly items: number;
   readonly bodyBytes: number;
+  /** Nothing does: items are looked for where they may be known. */
+  readonly isNone: boolean;
 }
 
-const none: QuickLimits = { items: Number.POSITIVE_INFINITY, bodyBytes: Number.POSITIVE_INFINITY };
+const none: QuickLimits = {
+  items: Number.POSITIVE_INFINITY,
+  bodyBytes: Number.POSITIVE_INFINITY,
+  isNone: false,
+};
 /** Rarely fewer bytes than that make a token. */
 const fewestBytesPerToken = 3;
 
@@ -40,21 +46,23 @@ function quickLimitsOf({ exchange, course }: Plan): QuickLimits {
   if (known !== undefined) return known;
   const operation = exchange.route?.operation;
   const isList = operation !== undefined && listOperations.has(operation);
-  const limits = isList ? toQuick(course.tiers.flat()) : none;
+  const limits = isList ? toQuick(course.tiers.flat(), isAlwaysTaken(course)) : none;
   quickLimits.set(course, limits);
   return limits;
 }
 
-function toQuick(candidates: readonly Candidate[]): QuickLimits {
+const isAlwaysTaken = ({ model: { cache, dedupes } }: Course): boolean => cache !== undefined || dedupes === true;
+
+function toQuick(candidates: readonly Candidate[], isNone = false): QuickLimits {
   const { items = none.items, bytes = none.bodyBytes, tokens = none.bodyBytes } = tightest(candidates.map(limitsOf));
-  return { items, bodyBytes: Math.min(bytes, tokens * fewestBytesPerToken) };
+  return { items, bodyBytes: Math.min(bytes, tokens * fewestBytesPerToken), isNone };
 }
 
 /** Asks as the client asked where that is possible; else for some of it at a time. */
 export function answerTo(plan: Plan, read: QuestionReader, deps: ListDeps): Promise<Answer> {
-  const { items, bodyBytes } = quickLimitsOf(plan);
+  const { items, bodyBytes, isNone } = quickLimitsOf(plan);
   const count = plan.exchange.asking?.items ?? 1;
-  return (count > items && count > 1) || plan.question.body.length > bodyBytes
+  return isNone || (count > items && count > 1) || plan.question.body.length > bodyBytes
     ? answerInParts(plan, read, deps)
     : attempt(plan, deps);
 }
@@ -77,11 +85,14 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: ListDeps): 
     body: question.body,
     list,
     candidates: course.tiers.flat(),
+    identity: identityOf(plan),
+    mayPass: !quickLimitsOf(plan).isNone,
+    freshness: freshnessIn(plan.clientHeaders),
     deadlineMs: plan.deadlineMs,
     asOne: (fits) => attempt(fits === undefined ? plan : { ...plan, course: withOnly(course, fits) }, deps),
     ask: (part) => new PartCall(plan, part, read, partDeps),
   });
-  return 'parts' in answered ? toAnswer(exchange, answered) : answered;
+  return 'parts' in answered ? toAnswer(plan, answered) : answered;
 }
 
 /** More than anyone asks for in earnest; each of them is looked at. */
@@ -105,37 +116,74 @@ function allowances(): (upstream: Upstream) => Allowance {
   };
 }
 
-function toAnswer(exchange: Exchange, { bytes, parts }: ListAnswered): Answer {
+/** What the client's own words for a list do not show, and what would be said by others in its place. */
+function identityOf({ exchange, question, clientHeaders, course, resolved }: Plan): string {
+  const targets = course.tiers.flat().map(({ target, offer }) => {
+    const { upstream, defaults, tokenIds, scores } = target;
+    const { id, origin, pathPrefix, options, family } = upstream;
+    const forwarded = (family.forwards ?? []).map((name) => clientHeaders.get(name) ?? null);
+    return [
+      id,
+      origin,
+      pathPrefix,
+      options,
+      offer.path,
+      nameAt(target, resolved),
+      defaults,
+      tokenIds,
+      scores,
+      forwarded,
+    ];
+  });
+  return JSON.stringify([exchange.shape, question.words, targets]);
+}
+
+function freshnessIn(headers: RequestHeaders): 'no-cache' | 'no-store' | undefined {
+  const said = headers.get('cache-control')?.toLowerCase() ?? '';
+  if (/\bno-store\b/.test(said)) return 'no-store';
+  return /\bno-cache\b|\bmax-age=0\b/.test(said) ? 'no-cache' : undefined;
+}
+
+function toAnswer({ exchange, course }: Plan, { bytes, parts, cacheUse, saved, origin }: ListAnswered): Answer {
   const [first] = parts;
-  if (first === undefined) throw new GatewayError('internal_error', { cause: 'an answer without a call' });
-  const { answer } = first;
+  const answer = first?.answer;
   exchange.parts = parts.map((part) => part.exchange);
-  exchange.target = first.exchange.target;
-  exchange.credential = first.exchange.credential;
-  exchange.sentAtMs = Math.min(...parts.map((part) => part.answer.sentAtMs));
-  exchange.firstByteAtMs = Math.max(...parts.map((part) => part.answer.firstByteAtMs));
-  const usage = sumOf(parts.map((part) => part.exchange.usage));
-  const contentType = headerValue(answer.headers, 'content-type');
+  // Whose space the answer is of, also where nobody was called.
+  exchange.target = first?.exchange.target ?? course.tiers[0]?.[0]?.target;
+  exchange.credential = first?.exchange.credential;
+  exchange.cacheUse = cacheUse;
+  exchange.saved = savedIn(exchange, saved);
+  if (answer !== undefined) {
+    exchange.sentAtMs = Math.min(...parts.map((part) => part.answer.sentAtMs));
+    exchange.firstByteAtMs = Math.max(...parts.map((part) => part.answer.firstByteAtMs));
+  }
+  const usage = answer === undefined ? nothing : sumOf(parts.map((part) => part.exchange.usage));
+  const { contentType } = origin;
   return new WholeMadeAnswer({
-    status: answer.status,
-    statusText: answer.statusText,
-    headers: withoutBodyHeaders(answer.headers),
+    status: answer?.status ?? 200,
+    statusText: answer?.statusText ?? '',
+    headers: answer === undefined ? [] : withoutBodyHeaders(answer.headers),
     sentAtMs: exchange.sentAtMs,
     firstByteAtMs: exchange.firstByteAtMs,
     body: bytes,
     ...(contentType !== undefined && { contentType }),
-    translated: translatedOf(parts, usage),
-    ignored: namesIn(parts.map((part) => part.answer.ignored)),
+    translated: translatedOf(parts, origin, usage),
+    ignored: namesIn([origin.ignored, ...parts.map((part) => part.answer.ignored)]),
     ...(usage !== null && { countedApart: usage }),
   });
 }
 
-function translatedOf(parts: readonly ReadPart[], usage: Usage | null): Translated | undefined {
+const nothing: Usage = Object.freeze({ promptTokens: 0, completionTokens: null, totalTokens: 0, searchUnits: null });
+
+function translatedOf(
+  parts: readonly ReadPart[],
+  { translatedBy: by, ignored }: ListAnswered['origin'],
+  usage: Usage | null,
+): Translated | undefined {
+  if (by === undefined) return undefined;
   const all = parts.flatMap(({ answer: { translated } }) => (translated === undefined ? [] : [translated]));
-  const [first] = all;
-  if (first === undefined) return undefined;
-  const ignored = namesIn(all.map((one) => one.ignored)) ?? [];
-  return { by: first.by, ignored, isEstimated: all.some(({ isEstimated }) => isEstimated), usage };
+  const isEstimated = all.some((one) => one.isEstimated);
+  return { by, ignored: namesIn([ignored, ...all.map((one) => one.ignored)]) ?? [], isEstimated, usage };
 }
 
 function namesIn(lists: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {

@@ -27,6 +27,8 @@ export interface SeveralOptions {
   /** Further keys of each target; without it they are tried in their order. */
   readonly target?: readonly Fields[];
   readonly server?: Fields;
+  /** Further sections of the document. */
+  readonly more?: Fields;
 }
 
 const ids = ['a', 'b', 'c', 'd', 'e'] as const;
@@ -54,8 +56,9 @@ export async function startSeveral(
 }
 
 function toDocument(upstreams: readonly { readonly url: string }[], options: SeveralOptions = {}): Fields {
-  const { model = {}, upstream = {}, target = [], server = {} } = options;
+  const { model = {}, upstream = {}, target = [], server = {}, more = {} } = options;
   return {
+    ...more,
     server,
     upstreams: upstreams.map(({ url }, index) => ({
       id: ids[index],

@@ -8,6 +8,7 @@ import { toCaps } from '../caps.ts';
 import { type CompileContext, checkPattern, createClaims } from '../context.ts';
 import type { ConfigurationDocument, Entry } from '../document.ts';
 import { standardPolicy, toAttemptPolicy } from './attempt-policy.ts';
+import { toListSettings } from './list-settings.ts';
 import { toOperations } from './model-operations.ts';
 import { toPrice } from './prices.ts';
 import type { ModelEntry } from './schema.ts';
@@ -113,6 +114,7 @@ function compileModel(
     asksUsage: value.usage === 'ask',
     shape: value.shape,
     ...toAttemptPolicy({ path, value }, served, called, isComplete, context),
+    ...toListSettings(value, path, served, context),
     caps: toCaps(value, path, context),
     targets: Object.freeze<[Target, ...Target[]]>([first.target, ...others.map(({ target }) => target)]),
   });

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { scoreScales } from '../../../core/scores.ts';
-import { balances, type Retry, retryScopes } from '../../../core/snapshot.ts';
+import { balances, cacheScopes, type Retry, retryScopes } from '../../../core/snapshot.ts';
 import { tokenIdKinds } from '../../../core/translation.ts';
 import { capsFields } from '../caps.ts';
 import {
@@ -230,7 +230,38 @@ export const modelSchema = mapping({
   ),
   metadata: notes,
   ...capsFields,
-  cache: later('Answering repeated items without a call.'),
+  cache: mapping({
+    ttl: duration(1_000, 31_536_000_000)
+      .default(86_400_000)
+      .meta(is('How long an item is remembered.', { kind: 'time' })),
+    scope: oneOf(cacheScopes)
+      .default('project')
+      .meta(
+        is(
+          'Who shares what is remembered: the keys of a project (a key without one is alone), or all keys (`shared`).',
+        ),
+      ),
+    max: size(1024, 2 ** 40)
+      .default(64 * 1024 ** 2)
+      .meta(is('What a process holds of it, in memory; the item that was used longest ago goes first.')),
+    limits: oneOf(['asked', 'all'])
+      .default('asked')
+      .meta(is('What counts for limits of tokens and items: what upstreams were asked for, or all that was answered.')),
+  })
+    .optional()
+    .meta(
+      is(
+        'Remembers what was said of each item of embeddings, rerank and moderations, so that it is asked for once. Off by default.',
+        { kind: 'mapping' },
+      ),
+    ),
+  dedupe: flag()
+    .default(false)
+    .meta(
+      is(
+        'Whether equal items are asked for once, in one list and in lists that are asked for at the same time. Always so where a list is taken apart, or `cache` is set.',
+      ),
+    ),
   coalesce: later('Joining small calls into one.'),
 });
 

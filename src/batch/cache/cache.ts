@@ -1,0 +1,97 @@
+/** Remembers what was said of items: here, within a budget of bytes a model, and in Redis where there is one. */
+
+import type { Buffer } from 'node:buffer';
+import { LRUCache } from 'lru-cache';
+import type { CacheSettings, Model } from '../../core/snapshot.ts';
+import type { Found } from '../found.ts';
+import { bytesOf, fromStored, keptEnvelope, keptOf, toStored } from './kept-item.ts';
+import type { Shelf } from './shelf.ts';
+
+export interface ItemCache {
+  /** Those that are known, by their keys. */
+  read(model: Model, settings: CacheSettings, keys: readonly string[]): Promise<ReadonlyMap<string, Found>>;
+  write(model: Model, settings: CacheSettings, found: ReadonlyMap<string, Found>): void;
+  forget(modelId: string): void;
+  /** What is held here. */
+  state(): { readonly items: number; readonly bytes: number };
+}
+
+interface Drawer {
+  readonly settings: CacheSettings;
+  readonly items: LRUCache<string, Found>;
+}
+
+/** `shelfOf`: where there is one, opened with the first use. */
+export function createItemCache(shelfOf: () => Shelf | undefined): ItemCache {
+  const drawers = new Map<string, Drawer>();
+
+  /** What was kept under other settings is forgotten. */
+  function drawerOf({ id }: Model, settings: CacheSettings): Drawer {
+    const known = drawers.get(id);
+    if (known !== undefined && isSame(known.settings, settings)) return known;
+    const items = new LRUCache<string, Found>({
+      maxSize: settings.maxBytes,
+      sizeCalculation: bytesOf,
+      ttl: settings.ttlMs,
+    });
+    const drawer = { settings, items };
+    drawers.set(id, drawer);
+    return drawer;
+  }
+
+  return {
+    async read(model, settings, keys) {
+      const { items } = drawerOf(model, settings);
+      const known = new Map<string, Found>();
+      const missing: string[] = [];
+      for (const key of keys) {
+        const found = items.get(key);
+        if (found === undefined) missing.push(key);
+        else known.set(key, found);
+      }
+      const shelf = missing.length === 0 ? undefined : shelfOf();
+      if (shelf === undefined) return known;
+      const stored = await shelf.read(missing);
+      for (const [index, key] of missing.entries()) {
+        const bytes = stored[index];
+        const found = bytes && fromStored(key, bytes);
+        if (found === undefined) continue;
+        known.set(key, found);
+        items.set(key, found);
+      }
+      return known;
+    },
+
+    write(model, settings, found) {
+      const { items } = drawerOf(model, settings);
+      const shelf = shelfOf();
+      let last: Found['envelope'] | undefined;
+      let copy: Found['envelope'] | undefined;
+      const stored: [string, Buffer][] = [];
+      for (const [key, one] of found) {
+        if (copy === undefined || one.envelope !== last) {
+          last = one.envelope;
+          copy = keptEnvelope(one.envelope);
+        }
+        items.set(key, keptOf(one, copy));
+        if (shelf !== undefined) stored.push([key, toStored(key, one)]);
+      }
+      shelf?.write(stored, settings.ttlMs);
+    },
+
+    forget: (modelId) => void drawers.delete(modelId),
+
+    state() {
+      let items = 0;
+      let bytes = 0;
+      for (const drawer of drawers.values()) {
+        items += drawer.items.size;
+        bytes += drawer.items.calculatedSize;
+      }
+      return { items, bytes };
+    },
+  };
+}
+
+const isSame = (a: CacheSettings, b: CacheSettings): boolean =>
+  a.ttlMs === b.ttlMs && a.maxBytes === b.maxBytes && a.scope === b.scope;

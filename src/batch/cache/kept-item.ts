@@ -1,0 +1,70 @@
+/** One item's result as it is kept: the upstream's own bytes, in a copy that holds nothing else alive. */
+
+import { Buffer } from 'node:buffer';
+import { hash } from 'node:crypto';
+import { isMapping } from '../../lib/is-mapping.ts';
+import type { Envelope, Result } from '../codecs/codec.ts';
+import type { Found } from '../found.ts';
+
+/** What it takes beside its bytes, about. */
+const besideBytes = 400;
+
+export function bytesOf({ result, envelope }: Found): number {
+  return result.bytes.length + envelope.head.length + envelope.tail.length + besideBytes;
+}
+
+/** With copies of what may be a slice of something long. */
+export function keptOf(found: Found, envelope: Envelope): Found {
+  return { ...found, result: { ...found.result, bytes: Buffer.from(found.result.bytes) }, envelope };
+}
+
+export function keptEnvelope(envelope: Envelope): Envelope {
+  return { ...envelope, head: Buffer.from(envelope.head), tail: Buffer.from(envelope.tail) };
+}
+
+const lengthBytes = 4;
+const sumLength = 32;
+
+/** For another process: a sum over the key and all the rest, a description, and the bytes. */
+export function toStored(key: string, { result, envelope, counts, origin }: Found): Buffer {
+  const { bytes, ...said } = result;
+  const { head, tail, ...around } = envelope;
+  const description = Buffer.from(
+    JSON.stringify({ result: said, around, counts: [...counts], origin, lengths: [head.length, tail.length] }),
+  );
+  const length = Buffer.alloc(lengthBytes);
+  length.writeUInt32BE(description.length);
+  const content = Buffer.concat([length, description, head, tail, bytes]);
+  return Buffer.concat([sumOf(key, content), content]);
+}
+
+/** Undefined where it is not what was written there: cut, changed, or of somebody else. */
+export function fromStored(key: string, stored: Buffer): Found | undefined {
+  if (stored.length < sumLength + lengthBytes) return undefined;
+  const content = stored.subarray(sumLength);
+  if (!sumOf(key, content).equals(stored.subarray(0, sumLength))) return undefined;
+  const from = lengthBytes + content.readUInt32BE();
+  const read: unknown = JSON.parse(content.toString('utf8', lengthBytes, from));
+  return isMapping(read) ? toFound(read as unknown as Stored, content.subarray(from)) : undefined;
+}
+
+interface Stored {
+  readonly result: Omit<Result, 'bytes'>;
+  readonly around: Omit<Envelope, 'head' | 'tail'>;
+  readonly counts: readonly (readonly [string, string])[];
+  readonly origin: Found['origin'];
+  readonly lengths: readonly [number, number];
+}
+
+function toFound({ result, around, counts, origin, lengths: [head, tail] }: Stored, bytes: Buffer): Found {
+  return {
+    result: { ...result, index: result.index, bytes: bytes.subarray(head + tail) },
+    envelope: { ...around, head: bytes.subarray(0, head), tail: bytes.subarray(head, head + tail) },
+    counts: new Map(counts),
+    origin,
+  };
+}
+
+function sumOf(key: string, content: Buffer): Buffer {
+  return Buffer.from(hash('sha256', Buffer.concat([Buffer.from(key), content]), 'hex'), 'hex');
+}

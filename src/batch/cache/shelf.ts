@@ -1,0 +1,134 @@
+/** What all nodes keep together, in Redis: asked once for a request, and never waited for long. */
+
+import { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
+import type { Log } from '../../core/log.ts';
+import { reasonOf } from '../../lib/thrown.ts';
+
+export interface Shelf {
+  /** In the order of the keys; undefined where nothing is there, or it takes too long to say. */
+  read(keys: readonly string[]): Promise<readonly (Buffer | undefined)[]>;
+  /** In the background, and for so long. */
+  write(entries: readonly (readonly [key: string, bytes: Buffer])[], ttlMs: number): void;
+  close(): void;
+}
+
+/** A miss is cheaper than a wait. */
+const patienceMs = 100;
+const connectTimeoutMs = 1_000;
+const retryAfterMs = 1_000;
+const prefix = 'postern:item:';
+/** What is on its way, at most; beyond, nothing is written. */
+const mostOnTheWayBytes = 64 * 1024 * 1024;
+
+interface Client {
+  connect(): Promise<unknown>;
+  sendCommand(command: (string | Buffer)[], options?: unknown): Promise<unknown>;
+  destroy(): void;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+}
+
+export function createRedisShelf(url: string, log: Log): Shelf {
+  let client: Client | undefined;
+  let connecting: Promise<void> | undefined;
+  let asBytes: unknown;
+  let triedAtMs = Number.NEGATIVE_INFINITY;
+  let onTheWayBytes = 0;
+  let isReported = false;
+  let isClosed = false;
+
+  async function connect(): Promise<void> {
+    triedAtMs = performance.now();
+    let opened: Client | undefined;
+    try {
+      // Whoever has no Redis need not load its client.
+      const { createClient, RESP_TYPES } = await import('@redis/client');
+      asBytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
+      const created: Client = createClient({
+        url,
+        RESP: 2,
+        disableOfflineQueue: true,
+        disableClientInfo: true,
+        commandOptions: { timeout: 0 },
+        socket: { connectTimeout: connectTimeoutMs, reconnectStrategy: false },
+      });
+      opened = created;
+      created.on('error', (error) => lose(created, error));
+      await created.connect();
+      if (isClosed) created.destroy();
+      else client = created;
+      isReported = false;
+    } catch (error) {
+      opened?.destroy();
+      report(error);
+    } finally {
+      connecting = undefined;
+    }
+  }
+
+  /** Undefined where there is none: it is looked for in the background. */
+  function connected(): Client | undefined {
+    if (client !== undefined || isClosed) return client;
+    if (connecting === undefined && performance.now() - triedAtMs >= retryAfterMs) connecting = connect();
+    return undefined;
+  }
+
+  function lose(lost: Client, error: unknown): void {
+    if (lost !== client) return;
+    client = undefined;
+    lost.destroy();
+    report(error);
+  }
+
+  function report(error: unknown): void {
+    if (isReported || isClosed) return;
+    isReported = true;
+    log.warn('redis is away: items are remembered by this node alone', { reason: reasonOf(error) });
+  }
+
+  connecting = connect();
+
+  return {
+    async read(keys) {
+      const none = keys.map(() => undefined);
+      const asked = connected();
+      if (asked === undefined) return none;
+      try {
+        const reply = await withinPatience(asked.sendCommand(['MGET', ...keys.map((key) => prefix + key)], asBytes));
+        return Array.isArray(reply) ? reply.map((one) => (Buffer.isBuffer(one) ? one : undefined)) : none;
+      } catch (error) {
+        lose(asked, error);
+        return none;
+      }
+    },
+
+    write(entries, ttlMs) {
+      const told = connected();
+      if (told === undefined) return;
+      for (const [key, bytes] of entries) {
+        if (onTheWayBytes + bytes.length > mostOnTheWayBytes) return;
+        onTheWayBytes += bytes.length;
+        told
+          .sendCommand(['SET', prefix + key, bytes, 'PX', String(ttlMs)])
+          .catch((error: unknown) => lose(told, error))
+          .finally(() => {
+            onTheWayBytes -= bytes.length;
+          });
+      }
+    },
+
+    close() {
+      isClosed = true;
+      client?.destroy();
+      client = undefined;
+    },
+  };
+}
+
+/** Undefined where it takes too long. */
+function withinPatience(reply: Promise<unknown>): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, patienceMs, undefined);
+    reply.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

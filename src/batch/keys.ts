@@ -1,0 +1,52 @@
+/** By what an item is known: everything that changes what is said of it, and who may share that. */
+
+import { Buffer } from 'node:buffer';
+import { hash } from 'node:crypto';
+import type { ListAsked } from '../core/lists.ts';
+import type { Codec, ListRequest } from './codecs/codec.ts';
+
+/** Of another version, nothing is understood any more. */
+const version = 1;
+
+/** The digests of items, by their bytes; `generation` is another one each time that the model's cache was cleared. */
+export function keysFor(
+  asked: ListAsked,
+  codec: Codec,
+  request: ListRequest,
+  generation: number,
+): (item: Buffer) => string {
+  const prefix = Buffer.from(hash('sha256', about(asked, codec, request, generation), 'hex'), 'latin1');
+  return (item) => hash('sha256', Buffer.concat([prefix, item]), 'base64url');
+}
+
+function about(
+  { exchange, resolved, identity }: ListAsked,
+  codec: Codec,
+  request: ListRequest,
+  generation: number,
+): string {
+  const { body, list, members } = request;
+  const parameters = members
+    .filter(({ name, value }) => value !== list && name !== 'model' && !codec.idle.includes(name))
+    .map(({ name, value: { start, end } }) => [name, body.toString('latin1', start, end)]);
+  return JSON.stringify([
+    version,
+    exchange.route?.operation,
+    resolved.id,
+    resolved.model.space,
+    generation,
+    tenantOf(exchange.key, resolved.model.cache?.scope),
+    list.name,
+    identity,
+    parameters.toSorted(byName),
+  ]);
+}
+
+/** Of one name, the order in which they stand counts: upstreams take the first or the last. */
+const byName = ([a = '']: readonly string[], [b = '']: readonly string[]): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Whoever is in no project is alone. */
+function tenantOf(key: ListAsked['exchange']['key'], scope: 'project' | 'shared' | undefined): string {
+  if (scope === 'shared') return '';
+  return key?.project === undefined ? `key:${key?.id ?? ''}` : `project:${key.project}`;
+}

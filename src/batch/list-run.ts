@@ -1,0 +1,236 @@
+/** One request for a list: each item is looked for where it may be known, asked for once where it is not, and put in its place. */
+
+import type { Buffer } from 'node:buffer';
+import type { CacheUse } from '../core/cache-use.ts';
+import type { Candidate } from '../core/dispatch.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { ListAnswered, ListAsked, ReadPart } from '../core/lists.ts';
+import type { Answer } from '../core/outcome.ts';
+import { Unfit } from '../core/translation.ts';
+import { headerValue } from '../lib/raw-headers.ts';
+import { inTurns, isTurnOver, nextTurn } from '../lib/turns.ts';
+import type { ItemCache } from './cache/cache.ts';
+import { type Codec, type Items, type ListRequest, type ReadAnswer, sourceOf } from './codecs/codec.ts';
+import { sharesOf } from './decimals.ts';
+import type { Found, Origin } from './found.ts';
+import type { InFlight } from './in-flight.ts';
+import { merge, type Placed } from './merge.ts';
+import { type Inquiry, isOfUpstream, mayBeServedElsewhere, PartAsker, type Wanted } from './part-asker.ts';
+import { weightOf } from './parts.ts';
+
+export interface RunDeps {
+  readonly cache: ItemCache;
+  readonly inFlight: InFlight;
+  keysFor(asked: ListAsked, codec: Codec, request: ListRequest): (item: Buffer) => string;
+}
+
+/** One item, wherever it stands in the list. */
+export interface Slot extends Wanted {
+  readonly key: string;
+  found: Found | undefined;
+  /** By this request: each further time that it stands in the list, and what others asked for, costs nothing. */
+  isAskedFor: boolean;
+}
+
+export class ListRun implements Inquiry {
+  readonly asked: ListAsked;
+  readonly codec: Codec;
+  readonly request: ListRequest;
+  readonly items: Items;
+  readonly besideBytes: number;
+  readonly #deps: RunDeps;
+  readonly #floats: boolean;
+  readonly #readings = new WeakMap<Buffer, ReadAnswer>();
+  readonly #asker: PartAsker<Slot>;
+  readonly #parts: ReadPart[] = [];
+  #width: number | undefined;
+
+  constructor(asked: ListAsked, codec: Codec, request: ListRequest, items: Items, deps: RunDeps) {
+    this.asked = asked;
+    this.codec = codec;
+    this.request = request;
+    this.items = items;
+    this.#deps = deps;
+    this.besideBytes = codec.beside === undefined ? 0 : (sourceOf(request, codec.beside)?.length ?? 0);
+    this.#floats = sourceOf(request, 'encoding_format') === '"base64"';
+    this.#asker = new PartAsker(this, (slots, read, part) => this.#take(slots, read, part));
+  }
+
+  async run(): Promise<ListAnswered | Answer> {
+    const { candidates, exchange, mayPass } = this.asked;
+    const able = candidates.filter((one) => this.#asker.canTake(this.items.bytes, one));
+    const others = candidates.filter((one) => !able.includes(one));
+    const asOne = able.length === 0 || !mayPass ? undefined : await this.#askAsOne(able, others);
+    if (asOne !== undefined) return asOne;
+    exchange.client.work = { clientLeft: () => this.#asker.endWith({ error: new GatewayError('client_closed') }) };
+    if (exchange.client.gone) throw new GatewayError('client_closed');
+    const slots = await this.#slots();
+    const use = await this.#lookUp([...new Set(slots)]);
+    await this.#askRest([...new Set(slots)], mayPass ? others : candidates);
+    const { end } = this.#asker;
+    if (end !== undefined) {
+      if ('answer' in end) return end.answer;
+      throw end.error;
+    }
+    const all = slots.map(foundOf);
+    const saved = notAskedFor(slots).map(foundOf);
+    return {
+      bytes: merge(all, this.#shown(all)),
+      parts: this.#parts,
+      cacheUse: use,
+      saved: saved.map(({ counts }) => counts),
+      origin: foundOf(slots[0]).origin,
+    };
+  }
+
+  /** Bytes pass to whoever can take the list as it is; undefined where none of them could, and there are others. */
+  async #askAsOne(able: readonly Candidate[], others: readonly Candidate[]): Promise<Answer | undefined> {
+    if (others.length === 0) return this.asked.asOne();
+    try {
+      const answer = await this.asked.asOne((one) => able.includes(one));
+      if (!mayBeServedElsewhere(answer)) return answer;
+      answer.cancel();
+    } catch (error) {
+      if (!isOfUpstream(error)) throw error;
+    }
+    return undefined;
+  }
+
+  /** Equal items are one. */
+  async #slots(): Promise<Slot[]> {
+    const keyOf = this.#deps.keysFor(this.asked, this.codec, this.request);
+    const known = new Map<string, Slot>();
+    const slots: Slot[] = [];
+    for (const bytes of this.items.bytes) {
+      const key = keyOf(bytes);
+      const slot = known.get(key) ?? { bytes, key, found: undefined, isAskedFor: false };
+      known.set(key, slot);
+      slots.push(slot);
+      if (isTurnOver()) await nextTurn();
+    }
+    return slots;
+  }
+
+  /** What is remembered; undefined where nothing is to be. */
+  async #lookUp(slots: readonly Slot[]): Promise<CacheUse | undefined> {
+    const { resolved, freshness } = this.asked;
+    const { cache: settings } = resolved.model;
+    if (settings === undefined) return undefined;
+    if (freshness !== undefined) return { hits: 0, items: slots.length };
+    const keys = slots.map(({ key }) => key);
+    const known = await this.#deps.cache.read(resolved.model, settings, keys);
+    for (const slot of slots) {
+      slot.found = known.get(slot.key);
+    }
+    return { hits: known.size, items: slots.length };
+  }
+
+  /** What others are asking for is waited for; what comes to nothing there is asked for here. */
+  async #askRest(slots: readonly Slot[], open: readonly Candidate[]): Promise<void> {
+    const { inFlight } = this.#deps;
+    const missing = slots.filter(({ found }) => found === undefined);
+    if (this.asked.freshness !== undefined) {
+      await this.#ask(missing, open);
+      return;
+    }
+    const { own, others } = inFlight.divide(missing);
+    try {
+      const waiting = Promise.all(others.map(({ slot, found }) => this.#await(slot, found)));
+      await Promise.all([this.#ask(own, open), Promise.race([waiting, this.#asker.ended])]);
+    } finally {
+      inFlight.over(own);
+    }
+    const left = others.map(({ slot }) => slot).filter(({ found }) => found === undefined);
+    if (this.#asker.end === undefined) await this.#ask(left, open);
+  }
+
+  async #await(slot: Slot, found: Promise<Found | undefined>): Promise<void> {
+    slot.found = await found;
+    if (slot.found?.result.width !== undefined) this.#width ??= slot.found.result.width;
+  }
+
+  async #ask(slots: readonly Slot[], open: readonly Candidate[]): Promise<void> {
+    if (slots.length > 0) await this.#asker.askAll(slots, open);
+  }
+
+  /** Of ranks the best, and of these as many as were asked for. */
+  #shown(all: readonly Found[]): Placed[] {
+    const placed = all.map((found, item): Placed => ({ item, found }));
+    if (placed.some(({ found }) => found.result.score === undefined)) return placed;
+    placed.sort((a, b) => (b.found.result.score ?? 0) - (a.found.result.score ?? 0) || a.item - b.item);
+    return placed.slice(0, this.codec.topOf?.(this.request)?.count);
+  }
+
+  async read(bytes: Buffer, items: number): Promise<ReadAnswer> {
+    const known = this.#readings.get(bytes);
+    if (known !== undefined) return known;
+    const read = await inTurns(this.codec.read(bytes, { items, floats: this.#floats }));
+    if (this.codec.topOf !== undefined && read.results.length < items) {
+      throw new Unfit(`${read.results.length} results for ${items} documents`);
+    }
+    this.#checkWidth(read);
+    this.#readings.set(bytes, read);
+    return read;
+  }
+
+  /** Vectors of one request are of one width, whoever made them. */
+  #checkWidth({ results }: ReadAnswer): void {
+    const width = results[0]?.result.width;
+    if (width === undefined) return;
+    this.#width ??= this.#declaredWidth() ?? width;
+    if (width !== this.#width) throw new Unfit(`vectors of ${width} numbers, where there are to be ${this.#width}`);
+  }
+
+  /** Where the client asks for none of its own. */
+  #declaredWidth(): number | undefined {
+    const isAskedFor = this.request.members.some(({ name }) => /dimension|output_dtype|embedding_type/.test(name));
+    return isAskedFor ? undefined : this.asked.resolved.model.dimensions;
+  }
+
+  #take(slots: readonly Slot[], { envelope, results }: ReadAnswer, part: ReadPart): void {
+    this.#parts.push(part);
+    const origin = originOf(part.answer);
+    const weights = slots.map(({ bytes }) => weightOf(bytes) + this.besideBytes);
+    const shares = envelope.counts.map(({ path, source }) => ({ path, each: sharesOf(source, weights) }));
+    for (const { item, result } of results) {
+      const slot = slots[item];
+      if (slot === undefined) continue;
+      const counts = new Map(shares.map(({ path, each }) => [path, each[item] ?? '0']));
+      slot.found = { result, envelope, counts, origin };
+      slot.isAskedFor = true;
+    }
+    this.#deps.inFlight.found(slots);
+    this.#remember(slots, part.answer);
+  }
+
+  /** An estimate is nothing to be remembered. */
+  #remember(slots: readonly Slot[], { translated }: Answer): void {
+    const { resolved, freshness } = this.asked;
+    const { cache: settings } = resolved.model;
+    if (settings === undefined || freshness === 'no-store' || translated?.isEstimated === true) return;
+    const found = new Map(slots.map((slot) => [slot.key, foundOf(slot)]));
+    this.#deps.cache.write(resolved.model, settings, found);
+  }
+}
+
+function originOf({ headers, translated, ignored = [] }: Answer): Origin {
+  return {
+    contentType: headerValue(headers, 'content-type'),
+    translatedBy: translated?.by,
+    ignored: translated?.ignored ?? ignored,
+  };
+}
+
+function notAskedFor(slots: readonly Slot[]): Slot[] {
+  const seen = new Set<Slot>();
+  return slots.filter((slot) => {
+    const isSaved = !slot.isAskedFor || seen.has(slot);
+    seen.add(slot);
+    return isSaved;
+  });
+}
+
+function foundOf(slot: Slot | undefined): Found {
+  if (slot?.found === undefined) throw new TypeError('every item has a result when all parts have one');
+  return slot.found;
+}

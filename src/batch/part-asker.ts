@@ -1,0 +1,189 @@
+/** Asks for items in calls that fit whoever may be asked, some at a time; a part that fails goes on alone. */
+
+import type { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Candidate } from '../core/dispatch.ts';
+import { GatewayError } from '../core/errors.ts';
+import { type ListAsked, limitsOf, type PartOutcome, type PartWork, type ReadPart, tightest } from '../core/lists.ts';
+import type { Answer } from '../core/outcome.ts';
+import type { Codec, Items, ListRequest, ReadAnswer } from './codecs/codec.ts';
+import { fits, inParts, tokensAtMost } from './parts.ts';
+import { bodyFor } from './request.ts';
+
+/** Calls of one request that are under way at a time. */
+const atATime = 8;
+/** Until a place is asked for again where there was none. */
+const placeAgainMs = 20;
+const mostCalls = 2_048;
+/** What stands beside the list goes along with each call: so much of it in all. */
+const mostRepeatedBytes = 64 * 1024 * 1024;
+
+/** What there is to ask for. */
+export interface Inquiry {
+  readonly asked: ListAsked;
+  readonly codec: Codec;
+  readonly request: ListRequest;
+  readonly items: Items;
+  /** Of what is read once more with each item. */
+  readonly besideBytes: number;
+  /** Rejects with `Unfit`. */
+  read(bytes: Buffer, items: number): Promise<ReadAnswer>;
+}
+
+/** One item that is asked for, wherever it stands in the list. */
+export interface Wanted {
+  readonly bytes: Buffer;
+}
+
+export type End = { readonly answer: Answer } | { readonly error: unknown };
+
+export class PartAsker<T extends Wanted> {
+  /** What ended it all, where that is no good answer. */
+  end: End | undefined = undefined;
+  /** Resolves when it has ended so. */
+  readonly ended: Promise<void>;
+  readonly #resolveEnded: () => void;
+  readonly #inquiry: Inquiry;
+  readonly #take: (wanted: readonly T[], read: ReadAnswer, part: ReadPart) => void;
+  readonly #besideTokens: number;
+  readonly #works = new Set<PartWork>();
+  #served = 0;
+
+  constructor(inquiry: Inquiry, take: (wanted: readonly T[], read: ReadAnswer, part: ReadPart) => void) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
+    this.#resolveEnded = resolve;
+    this.#inquiry = inquiry;
+    this.#take = take;
+    this.#besideTokens = tokensAtMost(inquiry.besideBytes);
+  }
+
+  canTake(items: readonly Buffer[], candidate: Candidate): boolean {
+    return fits(items, limitsOf(candidate), this.#besideTokens);
+  }
+
+  /** In as many calls as it takes, so that the first of those who are open can take them. */
+  async askAll(wanted: readonly T[], open: readonly Candidate[]): Promise<void> {
+    const priority = Math.min(...open.map(({ target }) => target.priority));
+    const limits = tightest(open.filter(({ target }) => target.priority === priority).map(limitsOf));
+    const parts = inParts(wanted, ({ bytes }) => bytes, limits, this.#besideTokens);
+    this.#checkCalls(parts.length);
+    const left = parts.toReversed();
+    const helpers = new Set<Promise<void>>();
+    const getHelp = (): void => {
+      while (left.length > 0 && this.end === undefined && helpers.size < atATime - 1) {
+        const helper = help();
+        helpers.add(helper);
+        void helper.then(() => helpers.delete(helper));
+      }
+    };
+    // One part a place: others may be waiting for it.
+    const help = async (): Promise<void> => {
+      const part = left.pop();
+      if (part === undefined) return;
+      if (await this.#askPart(part, open, false)) {
+        getHelp();
+        return;
+      }
+      left.push(part);
+    };
+    while (this.end === undefined) {
+      const part = left.pop();
+      if (part === undefined && helpers.size === 0) return;
+      getHelp();
+      if (part === undefined) await Promise.race(helpers);
+      else await this.#askPart(part, open, true);
+    }
+  }
+
+  /** Where items are calls, alone or a few at a time, one request must not become any number of them. */
+  #checkCalls(calls: number): void {
+    const { request, items } = this.#inquiry;
+    const { body } = request;
+    const { place } = items;
+    const besideBytes = body.length - (place.end - place.start);
+    if (calls <= mostCalls && besideBytes * calls <= mostRepeatedBytes) return;
+    throw new GatewayError('body_too_large', {
+      message:
+        calls > mostCalls
+          ? `The list would be asked for in ${calls} calls, as the upstreams of this model take so few items a call, and one request may become ${mostCalls}; send it in smaller requests.`
+          : `The list is asked for in ${calls} calls, and what stands beside it (${besideBytes} bytes) would go along with each; ${mostRepeatedBytes} bytes may be repeated in all, so send it in smaller requests.`,
+    });
+  }
+
+  /** Of whoever can take it; where none of them could, it is taken apart further for the others. False where there is no place for it. */
+  async #askPart(wanted: readonly T[], open: readonly Candidate[], waits: boolean): Promise<boolean> {
+    const bytes = wanted.map((one) => one.bytes);
+    const able = new Set(open.filter((one) => this.canTake(bytes, one)));
+    const others = open.filter((one) => !able.has(one));
+    try {
+      const outcome = await this.#ask(bytes, able, waits);
+      if (this.end !== undefined) return true;
+      if (outcome.kind === 'no place') return false;
+      if (outcome.kind === 'read') {
+        const read = await this.#inquiry.read(outcome.bytes, wanted.length);
+        this.#served += 1;
+        this.#take(wanted, read, outcome);
+        return true;
+      }
+      const { answer } = outcome;
+      if (others.length === 0 || !mayBeServedElsewhere(answer)) {
+        this.endWith({ answer });
+        return true;
+      }
+      answer.cancel();
+    } catch (error) {
+      // What is under way, or was served, gave its places to others: there will be one again.
+      if (waits && isFull(error) && this.#hasBegun && performance.now() < this.#inquiry.asked.deadlineMs) {
+        await wait(placeAgainMs);
+        return this.#askPart(wanted, open, waits);
+      }
+      if (others.length === 0 || !isOfUpstream(error)) {
+        this.endWith({ error });
+        return true;
+      }
+    }
+    await this.askAll(wanted, others).catch((error: unknown) => this.endWith({ error }));
+    return true;
+  }
+
+  get #hasBegun(): boolean {
+    return this.end === undefined && (this.#served > 0 || this.#works.size > 0);
+  }
+
+  async #ask(items: readonly Buffer[], able: ReadonlySet<Candidate>, waits: boolean): Promise<PartOutcome> {
+    const { asked, codec, request, items: all } = this.#inquiry;
+    const work = asked.ask({
+      body: bodyFor(request, codec, all, items),
+      items: items.length,
+      waits,
+      fits: (candidate) => able.has(candidate),
+      judge: async (bytes) => {
+        await this.#inquiry.read(bytes, items.length);
+      },
+    });
+    this.#works.add(work);
+    try {
+      return await work.outcome;
+    } finally {
+      this.#works.delete(work);
+    }
+  }
+
+  /** The first end counts for all; the other calls are given up. */
+  endWith(end: End): void {
+    if (this.end !== undefined) return;
+    this.end = end;
+    this.#resolveEnded();
+    for (const work of this.#works) work.clientLeft();
+  }
+}
+
+const isFull = (error: unknown): boolean => error instanceof GatewayError && error.code === 'overloaded';
+
+export const isOfUpstream = (error: unknown): boolean => error instanceof GatewayError && error.status >= 500;
+
+/** The fault is not the request's. */
+export const mayBeServedElsewhere = ({ status, meantStatus = status }: Answer): boolean =>
+  meantStatus >= 500 || meantStatus === 429 || meantStatus === 413;

@@ -1,0 +1,51 @@
+/** `postern cache`: what is remembered of items of lists, forgotten on every node. */
+
+import { clearedCaches, readClearedCaches } from '../core/lists.ts';
+import { UserFault } from '../core/user-fault.ts';
+import { nearestName } from '../lib/nearest-name.ts';
+import { type OpenConfiguration, openLeniently } from '../serve/configuration.ts';
+import { type Action, actAs } from './actions.ts';
+import { type Command, type CommandContext, configOptions } from './command.ts';
+
+const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
+  clear: { usage: 'clear --model M', options: ['model'], operandCount: 0, needsStore: false, prepare: clear },
+};
+
+export const cache: Command = {
+  name: 'cache',
+  summary: 'Has every node forget what it remembers of the items of a model (models[].cache).',
+  usage: 'cache clear --model M [--config F]',
+  actions,
+  options: { ...configOptions, model: { type: 'string' } },
+  run: (context) => actAs('cache', actions, context, openLeniently),
+};
+
+function clear({ values, stdout }: CommandContext) {
+  const { model } = values;
+  if (typeof model !== 'string' || model === '') throw new UserFault('say whose: postern cache clear --model M');
+  return async ({ store, loaded }: OpenConfiguration) => {
+    const known = loaded.snapshot.models.all.find(({ id }) => id === model);
+    if (known === undefined)
+      throw unknown(
+        model,
+        loaded.snapshot.models.all.map(({ id }) => id),
+      );
+    if (known.cache === undefined) {
+      throw new UserFault(`the model "${model}" has no cache (models[].cache), so there is nothing to forget`);
+    }
+    const counts = readClearedCaches(await store.settings.get(clearedCaches));
+    await store.settings.set(
+      clearedCaches,
+      Object.fromEntries([...counts, [model, (counts.get(model) ?? 0) + 1]]),
+      'cli',
+    );
+    stdout(`What is remembered of the items of "${model}" is forgotten on every node within a second.`);
+  };
+}
+
+function unknown(model: string, ids: readonly string[]): UserFault {
+  const near = nearestName(model, ids);
+  return new UserFault(
+    `there is no model "${model}"${near === undefined ? '' : `; did you mean "${near}"?`} ("postern models" lists them)`,
+  );
+}

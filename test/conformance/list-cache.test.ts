@@ -1,0 +1,209 @@
+/** What was said of an item is remembered, for those who may share it, and billed once. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { testKey } from '../support/gateways/rig.ts';
+import { startSeveral } from '../support/gateways/several.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
+import { embeddingsOf, embeds, inputsOf, ranks } from '../support/upstreams/list-service.ts';
+
+const remembering = { operations: ['embeddings'], cache: { ttl: '1h' }, price: { input: 100_000 } };
+
+test('what is remembered is answered without a call, in the same bytes, and costs nothing', async (t) => {
+  const { rig, upstreams } = await startSeveral(t, [embeds], { model: remembering });
+  const ask = (input: readonly string[] | string) => rig.post('/v1/embeddings', { model: 'm', input });
+  const first = await ask(['a', 'bb']);
+  assert.deepEqual([first.header('x-postern-cache'), first.header('x-postern-calls')], ['miss', '1']);
+  const again = await ask(['bb', 'a', 'bb']);
+  assert.deepEqual([again.header('x-postern-cache'), again.header('x-postern-calls')], ['hit', '0']);
+  assert.equal(again.header('x-postern-space'), 'm');
+  assert.equal(again.header('content-type'), first.header('content-type'));
+  assert.equal(again.body.toString(), embeddingsOf(['bb', 'a', 'bb']));
+  const some = await ask(['ccc', 'a']);
+  assert.deepEqual([some.header('x-postern-cache'), some.header('x-postern-calls')], ['partial', '1']);
+  assert.equal(some.body.toString(), embeddingsOf(['ccc', 'a']));
+  assert.deepEqual(upstreams[0]?.requests.map(inputsOf), [['a', 'bb'], ['ccc']]);
+  const one = await ask('a');
+  assert.equal(one.body.toString(), embeddingsOf(['a']));
+  await rig.exchange(4);
+  const bills = rig.settled.map(({ bill }) => [
+    bill?.inputTokens,
+    bill?.costNanos,
+    bill?.units?.savedItems,
+    bill?.units?.savedTokens,
+  ]);
+  assert.deepEqual(bills, [
+    [3, 3e8, undefined, undefined],
+    [0, 0, 3, 5],
+    [3, 3e8, 1, 1],
+    [0, 0, 1, 1],
+  ]);
+  assert.equal(rig.settled[1]?.bill?.units?.savedNanos, 5e8);
+});
+
+test('documents are remembered under their query', async (t) => {
+  const { rig, upstreams } = await startSeveral(t, [ranks], {
+    model: { operations: ['rerank'], cache: { ttl: '1h' } },
+  });
+  const ask = (query: string, documents: readonly string[], top?: number) =>
+    rig.post('/v1/rerank', { model: 'm', query, documents, top_n: top });
+  await ask('q', ['a', 'ccc', 'bb']);
+  const best = await ask('q', ['bb', 'a'], 1);
+  assert.equal(best.header('x-postern-cache'), 'hit');
+  assert.match(best.body.toString(), /"results":\[\{"index":0,"relevance_score":0\.0200\}\]/);
+  assert.equal((await ask('other', ['a', 'ccc'])).header('x-postern-cache'), 'miss');
+  assert.equal(upstreams[0]?.requests.length, 2);
+});
+
+test('whatever changes the answer is asked for anew: a parameter, the model, the path of the bytes', async (t) => {
+  const { rig, upstreams } = await startSeveral(t, [embeds], { model: remembering });
+  const bodies = [
+    { model: 'm', input: ['a'] },
+    { model: 'm', input: ['a'], dimensions: 3 },
+    { model: 'm', input: ['a'], encoding_format: 'float' },
+    { model: 'm', input: ['a'], input_type: 'query' },
+    { model: 'm', input: ['a'], input_type: 'document' },
+    { model: 'm', input: ['A'] },
+    { model: 'm', input: [[97]] },
+  ];
+  for (const body of bodies) assert.equal((await rig.post('/v1/embeddings', body)).header('x-postern-cache'), 'miss');
+  for (const body of bodies) {
+    assert.equal((await rig.post('/v1/embeddings', { ...body, user: 'u' })).header('x-postern-cache'), 'hit');
+  }
+  assert.equal(upstreams[0]?.requests.length, bodies.length);
+});
+
+const authorized: readonly [string, string][] = [['Authorization', `Bearer ${testKey}`]];
+
+const keys = [
+  { id: 'a1', secret: 'secret-of-a1-long-enough', project: 'a' },
+  { id: 'a2', secret: 'secret-of-a2-long-enough', project: 'a' },
+  { id: 'b', secret: 'secret-of-b-that-is-long-enough', project: 'b' },
+  { id: 'alone', secret: 'secret-of-alone-long-enough' },
+  { id: 'other', secret: 'secret-of-other-long-enough' },
+];
+
+for (const scope of ['project', 'shared'] as const) {
+  test(`with scope ${scope} it is shared by ${scope === 'shared' ? 'all keys' : 'the keys of a project, and a key without one is alone'}`, async (t) => {
+    const { rig } = await startSeveral(t, [embeds], {
+      model: { ...remembering, cache: { scope } },
+      more: { keys, projects: [{ id: 'a' }, { id: 'b' }] },
+    });
+    const seen: (string | undefined)[] = [];
+    for (const { secret } of keys) {
+      const answer = await rig.post('/v1/embeddings', { model: 'm', input: 'x' }, { headers: [['x-api-key', secret]] });
+      seen.push(answer.header('x-postern-cache'));
+    }
+    assert.deepEqual(
+      seen,
+      scope === 'shared' ? ['miss', 'hit', 'hit', 'hit', 'hit'] : ['miss', 'hit', 'miss', 'miss', 'miss'],
+    );
+  });
+}
+
+test('clients say that it is to be asked again, or not to be kept', async (t) => {
+  const { rig, upstreams } = await startSeveral(t, [embeds], { model: remembering });
+  const ask = async (control?: string) => {
+    const headers: readonly [string, string][] = control === undefined ? [] : [['cache-control', control]];
+    return (
+      await rig.post('/v1/embeddings', { model: 'm', input: 'x' }, { headers: [...authorized, ...headers] })
+    ).header('x-postern-cache');
+  };
+  assert.equal(await ask('no-store'), 'miss');
+  assert.equal(await ask(), 'miss');
+  assert.equal(await ask(), 'hit');
+  assert.equal(await ask('no-cache'), 'miss');
+  assert.equal(await ask(), 'hit');
+  assert.equal(upstreams[0]?.requests.length, 3);
+});
+
+test('an error is not remembered, and neither is an answer that is not what was asked for', async (t) => {
+  let count = 0;
+  const script: Handler = (request, reply) => {
+    count += 1;
+    if (count === 1) return reply.json(400, { error: { message: 'no', type: 't', param: null, code: null } });
+    if (count === 2) return reply.bytes(200, [['content-type', 'application/json']], embeddingsOf(['a', 'b']));
+    return embeds(request, reply);
+  };
+  const { rig } = await startSeveral(t, [script], { model: { ...remembering, retry: { attempts: 1 } } });
+  const statuses: number[] = [];
+  for (let i = 0; i < 4; i += 1) {
+    statuses.push((await rig.post('/v1/embeddings', { model: 'm', input: 'x' })).status);
+  }
+  assert.deepEqual([statuses, count], [[400, 502, 200, 200], 3]);
+});
+
+test('the item that was used longest ago is forgotten first, and so is one whose time is up', async (t) => {
+  const { rig } = await startSeveral(t, [embeds], { model: { ...remembering, cache: { max: '1500B', ttl: '1h' } } });
+  const ask = async (input: string) =>
+    (await rig.post('/v1/embeddings', { model: 'm', input })).header('x-postern-cache');
+  assert.deepEqual([await ask('a'), await ask('b'), await ask('a'), await ask('c')], ['miss', 'miss', 'hit', 'miss']);
+  assert.deepEqual([await ask('a'), await ask('b')], ['hit', 'miss']);
+});
+
+test('what is cleared is asked for again', async (t) => {
+  const { rig } = await startSeveral(t, [embeds], { model: remembering });
+  const ask = async () => (await rig.post('/v1/embeddings', { model: 'm', input: 'x' })).header('x-postern-cache');
+  assert.deepEqual([await ask(), await ask()], ['miss', 'hit']);
+  rig.app.lists.cleared(new Map([['m', 1]]));
+  assert.deepEqual([await ask(), await ask()], ['miss', 'hit']);
+  rig.app.lists.cleared(new Map([['m', 1]]));
+  assert.equal(await ask(), 'hit');
+});
+
+test('lists that are asked for at the same time share what they have in common', async (t) => {
+  const slow: Handler = async (request, reply) => {
+    await reply.sleep(100);
+    await embeds(request, reply);
+  };
+  const { rig, upstreams } = await startSeveral(t, [slow], { model: { operations: ['embeddings'], dedupe: true } });
+  const lists = [
+    ['a', 'bb'],
+    ['bb', 'ccc'],
+    ['ccc', 'a', 'a'],
+  ];
+  const answers = await Promise.all(lists.map((input) => rig.post('/v1/embeddings', { model: 'm', input })));
+  assert.deepEqual(
+    answers.map(({ body }) => body.toString()),
+    lists.map(embeddingsOf),
+  );
+  const asked = upstreams[0]?.requests.flatMap(inputsOf) ?? [];
+  assert.deepEqual(asked.toSorted(), ['a', 'bb', 'ccc']);
+  assert.equal(answers[0]?.header('x-postern-cache'), undefined);
+});
+
+test('whoever waits for an item that another asks for in vain asks for it', async (t) => {
+  let count = 0;
+  const script: Handler = async (request, reply) => {
+    count += 1;
+    const isFirst = count === 1;
+    await reply.sleep(100);
+    if (isFirst) return reply.json(400, { error: { message: 'the other is too long' } });
+    return embeds(request, reply);
+  };
+  const { rig } = await startSeveral(t, [script], { model: { operations: ['embeddings'], dedupe: true } });
+  const lists = [
+    ['a', 'far too long'],
+    ['a', 'b'],
+  ];
+  const [bad, good] = await Promise.all(lists.map((input) => rig.post('/v1/embeddings', { model: 'm', input })));
+  assert.deepEqual([bad?.status, good?.status], [400, 200]);
+  assert.equal(good?.body.toString(), embeddingsOf(['a', 'b']));
+});
+
+test('what is remembered counts for limits where the operator says so', async (t) => {
+  for (const { limits, wanted } of [
+    { limits: 'asked', wanted: [200, 200, 200] },
+    { limits: 'all', wanted: [200, 200, 429] },
+  ]) {
+    const { rig } = await startSeveral(t, [embeds], {
+      model: { ...remembering, cache: { limits } },
+      more: { keys: [{ id: 'test', secret: 'test-key-with-enough-characters', limits: { items_per_minute: 5 } }] },
+    });
+    const statuses: number[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      statuses.push((await rig.post('/v1/embeddings', { model: 'm', input: ['a', 'bb'] })).status);
+    }
+    assert.deepEqual(statuses, wanted);
+  }
+});
