@@ -37,3 +37,21 @@ test('a store that cannot be reached is said in one line', async (t) => {
   }
   await assert.rejects(run('now'), userFault(/write it as "postern migrate/));
 });
+
+test('with --back-to a former version opens the store again, and the next migrate takes up what is done already', async (t) => {
+  const { run } = await setUpCommand(t, migrate);
+  await run();
+  const back = await run('--back-to', '0.1.0');
+  assert.equal(back.lines[0], 'set aside  0014-kept-objects');
+  assert.match(back.lines.at(-1) ?? '', /^0\.1\.0 runs on this store\./);
+  const missing = await run('--check');
+  assert.deepEqual(
+    missing.lines.slice(0, -1),
+    back.lines.slice(0, -1).map((line) => line.replace('set aside', 'missing')),
+  );
+  assert.match(missing.lines.at(-1) ?? '', /goes on beside these, and can be gone back to/);
+  await run();
+  assert.deepEqual(await run('--check'), { code: 0, lines: ['The store is up to date.'], errors: [] });
+  await assert.rejects(run('--back-to', '0.0.9'), userFault(/0\.0\.9 is no version .* one of: 0\.1\.0/));
+  await assert.rejects(run('--back-to', '0.1.0', '--check'), userFault(/take one of them/));
+});

@@ -3,6 +3,7 @@
 import { loadConfiguration } from '../config/load.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import { UserFault } from '../core/user-fault.ts';
+import { passedOver } from '../store/migrations/releases.ts';
 import { migrateStore, readMissingMigrations } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { type Command, type CommandContext, configOptions } from './command.ts';
@@ -11,8 +12,8 @@ import { printFaults } from './faults.ts';
 export const migrate: Command = {
   name: 'migrate',
   summary: "Brings the store's tables up to date.",
-  usage: 'migrate [--config F] [--check]',
-  options: { ...configOptions, check: { type: 'boolean' } },
+  usage: 'migrate [--config F] [--check | --back-to VERSION]',
+  options: { ...configOptions, check: { type: 'boolean' }, 'back-to': { type: 'string' } },
   run,
 };
 
@@ -24,12 +25,25 @@ async function run(context: CommandContext): Promise<ExitCode> {
     printFaults(loaded, stderr);
     return 1;
   }
+  const { store } = loaded.snapshot;
+  const backTo = values['back-to'];
+  const isBack = typeof backTo === 'string';
   const isCheck = values.check === true;
-  const work = isCheck ? readMissingMigrations : migrateStore;
-  const names = await work(loaded.snapshot.store, { cwd }).catch((error: unknown) => {
+  if (isBack && isCheck) throw new UserFault('--check says what is missing, --back-to sets aside: take one of them');
+  const work = isCheck
+    ? readMissingMigrations(store, { cwd })
+    : migrateStore(store, { cwd }, isBack ? backTo : undefined);
+  const names = await work.catch((error: unknown) => {
     throw error instanceof StoreError ? new UserFault(error.message) : error;
   });
-  for (const name of names) stdout(`${isCheck ? 'missing' : 'ran'}  ${name}`);
+  for (const name of names) stdout(`${isCheck ? 'missing' : isBack ? 'set aside' : 'ran'}  ${name}`);
+  if (isBack) {
+    stdout(`${backTo} runs on this store. The next start of this version takes up again what is set aside.`);
+    return 0;
+  }
   if (names.length === 0) stdout('The store is up to date.');
+  else if (isCheck && names.every((name) => passedOver.has(name))) {
+    stdout('The version that runs on this store now goes on beside these, and can be gone back to (--back-to).');
+  }
   return isCheck && names.length > 0 ? 1 : 0;
 }

@@ -5,12 +5,14 @@ import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
 import { reasonOf } from '../lib/thrown.ts';
 import { migrations } from './migrations/index.ts';
 import type { Schema } from './schema.ts';
+import { setAside, takeUp } from './set-aside.ts';
 import { StoreError } from './store-error.ts';
 
 /** Gives back the names of those that ran. `place` names the database in errors. */
 export async function migrate(db: Kysely<Schema>, place: string): Promise<string[]> {
   const missing = await readMissing(db, place);
   if (missing.length === 0) return [];
+  await takeUp(db, await readTables(db));
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
   const { error } = await migrator.migrateToLatest();
   if (error instanceof StoreError) throw error;
@@ -35,12 +37,26 @@ export async function readMissing(db: Kysely<Schema>, place: string): Promise<st
     .toSorted();
 }
 
+/** Gives back the names of the steps that `version` would not know, and that are set aside for it now. */
+export async function goBackTo(db: Kysely<Schema>, version: string, place: string): Promise<string[]> {
+  const missing = await readMissing(db, place);
+  const [first] = missing;
+  if (first !== undefined && missing.length < Object.keys(migrations).length) {
+    throw new StoreError(`${place} lacks "${first}": it is not up to date, so that there is nothing to go back from.`);
+  }
+  return setAside(db, await readApplied(db), version, place);
+}
+
 /** The names of the migrations that ran, whether this version knows them or not. */
 async function readApplied(db: Kysely<Schema>): Promise<string[]> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE)) return [];
+  if (!(await readTables(db)).has(DEFAULT_MIGRATION_TABLE)) return [];
   const { rows } = await sql<{
     name: string;
   }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)} order by name`.execute(db);
   return rows.map((row) => row.name);
+}
+
+async function readTables(db: Kysely<Schema>): Promise<ReadonlySet<string>> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  return new Set(tables.map(({ name }) => name));
 }

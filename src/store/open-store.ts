@@ -69,16 +69,16 @@ export async function openStore(url: string, options: OpenStoreOptions): Promise
   }
 }
 
-/** Runs the migrations that are missing, and gives back their names. */
-export async function migrateStore(url: string, { cwd }: StorePlace): Promise<string[]> {
+/** Runs the migrations that are missing, and gives back their names; or those that are set aside for the version to go back to. */
+export async function migrateStore(url: string, { cwd }: StorePlace, backTo?: string): Promise<string[]> {
   const place = parseStoreUrl(url, cwd);
   switch (place.kind) {
     case 'memory':
       return [];
     case 'file':
-      return migrateSqliteFile(place.path);
+      return migrateSqliteFile(place.path, backTo);
     case 'postgres':
-      return (await loadPostgres()).migratePostgres(place.url);
+      return (await loadPostgres()).migratePostgres(place.url, backTo);
   }
 }
 

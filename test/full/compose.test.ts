@@ -10,6 +10,7 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
+import { askConstantly } from '../support/clients/constant-load.ts';
 import { composeUp } from '../support/compose/compose.ts';
 import { readCompose } from '../support/compose/compose-file.ts';
 import { missingPrograms } from '../support/compose/images.ts';
@@ -78,9 +79,9 @@ test('the file of Docker Compose serves, loses no request when a node is stopped
     await wait(500);
     assert.equal(await composed.container(node).stop(), 0, composed.container(node).output());
     await wait(500);
-    const { answered, failures } = await asking.stop();
-    assert.deepEqual(failures, [], `with ${node} stopped`);
-    assert.ok(answered > 10);
+    await asking.stop();
+    assert.deepEqual(asking.failures, [], `with ${node} stopped`);
+    assert.ok(asking.answered > 10);
     await composed.start(node);
     await until(`${node} is asked again`, async () => {
       await post();
@@ -97,33 +98,6 @@ test('a key of Docker Compose that the test does not know is a fault', async () 
 
 /** Whether it wrote down a request. */
 const servedBy = (log: string): boolean => log.includes('"msg":"request"');
-
-function askConstantly(post: () => Promise<Response>) {
-  const failures: string[] = [];
-  let answered = 0;
-  let isOver = false;
-  const clients = Array.from({ length: 4 }, async () => {
-    while (!isOver) {
-      const said = await post().then(
-        async (answer) => {
-          await answer.text();
-          return answer.status === 200 ? undefined : `status ${answer.status}`;
-        },
-        (error: unknown) => String(error),
-      );
-      if (said === undefined) answered += 1;
-      else failures.push(said);
-      await wait(10);
-    }
-  });
-  return {
-    async stop() {
-      isOver = true;
-      await Promise.all(clients);
-      return { answered, failures };
-    },
-  };
-}
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + patientMs(20_000); Date.now() < end; await wait(250)) if (await isSo()) return;

@@ -12,7 +12,7 @@ import {
 } from 'kysely';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { migrate, readMissing } from '../migrate.ts';
+import { goBackTo, migrate, readMissing } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 import { createStore } from '../store.ts';
 import { StoreError } from '../store-error.ts';
@@ -61,9 +61,14 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   });
 }
 
-/** Brings it up to date, and says which migrations ran. */
-export async function migratePostgres(url: string): Promise<string[]> {
-  return setUp(url, placeOf(url));
+/** Brings it up to date, or back, and says which migrations ran, or were set aside. */
+export async function migratePostgres(url: string, backTo?: string): Promise<string[]> {
+  const place = placeOf(url);
+  if (backTo === undefined) return setUp(url, place);
+  return withConnection(url, place, async (db) => {
+    await checkServer(db, place);
+    return alone(db, (transaction) => goBackTo(transaction, backTo, place));
+  });
 }
 
 export async function readMissingOfPostgres(url: string): Promise<string[]> {
@@ -91,11 +96,15 @@ async function setUp(url: string, place: string): Promise<string[]> {
     // Most starts find nothing to do: they lock nothing, and need no right to change tables.
     if ((await readMissing(db, place)).length === 0) return [];
     await checkRights(db, place);
-    return db.transaction().execute(async (transaction) => {
-      // Whoever starts at the same time waits here, and then finds the work done.
-      await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction);
-      return migrate(transaction, place);
-    });
+    return alone(db, (transaction) => migrate(transaction, place));
+  });
+}
+
+/** Whoever starts at the same time waits here, and then finds the work done. */
+function alone<T>(db: Kysely<Schema>, work: (transaction: Kysely<Schema>) => Promise<T>): Promise<T> {
+  return db.transaction().execute(async (transaction) => {
+    await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction);
+    return work(transaction);
   });
 }
 

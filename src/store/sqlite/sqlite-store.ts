@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { migrate, readMissing } from '../migrate.ts';
+import { goBackTo, migrate, readMissing } from '../migrate.ts';
 import { noSignal } from '../recording.ts';
 import type { Schema } from '../schema.ts';
 import { createStore } from '../store.ts';
@@ -72,9 +72,10 @@ export async function openSqliteMemory(clock: Clock): Promise<Store> {
 }
 
 /** Brings the file up to date, and says which migrations ran. */
-export async function migrateSqliteFile(path: string): Promise<string[]> {
+export async function migrateSqliteFile(path: string, backTo?: string): Promise<string[]> {
   const place = placeOf(path);
   try {
+    if (backTo !== undefined) return await goBack(path, place, backTo);
     const ran: string[] = [];
     (await openMigrated(path, ran)).close();
     return ran;
@@ -133,12 +134,26 @@ async function openMigrated(path: string, ran: string[] = []): Promise<DatabaseS
   }
 }
 
-async function migrateAlone(database: DatabaseSync, place: string): Promise<string[]> {
+async function goBack(path: string, place: string, version: string): Promise<string[]> {
+  makeFile(path, place);
+  const database = await openDurable(path, place);
+  try {
+    return await alone(database, () => goBackTo(toKysely(database, place), version, place));
+  } finally {
+    database.close();
+  }
+}
+
+function migrateAlone(database: DatabaseSync, place: string): Promise<string[]> {
+  return alone(database, () => migrate(toKysely(database, place), place));
+}
+
+async function alone<T>(database: DatabaseSync, work: () => Promise<T>): Promise<T> {
   await whenFree(() => database.exec('BEGIN IMMEDIATE'));
   try {
-    const ran = await migrate(toKysely(database, place), place);
+    const done = await work();
     database.exec('COMMIT');
-    return ran;
+    return done;
   } catch (thrown) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw thrown;
