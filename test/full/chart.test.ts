@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { writeSchemas } from '../support/charts/schemas.ts';
 import { launcher } from '../support/gateways/gateway-process.ts';
@@ -73,8 +74,10 @@ const parts: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
 };
 const everything = Object.assign({}, secrets, ...Object.values(parts));
-const matrix = [
+const example = readFileSync(new URL('../../examples/kubernetes/values.yaml', import.meta.url), 'utf8');
+const matrix: readonly object[] = [
   {},
+  z.looseObject({}).parse(parse(example)),
   secrets,
   everything,
   ...Object.values(parts).map((part) => ({ ...secrets, ...part })),
