@@ -106,14 +106,14 @@ export class HeldReservation implements Reservation {
     }
   }
 
-  /** Of each exchange that is billed, its last call to whoever answered it. */
+  /** Of each part that is billed, or of all of it where it was not taken apart, the last call to whoever answered. */
   #answeredBy(exchange: Exchange): Entry[] {
-    const { parts } = exchange;
-    const billed = parts ?? [exchange];
-    return billed.flatMap((one) => {
-      const part = parts === undefined ? undefined : one;
-      const last = this.#entries?.findLast((entry) => entry.part === part && entry.upstream === one.target?.upstream);
-      return last === undefined ? [] : [last];
+    const entries = this.#entries ?? [];
+    return entries.filter((entry) => {
+      const { part } = entry;
+      if (part === undefined ? exchange.parts !== undefined : part.bill === null) return false;
+      const { upstream } = (part ?? exchange).target ?? {};
+      return entry === entries.findLast((one) => one.part === part && one.upstream === upstream);
     });
   }
 

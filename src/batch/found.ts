@@ -1,6 +1,9 @@
 /** What is known of one item, and of the answer that it came in. */
 
-import type { Envelope, Result } from './codecs/codec.ts';
+import type { ReadPart } from '../core/lists.ts';
+import { headerValue } from '../lib/raw-headers.ts';
+import type { Envelope, ReadAnswer, Result } from './codecs/codec.ts';
+import { sharesOf } from './decimals.ts';
 
 export interface Found {
   readonly result: Result;
@@ -15,4 +18,21 @@ export interface Origin {
   /** Whose answer was translated, and what was left out of the call. */
   readonly translatedBy: string | undefined;
   readonly ignored: readonly string[];
+}
+
+/** Of each item of a part, by its place there; what was counted is shared among them by weight. */
+export function foundIn({ envelope, results }: ReadAnswer, { answer }: ReadPart, weights: readonly number[]): Found[] {
+  const { headers, translated, ignored = [] } = answer;
+  const origin: Origin = {
+    contentType: headerValue(headers, 'content-type'),
+    translatedBy: translated?.by,
+    ignored: translated?.ignored ?? ignored,
+  };
+  const shares = envelope.counts.map(({ path, source }) => ({ path, each: sharesOf(source, weights) }));
+  const found: Found[] = [];
+  for (const { item, result } of results) {
+    const counts = new Map(shares.map(({ path, each }) => [path, each[item] ?? '0']));
+    found[item] = { result, envelope, counts, origin };
+  }
+  return found;
 }

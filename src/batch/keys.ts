@@ -19,6 +19,24 @@ export function keysFor(
   return (item) => hash('sha256', Buffer.concat([prefix, item]), 'base64url');
 }
 
+/** Requests of one name may be asked as one: they differ in their items, and in whose they are. */
+export function groupOf(asked: ListAsked, codec: Codec, request: ListRequest): string {
+  const { body, list, members } = request;
+  const top = codec.topOf?.(request)?.place;
+  const parameters = members
+    .filter(({ name, value }) => value !== list && name !== 'model' && value !== top)
+    .map(({ name, value: { start, end } }) => [name, body.toString('latin1', start, end)]);
+  const { exchange, resolved, identity } = asked;
+  return JSON.stringify([
+    exchange.route?.operation,
+    exchange.route?.label,
+    resolved.id,
+    list.name,
+    identity,
+    parameters,
+  ]);
+}
+
 function about(
   { exchange, resolved, identity }: ListAsked,
   codec: Codec,

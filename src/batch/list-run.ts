@@ -6,30 +6,26 @@ import type { Candidate } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { ListAnswered, ListAsked, ReadPart } from '../core/lists.ts';
 import type { Answer } from '../core/outcome.ts';
+import type { CoalesceSettings } from '../core/snapshot.ts';
 import { Unfit } from '../core/translation.ts';
-import { headerValue } from '../lib/raw-headers.ts';
 import { inTurns, isTurnOver, nextTurn } from '../lib/turns.ts';
 import type { ItemCache } from './cache/cache.ts';
+import type { Coalescer } from './coalesce/coalescer.ts';
+import { Member } from './coalesce/member.ts';
 import { type Codec, type Items, type ListRequest, type ReadAnswer, sourceOf } from './codecs/codec.ts';
-import { sharesOf } from './decimals.ts';
-import type { Found, Origin } from './found.ts';
+import { type Found, foundIn } from './found.ts';
 import type { InFlight } from './in-flight.ts';
+import { groupOf } from './keys.ts';
 import { merge, type Placed } from './merge.ts';
-import { type Inquiry, isOfUpstream, mayBeServedElsewhere, PartAsker, type Wanted } from './part-asker.ts';
+import { type Inquiry, isOfUpstream, mayBeServedElsewhere, PartAsker } from './part-asker.ts';
 import { weightOf } from './parts.ts';
+import type { Slot } from './slot.ts';
 
 export interface RunDeps {
   readonly cache: ItemCache;
   readonly inFlight: InFlight;
+  readonly coalescer: Coalescer;
   keysFor(asked: ListAsked, codec: Codec, request: ListRequest): (item: Buffer) => string;
-}
-
-/** One item, wherever it stands in the list. */
-export interface Slot extends Wanted {
-  readonly key: string;
-  found: Found | undefined;
-  /** By this request: each further time that it stands in the list, and what others asked for, costs nothing. */
-  isAskedFor: boolean;
 }
 
 export class ListRun implements Inquiry {
@@ -53,7 +49,10 @@ export class ListRun implements Inquiry {
     this.#deps = deps;
     this.besideBytes = codec.beside === undefined ? 0 : (sourceOf(request, codec.beside)?.length ?? 0);
     this.#floats = sourceOf(request, 'encoding_format') === '"base64"';
-    this.#asker = new PartAsker(this, (slots, read, part) => this.#take(slots, read, part));
+    this.#asker = new PartAsker(this, (slots, read, part) => {
+      const weights = slots.map(({ bytes }) => weightOf(bytes) + this.besideBytes);
+      this.take(slots, foundIn(read, part, weights), part);
+    });
   }
 
   async run(): Promise<ListAnswered | Answer> {
@@ -150,7 +149,20 @@ export class ListRun implements Inquiry {
   }
 
   async #ask(slots: readonly Slot[], open: readonly Candidate[]): Promise<void> {
-    if (slots.length > 0) await this.#asker.askAll(slots, open);
+    const { coalesce: settings } = this.asked.resolved.model;
+    const joins = settings !== undefined && slots.length > 0 && slots.length <= settings.maxItems;
+    const left = joins ? await this.#askWithOthers(slots, settings) : slots;
+    if (left.length > 0 && this.#asker.end === undefined) await this.#asker.askAll(left, open);
+  }
+
+  /** In one call with what other clients want; what has no result of it is left. */
+  async #askWithOthers(slots: readonly Slot[], settings: CoalesceSettings): Promise<readonly Slot[]> {
+    const { exchange } = this.asked;
+    const member = new Member(exchange.key?.id ?? '', this, slots, (...taken) => this.take(...taken));
+    const name = groupOf(this.asked, this.codec, this.request);
+    await Promise.race([this.#deps.coalescer.join(name, member, settings), this.#asker.ended]);
+    member.leave();
+    return slots.filter(({ found }) => found === undefined);
   }
 
   /** Of ranks the best, and of these as many as were asked for. */
@@ -187,16 +199,11 @@ export class ListRun implements Inquiry {
     return isAskedFor ? undefined : this.asked.resolved.model.dimensions;
   }
 
-  #take(slots: readonly Slot[], { envelope, results }: ReadAnswer, part: ReadPart): void {
+  /** What came of some of its items. */
+  take(slots: readonly Slot[], found: readonly Found[], part: ReadPart): void {
     this.#parts.push(part);
-    const origin = originOf(part.answer);
-    const weights = slots.map(({ bytes }) => weightOf(bytes) + this.besideBytes);
-    const shares = envelope.counts.map(({ path, source }) => ({ path, each: sharesOf(source, weights) }));
-    for (const { item, result } of results) {
-      const slot = slots[item];
-      if (slot === undefined) continue;
-      const counts = new Map(shares.map(({ path, each }) => [path, each[item] ?? '0']));
-      slot.found = { result, envelope, counts, origin };
+    for (const [place, slot] of slots.entries()) {
+      slot.found = found[place];
       slot.isAskedFor = true;
     }
     this.#deps.inFlight.found(slots);
@@ -211,14 +218,6 @@ export class ListRun implements Inquiry {
     const found = new Map(slots.map((slot) => [slot.key, foundOf(slot)]));
     this.#deps.cache.write(resolved.model, settings, found);
   }
-}
-
-function originOf({ headers, translated, ignored = [] }: Answer): Origin {
-  return {
-    contentType: headerValue(headers, 'content-type'),
-    translatedBy: translated?.by,
-    ignored: translated?.ignored ?? ignored,
-  };
 }
 
 function notAskedFor(slots: readonly Slot[]): Slot[] {

@@ -6,6 +6,7 @@ import type { Operation } from '../core/operations/index.ts';
 import { inTurns } from '../lib/turns.ts';
 import { createItemCache } from './cache/cache.ts';
 import { createRedisShelf } from './cache/shelf.ts';
+import { Coalescer } from './coalesce/coalescer.ts';
 import { type Codec, itemsOf } from './codecs/codec.ts';
 import { ranks } from './codecs/ranks.ts';
 import { vectors } from './codecs/vectors.ts';
@@ -37,6 +38,7 @@ export function createLists({ redis, log }: ListsDeps): Lists {
   const deps: RunDeps = {
     cache,
     inFlight: new InFlight(),
+    coalescer: new Coalescer(),
     keysFor: (asked, codec, request) => keysFor(asked, codec, request, generations.get(asked.resolved.model.id) ?? 0),
   };
 

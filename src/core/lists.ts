@@ -92,6 +92,10 @@ export interface ListAsked {
   asOne(fits?: (candidate: Candidate) => boolean): Promise<Answer>;
   /** Begins a call of its own, with its own attempts. */
   ask(part: Part): PartWork;
+  /** The same for items of several requests, of which this is one: it goes on when the client of this one leaves. */
+  askForSeveral(part: Part): PartWork;
+  /** What each of several has of a part that was asked for together: by weight, and it adds up. */
+  share(part: ReadPart, among: readonly { readonly items: number; readonly weight: number }[]): readonly ReadPart[];
 }
 
 /** What came of it: one answer, and the calls that it is made of. */

@@ -175,6 +175,12 @@ export interface CacheSettings {
   readonly countsForLimits: boolean;
 }
 
+/** How long a small list waits for others, and how many items go together. */
+export interface CoalesceSettings {
+  readonly windowMs: number;
+  readonly maxItems: number;
+}
+
 /** Who shares it: the keys of a project, or all who may use the model. */
 export const cacheScopes = ['project', 'shared'] as const;
 type CacheScope = (typeof cacheScopes)[number];
@@ -209,6 +215,8 @@ export interface Model {
   /** Of lists: what is remembered; and that equal items are asked for once. */
   readonly cache?: CacheSettings | undefined;
   readonly dedupes?: boolean;
+  /** And that small ones of several clients are asked for as one. */
+  readonly coalesce?: CoalesceSettings | undefined;
   /** What all exchanges together may use up of it. */
   readonly caps: Caps;
   readonly targets: readonly [Target, ...Target[]];

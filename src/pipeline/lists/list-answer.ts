@@ -3,6 +3,7 @@
 import type { Usage } from '../../core/accounting/usage.ts';
 import type { Candidate, Course } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
+import type { Exchange } from '../../core/exchange.ts';
 import { type ListAnswered, type Lists, limitsOf, listOperations, type ReadPart, tightest } from '../../core/lists.ts';
 import type { Answer } from '../../core/outcome.ts';
 import type { RequestHeaders } from '../../core/request-headers.ts';
@@ -18,9 +19,12 @@ import { listIn } from '../usage/asking.ts';
 import { PartCall, withOnly } from './part-call.ts';
 import { savedIn } from './saved.ts';
 import { SharedRooms } from './shared-rooms.ts';
+import { sharesOf } from './shares.ts';
 
 export interface ListDeps extends AttemptDeps {
   readonly lists: Lists;
+  /** Says what an exchange that is over is billed by. */
+  bill(exchange: Exchange): void;
 }
 
 const quickLimits = new WeakMap<Course, QuickLimits>();
@@ -51,7 +55,8 @@ function quickLimitsOf({ exchange, course }: Plan): QuickLimits {
   return limits;
 }
 
-const isAlwaysTaken = ({ model: { cache, dedupes } }: Course): boolean => cache !== undefined || dedupes === true;
+const isAlwaysTaken = ({ model: { cache, dedupes, coalesce } }: Course): boolean =>
+  cache !== undefined || dedupes === true || coalesce !== undefined;
 
 function toQuick(candidates: readonly Candidate[], isNone = false): QuickLimits {
   const { items = none.items, bytes = none.bodyBytes, tokens = none.bodyBytes } = tightest(candidates.map(limitsOf));
@@ -91,6 +96,8 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: ListDeps): 
     deadlineMs: plan.deadlineMs,
     asOne: (fits) => attempt(fits === undefined ? plan : { ...plan, course: withOnly(course, fits) }, deps),
     ask: (part) => new PartCall(plan, part, read, partDeps),
+    askForSeveral: (part) => new PartCall(plan, part, read, { ...deps, allowanceOf: allowances(), isForSeveral: true }),
+    share: sharesOf,
   });
   return 'parts' in answered ? toAnswer(plan, answered) : answered;
 }
@@ -120,8 +127,8 @@ function allowances(): (upstream: Upstream) => Allowance {
 function identityOf({ exchange, question, clientHeaders, course, resolved }: Plan): string {
   const targets = course.tiers.flat().map(({ target, offer }) => {
     const { upstream, defaults, tokenIds, scores } = target;
-    const { id, origin, pathPrefix, options, family } = upstream;
-    const forwarded = (family.forwards ?? []).map((name) => clientHeaders.get(name) ?? null);
+    const { id, origin, pathPrefix, options, forwardHeaders } = upstream;
+    const forwarded = ['openai-beta', ...forwardHeaders].map((name) => clientHeaders.get(name) ?? null);
     return [
       id,
       origin,

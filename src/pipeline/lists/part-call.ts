@@ -26,6 +26,9 @@ import { askingOf } from '../usage/asking.ts';
 export interface PartDeps extends AttemptDeps {
   /** How much may be read of an upstream's answers to all parts of a request together. */
   allowanceOf(upstream: Upstream): Allowance;
+  /** It is asked for on the account of several, each of whom is billed for its share. */
+  readonly isForSeveral?: boolean;
+  bill(exchange: Exchange): void;
 }
 
 export class PartCall implements PartWork {
@@ -64,9 +67,10 @@ export class PartCall implements PartWork {
     const own = { exchange, question, course, clientHeaders, reservation, isRead: true, judge, isOnlyAtOnce };
     try {
       const answer = await attempt({ ...this.#plan, ...own }, this.#deps);
-      return (answer.meantStatus ?? answer.status) < 400
-        ? { kind: 'read', bytes: await this.#bytesOf(answer), answer, exchange }
-        : { kind: 'refused', answer };
+      if ((answer.meantStatus ?? answer.status) >= 400) return { kind: 'refused', answer };
+      const bytes = await this.#bytesOf(answer);
+      if (this.#deps.isForSeveral === true) this.#endForSeveral();
+      return { kind: 'read', bytes, answer, exchange };
     } catch (error) {
       if (error instanceof NoPlace) return { kind: 'no place' };
       throw error;
@@ -76,6 +80,13 @@ export class PartCall implements PartWork {
       whole.target ??= exchange.target;
       if (exchange.repeatedCredential) whole.repeatedCredential = true;
     }
+  }
+
+  /** Whoever has it now holds it no longer than it takes to be shared out; what its upstream may be asked counts all of it. */
+  #endForSeveral(): void {
+    this.#exchange.parts = [this.#exchange];
+    this.#deps.bill(this.#exchange);
+    this.#exchange.answerRoom?.release();
   }
 
   /** Of one that passed as it was judged, what was read; what has been searched for secrets is read anew. */

@@ -8,15 +8,16 @@ import type { CompileContext } from '../context.ts';
 import type { ModelEntry } from './schema.ts';
 
 export function toListSettings(
-  { cache, dedupe }: ModelEntry,
+  { cache, dedupe, coalesce }: ModelEntry,
   path: Path,
   served: readonly Operation[],
   { warnings }: CompileContext,
-): Pick<Model, 'cache' | 'dedupes'> {
+): Pick<Model, 'cache' | 'dedupes' | 'coalesce'> {
   const isIdle = !served.some((operation) => listOperations.has(operation));
   for (const [name, isSet] of [
     ['cache', cache !== undefined],
     ['dedupe', dedupe],
+    ['coalesce', coalesce !== undefined],
   ] as const) {
     if (!isSet || !isIdle) continue;
     warnings.push(
@@ -33,5 +34,6 @@ export function toListSettings(
         countsForLimits: cache.limits === 'all',
       }),
     dedupes: dedupe,
+    coalesce: coalesce && Object.freeze({ windowMs: coalesce.window, maxItems: coalesce.max_items }),
   };
 }

@@ -9,7 +9,6 @@ import {
   duration,
   flag,
   is,
-  later,
   list,
   mapping,
   modelName,
@@ -262,7 +261,23 @@ export const modelSchema = mapping({
         'Whether equal items are asked for once, in one list and in lists that are asked for at the same time. Always so where a list is taken apart, or `cache` is set.',
       ),
     ),
-  coalesce: later('Joining small calls into one.'),
+  coalesce: mapping({
+    window: duration(1, 1_000)
+      .default(5)
+      .meta(
+        is('How long a small list waits for others; where nobody else is about to come, not at all.', { kind: 'time' }),
+      ),
+    max_items: wholeNumber(2, 100_000)
+      .default(64)
+      .meta(is('Items that go together at most. A list of more goes by itself.')),
+  })
+    .optional()
+    .meta(
+      is(
+        'Joins small lists of embeddings, rerank and moderations that come at the same time, of whichever keys, into one call. Off by default.',
+        { kind: 'mapping' },
+      ),
+    ),
 });
 
 export type TargetEntry = z.output<typeof modelSchema>['targets'][number];

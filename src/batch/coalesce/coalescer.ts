@@ -1,0 +1,78 @@
+/** Joins small requests of many clients: they wait for each other for a moment, and are asked as one. */
+
+import { performance } from 'node:perf_hooks';
+import type { CoalesceSettings } from '../../core/snapshot.ts';
+import { inTurnsByKey } from './fairness.ts';
+import { callJointly } from './joint-call.ts';
+import type { Member } from './member.ts';
+
+/** Who may be asked together: the same of the same, for whomever. */
+interface Group {
+  waiting: Member[];
+  items: number;
+  timer: NodeJS.Timeout | undefined;
+  /** How long the first of the next ones waits: half as long each time that nobody came meanwhile. */
+  waitMs: number;
+  lastAtMs: number;
+}
+
+/** What is shorter is no time to wait. */
+const shortestMs = 0.2;
+const mostGroups = 1_000;
+
+export class Coalescer {
+  readonly #groups = new Map<string, Group>();
+
+  /** Resolves once its items were asked for with others'; those that have no result then are for itself to ask for. */
+  join(name: string, member: Member, { windowMs, maxItems }: CoalesceSettings): Promise<void> {
+    const group = this.#groupOf(name, windowMs);
+    const nowMs = performance.now();
+    const waitMs = nowMs - group.lastAtMs <= windowMs ? windowMs : group.waitMs;
+    group.lastAtMs = nowMs;
+    group.waiting.push(member);
+    group.items += member.slots.length;
+    if (group.items >= maxItems) this.#send(group, windowMs, maxItems);
+    else group.timer ??= setTimeout(() => this.#send(group, windowMs, maxItems), waitMs < shortestMs ? 0 : waitMs);
+    return member.over;
+  }
+
+  #groupOf(name: string, windowMs: number): Group {
+    const known = this.#groups.get(name);
+    if (known !== undefined) return known;
+    if (this.#groups.size >= mostGroups) this.#forgetIdle();
+    const group: Group = {
+      waiting: [],
+      items: 0,
+      timer: undefined,
+      waitMs: windowMs,
+      lastAtMs: Number.NEGATIVE_INFINITY,
+    };
+    this.#groups.set(name, group);
+    return group;
+  }
+
+  #forgetIdle(): void {
+    for (const [name, { waiting }] of this.#groups) if (waiting.length === 0) this.#groups.delete(name);
+  }
+
+  #send(group: Group, windowMs: number, maxItems: number): void {
+    clearTimeout(group.timer);
+    group.waitMs = group.waiting.length > 1 ? windowMs : group.waitMs / 2;
+    const members = inTurnsByKey(group.waiting.filter(({ hasLeft }) => !hasLeft));
+    group.waiting = [];
+    group.items = 0;
+    group.timer = undefined;
+    let joint: Member[] = [];
+    let items = 0;
+    for (const member of members) {
+      if (joint.length > 0 && items + member.slots.length > maxItems) {
+        void callJointly(joint);
+        joint = [];
+        items = 0;
+      }
+      joint.push(member);
+      items += member.slots.length;
+    }
+    if (joint.length > 0) void callJointly(joint);
+  }
+}

@@ -1,0 +1,69 @@
+/** What each of several requests owes of a part that was asked for together. */
+
+import type { Usage } from '../../core/accounting/usage.ts';
+import { Exchange } from '../../core/exchange.ts';
+import type { ReadPart } from '../../core/lists.ts';
+
+interface Sharer {
+  readonly items: number;
+  readonly weight: number;
+}
+
+export function sharesOf(part: ReadPart, among: readonly Sharer[]): ReadPart[] {
+  const { exchange } = part;
+  const usages = sharesOfUsage(exchange.usage, among);
+  return among.map(
+    (sharer, index): ReadPart => ({
+      ...part,
+      exchange: shareOf(exchange, sharer, usages[index] ?? null, among.length),
+    }),
+  );
+}
+
+function shareOf(whole: Exchange, { items }: Sharer, usage: Usage | null, sharers: number): Exchange {
+  const { asking } = whole;
+  const share = new Exchange(whole.id, undefined, whole.snapshot, whole.startedAtMs, whole.startedMs);
+  share.route = whole.route;
+  share.key = whole.key;
+  share.target = whole.target;
+  share.credential = whole.credential;
+  share.usage = usage;
+  const ofTokens = (tokens: number): number => Math.ceil((tokens * items) / Math.max(1, asking?.items ?? items));
+  share.asking = asking && {
+    ...asking,
+    items,
+    likelyInputTokens: ofTokens(asking.likelyInputTokens),
+    mostSearchUnits: Math.ceil(asking.mostSearchUnits / sharers),
+  };
+  return share;
+}
+
+function sharesOfUsage(usage: Usage | null, among: readonly Sharer[]): (Usage | null)[] {
+  if (usage === null) return among.map(() => null);
+  const weights = among.map(({ weight }) => weight);
+  const prompt = split(usage.promptTokens, weights);
+  const total = split(usage.totalTokens, weights);
+  const units = split(usage.searchUnits, weights);
+  const cached = split(usage.cachedTokens ?? null, weights);
+  return among.map((_, index) => ({
+    promptTokens: prompt[index] ?? null,
+    completionTokens: usage.completionTokens,
+    totalTokens: total[index] ?? null,
+    searchUnits: units[index] ?? null,
+    cachedTokens: cached[index] ?? null,
+  }));
+}
+
+/** In whole numbers that add up to it: what is left goes to those who were cut off most, the first of them first. */
+function split(count: number | null, weights: readonly number[]): (number | null)[] {
+  if (count === null) return weights.map(() => null);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const exact = weights.map((weight) => (total === 0 ? 0 : (count * weight) / total));
+  const shares = exact.map(Math.floor);
+  const left = Math.round(count - shares.reduce((sum, one) => sum + one, 0));
+  const byRest = exact
+    .map((share, index) => ({ index, rest: share - Math.floor(share) }))
+    .toSorted((a, b) => b.rest - a.rest || a.index - b.index);
+  for (const { index } of byRest.slice(0, left)) shares[index] = (shares[index] ?? 0) + 1;
+  return shares;
+}
