@@ -13,7 +13,7 @@ export interface Found {
   readonly origin: Origin;
 }
 
-export interface Origin {
+interface Origin {
   readonly contentType: string | undefined;
   /** Whose answer was translated, and what was left out of the call. */
   readonly translatedBy: string | undefined;

@@ -58,7 +58,6 @@ export interface LoadedConfiguration {
   /** Everything that was read, to be watched for changes. */
   readonly files: readonly string[];
   readonly warnings: readonly string[];
-  readonly notices: readonly string[];
   /** How many credentials each upstream has, by its ID. */
   readonly credentialCounts: ReadonlyMap<string, number>;
   /** What the file, or the embedded configuration, declares; made when it is asked for. */
@@ -111,7 +110,6 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const keyFile = elements.length === 0 ? undefined : keyFileOf(place);
   const keyWarning = keyFile === undefined ? undefined : await warningOf(keyFile);
   if (keyWarning !== undefined) warnings.push(keyWarning);
-  const notices: string[] = [];
   const { isSubstituted } = substitution;
   const compilation = compiling(document, {
     families,
@@ -124,7 +122,6 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     positionOf,
     isSubstituted,
     warnings,
-    notices,
   });
   const { snapshot, credentialCounts } = await inTurns(compilation);
   const found = allFaults();
@@ -143,7 +140,6 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     setOutside: places,
     files,
     warnings,
-    notices,
     credentialCounts,
     declared: createDeclared(source, substitution.tree, file),
     keyPlaces,

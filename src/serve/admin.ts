@@ -133,7 +133,7 @@ function viewOf(current: () => LoadedConfiguration): ConfigurationView {
   return {
     snapshot: () => current().snapshot,
     file: () => current().file,
-    warnings: () => [...current().warnings, ...current().notices],
+    warnings: () => current().warnings,
   };
 }
 

@@ -57,5 +57,5 @@ export async function sayReady(
   if (firstKey.kind === 'from-environment' && firstKey.weak) {
     log.warn('POSTERN_KEY is shorter than 24 characters: good enough to try things out, too weak to keep');
   }
-  for (const notice of [...loaded.warnings, ...loaded.notices]) log.warn(notice);
+  for (const warning of loaded.warnings) log.warn(warning);
 }

@@ -33,7 +33,7 @@ const good = `
 upstreams:
   - { id: up, family: openai, api_key: sk-0123456789 }
 models:
-  - { id: embed, aliases: [e], operations: [embeddings], coalesce: true, targets: [{ upstream: up, model: embed-large }] }
+  - { id: embed, aliases: [e], operations: [embeddings], coalesce: {}, targets: [{ upstream: up, model: embed-large }] }
   - { id: edit, visible: false, operations: [edits], targets: [{ upstream: up }] }
 keys:
   - { id: dev, secret: a-secret-of-24-characters, models: [nope], expires: 2099-01-31 }
@@ -49,7 +49,7 @@ test('every fault is a line with its place, and the exit code is 1', async (t) =
   ]);
 });
 
-test('a good configuration is shown as tables, then warnings and notices, without secrets', async (t) => {
+test('a good configuration is shown as tables, then warnings, without secrets', async (t) => {
   const { code, lines } = await run(t, good);
   assert.equal(code, 0);
   assert.equal(lines[0], 'postern.yaml is valid.');
@@ -81,10 +81,7 @@ test('a good configuration is shown as tables, then warnings and notices, withou
   ]);
   assert.deepEqual(row('edit '), ['edit', '-', 'edits', 'no', '-', '-', '-', ...standard, 'up: edit']);
   assert.deepEqual(row('dev '), ['dev', 'nope', 'all', 'any', '2099-01-31T00:00:00.000Z', '-', '-', '-']);
-  assert.deepEqual(lines.slice(-2), [
-    'warning: keys[0].models[0]: there is no model "nope" as yet',
-    'notice: models[0].coalesce has no effect in this version',
-  ]);
+  assert.equal(lines.at(-1), 'warning: keys[0].models[0]: there is no model "nope" as yet');
   assert.doesNotMatch(lines.join('\n'), /0123456789|a-secret/);
 });
 
@@ -271,7 +268,6 @@ test('for a script there is one JSON object, of the plan or of the faults', asyn
   const shown = JSON.parse(plan.lines.join('\n'));
   assert.deepEqual([plan.code, shown.ok, shown.file], [0, true, 'postern.yaml']);
   assert.deepEqual(shown.upstreams[0].credentials, [{ id: 'key', weight: 1 }]);
-  assert.deepEqual(shown.notices, ['models[0].coalesce has no effect in this version']);
   assert.doesNotMatch(plan.lines.join('\n'), /0123456789|a-secret/);
 
   const faulty = await run(t, 'modles: []', { json: true });

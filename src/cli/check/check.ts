@@ -49,7 +49,7 @@ function fromHere(file: string, cwd: string): string {
 }
 
 function toLines(plan: Plan): string[] {
-  const { server, ledger, log, console, alerts, upstreams, models, keys, default_model, warnings, notices } = plan;
+  const { server, ledger, log, console, alerts, upstreams, models, keys, default_model, warnings } = plan;
   const { timeouts, drain, shedding, redis, ...single } = server;
   const settings = [
     ...Object.entries(single),
@@ -116,6 +116,10 @@ function toLines(plan: Plan): string[] {
       ]),
     ),
     ...section(
+      ['LISTS OF', 'CACHE', 'EQUAL ITEMS', 'JOINED', 'IN ONE CALL'],
+      models.flatMap(({ id, lists }) => toListRow(id, lists)),
+    ),
+    ...section(
       ['ROUTE', 'GOES TO', 'MODEL FROM', 'LABEL'],
       plan.routes.map(({ method, path, to, model, label }) => [`${method} ${path}`, to, model, label]),
     ),
@@ -143,9 +147,8 @@ function toLines(plan: Plan): string[] {
         targets.map(({ upstream, model, price }) => [id, upstream, model, toPriceText(price), price?.source ?? '-']),
       ),
     ),
-    ...(warnings.length + notices.length === 0 ? [] : ['']),
+    ...(warnings.length === 0 ? [] : ['']),
     ...warnings.map((warning) => `warning: ${warning}`),
-    ...notices.map((notice) => `notice: ${notice}`),
   ];
 }
 
@@ -203,4 +206,22 @@ const inWords = (items: readonly string[]): string => items.join(', ') || '-';
 
 function section(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   return rows.length === 0 ? [] : ['', ...toTable(head, rows)];
+}
+
+/** Where there is anything to say of them. */
+function toListRow(id: string, { cache, dedupe, coalesce, maxima }: Plan['models'][number]['lists']): string[][] {
+  if (cache === null && !dedupe && coalesce === null && maxima.length === 0) return [];
+  const most = maxima.map(({ upstream, operation, items, tokens, bytes }) => {
+    const parts = [items && `${items} items`, tokens && `${tokens} tokens`, bytes].filter((part) => part !== null);
+    return `${upstream}: ${parts.join(', ')} (${operation})`;
+  });
+  return [
+    [
+      id,
+      cache === null ? '-' : `${cache.ttl}, ${cache.scope}, ${cache.max}`,
+      dedupe || cache !== null ? 'once' : '-',
+      coalesce === null ? '-' : `${coalesce.window}, ${coalesce.max_items} items`,
+      inWords(most),
+    ],
+  ];
 }

@@ -11,11 +11,12 @@ import { fromBytes, fromMilliseconds } from '../../lib/quantities.ts';
 import { ageText } from '../../prices/age.ts';
 import { listOf } from '../../prices/listed.ts';
 import { toExplicitTerms } from '../keys/key-words.ts';
+import { toListPlan } from './list-plan.ts';
 
 export type Plan = ReturnType<typeof toPlan>;
 
 /** What is configured, without secrets. */
-export function toPlan({ snapshot, warnings, notices, credentialCounts }: LoadedConfiguration) {
+export function toPlan({ snapshot, warnings, credentialCounts }: LoadedConfiguration) {
   const { server, ledger, log, console, alerts } = snapshot;
   return {
     server: {
@@ -78,6 +79,7 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
       balance: model.balance,
       retry: model.retry,
       hedge: toHedge(model),
+      lists: toListPlan(model),
       usage: model.asksUsage ? 'ask' : 'pass',
       shape: model.shape ?? null,
       ...describeCaps(model.caps),
@@ -110,7 +112,6 @@ export function toPlan({ snapshot, warnings, notices, credentialCounts }: Loaded
     })),
     default_model: snapshot.defaultModels,
     warnings,
-    notices,
   };
 }
 

@@ -14,7 +14,6 @@ const schemaNode = z.looseObject({
   required: z.array(z.string()).optional(),
   kind: z.string().optional(),
   defaultText: z.string().optional(),
-  inForce: z.boolean().optional(),
   holds: z.string().optional(),
   restart: z.object({ says: z.string() }).optional(),
   get anyOf() {
@@ -55,19 +54,9 @@ export function toJsonSchema(families: readonly Family[]): SchemaNode {
 }
 
 function toEditorNode(node: SchemaNode, families: readonly Family[]): SchemaNode {
-  const {
-    description,
-    default: standard,
-    kind,
-    defaultText: _,
-    inForce,
-    restart,
-    secret: __,
-    holds: ___,
-    ...rest
-  } = node;
+  const { description, default: standard, kind, defaultText: _, restart, secret: __, holds: ___, ...rest } = node;
   const words = {
-    ...(description !== undefined && { description: [description, ...notesOf({ inForce, restart })].join(' ') }),
+    ...(description !== undefined && { description: [description, ...notesOf({ restart })].join(' ') }),
     ...(standard !== undefined && { default: standard }),
   };
   const shape = kind === 'family' ? { type: 'string', enum: families.map(({ id }) => id) } : rest;
@@ -96,11 +85,8 @@ function mayBeInFile(key: string, { properties = {} }: SchemaNode): boolean {
 }
 
 /** What is said of a key behind its description. */
-export function notesOf({ inForce, restart }: Pick<SchemaNode, 'inForce' | 'restart'>): string[] {
-  return [
-    ...(inForce === false ? ['Has no effect in this version.'] : []),
-    ...(restart === undefined ? [] : [restart.says]),
-  ];
+export function notesOf({ restart }: Pick<SchemaNode, 'restart'>): string[] {
+  return restart === undefined ? [] : [restart.says];
 }
 
 /** A single value of which not every text is one; plain text takes a reference as it is. */

@@ -17,11 +17,6 @@ test('a row says what a key takes, its default, and what it means', () => {
   assert.match(String(rowOf('keys[].models')), /\| list of IDs \| `\["\*"\]` \|/);
 });
 
-test('a key that is not in force is marked', () => {
-  assert.match(String(rowOf('models[].coalesce')), /\*\*Has no effect in this version\.\*\*/);
-  assert.doesNotMatch(String(rowOf('models[].space')), /no effect/);
-});
-
 test('the families stand at the end, with their addresses', () => {
   assert.match(
     String(rowOf('openai')),

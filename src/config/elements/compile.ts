@@ -1,5 +1,4 @@
 import type { ServerSettings, Snapshot } from '../../core/snapshot.ts';
-import { noticesOf } from '../describe/notices.ts';
 import { toAlertSettings } from './alerts.ts';
 import { standardConsolePort, toConsoleSettings } from './console.ts';
 import type { CompileContext } from './context.ts';
@@ -32,7 +31,6 @@ export function* compiling(
   context: CompileContext,
 ): Generator<undefined, Compiled, undefined> {
   const { settings } = document;
-  for (const notice of yield* noticesOf(document)) context.notices.push(notice);
   const server = toServerSettings(settings.server, context);
   checkStore(settings.store, server.workers, context);
   checkRedis(settings.redis, context);

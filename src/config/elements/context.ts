@@ -22,8 +22,6 @@ export interface CompileContext {
   readonly isSubstituted: Substitution['isSubstituted'];
   /** Legal, and perhaps not meant. */
   readonly warnings: string[];
-  /** What is set and has no effect in this version. */
-  readonly notices: string[];
 }
 
 /** A name for a message; what came from the environment is not repeated. */

@@ -31,8 +31,6 @@ export function isRestart(value: unknown): value is Restart {
 /** What a key of the file says about itself, beyond its type. */
 interface FieldFacts {
   readonly description: string;
-  /** False: accepted, and noticed as having no effect in this version. */
-  readonly inForce?: boolean;
   readonly restart?: Restart;
   /** Its value is never repeated in a message. */
   readonly secret?: boolean;
@@ -77,13 +75,6 @@ export const notes = metadata()
       kind: 'names to texts',
     }),
   );
-
-/** For keys whose inner shape belongs to a later version. */
-export const later = (description: string) =>
-  z
-    .unknown()
-    .optional()
-    .meta(is(description, { inForce: false, kind: 'any' }));
 
 export const fromEnvironment = `Best taken from the environment, as in \`\${NAME}\`.`;
 

@@ -43,7 +43,6 @@ test('every element is a place at which a load lets requests go on', () => {
     positionOf,
     isSubstituted: substituted.value.isSubstituted,
     warnings: [],
-    notices: [],
   };
   const compiled = countSteps(compiling(judged.value, context));
   // Once for what it comes to, once for prices.

@@ -106,8 +106,8 @@ export function createConfigurationFeed({
     }
     files = next.files;
     log.info('configuration reloaded', { models: next.snapshot.models.all.length, revision });
-    for (const notice of [...next.warnings, ...next.notices]) {
-      log.warn(notice);
+    for (const warning of next.warnings) {
+      log.warn(warning);
       await turnIfOver();
     }
     onReload(true);

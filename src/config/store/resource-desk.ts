@@ -270,7 +270,7 @@ function warningsFor({ root }: Element, next: Whole): string[] {
     const why = first === undefined ? '' : `: ${inWords(first, next.file)}`;
     return [`it is kept, and not in force before other faults are mended${why}`];
   }
-  return [...next.warnings, ...next.notices].flatMap((warning) =>
+  return next.warnings.flatMap((warning) =>
     warning.startsWith(root) ? [warning.slice(root.length).replace(/^[: ]+/, '')] : [],
   );
 }
