@@ -19,6 +19,7 @@ checkMetrics(readFileSync('docs/metrics.md', 'utf8'));
 checkProblems(readFileSync('docs/admin-api.md', 'utf8'));
 checkShownFiles(readFileSync('CONTRIBUTING.md', 'utf8'));
 checkReleases(readFileSync('docs/releases.md', 'utf8'));
+checkSupported(readFileSync('SECURITY.md', 'utf8'), readFileSync('docs/releases.md', 'utf8'));
 
 for (const fault of faults) console.error(fault);
 process.exitCode = faults.length === 0 ? 0 : 1;
@@ -162,6 +163,12 @@ function checkReleases(text: string): void {
       faults.push(`docs/releases.md: the commit ${commit} is not here, or is not that of ${version}`);
     }
   }
+}
+
+/** The newest minor version is the one that SECURITY.md says is mended. */
+function checkSupported(security: string, releases: string): void {
+  const newest = [...releases.matchAll(/^\| (\d+\.\d+)\.\d+ \|/gm)].at(-1)?.[1];
+  if (!security.includes(`\n| ${newest} | yes |\n`)) faults.push(`SECURITY.md does not say that ${newest} is mended`);
 }
 
 function versionAt(commit: string): string | undefined {
