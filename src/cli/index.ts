@@ -4,6 +4,7 @@ import { backup } from './backup.ts';
 import { cache } from './cache.ts';
 import { check } from './check/check.ts';
 import type { Command } from './command.ts';
+import { importCommand } from './import/import.ts';
 import { init } from './init/init.ts';
 import { keys } from './keys/keys.ts';
 import { ledger } from './ledger/ledger.ts';
@@ -20,6 +21,7 @@ export const commands: readonly Command[] = [
   serve,
   check,
   init,
+  importCommand,
   keys,
   members,
   resources,

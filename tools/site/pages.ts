@@ -12,7 +12,17 @@ export interface Page {
 }
 
 const groups: readonly (readonly [head: string, names: readonly string[]])[] = [
-  ['Begin', ['README.md', 'docs/local-models.md', 'examples/README.md', 'docs/production.md', 'CHANGELOG.md']],
+  [
+    'Begin',
+    [
+      'README.md',
+      'docs/local-models.md',
+      'examples/README.md',
+      'docs/production.md',
+      'docs/coming-from.md',
+      'CHANGELOG.md',
+    ],
+  ],
   [
     'What clients ask',
     ['routes', 'doors', 'errors', 'compatibility', 'batches', 'lists', 'kept-objects', 'own-routes', 'moderations'].map(

@@ -155,6 +155,7 @@ test('the file of another gateway is called by its name, in one sentence', async
     [/new-api/, '[{"type":1,"key":"sk","models":"a,b","group":"default","base_url":""}]'],
     [/new-api/, '{"success":true,"data":{"items":[{"id":1,"type":1,"models":"a","group":"default"}]}}'],
     [/new-api/, 'services:\n  new-api:\n    image: calciumion/new-api:latest\n    environment: { SQL_DSN: x }'],
+    [/Bifrost.*postern import bifrost/, '{"providers":{"openai":{"keys":[{"value":"env.KEY","models":["*"]}]}}}'],
   ];
   for (const [name, text] of rows) {
     const faults = await faultsOf(t, text);

@@ -4,6 +4,8 @@ import { isMapping } from '../../lib/is-mapping.ts';
 
 interface ForeignFormat {
   readonly name: string;
+  /** What `postern import` calls it. */
+  readonly imported: string;
   /** What becomes what. */
   readonly becomes: string;
   fits(tree: unknown): boolean;
@@ -12,6 +14,7 @@ interface ForeignFormat {
 const formats: readonly ForeignFormat[] = [
   {
     name: 'LiteLLM',
+    imported: 'litellm',
     becomes:
       'each model_name of model_list becomes a model, its litellm_params a target, and each api_base with its api_key an upstream',
     fits: (tree) =>
@@ -20,6 +23,7 @@ const formats: readonly ForeignFormat[] = [
   },
   {
     name: 'Portkey',
+    imported: 'portkey',
     becomes: 'each provider with its key becomes an upstream, and the targets of a strategy become those of a model',
     fits: (tree) =>
       isMapping(tree) &&
@@ -30,8 +34,18 @@ const formats: readonly ForeignFormat[] = [
   },
   {
     name: 'new-api',
+    imported: 'new-api',
     becomes: 'each channel becomes an upstream, and each of its models a model with a target there',
     fits: (tree) => channelLists(tree).some((list) => list.some(isChannel)) || runsNewApi(tree),
+  },
+  {
+    name: 'Bifrost',
+    imported: 'bifrost',
+    becomes: 'each key of a provider becomes an upstream, and each of its models a model with a target there',
+    fits: (tree) =>
+      isMapping(tree) &&
+      isMapping(tree.providers) &&
+      Object.values(tree.providers).some((provider) => isMapping(provider) && Array.isArray(provider.keys)),
   },
 ];
 
@@ -60,5 +74,5 @@ function runsNewApi(tree: unknown): boolean {
 export function foreignFileFault(tree: unknown): string | undefined {
   const format = formats.find(({ fits }) => fits(tree));
   if (format === undefined) return undefined;
-  return `is a file of ${format.name}'s, and Postern has words of its own: ${format.becomes} (docs/configuration.md, "Coming from another gateway"); postern init writes a file to start from`;
+  return `is a file of ${format.name}'s, and Postern has words of its own: ${format.becomes} (docs/coming-from.md); postern import ${format.imported} brings it over, postern init writes a file to start from`;
 }

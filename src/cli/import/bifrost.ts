@@ -1,0 +1,124 @@
+/** Bifrost's config.json: providers with their keys, and its virtual keys. */
+
+import type { Draft } from './draft.ts';
+import type { Part } from './part.ts';
+import { type Provider, providerNamed } from './providers.ts';
+
+export function fromBifrost(file: Part, draft: Draft): void {
+  const providers = file.part('providers');
+  for (const name of providers.keys()) {
+    const part = providers.part(name);
+    const custom = part.part('custom_provider_config').text('base_provider_type');
+    const provider = providerNamed(custom ?? name);
+    if (provider === undefined) providers.note('has no family here: left out', name);
+    else addProvider(name, part, provider, draft);
+  }
+  const governance = file.part('governance');
+  for (const key of governance.parts('virtual_keys')) addKey(key, draft);
+  governance.rest();
+  file.pass('$schema');
+  file.rest();
+}
+
+function addProvider(name: string, part: Part, provider: Provider, draft: Draft): void {
+  const network = part.part('network_config');
+  const seconds = network.number('default_request_timeout_in_seconds');
+  const concurrency = part.part('concurrency_and_buffer_size');
+  const calls = concurrency.number('concurrency');
+  const base = draft.value(network.address('base_url'));
+  const named = new Set<string>();
+  for (const key of part.parts('keys')) {
+    const own = readOwn(key, provider, draft);
+    const upstream = draft.upstream({
+      provider,
+      baseUrl: own.baseUrl ?? base,
+      credentials: [{ apiKey: own.apiKey ?? draft.credential(key.text('value'), provider.variable) }],
+      options: own.options,
+      timeoutMs: seconds === undefined ? undefined : seconds * 1000,
+      concurrency: calls,
+    });
+    const listed = key.texts('models');
+    const models = listed.length === 0 ? ['*'] : listed;
+    for (const model of models) {
+      if (model !== '*') named.add(model);
+      // Clients name the provider in front of the model there.
+      draft.target(`${name}/${model}`, {
+        upstream,
+        model: own.deployments[model] ?? model,
+        weight: weightOf(key),
+      });
+    }
+    key.pass('id', 'name', 'value');
+    key.rest();
+  }
+  // A key for all models serves those as well that another key has by their names.
+  const ofAll = [...draft.targetsOf(`${name}/*`)];
+  for (const model of named) for (const target of ofAll) draft.target(`${name}/${model}`, { ...target, model });
+  concurrency.rest();
+  network.rest();
+  part.rest();
+}
+
+interface OwnKey {
+  readonly apiKey?: string;
+  readonly baseUrl?: string | undefined;
+  readonly options: Readonly<Record<string, string>>;
+  readonly deployments: Readonly<Record<string, string>>;
+}
+
+/** What a provider's keys hold beside their value. */
+function readOwn(key: Part, { family }: Provider, draft: Draft): OwnKey {
+  const deployments: Record<string, string> = {};
+  if (family === 'azure') {
+    const azure = key.part('azure_key_config');
+    const named = azure.part('deployments');
+    for (const model of named.keys()) deployments[model] = named.text(model) ?? model;
+    const version = draft.value(azure.text('api_version'));
+    const baseUrl = draft.value(azure.address('endpoint'));
+    azure.rest();
+    return { baseUrl, options: version === undefined ? {} : { api_version: version }, deployments };
+  }
+  if (family === 'bedrock') {
+    const aws = key.part('bedrock_key_config');
+    const [id, secret] = [aws.text('access_key'), aws.text('secret_key')];
+    const apiKey = `${draft.credential(id, 'aws_access_key_id')}:${draft.credential(secret, 'aws_secret_access_key')}`;
+    const region = draft.value(aws.text('region')) ?? 'us-east-1';
+    aws.rest();
+    return { apiKey, options: { region }, deployments };
+  }
+  if (family === 'vertex') {
+    const google = key.part('vertex_key_config');
+    const apiKey = draft.credential(google.text('auth_credentials'), 'vertex_credentials');
+    const project = draft.value(google.text('project_id') ?? '$VERTEX_PROJECT') ?? '';
+    const location = draft.value(google.text('region')) ?? 'us-central1';
+    google.rest();
+    return { apiKey, options: { project, location }, deployments };
+  }
+  return { options: {}, deployments };
+}
+
+/** Shares of one there; whole numbers here. */
+function weightOf(key: Part): number | undefined {
+  const weight = key.number('weight');
+  if (weight === undefined || weight === 1) return undefined;
+  return Math.round(weight * 100);
+}
+
+function addKey(key: Part, draft: Draft): void {
+  const id = key.text('name') ?? key.text('id') ?? 'key';
+  if (key.take('is_active') === false) {
+    key.note(`"${id}" is switched off: left out`);
+    return;
+  }
+  const models = key.parts('provider_configs').flatMap((config) => {
+    const provider = config.text('provider') ?? '';
+    config.pass('weight');
+    if (config.has('key_ids')) config.note('which credential is used is not a matter of clients here', 'key_ids');
+    const allowed = config.texts('allowed_models').map((model) => `${provider}/${model}`);
+    config.rest();
+    return allowed;
+  });
+  draft.key(id, key.text('value'), models.length > 0 ? models : undefined);
+  key.pass('id', 'description');
+  key.rest();
+}

@@ -1,0 +1,143 @@
+/** The channels of one-api and new-api, as their admin API lists or exports them; the two number their types differently. */
+
+import { UserFault } from '../../core/user-fault.ts';
+import type { Draft } from './draft.ts';
+import type { Part } from './part.ts';
+import { type Provider, providerNamed } from './providers.ts';
+
+/** The same at both. */
+const shared: Readonly<Record<number, string>> = {
+  1: 'openai',
+  3: 'azure',
+  8: 'openai',
+  14: 'anthropic',
+  17: 'dashscope',
+  20: 'openrouter',
+  24: 'gemini',
+  25: 'moonshot',
+};
+
+export const channelTypes = {
+  'one-api': {
+    ...shared,
+    28: 'mistral',
+    29: 'groq',
+    30: 'ollama',
+    33: 'bedrock',
+    35: 'cohere',
+    36: 'deepseek',
+    39: 'together_ai',
+    41: 'novita',
+  },
+  'new-api': {
+    ...shared,
+    4: 'ollama',
+    27: 'perplexity',
+    33: 'bedrock',
+    34: 'cohere',
+    38: 'jina',
+    40: 'siliconflow',
+    41: 'vertex',
+    42: 'mistral',
+    43: 'deepseek',
+    48: 'xai',
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<number, string>>>>;
+
+const isEnabled = 1;
+/** What is said of a channel, and not to it. */
+const records = [
+  'id',
+  'created_time',
+  'test_time',
+  'response_time',
+  'balance',
+  'balance_updated_time',
+  'used_quota',
+  'status_reason',
+  'test_model',
+  'other_info',
+  'channel_info',
+  'remark',
+  'group',
+  'tag',
+];
+
+export function fromChannels(file: Part, draft: Draft, types: Readonly<Record<number, string>>): void {
+  const channels = findChannels(file);
+  if (channels.length === 0) throw new UserFault('no list of channels is in it: export them by GET /api/channel/');
+  const highest = Math.max(...channels.map((channel) => channel.number('priority') ?? 0));
+  for (const channel of channels) addChannel(channel, draft, types, highest);
+  file.pass('success', 'message', 'total', 'page', 'page_size');
+  file.rest();
+}
+
+function findChannels(file: Part): Part[] {
+  for (const key of ['channels', 'data', 'items']) {
+    const list = file.has(key) ? file.parts(key) : [];
+    if (list.length > 0) return list;
+  }
+  return file.has('data') ? findChannels(file.part('data')) : [];
+}
+
+function addChannel(channel: Part, draft: Draft, types: Readonly<Record<number, string>>, highest: number): void {
+  const type = channel.number('type');
+  const provider = providerNamed((type === undefined ? undefined : types[type]) ?? '');
+  const name = channel.text('name') ?? `channel ${channel.text('id') ?? ''}`;
+  if (provider === undefined) {
+    channel.note(`the type ${type} of "${name}" has no family here: left out`);
+    return;
+  }
+  if ((channel.number('status') ?? isEnabled) !== isEnabled) {
+    channel.note(`"${name}" is switched off: left out`);
+    return;
+  }
+  const upstream = addUpstream(channel, provider, draft, name);
+  const mapping = channel.part('model_mapping');
+  for (const model of channel.texts('models')) {
+    draft.target(model, {
+      upstream,
+      model: mapping.text(model) ?? model,
+      weight: channel.number('weight') || undefined,
+      // The highest goes first there, the lowest here.
+      priority: highest - (channel.number('priority') ?? 0) || undefined,
+    });
+  }
+  const groups = channel.texts('group').filter((group) => group !== 'default');
+  if (groups.length > 0)
+    channel.note('groups are no matter of channels here; give the keys of a group its models', 'group');
+  channel.pass(...records);
+  channel.rest();
+}
+
+function addUpstream(channel: Part, provider: Provider, draft: Draft, name: string): string {
+  const keys = (channel.text('key') ?? '')
+    .split('\n')
+    .map((key) => key.trim())
+    .filter(Boolean);
+  const base = channel.address('base_url')?.replace(/\/$/, '');
+  const own = `${name}_key`;
+  const credentials = (keys.length === 0 ? [undefined] : keys).map((key) => ({
+    apiKey: provider.family === 'bedrock' ? awsKey(key, own, draft) : draft.credential(key, own),
+  }));
+  const region = provider.family === 'bedrock' ? (keys[0]?.split('|')[2] ?? 'us-east-1') : undefined;
+  if (keys.length === 0) channel.note('lists leave the key out: set the variable that stands for it');
+  const version = provider.family === 'azure' ? channel.text('other') : undefined;
+  return draft.upstream({
+    provider,
+    // Their addresses have no version, ours do where the family is OpenAI's.
+    baseUrl: base === undefined || provider.family !== 'openai' || /\/v\d+(\/|$)/.test(base) ? base : `${base}/v1`,
+    credentials,
+    options: {
+      ...(version !== undefined && { api_version: version }),
+      ...(region !== undefined && { region }),
+      ...(provider.family === 'vertex' && { project: draft.value('$VERTEX_PROJECT') ?? '', location: 'us-central1' }),
+    },
+  });
+}
+
+/** `ID|secret|region` there. */
+function awsKey(key: string | undefined, own: string, draft: Draft): string {
+  const [id, secret] = key?.split('|') ?? [];
+  return `${draft.credential(id, `${own}_id`)}:${draft.credential(secret, `${own}_secret`)}`;
+}

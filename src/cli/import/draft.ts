@@ -1,0 +1,231 @@
+/** The configuration that comes of it: upstreams that are the same are one, and no credential is written out. */
+
+import { stringify } from 'yaml';
+import { type Family, type Options, offersOf, standardOptions } from '../../core/family.ts';
+import { operations as allOperations, type Operation, operationRows } from '../../core/operations/index.ts';
+import { fromMilliseconds } from '../../lib/quantities.ts';
+import type { Provider } from './providers.ts';
+
+export interface NewUpstream {
+  readonly provider: Provider;
+  readonly baseUrl?: string | undefined;
+  /** As `Draft.credential` gives them back. */
+  readonly credentials: readonly { readonly apiKey: string; readonly weight?: number | undefined }[];
+  readonly options?: Options;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly concurrency?: number | undefined;
+  readonly limits?: Readonly<Record<string, number | undefined>>;
+}
+
+export interface NewTarget {
+  readonly upstream: string;
+  readonly model?: string | undefined;
+  readonly weight?: number | undefined;
+  readonly priority?: number | undefined;
+  readonly defaults?: Readonly<Record<string, unknown>> | undefined;
+  readonly price?: Readonly<Record<string, number>> | undefined;
+}
+
+interface UpstreamBody {
+  readonly family: string;
+  readonly options: Options | undefined;
+}
+
+interface Model {
+  readonly id: string;
+  aliases?: string[];
+  operations?: readonly Operation[];
+  balance?: string;
+  retry?: { attempts: number };
+  readonly targets: NewTarget[];
+}
+
+interface Key {
+  readonly id: string;
+  readonly secret: string;
+  readonly models?: readonly string[] | undefined;
+}
+
+export class Draft {
+  readonly #families: readonly Family[];
+  readonly #upstreams = new Map<string, UpstreamBody>();
+  readonly #models = new Map<string, Model>();
+  readonly #keys: Key[] = [];
+  /** By the secret itself, or by the name of the variable. */
+  readonly #names = new Map<string, string>();
+  redis: string | undefined;
+
+  constructor(families: readonly Family[]) {
+    this.#families = families;
+  }
+
+  /** Every variable that the file refers to. */
+  get names(): readonly string[] {
+    return [...new Set(this.#names.values())].toSorted();
+  }
+
+  /** `${NAME}`: the name that is written there (`os.environ/NAME`, `env.NAME`, `$NAME`), or one of our own for a secret that is. */
+  credential(written: string | undefined, ownName: string): string {
+    const variable = written === undefined ? undefined : nameIn(written);
+    if (variable !== undefined) {
+      this.#names.set(`$${variable}`, variable);
+      return `\${${variable}}`;
+    }
+    const known = written === undefined ? undefined : this.#names.get(written);
+    const name = known ?? this.#freeName(toName(ownName));
+    this.#names.set(written ?? `$${name}`, name);
+    return `\${${name}}`;
+  }
+
+  /** A value that is no secret, and may name a variable. */
+  value(written: string | undefined): string | undefined {
+    const variable = written === undefined ? undefined : nameIn(written);
+    if (variable === undefined) return written;
+    this.#names.set(`$${variable}`, variable);
+    return `\${${variable}}`;
+  }
+
+  /** Gives back its ID. */
+  upstream(wanted: NewUpstream): string {
+    const { provider, credentials, options = {}, headers, timeoutMs, concurrency } = wanted;
+    const baseUrl = wanted.baseUrl ?? provider.baseUrl;
+    const [only] = credentials;
+    const several = credentials.length > 1;
+    const set = { concurrency, ...wanted.limits };
+    // What is undefined is left out of the file.
+    const body = {
+      family: provider.family,
+      base_url: baseUrl,
+      api_key: several ? undefined : only?.apiKey,
+      credentials: several ? credentials.map(({ apiKey, weight }) => ({ api_key: apiKey, weight })) : undefined,
+      options: Object.keys(options).length > 0 ? options : undefined,
+      headers,
+      timeouts: timeoutMs === undefined ? undefined : { total: fromMilliseconds(timeoutMs) },
+      limits: Object.values(set).some((limit) => limit !== undefined) ? set : undefined,
+    };
+    for (const [id, other] of this.#upstreams) {
+      if (JSON.stringify(other) === JSON.stringify(body)) return id;
+    }
+    const id = free(provider.name, (name) => this.#upstreams.has(name));
+    this.#upstreams.set(id, body);
+    return id;
+  }
+
+  target(modelId: string, target: NewTarget): void {
+    const model = this.#model(modelId);
+    model.targets.push({ ...target, model: target.model === modelId ? undefined : target.model });
+  }
+
+  hasModel(id: string): boolean {
+    return this.#models.has(id);
+  }
+
+  targetsOf(id: string): readonly NewTarget[] {
+    return this.#models.get(id)?.targets ?? [];
+  }
+
+  /** Of these the ones that a family of its targets offers: to name others would be a fault. */
+  operations(modelId: string, wanted: readonly Operation[]): void {
+    const model = this.#model(modelId);
+    const offered = new Set(model.targets.flatMap(({ upstream }) => this.#offeredBy(upstream)));
+    const fitting = [...new Set([...(model.operations ?? []), ...wanted])].filter((one) => offered.has(one));
+    if (fitting.length > 0) model.operations = fitting;
+  }
+
+  alias(modelId: string, alias: string): void {
+    const model = this.#model(modelId);
+    model.aliases = [...(model.aliases ?? []), alias];
+  }
+
+  balanceAll(balance: string): void {
+    for (const model of this.#models.values()) if (model.targets.length > 1) model.balance = balance;
+  }
+
+  attemptAll(attempts: number): void {
+    for (const model of this.#models.values()) model.retry = { attempts };
+  }
+
+  key(id: string, secret: string | undefined, models?: readonly string[]): void {
+    const own = free(id.replaceAll(/[^\w.-]+/g, '-').slice(0, 60) || 'key', (name) =>
+      this.#keys.some((key) => key.id === name),
+    );
+    this.#keys.push({ id: own, secret: this.credential(secret, `${own}_key`), models });
+  }
+
+  /**
+   * What models serve of which nothing was said: what their name says, where it does. Of one whose targets have different names for it
+   * nobody knows that they make the same vectors and scores: it serves the rest. Gives back the models of which that is so.
+   */
+  settle(): string[] {
+    const mixed: string[] = [];
+    for (const model of this.#models.values()) {
+      if (model.operations !== undefined || model.targets.length === 0) continue;
+      const names = new Set(model.targets.map((target) => target.model ?? model.id));
+      const offered = new Set(model.targets.flatMap(({ upstream }) => this.#offeredBy(upstream)));
+      const some = allOperations.filter((one) => offered.has(one));
+      const named = some.filter((one) => {
+        const { namedLike, yields } = operationRows[one];
+        return yields !== 'text' && namedLike !== undefined && [...names].every((name) => namedLike.test(name));
+      });
+      if (names.size > 1) mixed.push(model.id);
+      if (names.size > 1) model.operations = some.filter((one) => !isComparable(one));
+      else if (named.length > 0) model.operations = named;
+    }
+    return mixed;
+  }
+
+  toYaml(head: string): string {
+    const upstreams = [...this.#upstreams].map(([id, body]) => ({ id, ...body }));
+    const models = [...this.#models.values()].filter(({ targets }) => targets.length > 0);
+    const keys = this.#keys.length > 0 ? this.#keys : undefined;
+    const body = { redis: this.redis, upstreams, models, keys };
+    return `${head}${stringify(body, { lineWidth: 140, aliasDuplicateObjects: false })}`;
+  }
+
+  #model(id: string): Model {
+    const known = this.#models.get(id);
+    if (known !== undefined) return known;
+    const made: Model = { id, targets: [] };
+    this.#models.set(id, made);
+    return made;
+  }
+
+  #offeredBy(upstream: string): string[] {
+    const body = this.#upstreams.get(upstream);
+    const found = this.#families.find(({ id }) => id === body?.family);
+    if (found === undefined) return [];
+    const set = { ...standardOptions(found), ...body?.options };
+    return Object.values(offersOf(found, set)).flatMap((byOperation) => Object.keys(byOperation));
+  }
+
+  #freeName(name: string): string {
+    const taken = new Set(this.#names.values());
+    return free(name, (one) => taken.has(one), '_');
+  }
+}
+
+/** What it yields is held against what another call of the model yielded. */
+const isComparable = (one: Operation): boolean => ['vectors', 'scores'].includes(operationRows[one].yields);
+
+function nameIn(written: string): string | undefined {
+  return /^(?:os\.environ\/|env\.|\$)\{?([A-Za-z_]\w*)\}?$/.exec(written)?.[1];
+}
+
+function toName(text: string): string {
+  const name = text
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '');
+  return /^\d/.test(name) || name === '' ? `KEY_${name}` : name;
+}
+
+function free(name: string, isTaken: (name: string) => boolean, between = '-'): string {
+  let number = 2;
+  let one = name;
+  while (isTaken(one)) {
+    one = `${name}${between}${number}`;
+    number += 1;
+  }
+  return one;
+}

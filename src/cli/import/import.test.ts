@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { parse } from 'yaml';
+import { userFault } from '../../../test/support/gateways/command.ts';
+import { createDirectory } from '../../../test/support/gateways/configuration.ts';
+import { families } from '../../families/index.ts';
+import { check } from '../check/check.ts';
+import { toConfigSources } from '../command.ts';
+import { importCommand } from './import.ts';
+
+/** Whatever is one of these is nowhere in what comes of it. */
+const secret = (name: string): string => `sk-${name}-written-out-in-the-file`;
+
+async function bring(t: TestContext, format: string, file: unknown, values: Record<string, boolean> = {}) {
+  const text = typeof file === 'string' ? file : JSON.stringify(file, null, 1);
+  const cwd = await createDirectory(t, { 'theirs.yaml': text });
+  const lines: string[] = [];
+  const stdout = (line: string): void => void lines.push(line);
+  const context = { configPath: undefined, set: [], env: {}, cwd, families, stdout, stderr: stdout };
+  const run = () => importCommand.run({ ...context, values, positionals: [format, 'theirs.yaml'] });
+  const code = await run();
+  const written = await readFile(join(cwd, 'postern.yaml'), 'utf8').catch(() => '');
+  for (const said of [written, lines.join('\n')]) assert.doesNotMatch(said, /written-out-in-the-file/);
+  const [, named = ''] = /^To be set in the environment: (.+)$/m.exec(lines.join('\n')) ?? [];
+  const names = named.split(', ').filter(Boolean);
+  const env = Object.fromEntries(names.map((name, index) => [name, valueFor(name, index)]));
+  const faults: string[] = [];
+  const checked = await check.run({
+    ...context,
+    ...toConfigSources({}),
+    env,
+    values: {},
+    positionals: [],
+    stdout: (line) => void faults.push(line),
+  });
+  assert.equal(checked, 0, `${faults.join('\n')}\n${written}`);
+  return { code, cwd, run, lines, names, notes: lines.slice(names.length > 0 ? 2 : 1), config: parse(written) };
+}
+
+function valueFor(name: string, index: number): string {
+  if (name === 'REDIS_HOST') return 'redis.internal';
+  if (name.endsWith('_ID')) return `AKIA${String(index).padStart(16, '0')}`;
+  return `a-credential-of-its-own-${String(index).padStart(20, '0')}`;
+}
+
+test('a list of models of LiteLLM becomes upstreams and models, and its router what there is of it here', async (t) => {
+  const { config, names, notes } = await bring(
+    t,
+    'litellm',
+    `model_list:
+  - model_name: gpt-4o
+    litellm_params: { model: azure/eu, api_base: "https://eu.openai.azure.com/", api_key: os.environ/AZURE_EU, api_version: "2024-10-21", rpm: 6 }
+    model_info: { mode: chat, supports_vision: true }
+  - model_name: gpt-4o
+    litellm_params: { model: azure/ca, api_base: "https://ca.openai.azure.com/", api_key: ${secret('ca')}, weight: 2 }
+  - model_name: rerank
+    litellm_params: { model: cohere/rerank-v3.5, api_key: os.environ/COHERE_API_KEY, input_cost_per_token: 0.0000025 }
+    model_info: { mode: rerank }
+  - model_name: own
+    litellm_params: { model: openai/facebook/opt, api_base: "http://10.0.0.3:8000/v1?key=${secret('query')}", api_key: none, timeout: 300, temperature: 0.2 }
+  - model_name: titan
+    litellm_params: { model: "bedrock/amazon.titan-embed-text-v2:0", aws_region_name: us-east-1 }
+    model_info: { mode: embedding }
+  - model_name: odd
+    litellm_params: { model: sagemaker/x }
+litellm_settings: { num_retries: 3, fallbacks: [{ gpt-4o: [own, missing] }], success_callback: [langfuse] }
+router_settings: { routing_strategy: least-busy, model_group_alias: { gpt-4: gpt-4o }, redis_host: os.environ/REDIS_HOST, redis_password: ${secret('redis')} }
+general_settings: { master_key: ${secret('master')} }
+`,
+  );
+  assert.deepEqual(names, [
+    ...['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AZURE_API_KEY', 'AZURE_EU', 'COHERE_API_KEY', 'MASTER_KEY'],
+    ...['REDIS_HOST', 'REDIS_PASSWORD'],
+  ]);
+  assert.equal(config.redis, `redis://:\${REDIS_PASSWORD}@\${REDIS_HOST}:6379`);
+  assert.deepEqual(config.models[0], {
+    id: 'gpt-4o',
+    aliases: ['gpt-4'],
+    operations: ['chat'],
+    balance: 'least_busy',
+    retry: { attempts: 4 },
+    targets: [
+      { upstream: 'azure', model: 'eu' },
+      { upstream: 'azure-2', model: 'ca', weight: 2 },
+      { upstream: 'openai', model: 'facebook/opt', priority: 1, defaults: { temperature: 0.2 } },
+    ],
+  });
+  assert.deepEqual(config.models[1].targets, [{ upstream: 'cohere', model: 'rerank-v3.5', price: { input: 2.5 } }]);
+  assert.deepEqual(config.upstreams[0].limits, { requests_per_minute: 6 });
+  assert.deepEqual(notes, [
+    'theirs.yaml:4  model_list[0].model_info.supports_vision  has no counterpart',
+    'theirs.yaml:11  model_list[3].litellm_params.api_base  what may be a credential in it is left out; it belongs into api_key',
+    'theirs.yaml:15  model_list[5]  the provider of sagemaker/x has no family here: left out',
+    'theirs.yaml:17  litellm_settings.fallbacks[0].gpt-4o  there is no model missing: left out',
+    'theirs.yaml:17  litellm_settings.success_callback  has no counterpart',
+  ]);
+});
+
+const channel = (more: Readonly<Record<string, unknown>>) => ({ status: 1, group: 'default', ...more });
+
+test('channels of new-api become upstreams, the highest priority first', async (t) => {
+  const channels = [
+    channel({
+      id: 1,
+      type: 1,
+      name: 'Main',
+      key: `${secret('one')}\n${secret('two')}`,
+      models: 'gpt-4o,text-embedding-3-small',
+      priority: 10,
+      weight: 5,
+      model_mapping: '{"gpt-4o":"gpt-4o-2024-11-20"}',
+      auto_ban: 1,
+    }),
+    channel({ id: 2, type: 8, name: 'proxy', key: secret('proxy'), base_url: 'https://llm.example', models: 'gpt-4o' }),
+    channel({ id: 3, type: 36, name: 'suno', key: 'x', models: 'chirp' }),
+    channel({ id: 4, type: 34, name: 'off', key: secret('off'), models: 'rerank-v3.5', status: 2 }),
+  ];
+  const { config, names, notes } = await bring(t, 'new-api', { success: true, data: { items: channels } });
+  assert.deepEqual(names, ['MAIN_KEY', 'MAIN_KEY_2', 'PROXY_KEY']);
+  assert.equal(config.upstreams[1].base_url, 'https://llm.example/v1');
+  assert.deepEqual(config.models[0].targets, [
+    { upstream: 'openai', model: 'gpt-4o-2024-11-20', weight: 5 },
+    { upstream: 'openai-2', priority: 10 },
+  ]);
+  assert.deepEqual(config.models[1].operations, ['embeddings']);
+  assert.deepEqual(
+    notes.map((note) => note.replace(/^.*? {2}/, '')),
+    [
+      'model gpt-4o  its targets have different names for it: no embeddings and no rerank, unless its operations say so',
+      'data.items[0].auto_ban  has no counterpart',
+      'data.items[2]  the type 36 of "suno" has no family here: left out',
+      'data.items[3]  "off" is switched off: left out',
+    ],
+  );
+});
+
+test('the types of one-api are numbered in their own way', async (t) => {
+  const channels = [
+    channel({ type: 35, name: 'c', key: secret('c'), models: 'rerank-v3.5' }),
+    channel({ type: 33, name: 'aws', key: `AKIA0000000000000001|${secret('aws')}|eu-west-1`, models: 'titan' }),
+  ];
+  const { config } = await bring(t, 'one-api', channels);
+  assert.deepEqual(
+    config.upstreams.map(({ family }: { family: string }) => family),
+    ['cohere', 'bedrock'],
+  );
+  assert.deepEqual(config.upstreams[1].options, { region: 'eu-west-1' });
+});
+
+test('providers and virtual keys of Bifrost keep the names by which clients ask for their models', async (t) => {
+  const azure = { endpoint: 'https://a.openai.azure.com/', api_version: '2024-10-21', deployments: { m: 'deployed' } };
+  const { config, names, notes } = await bring(t, 'bifrost', {
+    providers: {
+      openai: {
+        keys: [
+          { name: 'a', value: 'env.OPENAI_API_KEY', models: ['*'], weight: 0.7 },
+          { name: 'b', value: secret('b'), models: ['gpt-4o'], weight: 0.3 },
+        ],
+        network_config: { default_request_timeout_in_seconds: 30, max_retries: 1 },
+      },
+      azure: { keys: [{ value: 'env.AZURE_API_KEY', models: ['m'], azure_key_config: azure }] },
+      elevenlabs: { keys: [] },
+    },
+    governance: {
+      virtual_keys: [
+        { name: 'Search', value: secret('vk'), provider_configs: [{ provider: 'openai', allowed_models: ['*'] }] },
+      ],
+    },
+  });
+  assert.deepEqual(names, ['AZURE_API_KEY', 'OPENAI_API_KEY', 'OPENAI_API_KEY_2', 'SEARCH_KEY']);
+  assert.deepEqual(config.models, [
+    { id: 'openai/*', targets: [{ upstream: 'openai', model: '*', weight: 70 }] },
+    {
+      id: 'openai/gpt-4o',
+      targets: [
+        { upstream: 'openai-2', model: 'gpt-4o', weight: 30 },
+        { upstream: 'openai', model: 'gpt-4o', weight: 70 },
+      ],
+    },
+    { id: 'azure/m', targets: [{ upstream: 'azure', model: 'deployed' }] },
+  ]);
+  assert.deepEqual(config.keys, [{ id: 'Search', secret: `\${SEARCH_KEY}`, models: ['openai/*'] }]);
+  assert.equal(notes.length, 2, notes.join('\n'));
+});
+
+test('the targets of a config of Portkey become those of one model, one behind the other or side by side', async (t) => {
+  const { config, notes } = await bring(t, 'portkey', {
+    strategy: { mode: 'fallback', on_status_codes: [429] },
+    targets: [
+      { provider: 'openai', api_key: secret('o'), override_params: { model: 'gpt-4o' }, request_timeout: 30_000 },
+      {
+        strategy: { mode: 'loadbalance' },
+        targets: [
+          { provider: 'mistral-ai', api_key: secret('m'), weight: 0.7, override_params: { model: 'mistral-large' } },
+          { provider: 'groq', api_key: secret('g'), weight: 0.3, override_params: { model: 'llama' } },
+          { virtual_key: 'somebodys', weight: 0.1 },
+        ],
+      },
+    ],
+  });
+  assert.deepEqual(config.models[0].targets, [
+    { upstream: 'openai', model: 'gpt-4o' },
+    { upstream: 'mistral', model: 'mistral-large', priority: 1, weight: 70 },
+    { upstream: 'groq', model: 'llama', priority: 1, weight: 30 },
+  ]);
+  assert.equal(config.models[0].operations.includes('embeddings'), false);
+  assert.equal(config.upstreams[0].timeouts.total, '30s');
+  assert.equal(notes.length, 3, notes.join('\n'));
+});
+
+test('a file that is there is left as it is, and what is no such file is refused', async (t) => {
+  const { run, lines } = await bring(t, 'portkey', { provider: 'openai', api_key: secret('o') });
+  assert.equal(await run(), 1);
+  assert.match(lines.at(-1) ?? '', /postern\.yaml is there already; --force overwrites it/);
+  await assert.rejects(bring(t, 'one-api', { a: 1 }), userFault(/no list of channels is in it/));
+  await assert.rejects(bring(t, 'portkey', { a: 1 }), userFault(/no provider is in it/));
+  await assert.rejects(bring(t, 'litellm', 'a: [1'), userFault(/neither YAML nor JSON/));
+  await assert.rejects(bring(t, 'openai', {}), userFault(/write it as "postern import litellm\|portkey/));
+});

@@ -1,0 +1,195 @@
+/** LiteLLM's config.yaml: its list of models, and what of its router there is here as well. */
+
+import type { Operation } from '../../core/operations/index.ts';
+import type { Draft, NewTarget } from './draft.ts';
+import type { Part } from './part.ts';
+import { type Provider, providerNamed } from './providers.ts';
+
+const operationsOf: Readonly<Record<string, readonly Operation[]>> = {
+  chat: ['chat', 'messages'],
+  completion: ['completions'],
+  embedding: ['embeddings'],
+  rerank: ['rerank'],
+  moderation: ['moderations'],
+  image_generation: ['images'],
+  audio_transcription: ['transcriptions'],
+  audio_speech: ['speech'],
+};
+
+const balances: Readonly<Record<string, string>> = {
+  'simple-shuffle': 'weighted',
+  'least-busy': 'least_busy',
+  'latency-based-routing': 'fastest',
+};
+
+/** Parameters that a target may gain where a client sends none. */
+const parameters = ['temperature', 'top_p', 'max_tokens', 'dimensions', 'encoding_format', 'input_type', 'seed'];
+
+/** What is written where a server asks for none. */
+const noKey = /^(none|null|empty|dummy|fake|anything|not-needed|no-key)$/i;
+
+export function fromLitellm(file: Part, draft: Draft): void {
+  for (const entry of file.parts('model_list')) addEntry(entry, draft);
+  const litellm = file.part('litellm_settings');
+  const router = file.part('router_settings');
+  for (const settings of [litellm, router]) addFallbacks(settings, draft);
+  addAliases(router, draft);
+  const strategy = router.text('routing_strategy');
+  const balance = strategy === undefined ? undefined : balances[strategy];
+  if (balance !== undefined && balance !== 'weighted') draft.balanceAll(balance);
+  else if (strategy !== undefined && balance === undefined)
+    router.note('no such way to share calls; by weight', 'routing_strategy');
+  const retries = router.number('num_retries') ?? litellm.number('num_retries');
+  if (retries !== undefined) draft.attemptAll(retries + 1);
+  if (litellm.take('drop_params') === true) {
+    litellm.note('is so for what can be done without; targets[].unsupported: drop goes further', 'drop_params');
+  }
+  litellm.pass('telemetry', 'set_verbose', 'num_retries');
+  litellm.rest();
+  if (router.has('redis_host')) {
+    const password = router.text('redis_password');
+    const login = password === undefined ? '' : `:${draft.credential(password, 'redis_password')}@`;
+    const host = draft.value(router.text('redis_host'));
+    draft.redis = `redis://${login}${host}:${draft.value(router.text('redis_port')) ?? 6379}`;
+  }
+  router.rest();
+  const general = file.part('general_settings');
+  if (general.has('master_key')) draft.key('master', general.text('master_key'));
+  if (general.has('database_url'))
+    general.note('keys, teams and spending of its database stay there; make keys anew (postern keys)', 'database_url');
+  general.rest();
+  const variables = file.part('environment_variables');
+  for (const name of variables.keys()) variables.note('set it in the environment of the process', name);
+  file.rest();
+}
+
+function addEntry(entry: Part, draft: Draft): void {
+  const name = entry.text('model_name');
+  const given = entry.part('litellm_params');
+  const written = given.text('model');
+  if (name === undefined || written === undefined) {
+    entry.note('has no model_name, or no model: left out');
+    return;
+  }
+  const [provider, model] = providerOf(written, given.text('custom_llm_provider'), given.has('api_base'));
+  if (provider === undefined) {
+    entry.note(`the provider of ${written} has no family here: left out`);
+    return;
+  }
+  const info = entry.part('model_info');
+  const target: NewTarget = {
+    upstream: addUpstream(given, provider, draft),
+    model,
+    weight: given.number('weight'),
+    priority: given.number('order'),
+    price: priceOf(given, info),
+    defaults: defaultsOf(given),
+  };
+  draft.target(name, target);
+  const mode = info.text('mode');
+  if (mode !== undefined) draft.operations(name, operationsOf[mode] ?? []);
+  given.rest();
+  info.pass('id', 'description', 'db_model');
+  info.rest();
+  entry.rest();
+}
+
+/** `provider/model`, where the first part is one; else it is OpenAI's, or whoever is at `api_base` and speaks as it does. */
+function providerOf(
+  written: string,
+  named: string | undefined,
+  hasAddress: boolean,
+): readonly [Provider | undefined, string] {
+  const [, first = '', rest = ''] = /^([^/]+)\/(.+)$/.exec(written) ?? [];
+  const found = providerNamed(named ?? first);
+  if (found !== undefined) return [found, named === undefined || named === first ? rest || written : written];
+  if (first === '' || hasAddress) return [providerNamed('openai'), written];
+  return [undefined, written];
+}
+
+function addUpstream(given: Part, provider: Provider, draft: Draft): string {
+  const base = draft.value(given.address('api_base') ?? given.address('base_url'));
+  const seconds = given.number('timeout') ?? given.number('request_timeout');
+  const organization = draft.value(given.text('organization'));
+  const bedrock = provider.family === 'bedrock';
+  const vertex = provider.family === 'vertex';
+  const key = given.text(vertex ? 'vertex_credentials' : 'api_key');
+  const apiKey = bedrock
+    ? `${draft.credential(given.text('aws_access_key_id'), 'aws_access_key_id')}:${draft.credential(given.text('aws_secret_access_key'), 'aws_secret_access_key')}`
+    : base !== undefined && (key === undefined || noKey.test(key))
+      ? undefined
+      : draft.credential(key, provider.variable);
+  const version = provider.family === 'azure' ? draft.value(given.text('api_version')) : undefined;
+  return draft.upstream({
+    provider,
+    baseUrl: base,
+    credentials: apiKey === undefined ? [] : [{ apiKey }],
+    headers: organization === undefined ? undefined : { 'openai-organization': organization },
+    timeoutMs: seconds === undefined ? undefined : seconds * 1000,
+    concurrency: given.number('max_parallel_requests'),
+    limits: { requests_per_minute: given.number('rpm'), tokens_per_minute: given.number('tpm') },
+    options: {
+      ...(version !== undefined && { api_version: version }),
+      ...(bedrock && { region: draft.value(given.text('aws_region_name') ?? '$AWS_REGION') ?? '' }),
+      ...(vertex && {
+        project: draft.value(given.text('vertex_project') ?? '$VERTEX_PROJECT') ?? '',
+        location: draft.value(given.text('vertex_location')) ?? 'us-central1',
+      }),
+    },
+  });
+}
+
+/** By the token there, by the million here. */
+function priceOf(given: Part, info: Part): Record<string, number> | undefined {
+  const price: Record<string, number> = {};
+  for (const [here, there] of [
+    ['input', 'input_cost_per_token'],
+    ['output', 'output_cost_per_token'],
+    ['cached_input', 'cache_read_input_token_cost'],
+    ['cache_write', 'cache_creation_input_token_cost'],
+  ] as const) {
+    const cost = given.number(there) ?? info.number(there);
+    if (cost !== undefined) price[here] = Number((cost * 1_000_000).toFixed(9));
+  }
+  return Object.keys(price).length > 0 ? price : undefined;
+}
+
+function defaultsOf(given: Part): Record<string, unknown> | undefined {
+  const set = parameters.filter((name) => given.has(name)).map((name) => [name, given.take(name)]);
+  return set.length > 0 ? Object.fromEntries(set) : undefined;
+}
+
+/** `[{a: [b, c]}]`: the targets of b and c stand in where those of a fail. */
+function addFallbacks(settings: Part, draft: Draft): void {
+  for (const entry of settings.parts('fallbacks')) {
+    for (const name of entry.keys()) {
+      const others = entry.texts(name);
+      if (!draft.hasModel(name)) entry.note('there is no such model: left out', name);
+      else addAfter(entry, name, others, draft);
+    }
+  }
+}
+
+function addAfter(entry: Part, name: string, others: readonly string[], draft: Draft): void {
+  const own = draft.targetsOf(name);
+  let priority = Math.max(0, ...own.map((target) => target.priority ?? 0));
+  for (const other of others) {
+    if (!draft.hasModel(other)) {
+      entry.note(`there is no model ${other}: left out`, name);
+      continue;
+    }
+    priority += 1;
+    for (const target of [...draft.targetsOf(other)]) {
+      draft.target(name, { ...target, model: target.model ?? other, priority });
+    }
+  }
+}
+
+function addAliases(router: Part, draft: Draft): void {
+  const aliases = router.part('model_group_alias');
+  for (const alias of aliases.keys()) {
+    const model = aliases.text(alias) ?? aliases.part(alias).text('model');
+    if (model !== undefined && draft.hasModel(model)) draft.alias(model, alias);
+    else aliases.note('there is no such model: left out', alias);
+  }
+}

@@ -1,0 +1,142 @@
+/** A mapping of another gateway's file: what is taken of it, and what is left over, with lines. */
+
+import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
+import { UserFault } from '../../core/user-fault.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
+
+export interface Note {
+  readonly line: number | undefined;
+  readonly path: string;
+  readonly says: string;
+}
+
+interface Source {
+  readonly document: Document;
+  readonly lines: LineCounter;
+  readonly notes: Note[];
+}
+
+type Path = readonly (string | number)[];
+
+/** YAML or JSON; what is found without a counterpart is put into `notes`. */
+export function openParts(text: string, file: string, notes: Note[]): Part {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, merge: true });
+  const [error] = document.errors;
+  if (error !== undefined) throw new UserFault(`${file} is neither YAML nor JSON (${error.message.split('\n')[0]})`);
+  const tree: unknown = document.toJS();
+  const source = { document, lines, notes };
+  return new Part(source, [], isMapping(tree) ? tree : { channels: tree });
+}
+
+export class Part {
+  readonly #source: Source;
+  readonly #path: Path;
+  readonly #values: Readonly<Record<string, unknown>>;
+  readonly #taken = new Set<string>();
+
+  constructor(source: Source, path: Path, values: Readonly<Record<string, unknown>>) {
+    this.#source = source;
+    this.#path = path;
+    this.#values = values;
+  }
+
+  keys(): string[] {
+    return Object.keys(this.#values);
+  }
+
+  has(key: string): boolean {
+    const value = this.#values[key];
+    return value !== undefined && value !== null && value !== '';
+  }
+
+  take(key: string): unknown {
+    this.#taken.add(key);
+    return this.#values[key];
+  }
+
+  /** What is written as a number is a text, too; undefined where it is empty or anything else. */
+  text(key: string): string | undefined {
+    const value = this.take(key);
+    if (typeof value === 'number') return String(value);
+    return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+  }
+
+  /** An address without what only a few are to know: that is left out, and said. */
+  address(key: string): string | undefined {
+    const text = this.text(key);
+    const url = text === undefined ? null : URL.parse(text);
+    if (url === null || (url.username === '' && url.password === '' && url.search === '')) return text;
+    this.note('what may be a credential in it is left out; it belongs into api_key', key);
+    return `${url.protocol}//${url.host}${url.pathname}`;
+  }
+
+  number(key: string): number | undefined {
+    const value = Number(this.text(key) ?? Number.NaN);
+    return Number.isFinite(value) ? value : undefined;
+  }
+
+  /** Texts of a list, or of a text with commas between. */
+  texts(key: string): string[] {
+    const value = this.take(key);
+    const list: readonly unknown[] = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [];
+    return list.flatMap((one) => (typeof one === 'string' && one.trim() !== '' ? [one.trim()] : []));
+  }
+
+  /** Empty where there is none; one that is written as a JSON text is read. */
+  part(key: string): Part {
+    const value = this.take(key);
+    const read = typeof value === 'string' ? parseMapping(value) : value;
+    return new Part(this.#source, [...this.#path, key], isMapping(read) ? read : {});
+  }
+
+  parts(key: string): Part[] {
+    const value = this.take(key);
+    const list: readonly unknown[] = Array.isArray(value) ? value : [];
+    return list.flatMap((one, index) =>
+      isMapping(one) ? [new Part(this.#source, [...this.#path, key, index], one)] : [],
+    );
+  }
+
+  /** Taken without a word: it is of no matter here. */
+  pass(...keys: readonly string[]): void {
+    for (const key of keys) this.#taken.add(key);
+  }
+
+  /** What becomes of a key, or of the whole, where that is not what it was. */
+  note(says: string, key?: string): void {
+    if (key !== undefined) this.#taken.add(key);
+    const path = key === undefined ? this.#path : [...this.#path, key];
+    this.#source.notes.push({ line: this.#lineOf(path), path: toText(path), says });
+  }
+
+  /** Whatever nobody took. */
+  rest(says = 'has no counterpart'): void {
+    for (const key of this.keys()) {
+      if (!this.#taken.has(key) && this.has(key)) this.note(says, key);
+    }
+  }
+
+  #lineOf(path: Path): number | undefined {
+    for (let length = path.length; length > 0; length -= 1) {
+      const node = this.#source.document.getIn(path.slice(0, length), true);
+      if (isNode(node) && node.range) return this.#source.lines.linePos(node.range[0]).line;
+    }
+    return undefined;
+  }
+}
+
+function parseMapping(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function toText(path: Path): string {
+  return path.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`),
+    '',
+  );
+}
