@@ -4,6 +4,7 @@ import { backup } from './backup.ts';
 import { cache } from './cache.ts';
 import { check } from './check/check.ts';
 import type { Command } from './command.ts';
+import { drift } from './drift.ts';
 import { importCommand } from './import/import.ts';
 import { init } from './init/init.ts';
 import { keys } from './keys/keys.ts';
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   secrets,
   models,
   cache,
+  drift,
   migrate,
   backup,
   usage,

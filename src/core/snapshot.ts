@@ -175,6 +175,18 @@ export interface CacheSettings {
   readonly countsForLimits: boolean;
 }
 
+/** Another model that is asked a share of what one is asked, between 0 and 1. */
+interface ShadowSettings {
+  readonly model: string;
+  readonly share: number;
+}
+
+/** Texts that are embedded from time to time. */
+export interface CanarySettings {
+  readonly texts: readonly string[];
+  readonly everyMs: number;
+}
+
 /** How long a small list waits for others, and how many items go together. */
 export interface CoalesceSettings {
   readonly windowMs: number;
@@ -217,6 +229,9 @@ export interface Model {
   readonly dedupes?: boolean;
   /** And that small ones of several clients are asked for as one. */
   readonly coalesce?: CoalesceSettings | undefined;
+  /** Whether it is what it was, and whether another agrees with it. */
+  readonly shadow?: ShadowSettings | undefined;
+  readonly canary?: CanarySettings | undefined;
   /** What all exchanges together may use up of it. */
   readonly caps: Caps;
   readonly targets: readonly [Target, ...Target[]];

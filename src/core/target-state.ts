@@ -1,5 +1,7 @@
 /** How a target is at a moment, for people and for other nodes. */
 
+import type { DriftState } from './drift.ts';
+
 /** From bad to good. */
 export const targetStates = ['failing', 'resting', 'loading', 'probing', 'healthy'] as const;
 
@@ -36,4 +38,6 @@ export interface HealthReport {
   readonly node: string;
   readonly reportedAtMs: number;
   readonly targets: readonly TargetState[];
+  /** Undefined where it is of a version that knows none. */
+  readonly drift?: DriftState | undefined;
 }

@@ -19,10 +19,12 @@ import { createMemoryReader } from '../admission/memory.ts';
 import { findModel, listModels } from '../admission/model-list.ts';
 import { viewOf } from '../admission/page-view.ts';
 import { createPressure, type PressureReason } from '../admission/pressure.ts';
+import { createDrift } from '../batch/drift/drift.ts';
 import { createLists } from '../batch/lists.ts';
 import { needsRestart } from '../config/live/restart.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
 import type { Spending } from '../core/accounting/spending.ts';
+import type { Drift } from '../core/drift.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
@@ -40,6 +42,7 @@ import { createSpool } from '../http/spool.ts';
 import type { Clock } from '../lib/clock.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
 import { inTurns } from '../lib/turns.ts';
+import { createOwnInquiry } from '../pipeline/lists/own-inquiry.ts';
 import { createBackground } from '../pipeline/objects/background.ts';
 import { createBatches } from '../pipeline/objects/batch-following.ts';
 import { createBatchInputJudge } from '../pipeline/objects/batch-input.ts';
@@ -118,6 +121,8 @@ export interface App {
   uploadDisk(): { readonly heldBytes: number; readonly totalBytes: number };
   /** Whoever takes lists apart, and remembers items of them. */
   readonly lists: Pick<Lists, 'cleared' | 'state'>;
+  /** Whether models are what they were, and agree with their shadows. */
+  readonly drift: Pick<Drift, 'state'>;
   /** How many answers that upstreams make in the background are followed here. */
   background(): number;
   /** And how many batches of requests. */
@@ -242,12 +247,20 @@ export function createApp({
     ledger,
     bill,
   };
+  const drift = createDrift({
+    ask: createOwnInquiry({ ...pipelineDeps, routes, installation, current: () => current }),
+    settings: store.settings,
+    clock,
+    random,
+    log,
+  });
+  const listDeps = { ...pipelineDeps, drift };
   const readBody: Edge['readBody'] = (...request) => edge.readBody(...request);
-  const pipeline = createPipeline({ ...pipelineDeps, routes, readBody, checkModel });
+  const pipeline = createPipeline({ ...listDeps, routes, readBody, checkModel });
   const objectPipelines = {
-    answers: createObjectPipeline({ ...pipelineDeps, mayUseModel }),
+    answers: createObjectPipeline({ ...listDeps, mayUseModel }),
     file: createFilePipeline({
-      ...pipelineDeps,
+      ...listDeps,
       readBody,
       files: store.keptObjects,
       openBatches: store.batches,
@@ -255,7 +268,7 @@ export function createApp({
       checkOperation: checkRoute,
     }),
     batch: createBatchPipeline({
-      ...pipelineDeps,
+      ...listDeps,
       readBody,
       checkModel,
       checkOperation: checkRoute,
@@ -324,6 +337,7 @@ export function createApp({
     dispatcher.adopt({ upstreams, models });
     healthChecks.watch(upstreams.values());
     modelLists.watch(upstreams.values(), models);
+    drift.adopt(next);
   }
 
   const describeTargets = (): TargetState[] => withListed(dispatcher.describe(current));
@@ -340,6 +354,7 @@ export function createApp({
         store: store.health,
         node: `${hostname()}:${listening.tcp?.port ?? listening.socket}${worker === undefined ? '' : `#${worker}`}`,
         log,
+        drift: drift.state,
         states: async () => withListed(await inTurns(dispatcher.describing(current))),
       });
       background.start();
@@ -360,6 +375,7 @@ export function createApp({
     },
     keys: directory,
     lists,
+    drift,
     targets: describeTargets,
     memory: () => ({ requests: requestMemory.state(), answers: answerMemory.state() }),
     uploadDisk: () => uploadDisk,
@@ -380,6 +396,7 @@ export function createApp({
       shared?.close();
       await reports?.close();
       await listener.close();
+      drift.close();
       lists.close();
       await pools.close();
       await smallPost.close();

@@ -128,6 +128,9 @@ async function assemble(
     uploadDiskLimitBytes: () => app.uploadDisk().totalBytes,
     backgroundAnswers: () => app.background(),
     batches: () => app.batches(),
+    listCacheItems: () => app.lists.state().items,
+    listCacheBytes: () => app.lists.state().bytes,
+    drift: () => app.drift.state(),
   });
   return { app, metrics, accounting, listening };
 }

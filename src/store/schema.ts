@@ -58,6 +58,8 @@ interface NodeReportTable {
   readonly reported_at: number;
   /** A JSON list of target states. */
   readonly targets: string;
+  /** What it knows of models that change, and of their shadows, as JSON; null where a former version wrote it. */
+  readonly drift: string | null;
 }
 
 interface ResourceTable {

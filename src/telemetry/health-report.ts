@@ -1,5 +1,6 @@
 /** Tells the store from time to time how the targets are, and soon after one changed. */
 
+import type { DriftState } from '../core/drift.ts';
 import type { Log } from '../core/log.ts';
 import type { HealthStore } from '../core/store/health.ts';
 import type { TargetState } from '../core/target-state.ts';
@@ -21,9 +22,10 @@ interface HealthReporterDeps {
   readonly node: string;
   readonly log: Log;
   states(): Promise<readonly TargetState[]>;
+  drift(): DriftState;
 }
 
-export function startHealthReports({ store, node, log, states }: HealthReporterDeps): HealthReporter {
+export function startHealthReports({ store, node, log, states, drift }: HealthReporterDeps): HealthReporter {
   let soon: NodeJS.Timeout | undefined;
   let failing = false;
   let isClosed = false;
@@ -37,7 +39,7 @@ export function startHealthReports({ store, node, log, states }: HealthReporterD
 
   async function write(): Promise<void> {
     try {
-      await store.report(node, await states());
+      await store.report(node, await states(), drift());
       failing = false;
     } catch (error) {
       // Nothing depends on it but `postern models`; once is enough to say so.

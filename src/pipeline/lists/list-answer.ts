@@ -2,6 +2,7 @@
 
 import type { Usage } from '../../core/accounting/usage.ts';
 import type { Candidate, Course } from '../../core/dispatch.ts';
+import type { Drift } from '../../core/drift.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import { type ListAnswered, type Lists, limitsOf, listOperations, type ReadPart, tightest } from '../../core/lists.ts';
@@ -18,11 +19,13 @@ import { ReadingRoom } from '../reading-room.ts';
 import { listIn } from '../usage/asking.ts';
 import { PartCall, withOnly } from './part-call.ts';
 import { savedIn } from './saved.ts';
+import { shadowed } from './shadowing.ts';
 import { SharedRooms } from './shared-rooms.ts';
 import { sharesOf } from './shares.ts';
 
 export interface ListDeps extends AttemptDeps {
   readonly lists: Lists;
+  readonly drift: Drift;
   /** Says what an exchange that is over is billed by. */
   bill(exchange: Exchange): void;
 }
@@ -65,6 +68,13 @@ function toQuick(candidates: readonly Candidate[], isNone = false): QuickLimits 
 
 /** Asks as the client asked where that is possible; else for some of it at a time. */
 export function answerTo(plan: Plan, read: QuestionReader, deps: ListDeps): Promise<Answer> {
+  const answering = answerFrom(plan, read, deps);
+  return plan.resolved.model.shadow === undefined
+    ? answering
+    : answering.then((answer) => shadowed(plan, answer, deps.drift));
+}
+
+function answerFrom(plan: Plan, read: QuestionReader, deps: ListDeps): Promise<Answer> {
   const { items, bodyBytes, isNone } = quickLimitsOf(plan);
   const count = plan.exchange.asking?.items ?? 1;
   return isNone || (count > items && count > 1) || plan.question.body.length > bodyBytes

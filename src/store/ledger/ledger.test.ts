@@ -92,6 +92,7 @@ test('rows that are gone although nothing was pruned are found even where no old
 const undoSlices = `
   DROP TABLE batches; DROP TABLE background_answers; DROP TABLE kept_objects; DROP TABLE ledger_slices;
   ALTER TABLE ledger DROP COLUMN units; ALTER TABLE ledger DROP COLUMN trace_id;
+  ALTER TABLE node_reports DROP COLUMN drift;
   ${['key', 'project', 'model', 'upstream', 'operation', 'outcome', 'status']
     .map((column) => `CREATE INDEX ledger_${column} ON ledger (${column}, id)`)
     .join(';')}`;

@@ -20,6 +20,7 @@ import { files } from './0016-files.ts';
 import { batches } from './0017-batches.ts';
 import { ledgerUnits } from './0018-ledger-units.ts';
 import { ledgerTraces } from './0019-ledger-traces.ts';
+import { nodeDrift } from './0020-node-drift.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys': keys,
@@ -41,4 +42,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0017-batches': batches,
   '0018-ledger-units': ledgerUnits,
   '0019-ledger-traces': ledgerTraces,
+  '0020-node-drift': nodeDrift,
 };

@@ -13,4 +13,5 @@ export const passedOver: ReadonlySet<string> = new Set([
   '0017-batches',
   '0018-ledger-units',
   '0019-ledger-traces',
+  '0020-node-drift',
 ]);

@@ -67,6 +67,12 @@ const table = {
   postern_search_units_total: counter('Search units of rerank, as billed.', ['model', 'upstream']),
   postern_items_total: counter('Inputs, prompts and documents, as billed.', ['model', 'upstream']),
   postern_cost_dollars_total: counter('Cost of what has a known price, in US dollars.', ['model', 'upstream']),
+  postern_saved_items_total: counter('Items of lists that nobody was asked for, as they were known.', [
+    'model',
+    'upstream',
+  ]),
+  postern_saved_tokens_total: counter('Tokens that they would have counted.', ['model', 'upstream']),
+  postern_saved_cost_dollars_total: counter('What they would have cost, in US dollars.', ['model', 'upstream']),
   postern_unpriced_requests_total: counter('Requests that were billed without a known price.', ['model', 'upstream']),
   postern_estimated_requests_total: counter('Requests whose usage is an estimate, at least in part.', [
     'model',
@@ -106,6 +112,18 @@ const table = {
   postern_config_timestamp_seconds: gauge('When the configuration in force was read.', [], 'least'),
   postern_config_revision: gauge('The last change of the store that the configuration in force knows of.', [], 'least'),
   postern_background_answers: gauge('Answers that upstreams make in the background, and that are followed here.', []),
+  postern_list_cache_items: gauge('Items of lists that are remembered in memory.', []),
+  postern_list_cache_bytes: gauge('What they take of it.', []),
+  postern_shadow_agreement: gauge(
+    'How much a model and its shadow agree, by what is compared; 1 is wholly.',
+    ['model', 'shadow', 'by'],
+    'least',
+  ),
+  postern_canary_agreement: gauge(
+    'The least cosine of what a target makes of fixed texts, and made of them first; 1 is the same.',
+    ['model', 'upstream'],
+    'least',
+  ),
   postern_batches: gauge('Batches of requests that upstreams work off, and that are followed here.', []),
   postern_build_info: gauge('1, for the version that runs.', ['version', 'node'], 'most'),
   postern_workers: gauge('Processes that serve.', []),

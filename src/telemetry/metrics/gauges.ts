@@ -1,5 +1,6 @@
 /** Gauges: what others say of their state at the moment when somebody looks. */
 
+import type { DriftState } from '../../core/drift.ts';
 import { type TargetState, targetStates } from '../../core/target-state.ts';
 import type { MetricName } from './definitions.ts';
 import { type Reading, type Series, toLabels } from './reading.ts';
@@ -43,6 +44,11 @@ export interface MetricSources {
   readonly backgroundAnswers?: () => number;
   /** And batches of requests. */
   readonly batches?: () => number;
+  /** Items of lists that are remembered here. */
+  readonly listCacheItems?: () => number;
+  readonly listCacheBytes?: () => number;
+  /** Whether models are what they were, and agree with their shadows. */
+  readonly drift?: () => DriftState;
   /** The number of the last change of the store that is in force. */
   readonly configRevision?: () => number;
 }
@@ -60,6 +66,8 @@ const plain = {
   redisFallback: 'postern_redis_fallback',
   backgroundAnswers: 'postern_background_answers',
   batches: 'postern_batches',
+  listCacheItems: 'postern_list_cache_items',
+  listCacheBytes: 'postern_list_cache_bytes',
   configRevision: 'postern_config_revision',
 } as const satisfies Record<string, MetricName>;
 
@@ -76,6 +84,7 @@ export function readSources(sources: MetricSources): Reading {
       [toLabels(['why'], ['away'])]: decisions.away,
     };
   }
+  if (sources.drift !== undefined) Object.assign(reading, readDrift(sources.drift()));
   if (sources.bodyMemory !== undefined) Object.assign(reading, readMemory(sources.bodyMemory()));
   return sources.targets === undefined ? reading : { ...reading, ...readTargets(sources.targets()) };
 }
@@ -94,6 +103,23 @@ function readMemory(memory: Readonly<Record<BodyKind, MemoryState>>): Reading {
     postern_body_memory_waiting: of(({ waiting }) => waiting),
     postern_body_memory_refused_total: refused,
   };
+}
+
+/** Where nothing tells, the series is not there. */
+function readDrift({ shadows, canaries }: DriftState): Reading {
+  const agreement: Series = {};
+  for (const { model, shadow, cosine, overlap, ranks, verdicts } of shadows) {
+    for (const [by, value] of Object.entries({ cosine, overlap, ranks, verdicts })) {
+      if (value !== null) agreement[toLabels(['model', 'shadow', 'by'], [model, shadow, by])] = value;
+    }
+  }
+  const same = new Map<string, number>();
+  for (const { model, upstream, agreement: value } of canaries) {
+    if (value === null) continue;
+    const labels = toLabels(['model', 'upstream'], [model, upstream]);
+    same.set(labels, Math.min(value, same.get(labels) ?? 1));
+  }
+  return { postern_shadow_agreement: agreement, postern_canary_agreement: Object.fromEntries(same) };
 }
 
 function readTargets(targets: readonly TargetState[]): Reading {

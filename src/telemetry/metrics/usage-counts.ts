@@ -10,6 +10,9 @@ export class UsageCounts {
   readonly #searchUnits: Counter;
   readonly #items: Counter;
   readonly #dollars: Counter;
+  readonly #savedItems: Counter;
+  readonly #savedTokens: Counter;
+  readonly #savedDollars: Counter;
   readonly #unpriced: Counter;
   readonly #estimated: Counter;
 
@@ -20,6 +23,9 @@ export class UsageCounts {
     this.#searchUnits = registry.counter('postern_search_units_total', model, upstream);
     this.#items = registry.counter('postern_items_total', model, upstream);
     this.#dollars = registry.counter('postern_cost_dollars_total', model, upstream);
+    this.#savedItems = registry.counter('postern_saved_items_total', model, upstream);
+    this.#savedTokens = registry.counter('postern_saved_tokens_total', model, upstream);
+    this.#savedDollars = registry.counter('postern_saved_cost_dollars_total', model, upstream);
     this.#unpriced = registry.counter('postern_unpriced_requests_total', model, upstream);
     this.#estimated = registry.counter('postern_estimated_requests_total', model, upstream);
   }
@@ -33,5 +39,9 @@ export class UsageCounts {
     if (bill.costNanos === null) this.#unpriced.add(1);
     else this.#dollars.add(bill.costNanos / 1e9);
     if (bill.isEstimated) this.#estimated.add(1);
+    if (bill.units?.savedItems === undefined) return;
+    this.#savedItems.add(bill.units.savedItems);
+    this.#savedTokens.add(bill.units.savedTokens ?? 0);
+    this.#savedDollars.add((bill.units.savedNanos ?? 0) / 1e9);
   }
 }

@@ -27,6 +27,8 @@ export interface SeveralOptions {
   /** Further keys of each target; without it they are tried in their order. */
   readonly target?: readonly Fields[];
   readonly server?: Fields;
+  /** Further models. */
+  readonly models?: readonly Fields[];
   /** Further sections of the document. */
   readonly more?: Fields;
 }
@@ -56,7 +58,7 @@ export async function startSeveral(
 }
 
 function toDocument(upstreams: readonly { readonly url: string }[], options: SeveralOptions = {}): Fields {
-  const { model = {}, upstream = {}, target = [], server = {}, more = {} } = options;
+  const { model = {}, upstream = {}, target = [], server = {}, more = {}, models = [] } = options;
   return {
     ...more,
     server,
@@ -74,6 +76,7 @@ function toDocument(upstreams: readonly { readonly url: string }[], options: Sev
         targets: upstreams.map((_, index) => ({ upstream: ids[index], priority: index, ...target[index] })),
         ...model,
       },
+      ...models,
     ],
   };
 }

@@ -8,7 +8,7 @@ import { toCaps } from '../caps.ts';
 import { type CompileContext, checkPattern, createClaims } from '../context.ts';
 import type { ConfigurationDocument, Entry } from '../document.ts';
 import { standardPolicy, toAttemptPolicy } from './attempt-policy.ts';
-import { toListSettings } from './list-settings.ts';
+import { checkShadow, toListSettings } from './list-settings.ts';
 import { toOperations } from './model-operations.ts';
 import { toPrice } from './prices.ts';
 import type { ModelEntry } from './schema.ts';
@@ -29,6 +29,7 @@ export function* compileModels(
   for (const { path, value } of document.models) {
     yield;
     const named = claimNames(value, path, claim, context);
+    checkShadow(value, path, document.modelNames, context);
     const [first, ...others] = toTargets({ path, value }, document, upstreams, context);
     if (first === undefined) continue;
     const isComplete = others.length + 1 === value.targets.length;

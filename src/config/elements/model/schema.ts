@@ -8,6 +8,7 @@ import { capsFields } from '../caps.ts';
 import {
   duration,
   flag,
+  fraction,
   is,
   list,
   mapping,
@@ -227,6 +228,32 @@ export const modelSchema = mapping({
     'What each target costs that says nothing itself.',
     'what the [table of prices](prices.md) says of it, else `unknown`',
   ),
+  shadow: mapping({
+    model: modelName().meta(is('The ID of the model that is asked as well.')),
+    share: fraction().meta(is('The share of requests, from 0 to 1.')),
+  })
+    .optional()
+    .meta(
+      is(
+        'Sends a copy of a share of its embeddings, rerank and moderations to another model, behind the answer, and keeps how much both agree.',
+        { kind: 'mapping' },
+      ),
+    ),
+  canary: mapping({
+    texts: list(text('a text', /^[\s\S]{1,8192}$/), 'a list of texts')
+      .min(1, { error: 'at least one text' })
+      .max(32, { error: '32 texts at most' })
+      .meta(is('What is embedded.', { kind: 'list of texts' })),
+    every: duration(1_000, 604_800_000)
+      .default(3_600_000)
+      .meta(is('How often.', { kind: 'time' })),
+  })
+    .optional()
+    .meta(
+      is('Embeds fixed texts at each target from time to time, and tells when an upstream has changed its model.', {
+        kind: 'mapping',
+      }),
+    ),
   metadata: notes,
   ...capsFields,
   cache: mapping({

@@ -1,0 +1,138 @@
+/** Embeds fixed texts from time to time at each target, and says so when what comes back is not what came at first. */
+
+import { Buffer } from 'node:buffer';
+import { hash } from 'node:crypto';
+import { type CanaryState, canaryBaseline } from '../../core/drift.ts';
+import type { CanarySettings, Model, Snapshot, Target } from '../../core/snapshot.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
+import { reasonOf } from '../../lib/thrown.ts';
+import { cosine } from './agreement.ts';
+import type { DriftDeps } from './deps.ts';
+import { vectorsIn } from './readings.ts';
+
+/** Numbers differ a little from machine to machine; another model differs far more. */
+const sameFrom = 0.999;
+/** So long after the start, or after the configuration named it, the first one is due. */
+const firstAfterMs = 1_000;
+const lookEveryMs = 500;
+
+interface Bird {
+  readonly model: Model;
+  readonly target: Target;
+  readonly settings: CanarySettings;
+  dueAtMs: number;
+  isAsking: boolean;
+  state: CanaryState;
+}
+
+export class CanaryWatch {
+  readonly #deps: DriftDeps;
+  #birds = new Map<string, Bird>();
+  #timer: NodeJS.Timeout | undefined = undefined;
+
+  constructor(deps: DriftDeps) {
+    this.#deps = deps;
+  }
+
+  states(): CanaryState[] {
+    return [...this.#birds.values()].map(({ state }) => state);
+  }
+
+  adopt({ models }: Snapshot): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    const birds = new Map<string, Bird>();
+    for (const model of models.all) {
+      const { canary: settings } = model;
+      if (settings === undefined) continue;
+      for (const target of model.targets.filter(({ weight }) => weight > 0)) {
+        const name = canaryBaseline(model.id, target.upstream.id, target.model);
+        const known = this.#birds.get(name);
+        const dueAtMs = Math.min(known?.dueAtMs ?? nowMs + firstAfterMs, nowMs + settings.everyMs);
+        birds.set(name, {
+          model,
+          target,
+          settings,
+          dueAtMs,
+          isAsking: false,
+          state: known?.state ?? unknown(model, target),
+        });
+      }
+    }
+    this.#birds = birds;
+    if (birds.size > 0) this.#timer ??= setInterval(() => this.#look(), lookEveryMs).unref();
+    else this.close();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #look(): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    for (const [name, bird] of this.#birds) {
+      if (bird.isAsking || nowMs < bird.dueAtMs) continue;
+      bird.dueAtMs = nowMs + bird.settings.everyMs;
+      void this.#check(name, bird);
+    }
+  }
+
+  async #check(name: string, bird: Bird): Promise<void> {
+    bird.isAsking = true;
+    const { log, clock } = this.#deps;
+    const had = bird.state.hasChanged;
+    const checkedAtS = Math.floor(clock.nowMs() / 1_000);
+    try {
+      const agreement = await this.#agreementOf(name, bird);
+      const hasChanged = agreement < sameFrom;
+      bird.state = { ...bird.state, checkedAtS, agreement, hasChanged, failure: null };
+      const about = { model: bird.model.id, upstream: bird.target.upstream.id, agreement };
+      if (hasChanged && !had)
+        log.warn('an upstream has changed its model: the same texts have other vectors now', about);
+      if (!hasChanged && had) log.info('an upstream gives the vectors again that it gave at first', about);
+    } catch (error) {
+      bird.state = { ...bird.state, checkedAtS, agreement: null, failure: reasonOf(error) };
+    } finally {
+      bird.isAsking = false;
+    }
+  }
+
+  /** Against what came first, which is kept; 1 the first time. */
+  async #agreementOf(name: string, { model, target, settings }: Bird): Promise<number> {
+    const { ask, settings: store } = this.#deps;
+    const body = Buffer.from(JSON.stringify({ model: model.id, input: settings.texts }));
+    const answer = await ask({ operation: 'embeddings', model: model.id, body, only: target, on: 'canary' });
+    const vectors = vectorsIn(answer);
+    if (vectors === undefined || vectors.length !== settings.texts.length) throw new Error('no vectors came');
+    const texts = hash('sha256', JSON.stringify(settings.texts), 'base64url');
+    const before = readBaseline(await store.get(name), texts);
+    if (before === undefined) {
+      await store.set(name, { texts, vectors: vectors.map(toText) }, 'canary');
+      return 1;
+    }
+    return Math.min(...vectors.map((vector, index) => likeness(vector, before[index] ?? [])));
+  }
+}
+
+const unknown = ({ id }: Model, { upstream, model }: Target): CanaryState => ({
+  model: id,
+  upstream: upstream.id,
+  upstreamModel: model,
+  checkedAtS: null,
+  agreement: null,
+  hasChanged: false,
+  failure: null,
+});
+
+const likeness = (a: readonly number[], b: readonly number[]): number => (a.length === b.length ? cosine(a, b) : 0);
+
+const toText = (vector: readonly number[]): string => Buffer.from(Float32Array.from(vector).buffer).toString('base64');
+
+/** Undefined where there is none of these texts. */
+function readBaseline(kept: unknown, texts: string): number[][] | undefined {
+  if (!isMapping(kept) || kept.texts !== texts || !Array.isArray(kept.vectors)) return undefined;
+  return kept.vectors.map((text) => {
+    const bytes = Buffer.from(String(text), 'base64');
+    return Array.from({ length: Math.floor(bytes.length / 4) }, (_, index) => bytes.readFloatLE(4 * index));
+  });
+}

@@ -1,0 +1,65 @@
+/** Asks shadows what models were asked, and targets what they were asked before: whether they agree. */
+
+import type { Buffer } from 'node:buffer';
+import type { Drift } from '../../core/drift.ts';
+import { listOperations } from '../../core/lists.ts';
+import type { Operation } from '../../core/operations/index.ts';
+import type { Snapshot } from '../../core/snapshot.ts';
+import { CanaryWatch } from './canary-watch.ts';
+import type { DriftDeps } from './deps.ts';
+import { ShadowRecord } from './shadow-record.ts';
+
+/** Copies under way at a time; beyond, a request is not copied. */
+const mostUnderWay = 8;
+/** A longer body is not kept to be sent again. */
+const longestBodyBytes = 1024 * 1024;
+
+export interface RunningDrift extends Drift {
+  adopt(snapshot: Snapshot): void;
+  close(): void;
+}
+
+export function createDrift(deps: DriftDeps): RunningDrift {
+  const { ask, random } = deps;
+  const records = new Map<string, ShadowRecord>();
+  const canaries = new CanaryWatch(deps);
+  let underWay = 0;
+
+  function recordOf(model: string, shadow: string): ShadowRecord {
+    const name = JSON.stringify([model, shadow]);
+    const known = records.get(name) ?? new ShadowRecord(model, shadow);
+    records.set(name, known);
+    return known;
+  }
+
+  async function askShadow(record: ShadowRecord, shadow: string, operation: Operation, body: Buffer, answer: Buffer) {
+    underWay += 1;
+    try {
+      record.compare(operation, answer, await ask({ operation, model: shadow, body, on: 'shadow' }));
+    } catch {
+      record.failed();
+    } finally {
+      underWay -= 1;
+    }
+  }
+
+  return {
+    isShadowed({ snapshot, modelId = '', route, requestBytes }) {
+      const shadow = snapshot.models.resolve(modelId)?.model.shadow;
+      if (shadow === undefined || route === undefined || !listOperations.has(route.operation)) return false;
+      return underWay < mostUnderWay && requestBytes <= longestBodyBytes && random() < shadow.share;
+    },
+    compare({ snapshot, modelId = '', route }, body, answer) {
+      const model = snapshot.models.resolve(modelId)?.model;
+      if (model?.shadow === undefined || route === undefined) return;
+      const { model: shadow } = model.shadow;
+      void askShadow(recordOf(model.id, shadow), shadow, route.operation, body, answer);
+    },
+    state: () => ({
+      shadows: [...records.values()].map(({ agreement }) => agreement),
+      canaries: canaries.states(),
+    }),
+    adopt: (snapshot) => canaries.adopt(snapshot),
+    close: () => canaries.close(),
+  };
+}

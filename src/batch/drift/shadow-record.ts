@@ -1,0 +1,102 @@
+/** What was compared of a model and its shadow, so far: means, and the items that neighbours are looked for among. */
+
+import type { Buffer } from 'node:buffer';
+import type { ShadowAgreement } from '../../core/drift.ts';
+import type { Operation } from '../../core/operations/index.ts';
+import { cosine, neighbourOverlap, type Pair, rankCorrelation } from './agreement.ts';
+import { scoresIn, vectorsIn, verdictsIn } from './readings.ts';
+
+/** Neighbours are looked for among as many of the last items. */
+const mostRemembered = 64;
+const neighbours = 5;
+
+class Mean {
+  #sum = 0;
+  #count = 0;
+
+  add(value: number | undefined): void {
+    if (value === undefined) return;
+    this.#sum += value;
+    this.#count += 1;
+  }
+
+  get value(): number | null {
+    return this.#count === 0 ? null : this.#sum / this.#count;
+  }
+}
+
+export class ShadowRecord {
+  readonly #model: string;
+  readonly #shadow: string;
+  #compared = 0;
+  #failed = 0;
+  readonly #cosine = new Mean();
+  readonly #overlap = new Mean();
+  readonly #ranks = new Mean();
+  readonly #verdicts = new Mean();
+  #recent: Pair[] = [];
+
+  constructor(model: string, shadow: string) {
+    this.#model = model;
+    this.#shadow = shadow;
+  }
+
+  get agreement(): ShadowAgreement {
+    return {
+      model: this.#model,
+      shadow: this.#shadow,
+      compared: this.#compared,
+      failed: this.#failed,
+      cosine: this.#cosine.value,
+      overlap: this.#overlap.value,
+      ranks: this.#ranks.value,
+      verdicts: this.#verdicts.value,
+    };
+  }
+
+  /** The shadow gave no answer that could be compared. */
+  failed(): void {
+    this.#failed += 1;
+  }
+
+  compare(operation: Operation, before: Buffer, after: Buffer): void {
+    const isCompared =
+      operation === 'embeddings'
+        ? this.#compareVectors(vectorsIn(before), vectorsIn(after))
+        : operation === 'rerank'
+          ? this.#compareScores(scoresIn(before), scoresIn(after))
+          : this.#compareVerdicts(verdictsIn(before), verdictsIn(after));
+    if (isCompared) this.#compared += 1;
+    else this.#failed += 1;
+  }
+
+  #compareVectors(before: readonly number[][] | undefined, after: readonly number[][] | undefined): boolean {
+    if (before === undefined || after === undefined || before.length !== after.length) return false;
+    for (const [index, vector] of before.entries()) {
+      const pair = { before: vector, after: after[index] ?? [] };
+      if (pair.before.length === pair.after.length) this.#cosine.add(cosine(pair.before, pair.after));
+      this.#overlap.add(neighbourOverlap(pair, this.#recent, neighbours));
+      this.#recent = [...this.#recent.slice(1 - mostRemembered), pair];
+    }
+    return true;
+  }
+
+  #compareScores(before: readonly number[] | undefined, after: readonly number[] | undefined): boolean {
+    if (before === undefined || after === undefined) return false;
+    // Where the best alone were asked for, the others have no score.
+    const both = [...before.keys()].filter((item) => before[item] !== undefined && after[item] !== undefined);
+    this.#ranks.add(
+      rankCorrelation(
+        both.map((item) => before[item] ?? 0),
+        both.map((item) => after[item] ?? 0),
+      ),
+    );
+    return both.length > 0;
+  }
+
+  #compareVerdicts(before: readonly boolean[] | undefined, after: readonly boolean[] | undefined): boolean {
+    if (before === undefined || after === undefined || before.length !== after.length) return false;
+    for (const [item, verdict] of before.entries()) this.#verdicts.add(verdict === after[item] ? 1 : 0);
+    return true;
+  }
+}

@@ -1,0 +1,78 @@
+/** `postern drift`: whether models are what they were, and agree with their shadows, as the nodes say that run. */
+
+import { type CanaryState, canaryBaseline, type ShadowAgreement } from '../core/drift.ts';
+import { UserFault } from '../core/user-fault.ts';
+import { type OpenConfiguration, openLeniently } from '../serve/configuration.ts';
+import { reportMaxAgeMs } from '../telemetry/health-report.ts';
+import { type Action, actAs } from './actions.ts';
+import { type Command, type CommandContext, configOptions } from './command.ts';
+import { toTable } from './table.ts';
+
+const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
+  show: { usage: 'show [--json]', options: ['json'], operandCount: 0, needsStore: true, prepare: show },
+  accept: { usage: 'accept --model M', options: ['model'], operandCount: 0, needsStore: true, prepare: accept },
+};
+
+export const drift: Command = {
+  name: 'drift',
+  summary: 'Shows whether models are what they were (canary), and agree with another one (shadow).',
+  usage: 'drift show|accept [--config F] [--json]',
+  actions,
+  options: { ...configOptions, model: { type: 'string' }, json: { type: 'boolean' } },
+  run: (context) => actAs('drift', actions, context, openLeniently),
+};
+
+function show({ values, stdout }: CommandContext) {
+  return async ({ store }: OpenConfiguration) => {
+    const reports = await store.health.latest(reportMaxAgeMs);
+    const nodes = reports.flatMap(({ node, drift: said }) => (said === undefined ? [] : [{ node, ...said }]));
+    if (values.json === true) {
+      stdout(JSON.stringify(nodes, null, 2));
+      return;
+    }
+    const canaries = nodes.flatMap(({ node, canaries: states }) => states.map((state) => toCanaryLine(node, state)));
+    const shadows = nodes.flatMap(({ node, shadows: states }) => states.map((state) => toShadowLine(node, state)));
+    if (canaries.length > 0) {
+      const head = ['MODEL', 'UPSTREAM', 'AGREEMENT', 'CHECKED', 'STATE', 'NODE'];
+      for (const line of toTable(head, canaries)) stdout(line);
+    }
+    if (canaries.length > 0 && shadows.length > 0) stdout('');
+    if (shadows.length > 0) {
+      const head = ['MODEL', 'SHADOW', 'COMPARED', 'FAILED', 'COSINE', 'NEIGHBOURS', 'RANKS', 'VERDICTS', 'NODE'];
+      for (const line of toTable(head, shadows)) stdout(line);
+    }
+    if (canaries.length + shadows.length > 0) return;
+    stdout(
+      nodes.length === 0
+        ? 'No gateway that shares this store is running, so nothing is known.'
+        : 'No model has a canary (models[].canary), or a shadow that was asked yet (models[].shadow).',
+    );
+  };
+}
+
+function toCanaryLine(node: string, state: CanaryState): string[] {
+  const { model, upstream, upstreamModel, agreement, checkedAtS, hasChanged, failure } = state;
+  const checked = checkedAtS === null ? '-' : new Date(checkedAtS * 1_000).toISOString();
+  const word = hasChanged ? 'CHANGED' : failure === null ? (checkedAtS === null ? 'not yet' : 'as it was') : failure;
+  return [model, `${upstream}: ${upstreamModel}`, toText(agreement), checked, word, node];
+}
+
+function toShadowLine(node: string, state: ShadowAgreement): string[] {
+  const { model, shadow, compared, failed, cosine, overlap, ranks, verdicts } = state;
+  return [model, shadow, String(compared), String(failed), ...[cosine, overlap, ranks, verdicts].map(toText), node];
+}
+
+const toText = (value: number | null): string => (value === null ? '-' : value.toFixed(4));
+
+function accept({ values, stdout }: CommandContext) {
+  const { model: id } = values;
+  if (typeof id !== 'string' || id === '') throw new UserFault('say whose: postern drift accept --model M');
+  return async ({ store, loaded }: OpenConfiguration) => {
+    const model = loaded.snapshot.models.all.find((one) => one.id === id);
+    if (model?.canary === undefined) throw new UserFault(`there is no model "${id}" with a canary (models[].canary)`);
+    for (const target of model.targets) {
+      await store.settings.set(canaryBaseline(id, target.upstream.id, target.model), null, 'cli');
+    }
+    stdout(`What the targets of "${id}" make of its canary's texts the next time is what they are held against.`);
+  };
+}

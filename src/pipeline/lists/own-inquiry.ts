@@ -1,0 +1,119 @@
+/** Asks what nobody but the gateway wants to know, under all that holds for requests: attempts, limits of upstreams, a row in the ledger. */
+
+import type { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
+import type { Ledger } from '../../core/accounting/ledger.ts';
+import type { Spending } from '../../core/accounting/spending.ts';
+import { noCaps } from '../../core/caps.ts';
+import type { AskForOurselves, OwnInquiry } from '../../core/drift.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { Exchange } from '../../core/exchange.ts';
+import type { KeyRecord } from '../../core/key.ts';
+import type { Answer } from '../../core/outcome.ts';
+import { noQuery } from '../../core/query.ts';
+import type { Route } from '../../core/route.ts';
+import type { Snapshot } from '../../core/snapshot.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { createId } from '../../lib/ids.ts';
+import { observerOf } from '../answers/relay.ts';
+import { Allowance, readWhole } from '../answers/whole-answer.ts';
+import { type AttemptDeps, attempt } from '../calls/attempt.ts';
+import { courseOf, unknownModel } from '../calls/plan.ts';
+import { compileQuestionReader } from '../question.ts';
+import { askingOf } from '../usage/asking.ts';
+import { Settling, type SettlingDeps } from '../usage/settling.ts';
+import { withOnly } from './part-call.ts';
+
+export interface OwnInquiryDeps extends AttemptDeps, SettlingDeps {
+  readonly clock: Clock;
+  readonly current: () => Snapshot;
+  readonly routes: readonly Route[];
+  readonly spending: Spending;
+  readonly ledger: Ledger;
+  readonly installation: string;
+}
+
+const nobodysHeaders = { get: () => undefined, has: () => false };
+const mostAnswerBytes = 64 * 1024 * 1024;
+
+export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
+  const readers = new Map(deps.routes.map((route) => [route, compileQuestionReader(route)]));
+
+  async function ask(exchange: Exchange, route: Route, { model, body, only }: OwnInquiry, settling: Settling) {
+    const resolved = exchange.snapshot.models.resolve(model);
+    const read = readers.get(route);
+    if (resolved === undefined || read === undefined) throw unknownModel(model);
+    const question = await read(body);
+    const open = courseOf(resolved, route);
+    const course = only === undefined ? open : withOnly(open, ({ target }) => isSame(target, only));
+    exchange.asking = await askingOf(question, route, course);
+    const reservation = await deps.spending.reserve(exchange, course, exchange.asking);
+    settling.reserved(reservation);
+    await deps.ledger.open(exchange, reservation);
+    const answer = await attempt(
+      {
+        ...{ exchange, route, question, resolved, course, reservation },
+        clientHeaders: nobodysHeaders,
+        credential: undefined,
+        query: noQuery,
+        deadlineMs: performance.now() + course.totalMs,
+        isRead: true,
+        keeps: undefined,
+        inBackground: false,
+      },
+      deps,
+    );
+    return { answer, bytes: await readAll(exchange, answer, settling) };
+  }
+
+  async function readAll(exchange: Exchange, answer: Answer, settling: Settling): Promise<Buffer> {
+    const observer = observerOf(exchange, answer);
+    const whole = await readWhole(answer, new Allowance(mostAnswerBytes));
+    if ('failure' in whole) throw new GatewayError(whole.failure.code, whole.failure);
+    observer.push(whole.body);
+    exchange.status = answer.status;
+    exchange.responseBytes = whole.body.length;
+    await settling.answered(answer, observer);
+    return whole.body;
+  }
+
+  return async (inquiry) => {
+    const nowMs = deps.clock.nowMs();
+    const exchange = new Exchange(createId(nowMs), undefined, deps.current(), nowMs, performance.now());
+    const route = deps.routes.find(({ operation }) => operation === inquiry.operation);
+    if (route === undefined) throw new TypeError('every operation of lists has a route');
+    exchange.key = ownKey(inquiry.on);
+    exchange.route = route;
+    exchange.path = route.path;
+    exchange.modelId = inquiry.model;
+    exchange.loopMark = deps.installation;
+    exchange.requestBytes = inquiry.body.length;
+    const settling = new Settling(exchange, deps);
+    try {
+      const { answer, bytes } = await ask(exchange, route, inquiry, settling);
+      if ((answer.meantStatus ?? answer.status) < 400) return bytes;
+      throw new Error(`status ${answer.status}`);
+    } catch (error) {
+      await settling.failed(error);
+      throw error;
+    }
+  };
+}
+
+const isSame = (a: OwnInquiry['only'], b: OwnInquiry['only']): boolean =>
+  a?.upstream.id === b?.upstream.id && a?.model === b?.model;
+
+/** No client has it: rows of what the gateway asked itself stand under it. */
+const ownKey = (on: OwnInquiry['on']): KeyRecord => ({
+  id: `postern.${on}`,
+  project: undefined,
+  models: [],
+  caps: noCaps,
+  metadata: {},
+  managedBy: 'file',
+  operations: undefined,
+  addresses: undefined,
+  expiresAtMs: undefined,
+  revokedAtMs: undefined,
+  captureMs: undefined,
+});

@@ -1,0 +1,66 @@
+/** Keeps a copy of a good answer as it passes, for whoever compares it with a shadow's. */
+
+import { Buffer } from 'node:buffer';
+import type { Drift } from '../../core/drift.ts';
+import type { Answer, Failure } from '../../core/outcome.ts';
+import { codingsOf, decode } from '../answers/decoding.ts';
+import { PassingAnswer } from '../answers/passing-answer.ts';
+import type { Plan } from '../calls/plan.ts';
+
+/** A longer one is not compared. */
+const mostBytes = 8 * 1024 * 1024;
+
+/** The answer itself where nothing is compared. */
+export function shadowed(plan: Plan, answer: Answer, drift: Drift): Answer {
+  const isGood = (answer.meantStatus ?? answer.status) < 300;
+  return isGood && drift.isShadowed(plan.exchange) ? new CopiedAnswer(answer, plan, drift) : answer;
+}
+
+class CopiedAnswer extends PassingAnswer {
+  readonly meantStatus: number | undefined;
+  readonly ignored: readonly string[] | undefined;
+  readonly #plan: Plan;
+  readonly #drift: Drift;
+  readonly #body: Buffer;
+  #chunks: Buffer[] | undefined = [];
+  #bytes = 0;
+
+  constructor(answer: Answer, plan: Plan, drift: Drift) {
+    super(answer);
+    this.meantStatus = answer.meantStatus;
+    this.ignored = answer.ignored;
+    this.#plan = plan;
+    this.#drift = drift;
+    this.#body = plan.question.body;
+  }
+
+  get countedApart(): Answer['countedApart'] {
+    return this.answer.countedApart;
+  }
+
+  override onChunk(chunk: Buffer): boolean {
+    this.#bytes += chunk.length;
+    if (this.#bytes > mostBytes) this.#chunks = undefined;
+    this.#chunks?.push(chunk);
+    return this.handOn(chunk);
+  }
+
+  override onEnd(trailers: readonly string[]): void {
+    this.sink?.onEnd(trailers);
+    if (this.#chunks !== undefined) void this.#compare(Buffer.concat(this.#chunks));
+  }
+
+  override onBroken(failure: Failure): void {
+    this.sink?.onBroken(failure);
+  }
+
+  async #compare(bytes: Buffer): Promise<void> {
+    let decoded: Buffer = bytes;
+    for (const coding of codingsOf(this.headers)) {
+      const plain = await decode(decoded, coding, mostBytes);
+      if (!Buffer.isBuffer(plain)) return;
+      decoded = plain;
+    }
+    this.#drift.compare(this.#plan.exchange, this.#body, decoded);
+  }
+}

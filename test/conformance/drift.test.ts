@@ -1,0 +1,93 @@
+/** Whether a model is what it was, and agrees with another one: found out behind the answers, and told. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { canaryBaseline } from '../../src/core/drift.ts';
+import type { Rig } from '../support/gateways/rig.ts';
+import { startSeveral } from '../support/gateways/several.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
+import { embeds, inputsOf, json, ranks } from '../support/upstreams/list-service.ts';
+
+/** Turned a little, or by a right angle. */
+const embedsAs =
+  (vectorOf: (text: string) => readonly number[]): Handler =>
+  (request, reply) => {
+    const data = inputsOf(request).map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }));
+    return reply.bytes(200, json, JSON.stringify({ object: 'list', data, model: 'm', usage: { prompt_tokens: 1 } }));
+  };
+
+const shadowed = (share: number) => ({
+  operations: ['embeddings', 'rerank'],
+  targets: [{ upstream: 'a' }],
+  shadow: { model: 'next', share },
+});
+const next = { id: 'next', operations: ['embeddings', 'rerank'], targets: [{ upstream: 'b', model: 'newer' }] };
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let i = 0; i < 400 && !isSo(); i += 1) await wait(10);
+  assert.ok(isSo());
+}
+
+const shadowOf = ({ app }: Rig) => app.drift.state().shadows[0];
+
+test('a share of requests is copied to another model, behind the answer, and what both say is compared', async (t) => {
+  const here = embedsAs((text) => [text.length, 1, 0]);
+  const there: Handler = (request, reply) =>
+    request.path.endsWith('rerank') ? ranks(request, reply) : embedsAs((text) => [0, 1, text.length])(request, reply);
+  const script: Handler = (request, reply) =>
+    request.path.endsWith('rerank') ? ranks(request, reply) : here(request, reply);
+  const { rig, upstreams } = await startSeveral(t, [script, there], { model: shadowed(1), models: [next] });
+  const answer = await rig.post('/v1/embeddings', { model: 'm', input: ['a', 'bb'] });
+  assert.equal(answer.header('x-postern-upstream'), 'a');
+  await until(() => shadowOf(rig)?.compared === 1);
+  const [copy] = upstreams[1]?.requests ?? [];
+  assert.equal(copy?.body.toString(), '{"model":"newer","input":["a","bb"]}');
+  assert.equal(copy?.header('x-api-key'), undefined);
+  assert.ok(Math.abs((shadowOf(rig)?.cosine ?? 0) - (1 / 2 + 1 / 5) / 2) < 1e-9);
+  await rig.post('/v1/rerank', { model: 'm', query: 'q', documents: ['a', 'ccc', 'bb'] });
+  await until(() => shadowOf(rig)?.compared === 2);
+  assert.equal(shadowOf(rig)?.ranks, 1);
+  await until(() => rig.settled.length === 2);
+});
+
+test('spaces of other widths are compared by who is near whom', async (t) => {
+  const here = embedsAs((text) => [Math.sin(Number(text)), Math.cos(Number(text))]);
+  const there = embedsAs((text) => [Math.sin(Number(text)), Math.cos(Number(text)), 0]);
+  const { rig } = await startSeveral(t, [here, there], { model: shadowed(1), models: [next] });
+  await rig.post('/v1/embeddings', { model: 'm', input: Array.from({ length: 30 }, (_, index) => String(index)) });
+  await until(() => shadowOf(rig)?.compared === 1);
+  assert.deepEqual([shadowOf(rig)?.cosine, shadowOf(rig)?.overlap], [null, 1]);
+});
+
+test('a shadow that fails changes nothing for the client, and no request is copied where the share is 0', async (t) => {
+  const down: Handler = (_request, reply) => reply.reset();
+  const failing = await startSeveral(t, [embeds, down], { model: shadowed(1), models: [next] });
+  assert.equal((await failing.rig.post('/v1/embeddings', { model: 'm', input: 'a' })).status, 200);
+  await until(() => shadowOf(failing.rig)?.failed === 1);
+  const none = await startSeveral(t, [embeds, embeds], { model: shadowed(0), models: [next] });
+  assert.equal((await none.rig.post('/v1/embeddings', { model: 'm', input: 'a' })).status, 200);
+  assert.deepEqual(none.rig.app.drift.state().shadows, []);
+  assert.equal(none.upstreams[1]?.requests.length, 0);
+});
+
+test('fixed texts tell when an upstream has changed its model, and when it has it back', async (t) => {
+  let vectorOf = (text: string): number[] => [text.length, 1, 0];
+  const script: Handler = (request, reply) => embedsAs((text) => vectorOf(text))(request, reply);
+  const { rig, upstreams } = await startSeveral(t, [script], {
+    model: { operations: ['embeddings'], canary: { texts: ['one', 'three'], every: '1s' } },
+  });
+  const stateOf = () => rig.app.drift.state().canaries[0];
+  await until(() => stateOf()?.agreement === 1);
+  assert.deepEqual(inputsOf(upstreams[0]?.requests[0] ?? assert.fail()), ['one', 'three']);
+  assert.notEqual(await rig.store.settings.get(canaryBaseline('m', 'a', 'm')), undefined);
+  vectorOf = (text) => [0, 1, text.length];
+  await until(() => stateOf()?.hasChanged === true);
+  assert.ok((stateOf()?.agreement ?? 1) < 0.5);
+  assert.deepEqual(
+    rig.warnings.map(({ message }) => message).filter((one) => one.includes('changed its model')).length,
+    1,
+  );
+  vectorOf = (text) => [text.length, 1, 0];
+  await until(() => stateOf()?.hasChanged === false);
+});
