@@ -136,6 +136,31 @@ test('channels of new-api become upstreams, the highest priority first', async (
   );
 });
 
+test('a key goes to nobody but whom it was for: the service is told by the model, or the entry is left out', async (t) => {
+  const params = [
+    { model: 'claude-sonnet-5', api_key: 'os.environ/ANTHROPIC_API_KEY' },
+    { model: 'gpt-5-mini', api_key: 'os.environ/OPENAI_API_KEY' },
+    { model: 'nobody-knows', api_key: 'os.environ/SOME_KEY' },
+    { model: 'huggingface/BAAI/bge-m3', api_base: 'http://10.0.0.1:8080' },
+  ];
+  const entries = params.map((one, index) => ({
+    model_name: `m${index}`,
+    litellm_params: one,
+    model_info: index === 3 ? { mode: 'embedding' } : {},
+  }));
+  const { config, names, notes } = await bring(t, 'litellm', { model_list: entries });
+  assert.deepEqual(
+    config.upstreams.map(({ family, api_key }: Record<string, string>) => [family, api_key]),
+    [
+      ['anthropic', `\${ANTHROPIC_API_KEY}`],
+      ['openai', `\${OPENAI_API_KEY}`],
+      ['tei', undefined],
+    ],
+  );
+  assert.deepEqual(names, ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY']);
+  assert.match(notes.join(), /model_list\[2\] {2}the provider of nobody-knows has no family here: left out/);
+});
+
 test('the types of one-api are numbered in their own way', async (t) => {
   const channels = [
     channel({ type: 35, name: 'c', key: secret('c'), models: 'rerank-v3.5' }),

@@ -3,7 +3,7 @@
 import type { Operation } from '../../core/operations/index.ts';
 import type { Draft, NewTarget } from './draft.ts';
 import type { Part } from './part.ts';
-import { type Provider, providerNamed } from './providers.ts';
+import { type Provider, providerNamed, providerOfModel } from './providers.ts';
 
 const operationsOf: Readonly<Record<string, readonly Operation[]>> = {
   chat: ['chat', 'messages'],
@@ -24,6 +24,10 @@ const balances: Readonly<Record<string, string>> = {
 
 /** Parameters that a target may gain where a client sends none. */
 const parameters = ['temperature', 'top_p', 'max_tokens', 'dimensions', 'encoding_format', 'input_type', 'seed'];
+
+/** Hugging Face's own servers of embeddings and rerankers, which it calls by the same name as its service. */
+const textEmbeddings: Provider = { name: 'tei', family: 'tei', variable: 'TEI_API_KEY' };
+const forVectors = new Set(['embedding', 'rerank']);
 
 /** What is written where a server asks for none. */
 const noKey = /^(none|null|empty|dummy|fake|anything|not-needed|no-key)$/i;
@@ -77,8 +81,10 @@ function addEntry(entry: Part, draft: Draft): void {
     return;
   }
   const info = entry.part('model_info');
+  const mode = info.text('mode');
+  const isOwnServer = provider.family === 'huggingface' && given.has('api_base') && forVectors.has(mode ?? '');
   const target: NewTarget = {
-    upstream: addUpstream(given, provider, draft),
+    upstream: addUpstream(given, isOwnServer ? textEmbeddings : provider, draft),
     model,
     weight: given.number('weight'),
     priority: given.number('order'),
@@ -86,7 +92,6 @@ function addEntry(entry: Part, draft: Draft): void {
     defaults: defaultsOf(given),
   };
   draft.target(name, target);
-  const mode = info.text('mode');
   if (mode !== undefined) draft.operations(name, operationsOf[mode] ?? []);
   given.rest();
   info.pass('id', 'description', 'db_model');
@@ -103,8 +108,8 @@ function providerOf(
   const [, first = '', rest = ''] = /^([^/]+)\/(.+)$/.exec(written) ?? [];
   const found = providerNamed(named ?? first);
   if (found !== undefined) return [found, named === undefined || named === first ? rest || written : written];
-  if (first === '' || hasAddress) return [providerNamed('openai'), written];
-  return [undefined, written];
+  // A key of one service must not go to another for want of a name.
+  return [hasAddress ? providerNamed('openai') : providerOfModel(written), written];
 }
 
 function addUpstream(given: Part, provider: Provider, draft: Draft): string {

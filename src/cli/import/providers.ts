@@ -88,3 +88,20 @@ export function providerNamed(name: string): Provider | undefined {
   const low = name.toLowerCase();
   return Object.hasOwn(providers, low) ? providers[low] : undefined;
 }
+
+/** Whose models are known by their names alone; with `api_base` any other is that of a server which speaks as OpenAI's does. */
+const byModel: readonly (readonly [names: RegExp, provider: string])[] = [
+  [
+    /^(gpt-|chatgpt-|o[1-9](-|$)|text-embedding-(3|ada)|davinci|babbage|whisper|tts-|dall-e|omni-|text-moderation|ft:)/,
+    'openai',
+  ],
+  [/^claude-/, 'anthropic'],
+  [/^(command|embed-|rerank-)/, 'cohere'],
+  [/^(gemini-|text-embedding-00|text-multilingual-embedding|textembedding-gecko)/, 'vertex'],
+  [/^(mistral-|codestral-|ministral-|open-mi)/, 'mistral'],
+  [/^deepseek-/, 'deepseek'],
+];
+
+export function providerOfModel(model: string): Provider | undefined {
+  return providerNamed(byModel.find(([names]) => names.test(model))?.[1] ?? '');
+}
