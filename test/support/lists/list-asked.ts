@@ -1,0 +1,99 @@
+/** A request for a list as the pipeline hands it over, with an upstream behind it that is late, has few places, and makes mistakes. */
+
+import assert from 'node:assert/strict';
+import type { Buffer } from 'node:buffer';
+import { noCaps } from '../../../src/core/caps.ts';
+import { Exchange } from '../../../src/core/exchange.ts';
+import type { ListLimits } from '../../../src/core/list-limits.ts';
+import type { ListAsked, Part, PartOutcome, PartWork } from '../../../src/core/lists.ts';
+import type { Answer } from '../../../src/core/outcome.ts';
+import type { Snapshot } from '../../../src/core/snapshot.ts';
+import { Unfit } from '../../../src/core/translation.ts';
+import { compileWatchedKeys, scanJson } from '../../../src/lib/json/json-scan.ts';
+import { WholeMadeAnswer } from '../../../src/pipeline/answers/made-answer.ts';
+import { routes } from '../../../src/routes/index.ts';
+import { course, target, upstream as upstreamOf } from '../gateways/dispatching.ts';
+import { toKeyRecord } from '../gateways/keys.ts';
+import type { Kind } from './one-call.ts';
+
+export interface Upstream {
+  /** Items in a call. */
+  readonly most: number;
+  /** Turns of the event loop until each answer is there, one after the other. */
+  readonly delays: readonly number[];
+  /** Calls at a time. */
+  readonly places: number;
+  /** What it says instead, first; nobody may take it for an answer. */
+  readonly mistake?: (answer: Buffer, items: number) => Buffer;
+}
+
+export interface FakeList {
+  readonly asked: ListAsked;
+  readonly calls: () => number;
+}
+
+export function listAskedOf(
+  kind: Kind,
+  body: Buffer,
+  { most, delays, places, mistake }: Upstream,
+  limits: ListLimits,
+  isCached: boolean,
+): FakeList {
+  const route = routes.find(({ operation }) => operation === kind.operation);
+  const scan = scanJson(body, compileWatchedKeys([kind.field]));
+  assert.ok(scan.ok);
+  const list = scan.fields.get(kind.field);
+  assert.ok(list !== undefined && route !== undefined);
+  const exchange = new Exchange('id', undefined, {} as Snapshot, 0, 0);
+  exchange.route = route;
+  exchange.key = toKeyRecord({ id: 'k', caps: noCaps });
+  const { tiers, model } = course([{ ...target(upstreamOf('u')), limits }]);
+  const cache = { ttlMs: 60_000, scope: 'project', maxBytes: 1024 * 1024, countsForLimits: false } as const;
+  let busy = 0;
+  let calls = 0;
+
+  async function outcomeOf(part: Part): Promise<PartOutcome> {
+    if (busy >= places && !part.waits) return { kind: 'no place' };
+    busy += 1;
+    calls += 1;
+    for (let left = delays[calls % delays.length] ?? 0; left > 0; left -= 1) await new Promise(setImmediate);
+    busy -= 1;
+    assert.ok(part.items <= most, `${part.items} items in a call, and ${most} may be`);
+    const bytes = kind.answer(part.body);
+    if (mistake !== undefined) {
+      const wrong = mistake(bytes, part.items);
+      await assert.rejects(part.judge(wrong), Unfit, wrong.toString());
+    }
+    await part.judge(bytes);
+    return { kind: 'read', bytes, answer: answerOf(bytes), exchange };
+  }
+
+  const ask = (part: Part): PartWork => ({ outcome: outcomeOf(part), clientLeft: () => undefined });
+  const asked: ListAsked = {
+    exchange,
+    resolved: { model: { ...model, ...(isCached && { cache }) }, id: 'm', matched: '' },
+    body,
+    list,
+    candidates: tiers.flat(),
+    identity: '',
+    mayPass: false,
+    freshness: undefined,
+    deadlineMs: Number.POSITIVE_INFINITY,
+    asOne: () => Promise.reject(new Error('it may not pass')),
+    ask,
+    askForSeveral: ask,
+    share: () => [],
+  };
+  return { asked, calls: () => calls };
+}
+
+const answerOf = (body: Buffer): Answer =>
+  new WholeMadeAnswer({
+    status: 200,
+    statusText: '',
+    headers: [],
+    sentAtMs: 0,
+    firstByteAtMs: 0,
+    body,
+    translated: undefined,
+  });
