@@ -234,6 +234,13 @@ export const payloads: readonly Payload[] = [
     answer: embeddingsAnswer(1, 1536),
   }),
   define({
+    name: 'embed-1-known',
+    title: 'embeddings, 1 text that is the same each time, one vector of 1536',
+    operation: 'embeddings',
+    request: json({ model, input: toText(60), user: `${firstCounter}` }),
+    answer: embeddingsAnswer(1, 1536),
+  }),
+  define({
     name: 'embed-100',
     title: 'embeddings, 100 texts, vectors of 1536',
     operation: 'embeddings',

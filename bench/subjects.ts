@@ -38,6 +38,7 @@ export type SubjectName =
   | 'capped'
   | 'shared'
   | 'sampled'
+  | 'remembering'
   | 'traced';
 
 export interface Subject {
@@ -132,6 +133,9 @@ const shared: Subject = {
   },
 };
 
+/** With what was said of items remembered: of `embed-1-known` all but the first. */
+const remembering = createGatewaySubject('remembering', { isRemembering: true });
+
 /** While one in a hundred requests is told to a collector of traces. */
 const sampled = createTracedSubject('sampled', 0.01);
 
@@ -164,6 +168,7 @@ interface Extras {
   readonly redis?: string;
   readonly screen?: 'all' | 'errors';
   readonly isCrowded?: boolean;
+  readonly isRemembering?: boolean;
   readonly otel?: Readonly<Record<string, unknown>>;
 }
 
@@ -197,7 +202,7 @@ const rates = { requests_per_minute: 1e9, tokens_per_minute: 1e12, items_per_day
 function toConfig(
   { name, operation }: Payload,
   upstreamPort: number,
-  { isCapped = false, redis, screen = 'all', isCrowded = false, otel }: Extras,
+  { isCapped = false, redis, screen = 'all', isCrowded = false, isRemembering = false, otel }: Extras,
 ): unknown {
   const limits = isCapped ? { limits: rates } : {};
   const budgets = isCapped ? { budgets: [{ every: 'month', amount: 1_000_000 }] } : {};
@@ -223,6 +228,7 @@ function toConfig(
         id: model,
         operations: [operation],
         price: { input: 0.02 },
+        ...(isRemembering && { cache: { ttl: '1h' } }),
         targets: [{ upstream: 'bench', model }],
         ...limits,
       },
@@ -243,7 +249,7 @@ export function availableSubjects(): Subject[] {
   const subjects = [direct];
   if (nginx !== undefined) subjects.push(nginxProxy);
   subjects.push(raw, bare);
-  if (existsSync(gatewayMain)) subjects.push(postern, unscreened, watched, sampled, traced, capped);
+  if (existsSync(gatewayMain)) subjects.push(postern, unscreened, watched, sampled, traced, remembering, capped);
   if (existsSync(gatewayMain) && redisProgram !== undefined) subjects.push(shared);
   return subjects;
 }

@@ -1,10 +1,12 @@
 /** By what an item is known: everything that changes what is said of it, and who may share that. */
 
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { ListAsked } from '../core/lists.ts';
 import type { Codec, ListRequest } from './codecs/codec.ts';
 
+/** With the characters of an item behind it: a text holds no line break of its own. */
+const longestPrefix = 1_000;
 /** Of another version, nothing is understood any more. */
 const version = 1;
 
@@ -15,8 +17,10 @@ export function keysFor(
   request: ListRequest,
   generation: number,
 ): (item: Buffer) => string {
-  const prefix = Buffer.from(hash('sha256', about(asked, codec, request, generation), 'hex'), 'latin1');
-  return (item) => hash('sha256', Buffer.concat([prefix, item]), 'base64url');
+  const said = about(asked, codec, request, generation);
+  // What is long is not looked through again for each item.
+  const prefix = said.length > longestPrefix ? hash('sha256', said, 'hex') : said;
+  return (item) => hash('sha256', `${prefix}\n${item.toString('latin1')}`, 'base64url');
 }
 
 /** Requests of one name may be asked as one: they differ in their items, and in whose they are. */

@@ -57,15 +57,20 @@ export class ListRun implements Inquiry {
 
   async run(): Promise<ListAnswered | Answer> {
     const { candidates, exchange, mayPass } = this.asked;
-    const able = candidates.filter((one) => this.#asker.canTake(this.items.bytes, one));
-    const others = candidates.filter((one) => !able.includes(one));
-    const asOne = able.length === 0 || !mayPass ? undefined : await this.#askAsOne(able, others);
-    if (asOne !== undefined) return asOne;
+    let open = candidates;
+    if (mayPass) {
+      const able = candidates.filter((one) => this.#asker.canTake(this.items.bytes, one));
+      open = candidates.filter((one) => !able.includes(one));
+      const asOne = able.length === 0 ? undefined : await this.#askAsOne(able, open);
+      if (asOne !== undefined) return asOne;
+    }
     exchange.client.work = { clientLeft: () => this.#asker.endWith({ error: new GatewayError('client_closed') }) };
     if (exchange.client.gone) throw new GatewayError('client_closed');
     const slots = await this.#slots();
-    const use = await this.#lookUp([...new Set(slots)]);
-    await this.#askRest([...new Set(slots)], mayPass ? others : candidates);
+    const unique = slots.length === 1 ? slots : [...new Set(slots)];
+    const use = await this.#lookUp(unique);
+    const missing = unique.filter(({ found }) => found === undefined);
+    if (missing.length > 0) await this.#askRest(missing, open);
     const { end } = this.#asker;
     if (end !== undefined) {
       if ('answer' in end) return end.answer;
@@ -125,9 +130,8 @@ export class ListRun implements Inquiry {
   }
 
   /** What others are asking for is waited for; what comes to nothing there is asked for here. */
-  async #askRest(slots: readonly Slot[], open: readonly Candidate[]): Promise<void> {
+  async #askRest(missing: readonly Slot[], open: readonly Candidate[]): Promise<void> {
     const { inFlight } = this.#deps;
-    const missing = slots.filter(({ found }) => found === undefined);
     if (this.asked.freshness !== undefined) {
       await this.#ask(missing, open);
       return;

@@ -135,10 +135,13 @@ function allowances(): (upstream: Upstream) => Allowance {
 
 /** What the client's own words for a list do not show, and what would be said by others in its place. */
 function identityOf({ exchange, question, clientHeaders, course, resolved }: Plan): string {
+  const isPlain = exchange.shape === undefined && question.words === undefined && !isForwarded(course, clientHeaders);
+  const known = isPlain ? plainIdentities.get(course) : undefined;
+  if (known?.id === resolved.id) return known.identity;
   const targets = course.tiers.flat().map(({ target, offer }) => {
     const { upstream, defaults, tokenIds, scores } = target;
-    const { id, origin, pathPrefix, options, forwardHeaders } = upstream;
-    const forwarded = ['openai-beta', ...forwardHeaders].map((name) => clientHeaders.get(name) ?? null);
+    const { id, origin, pathPrefix, options } = upstream;
+    const forwarded = headersOf(upstream).map((name) => clientHeaders.get(name) ?? null);
     return [
       id,
       origin,
@@ -152,8 +155,18 @@ function identityOf({ exchange, question, clientHeaders, course, resolved }: Pla
       forwarded,
     ];
   });
-  return JSON.stringify([exchange.shape, question.words, targets]);
+  const identity = JSON.stringify([exchange.shape, question.words, targets]);
+  if (isPlain) plainIdentities.set(course, { id: resolved.id, identity });
+  return identity;
 }
+
+/** Of requests that say nothing of their own; of a pattern, of the name that was asked for last. */
+const plainIdentities = new WeakMap<Course, { readonly id: string; readonly identity: string }>();
+
+const headersOf = ({ forwardHeaders }: Upstream): readonly string[] => ['openai-beta', ...forwardHeaders];
+
+const isForwarded = ({ tiers }: Course, headers: RequestHeaders): boolean =>
+  tiers.some((tier) => tier.some(({ target }) => headersOf(target.upstream).some((name) => headers.has(name))));
 
 function freshnessIn(headers: RequestHeaders): 'no-cache' | 'no-store' | undefined {
   const said = headers.get('cache-control')?.toLowerCase() ?? '';
