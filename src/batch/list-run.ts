@@ -68,9 +68,11 @@ export class ListRun implements Inquiry {
     if (exchange.client.gone) throw new GatewayError('client_closed');
     const slots = await this.#slots();
     const unique = slots.length === 1 ? slots : [...new Set(slots)];
-    const use = await this.#lookUp(unique);
+    const known = await this.#lookUp(unique);
     const missing = unique.filter(({ found }) => found === undefined);
     if (missing.length > 0) await this.#askRest(missing, open);
+    const isAnew = unique.length > 1 && (await this.#askForOneWidth(unique, open));
+    const use = known && isAnew ? { ...known, hits: 0 } : known;
     const { end } = this.#asker;
     if (end !== undefined) {
       if ('answer' in end) return end.answer;
@@ -123,10 +125,13 @@ export class ListRun implements Inquiry {
     if (freshness !== undefined) return { hits: 0, items: slots.length };
     const keys = slots.map(({ key }) => key);
     const known = await this.#deps.cache.read(resolved.model, settings, keys);
+    const declared = this.#declaredWidth();
     for (const slot of slots) {
-      slot.found = known.get(slot.key);
+      const found = known.get(slot.key);
+      if (found?.result.width === undefined || found.result.width === (declared ?? found.result.width))
+        slot.found = found;
     }
-    return { hits: known.size, items: slots.length };
+    return { hits: slots.filter(({ found }) => found !== undefined).length, items: slots.length };
   }
 
   /** What others are asking for is waited for; what comes to nothing there is asked for here. */
@@ -147,9 +152,18 @@ export class ListRun implements Inquiry {
     if (this.#asker.end === undefined) await this.#ask(left, open);
   }
 
+  /** Of vectors of several widths, those are asked for again that nobody was asked for here: the model may be another by now. */
+  async #askForOneWidth(slots: readonly Slot[], open: readonly Candidate[]): Promise<boolean> {
+    const widths = new Set(slots.map(({ found }) => found?.result.width).filter((width) => width !== undefined));
+    if (widths.size < 2 || this.#asker.end !== undefined) return false;
+    const others = slots.filter(({ isAskedFor }) => !isAskedFor);
+    for (const slot of others) slot.found = undefined;
+    await this.#ask(others, open);
+    return true;
+  }
+
   async #await(slot: Slot, found: Promise<Found | undefined>): Promise<void> {
     slot.found = await found;
-    if (slot.found?.result.width !== undefined) this.#width ??= slot.found.result.width;
   }
 
   async #ask(slots: readonly Slot[], open: readonly Candidate[]): Promise<void> {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { testKey } from '../support/gateways/rig.ts';
 import { startSeveral } from '../support/gateways/several.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
-import { embeddingsOf, embeds, inputsOf, ranks } from '../support/upstreams/list-service.ts';
+import { embeddingsOf, embeds, inputsOf, json, ranks } from '../support/upstreams/list-service.ts';
 
 const remembering = { operations: ['embeddings'], cache: { ttl: '1h' }, price: { input: 100_000 } };
 
@@ -206,4 +206,22 @@ test('what is remembered counts for limits where the operator says so', async (t
     }
     assert.deepEqual(statuses, wanted);
   }
+});
+
+test('vectors of a model that has become another are not put beside those that are remembered of it', async (t) => {
+  let isWider = false;
+  const wide = (texts: readonly string[]): string =>
+    embeddingsOf(texts).replaceAll('0.12345678901234567890]', '0.1, 2]');
+  const embedder: Handler = (request, reply) =>
+    isWider ? reply.bytes(200, json, wide(inputsOf(request))) : embeds(request, reply);
+  const { rig } = await startSeveral(t, [embedder], { model: remembering });
+  const ask = (input: readonly string[]) => rig.post('/v1/embeddings', { model: 'm', input });
+  await ask(['a', 'bb']);
+  isWider = true;
+  const some = await ask(['a', 'ccc', 'bb']);
+  assert.equal(some.body.toString(), wide(['a', 'ccc', 'bb']));
+  assert.deepEqual([some.header('x-postern-cache'), some.header('x-postern-calls')], ['miss', '2']);
+  const { bill } = await rig.exchange(2);
+  assert.equal(bill?.inputTokens, 6);
+  assert.equal((await ask(['bb', 'a'])).body.toString(), wide(['bb', 'a']));
 });
