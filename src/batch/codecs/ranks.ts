@@ -30,8 +30,10 @@ export const ranks: Codec = {
         walk.object((name) => {
           walk.peek();
           const span = walk.value();
-          if (name === 'index') indexAt = span;
-          else if (scores.has(name)) scoreAt = span;
+          if (name === 'index') {
+            if (indexAt !== undefined) throw new Unfit('a result has two indices');
+            indexAt = span;
+          } else if (scores.has(name)) scoreAt = span;
         });
         const item = indexAt === undefined ? Number.NaN : numberAt(bytes, indexAt);
         if (indexAt === undefined || !Number.isInteger(item)) throw new Unfit('a result has no index');

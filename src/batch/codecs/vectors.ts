@@ -62,6 +62,7 @@ function readVector(walk: JsonWalk, place: number, floats: boolean): ReadVector 
   let isThere = false;
   walk.object((name) => {
     if (name === 'index') {
+      if (indexAt !== undefined) throw new Unfit(`result ${place} has two numbers`);
       walk.peek();
       indexAt = walk.value();
       index = numberAt(walk.bytes, indexAt);
