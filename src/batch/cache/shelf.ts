@@ -30,6 +30,8 @@ interface Client {
 
 export function createRedisShelf(url: string, log: Log): Shelf {
   let client: Client | undefined;
+  /** The one that has owed a reply for too long: it is not asked again until that is there. */
+  let late: Client | undefined;
   let connecting: Promise<void> | undefined;
   let asBytes: unknown;
   let triedAtMs = Number.NEGATIVE_INFINITY;
@@ -92,9 +94,16 @@ export function createRedisShelf(url: string, log: Log): Shelf {
     async read(keys) {
       const none = keys.map(() => undefined);
       const asked = connected();
-      if (asked === undefined) return none;
+      if (asked === undefined || asked === late) return none;
       try {
-        const reply = await withinPatience(asked.sendCommand(['MGET', ...keys.map((key) => prefix + key)], asBytes));
+        const replied = asked.sendCommand(['MGET', ...keys.map((key) => prefix + key)], asBytes);
+        const isInTime = (): void => {
+          if (late === asked) late = undefined;
+        };
+        replied.then(isInTime, isInTime);
+        const reply = await withinPatience(replied, () => {
+          late = asked;
+        });
         return Array.isArray(reply) ? reply.map((one) => (Buffer.isBuffer(one) ? one : undefined)) : none;
       } catch (error) {
         lose(asked, error);
@@ -126,9 +135,12 @@ export function createRedisShelf(url: string, log: Log): Shelf {
 }
 
 /** Undefined where it takes too long. */
-function withinPatience(reply: Promise<unknown>): Promise<unknown> {
+function withinPatience(reply: Promise<unknown>, onLate: () => void): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, patienceMs, undefined);
+    const timer = setTimeout(() => {
+      onLate();
+      resolve(undefined);
+    }, patienceMs);
     reply.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
