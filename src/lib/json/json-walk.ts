@@ -112,7 +112,10 @@ export class JsonWalk {
     while (at < end) {
       state = nextInList[(state << 4) | (classes[bytes[at] ?? 0] ?? 0)] ?? inList.other;
       at = (at + 1) | 0;
-      if (state === inList.comma) commas = (commas + 1) | 0;
+      if (state === inList.fraction) {
+        // Most of what stands in a vector: digits behind a dot, which change nothing.
+        while (at < end && isDigit(bytes[at])) at = (at + 1) | 0;
+      } else if (state === inList.comma) commas = (commas + 1) | 0;
       else if (state >= inList.closed) break;
     }
     if (state !== inList.closed) return undefined;
@@ -124,10 +127,12 @@ export class JsonWalk {
     const start = this.at;
     if (this.bytes[start] !== QUOTE) throw this.#fault('no text');
     const { bytes } = this;
+    const end = this.#end;
     let at = start + 1;
     let escapes = false;
     for (;;) {
-      const byte = at < this.#end ? (bytes[at] ?? 0) : 0;
+      while (at < end && isPlain[bytes[at] ?? 0] === 1) at = (at + 1) | 0;
+      const byte = at < end ? (bytes[at] ?? 0) : 0;
       if (byte === QUOTE) break;
       if (byte < 0x20) throw this.#fault('a text without end', at);
       if (byte === BACKSLASH) {
@@ -203,6 +208,13 @@ export class JsonWalk {
 }
 
 const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+/** What stands in a text for itself. */
+const isPlain = new Uint8Array(256).fill(1, 0x20);
+isPlain[QUOTE] = 0;
+isPlain[BACKSLASH] = 0;
+
+const isDigit = (byte = 0): boolean => byte >= 0x30 && byte <= 0x39;
 
 /** Letters, digits, signs and the dot. */
 const isOfWord = (byte = 0): boolean =>
