@@ -71,6 +71,8 @@ const table: Readonly<Record<string, Wanted>> = {
   'PUT /api/models/:id': 'editor',
   'PATCH /api/models/:id': 'editor',
   'DELETE /api/models/:id': 'editor',
+  'POST /api/models/:id/forget': 'editor',
+  'POST /api/models/:id/accept': 'editor',
   'POST /api/models/:id/test': 'editor',
   'GET /api/playground/models': 'viewer',
   'POST /api/playground/:route': 'editor',

@@ -1,6 +1,6 @@
 /** `postern cache`: what is remembered of items of lists, forgotten on every node. */
 
-import { clearedCaches, readClearedCaches } from '../core/lists.ts';
+import { forgetItemsOf } from '../core/lists.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { type OpenConfiguration, openLeniently } from '../serve/configuration.ts';
@@ -33,12 +33,7 @@ function clear({ values, stdout }: CommandContext) {
     if (known.cache === undefined) {
       throw new UserFault(`the model "${model}" has no cache (models[].cache), so there is nothing to forget`);
     }
-    const counts = readClearedCaches(await store.settings.get(clearedCaches));
-    await store.settings.set(
-      clearedCaches,
-      Object.fromEntries([...counts, [model, (counts.get(model) ?? 0) + 1]]),
-      'cli',
-    );
+    await forgetItemsOf(store.settings, model, 'cli');
     stdout(`What is remembered of the items of "${model}" is forgotten on every node within a second.`);
   };
 }

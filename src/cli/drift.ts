@@ -1,6 +1,6 @@
 /** `postern drift`: whether models are what they were, and agree with their shadows, as the nodes say that run. */
 
-import { type CanaryState, canaryBaseline, type ShadowAgreement } from '../core/drift.ts';
+import { acceptAsItIs, type CanaryState, type ShadowAgreement } from '../core/drift.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { type OpenConfiguration, openLeniently } from '../serve/configuration.ts';
 import { reportMaxAgeMs } from '../telemetry/health-report.ts';
@@ -70,9 +70,7 @@ function accept({ values, stdout }: CommandContext) {
   return async ({ store, loaded }: OpenConfiguration) => {
     const model = loaded.snapshot.models.all.find((one) => one.id === id);
     if (model?.canary === undefined) throw new UserFault(`there is no model "${id}" with a canary (models[].canary)`);
-    for (const target of model.targets) {
-      await store.settings.set(canaryBaseline(id, target.upstream.id, target.model), null, 'cli');
-    }
+    await acceptAsItIs(store.settings, model, 'cli');
     stdout(`What the targets of "${id}" make of its canary's texts the next time is what they are held against.`);
   };
 }

@@ -3,7 +3,8 @@
 import type { Buffer } from 'node:buffer';
 import type { Exchange } from './exchange.ts';
 import type { Operation } from './operations/index.ts';
-import type { Target } from './snapshot.ts';
+import type { Model, Target } from './snapshot.ts';
+import type { SettingStore } from './store/settings.ts';
 
 /** A model and its shadow, since the start of a process. Means between 0 (or -1 for ranks) and 1; null where nothing tells. */
 export interface ShadowAgreement {
@@ -66,3 +67,12 @@ export interface Drift {
 /** The setting of the store that has what a target made of a canary's texts first. */
 export const canaryBaseline = (model: string, upstream: string, upstreamModel: string): string =>
   `canary:${JSON.stringify([model, upstream, upstreamModel])}`;
+
+/** What the targets of a model make of its canary's texts the next time is what they are held against. */
+export async function acceptAsItIs(
+  settings: Pick<SettingStore, 'set'>,
+  { id, targets }: Model,
+  actor: string,
+): Promise<void> {
+  for (const { upstream, model } of targets) await settings.set(canaryBaseline(id, upstream.id, model), null, actor);
+}

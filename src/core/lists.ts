@@ -10,6 +10,7 @@ import type { ListLimits } from './list-limits.ts';
 import type { Operation } from './operations/index.ts';
 import type { Answer, ClientWork } from './outcome.ts';
 import type { ResolvedModel, Upstream } from './snapshot.ts';
+import type { SettingStore } from './store/settings.ts';
 
 /** Operations of which a request asks the same of each item. */
 export const listOperations: ReadonlySet<Operation> = new Set(['embeddings', 'rerank', 'moderations']);
@@ -127,6 +128,16 @@ export interface Lists {
 
 /** The setting of the store that says how often the cache of each model was cleared. */
 export const clearedCaches = 'cleared_caches';
+
+/** Has every node forget what it remembers of the items of a model. */
+export async function forgetItemsOf(
+  settings: Pick<SettingStore, 'get' | 'set'>,
+  model: string,
+  actor: string,
+): Promise<void> {
+  const counts = readClearedCaches(await settings.get(clearedCaches));
+  await settings.set(clearedCaches, Object.fromEntries([...counts, [model, (counts.get(model) ?? 0) + 1]]), actor);
+}
 
 export function readClearedCaches(value: unknown): ReadonlyMap<string, number> {
   if (!isMapping(value)) return new Map();

@@ -13,6 +13,7 @@ import { Needs } from '../../parts/session/role.tsx';
 import { EditModel } from './edit-model.tsx';
 import { refreshModels, removeModel, useModel } from './model-data.ts';
 import { ModelFacts } from './model-facts.tsx';
+import { ModelLists } from './model-lists.tsx';
 import { TryModel } from './try-model.tsx';
 
 interface ModelDetailsProps {
@@ -46,6 +47,7 @@ export function ModelDetails({ id, onGone }: ModelDetailsProps) {
     <Stack gap="lg">
       <Managing model={model} onEdit={() => setEdited(data)} onGone={onGone} onGoing={setGoing} />
       <ModelFacts model={model} />
+      <ModelLists model={model} />
       <TryModel model={model} />
     </Stack>
   );

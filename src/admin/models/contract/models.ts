@@ -6,7 +6,7 @@ import { managers } from '../../../core/resource-desk.ts';
 import { scoreScales } from '../../../core/scores.ts';
 import { targetStates } from '../../../core/target-state.ts';
 import { defineEndpoint } from '../../endpoint.ts';
-import { dollars, idParam, pageOf, pageQuery } from '../../shapes/common.ts';
+import { dollars, idParam, instant, pageOf, pageQuery } from '../../shapes/common.ts';
 import { elementDocument, managed, written } from '../../shapes/resources.ts';
 
 const truth = z.enum(['true', 'false']).transform((text) => text === 'true');
@@ -99,8 +99,44 @@ export const modelPage = pageOf(model).extend({
   total: z.number().int().meta({ description: 'How many fit the filter.' }),
 });
 
+const agreement = z.number().nullable().meta({ description: 'Up to 1; null where nothing tells.' });
+
+/** What is set of lists, as it is in force, in the words of the file; and whether the model is what it was. */
+const lists = z.object({
+  cache: z.object({ ttl: z.string(), scope: z.string(), max: z.string() }).nullable(),
+  dedupe: z.boolean(),
+  coalesce: z.object({ window: z.string(), maxItems: z.number().int() }).nullable(),
+  shadow: z.object({ model: z.string(), share: z.number() }).nullable(),
+  canary: z.object({ texts: z.number().int(), every: z.string() }).nullable(),
+  /** With its shadow, as each node has seen it since its start. */
+  agreements: z.array(
+    z.object({
+      node: z.string(),
+      shadow: z.string(),
+      compared: z.number().int(),
+      failed: z.number().int(),
+      cosine: agreement,
+      overlap: agreement,
+      ranks: agreement,
+      verdicts: agreement,
+    }),
+  ),
+  canaries: z.array(
+    z.object({
+      node: z.string(),
+      upstream: z.string(),
+      upstreamModel: z.string(),
+      checkedAt: instant.nullable(),
+      agreement,
+      hasChanged: z.boolean(),
+      failure: z.string().nullable(),
+    }),
+  ),
+});
+
 export const modelDetail = model.extend({
   document: elementDocument,
+  lists,
   /** Who would be left without it. */
   needs: z.object({
     /** Keys that name it in their list. */
@@ -175,6 +211,24 @@ export const patchModel = defineEndpoint({
   params: modelParams,
   body: visibility,
   answer: written,
+});
+
+export const forgetItems = defineEndpoint({
+  method: 'POST',
+  path: '/api/models/:id/forget',
+  summary: 'Have every node forget what it remembers of the items of a model',
+  tag: 'Models',
+  needs: 'editor',
+  params: modelParams,
+});
+
+export const acceptModel = defineEndpoint({
+  method: 'POST',
+  path: '/api/models/:id/accept',
+  summary: 'Take what the targets of a model make of its canary’s texts the next time for what is to be',
+  tag: 'Models',
+  needs: 'editor',
+  params: modelParams,
 });
 
 export const testModel = defineEndpoint({

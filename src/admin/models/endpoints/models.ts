@@ -1,8 +1,12 @@
 /** Models: shown, put in, changed, hidden, taken out, and tried. */
 
 import { randomBytes } from 'node:crypto';
+import { acceptAsItIs } from '../../../core/drift.ts';
+import { forgetItemsOf } from '../../../core/lists.ts';
 import { bodyOf, operationRows } from '../../../core/operations/index.ts';
 import type { ElementDocument } from '../../../core/resource-desk.ts';
+import type { Model, Snapshot } from '../../../core/snapshot.ts';
+import { actorOf } from '../../caller.ts';
 import { type Call, implement, replyWith } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import {
@@ -15,6 +19,7 @@ import {
 } from '../../resource-write.ts';
 import type { modelParams, modelQuery, visibility } from '../contract/models.ts';
 import * as contract from '../contract/models.ts';
+import { toListView } from '../list-view.ts';
 import { healthMaxAgeMs, type ModelView, toModelView } from '../model-view.ts';
 
 /** Of those who change another thing of the same model, some are quicker now and then. */
@@ -65,7 +70,8 @@ const getModel = implement(contract.getModel, async ({ params: { id }, context }
     const name = snapshot.defaultModels[operation];
     return name !== undefined && names.includes(name);
   });
-  const detail = { ...view, document: element.document, needs: { keys, defaultFor } };
+  const lists = toListView(id, snapshot, reports);
+  const detail = { ...view, lists, document: element.document, needs: { keys, defaultFor } };
   return replyWith(detail, { headers: { etag: toTag(element.version) } });
 });
 
@@ -130,6 +136,27 @@ const testModel = implement(contract.testModel, async ({ params: { id }, body: {
   };
 });
 
+const forgetItems = implement(contract.forgetItems, async ({ params: { id }, context, caller }) => {
+  const { cache } = modelIn(id, context.configuration.snapshot());
+  if (cache === undefined)
+    throw new Problem('not_found', { detail: `Of the items of ${id} nothing is remembered (models[].cache).` });
+  await forgetItemsOf(context.store.settings, id, actorOf(caller));
+  return undefined;
+});
+
+const acceptModel = implement(contract.acceptModel, async ({ params: { id }, context, caller }) => {
+  const model = modelIn(id, context.configuration.snapshot());
+  if (model.canary === undefined) throw new Problem('not_found', { detail: `${id} has no canary (models[].canary).` });
+  await acceptAsItIs(context.store.settings, model, actorOf(caller));
+  return undefined;
+});
+
+function modelIn(id: string, { models }: Snapshot): Model {
+  const model = models.all.find((one) => one.id === id);
+  if (model === undefined) throw absentProblem('model', id);
+  return model;
+}
+
 /** No more than is shown: an answer may be long, and whoever looks wants its beginning. */
 async function readBeginning(response: Response): Promise<string> {
   if (response.body === null) return '';
@@ -142,4 +169,4 @@ async function readBeginning(response: Response): Promise<string> {
   return text;
 }
 
-export default [listModels, getModel, putModel, deleteModel, patchModel, testModel];
+export default [listModels, getModel, putModel, deleteModel, patchModel, forgetItems, acceptModel, testModel];
