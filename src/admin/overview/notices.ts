@@ -24,6 +24,7 @@ const rank: Readonly<Record<Notice['severity'], number>> = { bad: 0, warning: 1,
 export async function readNotices(context: AdminContext): Promise<Notice[]> {
   const found = await Promise.all([
     readTargets(context),
+    readChangedModels(context),
     readProcess(context),
     readBudgets(context),
     readUnpriced(context),
@@ -54,6 +55,31 @@ async function readTargets({ store, clock, configuration }: AdminContext): Promi
       at: null,
     };
   });
+}
+
+/** Whatever node has seen it first. */
+async function readChangedModels({ store, configuration }: AdminContext): Promise<Notice[]> {
+  const { models } = configuration.snapshot();
+  const reports = await store.health.latest(shownForMs);
+  const changed = reports
+    .flatMap(({ drift }) => drift?.canaries ?? [])
+    .filter(({ model, hasChanged }) => hasChanged && models.all.some(({ id }) => id === model));
+  return [...Map.groupBy(changed, ({ model, upstream }) => `${model} ${upstream}`).values()].flatMap(([first]) =>
+    first === undefined
+      ? []
+      : [
+          {
+            id: `changed ${first.model} ${first.upstream}`,
+            kind: 'changed-model',
+            severity: 'bad',
+            title: `${first.upstream} has changed the model behind ${first.model}`,
+            detail:
+              'The same texts have other vectors now: what is written to an index from here on does not fit what is there.',
+            about: { kind: 'model', id: first.model },
+            at: null,
+          } satisfies Notice,
+        ],
+  );
 }
 
 async function readProcess({ live }: AdminContext): Promise<Notice[]> {

@@ -74,6 +74,7 @@ export const notice = z.object({
   id: z.string().meta({ description: 'The same as long as it is about the same thing.' }),
   kind: z.enum([
     'target',
+    'changed-model',
     'budget',
     'configuration',
     'journal',

@@ -74,6 +74,23 @@ describe('the state of the gateway', () => {
     assert.equal(json.clientUrl, 'http://127.0.0.1:4000');
   });
 
+  test('a model that an upstream has changed is a notice, once for all nodes that saw it', async (t) => {
+    const { ask, store } = await openAdmin(t, { role: 'viewer', configuration });
+    const canary = { model: 'm', upstream: 'up', upstreamModel: 'm-1', checkedAtS: 1, agreement: 0.4, failure: null };
+    const gone = { ...canary, model: 'gone', hasChanged: true };
+    const drift = { shadows: [], canaries: [{ ...canary, hasChanged: true }, gone] };
+    await store.health.report('one', [target()], drift);
+    await store.health.report('two', [target()], drift);
+    await store.health.report('three', [target()], { ...drift, canaries: [{ ...canary, hasChanged: false }] });
+    const { json } = await ask('GET', '/api/notices');
+    assert.deepEqual(
+      json.items
+        .filter(({ kind }: { kind: string }) => kind === 'changed-model')
+        .map(({ title, about }: { title: string; about: unknown }) => [title, about]),
+      [['up has changed the model behind m', { kind: 'model', id: 'm' }]],
+    );
+  });
+
   test('notices name what rests, what is nearly spent, what ends soon and what has no price, the worst first', async (t) => {
     const { ask, store } = await openAdmin(t, {
       role: 'viewer',
