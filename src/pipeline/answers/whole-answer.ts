@@ -12,25 +12,12 @@ export type Whole = { readonly body: Buffer } | { readonly failure: Failure };
 export class Allowance {
   readonly bytes: number;
   readonly room: AnswerRoom | undefined;
-  readonly #left: { bytes: number };
+  leftBytes: number;
 
-  constructor(bytes: number, room?: AnswerRoom, left = { bytes }) {
+  constructor(bytes: number, room?: AnswerRoom) {
     this.bytes = bytes;
     this.room = room;
-    this.#left = left;
-  }
-
-  get leftBytes(): number {
-    return this.#left.bytes;
-  }
-
-  set leftBytes(bytes: number) {
-    this.#left.bytes = bytes;
-  }
-
-  /** The same, for what is read in another room. */
-  inRoom(room: AnswerRoom): Allowance {
-    return new Allowance(this.bytes, room, this.#left);
+    this.leftBytes = bytes;
   }
 }
 

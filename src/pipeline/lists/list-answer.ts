@@ -11,7 +11,6 @@ import type { RequestHeaders } from '../../core/request-headers.ts';
 import type { Upstream } from '../../core/snapshot.ts';
 import type { Translated } from '../../core/translation.ts';
 import { WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
-import { Allowance } from '../answers/whole-answer.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
 import { nameAt, type Plan } from '../calls/plan.ts';
 import type { QuestionReader } from '../question.ts';
@@ -92,7 +91,6 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: ListDeps): 
   const partDeps = {
     ...deps,
     answerRooms: new SharedRooms(exchange, deps.answerRooms),
-    allowanceOf: allowances(),
   };
   const answered = await deps.lists.answer({
     exchange,
@@ -106,7 +104,7 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: ListDeps): 
     deadlineMs: plan.deadlineMs,
     asOne: (fits) => attempt(fits === undefined ? plan : { ...plan, course: withOnly(course, fits) }, deps),
     ask: (part) => new PartCall(plan, part, read, partDeps),
-    askForSeveral: (part) => new PartCall(plan, part, read, { ...deps, allowanceOf: allowances(), isForSeveral: true }),
+    askForSeveral: (part) => new PartCall(plan, part, read, { ...deps, isForSeveral: true }),
     share: sharesOf,
   });
   return 'parts' in answered ? toAnswer(plan, answered) : answered;
@@ -122,15 +120,6 @@ function unbounded(course: Course, items: number): Course {
   throw new GatewayError('body_too_large', {
     message: `The list has ${items} items, more than the upstreams of this model take in one call, and a list of more than ${mostItems} is not taken apart; send it in smaller requests.`,
   });
-}
-
-function allowances(): (upstream: Upstream) => Allowance {
-  const known = new Map<Upstream, Allowance>();
-  return (upstream) => {
-    const allowance = known.get(upstream) ?? new Allowance(upstream.answerLimitBytes);
-    known.set(upstream, allowance);
-    return allowance;
-  };
 }
 
 /** What the client's own words for a list do not show, and what would be said by others in its place. */

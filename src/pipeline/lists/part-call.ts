@@ -9,7 +9,6 @@ import { Exchange } from '../../core/exchange.ts';
 import type { Part, PartOutcome, PartWork } from '../../core/lists.ts';
 import type { Answer, Failure } from '../../core/outcome.ts';
 import type { RequestHeaders } from '../../core/request-headers.ts';
-import type { Upstream } from '../../core/snapshot.ts';
 import { Unfit } from '../../core/translation.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
 import { AnswerRoom } from '../answers/answer-room.ts';
@@ -24,8 +23,6 @@ import type { QuestionReader } from '../question.ts';
 import { askingOf } from '../usage/asking.ts';
 
 export interface PartDeps extends AttemptDeps {
-  /** How much may be read of an upstream's answers to all parts of a request together. */
-  allowanceOf(upstream: Upstream): Allowance;
   /** It is asked for on the account of several, each of whom is billed for its share. */
   readonly isForSeveral?: boolean;
   bill(exchange: Exchange): void;
@@ -105,7 +102,7 @@ export class PartCall implements PartWork {
     const whole = await untilGone(
       this.#exchange,
       answer,
-      readWhole(answer, this.#deps.allowanceOf(upstream).inRoom(room)),
+      readWhole(answer, new Allowance(upstream.answerLimitBytes, room)),
     );
     if ('failure' in whole) return { failure: whole.failure };
     const failure = await this.#failureIn(whole.body);
