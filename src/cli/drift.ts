@@ -16,10 +16,14 @@ const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
 export const drift: Command = {
   name: 'drift',
   summary: 'Shows whether models are what they were (canary), and agree with another one (shadow).',
-  usage: 'drift show|accept [--config F] [--json]',
+  usage: 'drift [show|accept] [--config F] [--json]',
   actions,
   options: { ...configOptions, model: { type: 'string' }, json: { type: 'boolean' } },
-  run: (context) => actAs('drift', actions, context, openLeniently),
+  run(context) {
+    // To look is what nearly everyone wants.
+    const positionals = context.positionals.length === 0 ? ['show'] : context.positionals;
+    return actAs('drift', actions, { ...context, positionals }, openLeniently);
+  },
 };
 
 function show({ values, stdout }: CommandContext) {
