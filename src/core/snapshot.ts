@@ -261,6 +261,11 @@ export interface LedgerSettings {
   readonly hiddenFields: readonly string[];
 }
 
+export interface MetricSettings {
+  readonly keys: ReadonlySet<string>;
+  readonly projects: ReadonlySet<string>;
+}
+
 export const logLevels = ['info', 'warn', 'error'] as const;
 export const logFormats = ['json', 'text'] as const;
 export const logFields = ['postern', 'ecs', 'gcp'] as const;
@@ -397,6 +402,8 @@ export interface Snapshot {
   readonly redisDeadlineMs: number;
   readonly ledger: LedgerSettings;
   readonly log: LogSettings;
+  /** By ID: of whom metrics are kept. */
+  readonly metrics: MetricSettings;
   /** Undefined where the file has no such section. */
   readonly otel: OtelSettings | undefined;
   readonly console: ConsoleSettings;

@@ -177,6 +177,29 @@ test('answers that repeat the credential are counted by upstream, withheld or cu
   assert.equal(read().sum('postern_repeated_credentials_total', { upstream: 'up' }), 2);
 });
 
+test('keys and projects are counted where the operator names them, and nobody else is', async (t) => {
+  const { rig, metrics, document, read } = await start(t, answering, ({ status }) => (status < 400 ? billed : null));
+  const keys = [
+    { id: 'test', secret: testKey, project: 'team' },
+    { id: 'other', secret: 'another-key-with-enough-characters', project: 'team' },
+  ];
+  const named = { ...document(), keys, projects: [{ id: 'team' }], metrics: { keys: ['test'], projects: ['team'] } };
+  const snapshot = await rig.compile(named);
+  assert.deepEqual(rig.app.swap(snapshot), []);
+  metrics.adopt(snapshot);
+  const body = { model: 'm', input: 'x' };
+  await rig.post('/v1/embeddings', body);
+  await rig.post('/v1/embeddings', body, { headers: [['x-api-key', 'another-key-with-enough-characters']] });
+  await rig.post('/v1/embeddings', { model: 'nobody', input: 'x' });
+  await rig.exchange(3);
+  const { sum } = read();
+  assert.equal(sum('postern_holder_requests_total', { holder: 'key', id: 'test', result: 'ok' }), 1);
+  assert.equal(sum('postern_holder_requests_total', { holder: 'key', id: 'test', result: 'failed' }), 1);
+  assert.equal(sum('postern_holder_requests_total', { holder: 'project', id: 'team', result: 'ok' }), 2);
+  assert.equal(sum('postern_holder_tokens_total', { holder: 'project', id: 'team', direction: 'input' }), 24);
+  assert.equal(sum('postern_holder_requests_total', { holder: 'key', id: 'other', result: 'ok' }), undefined);
+});
+
 test('what is billed is counted by model and upstream; an unknown price is no price', async (t) => {
   const bills: (Bill | null)[] = [billed, { ...billed, costNanos: null, isEstimated: false }, null];
   const { rig, read } = await start(t, answering, () => bills.shift() ?? null);

@@ -7,6 +7,7 @@ import type { ConfigurationDocument } from './document.ts';
 import { compileKeys } from './key/compile.ts';
 import { toLedgerSettings } from './ledger.ts';
 import { toLogSettings } from './log.ts';
+import { toMetricSettings } from './metrics.ts';
 import { compileModels } from './model/compile.ts';
 import { createModelIndex } from './model/model-index.ts';
 import { priceWarnings } from './model/price-warnings.ts';
@@ -49,6 +50,7 @@ export function* compiling(
     redisDeadlineMs: settings.redis_deadline,
     ledger: toLedgerSettings(settings.ledger),
     log: toLogSettings(settings.log),
+    metrics: toMetricSettings(settings.metrics),
     otel: settings.otel && toOtelSettings(settings.otel),
     console: toConsoleSettings(settings.console, context),
     alerts: toAlertSettings(settings.alerts, document.areWebhooksStored ? upstreamAddresses : undefined),

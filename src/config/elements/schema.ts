@@ -8,6 +8,7 @@ import { filePath, is, list, mapping } from './fields.ts';
 import { keySchema } from './key/schema.ts';
 import { ledgerSchema } from './ledger.ts';
 import { logSchema } from './log.ts';
+import { metricsSchema } from './metrics.ts';
 import { modelSchema } from './model/schema.ts';
 import { otelSchema } from './otel.ts';
 import { projectSchema } from './project/schema.ts';
@@ -34,6 +35,9 @@ export const settingsSchema = mapping({
   console: consoleSchema.prefault({}).meta(is('The admin listener: metrics, the admin API and the console.')),
   ...storeFields,
   ledger: ledgerSchema.prefault({}).meta(is('Who asked for what, and what it cost.')),
+  metrics: metricsSchema
+    .prefault({})
+    .meta(is('Keys and projects of which metrics are kept; the ledger has those of all.')),
   log: logSchema.prefault({}).meta(is('What is written to the log, how, and where.')),
   otel: otelSchema
     .optional()

@@ -67,6 +67,13 @@ const table = {
   postern_search_units_total: counter('Search units of rerank, as billed.', ['model', 'upstream']),
   postern_items_total: counter('Inputs, prompts and documents, as billed.', ['model', 'upstream']),
   postern_cost_dollars_total: counter('Cost of what has a known price, in US dollars.', ['model', 'upstream']),
+  postern_holder_requests_total: counter('Requests of a key or project that metrics.keys or metrics.projects names.', [
+    'holder',
+    'id',
+    'result',
+  ]),
+  postern_holder_tokens_total: counter('Its tokens, as billed.', ['holder', 'id', 'direction']),
+  postern_holder_cost_dollars_total: counter('Its cost of what has a known price, in US dollars.', ['holder', 'id']),
   postern_saved_items_total: counter('Items of lists that nobody was asked for, as they were known.', [
     'model',
     'upstream',

@@ -21,6 +21,7 @@ import { AttemptCounts, isCall } from './attempt-counts.ts';
 import type { MetricName } from './definitions.ts';
 import { type MetricSources, readSources } from './gauges.ts';
 import { Gone } from './gone.ts';
+import { NamedHolders } from './holder-counts.ts';
 import { createProcessReadings } from './process-readings.ts';
 import { type Reading, toLabels } from './reading.ts';
 import { type Counter, createRegistry, type Histogram } from './registry.ts';
@@ -77,6 +78,8 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
     applied: registry.counter('postern_config_reloads_total', 'applied'),
     refused: registry.counter('postern_config_reloads_total', 'refused'),
   };
+  const keys = new NamedHolders(registry, 'key');
+  const projects = new NamedHolders(registry, 'project');
   const limitHits = new Map<string, Counter>();
   const budgetHits = new Map<string, Counter>();
   let sources: MetricSources = {};
@@ -162,6 +165,8 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
       const leftUpstreams = new Set(goneUpstreams.notice([...snapshot.upstreams.keys()]));
       registry.forget('upstream', leftUpstreams);
       for (const id of leftUpstreams) upstreams.delete(id);
+      keys.adopt(snapshot.metrics.keys);
+      projects.adopt(snapshot.metrics.projects);
       configTimestampS = snapshot.createdAtS;
     },
     began({ route }) {
@@ -172,6 +177,8 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
       requestCounts(exchange).count(exchange, performance.now());
       if (route === undefined) return;
       inFlight[route.operation] = (inFlight[route.operation] ?? 0) - 1;
+      keys.count(exchange.key?.id, exchange);
+      projects.count(exchange.key?.project, exchange);
       if (target === undefined) return;
       countAttempts(exchange, upstreams);
       if (bill !== null) usage.get(target)?.count(bill);
