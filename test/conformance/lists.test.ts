@@ -105,6 +105,7 @@ const mistakes: Readonly<Record<string, (texts: readonly string[]) => string>> =
   'names one that there is not': (some) => embeddingsOf(some).replace('"index": 1', '"index": 9'),
   'has a vector of another width': (some) => embeddingsOf(some).replace(', 0.12345678901234567890', ''),
   'has something that is no number': (some) => embeddingsOf(some).replace('0.12345678901234567890', 'NaN'),
+  'has a number that is too large for any': (some) => embeddingsOf(some).replace('0.12345678901234567890', '1e999'),
   'has null in a vector': (some) => embeddingsOf(some).replace('0.12345678901234567890', 'null'),
   'is cut': (some) => embeddingsOf(some).slice(0, -9),
 };

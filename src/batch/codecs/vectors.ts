@@ -97,7 +97,10 @@ function readNumbers(walk: JsonWalk, place: number, floats: boolean): number | u
     }
     case OPEN_LIST: {
       const numbers = walk.numbers();
-      if (numbers !== undefined) return numbers.length;
+      if (numbers !== undefined) {
+        checkFinite(walk.bytes.subarray(numbers.start, numbers.end), place);
+        return numbers.length;
+      }
       return readLists(walk, place);
     }
     case OPEN_OBJECT:
@@ -105,6 +108,21 @@ function readNumbers(walk: JsonWalk, place: number, floats: boolean): number | u
       return undefined;
     default:
       throw new Unfit(`vector ${place} is no list of numbers`);
+  }
+}
+
+const exponents = [Buffer.from('e'), Buffer.from('E')];
+const MINUS = 0x2d;
+
+/** No number is too large for a double without an exponent that raises it, or hundreds of digits. */
+function checkFinite(numbers: Buffer, place: number): void {
+  for (const letter of exponents) {
+    for (let at = numbers.indexOf(letter); at !== -1; at = numbers.indexOf(letter, at + 1)) {
+      if (numbers[at + 1] === MINUS) continue;
+      const values: unknown[] = JSON.parse(numbers.toString('latin1'));
+      if (values.every((value) => Number.isFinite(value))) return;
+      throw new Unfit(`vector ${place} has something that is no number`);
+    }
   }
 }
 
