@@ -2,6 +2,7 @@
 
 import { hostname } from 'node:os';
 import { countBuffersWithHeap, keepThreadsSmall, packMemory } from '../admission/memory.ts';
+import { clearedCaches, readClearedCaches } from '../core/lists.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
@@ -116,6 +117,8 @@ async function assemble(
     cwd: surroundings.cwd,
   });
   if (snapshot.models.all.length + snapshot.keys.size > mostUnpacked) packMemory();
+  // Before anyone is served: what Redis remembers from before a cache was cleared is forgotten.
+  app.lists.cleared(readClearedCaches(await store.settings.get(clearedCaches)));
   const listening = await app.listen().catch((error: unknown) => {
     throw toListenFault(error, { name: 'server', ...snapshot.server });
   });

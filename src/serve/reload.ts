@@ -48,7 +48,6 @@ export function startReloading(
     },
     onReload: metrics.reloaded,
   });
-  void forget();
   metrics.observe({ configRevision: () => feed.revision });
   return feed;
 }
