@@ -82,6 +82,8 @@ export interface Turn extends CallEnd {
   readonly credential: Credential;
   /** Takes a place among the calls of the upstream, and waits for it where there is none. */
   enter(client: Listening, deadlineMs: number): 'entered' | Promise<'entered' | 'too-late' | 'client-gone'>;
+  /** Takes a place where there is one; else gives up. */
+  enterAtOnce(): boolean;
   /** One more place among the calls of the upstream, where one is free at once: for what takes several calls. Over by itself. */
   enterAgain(): CallEnd | undefined;
   /** Gives up before anything was sent, with its place if it has one. It may have given up already. */

@@ -59,6 +59,22 @@ test('who has waited for a place is no longer what ends when the client leaves',
   second.withdraw();
 });
 
+const timersNow = (): number => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+
+test('who wants a place at once waits for none', () => {
+  const { choose } = house();
+  const where = course([target(upstream('a', { limits: oneAtATime }))]);
+  const first = choose(where);
+  assert.equal(first.enterAtOnce(), true);
+  const timers = timersNow();
+  const second = choose(where);
+  assert.equal(second.enterAtOnce(), false);
+  assert.equal(timersNow(), timers);
+  first.dropped();
+  first.over(undefined);
+  assert.equal(choose(where).enterAtOnce(), true);
+});
+
 test('a further place of a turn is given back once, whoever says how often that it is over', () => {
   const { choose, nobody } = house();
   const where = course([target(upstream('a', { limits: { concurrency: 2, queue: 0, queueTimeoutMs: 0 } }))]);

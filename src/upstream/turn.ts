@@ -99,6 +99,15 @@ export class TargetTurn implements Turn, PlaceSeeker, ClientWork {
     else this.#deadline = setTimeout(runOut, Math.max(0, deadlineMs - performance.now()), this);
   }
 
+  enterAtOnce(): boolean {
+    if (this.#view.upstream.places.tryEnter()) {
+      this.#take();
+      return true;
+    }
+    this.withdraw();
+    return false;
+  }
+
   enterAgain(): CallEnd | undefined {
     return this.#view.upstream.places.tryEnter() ? new FurtherPlace(this.#view) : undefined;
   }

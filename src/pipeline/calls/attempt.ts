@@ -124,12 +124,12 @@ class Attempts {
 
   /** One call; undefined where it came to nothing that is for the client. */
   async #ask(turn: Turn, client: Listening): Promise<Answer | undefined> {
-    const entry = turn.enter(client, this.#plan.deadlineMs);
-    if (entry !== 'entered' && this.#isOnlyAtOnce) {
-      turn.withdraw();
-      throw new NoPlace();
+    if (this.#isOnlyAtOnce) {
+      if (!turn.enterAtOnce()) throw new NoPlace();
+    } else {
+      const entry = turn.enter(client, this.#plan.deadlineMs);
+      if (entry !== 'entered' && !this.#hasEntered(turn, await entry, client)) return undefined;
     }
-    if (entry !== 'entered' && !this.#hasEntered(turn, await entry, client)) return undefined;
     if (turn.candidate.target.upstream.caps !== noCaps && !(await this.#mayUse(turn))) return undefined;
     const startedMs = performance.now();
     const outcome = await this.#send(turn, client);
