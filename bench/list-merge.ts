@@ -38,7 +38,7 @@ function measure(name: string, embedding: string, floats: boolean): void {
   for (let round = 0; round < rounds; round += 1) {
     const startMs = performance.now();
     const found = answers.flatMap((answer) => {
-      const read = atOnce(vectors.read(answer, { items: each, floats }));
+      const read = atOnce(vectors.read(answer, { items: each, floats, best: each }));
       return foundIn(
         read,
         { kind: 'read', bytes: answer, answer: part(answer), exchange: undefined as never },

@@ -8,11 +8,13 @@ import type { ListAnswered, ListAsked, ReadPart } from '../core/lists.ts';
 import type { Answer } from '../core/outcome.ts';
 import type { CoalesceSettings } from '../core/snapshot.ts';
 import { Unfit } from '../core/translation.ts';
+import { numberOf } from '../lib/json/json-text.ts';
 import { inTurns, isTurnOver, nextTurn } from '../lib/turns.ts';
 import type { ItemCache } from './cache/cache.ts';
 import type { Coalescer } from './coalesce/coalescer.ts';
 import { Member } from './coalesce/member.ts';
-import { type Codec, type Items, type ListRequest, type ReadAnswer, sourceOf } from './codecs/codec.ts';
+import { type Codec, type Items, type ListRequest, type ReadAnswer, sourceOf, type Top } from './codecs/codec.ts';
+import { tops } from './codecs/ranks.ts';
 import { type Found, foundIn } from './found.ts';
 import type { InFlight } from './in-flight.ts';
 import { groupOf } from './keys.ts';
@@ -30,11 +32,14 @@ export interface RunDeps {
 
 export class ListRun implements Inquiry {
   readonly asked: ListAsked;
-  readonly codec: Codec;
   readonly request: ListRequest;
   readonly items: Items;
   readonly besideBytes: number;
   readonly #deps: RunDeps;
+  readonly #codec: Codec;
+  readonly #top: Top | undefined;
+  /** Nobody wants to know what is said of an item that is not among the best. */
+  readonly #isForTheBest: boolean;
   readonly #floats: boolean;
   readonly #readings = new WeakMap<Buffer, ReadAnswer>();
   readonly #asker: PartAsker<Slot>;
@@ -43,7 +48,9 @@ export class ListRun implements Inquiry {
 
   constructor(asked: ListAsked, codec: Codec, request: ListRequest, items: Items, deps: RunDeps) {
     this.asked = asked;
-    this.codec = codec;
+    this.#codec = codec;
+    this.#top = codec.topOf && (codec.topOf(request) ?? topSetIn(asked, request));
+    this.#isForTheBest = this.#top !== undefined && !isRemembered(asked);
     this.request = request;
     this.items = items;
     this.#deps = deps;
@@ -104,7 +111,7 @@ export class ListRun implements Inquiry {
 
   /** Equal items are one. */
   async #slots(): Promise<Slot[]> {
-    const keyOf = this.#deps.keysFor(this.asked, this.codec, this.request);
+    const keyOf = this.#deps.keysFor(this.asked, this.#codec, this.request);
     const known = new Map<string, Slot>();
     const slots: Slot[] = [];
     for (const bytes of this.items.bytes) {
@@ -137,7 +144,7 @@ export class ListRun implements Inquiry {
   /** What others are asking for is waited for; what comes to nothing there is asked for here. */
   async #askRest(missing: readonly Slot[], open: readonly Candidate[]): Promise<void> {
     const { inFlight } = this.#deps;
-    if (this.asked.freshness !== undefined) {
+    if (this.asked.freshness !== undefined || this.#isForTheBest) {
       await this.#ask(missing, open);
       return;
     }
@@ -177,7 +184,7 @@ export class ListRun implements Inquiry {
   async #askWithOthers(slots: readonly Slot[], settings: CoalesceSettings): Promise<readonly Slot[]> {
     const { exchange } = this.asked;
     const member = new Member(exchange.key?.id ?? '', this, slots, (...taken) => this.take(...taken));
-    const name = groupOf(this.asked, this.codec, this.request);
+    const name = groupOf(this.asked, this.#codec, this.request);
     await Promise.race([this.#deps.coalescer.join(name, member, settings), this.#asker.ended]);
     member.leave();
     return slots.filter(({ found }) => found === undefined);
@@ -188,16 +195,19 @@ export class ListRun implements Inquiry {
     const placed = all.map((found, item): Placed => ({ item, found }));
     if (placed.some(({ found }) => found.result.score === undefined)) return placed;
     placed.sort((a, b) => (b.found.result.score ?? 0) - (a.found.result.score ?? 0) || a.item - b.item);
-    return placed.slice(0, this.codec.topOf?.(this.request)?.count);
+    return placed.slice(0, this.#top?.count);
+  }
+
+  /** The best of all are among the best of each part. */
+  topFor(items: number): Top | undefined {
+    return this.#top && { ...this.#top, count: this.#isForTheBest ? Math.min(this.#top.count, items) : items };
   }
 
   async read(bytes: Buffer, items: number): Promise<ReadAnswer> {
     const known = this.#readings.get(bytes);
     if (known !== undefined) return known;
-    const read = await inTurns(this.codec.read(bytes, { items, floats: this.#floats }));
-    if (this.codec.topOf !== undefined && read.results.length < items) {
-      throw new Unfit(`${read.results.length} results for ${items} documents`);
-    }
+    const best = this.topFor(items)?.count ?? items;
+    const read = await inTurns(this.#codec.read(bytes, { items, floats: this.#floats, best }));
     this.#checkWidth(read);
     this.#readings.set(bytes, read);
     return read;
@@ -236,6 +246,23 @@ export class ListRun implements Inquiry {
     const found = new Map(slots.map((slot) => [slot.key, foundOf(slot)]));
     this.#deps.cache.write(resolved.model, settings, found);
   }
+}
+
+/** What is said of an item may be for others, or for another time. */
+const isRemembered = ({ resolved: { model } }: ListAsked): boolean =>
+  model.cache !== undefined || model.dedupes === true || model.coalesce !== undefined;
+
+/** What the operator sets for those who do not say. */
+function topSetIn({ candidates }: ListAsked, { body }: ListRequest): Top | undefined {
+  const start = body.indexOf('{') + 1;
+  for (const { target } of candidates) {
+    for (const name of tops) {
+      const count = numberOf(target.defaults[name]);
+      if (count !== undefined && Number.isInteger(count) && count > 0)
+        return { place: { start, end: start }, count, around: [`"${name}":`, ','] };
+    }
+  }
+  return undefined;
 }
 
 function notAskedFor(slots: readonly Slot[]): Slot[] {

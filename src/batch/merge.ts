@@ -18,7 +18,7 @@ const SPACE = 0x20;
 export function merge(all: readonly Found[], shown: readonly Placed[]): Buffer {
   const [first] = all;
   if (first === undefined) throw new TypeError('an answer is put together from results');
-  const { envelope } = first;
+  const { envelope } = all.find((one) => countsLess(one, first)) ?? first;
   const { gaps } = envelope;
   const between = Buffer.from(betweenOf(all) ?? likelyBetween(first), 'latin1');
   const counts = countsOf(envelope, all);
@@ -32,6 +32,11 @@ export function merge(all: readonly Found[], shown: readonly Placed[]): Buffer {
   pieces.push(Buffer.from(gaps.last, 'latin1'));
   withCounts(envelope.tail, envelope.head.length, counts, pieces);
   return Buffer.concat(pieces);
+}
+
+/** Of what not all of them count there is no sum. */
+function countsLess({ counts }: Found, { envelope }: Found): boolean {
+  return envelope.counts.some(({ path }) => !counts.has(path));
 }
 
 /** As it stands where somebody wrote several. */

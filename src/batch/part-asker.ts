@@ -5,10 +5,12 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Candidate } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
+import type { ListLimits } from '../core/list-limits.ts';
 import { type ListAsked, limitsOf, type PartOutcome, type PartWork, type ReadPart, tightest } from '../core/lists.ts';
 import type { Answer } from '../core/outcome.ts';
-import type { Codec, Items, ListRequest, ReadAnswer } from './codecs/codec.ts';
+import type { Items, ListRequest, ReadAnswer, Top } from './codecs/codec.ts';
 import { fits, inParts, tokensAtMost } from './parts.ts';
+import { renumbered } from './renumbered.ts';
 import { bodyFor } from './request.ts';
 
 /** Calls of one request that are under way at a time. */
@@ -22,11 +24,12 @@ const mostRepeatedBytes = 64 * 1024 * 1024;
 /** What there is to ask for. */
 export interface Inquiry {
   readonly asked: ListAsked;
-  readonly codec: Codec;
   readonly request: ListRequest;
   readonly items: Items;
   /** Of what is read once more with each item. */
   readonly besideBytes: number;
+  /** How many of the best a call for so many items asks for; undefined where it does not say. */
+  topFor(items: number): Top | undefined;
   /** Rejects with `Unfit`. */
   read(bytes: Buffer, items: number): Promise<ReadAnswer>;
 }
@@ -59,14 +62,20 @@ export class PartAsker<T extends Wanted> {
     this.#besideTokens = tokensAtMost(inquiry.besideBytes);
   }
 
+  #limitsOf(candidate: Candidate): ListLimits {
+    return limitsOf(candidate, this.#inquiry.asked.resolved.matched);
+  }
+
   canTake(items: readonly Buffer[], candidate: Candidate): boolean {
-    return fits(items, limitsOf(candidate), this.#besideTokens);
+    return fits(items, this.#limitsOf(candidate), this.#besideTokens);
   }
 
   /** In as many calls as it takes, so that the first of those who are open can take them. */
   async askAll(wanted: readonly T[], open: readonly Candidate[]): Promise<void> {
     const priority = Math.min(...open.map(({ target }) => target.priority));
-    const limits = tightest(open.filter(({ target }) => target.priority === priority).map(limitsOf));
+    const limits = tightest(
+      open.filter(({ target }) => target.priority === priority).map((one) => this.#limitsOf(one)),
+    );
     const parts = inParts(wanted, ({ bytes }) => bytes, limits, this.#besideTokens);
     this.#checkCalls(parts.length);
     const left = parts.toReversed();
@@ -153,9 +162,9 @@ export class PartAsker<T extends Wanted> {
   }
 
   async #ask(items: readonly Buffer[], able: ReadonlySet<Candidate>, waits: boolean): Promise<PartOutcome> {
-    const { asked, codec, request, items: all } = this.#inquiry;
+    const { asked, request, items: all } = this.#inquiry;
     const work = asked.ask({
-      body: bodyFor(request, codec, all, items),
+      body: bodyFor(request, this.#inquiry.topFor(items.length), all, items),
       items: items.length,
       waits,
       fits: (candidate) => able.has(candidate),
@@ -166,6 +175,8 @@ export class PartAsker<T extends Wanted> {
     this.#works.add(work);
     try {
       return await work.outcome;
+    } catch (error) {
+      throw renumbered(error, (place) => placeOf(items[place], all));
     } finally {
       this.#works.delete(work);
     }
@@ -179,6 +190,9 @@ export class PartAsker<T extends Wanted> {
     for (const work of this.#works) work.clientLeft();
   }
 }
+
+/** In the whole list. */
+const placeOf = (item: Buffer | undefined, { bytes }: Items): number => (item === undefined ? -1 : bytes.indexOf(item));
 
 const isFull = (error: unknown): boolean => error instanceof GatewayError && error.code === 'overloaded';
 

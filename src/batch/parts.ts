@@ -9,11 +9,12 @@ const bytesPerToken = 3;
 export const tokensAtMost = (bytes: number): number => Math.ceil(bytes / bytesPerToken);
 
 const OPEN_LIST = 0x5b;
+const QUOTE = 0x22;
 const COMMA = 0x2c;
 
-/** Of an item as it stands in the request: token IDs are counted. */
+/** Of an item as it stands in the request: token IDs are counted, and the quotes of a text are not. */
 function tokensOf(item: Buffer): number {
-  if (item[0] !== OPEN_LIST) return tokensAtMost(item.length);
+  if (item[0] !== OPEN_LIST) return tokensAtMost(item[0] === QUOTE ? item.length - 2 : item.length);
   let commas = 0;
   for (const byte of item) if (byte === COMMA) commas += 1;
   return commas + 1;

@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import type { JsonSpan } from '../lib/json/json-elements.ts';
 import type { JsonField } from '../lib/json/json-scan.ts';
 import { JsonWalk } from '../lib/json/json-walk.ts';
-import type { Codec, Items, ListRequest, Member } from './codecs/codec.ts';
+import type { Items, ListRequest, Member, Top } from './codecs/codec.ts';
 
 /** The body was scanned, and is valid. */
 export function toListRequest(body: Buffer, list: JsonField): ListRequest {
@@ -22,15 +22,16 @@ export function toListRequest(body: Buffer, list: JsonField): ListRequest {
 /** What the client would have sent for these items alone: each other byte as it came. */
 export function bodyFor(
   request: ListRequest,
-  codec: Codec,
+  top: Top | undefined,
   { place, isList }: Items,
   items: readonly Buffer[],
 ): Buffer {
   const { body } = request;
   const patches: Patch[] = [{ place, pieces: isList ? listed(items) : [...items] }];
-  const top = codec.topOf?.(request);
-  // The best of all are among the best of each part only where nobody has left any of its own out.
-  if (top !== undefined) patches.push({ place: top.place, pieces: [Buffer.from(String(items.length))] });
+  if (top !== undefined) {
+    const { around: [before, behind] = ['', ''], count } = top;
+    patches.push({ place: top.place, pieces: [Buffer.from(before + count + behind)] });
+  }
   patches.sort((a, b) => a.place.start - b.place.start);
   const pieces: Buffer[] = [];
   let at = 0;

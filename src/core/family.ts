@@ -5,10 +5,11 @@ import type { AddressRule } from '../lib/addresses/address-rule.ts';
 import type { Label } from './label.ts';
 import type { ListLimits } from './list-limits.ts';
 import type { Operation } from './operations/index.ts';
+import type { Options } from './options.ts';
 import type { OfferedScores } from './scores.ts';
-import type { ErrorDialect, Options, Translation, VectorKind } from './translation.ts';
+import type { ErrorDialect, Translation, VectorKind } from './translation.ts';
 
-export type { Options } from './translation.ts';
+export type { Options } from './options.ts';
 
 /** How an upstream wants its credential: one header, built once when the configuration is compiled. */
 export interface Auth {
@@ -103,9 +104,7 @@ export interface Offer {
   readonly speaks?: string;
   /** Of embeddings: numbers other than floats that it makes, by the client's `output_dtype`. */
   readonly vectorKinds?: readonly VectorKind[];
-  /** Of operations that are maps over a list: what one call holds; by the upstream's name for the model, and its options. */
-  readonly limits?: ListLimits | ((model: string, options: Options) => ListLimits);
-  /** The same where it is at the family's own address: of others who speak its wire nothing is known. */
+  /** Of operations that are maps over a list: what one call holds at the family's own address; of others who speak its wire nothing is known. */
   readonly limitsAtHome?: ListLimits;
   /** For people: what it can take and what not. A fact that nobody could verify says so. */
   readonly facts?: string;

@@ -1,5 +1,7 @@
 /** How long the lists may be that one call holds. */
 
+import type { Options } from './options.ts';
+
 /** What one call to a target may hold at most; what is not said is for the upstream to judge. */
 export interface ListLimits {
   readonly items?: number | undefined;
@@ -8,3 +10,12 @@ export interface ListLimits {
   /** Of the items, as JSON. */
   readonly bytes?: number | undefined;
 }
+
+/** What is known of a family; perhaps by the upstream's name for the model, and by its options. */
+export type KnownLimits = ListLimits | ((model: string, options: Options) => ListLimits);
+
+export function limitsFor(known: KnownLimits | undefined, model: string, options: Options): ListLimits {
+  return (typeof known === 'function' ? known(model, options) : known) ?? noLimits;
+}
+
+const noLimits: ListLimits = Object.freeze({});

@@ -6,7 +6,8 @@ import type { JsonField } from '../lib/json/json-scan.ts';
 import type { CacheUse } from './cache-use.ts';
 import type { Candidate } from './dispatch.ts';
 import type { Exchange } from './exchange.ts';
-import type { ListLimits } from './list-limits.ts';
+import { type ListLimits, limitsFor } from './list-limits.ts';
+import { upstreamNameOf } from './model-name.ts';
 import type { Operation } from './operations/index.ts';
 import type { Answer, ClientWork } from './outcome.ts';
 import type { ResolvedModel, Upstream } from './snapshot.ts';
@@ -15,22 +16,20 @@ import type { SettingStore } from './store/settings.ts';
 /** Operations of which a request asks the same of each item. */
 export const listOperations: ReadonlySet<Operation> = new Set(['embeddings', 'rerank', 'moderations']);
 
-/** What the operator says of the target goes before what is known of the family. */
-export function limitsOf({ target, offer }: Candidate): ListLimits {
+/** What the operator says of the target goes before what is known of the family, save where a call has room for one alone. */
+export function limitsOf({ target, offer }: Candidate, matched = ''): ListLimits {
   const { upstream, model, limits: said } = target;
-  const { limits = isAtHome(upstream) ? offer.limitsAtHome : undefined } = offer;
-  const known = typeof limits === 'function' ? limits(model, upstream.options) : limits;
-  return said === undefined ? (known ?? noLimits) : { ...known, ...said };
+  const { limits = isAtHome(upstream) ? offer.limitsAtHome : undefined } = offer.translation ?? {};
+  const known = limitsFor(limits, upstreamNameOf(model, matched), upstream.options);
+  return said === undefined ? known : { ...known, ...said, ...(known.items === 1 && { items: 1 }) };
 }
-
-const noLimits: ListLimits = Object.freeze({});
 
 function isAtHome({ family, origin }: Upstream): boolean {
   return family.baseUrl !== undefined && new URL(family.baseUrl).origin === origin;
 }
 
 /** The least of each; infinite where nobody says one. */
-export function tightest(limits: readonly ListLimits[]): Required<ListLimits> {
+export function tightest(limits: readonly ListLimits[]): Readonly<Record<keyof ListLimits, number>> {
   const least = (of: (one: ListLimits) => number | undefined): number =>
     Math.min(...limits.map((one) => of(one) ?? Number.POSITIVE_INFINITY));
   return {

@@ -5,10 +5,9 @@ import type { JsonFields } from '../lib/json/json-scan.ts';
 import type { Json, JsonObject } from '../lib/json/json-text.ts';
 import type { Usage } from './accounting/usage.ts';
 import { GatewayError } from './errors.ts';
+import type { KnownLimits } from './list-limits.ts';
+import type { Options } from './options.ts';
 import type { TargetScores } from './scores.ts';
-
-/** What an operator has set of a family's own, by name, defaults included; `base64` is the upstream's setting of that name. */
-export type Options = Readonly<Record<string, string>>;
 
 /** The shapes in which a client may have its reranked documents (`x-postern-shape`). */
 export const rerankShapes = ['cohere', 'jina', 'voyage', 'tei'] as const;
@@ -178,6 +177,8 @@ export interface Conversation {
 export interface Translation {
   /** Whether a request needs it; without this, every one does, as the upstream's wire format is another. */
   isNeeded?(glance: Glance): boolean;
+  /** Of operations that are maps over a list: what one call holds. A longer list is taken apart before anyone is asked. */
+  readonly limits?: KnownLimits;
   /** Throws a `GatewayError` for what the upstream cannot serve. */
   ask(asked: Asked): Conversation | Promise<Conversation>;
 }

@@ -22,7 +22,7 @@ const subjects: Readonly<Record<string, { readonly kind: Kind; readonly codec: C
   moderations: { kind: moderation, codec: verdicts, list: 'results' },
 };
 
-const asked = { items: texts.length, floats: false };
+const asked = { items: texts.length, floats: false, best: texts.length };
 
 /** Each result as it was read, by its item; undefined where it is not taken. */
 function readBy(codec: Codec, bytes: Buffer): readonly (readonly [number, Buffer])[] | undefined {

@@ -66,6 +66,48 @@ test('documents are ranked over all parts, and as many are shown as were asked f
   assert.equal((await house.rig.exchange(2)).bill?.searchUnits, 2);
 });
 
+test('each part is asked for no more than the best that are wanted, save where all are to be remembered', async (t) => {
+  const documents = ['dd', 'a', 'ggggg', 'dd', 'ccc', 'hhhhhh', 'ffff'];
+  const topsOf = async (model: object): Promise<unknown[]> => {
+    const house = await startSeveral(t, [ranks], {
+      model: { operations: ['rerank'], ...model },
+      target: [{ max_items: 3 }],
+    });
+    const answer = await house.rig.post('/v1/rerank', { model: 'm', query: 'q', top_n: 2, documents });
+    assert.equal(answer.body.toString(), ranked(documents, 2).replace('"search_units":1', '"search_units":2'));
+    return house.upstreams[0]?.requests.map(({ body }) => JSON.parse(body.toString()).top_n) ?? [];
+  };
+  assert.deepEqual(await topsOf({}), [2, 2]);
+  assert.deepEqual(await topsOf({ cache: {} }), [3, 3]);
+});
+
+test('as many documents are shown as the operator set for those who do not say, of all parts', async (t) => {
+  for (const model of [{}, { cache: {} }]) {
+    const house = await startSeveral(t, [ranks], {
+      model: { operations: ['rerank'], ...model },
+      target: [{ max_items: 2, defaults: { top_n: 3 } }],
+    });
+    const documents = ['dd', 'a', 'ggggg', 'ccc', 'hhhhhh', 'ffff'];
+    const answer = await house.rig.post('/v1/rerank', { model: 'm', query: 'q', documents });
+    assert.equal(answer.status, 200, answer.body.toString());
+    const { results }: { results: { index: number }[] } = JSON.parse(answer.body.toString());
+    assert.deepEqual(
+      results.map(({ index }) => index),
+      [4, 2, 5],
+    );
+  }
+});
+
+test('what one part did not count has no sum', async (t) => {
+  const silent: Handler = (request, reply) =>
+    inputsOf(request).includes('dddd')
+      ? reply.bytes(200, json, embeddingsOf(inputsOf(request)).replace(/, "usage".*\}\}$/, '}'))
+      : embeds(request, reply);
+  const house = await startSeveral(t, [silent], { model: embedding, target: [{ max_items: 3 }] });
+  const answer = await house.rig.post('/v1/embeddings', { model: 'm', input: texts });
+  assert.equal(answer.body.toString(), embeddingsOf(texts).replace(/, "usage".*\}\}$/, '}'));
+});
+
 test('a part that fails is asked for elsewhere alone', async (t) => {
   const half: Handler = (request, reply) =>
     inputsOf(request).includes('dddd') ? refusingWith(503)(request, reply) : embeds(request, reply);

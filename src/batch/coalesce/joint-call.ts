@@ -27,11 +27,11 @@ export async function callJointly(members: readonly Member[]): Promise<void> {
 async function callFor(members: readonly Member[], inquiry: Inquiry): Promise<void> {
   const { asked, besideBytes } = inquiry;
   const joint: Inquiry = {
-    codec: inquiry.codec,
     request: inquiry.request,
     asked: { ...asked, ask: (part) => asked.askForSeveral(part) },
     items: { ...inquiry.items, isList: true },
     besideBytes,
+    topFor: (items) => inquiry.topFor(items),
     read: (bytes, items) => inquiry.read(bytes, items),
   };
   const asker = new PartAsker<Owned>(joint, (owned, read, part) => shareOut(owned, read, part, inquiry));

@@ -77,14 +77,25 @@ export interface Codec {
   topOf?(request: ListRequest): Top | undefined;
   /** The field whose value is read once more with each item. */
   readonly beside?: string;
-  /** Throws `Unfit` where it is not what was asked for. `floats`: what is in base64 are 32-bit floats. */
-  read(bytes: Buffer, asked: { readonly items: number; readonly floats: boolean }): InTurns<ReadAnswer>;
+  /** Throws `Unfit` where it is not what was asked for. */
+  read(bytes: Buffer, asked: AskedOf): InTurns<ReadAnswer>;
+}
+
+/** What one call was asked. */
+interface AskedOf {
+  readonly items: number;
+  /** What is in base64 are 32-bit floats. */
+  readonly floats: boolean;
+  /** Of ranks: for how many of the best; what it says nothing of stands behind all others. */
+  readonly best: number;
 }
 
 /** How many of the best are wanted. */
 export interface Top {
   readonly place: JsonSpan;
   readonly count: number;
+  /** What stands around the number, where the request has none. */
+  readonly around?: readonly [before: string, behind: string];
 }
 
 /** Between two places to stop. */

@@ -4,6 +4,7 @@ import type { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';
 import type { JsonSpan } from '../../lib/json/json-elements.ts';
 import { JsonWalk, JsonWalkError } from '../../lib/json/json-walk.ts';
+import { whatIsNoJson } from '../../lib/json/no-json.ts';
 import type { Count, Envelope, InTurns } from './codec.ts';
 
 interface Layout {
@@ -22,7 +23,7 @@ export function* readEnvelope(bytes: Buffer, layout: Layout): InTurns<Envelope> 
   try {
     return yield* walk.peek() === OPEN_LIST ? readBare(walk, layout) : readObject(walk, layout);
   } catch (error) {
-    if (error instanceof JsonWalkError) throw new Unfit(`the answer is no JSON: ${error.message}`);
+    if (error instanceof JsonWalkError) throw new Unfit(whatIsNoJson(bytes, error.message));
     throw error;
   }
 }

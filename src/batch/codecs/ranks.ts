@@ -1,12 +1,13 @@
 /** Reranking: documents under one query to scores, the best first. */
 
+import { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';
 import type { JsonSpan } from '../../lib/json/json-elements.ts';
 import type { Codec, ListRequest, Result, Top } from './codec.ts';
 import { readEnvelope } from './envelope.ts';
 import { numberAt } from './number-at.ts';
 
-const tops = ['top_n', 'top_k'];
+export const tops = ['top_n', 'top_k'];
 const isTop: ReadonlySet<string> = new Set(tops);
 const scores: ReadonlySet<string> = new Set(['relevance_score', 'score']);
 
@@ -18,7 +19,7 @@ export const ranks: Codec = {
   topOf,
   beside: 'query',
 
-  *read(bytes, { items }) {
+  *read(bytes, { items, best }) {
     const results: { item: number; result: Result }[] = [];
     const seen = new Set<number>();
     const envelope = yield* readEnvelope(bytes, {
@@ -46,9 +47,15 @@ export const ranks: Codec = {
         results.push({ item, result: { bytes: bytes.subarray(start, walk.at), index, score } });
       },
     });
+    const wanted = Math.min(best, items);
+    if (results.length < wanted) throw new Unfit(`${results.length} results for ${wanted} documents`);
+    for (let item = 0; item < items; item += 1) if (!seen.has(item)) results.push({ item, result: leftOut });
     return { envelope, results };
   },
 };
+
+/** It is not among the best, and stands behind all that are. */
+const leftOut: Result = { bytes: Buffer.alloc(0), index: undefined, score: Number.NEGATIVE_INFINITY };
 
 function topOf(request: ListRequest): Top | undefined {
   for (const { name, value } of request.members) {

@@ -36,16 +36,11 @@ export const vectors: Codec = {
         found[index] = { ...result, index: result.indexAt };
       },
     });
-    return { envelope, results: wholeOf(found) };
+    const results = found.flatMap((result, item) => (result === undefined ? [] : [{ item, result }]));
+    if (results.length < wanted) throw new Unfit(`${results.length} vectors for ${wanted} inputs`);
+    return { envelope, results };
   },
 };
-
-function wholeOf(found: readonly (Result | undefined)[]): ReadAnswer['results'] {
-  return found.map((result, item) => {
-    if (result === undefined) throw new Unfit(`input ${item} has no vector`);
-    return { item, result };
-  });
-}
 
 interface ReadVector {
   readonly bytes: Buffer;

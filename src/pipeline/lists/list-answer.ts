@@ -29,30 +29,32 @@ export interface ListDeps extends AttemptDeps {
   bill(exchange: Exchange): void;
 }
 
+/** Of a pattern, of the name that was asked for last. */
 const quickLimits = new WeakMap<Course, QuickLimits>();
 
 /** What fits these fits whoever may be asked: told without a look at the list. */
 interface QuickLimits {
+  readonly matched: string;
   readonly items: number;
   readonly bodyBytes: number;
   /** Nothing does: items are looked for where they may be known. */
   readonly isNone: boolean;
 }
 
-const none: QuickLimits = {
+const none = {
   items: Number.POSITIVE_INFINITY,
   bodyBytes: Number.POSITIVE_INFINITY,
-  isNone: false,
 };
 /** Rarely fewer bytes than that make a token. */
 const fewestBytesPerToken = 3;
 
-function quickLimitsOf({ exchange, course }: Plan): QuickLimits {
+function quickLimitsOf({ exchange, course, resolved: { matched } }: Plan): QuickLimits {
   const known = quickLimits.get(course);
-  if (known !== undefined) return known;
+  if (known?.matched === matched) return known;
   const operation = exchange.route?.operation;
   const isList = operation !== undefined && listOperations.has(operation);
-  const limits = isList ? toQuick(course.tiers.flat(), isAlwaysTaken(course)) : none;
+  const quick = isList ? toQuick(course.tiers.flat(), matched) : none;
+  const limits = { ...quick, matched, isNone: isList && isAlwaysTaken(course) };
   quickLimits.set(course, limits);
   return limits;
 }
@@ -60,9 +62,9 @@ function quickLimitsOf({ exchange, course }: Plan): QuickLimits {
 const isAlwaysTaken = ({ model: { cache, dedupes, coalesce } }: Course): boolean =>
   cache !== undefined || dedupes === true || coalesce !== undefined;
 
-function toQuick(candidates: readonly Candidate[], isNone = false): QuickLimits {
-  const { items = none.items, bytes = none.bodyBytes, tokens = none.bodyBytes } = tightest(candidates.map(limitsOf));
-  return { items, bodyBytes: Math.min(bytes, tokens * fewestBytesPerToken), isNone };
+function toQuick(candidates: readonly Candidate[], matched: string): Pick<QuickLimits, 'items' | 'bodyBytes'> {
+  const { items, bytes, tokens } = tightest(candidates.map((one) => limitsOf(one, matched)));
+  return { items, bodyBytes: Math.min(bytes, tokens * fewestBytesPerToken) };
 }
 
 /** Asks as the client asked where that is possible; else for some of it at a time. */
@@ -73,20 +75,27 @@ export function answerTo(plan: Plan, read: QuestionReader, deps: ListDeps): Prom
     : answering.then((answer) => shadowed(plan, answer, deps.drift));
 }
 
-function answerFrom(plan: Plan, read: QuestionReader, deps: ListDeps): Promise<Answer> {
+/** The same, and nobody compares it with a shadow's. */
+export function answerFrom(plan: Plan, read: QuestionReader, deps: Omit<ListDeps, 'drift'>): Promise<Answer> {
   const { items, bodyBytes, isNone } = quickLimitsOf(plan);
   const count = plan.exchange.asking?.items ?? 1;
-  return isNone || (count > items && count > 1) || plan.question.body.length > bodyBytes
+  return isNone || (count > 1 && (count > items || bytesToRead(plan, count) > bodyBytes))
     ? answerInParts(plan, read, deps)
     : attempt(plan, deps);
 }
 
-async function answerInParts(plan: Plan, read: QuestionReader, deps: ListDeps): Promise<Answer> {
+/** A query is read once more with each document. */
+function bytesToRead({ question: { body, scan }, route }: Plan, items: number): number {
+  const query = route.operation === 'rerank' ? scan.fields.get('query') : undefined;
+  return body.length + (query === undefined ? 0 : items * (query.end - query.start));
+}
+
+async function answerInParts(plan: Plan, read: QuestionReader, deps: Omit<ListDeps, 'drift'>): Promise<Answer> {
   const { exchange, question, route, resolved, course } = plan;
   const list = listIn(question, route);
   if (list === undefined) return attempt(plan, deps);
   const items = exchange.asking?.items ?? 1;
-  if (items > mostItems) return attempt({ ...plan, course: unbounded(course, items) }, deps);
+  if (items > mostItems) return attempt({ ...plan, course: unbounded(plan, items) }, deps);
   new ReadingRoom(exchange.requestRoom).take(items);
   const partDeps = {
     ...deps,
@@ -114,8 +123,11 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: ListDeps): 
 const mostItems = 50_000;
 
 /** Those who may take a list of any length; throws where there are none. */
-function unbounded(course: Course, items: number): Course {
-  const open = withOnly(course, (one) => toQuick([one]).bodyBytes === none.bodyBytes && toQuick([one]).items >= items);
+function unbounded({ course, resolved: { matched } }: Plan, items: number): Course {
+  const open = withOnly(course, (one) => {
+    const { items: most, bodyBytes } = toQuick([one], matched);
+    return bodyBytes === none.bodyBytes && most >= items;
+  });
   if (open.tiers.length > 0) return open;
   throw new GatewayError('body_too_large', {
     message: `The list has ${items} items, more than the upstreams of this model take in one call, and a list of more than ${mostItems} is not taken apart; send it in smaller requests.`,

@@ -17,14 +17,14 @@ import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
 import { observerOf } from '../answers/relay.ts';
 import { Allowance, readWhole } from '../answers/whole-answer.ts';
-import { type AttemptDeps, attempt } from '../calls/attempt.ts';
 import { courseOf, unknownModel } from '../calls/plan.ts';
 import { compileQuestionReader } from '../question.ts';
 import { askingOf } from '../usage/asking.ts';
 import { Settling, type SettlingDeps } from '../usage/settling.ts';
+import { answerFrom, type ListDeps } from './list-answer.ts';
 import { withOnly } from './part-call.ts';
 
-export interface OwnInquiryDeps extends AttemptDeps, SettlingDeps {
+export interface OwnInquiryDeps extends Omit<ListDeps, 'drift'>, SettlingDeps {
   readonly clock: Clock;
   readonly current: () => Snapshot;
   readonly routes: readonly Route[];
@@ -33,7 +33,8 @@ export interface OwnInquiryDeps extends AttemptDeps, SettlingDeps {
   readonly installation: string;
 }
 
-const nobodysHeaders = { get: () => undefined, has: () => false };
+/** What is remembered says nothing of what an upstream answers now. */
+const headers: ReadonlyMap<string, string> = new Map([['cache-control', 'no-store']]);
 const mostAnswerBytes = 64 * 1024 * 1024;
 
 export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
@@ -50,10 +51,10 @@ export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
     const reservation = await deps.spending.reserve(exchange, course, exchange.asking);
     settling.reserved(reservation);
     await deps.ledger.open(exchange, reservation);
-    const answer = await attempt(
+    const answer = await answerFrom(
       {
         ...{ exchange, route, question, resolved, course, reservation },
-        clientHeaders: nobodysHeaders,
+        clientHeaders: headers,
         credential: undefined,
         query: noQuery,
         deadlineMs: performance.now() + course.totalMs,
@@ -61,6 +62,7 @@ export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
         keeps: undefined,
         inBackground: false,
       },
+      read,
       deps,
     );
     return { answer, bytes: await readAll(exchange, answer, settling) };

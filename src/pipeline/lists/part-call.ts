@@ -28,6 +28,9 @@ export interface PartDeps extends AttemptDeps {
   bill(exchange: Exchange): void;
 }
 
+/** Of all parts of a request: so many are told. */
+const mostTries = 64;
+
 export class PartCall implements PartWork {
   readonly outcome: Promise<PartOutcome>;
   readonly #plan: Plan;
@@ -73,7 +76,7 @@ export class PartCall implements PartWork {
       throw error;
     } finally {
       whole.attempts += exchange.attempts;
-      whole.tries.push(...exchange.tries);
+      whole.tries.push(...exchange.tries.slice(0, Math.max(0, mostTries - whole.tries.length)));
       whole.target ??= exchange.target;
       if (exchange.repeatedCredential) whole.repeatedCredential = true;
     }
