@@ -33,8 +33,6 @@ export type VectorKind = (typeof vectorKinds)[number];
 export interface Glance {
   readonly body: Buffer;
   readonly fields: JsonFields;
-  /** Inputs, prompts or documents: 1 where it is no list, or a list of token IDs. */
-  readonly items: number;
   readonly shape: RerankShape | undefined;
   readonly tokenIds: TokenIds;
 }

@@ -10,7 +10,7 @@ import { countIn, listIn, objectIn } from './dialects/reading.ts';
 const fourLevels = 'FourSeverityLevels';
 
 const translation = translateModerations({
-  maxItems: 1,
+  limits: { items: 1 },
   own: ['categories', 'blocklistNames', 'haltOnBlocklistHit', 'outputType'],
   write: ({ texts, more }) => ({ body: { outputType: fourLevels, ...more, text: texts[0] ?? '' } }),
   read({ body }, { asked, more }) {

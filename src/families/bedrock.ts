@@ -9,6 +9,7 @@ import { readStandardRerank } from './dialects/rerank/standard-rerank.ts';
 import { awsSigner } from './signing/aws.ts';
 
 const embeddings: Translation = {
+  limits: (model) => bedrockEmbeddings(model)?.limits ?? {},
   ask(asked) {
     const dialect = bedrockEmbeddings(asked.model);
     if (dialect === undefined) throw unknownModel(asked, 'embeds with Titan, Nova and Cohere');
@@ -17,7 +18,7 @@ const embeddings: Translation = {
 };
 
 const amazonRerank: RerankDialect = {
-  maxItems: 1000,
+  limits: { items: 1000 },
   own: [],
   isStrict: true,
   write: ({ query, documents, topN }) => ({ body: { query, documents, top_n: topN } }),
@@ -30,6 +31,7 @@ const cohereRerank: RerankDialect = {
 };
 
 const rerank: Translation = {
+  limits: { items: 1000 },
   ask(asked): Conversation | Promise<Conversation> {
     if (asked.model.includes('cohere.rerank')) return translateRerank(cohereRerank).ask(asked);
     if (asked.model.includes('amazon.rerank')) return translateRerank(amazonRerank).ask(asked);

@@ -15,7 +15,7 @@ const ofOneWidth = /-v[23]\.\d/;
 const textsOnly = 'takes texts alone here, as "input"';
 
 const embeddings: EmbeddingDialect = {
-  maxItems: 96,
+  limits: { items: 96 },
   hasDimensions: ({ model, options }) => options.api_version !== 'v1' && !ofOneWidth.test(model),
   own: ['input_type', 'truncate', 'max_tokens', 'priority', 'output_dtype'],
   speaks: 'cohere',

@@ -1,7 +1,7 @@
 /** Alibaba's DashScope: OpenAI's shapes in its compatible mode, and reranking in its own. */
 
-import type { Translation } from '../core/translation.ts';
 import type { Json } from '../lib/json/json-text.ts';
+import { byModel } from './dialects/by-model.ts';
 import { openaiCompatible } from './dialects/openai-compatible.ts';
 import { itemsInACall } from './dialects/options.ts';
 import { at, countIn, listIn, objectIn, textIn } from './dialects/reading.ts';
@@ -13,8 +13,7 @@ const compatible = '/compatible-mode/v1';
 const sees = (model: string): boolean => model.includes('-vl-');
 
 const ofTexts: RerankDialect = {
-  maxItems: ({ model }) => (sees(model) ? 100 : 500),
-  maxTokens: ({ model }) => (model.startsWith('gte-') ? 30_000 : 120_000),
+  limits: (model) => ({ items: sees(model) ? 100 : 500, tokens: model.startsWith('gte-') ? 30_000 : 120_000 }),
   own: ['instruct'],
   // What the client wants back is at hand.
   write: ({ query, documents, model, topN, more }) => ({
@@ -37,7 +36,7 @@ const ofTexts: RerankDialect = {
 
 const rerankOfTexts = translateRerank(ofTexts);
 const rerankOfObjects = translateRerank({ ...ofTexts, takesObjects: true });
-const rerank: Translation = { ask: (asked) => (sees(asked.model) ? rerankOfObjects : rerankOfTexts).ask(asked) };
+const rerank = byModel((model) => (sees(model) ? rerankOfObjects : rerankOfTexts));
 
 /** What the first word of a code means elsewhere; the list is its own, that each of them may come with a 200 is unverified. */
 const statuses: ReadonlyMap<string, number> = new Map([

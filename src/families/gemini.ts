@@ -23,8 +23,7 @@ const resourceOf = (name: string): string => (/^(?:models|tunedModels)\//.test(n
 const mostInputBytes = 4 * 1024 * 1024 - 128 * 1024;
 
 const embeddings: EmbeddingDialect = {
-  maxItems: 100,
-  maxBytes: mostInputBytes,
+  limits: { items: 100, bytes: mostInputBytes },
   hasDimensions: true,
   own: ofTheTask,
   purposes: purposesInGoogle,

@@ -21,7 +21,7 @@ function modelPath(model: string): string {
 }
 
 const embeddings: EmbeddingDialect = {
-  maxItems: ({ options }) => Number(options.max_items),
+  limits: (_, { max_items: most }) => ({ items: Number(most) }),
   hasDimensions: false,
   own: ['normalize', 'prompt_name', 'truncate', 'truncation_direction', 'parameters', 'options'],
   write: ({ items, model, more }) => ({
@@ -99,14 +99,14 @@ export default defineFamily({
         moderations: {
           path: '/hf-inference/models/{model}',
           translation: translateModerations({
-            maxItems: 1,
+            limits: { items: 1 },
             own: ['parameters', 'options'],
             write: ({ texts, model, more }) => ({ path: modelPath(model), body: { ...more, inputs: texts[0] ?? '' } }),
-            read({ body }, { first }) {
+            read({ body }) {
               const list = listIn(body, 'the answer');
               const [only] = list;
               // The labels of the only text may stand in a list of their own.
-              return { judgements: [judge(list.length === 1 && isJsonList(only) ? only : list, first)] };
+              return { judgements: [judge(list.length === 1 && isJsonList(only) ? only : list, 0)] };
             },
           }),
           facts:

@@ -15,14 +15,14 @@ const mostItems = 2048;
 function classifierWith(options: Options): ModerationDialect {
   const judge = createLabelJudge(options);
   return {
-    maxItems: Number(options.max_items ?? mostItems),
+    limits: { items: Number(options.max_items ?? mostItems) },
     own: [],
     isStrict: true,
     write: ({ texts, model }) => ({ body: { model, input: texts } }),
-    read({ body }, { first }) {
+    read({ body }) {
       const { data, model, usage } = objectIn(body, 'the answer');
       return {
-        judgements: listIn(data, 'data').map((labels, index) => judge(labels, first + index)),
+        judgements: listIn(data, 'data').map((labels, index) => judge(labels, index)),
         model: textIn(model),
         usage: isJsonObject(usage) ? usage : undefined,
       };

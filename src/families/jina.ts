@@ -9,8 +9,7 @@ import type { VectorFormat } from './dialects/embeddings/vector-format.ts';
 import { standardRerank } from './dialects/rerank/standard-rerank.ts';
 
 const embeddings: EmbeddingDialect = {
-  // Late chunking makes one text of all inputs: in parts they would be others.
-  maxItems: ({ body }) => (body.late_chunking === true ? Number.POSITIVE_INFINITY : 2048),
+  limits: { items: 2048 },
   hasDimensions: true,
   takes: 'objects',
   own: ['task', 'normalized', 'late_chunking', 'truncate', 'prompt_name', 'output_dtype'],

@@ -22,8 +22,7 @@ const chat = '/v1/chat/completions';
 const mostInputBytes = 48 * 1024;
 
 const embeddings: EmbeddingDialect = {
-  maxItems: ({ options: { max_items: most } }) => Number(most),
-  maxBytes: mostInputBytes,
+  limits: (_, { max_items: most }) => ({ items: Number(most), bytes: mostInputBytes }),
   hasDimensions: true,
   own: ['output_dtype', 'metadata'],
   isStrict: true,

@@ -9,7 +9,6 @@ import { at, countIn, listIn, objectIn } from './dialects/reading.ts';
 import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts';
 
 const embeddings: EmbeddingDialect = {
-  maxItems: Number.POSITIVE_INFINITY,
   hasDimensions: true,
   own: ['input_type', 'truncate', 'user'],
   purposes: { name: 'input_type', words: { document: 'passage', query: 'query' } },
@@ -36,7 +35,7 @@ function endOf(truncate: Json): Json {
 }
 
 const ranking: RerankDialect = {
-  maxItems: 512,
+  limits: { items: 512 },
   own: ['truncate'],
   write: ({ query, documents, model, more: { truncate, ...more } }) => ({
     body: {

@@ -7,7 +7,6 @@ import { openaiCompatible } from './dialects/openai-compatible.ts';
 import { at, countIn, listIn, objectIn, textIn } from './dialects/reading.ts';
 
 const native: EmbeddingDialect = {
-  maxItems: Number.POSITIVE_INFINITY,
   hasDimensions: true,
   own: ['truncate', 'options', 'keep_alive'],
   // A list always: one empty text by itself would be none.

@@ -7,7 +7,7 @@ import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts
 import { readStandardRerank } from './dialects/rerank/standard-rerank.ts';
 
 const rerank: RerankDialect = {
-  maxItems: 100,
+  limits: { items: 100 },
   takesObjects: 'documents',
   own: ['rank_fields', 'parameters'],
   write: ({ query, documents, model, topN, more }) => ({

@@ -14,7 +14,7 @@ import { type RerankDialect, translateRerank } from './dialects/rerank/rerank.ts
 const mostItems = ({ max_items: most }: Options): number => Number(most);
 
 const rerank: RerankDialect = {
-  maxItems: ({ options }) => mostItems(options),
+  limits: (_, options) => ({ items: mostItems(options) }),
   own: ['truncate', 'truncation_direction', 'raw_scores'],
   write: ({ query, documents, more }) => ({ body: { ...more, query, texts: documents } }),
   read: ({ body, headers }) => ({
@@ -29,17 +29,17 @@ const rerank: RerankDialect = {
 function moderationsWith(options: Options): ModerationDialect {
   const judge = createLabelJudge(options);
   return {
-    maxItems: mostItems(options),
+    limits: { items: mostItems(options) },
     own: ['truncate', 'truncation_direction'],
     write({ texts, more: { raw_scores: raw, ...more }, asked }) {
       if (raw !== undefined && raw !== false) asked.cannot('raw_scores', 'is judged by scores between 0 and 1');
       // Two texts in a list would be one pair; each has to stand in a list of its own.
       return { body: { ...more, inputs: texts.map((text) => [text]) } };
     },
-    read({ body, headers }, { first }) {
+    read({ body, headers }) {
       const tokens = tokensIn(headers);
       return {
-        judgements: listIn(body, 'the answer').map((labels, index) => judge(labels, first + index)),
+        judgements: listIn(body, 'the answer').map((labels, index) => judge(labels, index)),
         usage: tokens === undefined ? undefined : { prompt_tokens: tokens, total_tokens: tokens },
       };
     },

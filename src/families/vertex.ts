@@ -1,7 +1,7 @@
 /** Google's Vertex AI: embeddings by one method of prediction, and by another one for newer models. */
 
-import { defineFamily } from '../core/family.ts';
-import type { Asked } from '../core/translation.ts';
+import { defineFamily, type Options } from '../core/family.ts';
+import { byModel } from './dialects/by-model.ts';
 import { type EmbeddingDialect, translateEmbeddings } from './dialects/embeddings/embeddings.ts';
 import {
   adaptFor,
@@ -23,8 +23,7 @@ const embedsContent = (model: string): boolean => /gemini-embedding-(?!001)/.tes
 const models = '/v1/projects/{project}/locations/{location}/publishers/google/models/{model}';
 
 const predict: EmbeddingDialect = {
-  maxItems: mostInstances,
-  maxTokens: () => 20_000,
+  limits: (model, options) => ({ items: mostInstances(model, options), tokens: 20_000 }),
   hasDimensions: true,
   own: [...ofTheTask, 'autoTruncate'],
   purposes: purposesInGoogle,
@@ -51,7 +50,7 @@ const predict: EmbeddingDialect = {
 };
 
 const embedContent: EmbeddingDialect = {
-  maxItems: 1,
+  limits: { items: 1 },
   hasDimensions: true,
   own: [...ofTheTask, 'autoTruncate'],
   purposes: purposesInGoogle,
@@ -75,7 +74,7 @@ const embedContent: EmbeddingDialect = {
   read: ({ body }, call) => readEmbedContent(body, call),
 };
 
-function mostInstances({ model, options }: Asked): number {
+function mostInstances(model: string, options: Options): number {
   if (options.max_items !== undefined) return Number(options.max_items);
   return model.includes('gemini-embedding') ? 1 : 250;
 }
@@ -125,9 +124,7 @@ export default defineFamily({
     openai: {
       embeddings: {
         path: `${models}:predict`,
-        translation: {
-          ask: (asked) => translations[embedsContent(asked.model) ? 'embedContent' : 'predict'].ask(asked),
-        },
+        translation: byModel((model) => translations[embedsContent(model) ? 'embedContent' : 'predict']),
         facts:
           '`api_key_file` names the JSON file of a service account, or `api_key` is an access token; 250 inputs and about 20,000 tokens a call; `gemini-embedding-001` one (unverified, `max_items` says otherwise), `gemini-embedding-2` one, by `:embedContent`; `autoTruncate: false` refuses what is too long, else it is cut silently; `input_type` goes as `task_type`; where `dimensions` are asked of `gemini-embedding-001`, its vectors are brought to unit length',
       },

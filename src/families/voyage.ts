@@ -17,8 +17,10 @@ const embeddingTokens: readonly (readonly [models: RegExp, most: number])[] = [
 const fewestEmbeddingTokens = 120_000;
 
 const embeddings: EmbeddingDialect = {
-  maxItems: 1_000,
-  maxTokens: ({ model }) => embeddingTokens.find(([models]) => models.test(model))?.[1] ?? fewestEmbeddingTokens,
+  limits: (model) => ({
+    items: 1_000,
+    tokens: embeddingTokens.find(([models]) => models.test(model))?.[1] ?? fewestEmbeddingTokens,
+  }),
   hasDimensions: true,
   own: ['input_type', 'truncation', 'output_dtype'],
   purposes: { name: 'input_type', words: { document: 'document', query: 'query' } },
@@ -39,12 +41,8 @@ const holdsFloats = (dtype: Json | undefined): boolean => dtype === undefined ||
 
 const firstRerankers = /^rerank-(?:lite-)?1$/;
 
-const mostDocuments = 1_000;
-const fewestRerankTokens = 300_000;
-
 const rerank: RerankDialect = {
-  maxItems: mostDocuments,
-  maxTokens: ({ model }) => (firstRerankers.test(model) ? fewestRerankTokens : 600_000),
+  limits: (model) => ({ items: 1_000, tokens: firstRerankers.test(model) ? 300_000 : 600_000 }),
   own: ['truncation'],
   write: ({ query, documents, model, topN, more }) => ({
     body: { ...more, model, query, documents, ...(topN !== undefined && { top_k: topN }) },
@@ -55,16 +53,12 @@ const rerank: RerankDialect = {
 const texts = kindBits('string');
 const ofOthers = ['top_n', 'max_tokens_per_doc', 'max_chunks_per_doc', 'rank_fields'] as const;
 
-/** The bytes of its own clients pass, save where they ask for more than a call may hold. */
-function isForOthers(glance: Glance): boolean {
-  const { fields, shape } = glance;
+/** The bytes of its own clients pass. */
+function isForOthers({ fields, shape }: Glance): boolean {
   if (shape !== 'voyage' || ofOthers.some((name) => fields.get(name) !== undefined)) return true;
   const query = fields.get('query');
   const documents = fields.get('documents');
-  if (query?.kind !== 'string' || documents === undefined || (documents.elementKinds & ~texts) !== 0) return true;
-  // A third of the bytes are more tokens than there are; the query counts with each document.
-  const mostTokens = (documents.end - documents.start + glance.items * (query.end - query.start)) / 3;
-  return mostTokens > fewestRerankTokens || glance.items > mostDocuments;
+  return query?.kind !== 'string' || documents === undefined || (documents.elementKinds & ~texts) !== 0;
 }
 
 export default defineFamily({

@@ -71,6 +71,17 @@ test('a shadow that fails changes nothing for the client, and no request is copi
   assert.equal(none.upstreams[1]?.requests.length, 0);
 });
 
+test('fixed texts are asked for in as many calls as the upstream wants, and never remembered', async (t) => {
+  const { rig, upstreams } = await startSeveral(t, [embedsAs((text) => [text.length, 1])], {
+    upstream: { family: 'tei', options: { max_items: 1 } },
+    model: { operations: ['embeddings'], cache: {}, canary: { texts: ['one', 'three'], every: '1s' } },
+  });
+  await until(() => (upstreams[0]?.requests.length ?? 0) >= 4);
+  const asked = new Set(upstreams[0]?.requests.map((request) => inputsOf(request).join()));
+  assert.deepEqual([...asked].toSorted(), ['one', 'three']);
+  await until(() => rig.app.drift.state().canaries[0]?.agreement === 1);
+});
+
 test('fixed texts tell when an upstream has changed its model, and when it has it back', async (t) => {
   let vectorOf = (text: string): number[] => [text.length, 1, 0];
   const script: Handler = (request, reply) => embedsAs((text) => vectorOf(text))(request, reply);

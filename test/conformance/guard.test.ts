@@ -171,6 +171,13 @@ test('each text is a call, and what they count is summed where all of them count
   assert.equal(answer.parse(uncounted.json).usage, undefined);
 });
 
+test('no maximum that an operator sets makes two texts of one call', async (t) => {
+  const house = await openHouse(t, guard, { ...setting, target: { bridge: 'guard', max_items: 5 } });
+  house.answerWith(() => said('safe'));
+  const { status } = await house.ask('/v1/moderations', { model: 'm', input: ['a', 'b', 'c'] });
+  assert.deepEqual([status, house.calls.length], [200, 3]);
+});
+
 test('what the operator sets reaches the guard, and a client cannot take it away', async (t) => {
   const defaults = { chat_template_kwargs: { categories: ['S1'] }, max_tokens: 20, seed: 7 };
   const sent = { ...defaults, model: 'meta-llama/Llama-Guard-3-8B', messages: [{ role: 'user', content: 'x' }] };
@@ -201,10 +208,12 @@ test('nothing that could sway the guard reaches it, and no request becomes any n
     assert.equal(status, 400, text);
     assert.match(text, new RegExp(`"param":"${Object.keys(more)[0]}"`));
   }
-  for (const input of [[], Array.from({ length: 2049 }, () => 'x')]) {
-    const { status, text } = await house.ask('/v1/moderations', { model: 'm', input });
-    assert.equal(status, 400, text);
-    assert.match(text, /"param":"input"/);
-  }
+  const none = await house.ask('/v1/moderations', { model: 'm', input: [] });
+  assert.equal(none.status, 400, none.text);
+  assert.match(none.text, /"param":"input"/);
+  const many = Array.from({ length: 2049 }, (_, place) => String(place));
+  const tooMany = await house.ask('/v1/moderations', { model: 'm', input: many });
+  assert.equal(tooMany.status, 413, tooMany.text);
+  assert.match(tooMany.text, /in 2049 calls/);
   assert.equal(house.calls.length, 0);
 });

@@ -91,7 +91,7 @@ test('vectors come in the order of the inputs, in whatever order the answers com
   );
   assert.deepEqual(usageIn(answer), { prompt_tokens: 30, total_tokens: 30 });
   assert.equal(upstream.requests.length, 30);
-  assert.equal(answer.header('x-postern-attempts'), '1');
+  assert.deepEqual([answer.header('x-postern-attempts'), answer.header('x-postern-calls')], ['30', '30']);
   const { usage, id } = await rig.exchange();
   assert.equal(usage?.promptTokens, 30);
   assert.deepEqual([...new Set(upstream.requests.map((request) => request.header('x-request-id')))], [id]);
@@ -219,12 +219,14 @@ for (const { what, script, check } of failures) {
   });
 }
 
-test('answer_limit is for all the answers of a request together', async (t) => {
-  const padded: Handler = (request, reply) =>
-    reply.json(200, { ...openaiAnswer(request), pad: 'x'.repeat(300 * 1024) });
+test('answer_limit is for the answer to each call', async (t) => {
+  const padded: Handler = (request, reply) => {
+    const pad = 'x'.repeat((inputsIn(request)[0] === '5' ? 1_100 : 300) * 1024);
+    return reply.json(200, { ...openaiAnswer(request), pad });
+  };
   const house = await startTranslated(t, padded, tei({ answer_limit: '1MiB' }));
-  assert.equal((await house.embed(asking(3))).status, 200);
-  assertError(await house.embed(asking(4)), 'upstream_protocol_error', { message: /over 1048576 bytes/ });
+  assert.equal((await house.embed(asking(5))).status, 200);
+  assertError(await house.embed(asking(6)), 'upstream_protocol_error', { message: /over 1048576 bytes/ });
   await assertPlacesFree(house);
 });
 
@@ -286,14 +288,13 @@ test('where nobody is there, nothing was sent, and the next target costs nothing
     assert.equal(answer.status, 200);
     assert.equal(answer.header('x-postern-upstream'), 'b');
   }
-  const { tries } = await house.rig.exchange(1);
-  assert.deepEqual(
-    tries.map(({ upstream, outcome }) => `${upstream} ${outcome}`),
-    ['a not-sent', 'b answered'],
-  );
+  const { tries, attempts } = await house.rig.exchange(1);
+  const told = new Set(tries.map(({ upstream, outcome }) => `${upstream} ${outcome}`));
+  assert.deepEqual([...told].toSorted(), ['a not-sent', 'b answered']);
+  assert.ok(attempts <= 24, String(attempts));
 });
 
-test('one answer of 429 moves the whole request to the next target', async (t) => {
+test('one answer of 429 moves its part to the next target, and the others stay', async (t) => {
   const house = await startSeveral(t, [by({ 5: refusingWith(429) }), openaiEmbeds], {
     model: { operations: ['embeddings'] },
     upstream: { family: 'tei', options: { max_items: 1 } },
@@ -303,7 +304,7 @@ test('one answer of 429 moves the whole request to the next target', async (t) =
     vectorsIn(answer).map(([first]) => first),
     Array.from({ length: 10 }, (_, index) => index),
   );
-  assert.equal(answer.header('x-postern-upstream'), 'b');
+  assert.deepEqual([answer.header('x-postern-calls'), answer.header('x-postern-attempts')], ['10', '11']);
   const { tries } = await house.rig.exchange();
   assert.deepEqual(
     tries.map(({ upstream, outcome, detail }) => [upstream, outcome, detail]),
@@ -323,10 +324,8 @@ test('the calls of a request that a faster target outran end', async (t) => {
   const answer = await house.rig.post('/v1/embeddings', asking(10));
   assert.equal(vectorsIn(answer).length, 10);
   assert.equal(answer.header('x-postern-upstream'), 'b');
-  await until(() => left() === 8);
   const { tries } = await house.rig.exchange();
-  assert.deepEqual(tries.map(({ upstream, outcome }) => `${upstream} ${outcome}`).toSorted(), [
-    'a outrun',
-    'b answered',
-  ]);
+  const outrun = tries.filter(({ upstream, outcome }) => upstream === 'a' && outcome === 'outrun').length;
+  assert.ok(outrun > 0, JSON.stringify(tries));
+  await until(() => left() === outrun);
 });

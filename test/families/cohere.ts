@@ -344,16 +344,13 @@ export default defineFixture({
         },
       ],
       answer: {
+        headers: { 'x-postern-translated': null, 'x-postern-calls': '2' },
         body: {
-          id: 'rerank-{exchange}',
-          object: 'list',
-          model,
           results: [
             { index: 7, relevance_score: 0.75 },
             { index: 10_000, relevance_score: 0.5 },
           ],
-          meta: { api_version: { version: '2' }, billed_units: { search_units: 101 } },
-          usage: { prompt_tokens: 29003, total_tokens: 29003 },
+          meta: { billed_units: { search_units: 101 } },
         },
       },
     },

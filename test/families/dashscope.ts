@@ -147,6 +147,7 @@ export default defineFixture({
             { object: 'embedding', index: 1, embedding: 'AACAvw==' },
             { object: 'embedding', index: 2, embedding: 'AAAAPw==' },
           ],
+          id: 'r',
           model,
           usage: { prompt_tokens: 3, total_tokens: 3 },
         },

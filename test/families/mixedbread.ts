@@ -105,7 +105,7 @@ export default defineFixture({
         },
       })),
       answer: {
-        headers: { 'x-postern-translated': 'mixedbread' },
+        headers: { 'x-postern-translated': null, 'x-postern-calls': '2' },
         body: {
           object: 'list',
           data: numbered(257).map((_, index) => ({ object: 'embedding', index, embedding: 'AAAAPw==' })),

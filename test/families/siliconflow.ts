@@ -106,12 +106,12 @@ export default defineFixture({
         };
       }),
       answer: {
-        headers: { 'x-postern-translated': 'siliconflow', 'x-postern-ignored': null },
+        headers: { 'x-postern-translated': null, 'x-postern-calls': '2' },
         body: {
           object: 'list',
           data: Array.from({ length: 33 }, (_, index) => ({ object: 'embedding', index, embedding: [index] })),
           model,
-          usage: { prompt_tokens: 33, total_tokens: 33 },
+          usage: { prompt_tokens: 33, completion_tokens: 0, total_tokens: 33 },
         },
       },
     },

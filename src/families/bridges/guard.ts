@@ -19,7 +19,7 @@ const mostTemplateTokens = 2_000;
 
 /** The chat template of the model adds its policy, so the text goes alone, with what the operator sets. What a client adds could only sway the verdict. */
 const translation = translateModerations({
-  maxItems: 1,
+  limits: { items: 1 },
   own: [],
   isStrict: true,
   takesDefaults: true,

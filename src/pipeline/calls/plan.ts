@@ -82,9 +82,7 @@ export function translationFor({ question, exchange }: Plan, { target, offer }: 
   const { shape } = exchange;
   const { tokenIds, scores } = target;
   if (scores !== undefined && needsScoring(scores, rawAskedIn(question))) return translation;
-  return translation.isNeeded({ body, fields: scan.fields, items: exchange.asking?.items ?? 1, shape, tokenIds })
-    ? translation
-    : undefined;
+  return translation.isNeeded({ body, fields: scan.fields, shape, tokenIds }) ? translation : undefined;
 }
 
 /** Whether the client wants its scores as the reranker computes them. */

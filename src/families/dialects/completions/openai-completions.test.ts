@@ -44,7 +44,7 @@ test('only what the upstream cannot do needs a translation', () => {
     const body = Buffer.from(`{"prompt":${prompt}}`);
     const scan = scanJson(body, watched);
     assert.ok(scan.ok);
-    return openaiCompletions(facts).isNeeded?.({ body, fields: scan.fields, items: 1, shape: undefined, tokenIds });
+    return openaiCompletions(facts).isNeeded?.({ body, fields: scan.fields, shape: undefined, tokenIds });
   };
   for (const [facts, prompt, wanted] of [
     [both, '"a"', false],

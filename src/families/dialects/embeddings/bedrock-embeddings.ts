@@ -1,5 +1,6 @@
 /** How each maker's models embed on AWS Bedrock: whose they are shows in the name, wherever a region or a profile stands before it. */
 
+import type { ListLimits } from '../../../core/list-limits.ts';
 import type { Asked } from '../../../core/translation.ts';
 import { headerValue } from '../../../lib/raw-headers.ts';
 import { at, countIn, listIn, objectIn } from '../reading.ts';
@@ -9,8 +10,12 @@ import type { EmbeddingDialect } from './embeddings.ts';
 /** The first generation has one width. */
 const titanHasDimensions = ({ model }: Asked): boolean => /titan-embed-(?:image|text-v(?!1\b))/.test(model);
 
-const titan: EmbeddingDialect = {
-  maxItems: 1,
+interface BedrockDialect extends EmbeddingDialect {
+  readonly limits: ListLimits;
+}
+
+const titan: BedrockDialect = {
+  limits: { items: 1 },
   hasDimensions: titanHasDimensions,
   own: ['normalize'],
   isStrict: true,
@@ -27,8 +32,8 @@ const titan: EmbeddingDialect = {
   },
 };
 
-const nova: EmbeddingDialect = {
-  maxItems: 1,
+const nova: BedrockDialect = {
+  limits: { items: 1 },
   hasDimensions: true,
   own: ['embeddingPurpose', 'truncationMode'],
   isStrict: true,
@@ -52,8 +57,8 @@ const nova: EmbeddingDialect = {
 /** Its third generation has one width, and answers without being told in which numbers. */
 const isThirdGeneration = (model: string): boolean => /cohere\.embed-[a-z-]+-v3/.test(model);
 
-const cohere: EmbeddingDialect = {
-  maxItems: 96,
+const cohere: BedrockDialect = {
+  limits: { items: 96 },
   hasDimensions: ({ model }) => !isThirdGeneration(model),
   own: ['input_type', 'truncate'],
   purposes: cohereInputTypes,
@@ -85,7 +90,7 @@ export function tokensIn(headers: readonly string[]): number | undefined {
 }
 
 /** Undefined where the name is of no model that embeds. */
-export function bedrockEmbeddings(model: string): EmbeddingDialect | undefined {
+export function bedrockEmbeddings(model: string): BedrockDialect | undefined {
   if (model.includes('titan-embed')) return titan;
   if (model.includes('cohere.embed')) return cohere;
   return /nova.*embed/.test(model) ? nova : undefined;

@@ -7,7 +7,6 @@ import { type EmbeddingDialect, translateEmbeddings } from './embeddings.ts';
 
 /** A made-up service: `{"texts":[...]}` becomes `{"vectors":[...],"count":3}`. */
 const dialect: EmbeddingDialect = {
-  maxItems: 2,
   hasDimensions: true,
   own: ['truncate'],
   write: ({ items, dimensions, more }) => ({ body: { ...more, texts: items, width: dimensions } }),
@@ -79,13 +78,8 @@ const refused = (param: string, message = /./) => ({
 const unfit = (message: RegExp) => ({ name: 'Unfit', message });
 
 describe('inputs', () => {
-  test('go in their order, in calls of a size that fits', async () => {
-    assert.deepEqual((await talk('{"input":["a","b","c","d","e"]}')).written, [
-      '{"texts":["a","b"]}',
-      '{"texts":["c","d"]}',
-      '{"texts":["e"]}',
-    ]);
-    assert.deepEqual((await talk('{"input":["a","b"]}')).written, ['{"texts":["a","b"]}']);
+  test('go in their order, in one call', async () => {
+    assert.deepEqual((await talk('{"input":["a","b","c"]}')).written, ['{"texts":["a","b","c"]}']);
   });
 
   test('are one for one text, and a call for a list of nothing', async () => {
@@ -124,10 +118,7 @@ describe('inputs', () => {
 
   test('that are token IDs go as they are where the dialect takes them', async () => {
     const settings = { dialect: { takesTokens: () => true } };
-    assert.deepEqual((await talk('{"input":[[1,2],"x",[3]]}', settings)).written, [
-      '{"texts":[[1,2],"x"]}',
-      '{"texts":[[3]]}',
-    ]);
+    assert.deepEqual((await talk('{"input":[[1,2],"x",[3]]}', settings)).written, ['{"texts":[[1,2],"x",[3]]}']);
   });
 
   test('that are no text are refused, unless the dialect takes objects', async () => {
@@ -140,7 +131,7 @@ describe('inputs', () => {
     for (const input of ['["a",null]', '[[]]', '[["a"]]', '[1,2,"x"]', '[true]', '7']) {
       const why = refused('input', /texts and objects only/);
       await assert.rejects(talk(`{"input":${input}}`, { dialect: { takes: 'objects' } }), why, input);
-      const { written } = await talk(`{"input":${input}}`, { dialect: { takes: 'anything', maxItems: 9 } });
+      const { written } = await talk(`{"input":${input}}`, { dialect: { takes: 'anything' } });
       assert.deepEqual(written, [`{"texts":${input === '7' ? '[7]' : input}}`]);
     }
   });
@@ -259,8 +250,8 @@ describe('vectors', () => {
   const embedding = async (vector: string, format?: string): Promise<string> =>
     /"embedding":(.*?)\}\]/.exec((await one(vector, format)).text)?.[1] ?? '';
 
-  test('come in the client’s order and shape, from as many calls as it took', async () => {
-    const answers = ['{"vectors":[[1.0],[2e0]],"count":2}', '{"vectors":[[3]],"count":5}'];
+  test('come in the client’s order and shape', async () => {
+    const answers = ['{"vectors":[[1.0],[2e0],[3]],"count":7}'];
     const { text, usage, isEstimated } = await reply('{"input":["a","b","c"]}', answers);
     assert.equal(
       text,
@@ -340,7 +331,7 @@ describe('vectors', () => {
     const vector = `[${Array.from({ length: width }, (_, place) => Math.sin(place))}]`;
     const inputs = Array.from({ length: 256 }, () => 'a');
     const text = JSON.stringify({ input: inputs, encoding_format: 'base64' });
-    const { conversation } = await talk(text, { dialect: { maxItems: 256 } });
+    const { conversation } = await talk(text);
     const body = parseJson(Buffer.from(`{"vectors":[${inputs.map(() => vector)}],"count":1}`));
     let turns = 0;
     const beat = setInterval(() => {
@@ -393,69 +384,52 @@ describe('vectors', () => {
   });
 
   test('are as many as the inputs of their call', async () => {
-    const text = '{"input":["a","b","c"]}';
-    for (const [answers, fact] of [
-      [['{"vectors":[[1]]}', '{"vectors":[[1],[1]]}'], /1 vectors for 2 inputs/],
-      [['{"vectors":[[1],[1]]}', '{"vectors":[]}'], /0 vectors for 1 inputs/],
-      [['{"vectors":[[1],[1]]}', '{"vectors":[[1],[1]]}'], /2 vectors for 1 inputs/],
+    for (const [vectors, fact] of [
+      ['[1]', /1 vectors for 2 inputs/],
+      ['', /0 vectors for 2 inputs/],
+      ['[1],[1],[1]', /3 vectors for 2 inputs/],
     ] as const) {
-      await assert.rejects(reply(text, answers), unfit(fact));
+      await assert.rejects(reply('{"input":["a","b"]}', [`{"vectors":[${vectors}]}`]), unfit(fact));
     }
     assert.match((await reply('{"input":[]}', ['{"vectors":[],"count":0}'])).text, /"data":\[\]/);
     await assert.rejects(reply('{"input":[]}', ['{"vectors":[[1]]}']), unfit(/1 vectors for 0 inputs/));
   });
 
-  test('of one answer have one width, and those of several have the same', async () => {
-    const text = '{"input":["a","b","c"]}';
-    await assert.rejects(
-      reply(text, ['{"vectors":[[1,2],[1]]}', '{"vectors":[[1,2]]}']),
-      unfit(/vectors of 2 and of 1 numbers/),
-    );
-    await assert.rejects(
-      reply(text, ['{"vectors":[[1,2],[1,2]]}', '{"vectors":[[1,2,3]]}']),
-      unfit(/vectors of 2 and of 3 numbers/),
-    );
-    await assert.rejects(
-      reply(text, ['{"vectors":["AAAAPwAAgL8=",[1]]}', '{"vectors":[[1,2]]}']),
-      unfit(/vectors of 2 and of 1 numbers/),
-    );
-    const { text: mixed } = await reply(text, ['{"vectors":["AAAAPwAAgL8=",[1,2]]}', '{"vectors":[[3,4]]}']);
-    assert.match(mixed, /\[0\.5,-1\].*\[1,2\].*\[3,4\]/);
+  test('of one answer have one width', async () => {
+    const text = '{"input":["a","b"]}';
+    await assert.rejects(reply(text, ['{"vectors":[[1,2],[1]]}']), unfit(/vectors of 2 and of 1 numbers/));
+    await assert.rejects(reply(text, ['{"vectors":["AAAAPwAAgL8=",[1]]}']), unfit(/vectors of 2 and of 1 numbers/));
+    const { text: mixed } = await reply(text, ['{"vectors":["AAAAPwAAgL8=",[1,2]]}']);
+    assert.match(mixed, /\[0\.5,-1\].*\[1,2\]/);
   });
 });
 
 describe('usage', () => {
   const text = '{"input":["abcdefgh","b","🚀🚀"]}';
-  const vectors = ['"vectors":[[1],[1]]', '"vectors":[[1]]'];
-  const usageOf = async (...counts: readonly string[]) => {
-    const answers = counts.map((count, index) => `{${vectors[index]}${count}}`);
-    const { text: body, usage, isEstimated } = await reply(text, answers);
+  const usageOf = async (counts: string) => {
+    const { text: body, usage, isEstimated } = await reply(text, [`{"vectors":[[1],[1],[1]]${counts}}`]);
     return [/"usage":(.*)\}/.exec(body)?.[1], usage, isEstimated];
   };
 
-  test('is the sum of what every call counted', async () => {
-    assert.deepEqual(await usageOf(',"count":3,"total":4', ',"count":0,"total":1'), [
+  test('is what the call counted', async () => {
+    assert.deepEqual(await usageOf(',"count":3,"total":5'), [
       '{"prompt_tokens":3,"total_tokens":5}',
       { promptTokens: 3, completionTokens: null, totalTokens: 5, searchUnits: null },
       false,
     ]);
   });
 
-  test('has the prompt for its total where one call says no total', async () => {
-    assert.deepEqual(await usageOf(',"count":3,"total":4', ',"count":2'), [
+  test('has the prompt for its total where the call says no total', async () => {
+    assert.deepEqual(await usageOf(',"count":5'), [
       '{"prompt_tokens":5,"total_tokens":5}',
       { promptTokens: 5, completionTokens: null, totalTokens: 5, searchUnits: null },
       false,
     ]);
   });
 
-  test('is estimated, and none is kept, where one call says nothing', async () => {
+  test('is estimated, and none is kept, where the call says nothing', async () => {
     for (const silent of ['', ',"count":null', ',"count":-1', ',"count":"3"', ',"count":1.5']) {
-      assert.deepEqual(await usageOf(',"count":300,"total":300', silent), [
-        '{"prompt_tokens":5,"total_tokens":5}',
-        null,
-        true,
-      ]);
+      assert.deepEqual(await usageOf(silent), ['{"prompt_tokens":5,"total_tokens":5}', null, true]);
     }
   });
 

@@ -1,6 +1,7 @@
 /** Embeddings between OpenAI's shape and any other: inputs to texts, calls of a size that fits, vectors in the format that was asked for. */
 
 import { countsCharacters } from '../../../core/believable.ts';
+import type { KnownLimits } from '../../../core/list-limits.ts';
 import {
   type Asked,
   type Purpose,
@@ -13,28 +14,18 @@ import {
 import { isJsonList, isJsonObject, type Json, JsonNumbers, type JsonObject } from '../../../lib/json/json-text.ts';
 import { estimateTokens } from '../../../lib/token-ids.ts';
 import { isTurnOver, nextTurn } from '../../../lib/turns.ts';
+import { toConversation } from '../conversation.ts';
 import { hints } from '../hints.ts';
-import { readEach, sumOf, textIn } from '../reading.ts';
-import {
-  bytesOf,
-  checkCalls,
-  type ItemLimit,
-  inParts,
-  mostItems,
-  type SizeLimit,
-  type Texts,
-  tokensAtMost,
-  toTexts,
-} from '../texts.ts';
+import { textIn } from '../reading.ts';
+import { type Texts, toTexts } from '../texts.ts';
 import { dimensionNames } from './dimension-names.ts';
 import { formatSaid, type VectorFormat } from './vector-format.ts';
 import { type Adapt, inFormat, widthOf } from './vectors.ts';
 
-/** One call: some of the client's inputs. */
 export interface EmbeddingCall {
   /** Texts; objects and token IDs too, where the dialect takes them. */
   readonly items: readonly Json[];
-  /** All of the client's inputs are in this call, and came as one that is no list. */
+  /** There is one input, which came as no list. */
   readonly isSingle: boolean;
   readonly model: string;
   readonly format: VectorFormat;
@@ -62,12 +53,8 @@ export interface EmbeddingResult {
 }
 
 export interface EmbeddingDialect {
-  /** Inputs in a call, at most; or by options. */
-  readonly maxItems: ItemLimit;
-  /** Bytes of inputs in a call, as JSON, at most. One input may have more. */
-  readonly maxBytes?: number;
-  /** Tokens of inputs in a call, at most: estimated, and rather too high. */
-  readonly maxTokens?: (asked: Asked) => number;
+  /** What one call holds; without, the upstream is the judge. */
+  readonly limits?: KnownLimits;
   /** Whether `write` sends `dimensions`, under whatever name. */
   readonly hasDimensions: boolean | ((asked: Asked) => boolean);
   /** What inputs may be beside texts: objects, such as images, or whatever a client sends. */
@@ -96,23 +83,17 @@ const handled: ReadonlySet<string> = new Set(['input', 'model', 'encoding_format
 
 export function translateEmbeddings(dialect: EmbeddingDialect): Translation {
   return {
+    ...(dialect.limits !== undefined && { limits: dialect.limits }),
     async ask(asked) {
       const format = formatOf(asked);
       const dimensions = dimensionsOf(asked, dialect);
       const more = furtherOf(asked, dialect);
       const { items, isSingle } = await inputsOf(asked, dialect);
-      const parts = await inParts(items, mostItems(asked, dialect), ...limitsOf(asked, dialect));
-      checkCalls(asked, 'input', parts.length);
-      const calls = parts.map(
-        (part): EmbeddingCall => ({ items: part, isSingle, model: asked.model, format, dimensions, more, asked }),
-      );
-      return {
-        requests: calls.map((call) => dialect.write(call)),
-        async read(answers) {
-          const results = await readEach(calls, answers, (answer, call) => readResult(dialect, call, answer));
-          return toReply(results, items, await toVectors(results, format, dialect, asked), asked);
-        },
-      };
+      const call: EmbeddingCall = { items, isSingle, model: asked.model, format, dimensions, more, asked };
+      return toConversation(dialect.write(call), async (answer) => {
+        const result = await readResult(dialect, call, answer);
+        return toReply(result, items, await toVectors(result, format, dialect, asked), asked);
+      });
     },
   };
 }
@@ -139,13 +120,6 @@ async function inputsOf(asked: Asked, { takes, takesTokens }: EmbeddingDialect):
   const isTaken = (item: Json): boolean => typeof item === 'string' || (takes === 'objects' && isJsonObject(item));
   if (takes === 'anything' || texts.items.every(isTaken)) return texts;
   throw asked.refusal('input', takes === 'objects' ? 'takes texts and objects only' : 'takes text only');
-}
-
-function limitsOf(asked: Asked, { maxBytes, maxTokens }: EmbeddingDialect): SizeLimit<Json>[] {
-  return [
-    ...(maxBytes === undefined ? [] : [{ most: maxBytes, sizeOf: (item: Json) => bytesOf(item, maxBytes) }]),
-    ...(maxTokens === undefined ? [] : [{ most: maxTokens(asked), sizeOf: tokensAtMost }]),
-  ];
 }
 
 function dimensionsOf(asked: Asked, { hasDimensions }: EmbeddingDialect): Json | undefined {
@@ -217,18 +191,17 @@ interface Vectors {
 
 /** All of them in the format that was asked for, of one width as those of one model are; with a turn for the event loop now and then. */
 async function toVectors(
-  results: readonly EmbeddingResult[],
+  { vectors: came, adapt }: EmbeddingResult,
   format: VectorFormat,
   { holdsOtherNumbers }: EmbeddingDialect,
   asked: Asked,
 ): Promise<Vectors> {
-  const came = results.flatMap(({ vectors, adapt }) => vectors.map((vector) => ({ vector, adapt })));
-  const areAsAsked = format === 'base64' && came.every(({ vector }) => typeof vector === 'string');
-  if (areAsAsked && holdsOtherNumbers?.(asked)) return { vectors: came.map(({ vector }) => vector), areAsAsked };
+  const areAsAsked = format === 'base64' && came.every((vector) => typeof vector === 'string');
+  if (areAsAsked && holdsOtherNumbers?.(asked)) return { vectors: came, areAsAsked };
   const vectors: Json[] = [];
   let first: number | undefined;
   let numbers = 0;
-  for (const [index, { vector, adapt }] of came.entries()) {
+  for (const [index, vector] of came.entries()) {
     const width = widthOf(vector, index);
     first ??= width;
     if (width !== first) throw new Unfit(`vectors of ${first} and of ${width} numbers`);
@@ -242,26 +215,23 @@ async function toVectors(
 }
 
 function toReply(
-  results: readonly EmbeddingResult[],
+  { promptTokens: counted, totalTokens: total, beside = {}, model, isReadable }: EmbeddingResult,
   items: readonly Json[],
   { vectors, areAsAsked }: Vectors,
   asked: Asked,
 ): Reply {
-  const counted = sumOf(results.map(({ promptTokens }) => promptTokens));
-  const total = sumOf(results.map(({ totalTokens }) => totalTokens));
   // Characters stand in the exchange's record, and are nothing to tell a client that pays for tokens.
   const isEstimated = counted === undefined || countsCharacters(asked.options);
   const estimate = isEstimated ? items.reduce<number>((sum, item) => sum + estimateOf(item), 0) : 0;
-  const [first, ...others] = results;
-  const { id, ...beside } = (others.length === 0 ? first?.beside : undefined) ?? {};
+  const { id, ...others } = beside;
   return {
     body: {
       // Mistral's clients read no answer without one.
       id: textIn(id) || `embd-${asked.id}`,
-      ...beside,
+      ...others,
       object: 'list',
       data: vectors.map((embedding, index) => ({ object: 'embedding', index, embedding })),
-      model: first?.model ?? asked.model,
+      model: model ?? asked.model,
       usage: isEstimated
         ? { prompt_tokens: estimate, total_tokens: estimate }
         : { prompt_tokens: counted, total_tokens: total ?? counted },
@@ -271,12 +241,7 @@ function toReply(
         ? null
         : { promptTokens: counted, completionTokens: null, totalTokens: total ?? counted, searchUnits: null },
     isEstimated,
-    isAsItCame:
-      areAsAsked &&
-      first?.isReadable === true &&
-      others.length === 0 &&
-      asked.ignored.size === 0 &&
-      wentAs(items, asked),
+    isAsItCame: areAsAsked && isReadable === true && asked.ignored.size === 0 && wentAs(items, asked),
   };
 }
 

@@ -11,12 +11,7 @@ function glanceAt(text: string, tokenIds: TokenIds = 'decode'): Glance {
   const body = Buffer.from(text);
   const scan = scanJson(body, watched);
   assert.ok(scan.ok, text);
-  return { body, fields: scan.fields, items: itemsIn(text), shape: undefined, tokenIds };
-}
-
-function itemsIn(text: string): number {
-  const { input }: { input?: unknown } = JSON.parse(text);
-  return Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1;
+  return { body, fields: scan.fields, shape: undefined, tokenIds };
 }
 
 function askedFor(text: string, tokenIds: TokenIds = 'decode'): Asked {
@@ -46,11 +41,7 @@ async function written(facts: OpenaiEmbeddingFacts, text: string, tokenIds?: Tok
 
 const resultOf = (text: string) => readOpenaiEmbeddings({ body: parseJson(Buffer.from(text)), headers: [] });
 
-test('a list of more inputs than fit into a call needs several', () => {
-  const isNeeded = (items: number) =>
-    openaiEmbeddings({ maxItems: 3 }).isNeeded?.({ ...glanceAt('{"input":["a"]}'), items });
-  assert.equal(isNeeded(3), false);
-  assert.equal(isNeeded(4), true);
+test('a format is known in whatever letters, and by nothing that is longer', () => {
   const long = `"${'base64'.repeat(1_000)}"`;
   assert.equal(openaiEmbeddings({}).isNeeded?.(glanceAt(`{"input":"a","encoding_format":${long}}`)), false);
   const escaped = [...'base64'].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join('');
@@ -84,12 +75,11 @@ describe('token IDs', () => {
     ]);
   });
 
-  test('stay as they are where they pass, in as many calls as it takes', async () => {
-    const facts = { misreadsTokens: true, maxItems: 2 };
-    assert.equal(isNeeded(facts, '{"input":[[1],[2],[3]]}', 'pass'), true);
+  test('stay as they are where they pass', async () => {
+    const facts = { misreadsTokens: true };
+    assert.equal(isNeeded(facts, '{"input":[[1],[2],[3]]}', 'pass'), false);
     assert.deepEqual(await written(facts, '{"input":[[1,2],[3],"x"]}', 'pass'), [
-      '{"model":"their-model","input":[[1,2],[3]]}',
-      '{"model":"their-model","input":["x"]}',
+      '{"model":"their-model","input":[[1,2],[3],"x"]}',
     ]);
     assert.deepEqual(await written(facts, '{"input":[1,2,3]}', 'pass'), ['{"model":"their-model","input":[1,2,3]}']);
   });
@@ -113,7 +103,7 @@ describe('what passes as it came', () => {
   });
 
   test('a conversation in place of the input, whatever is asked of it', () => {
-    const lacks = { misreadsTokens: true, maxItems: 1, lacksBase64: true, lacksDimensions: true };
+    const lacks = { misreadsTokens: true, lacksBase64: true, lacksDimensions: true };
     const facts: OpenaiEmbeddingFacts = { ...lacks, refusesNull: ['encoding_format', 'dimensions'] };
     const asked = ['"encoding_format":"base64"', '"encoding_format":null', '"dimensions":4', '"x":1'];
     for (const more of asked) {
@@ -196,8 +186,6 @@ describe('base64', () => {
     const tokens = '{"input":[[9906,1917],[1578]],"encoding_format":"base64"}';
     assert.equal((await reply(tokens, [two], { misreadsTokens: true })).isAsItCame, false);
     assert.equal((await reply(tokens, [two])).isAsItCame, true);
-    const one = `{"data":[${element(0, `"${half}"`)}]}`;
-    assert.equal((await reply(ask, [one, one], { maxItems: 1 })).isAsItCame, false);
     const dimensions = ask.replace('{', '{"dimensions":1,');
     assert.equal((await reply(dimensions, [two], { lacksDimensions: true })).isAsItCame, false);
     assert.equal((await reply(dimensions, [two])).isAsItCame, true);
@@ -251,14 +239,11 @@ describe('what is written', () => {
     ]);
   });
 
-  test('as many inputs a call as the operator says, else as many as it has', async () => {
-    const requestsFor = async (facts: OpenaiEmbeddingFacts, options: Record<string, string>): Promise<number> =>
-      (await openaiEmbeddings(facts, options).ask(askedFor('{"input":["a","b","c","d","e"]}'))).requests.length;
+  test('a call holds as many inputs as the operator says, else as many as are known', () => {
     const facts = { maxItems: 4, maxItemsOption: 'most' };
-    assert.equal(await requestsFor(facts, {}), 2);
-    assert.equal(await requestsFor(facts, { most: '1' }), 5);
-    assert.equal(await requestsFor(facts, { most: '5' }), 1);
-    assert.equal(await requestsFor({}, {}), 1);
+    assert.deepEqual(openaiEmbeddings(facts, {}).limits, { items: 4 });
+    assert.deepEqual(openaiEmbeddings(facts, { most: '1' }).limits, { items: 1 });
+    assert.equal(openaiEmbeddings({}, {}).limits, undefined);
   });
 });
 

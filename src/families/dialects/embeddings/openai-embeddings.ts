@@ -31,9 +31,9 @@ export function openaiEmbeddings(facts: OpenaiEmbeddingFacts, options: Options =
   const { misreadsTokens = false, lacksDimensions = false, takesObjects = false } = facts;
   const { refusesNull = [], forOtherNumbers = [] } = facts;
   const lacksBase64 = facts.lacksBase64 === true || options.base64 === 'convert';
-  const maxItems = Number(options[facts.maxItemsOption ?? ''] ?? facts.maxItems ?? Number.POSITIVE_INFINITY);
+  const items = options[facts.maxItemsOption ?? ''] ?? facts.maxItems;
   const dialect: EmbeddingDialect = {
-    maxItems,
+    ...(items !== undefined && { limits: { items: Number(items) } }),
     hasDimensions: !lacksDimensions,
     ...(takesObjects && { takes: 'anything' }),
     takesTokens: ({ tokenIds }) => !misreadsTokens || tokenIds === 'pass',
@@ -43,7 +43,7 @@ export function openaiEmbeddings(facts: OpenaiEmbeddingFacts, options: Options =
       body: {
         ...more,
         model,
-        input: isSingle && items.length === 1 ? (items[0] ?? '') : items,
+        input: isSingle ? (items[0] ?? '') : items,
         ...(dimensions !== undefined && { dimensions }),
         ...(format === 'base64' && { encoding_format: lacksBase64 ? 'float' : 'base64' }),
       },
@@ -61,8 +61,7 @@ export function openaiEmbeddings(facts: OpenaiEmbeddingFacts, options: Options =
         asksForBase64(glance) ||
         (lacksDimensions && (fields.get('dimensions')?.kind ?? 'null') !== 'null') ||
         refusesNull.some((name) => fields.get(name)?.kind === 'null') ||
-        (misreadsTokens && holdsTokens(glance)) ||
-        glance.items > maxItems
+        (misreadsTokens && holdsTokens(glance))
       );
     },
   };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { GatewayError } from '../../../core/errors.ts';
 import { Asked, Unfit } from '../../../core/translation.ts';
 import {
   fromPlain,
@@ -111,42 +110,19 @@ test('names that every object has are names like any other', async () => {
   assert.match(JSON.stringify(reply), /"flagged":true,"categories":\{"harassment":false/);
 });
 
-test('no request becomes any number of calls, however many texts a call may hold', async () => {
+test('usage stays as the upstream says it', async () => {
   const dialect = translateModerations({
-    maxItems: 3,
     own: [],
     write: () => ({ body: {} }),
-    read: () => assert.fail(),
+    read: ({ body }, { texts }) => ({
+      judgements: texts.map(() => ({ findings: [], original: null })),
+      usage: objectIn(body, 'usage'),
+    }),
   });
-  const texts = Array.from({ length: 3 * 2048 }, () => 'x');
-  assert.equal((await dialect.ask(asked({ input: texts }))).requests.length, 2048);
-  await assert.rejects(
-    async () => dialect.ask(asked({ input: [...texts, 'x'] })),
-    (error) => error instanceof GatewayError && error.param === 'input' && /\b6144\b/.test(error.message),
-  );
-});
-
-test('one usage stays as it is, several are summed where all of them count the same', async () => {
-  const dialect = (maxItems: number) =>
-    translateModerations({
-      maxItems,
-      own: [],
-      write: () => ({ body: {} }),
-      read: ({ body }, { texts }) => {
-        const usage = objectIn(body, 'usage');
-        return { judgements: texts.map(() => ({ findings: [], original: null })), usage };
-      },
-    });
-  const answers = ['{"prompt_tokens":2,"total_tokens":3,"x":1.0}', '{"prompt_tokens":5,"total_tokens":5}'].map(
-    (text) => ({ body: read(text), headers: [] }),
-  );
-  const one = await dialect(2).ask(asked({ input: ['a', 'b'] }));
-  const single = await one.read(answers.slice(0, 1));
-  assert.match(writeJson(single.body).toString(), /"usage":\{"prompt_tokens":2,"total_tokens":3,"x":1\.0\}\}$/);
-  const two = await dialect(1).ask(asked({ input: ['a', 'b'] }));
-  const summed = await two.read(answers);
-  assert.match(writeJson(summed.body).toString(), /"usage":\{"prompt_tokens":7,"total_tokens":8\}\}$/);
-  assert.deepEqual(summed.usage, { promptTokens: 7, completionTokens: null, totalTokens: 8, searchUnits: null });
+  const answer = { body: read('{"prompt_tokens":2,"total_tokens":3,"x":1.0}'), headers: [] };
+  const made = await (await dialect.ask(asked({ input: ['a', 'b'] }))).read([answer]);
+  assert.match(writeJson(made.body).toString(), /"usage":\{"prompt_tokens":2,"total_tokens":3,"x":1\.0\}\}$/);
+  assert.deepEqual(made.usage, { promptTokens: 2, completionTokens: null, totalTokens: 3, searchUnits: null });
 });
 
 const judged = (labels: object[], options: Readonly<Record<string, string>> = {}) =>

@@ -1,6 +1,7 @@
 /** Moderations between OpenAI's shape and any other: inputs to texts, calls of a size that fits, verdicts under OpenAI's categories. */
 
 import { countsCharacters } from '../../../core/believable.ts';
+import { type KnownLimits, limitsFor } from '../../../core/list-limits.ts';
 import {
   type Asked,
   type Reply,
@@ -17,18 +18,15 @@ import {
   type JsonObject,
   numberOf,
 } from '../../../lib/json/json-text.ts';
+import { toConversation } from '../conversation.ts';
 import { hints } from '../hints.ts';
-import { mapInTurns, readEach } from '../reading.ts';
-import { type ItemLimit, inParts, mostCalls, mostItems } from '../texts.ts';
-import { sumOfUsage, toUsage } from '../token-usage.ts';
+import { mapInTurns } from '../reading.ts';
+import { toUsage } from '../token-usage.ts';
 import { type OpenaiCategory, openaiCategories } from './moderation-categories.ts';
 
-/** One call: some of the client's inputs. */
 interface ModerationCall {
   readonly texts: readonly string[];
-  /** The place of the first of them in the client's list. */
-  readonly first: number;
-  /** All of the client's inputs are in this call, and came as one. */
+  /** There is one input, which came as no list of them. */
   readonly isSingle: boolean;
   readonly model: string;
   /** The dialect's own parameters, and unknown ones where they may pass. */
@@ -62,8 +60,8 @@ interface ModerationResult {
 }
 
 export interface ModerationDialect {
-  /** Texts in a call, at most; or by options. Without, the upstream is the judge. */
-  readonly maxItems?: ItemLimit;
+  /** What one call holds; without, the upstream is the judge. */
+  readonly limits?: KnownLimits;
   /** Further parameters that it has a name for. */
   readonly own: readonly string[];
   /** It refuses what it does not know; without, unknown parameters pass, save hints. */
@@ -77,23 +75,14 @@ export interface ModerationDialect {
 
 export function translateModerations(dialect: ModerationDialect): Translation {
   return {
-    async ask(asked) {
+    ...(dialect.limits !== undefined && { limits: dialect.limits }),
+    ask(asked) {
       const more = furtherOf(asked, dialect);
       const { texts, isSingle } = textsOf(asked);
-      const most = mostItems(asked, dialect);
-      checkCount(texts.length, most, asked);
-      let next = 0;
-      const parts = await inParts(texts, most);
-      const calls = parts.map((part): ModerationCall => {
-        const first = next;
-        next += part.length;
-        return { texts: part, first, isSingle, model: asked.model, more, asked };
-      });
-      return {
-        requests: calls.map((call) => dialect.write(call)),
-        read: async (answers) =>
-          toReply(await readEach(calls, answers, (answer, call) => readResult(dialect, call, answer)), asked),
-      };
+      const { items: most } = limitsFor(dialect.limits, asked.model, asked.options);
+      if (texts.length === 0 && most === 1) throw asked.refusal('input', 'wants one text at the least');
+      const call: ModerationCall = { texts, isSingle, model: asked.model, more, asked };
+      return toConversation(dialect.write(call), (answer) => toReply(readResult(dialect, call, answer), asked));
     },
   };
 }
@@ -141,13 +130,6 @@ function joinedText(parts: readonly Json[], asked: Asked): string {
   return texts.join('\n');
 }
 
-function checkCount(count: number, most: number, asked: Asked): void {
-  if (count === 0 && most === 1) throw asked.refusal('input', 'wants one text at the least');
-  if (count <= most * mostCalls) return;
-  const size = most === 1 ? 'one text' : `${most} texts`;
-  throw asked.refusal('input', `takes ${size} a call, and ${most * mostCalls} of them in a request at most`);
-}
-
 function readResult(dialect: ModerationDialect, call: ModerationCall, answer: WireAnswer): ModerationResult {
   const result = dialect.read(answer, call);
   const { length } = result.judgements;
@@ -155,13 +137,14 @@ function readResult(dialect: ModerationDialect, call: ModerationCall, answer: Wi
   return result;
 }
 
-async function toReply(results: readonly ModerationResult[], { id, model, options }: Asked): Promise<Reply> {
-  const judgements = results.flatMap((one) => one.judgements);
-  const counted = sumOfUsage(results.map(({ usage }) => usage));
+async function toReply(
+  { judgements, usage: counted, model: named }: ModerationResult,
+  { id, model, options }: Asked,
+): Promise<Reply> {
   return {
     body: {
       id: `modr-${id}`,
-      model: results[0]?.model ?? model,
+      model: named ?? model,
       results: await mapInTurns(judgements, toResult),
       // Characters are nothing to tell a client that pays for tokens.
       usage: countsCharacters(options) ? undefined : counted,

@@ -2,17 +2,17 @@
 
 import type { Usage } from '../../../core/accounting/usage.ts';
 import { countsCharacters } from '../../../core/believable.ts';
+import type { KnownLimits } from '../../../core/list-limits.ts';
 import { type Asked, type Translation, Unfit, type WireAnswer, type WireRequest } from '../../../core/translation.ts';
 import { type Json, JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';
 import { estimateTokens } from '../../../lib/token-ids.ts';
 import { isTurnOver, nextTurn } from '../../../lib/turns.ts';
-import { at, countIn, readEach, sumOf, textIn } from '../reading.ts';
-import { checkCalls, type ItemLimit, inParts, mostItems, type SizeLimit, tokensAtMost } from '../texts.ts';
+import { toConversation } from '../conversation.ts';
+import { at, countIn, textIn } from '../reading.ts';
 import { type RerankQuestion, type RerankTakes, readRerankQuestion } from './rerank-question.ts';
 import { inRerankShape, type Reranked, type Scored } from './rerank-shapes.ts';
 import { rescaled } from './score-scales.ts';
 
-/** One call: the query and some of the client's documents. */
 interface RerankCall {
   /** Text; an object too, where the dialect takes them. */
   readonly query: Json;
@@ -44,10 +44,8 @@ export interface RerankResult {
 }
 
 export interface RerankDialect extends RerankTakes {
-  /** Documents in a call, at most. */
-  readonly maxItems?: ItemLimit;
-  /** Tokens in a call, at most: its documents', and the query's once for each. They are estimated, and rather too high. */
-  readonly maxTokens?: (asked: Asked) => number;
+  /** What one call holds: the tokens of a query count with each document. Without, the upstream is the judge. */
+  readonly limits?: KnownLimits;
   write(call: RerankCall): WireRequest;
   /** Throws `Unfit`. */
   read(answer: WireAnswer, call: RerankCall): RerankResult;
@@ -55,62 +53,43 @@ export interface RerankDialect extends RerankTakes {
 
 export function translateRerank(dialect: RerankDialect): Translation {
   return {
+    ...(dialect.limits !== undefined && { limits: dialect.limits }),
     async ask(asked) {
       const question = await readRerankQuestion(asked, dialect);
       const { documents, query, topN, more } = question;
-      const parts = await inParts(documents, mostItems(asked, dialect), ...limitsOf(asked, query, dialect));
-      checkCalls(asked, 'documents', parts.length);
-      const calls = parts.map((part): RerankCall => {
-        const wanted = topN === undefined ? undefined : Math.min(topN, part.length);
-        return { query, documents: part, model: asked.model, topN: wanted, more, asked };
-      });
-      return {
-        requests: calls.map((call) => dialect.write(call)),
-        read: (answers) => toReply(dialect, calls, answers, question, asked),
-      };
+      const wanted = topN === undefined ? undefined : Math.min(topN, documents.length);
+      const call: RerankCall = { query, documents, model: asked.model, topN: wanted, more, asked };
+      return toConversation(dialect.write(call), (answer) => toReply(dialect, call, answer, question));
     },
   };
 }
 
-/** A reranker reads the query with each document. */
-function limitsOf(asked: Asked, query: Json, { maxTokens }: RerankDialect): SizeLimit<Json>[] {
-  if (maxTokens === undefined) return [];
-  const each = tokensAtMost(query);
-  return [{ most: maxTokens(asked), sizeOf: (document) => each + tokensAtMost(document) }];
-}
-
 async function toReply(
   dialect: RerankDialect,
-  calls: readonly RerankCall[],
-  answers: readonly WireAnswer[],
+  call: RerankCall,
+  answer: WireAnswer,
   { originals, query, topN, withDocuments, shape, scoring }: RerankQuestion,
-  asked: Asked,
 ): Promise<{ body: Json; usage: Usage | null; isEstimated: boolean }> {
-  const scored: (Scored & { readonly value: number })[] = [];
-  let offset = 0;
-  const results = await readEach(calls, answers, (answer, call) => {
-    const result = dialect.read(answer, call);
-    for (const { index: place, score } of checked(result.results, call)) {
-      scored.push({ index: offset + place, score, value: score.value, document: originals[offset + place] ?? null });
-    }
-    offset += call.documents.length;
-    return result;
-  });
+  const { asked } = call;
+  const result = dialect.read(answer, call);
+  const { promptTokens, totalTokens, searchUnits } = result;
+  const scored = checked(result.results, call).map(({ index, score }): Scored & { readonly value: number } => ({
+    index,
+    score,
+    value: score.value,
+    document: originals[index] ?? null,
+  }));
   // Each of these steps goes over all of them.
   if (isTurnOver()) await nextTurn();
   // Equal scores stay in the upstream's order.
   scored.sort((a, b) => b.value - a.value);
-  const promptTokens = sumOf(results.map((one) => one.promptTokens));
-  const totalTokens = sumOf(results.map((one) => one.totalTokens));
-  const searchUnits = sumOf(results.map((one) => one.searchUnits));
   if (isTurnOver()) await nextTurn();
-  const [first] = results;
   const reranked: Reranked = {
     scored: scored.slice(0, topN).map((one) => ({ ...one, score: rescaled(one.score, scoring?.from, scoring?.to) })),
     withDocuments,
-    model: textIn(first?.model) ?? asked.model,
-    id: first?.id ?? `rerank-${asked.id}`,
-    meta: calls.length === 1 ? first?.meta : undefined,
+    model: textIn(result.model) ?? asked.model,
+    id: result.id ?? `rerank-${asked.id}`,
+    meta: result.meta,
     // Characters stand in the exchange's record, and are nothing to tell a client that pays for tokens.
     ...(countsCharacters(asked.options)
       ? { promptTokens: undefined, totalTokens: undefined }

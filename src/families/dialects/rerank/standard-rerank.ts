@@ -41,7 +41,7 @@ export function standardRerank({
     own: facts.own,
     takesObjects,
     ...(facts.zeroIsAll !== undefined && { zeroIsAll: facts.zeroIsAll }),
-    ...(maxItems !== undefined && { maxItems }),
+    ...(maxItems !== undefined && { limits: { items: maxItems } }),
     // What the client wants back is at hand.
     write: ({ query, documents, model, topN, more }) => ({
       body: { ...more, model, query, documents, ...(topN !== undefined && { top_n: topN }), ...notBack(echoes) },
@@ -62,7 +62,6 @@ export function standardRerank({
     if (facts.refusesNull?.some((name) => fields.get(name)?.kind === 'null')) return true;
     // Some clients send null for each parameter that they know.
     if (lacking.some((name) => (fields.get(name)?.kind ?? 'null') !== 'null')) return true;
-    if (maxItems !== undefined && glance.items > maxItems) return true;
     if (takesObjects === true) return false;
     if (fields.get('query')?.kind === 'object') return true;
     return takesObjects === false && ((fields.get('documents')?.elementKinds ?? 0) & objects) !== 0;
