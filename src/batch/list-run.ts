@@ -15,6 +15,7 @@ import type { Coalescer } from './coalesce/coalescer.ts';
 import { Member } from './coalesce/member.ts';
 import { type Codec, type Items, type ListRequest, type ReadAnswer, sourceOf, type Top } from './codecs/codec.ts';
 import { tops } from './codecs/ranks.ts';
+import { cut } from './cut.ts';
 import { type Found, foundIn } from './found.ts';
 import type { InFlight } from './in-flight.ts';
 import { groupOf } from './keys.ts';
@@ -44,9 +45,19 @@ export class ListRun implements Inquiry {
   readonly #readings = new WeakMap<Buffer, ReadAnswer>();
   readonly #asker: PartAsker<Slot>;
   readonly #parts: ReadPart[] = [];
+  readonly #cutTo: number | undefined;
   #width: number | undefined;
 
-  constructor(asked: ListAsked, codec: Codec, request: ListRequest, items: Items, deps: RunDeps) {
+  /** `width`: to which vectors are cut. */
+  constructor(
+    asked: ListAsked,
+    codec: Codec,
+    request: ListRequest,
+    items: Items,
+    deps: RunDeps,
+    width: number | undefined,
+  ) {
+    this.#cutTo = width;
     this.asked = asked;
     this.#codec = codec;
     this.#top = codec.topOf && (codec.topOf(request) ?? topSetIn(asked, request));
@@ -88,7 +99,7 @@ export class ListRun implements Inquiry {
     const all = slots.map(foundOf);
     const saved = notAskedFor(slots).map(foundOf);
     return {
-      bytes: merge(all, this.#shown(all)),
+      bytes: merge(all, await this.#inWidth(this.#shown(all))),
       parts: this.#parts,
       cacheUse: use,
       saved: saved.map(({ counts }) => counts),
@@ -196,6 +207,17 @@ export class ListRun implements Inquiry {
     if (placed.some(({ found }) => found.result.score === undefined)) return placed;
     placed.sort((a, b) => (b.found.result.score ?? 0) - (a.found.result.score ?? 0) || a.item - b.item);
     return placed.slice(0, this.#top?.count);
+  }
+
+  async #inWidth(placed: readonly Placed[]): Promise<readonly Placed[]> {
+    const width = this.#cutTo;
+    if (width === undefined) return placed;
+    const shown: Placed[] = [];
+    for (const { item, found } of placed) {
+      shown.push({ item, found: { ...found, result: cut(found.result, width) } });
+      if (isTurnOver()) await nextTurn();
+    }
+    return shown;
   }
 
   /** The best of all are among the best of each part. */

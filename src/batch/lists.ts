@@ -11,6 +11,7 @@ import { type Codec, itemsOf } from './codecs/codec.ts';
 import { ranks } from './codecs/ranks.ts';
 import { vectors } from './codecs/vectors.ts';
 import { verdicts } from './codecs/verdicts.ts';
+import { cutIn } from './cut.ts';
 import { InFlight } from './in-flight.ts';
 import { keysFor } from './keys.ts';
 import { ListRun, type RunDeps } from './list-run.ts';
@@ -47,10 +48,21 @@ export function createLists({ redis, log }: ListsDeps): Lists {
       const { route } = asked.exchange;
       const codec = route === undefined ? undefined : codecs[route.operation];
       if (codec === undefined) return asked.asOne();
-      const request = toListRequest(asked.body, asked.list);
+      const { matryoshka, dimensions } = asked.resolved.model;
+      const whole = toListRequest(asked.body, asked.list);
+      const cut = matryoshka && codec === vectors ? cutIn(whole, dimensions) : undefined;
+      const request = cut?.request ?? whole;
       const kind = codec.takes(request);
       if (kind === undefined) return asked.asOne();
-      return new ListRun(asked, codec, request, await inTurns(itemsOf(request, kind)), deps).run();
+      const items = await inTurns(itemsOf(request, kind));
+      return new ListRun(
+        cut === undefined ? asked : { ...asked, mayPass: false },
+        codec,
+        request,
+        items,
+        deps,
+        cut?.width,
+      ).run();
     },
     cleared(counts) {
       for (const [model, count] of counts) {

@@ -28,6 +28,7 @@ export function bodyFor(
 ): Buffer {
   const { body } = request;
   const patches: Patch[] = [{ place, pieces: isList ? listed(items) : [...items] }];
+  for (const gap of request.without ?? []) patches.push({ place: gap, pieces: [] });
   if (top !== undefined) {
     const { around: [before, behind] = ['', ''], count } = top;
     patches.push({ place: top.place, pieces: [Buffer.from(before + count + behind)] });

@@ -213,6 +213,8 @@ export interface Model {
   readonly maxToolCalls?: number | undefined;
   /** How wide its vectors are unasked; undefined where nobody said. */
   readonly dimensions?: number | undefined;
+  /** The first numbers of its vectors are vectors by themselves: shorter ones are made here. */
+  readonly matryoshka?: boolean;
   /** The longest recording that it is given. */
   readonly maxAudioMs?: number | undefined;
   /** vLLM's `messages` may stand in for `input` on the embeddings route. */

@@ -14,6 +14,8 @@ export interface ListRequest {
   readonly list: JsonField;
   /** All that stands in it, in its order; a name that nobody watches may stand there twice. */
   readonly members: readonly Member[];
+  /** What of the body is kept from upstreams. */
+  readonly without?: readonly JsonSpan[];
 }
 
 export interface Member {

@@ -1,8 +1,8 @@
 /** `local/hash-embed`: texts as unit vectors of hashed words, word pairs and character n-grams. Alike in letters is near. */
 
+import { dimensionNames } from '../../core/dimension-names.ts';
 import { isJsonList, type Json, JsonNumbers } from '../../lib/json/json-text.ts';
 import { mostTokenIds, textOfTokens, vocabularyOf } from '../../lib/token-ids.ts';
-import { dimensionNames } from '../dialects/embeddings/dimension-names.ts';
 import { formatSaid, type VectorFormat } from '../dialects/embeddings/vector-format.ts';
 import { eachWord, foldedStretches } from './cut-words.ts';
 import { type Fields, readInteger, readList, readTexts } from './fields.ts';

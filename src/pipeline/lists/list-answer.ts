@@ -62,6 +62,10 @@ function quickLimitsOf({ exchange, course, resolved: { matched } }: Plan): Quick
 const isAlwaysTaken = ({ model: { cache, dedupes, coalesce } }: Course): boolean =>
   cache !== undefined || dedupes === true || coalesce !== undefined;
 
+/** Whether it may have to be cut, its items tell who looks at them. */
+const mayBeCut = ({ model }: Course, { operation }: Plan['route']): boolean =>
+  model.matryoshka === true && operation === 'embeddings';
+
 function toQuick(candidates: readonly Candidate[], matched: string): Pick<QuickLimits, 'items' | 'bodyBytes'> {
   const { items, bytes, tokens } = tightest(candidates.map((one) => limitsOf(one, matched)));
   return { items, bodyBytes: Math.min(bytes, tokens * fewestBytesPerToken) };
@@ -79,7 +83,9 @@ export function answerTo(plan: Plan, read: QuestionReader, deps: ListDeps): Prom
 export function answerFrom(plan: Plan, read: QuestionReader, deps: Omit<ListDeps, 'drift'>): Promise<Answer> {
   const { items, bodyBytes, isNone } = quickLimitsOf(plan);
   const count = plan.exchange.asking?.items ?? 1;
-  return isNone || (count > 1 && (count > items || bytesToRead(plan, count) > bodyBytes))
+  return isNone ||
+    mayBeCut(plan.course, plan.route) ||
+    (count > 1 && (count > items || bytesToRead(plan, count) > bodyBytes))
     ? answerInParts(plan, read, deps)
     : attempt(plan, deps);
 }

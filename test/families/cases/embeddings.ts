@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import * as z from 'zod';
-import { dimensionNames } from '../../../src/families/dialects/embeddings/dimension-names.ts';
+import { dimensionNames } from '../../../src/core/dimension-names.ts';
 import type { WireReply } from '../fixture.ts';
 import type { House } from '../house.ts';
 import { base64Of, vectorOf } from '../wire.ts';

@@ -110,6 +110,7 @@ function compileModel(
     maxOutput: value.max_output,
     maxToolCalls: value.max_tool_calls,
     dimensions: value.dimensions,
+    matryoshka: value.matryoshka,
     maxAudioMs: value.max_audio,
     acceptsMessages: value.accepts_messages,
     asksUsage: value.usage === 'ask',

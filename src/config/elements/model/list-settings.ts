@@ -9,10 +9,10 @@ import { type CompileContext, quoted } from '../context.ts';
 import type { ModelEntry } from './schema.ts';
 
 export function toListSettings(
-  { cache, dedupe, coalesce, shadow, canary }: ModelEntry,
+  { cache, dedupe, coalesce, shadow, canary, matryoshka, dimensions }: ModelEntry,
   path: Path,
   served: readonly Operation[],
-  { warnings }: CompileContext,
+  { warnings, faults }: CompileContext,
 ): Pick<Model, 'cache' | 'dedupes' | 'coalesce' | 'shadow' | 'canary'> {
   const isIdle = !served.some((operation) => listOperations.has(operation));
   for (const [name, isSet] of [
@@ -25,6 +25,9 @@ export function toListSettings(
     warnings.push(
       `${toPathText([...path, name])} has no effect, as the model serves no lists (${[...listOperations].join(', ')})`,
     );
+  }
+  if (matryoshka && dimensions === undefined) {
+    faults.add([...path, 'matryoshka'], 'needs dimensions: how many numbers its vectors have as upstreams make them');
   }
   if (canary !== undefined && !served.includes('embeddings')) {
     warnings.push(`${toPathText([...path, 'canary'])} has no effect, as the model makes no embeddings`);

@@ -194,6 +194,13 @@ export const modelSchema = mapping({
   dimensions: wholeNumber(1, 1_000_000)
     .optional()
     .meta(is('How many numbers its vectors have, where nobody asks for another width: told in the list of models.')),
+  matryoshka: flag()
+    .default(false)
+    .meta(
+      is(
+        'It was trained so that the first numbers of its vectors are vectors by themselves (Matryoshka): what clients ask for by `dimensions` is cut here and brought to unit length, and no upstream is asked for it. Needs `dimensions`.',
+      ),
+    ),
   max_audio: duration(1_000, 86_400_000)
     .optional()
     .meta(

@@ -1,6 +1,7 @@
 /** Embeddings between OpenAI's shape and any other: inputs to texts, calls of a size that fits, vectors in the format that was asked for. */
 
 import { countsCharacters } from '../../../core/believable.ts';
+import { dimensionNames } from '../../../core/dimension-names.ts';
 import type { KnownLimits } from '../../../core/list-limits.ts';
 import {
   type Asked,
@@ -18,7 +19,6 @@ import { toConversation } from '../conversation.ts';
 import { hints } from '../hints.ts';
 import { textIn } from '../reading.ts';
 import { type Texts, toTexts } from '../texts.ts';
-import { dimensionNames } from './dimension-names.ts';
 import { formatSaid, type VectorFormat } from './vector-format.ts';
 import { type Adapt, inFormat, widthOf } from './vectors.ts';
 

@@ -2,6 +2,7 @@
 
 import type { Asked } from '../../../core/translation.ts';
 import type { Json, JsonObject } from '../../../lib/json/json-text.ts';
+import { toUnitLength } from '../../../lib/unit-length.ts';
 import { at, countIn, objectIn } from '../reading.ts';
 import type { EmbeddingCall, EmbeddingDialect, EmbeddingResult } from './embeddings.ts';
 import type { Adapt } from './vectors.ts';
@@ -81,11 +82,7 @@ const fullWidth = 3072;
 
 /** A client that asks for fewer dimensions takes the vectors for comparable, as they are everywhere else. */
 export function adaptFor({ dimensions, model }: EmbeddingCall): Adapt | undefined {
-  return dimensions !== undefined && model.includes(unevenModel) ? toUnitLength : undefined;
+  return dimensions !== undefined && model.includes(unevenModel) ? ofUnitLength : undefined;
 }
 
-function toUnitLength(values: readonly number[]): readonly number[] | undefined {
-  if (values.length >= fullWidth) return undefined;
-  const norm = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
-  return norm === 0 || !Number.isFinite(norm) ? undefined : values.map((value) => value / norm);
-}
+const ofUnitLength: Adapt = (values) => (values.length >= fullWidth ? undefined : toUnitLength(values));

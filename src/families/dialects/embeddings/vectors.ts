@@ -1,7 +1,7 @@
 /** One vector, however it is written: whether it is one at all, and the same in the format that a client wants. */
 
-import { endianness } from 'node:os';
 import { Unfit } from '../../../core/translation.ts';
+import { floatsIn, floatsToBytes } from '../../../lib/float-bytes.ts';
 import { isJsonList, type Json, JsonNumbers } from '../../../lib/json/json-text.ts';
 import type { VectorFormat } from './vector-format.ts';
 
@@ -41,7 +41,7 @@ export function inFormat(vector: Json, format: VectorFormat, adapt?: Adapt): Jso
 
 function valuesOf(vector: Json): readonly number[] {
   if (vector instanceof JsonNumbers) return vector.values();
-  return typeof vector === 'string' ? fromBase64(vector) : [];
+  return typeof vector === 'string' ? floatsIn(vector) : [];
 }
 
 /** The largest number has 309 digits, and a short exponent stands for nine of them. */
@@ -83,20 +83,9 @@ function noNumber(index: number): Unfit {
 }
 
 function toBase64(values: readonly number[]): string {
-  const bytes = inOrder(Buffer.from(new Float32Array(values).buffer));
+  const bytes = floatsToBytes(values);
   if (!areFinite(bytes)) throw new Unfit('a vector holds a number that no 32-bit float can be');
   return bytes.toString('base64');
-}
-
-function fromBase64(vector: string): number[] {
-  // A copy begins where floats may begin.
-  const bytes = inOrder(Buffer.from(vector, 'base64'));
-  return Array.from(new Float32Array(new Uint8Array(bytes).buffer));
-}
-
-/** Between the order of this machine and that of the wire. */
-function inOrder(bytes: Buffer): Buffer {
-  return endianness() === 'LE' ? bytes : bytes.swap32();
 }
 
 /** Each number is written so that it reads as the same bits. JSON has a negative zero, JavaScript's own spelling has not. */

@@ -1,0 +1,19 @@
+/** Numbers as base64 of little-endian 32-bit floats, and back. */
+
+import { Buffer } from 'node:buffer';
+import { endianness } from 'node:os';
+
+export function floatsToBytes(values: readonly number[]): Buffer {
+  return inOrder(Buffer.from(new Float32Array(values).buffer));
+}
+
+export function floatsIn(text: string): number[] {
+  // A copy begins where floats may begin.
+  const bytes = inOrder(Buffer.from(text, 'base64'));
+  return Array.from(new Float32Array(new Uint8Array(bytes).buffer));
+}
+
+/** Between the order of this machine and that of the wire. */
+function inOrder(bytes: Buffer): Buffer {
+  return endianness() === 'LE' ? bytes : bytes.swap32();
+}

@@ -1,0 +1,7 @@
+/** Vectors are compared by their direction; many a store takes them for of unit length. */
+
+/** Undefined where it has no direction. */
+export function toUnitLength(values: readonly number[]): readonly number[] | undefined {
+  const norm = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
+  return norm === 0 || !Number.isFinite(norm) ? undefined : values.map((value) => value / norm);
+}
