@@ -32,7 +32,7 @@ const groups: readonly (readonly [head: string, names: readonly string[]])[] = [
   ['Services behind', ['families', 'targets', 'bridges', 'upstream-addresses', 'prices'].map(toDocs)],
   ['Setting up', ['configuration', 'command-line', 'resources', 'secrets', 'store', 'workers'].map(toDocs)],
   ['Who may do what', ['keys', 'limits', 'budgets', 'ledger', 'console', 'access', 'admin-api'].map(toDocs)],
-  ['Watching', ['metrics', 'opentelemetry', 'reliability', 'releases'].map(toDocs)],
+  ['Watching', ['metrics', 'opentelemetry', 'reliability', 'performance', 'releases'].map(toDocs)],
   ['The project', ['docs/architecture.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md']],
 ];
 
