@@ -41,6 +41,26 @@ testInBrowser('a model that has changed is told of, and what is remembered can b
   await drawer.getByText('Items are remembered for 1h, for each project, 64MiB in each process.').waitFor();
   await drawer.getByText('100 % of its requests go to newer as well.').waitFor();
   await drawer.getByRole('table', { name: 'Canaries' }).getByText('1.000').waitFor();
+  // What is seen of it at a glance.
+  const embed = async (input: string): Promise<void> => {
+    const response = await fetch(`${rig.gateway.url}/v1/embeddings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${rig.gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'embedder', input }),
+    });
+    await response.arrayBuffer();
+  };
+  const overview = await rig.signIn('viewer');
+  await overview.open('/');
+  await overview.page.getByRole('region', { name: 'Agreement' }).getByText('Fixed texts at ours: embedder').waitFor();
+  await overview.until(`(document.querySelector('.live-words')?.textContent ?? '') === 'Following'`);
+  const sending = setInterval(() => void embed('the same'), 100);
+  t.after(() => clearInterval(sending));
+  await overview.page.getByText(/were remembered, which saved/).waitFor();
+  await overview.page.getByText('With newer, by the angle between vectors').waitFor();
+  clearInterval(sending);
+  await overview.shoot('overview-lists');
+  await overview.checkAccessibility();
   turned = 1;
   await drawer.getByText('An upstream has changed this model').waitFor({ timeout: 20_000 });
   await visitor.shoot('model-changed');

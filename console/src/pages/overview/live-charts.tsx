@@ -1,10 +1,11 @@
 /** The last five minutes, drawn: who was answered how, how long it took, tokens and cost. */
 
 import { SimpleGrid } from '@mantine/core';
-import { formatDuration, formatMoney } from '../../parts/words/format.ts';
-import { dollarsOf, type LivePoint, outcomes, rateAt, toPoints } from './live-figures.ts';
+import type { LiveSample } from '../../../../src/admin/contract.ts';
+import { formatDuration, formatMoney, formatPercent } from '../../parts/words/format.ts';
+import { dollarsOf, type LivePoint, outcomes, rateAt, savings, toPoints } from './live-figures.ts';
 import { formatRate } from './rate.ts';
-import { type ChartRow, costSeries, latencySeries, outcomeSeries, tokenSeries } from './series.ts';
+import { type ChartRow, costSeries, itemSeries, latencySeries, outcomeSeries, tokenSeries } from './series.ts';
 import { TimeChart } from './time-chart.tsx';
 import { useLive } from './use-live.ts';
 
@@ -56,8 +57,28 @@ export function LiveCharts() {
         rows={rowsOf((point) => ({ cost: perMinute(rateAt(point, dollarsOf)) }))}
         format={formatMoney}
       />
+      {samples.some(({ savedItems }) => savedItems > 0) && (
+        <TimeChart
+          title="Items of lists"
+          about={aboutItems(samples)}
+          kind="area"
+          series={itemSeries}
+          rows={rowsOf((point) => ({
+            asked: rateAt(point, ({ items }) => items),
+            known: rateAt(point, ({ savedItems }) => savedItems),
+          }))}
+          format={formatRate}
+        />
+      )}
     </SimpleGrid>
   );
+}
+
+function aboutItems(samples: readonly LiveSample[]): string {
+  const saved = savings(samples);
+  if (saved === undefined) return 'Per second; none was remembered in the last minute';
+  const { share, dollars } = saved;
+  return `Per second; ${formatPercent(share)} of the last minute's were remembered, which saved ${formatMoney(dollars)}`;
 }
 
 function toOutcomes(point: LivePoint): Readonly<Record<string, number | null>> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LiveSample } from '../../../../src/admin/contract.ts';
-import { badOf, errorShare, rateAt, rateNow, requestsOf, stepMs, toPoints } from './live-figures.ts';
+import { badOf, errorShare, rateAt, rateNow, requestsOf, savings, stepMs, toPoints } from './live-figures.ts';
 
 const startMs = Date.UTC(2026, 10, 21, 12);
 
@@ -19,6 +19,9 @@ function sample(second: number, more: Partial<LiveSample> = {}): LiveSample {
     inputTokens: 0,
     outputTokens: 0,
     cost: '0',
+    items: 0,
+    savedItems: 0,
+    saved: '0',
     unpriced: 0,
     attempts: {},
     retries: 0,
@@ -39,6 +42,16 @@ test('a rate is of the last ten seconds, by the time that really passed, and unk
   assert.equal(rateNow(samples, requestsOf), 4);
   assert.equal(rateNow([sample(0, { requests: 4, spanMs: 2000 })], requestsOf), 2);
   assert.equal(rateNow([], requestsOf), undefined);
+});
+
+test('what was remembered is a share of the items of the last minute, and unknown where nothing was', () => {
+  assert.equal(savings([sample(0, { items: 5 })]), undefined);
+  assert.equal(savings([sample(0, { items: 5, savedItems: 5 }), sample(61, { items: 2 })]), undefined);
+  const samples = [sample(0, { items: 50 }), sample(70, { items: 4, savedItems: 9, saved: '0.02' })];
+  assert.deepEqual(savings([...samples, sample(71, { items: 2, savedItems: 1, saved: '0.01' })]), {
+    share: 0.625,
+    dollars: 0.03,
+  });
 });
 
 test('the share of errors is of the last minute, and unknown where nothing came', () => {

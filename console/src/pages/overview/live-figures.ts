@@ -47,6 +47,21 @@ export function errorShare(samples: readonly LiveSample[]): number | undefined {
   return all === 0 ? undefined : (all - well) / all;
 }
 
+/** Of the items of the last minute; and what those would have cost that nobody was asked for. Undefined where there were none of these. */
+export function savings(
+  samples: readonly LiveSample[],
+): { readonly share: number; readonly dollars: number } | undefined {
+  let asked = 0;
+  let saved = 0;
+  let dollars = 0;
+  for (const sample of newest(samples, minuteMs)) {
+    asked += sample.items;
+    saved += sample.savedItems;
+    dollars += Number(sample.saved);
+  }
+  return saved === 0 ? undefined : { share: saved / (saved + asked), dollars };
+}
+
 export interface LivePoint {
   readonly atMs: number;
   /** Undefined where nothing was seen: the console or the gateway was away. */

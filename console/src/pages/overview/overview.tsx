@@ -4,6 +4,7 @@ import './overview.css';
 import { Grid, SegmentedControl, Stack } from '@mantine/core';
 import { PageHead } from '../../parts/layout/page-head.tsx';
 import { Failed } from '../../parts/layout/state.tsx';
+import { Agreements } from './agreements.tsx';
 import { Breakdown } from './breakdown.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { LiveHeadline, RangeHeadline } from './headline.tsx';
@@ -59,6 +60,7 @@ function Content({ sight, onChange }: ContentProps) {
           <Stack gap="sm">
             <Notices />
             <Upstreams />
+            <Agreements />
           </Stack>
         </Grid.Col>
       </Grid>

@@ -34,4 +34,10 @@ export const tokenSeries: readonly Series[] = [
   { name: 'output', label: 'Out', color: 'teal.6' },
 ];
 
+/** Of lists: what upstreams were asked for, and what was known. */
+export const itemSeries: readonly Series[] = [
+  { name: 'asked', label: 'Asked for', color: 'blue.6' },
+  { name: 'known', label: 'Remembered', color: 'teal.6' },
+];
+
 export const costSeries: readonly Series[] = [{ name: 'cost', label: 'Cost', color: 'violet.6' }];

@@ -25,8 +25,19 @@ export const healthTarget = z.object({
   nodes: z.number().meta({ description: 'How many spoke of it.' }),
 });
 
+export const agreement = z.object({
+  model: z.string(),
+  with: z.string().meta({ description: 'Its shadow, or the target whose canaries are held against what they were.' }),
+  kind: z.enum(['shadow', 'canary']),
+  measure: z.enum(['cosine', 'ranks', 'verdicts', 'overlap']).nullable(),
+  value: z.number().nullable().meta({ description: 'One is wholly; null where nothing tells yet.' }),
+  compared: z.number().meta({ description: 'Requests of a shadow, nodes of a canary.' }),
+  hasChanged: z.boolean(),
+});
+
 export const health = z.object({
   targets: z.array(healthTarget),
+  agreements: z.array(agreement).meta({ description: 'Of models with a shadow or canaries, over all nodes.' }),
   nodes: z.array(
     z.object({
       id: z.string(),

@@ -29,6 +29,30 @@ const target = (more: Partial<TargetState> = {}): TargetState => ({
 });
 
 describe('the state of the gateway', () => {
+  test('of what all nodes say of agreement there is one line for each shadow and each canary', async (t) => {
+    const { ask, store } = await openAdmin(t, { role: 'viewer', configuration });
+    const none = { cosine: null, overlap: null, ranks: null, verdicts: null };
+    const shadow = { model: 'm', shadow: 'next', failed: 0, ...none };
+    const canary = { model: 'm', upstream: 'up', upstreamModel: 'm-1', checkedAtS: 1, failure: null };
+    await store.health.report('one', [target()], {
+      shadows: [
+        { ...shadow, compared: 30, cosine: 0.9 },
+        { ...shadow, model: 'gone', compared: 1 },
+      ],
+      canaries: [{ ...canary, agreement: 1, hasChanged: false }],
+    });
+    await store.health.report('two', [target()], {
+      shadows: [{ ...shadow, compared: 10, cosine: 0.5 }],
+      canaries: [{ ...canary, agreement: 0.3, hasChanged: true }],
+    });
+    const { json } = await ask('GET', '/api/health');
+    const [first, second, ...others] = json.agreements;
+    assert.partialDeepStrictEqual(first, { model: 'm', with: 'next', kind: 'shadow', measure: 'cosine', compared: 40 });
+    assert.ok(Math.abs(first.value - 0.8) < 1e-9);
+    assert.partialDeepStrictEqual(second, { with: 'up: m-1', kind: 'canary', value: 0.3, hasChanged: true });
+    assert.deepEqual(others, []);
+  });
+
   test('health has every target once, with the worst that a node sees, and those nobody spoke of as unknown', async (t) => {
     const { ask, store } = await openAdmin(t, { role: 'viewer', configuration });
     const before = await ask('GET', '/api/health');

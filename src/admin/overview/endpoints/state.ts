@@ -5,6 +5,7 @@ import type { AdminContext } from '../../context.ts';
 import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
+import { toAgreements } from '../agreements.ts';
 import * as contract from '../contract/state.ts';
 import { readFirstSteps } from '../first-steps.ts';
 import { isSilent, shownForMs, toTargets } from '../node-reports.ts';
@@ -44,6 +45,7 @@ async function readHealth({ store, live, clock, configuration }: AdminContext) {
   const snapshot = configuration.snapshot();
   return {
     targets: toTargets(snapshot, reports, nowMs),
+    agreements: toAgreements(snapshot, reports, nowMs),
     nodes: reports.map(({ node, reportedAtMs }) => ({
       id: node,
       lastSpokeAt: toInstant(reportedAtMs),

@@ -31,6 +31,9 @@ export interface Digest {
   readonly firstByte: Buckets;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  readonly items: number;
+  readonly savedItems: number;
+  readonly savedDollars: number;
   readonly costDollars: number;
   readonly unpriced: number;
   readonly attempts: Record<string, number>;
@@ -64,6 +67,9 @@ export function digest(now: Reading, before: Reading, deps: DigestDeps): Digest 
     firstByte: bucketsOf(now, before, 'postern_first_byte_seconds', deps),
     inputTokens: tokens.input ?? 0,
     outputTokens: tokens.output ?? 0,
+    items: growthOf(now, before, 'postern_items_total'),
+    savedItems: growthOf(now, before, 'postern_saved_items_total'),
+    savedDollars: growthOf(now, before, 'postern_saved_cost_dollars_total'),
     costDollars: growthOf(now, before, 'postern_cost_dollars_total'),
     unpriced: growthOf(now, before, 'postern_unpriced_requests_total'),
     attempts,

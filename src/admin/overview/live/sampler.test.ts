@@ -129,6 +129,9 @@ describe('the sampler', () => {
       postern_requests_in_flight: { '{operation="rerank"}': 3, '{operation="embeddings"}': 1 },
       postern_tokens_total: { '{model="m",upstream="u",direction="input"}': 40 },
       postern_cost_dollars_total: { '{model="m",upstream="u"}': 0.0025 },
+      postern_items_total: { '{model="m",upstream="u"}': 4 },
+      postern_saved_items_total: { '{model="m",upstream="u"}': 12 },
+      postern_saved_cost_dollars_total: { '{model="m",upstream="u"}': 0.0075 },
       postern_attempts_total: {
         '{upstream="u",outcome="answered"}': 3,
         '{upstream="u",outcome="failed"}': 2,
@@ -145,6 +148,7 @@ describe('the sampler', () => {
     assert.deepEqual(sample?.byOperation, { rerank: 3, embeddings: 2, none: 1 });
     assert.equal(sample?.inFlight, 4);
     assert.deepEqual([sample?.inputTokens, sample?.outputTokens, sample?.cost], [40, 0, '0.0025']);
+    assert.deepEqual([sample?.items, sample?.savedItems, sample?.saved], [4, 12, '0.0075']);
     assert.equal(sample?.retries, 2);
     assert.equal(sample?.limitHits, 2);
     assert.deepEqual(sample?.latency, { p50: 150, p95: 195, p99: 199 });

@@ -147,7 +147,7 @@ interface SampleFacts {
 
 function toSample(current: Digest, { atMs, spanMs, state, recent, boundsOf }: SampleFacts): LiveSample {
   const window = (of: (digest: Digest) => Buckets): Buckets => addBuckets(recent.map((one) => of(one.digest)));
-  const { duration, firstByte, costDollars, cpuSeconds, upstreams: _, ...counts } = current;
+  const { duration, firstByte, costDollars, savedDollars, cpuSeconds, upstreams: _, ...counts } = current;
   return {
     at: new Date(atMs).toISOString(),
     spanMs: Math.round(spanMs),
@@ -163,6 +163,7 @@ function toSample(current: Digest, { atMs, spanMs, state, recent, boundsOf }: Sa
         boundsOf('postern_first_byte_seconds'),
       ) ?? null,
     cost: toDollars(Math.round(costDollars * nanosPerDollar)),
+    saved: toDollars(Math.round(savedDollars * nanosPerDollar)),
     loopDelayMs: state.loopDelayMs ?? null,
     cpuShare: cpuSeconds === undefined || spanMs <= 0 ? null : (cpuSeconds * 1000) / spanMs,
     memoryBytes: state.memoryBytes ?? null,
