@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createLists } from '../../src/batch/lists.ts';
 import { listAskedOf, type Upstream } from '../support/lists/list-asked.ts';
-import { embedding, type Kind, moderation, reranking } from '../support/lists/one-call.ts';
+import { embedding, type Kind, moderation, packed, reranking } from '../support/lists/one-call.ts';
 
 const seed = Number(process.env.POSTERN_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const runs = Number(process.env.POSTERN_FUZZ_RUNS ?? 150);
@@ -31,7 +31,21 @@ const behaviour = fc.record({
   places: fc.integer({ min: 1, max: 9 }),
 });
 
-const kinds: Readonly<Record<string, Kind>> = { embeddings: embedding, rerank: reranking, moderations: moderation };
+/** Parts that fail go to another upstream, which takes as many items, or fewer, or more. */
+const failing = fc.option(
+  fc.record({
+    calls: fc.array(fc.boolean(), { minLength: 1, maxLength: 6 }),
+    other: fc.integer({ min: 1, max: 20 }),
+  }),
+  { nil: undefined },
+);
+
+const kinds: Readonly<Record<string, Kind>> = {
+  embeddings: embedding,
+  'embeddings in base64': packed,
+  rerank: reranking,
+  moderations: moderation,
+};
 
 for (const [name, kind] of Object.entries(kinds)) {
   test(`${name}: however the list is taken apart, each byte is that of one call, and so is what was counted`, async (t) => {
@@ -39,19 +53,28 @@ for (const [name, kind] of Object.entries(kinds)) {
     const lists = fc.array(items, { minLength: 1, maxLength: 3 });
     const top = fc.option(fc.integer({ min: 1, max: 15 }), { nil: undefined });
     await fc.assert(
-      fc.asyncProperty(lists, behaviour, limits, fc.boolean(), top, async (all, how, most, isCached, best) => {
-        const taker = createLists({ redis: undefined, log });
-        const upstream: Upstream = { ...how, most: most.items };
-        const judge = async (body: Buffer): Promise<void> => {
-          const answered = await taker.answer(listAskedOf(kind, body, upstream, most, isCached).asked);
-          assert.ok('parts' in answered);
-          assert.equal(answered.bytes.toString(), kind.answer(body).toString());
-        };
-        const bodies = all.map((one) => kind.bodyFor(one, best));
-        // At the same time, so that they share what they have in common; then once more, when it may be known.
-        await Promise.all(bodies.map(judge));
-        for (const body of bodies) await judge(body);
-      }),
+      fc.asyncProperty(
+        lists,
+        behaviour,
+        limits,
+        fc.boolean(),
+        top,
+        failing,
+        async (all, how, most, isCached, best, fails) => {
+          const taker = createLists({ redis: undefined, log });
+          const upstream: Upstream = { ...how, most: most.items, ...(fails && { failing: fails }) };
+          const judge = async (body: Buffer): Promise<void> => {
+            const answered = await taker.answer(listAskedOf(kind, body, upstream, most, isCached).asked);
+            assert.ok('parts' in answered);
+            assert.equal(answered.bytes.toString(), kind.answer(body).toString());
+          };
+          const bodies = all.map((one) => kind.bodyFor(one, best));
+          // At the same time, so that they share what they have in common; then once more, when it may be known, and beside what is not.
+          await Promise.all(bodies.map(judge));
+          for (const body of bodies) await judge(body);
+          await judge(kind.bodyFor([...all.flat(), 'what nobody has asked for', ...all.flat()], best));
+        },
+      ),
       { seed, numRuns: runs },
     );
   });
@@ -78,6 +101,14 @@ const mistakes: Readonly<Record<string, Mistake>> = {
   'has more behind its end': (answer) => Buffer.concat([answer, Buffer.from(' x')]),
 };
 
+/** A number that is none, one too few, a character that stands for nothing, and one byte of a float that is missing. */
+const broken = (text: string): string[] => [
+  `AADAfw${text.slice(6)}`,
+  `${text.slice(0, 8)}==`,
+  `*${text.slice(1)}`,
+  `${text.slice(0, -1)}=`,
+];
+
 const indexed: Readonly<Record<string, Mistake>> = {
   'takes one number for two': (answer, count, choice) =>
     count < 2
@@ -91,7 +122,9 @@ const indexed: Readonly<Record<string, Mistake>> = {
     withElements(answer, (all) =>
       all.with(
         choice % count,
-        (all[choice % count] ?? '').replace(/(?:0\.\d+)/, ['null', 'NaN', '"1"', '1..2', '-', '0x1'][choice % 6] ?? ''),
+        (all[choice % count] ?? '')
+          .replace(/(?:0\.\d+)/, ['null', 'NaN', '"1"', '1..2', '-', '0x1'][choice % 6] ?? '')
+          .replace(/(?<="embedding": ")[^"]+/, (text) => broken(text)[choice % 4] ?? ''),
       ),
     ),
 };

@@ -1,7 +1,7 @@
 /** A request for a list as the pipeline hands it over, with an upstream behind it that is late, has few places, and makes mistakes. */
 
 import assert from 'node:assert/strict';
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { noCaps } from '../../../src/core/caps.ts';
 import { Exchange } from '../../../src/core/exchange.ts';
 import type { ListLimits } from '../../../src/core/list-limits.ts';
@@ -25,6 +25,8 @@ export interface Upstream {
   readonly places: number;
   /** What it says instead, first; nobody may take it for an answer. */
   readonly mistake?: (answer: Buffer, items: number) => Buffer;
+  /** Which of its calls fail, one after the other; there is another upstream then, that takes so many items, and never fails. */
+  readonly failing?: { readonly calls: readonly boolean[]; readonly other: number };
 }
 
 export interface FakeList {
@@ -35,7 +37,7 @@ export interface FakeList {
 export function listAskedOf(
   kind: Kind,
   body: Buffer,
-  { most, delays, places, mistake }: Upstream,
+  { most, delays, places, mistake, failing }: Upstream,
   limits: ListLimits,
   isCached: boolean,
 ): FakeList {
@@ -47,7 +49,10 @@ export function listAskedOf(
   const exchange = new Exchange('id', undefined, {} as Snapshot, 0, 0);
   exchange.route = route;
   exchange.key = toKeyRecord({ id: 'k', caps: noCaps });
-  const { tiers, model } = course([{ ...target(upstreamOf('u')), limits }]);
+  const first = { ...target(upstreamOf('u')), limits };
+  const others =
+    failing === undefined ? [] : [{ ...target(upstreamOf('v')), limits: { items: failing.other }, priority: 1 }];
+  const { tiers, model } = course([first], others);
   const cache = { ttlMs: 60_000, scope: 'project', maxBytes: 1024 * 1024, countsForLimits: false } as const;
   let busy = 0;
   let calls = 0;
@@ -58,7 +63,12 @@ export function listAskedOf(
     calls += 1;
     for (let left = delays[calls % delays.length] ?? 0; left > 0; left -= 1) await new Promise(setImmediate);
     busy -= 1;
-    assert.ok(part.items <= most, `${part.items} items in a call, and ${most} may be`);
+    const [one, other] = tiers.flat();
+    const fails = failing?.calls[calls % failing.calls.length] === true;
+    const taken = one !== undefined && part.fits(one) && !fails ? most : undefined;
+    const room = taken ?? (other !== undefined && part.fits(other) ? failing?.other : undefined);
+    if (room === undefined) return { kind: 'refused', answer: answerOf(Buffer.from('{}'), 503) };
+    assert.ok(part.items <= room, `${part.items} items in a call, and ${room} may be`);
     const bytes = kind.answer(part.body);
     if (mistake !== undefined) {
       const wrong = mistake(bytes, part.items);
@@ -87,9 +97,9 @@ export function listAskedOf(
   return { asked, calls: () => calls };
 }
 
-const answerOf = (body: Buffer): Answer =>
+const answerOf = (body: Buffer, status = 200): Answer =>
   new WholeMadeAnswer({
-    status: 200,
+    status,
     statusText: '',
     headers: [],
     sentAtMs: 0,

@@ -52,6 +52,24 @@ export const embedding: Kind = {
   },
 };
 
+/** The same in base64 of 32-bit floats. */
+export const packed: Kind = {
+  operation: 'embeddings',
+  field: 'input',
+  bodyFor: (items) => Buffer.from(`{"encoding_format":"base64","model":"m","input":${JSON.stringify(items)}}`),
+  answer(body) {
+    const items = itemsOf(questionIn(body));
+    const data = items.map((item, index) => {
+      const floats = new Float32Array([Number(`0.${digitsOf(item)}`), -1, 0.5]);
+      return `{"object": "embedding", "embedding": "${Buffer.from(floats.buffer).toString('base64')}", "index": ${index}}`;
+    });
+    const tokens = sum(items.map(countOf));
+    return Buffer.from(
+      `{"data": [${data.join(', ')}], "usage": {"prompt_tokens": ${tokens}, "total_tokens": ${tokens}}}`,
+    );
+  },
+};
+
 export const moderation: Kind = {
   operation: 'moderations',
   field: 'input',
