@@ -11,6 +11,8 @@ export interface CallTrace {
 export interface ExchangeTrace {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
+  /** Whether anyone will find it. */
+  readonly isSampled: boolean;
   /** A call is about to go to a target; `call` is any object that tells it from the other calls of the exchange. */
   calling(call: object, target: Target): CallTrace;
   /** What came of it. One that was answered well goes on until the exchange is over. */

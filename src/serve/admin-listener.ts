@@ -15,7 +15,7 @@ import { includesAddress } from '../lib/addresses/address-range.ts';
 import { systemClock } from '../lib/clock.ts';
 import { codeOf, traceOf } from '../lib/thrown.ts';
 import type { MetricName } from '../telemetry/metrics/definitions.ts';
-import { expositionOf, expositionType, type Reading } from '../telemetry/metrics/reading.ts';
+import { expositionOf, expositionTypes, formFor, type Reading } from '../telemetry/metrics/reading.ts';
 import { version } from '../version.ts';
 import { openAdmin } from './admin.ts';
 import { type OpenConfiguration, toChanging } from './configuration.ts';
@@ -86,8 +86,11 @@ async function listen(
   const listener: AdminListener = createAdminListener({
     settings: () => settings,
     pages: {
-      '/metrics': { type: expositionType, text: async () => write(await read()) },
-      '/healthz': { type: 'application/json', text: () => '{"status":"ok"}' },
+      '/metrics': {
+        type: (accept) => expositionTypes[formFor(accept)],
+        text: async (accept) => write(await read(), formFor(accept)),
+      },
+      '/healthz': { type: () => 'application/json', text: () => '{"status":"ok"}' },
     },
     ...parts,
     onFault: (error) => {
@@ -111,9 +114,9 @@ async function listen(
 }
 
 /** Requests are served between the pieces. */
-async function write(reading: Reading): Promise<string> {
+async function write(reading: Reading, form: ReturnType<typeof formFor>): Promise<string> {
   const pieces: string[] = [];
-  for (const piece of expositionOf(reading)) {
+  for (const piece of expositionOf(reading, form)) {
     pieces.push(piece);
     await setImmediate();
   }

@@ -30,9 +30,9 @@ async function open(t: TestContext, parts: Partial<ConsoleSettings> = {}): Promi
   const listener = createAdminListener({
     settings: () => settings,
     pages: {
-      '/metrics': { type: 'text/plain; version=0.0.4', text: async () => 'up 1\n' },
-      '/healthz': { type: 'application/json', text: () => '{"status":"ok"}' },
-      '/broken': { type: 'text/plain', text: () => Promise.reject(new Error('secret inside')) },
+      '/metrics': { type: () => 'text/plain; version=0.0.4', text: async () => 'up 1\n' },
+      '/healthz': { type: () => 'application/json', text: () => '{"status":"ok"}' },
+      '/broken': { type: () => 'text/plain', text: () => Promise.reject(new Error('secret inside')) },
     },
     onFault: (error) => faults.push(error),
   });

@@ -14,10 +14,10 @@ import { checkHost, checkToken, isLoopback } from './guard.ts';
 import { Refusal, type RefusalCode } from './refusal.ts';
 import { createSeats, type SeatLimits } from './seats.ts';
 
-/** What is given for a path: its type and its text. */
+/** What is given for a path: its type and its text, by what the caller would rather have. */
 interface Page {
-  readonly type: string;
-  text(): string | Promise<string>;
+  type(accept: string | undefined): string;
+  text(accept: string | undefined): string | Promise<string>;
 }
 
 export interface AdminListenerDeps {
@@ -87,8 +87,9 @@ export function createAdminListener(deps: AdminListenerDeps): AdminListener {
         return;
       }
       checkPlain(request, page);
-      const text = await page.text();
-      write(response, 200, page.type, text, {});
+      const { accept } = request.headers;
+      const text = await page.text(accept);
+      write(response, 200, page.type(accept), text, {});
     } catch (error) {
       const refusal = error instanceof Refusal ? error : new Refusal('internal_error');
       if (refusal !== error) onFault(error);

@@ -15,7 +15,7 @@ async function open(t: TestContext, proxies: readonly string[] = []) {
       url: undefined,
       oidc: undefined,
     }),
-    pages: { '/metrics': { type: 'text/plain', text: () => 'up 1\n' } },
+    pages: { '/metrics': { type: () => 'text/plain', text: () => 'up 1\n' } },
     // What the pages of the console and its live views would be: they last as long as who asks wants.
     answer: (request, response) => {
       response.writeHead(200);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseExposition } from '../../../test/support/clients/exposition.ts';
 import { metricNames } from './definitions.ts';
-import { addReadings, onlyCounts, type Reading, toExposition, toLabels } from './reading.ts';
+import { addReadings, formFor, onlyCounts, type Reading, toExposition, toLabels } from './reading.ts';
 import { createRegistry } from './registry.ts';
 
 test('label values with quotes, backslashes and line ends are written so that they can be read again', () => {
@@ -78,4 +78,64 @@ test('the numbers of several processes: counts are added up, gauges by their sen
   // Of a process that is gone.
   assert.deepEqual(Object.keys(onlyCounts(of(1))).sort(), ['postern_items_total', 'postern_overhead_seconds']);
   assert.deepEqual(Object.keys(sum), metricNames);
+});
+
+test('a scraper that would rather have OpenMetrics gets it, and anyone else what all can read', () => {
+  for (const accept of [
+    'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
+    'application/openmetrics-text; version=1.0.0, text/plain',
+    'application/openmetrics-text',
+  ]) {
+    assert.equal(formFor(accept), 'openMetrics', accept);
+  }
+  for (const accept of [
+    undefined,
+    '',
+    '*/*',
+    'text/plain;version=0.0.4',
+    'application/openmetrics-text;version=0.0.1',
+    'application/openmetrics-text;version=1.0.0;q=0.2,text/plain;q=0.5',
+    'application/openmetrics-text;q=0',
+    'application/openmetrics-text;q=x',
+    'text/html,application/xhtml+xml',
+  ]) {
+    assert.equal(formFor(accept), 'plain', String(accept));
+  }
+});
+
+const slow = { id: '0af7651916cd43dd8448eb211c80319c', atS: 1_790_000_000.25 };
+
+test('OpenMetrics has families without their suffix, bounds as floats, exemplars, and an end', () => {
+  const registry = createRegistry();
+  registry.counter('postern_items_total', 'm', 'u').add(3);
+  const histogram = registry.histogram('postern_request_duration_seconds', '/v1/rerank', 'm');
+  histogram.observe(0.9, slow);
+  histogram.observe(0.02);
+  const lines = toExposition(registry.read(), 'openMetrics').split('\n');
+  assert.deepEqual(lines.slice(-2), ['# EOF', '']);
+  assert.ok(lines.includes('# TYPE postern_items counter'));
+  assert.ok(lines.includes('postern_items_total{model="m",upstream="u"} 3'));
+  const labels = 'route="/v1/rerank",model="m"';
+  const exemplar = '# {trace_id="0af7651916cd43dd8448eb211c80319c"} 0.9 1790000000.250';
+  const buckets = lines.filter((line) => line.startsWith('postern_request_duration_seconds_bucket'));
+  assert.deepEqual(
+    buckets.filter((line) => line.includes('#')),
+    [`postern_request_duration_seconds_bucket{${labels},le="1.0"} 2 ${exemplar}`],
+  );
+  assert.ok(buckets.some((line) => line.includes('le="+Inf"} 2')));
+  assert.ok(!toExposition(registry.read()).includes('#  {'), 'the plain text has no room for one');
+  assert.ok(!toExposition(registry.read()).includes('trace_id'));
+});
+
+test('of several processes the newest exemplar of each bucket is told', () => {
+  const of = (atS: number, value: number): Reading => {
+    const registry = createRegistry();
+    registry.histogram('postern_overhead_seconds', 'rerank').observe(value, { id: `${atS}`, atS });
+    return registry.read();
+  };
+  const text = toExposition(
+    addReadings([of(3, 1), of(5, 1), of(4, 1), of(1, 4), createRegistry().read()]),
+    'openMetrics',
+  );
+  assert.deepEqual(text.match(/trace_id="\d+"/g), ['trace_id="5"', 'trace_id="1"']);
 });

@@ -1,14 +1,37 @@
 /** What the metrics of a process say at a moment, what several processes come to, and how it is written for Prometheus. */
 
 import { type Definition, definitions, type MetricName, metricNames } from './definitions.ts';
+import { type Exemplar, type Exemplars, newestOf } from './exemplars.ts';
 
 /** By labels as they are written, such as `{model="m"}`. A histogram is its counts, one a bucket, and the sum behind them. */
 export type Series = Record<string, number | readonly number[]>;
-export type Reading = Partial<Record<MetricName, Series>>;
+export interface Reading extends Partial<Record<MetricName, Series>> {
+  /** Where traces are kept. */
+  readonly exemplars?: Exemplars;
+}
 
 const pieceCharacters = 64 * 1024;
 
-export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
+/** Prometheus' own, and the one that has room for exemplars. */
+export const expositionTypes = {
+  plain: 'text/plain; version=0.0.4; charset=utf-8',
+  openMetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+} as const;
+type Form = keyof typeof expositionTypes;
+
+/** What a scraper would rather have; it says so by `q`. */
+export function formFor(accept: string | undefined): Form {
+  let open = 0;
+  let plain = 0;
+  for (const part of (accept ?? '').toLowerCase().split(',')) {
+    const [type = '', ...parameters] = part.split(';').map((word) => word.trim());
+    const q = Number(parameters.find((one) => one.startsWith('q='))?.slice(2) ?? 1);
+    const version = parameters.find((one) => one.startsWith('version='))?.slice(8) ?? '1.0.0';
+    if (type === 'application/openmetrics-text' && version === '1.0.0') open = Math.max(open, q);
+    if (type === 'text/plain') plain = Math.max(plain, q);
+  }
+  return open > 0 && open >= plain ? 'openMetrics' : 'plain';
+}
 
 export function toLabels(names: readonly string[], values: readonly string[]): string {
   if (names.length !== values.length) throw new TypeError(`wanted a value for each of: ${names.join(', ')}`);
@@ -20,26 +43,32 @@ export function toLabels(names: readonly string[], values: readonly string[]): s
   return `${text}}`;
 }
 
-export function toExposition(reading: Reading): string {
-  return [...expositionOf(reading)].join('');
+export function toExposition(reading: Reading, form?: Form): string {
+  return [...expositionOf(reading, form)].join('');
 }
 
 /** In pieces, each small enough to be written in one go without keeping requests waiting. */
-export function* expositionOf(reading: Reading): Generator<string, void, undefined> {
+export function* expositionOf(reading: Reading, form: Form = 'plain'): Generator<string, void, undefined> {
+  const isOpen = form === 'openMetrics';
   let text = '';
   for (const name of metricNames) {
     const series = Object.entries(reading[name] ?? {});
     if (series.length === 0) continue;
     const definition = definitions[name];
-    text += `# HELP ${name} ${escapeHelp(definition.help)}\n# TYPE ${name} ${definition.type}\n`;
+    const family = isOpen && definition.type === 'counter' ? name.replace(/_total$/, '') : name;
+    text += `# HELP ${family} ${escapeHelp(definition.help)}\n# TYPE ${family} ${definition.type}\n`;
+    const exemplars = isOpen ? reading.exemplars?.[name] : undefined;
     for (const [labels, value] of series) {
-      text += typeof value === 'number' ? `${name}${labels} ${toNumber(value)}\n` : toBuckets(name, labels, value);
+      text +=
+        typeof value === 'number'
+          ? `${name}${labels} ${toNumber(value)}\n`
+          : toBuckets(name, labels, value, { isOpen, exemplars: exemplars?.[labels] });
       if (text.length < pieceCharacters) continue;
       yield text;
       text = '';
     }
   }
-  yield text;
+  yield isOpen ? `${text}# EOF\n` : text;
 }
 
 /** Gauges are added up or the extreme of them, as their definition says. Of all metrics, or those that are wanted. */
@@ -56,7 +85,8 @@ export function addReadings(readings: readonly Reading[], only?: ReadonlySet<Met
     }
     result[name] = all;
   }
-  return result;
+  const exemplars = only === undefined ? newestOf(readings.map((one) => one.exemplars)) : undefined;
+  return exemplars === undefined ? result : { ...result, exemplars };
 }
 
 /** What stays true when its process is gone. */
@@ -86,16 +116,31 @@ function combine(
   }
 }
 
-function toBuckets(name: MetricName, labels: string, counts: readonly number[]): string {
+interface BucketForm {
+  readonly isOpen: boolean;
+  readonly exemplars: readonly (Exemplar | null)[] | undefined;
+}
+
+function toBuckets(name: MetricName, labels: string, counts: readonly number[], form: BucketForm): string {
   const { buckets } = definitions[name];
   const start = `${name}_bucket${labels === '' ? '{' : `${labels.slice(0, -1)},`}le="`;
   let text = '';
   let below = 0;
   for (let at = 0; at <= buckets.length; at += 1) {
     below += counts[at] ?? 0;
-    text += `${start}${buckets[at] ?? '+Inf'}"} ${below}\n`;
+    text += `${start}${toBound(buckets[at], form)}"} ${below}${toExemplar(form.exemplars?.[at])}\n`;
   }
   return `${text}${name}_sum${labels} ${toNumber(counts[buckets.length + 1] ?? 0)}\n${name}_count${labels} ${below}\n`;
+}
+
+function toBound(bound: number | undefined, { isOpen }: BucketForm): string {
+  if (bound === undefined) return '+Inf';
+  return isOpen && Number.isInteger(bound) ? `${bound}.0` : String(bound);
+}
+
+function toExemplar(exemplar: Exemplar | null | undefined): string {
+  if (!exemplar) return '';
+  return ` # {trace_id="${exemplar.traceId}"} ${toNumber(exemplar.value)} ${exemplar.atS.toFixed(3)}`;
 }
 
 function toNumber(value: number): string {

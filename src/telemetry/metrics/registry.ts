@@ -1,6 +1,7 @@
 /** Counters and histograms, each under its labels. A child is looked up once and kept by whoever counts. */
 
 import { type Definition, definitions, type MetricName, metricNames } from './definitions.ts';
+import type { Exemplar, Exemplars } from './exemplars.ts';
 import type { Reading, Series } from './reading.ts';
 import { toLabels } from './reading.ts';
 
@@ -21,18 +22,28 @@ export class Histogram {
   readonly #bounds: readonly number[];
   /** One for each bound, those over the last one, and at the end the sum of what was observed. */
   readonly #counts: number[];
+  /** Of each bucket the newest that had one. */
+  #exemplars: (Exemplar | null)[] | undefined = undefined;
 
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
     this.#counts = new Array<number>(bounds.length + 2).fill(0);
   }
 
-  observe(value: number): void {
+  /** `trace`: by whose ID it can be found. */
+  observe(value: number, trace?: { readonly id: string; readonly atS: number }): void {
     const bounds = this.#bounds;
     let at = 0;
     while (at < bounds.length && value > (bounds[at] ?? 0)) at += 1;
     this.#counts[at] = (this.#counts[at] ?? 0) + 1;
     this.#counts[bounds.length + 1] = (this.#counts[bounds.length + 1] ?? 0) + value;
+    if (trace === undefined) return;
+    this.#exemplars ??= new Array<Exemplar | null>(bounds.length + 1).fill(null);
+    this.#exemplars[at] = { traceId: trace.id, value, atS: trace.atS };
+  }
+
+  get exemplars(): readonly (Exemplar | null)[] | undefined {
+    return this.#exemplars;
   }
 
   read(): number[] {
@@ -72,11 +83,29 @@ class Family<T extends Counter | Histogram> {
     }
   }
 
+  *exemplars(): Generator<[string, readonly (Exemplar | null)[]]> {
+    for (const [labels, cell] of this.#children) {
+      if (cell instanceof Histogram && cell.exemplars !== undefined) yield [labels, [...cell.exemplars]];
+    }
+  }
+
   series(): Series {
     const series: Series = {};
     for (const [labels, cell] of this.#children) series[labels] = cell.read();
     return series;
   }
+}
+
+function exemplarsOf(families: Iterable<readonly [MetricName, Family<Histogram>]>): Exemplars | undefined {
+  const exemplars: Partial<Record<MetricName, Record<string, readonly (Exemplar | null)[]>>> = {};
+  let isEmpty = true;
+  for (const [name, family] of families) {
+    for (const [labels, own] of family.exemplars()) {
+      exemplars[name] = { ...exemplars[name], [labels]: own };
+      isEmpty = false;
+    }
+  }
+  return isEmpty ? undefined : exemplars;
 }
 
 export interface Registry {
@@ -111,7 +140,8 @@ export function createRegistry(): Registry {
       for (const [name, family] of [...counters, ...histograms]) {
         if (only?.has(name) !== false) reading[name] = family.series();
       }
-      return reading;
+      const exemplars = only === undefined ? exemplarsOf(histograms) : undefined;
+      return exemplars === undefined ? reading : { ...reading, exemplars };
     },
   };
 }

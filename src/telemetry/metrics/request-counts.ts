@@ -35,15 +35,16 @@ export class RequestCounts {
   }
 
   count(exchange: Exchange, nowMs: number): void {
-    const { errorCode, startedMs, firstByteAtMs } = exchange;
+    const { errorCode, startedMs, firstByteAtMs, trace } = exchange;
+    const found = trace?.isSampled === true ? { id: trace.traceId, atS: endOf(exchange, nowMs) } : undefined;
     this.#endedAs(outcomeOf(exchange), statusClassOf(exchange)).add(1);
     if (errorCode !== undefined) this.#failedWith(errorCode).add(1);
     const { route, model } = this.#place;
     this.#duration ??= this.#registry.histogram('postern_request_duration_seconds', route, model);
-    this.#duration.observe((nowMs - startedMs) / 1000);
+    this.#duration.observe((nowMs - startedMs) / 1000, found);
     if (firstByteAtMs === 0) return;
     this.#firstByte ??= this.#registry.histogram('postern_first_byte_seconds', route);
-    this.#firstByte.observe((firstByteAtMs - startedMs) / 1000);
+    this.#firstByte.observe((firstByteAtMs - startedMs) / 1000, found);
   }
 
   #endedAs(outcome: RowOutcome, statusClass: number): Counter {
@@ -67,6 +68,10 @@ export class RequestCounts {
     return counter;
   }
 }
+
+/** In seconds since the epoch. */
+const endOf = ({ startedAtMs, startedMs }: Exchange, nowMs: number): number =>
+  Math.round(startedAtMs + nowMs - startedMs) / 1000;
 
 function outcomeOf({ outcome, errorCode }: Exchange): RowOutcome {
   if (errorCode === undefined) return outcome ?? 'ok';

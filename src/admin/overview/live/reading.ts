@@ -2,7 +2,6 @@
 
 /** By labels as they are written, such as `{model="m"}`. A histogram is its counts, one a bucket, and the sum behind them. */
 export type Series = Readonly<Record<string, number | readonly number[]>>;
-export type Reading = Readonly<Partial<Record<string, Series>>>;
 
 /** All that is looked at: nothing else needs to be read for it. */
 export const liveMetrics = [
@@ -38,6 +37,7 @@ export const liveMetrics = [
   'nodejs_eventloop_delay_seconds',
 ] as const;
 export type LiveMetric = (typeof liveMetrics)[number];
+export type Reading = Readonly<Partial<Record<LiveMetric, Series>>>;
 
 /** Those with buckets. */
 export type LiveHistogram = Extract<

@@ -1,0 +1,38 @@
+/** One request of each bucket of a histogram, by its trace: who sees a slow bucket finds what was slow. */
+
+import type { MetricName } from './definitions.ts';
+
+export interface Exemplar {
+  readonly traceId: string;
+  readonly value: number;
+  /** Since the epoch. */
+  readonly atS: number;
+}
+
+/** By the place of the bucket. */
+type OfBuckets = readonly (Exemplar | null)[];
+
+/** By metric, then by labels as they are written. */
+export type Exemplars = Readonly<Partial<Record<MetricName, Readonly<Record<string, OfBuckets>>>>>;
+
+/** Of each bucket the newest that any of several processes has. */
+export function newestOf(all: readonly (Exemplars | undefined)[]): Exemplars | undefined {
+  const told = all.filter((one) => one !== undefined);
+  if (told.length < 2) return told[0];
+  const newest: Partial<Record<string, Record<string, OfBuckets>>> = {};
+  for (const exemplars of told) {
+    for (const [name, series] of Object.entries(exemplars)) {
+      const known = newest[name] ?? {};
+      newest[name] = known;
+      for (const [labels, own] of Object.entries(series)) known[labels] = newer(known[labels] ?? [], own);
+    }
+  }
+  return newest;
+}
+
+function newer(a: OfBuckets, b: OfBuckets): OfBuckets {
+  return Array.from({ length: Math.max(a.length, b.length) }, (_, at) => {
+    const [one, other] = [a[at] ?? null, b[at] ?? null];
+    return (other?.atS ?? 0) >= (one?.atS ?? 0) ? other : one;
+  });
+}
