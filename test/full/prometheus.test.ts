@@ -79,67 +79,70 @@ const exemplars = z.object({
   data: z.array(z.object({ exemplars: z.array(z.object({ labels: z.object({ trace_id: z.string() }) })) })),
 });
 
-test('Prometheus itself takes OpenMetrics, and finds the trace of a request in its bucket', {
-  skip: whyNot,
-}, async (t) => {
-  const upstream = await startFakeUpstream((_, reply) => reply.json(200, { data: [], usage: { prompt_tokens: 3 } }));
-  t.after(() => upstream.close());
-  const collector = await startFakeUpstream((_, reply) => reply.json(200, {}));
-  t.after(() => collector.close());
-  const gateway = await startGatewayProcess({
-    config: {
-      otel: { endpoint: collector.url, sample: 1 },
-      upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: 'sk-upstream-key' }],
-      models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'up' }] }],
-    },
-  });
-  t.after(() => gateway.stop());
-  const traceId = '0af7651916cd43dd8448eb211c80319c';
-  const headers: [string, string][] = [
-    ['x-api-key', gateway.key],
-    ['content-type', 'application/json'],
-    ['traceparent', `00-${traceId}-b7ad6b7169203331-01`],
-  ];
-  await request({ port: gateway.port, path: '/v1/embeddings', headers, body: { model: 'm', input: 'x' } });
-  const console = new URL(String(gateway.log().find(({ msg }) => msg === 'listening')?.console)).host;
+for (const workers of [1, 2]) {
+  test(`Prometheus itself takes OpenMetrics, and finds the trace of a request in its bucket, with workers: ${workers}`, {
+    skip: whyNot,
+  }, async (t) => {
+    const upstream = await startFakeUpstream((_, reply) => reply.json(200, { data: [], usage: { prompt_tokens: 3 } }));
+    t.after(() => upstream.close());
+    const collector = await startFakeUpstream((_, reply) => reply.json(200, {}));
+    t.after(() => collector.close());
+    const gateway = await startGatewayProcess({
+      config: {
+        server: { workers },
+        otel: { endpoint: collector.url, sample: 1 },
+        upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: 'sk-upstream-key' }],
+        models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'up' }] }],
+      },
+    });
+    t.after(() => gateway.stop());
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const headers: [string, string][] = [
+      ['x-api-key', gateway.key],
+      ['content-type', 'application/json'],
+      ['traceparent', `00-${traceId}-b7ad6b7169203331-01`],
+    ];
+    await request({ port: gateway.port, path: '/v1/embeddings', headers, body: { model: 'm', input: 'x' } });
+    const console = new URL(String(gateway.log().find(({ msg }) => msg === 'listening')?.console)).host;
 
-  const folder = await mkdtemp(join(tmpdir(), 'postern-prometheus-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  const scraping = [{ job_name: 'postern', scrape_interval: '1s', static_configs: [{ targets: [console] }] }];
-  await writeFile(join(folder, 'prometheus.yml'), JSON.stringify({ scrape_configs: scraping }));
-  const port = await freePort();
-  const prometheus = spawn(
-    'prometheus',
-    [
-      `--config.file=${join(folder, 'prometheus.yml')}`,
-      `--storage.tsdb.path=${join(folder, 'data')}`,
-      `--web.listen-address=127.0.0.1:${port}`,
-      '--enable-feature=exemplar-storage',
-    ],
-    { stdio: 'ignore' },
-  );
-  const gone = once(prometheus, 'exit');
-  t.after(async () => {
-    prometheus.kill();
-    await gone;
+    const folder = await mkdtemp(join(tmpdir(), 'postern-prometheus-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const scraping = [{ job_name: 'postern', scrape_interval: '1s', static_configs: [{ targets: [console] }] }];
+    await writeFile(join(folder, 'prometheus.yml'), JSON.stringify({ scrape_configs: scraping }));
+    const port = await freePort();
+    const prometheus = spawn(
+      'prometheus',
+      [
+        `--config.file=${join(folder, 'prometheus.yml')}`,
+        `--storage.tsdb.path=${join(folder, 'data')}`,
+        `--web.listen-address=127.0.0.1:${port}`,
+        '--enable-feature=exemplar-storage',
+      ],
+      { stdio: 'ignore' },
+    );
+    const gone = once(prometheus, 'exit');
+    t.after(async () => {
+      prometheus.kill();
+      await gone;
+    });
+    const ask = async (path: string): Promise<unknown> => (await fetch(`http://127.0.0.1:${port}${path}`)).json();
+    const query = new URLSearchParams({
+      query: 'postern_request_duration_seconds_bucket',
+      start: String(Date.now() / 1_000 - 600),
+      end: String(Date.now() / 1_000 + 600),
+    });
+    let found: string[] = [];
+    for (let tries = 0; tries < 120 && found.length === 0; tries += 1) {
+      await wait(250);
+      const answered = await ask(`/api/v1/query_exemplars?${query}`).catch(() => undefined); // not up yet
+      const read = exemplars.safeParse(answered);
+      found = read.success ? read.data.data.flatMap((one) => one.exemplars.map(({ labels }) => labels.trace_id)) : [];
+    }
+    const { activeTargets } = scraped.parse(await ask('/api/v1/targets')).data;
+    assert.deepEqual(activeTargets, [{ health: 'up', lastError: '' }]);
+    assert.deepEqual([...new Set(found)], [traceId]);
   });
-  const ask = async (path: string): Promise<unknown> => (await fetch(`http://127.0.0.1:${port}${path}`)).json();
-  const query = new URLSearchParams({
-    query: 'postern_request_duration_seconds_bucket',
-    start: String(Date.now() / 1_000 - 600),
-    end: String(Date.now() / 1_000 + 600),
-  });
-  let found: string[] = [];
-  for (let tries = 0; tries < 120 && found.length === 0; tries += 1) {
-    await wait(250);
-    const answered = await ask(`/api/v1/query_exemplars?${query}`).catch(() => undefined); // not up yet
-    const read = exemplars.safeParse(answered);
-    found = read.success ? read.data.data.flatMap((one) => one.exemplars.map(({ labels }) => labels.trace_id)) : [];
-  }
-  const { activeTargets } = scraped.parse(await ask('/api/v1/targets')).data;
-  assert.deepEqual(activeTargets, [{ health: 'up', lastError: '' }]);
-  assert.deepEqual([...new Set(found)], [traceId]);
-});
+}
 
 test('the alerts pass `promtool check rules`, and each says what to do', { skip: whyNot }, async () => {
   const file = new URL('../../deploy/prometheus/alerts.yaml', import.meta.url);

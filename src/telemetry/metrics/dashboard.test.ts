@@ -34,3 +34,15 @@ for (const path of ['grafana/postern.json', 'prometheus/alerts.yaml']) {
     }
   });
 }
+
+test('each line of latency over time has one question that asks for exemplars too', () => {
+  const { panels } = JSON.parse(read('grafana/postern.json')) as {
+    panels: { type: string; targets?: { expr: string; exemplar?: boolean }[] }[];
+  };
+  const asked = panels
+    .filter(({ type }) => type === 'timeseries')
+    .map(({ targets = [] }) => targets.filter(({ expr }) => expr.includes('_seconds_bucket')))
+    .filter((targets) => targets.length > 0)
+    .map((targets) => targets.filter(({ exemplar }) => exemplar === true).length);
+  assert.deepEqual(asked, [1, 1, 1, 1]);
+});

@@ -1,6 +1,14 @@
 /** One request of each bucket of a histogram, by its trace: who sees a slow bucket finds what was slow. */
 
+import type { Exchange } from '../../core/exchange.ts';
 import type { MetricName } from './definitions.ts';
+
+/** By whose ID a request can be found. */
+export interface TraceAt {
+  readonly id: string;
+  /** Since the epoch. */
+  readonly atS: number;
+}
 
 export interface Exemplar {
   readonly traceId: string;
@@ -14,6 +22,12 @@ type OfBuckets = readonly (Exemplar | null)[];
 
 /** By metric, then by labels as they are written. */
 export type Exemplars = Readonly<Partial<Record<MetricName, Readonly<Record<string, OfBuckets>>>>>;
+
+/** Undefined where it is not told. */
+export function traceOf({ trace, startedAtMs, startedMs }: Exchange, nowMs: number): TraceAt | undefined {
+  if (trace?.isSampled !== true) return undefined;
+  return { id: trace.traceId, atS: Math.round(startedAtMs + nowMs - startedMs) / 1000 };
+}
 
 /** Of each bucket the newest that any of several processes has. */
 export function newestOf(all: readonly (Exemplars | undefined)[]): Exemplars | undefined {

@@ -19,6 +19,7 @@ import type { Model, Snapshot, Target } from '../../core/snapshot.ts';
 import { atOnce, inTurns } from '../../lib/turns.ts';
 import { AttemptCounts, isCall } from './attempt-counts.ts';
 import type { MetricName } from './definitions.ts';
+import { type TraceAt, traceOf } from './exemplars.ts';
 import { type MetricSources, readSources } from './gauges.ts';
 import { Gone } from './gone.ts';
 import { NamedHolders } from './holder-counts.ts';
@@ -174,16 +175,18 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
     },
     settled(exchange) {
       const { route, target, bill } = exchange;
-      requestCounts(exchange).count(exchange, performance.now());
+      const nowMs = performance.now();
+      const trace = traceOf(exchange, nowMs);
+      requestCounts(exchange).count(exchange, nowMs, trace);
       if (route === undefined) return;
       inFlight[route.operation] = (inFlight[route.operation] ?? 0) - 1;
       keys.count(exchange.key?.id, exchange);
       projects.count(exchange.key?.project, exchange);
       if (target === undefined) return;
-      countAttempts(exchange, upstreams);
+      countAttempts(exchange, upstreams, trace);
       if (bill !== null) usage.get(target)?.count(bill);
       if (exchange.attempts === 1 && exchange.sentAtMs > 0) {
-        overhead.get(route.operation)?.observe((exchange.sentAtMs - exchange.startedMs) / 1000);
+        overhead.get(route.operation)?.observe((exchange.sentAtMs - exchange.startedMs) / 1000, trace);
       }
     },
     limitHit: (holder, measure) => limitHits.get(`${holder} ${measure}`)?.add(1),
@@ -215,6 +218,7 @@ export function createMetrics({ routes, version }: MetricsDeps): Metrics {
 function countAttempts(
   { attempts, tries, target, firstByteAtMs, sentAtMs, repeatedCredential }: Exchange,
   upstreams: ReadonlyMap<string, AttemptCounts>,
+  trace: TraceAt | undefined,
 ): void {
   const last = target === undefined ? undefined : upstreams.get(target.upstream.id);
   let told = 0;
@@ -223,7 +227,7 @@ function countAttempts(
     if (isCall(outcome)) told += 1;
   }
   if (repeatedCredential) last?.repeatedCredentials.add(1);
-  if (firstByteAtMs > 0) last?.firstByte.observe((firstByteAtMs - sentAtMs) / 1000);
+  if (firstByteAtMs > 0) last?.firstByte.observe((firstByteAtMs - sentAtMs) / 1000, trace);
   if (told === attempts) return;
   if (firstByteAtMs > 0 && told === 0) last?.answered.add(1);
   else last?.abandoned.add(attempts - told);

@@ -56,7 +56,7 @@ export function* expositionOf(reading: Reading, form: Form = 'plain'): Generator
     if (series.length === 0) continue;
     const definition = definitions[name];
     const family = isOpen && definition.type === 'counter' ? name.replace(/_total$/, '') : name;
-    text += `# HELP ${family} ${escapeHelp(definition.help)}\n# TYPE ${family} ${definition.type}\n`;
+    text += `# HELP ${family} ${escapeHelp(definition.help, isOpen)}\n# TYPE ${family} ${definition.type}\n`;
     const exemplars = isOpen ? reading.exemplars?.[name] : undefined;
     for (const [labels, value] of series) {
       text +=
@@ -155,6 +155,7 @@ function escapeValue(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }
 
-function escapeHelp(help: string): string {
-  return help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+function escapeHelp(help: string, isOpen: boolean): string {
+  const escaped = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+  return isOpen ? escaped.replaceAll('"', '\\"') : escaped;
 }

@@ -1,7 +1,7 @@
 /** Counters and histograms, each under its labels. A child is looked up once and kept by whoever counts. */
 
 import { type Definition, definitions, type MetricName, metricNames } from './definitions.ts';
-import type { Exemplar, Exemplars } from './exemplars.ts';
+import type { Exemplar, Exemplars, TraceAt } from './exemplars.ts';
 import type { Reading, Series } from './reading.ts';
 import { toLabels } from './reading.ts';
 
@@ -30,8 +30,7 @@ export class Histogram {
     this.#counts = new Array<number>(bounds.length + 2).fill(0);
   }
 
-  /** `trace`: by whose ID it can be found. */
-  observe(value: number, trace?: { readonly id: string; readonly atS: number }): void {
+  observe(value: number, trace?: TraceAt): void {
     const bounds = this.#bounds;
     let at = 0;
     while (at < bounds.length && value > (bounds[at] ?? 0)) at += 1;

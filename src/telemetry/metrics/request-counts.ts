@@ -3,6 +3,7 @@
 import { type RowOutcome, rowOutcomes } from '../../core/accounting/ledger-row.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
+import type { TraceAt } from './exemplars.ts';
 import type { Counter, Histogram, Registry } from './registry.ts';
 
 const statusClasses = ['none', '1xx', '2xx', '3xx', '4xx', '5xx', 'other'] as const;
@@ -34,9 +35,9 @@ export class RequestCounts {
     this.#endedAs('ok', 2).add(0);
   }
 
-  count(exchange: Exchange, nowMs: number): void {
-    const { errorCode, startedMs, firstByteAtMs, trace } = exchange;
-    const found = trace?.isSampled === true ? { id: trace.traceId, atS: endOf(exchange, nowMs) } : undefined;
+  /** `found`: the trace that it is told in. */
+  count(exchange: Exchange, nowMs: number, found: TraceAt | undefined): void {
+    const { errorCode, startedMs, firstByteAtMs } = exchange;
     this.#endedAs(outcomeOf(exchange), statusClassOf(exchange)).add(1);
     if (errorCode !== undefined) this.#failedWith(errorCode).add(1);
     const { route, model } = this.#place;
@@ -68,10 +69,6 @@ export class RequestCounts {
     return counter;
   }
 }
-
-/** In seconds since the epoch. */
-const endOf = ({ startedAtMs, startedMs }: Exchange, nowMs: number): number =>
-  Math.round(startedAtMs + nowMs - startedMs) / 1000;
 
 function outcomeOf({ outcome, errorCode }: Exchange): RowOutcome {
   if (errorCode === undefined) return outcome ?? 'ok';
