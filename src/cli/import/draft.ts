@@ -47,11 +47,27 @@ interface Key {
   readonly models?: readonly string[] | undefined;
 }
 
+/** What a key or a project may do; what is undefined is left out of the file. */
+export interface NewHolder {
+  readonly models?: readonly string[] | undefined;
+  readonly limits?: Readonly<Record<string, number | undefined>> | undefined;
+  readonly budgets?: readonly { readonly every: string; readonly amount: number }[] | undefined;
+}
+
+/** A key that clients have already: known by the digest of its secret. */
+interface KnownKey extends NewHolder {
+  readonly id: string;
+  readonly secret_sha256: string;
+  readonly project?: string | undefined;
+  readonly expires?: string | undefined;
+}
+
 export class Draft {
   readonly #families: readonly Family[];
   readonly #upstreams = new Map<string, UpstreamBody>();
   readonly #models = new Map<string, Model>();
-  readonly #keys: Key[] = [];
+  readonly #keys: (Key | KnownKey)[] = [];
+  readonly #projects: (NewHolder & { readonly id: string })[] = [];
   /** By the secret itself, or by the name of the variable. */
   readonly #names = new Map<string, string>();
   redis: string | undefined;
@@ -147,10 +163,24 @@ export class Draft {
   }
 
   key(id: string, secret: string | undefined, models?: readonly string[]): void {
-    const own = free(id.replaceAll(/[^\w.-]+/g, '-').slice(0, 60) || 'key', (name) =>
-      this.#keys.some((key) => key.id === name),
-    );
+    const own = this.#freeKey(id);
     this.#keys.push({ id: own, secret: this.credential(secret, `${own}_key`), models });
+  }
+
+  /** Of which the digest alone is written down. */
+  knownKey(id: string, digest: string, more: Omit<KnownKey, 'id' | 'secret_sha256'>): void {
+    this.#keys.push({ id: this.#freeKey(id), secret_sha256: digest, ...more });
+  }
+
+  /** Gives back its ID. */
+  project(id: string, more: NewHolder): string {
+    const own = free(toId(id) || 'project', (name) => this.#projects.some((project) => project.id === name));
+    this.#projects.push({ id: own, ...more });
+    return own;
+  }
+
+  #freeKey(id: string): string {
+    return free(toId(id) || 'key', (name) => this.#keys.some((key) => key.id === name));
   }
 
   /**
@@ -179,7 +209,8 @@ export class Draft {
     const upstreams = [...this.#upstreams].map(([id, body]) => ({ id, ...body }));
     const models = [...this.#models.values()].filter(({ targets }) => targets.length > 0);
     const keys = this.#keys.length > 0 ? this.#keys : undefined;
-    const body = { redis: this.redis, upstreams, models, keys };
+    const projects = this.#projects.length > 0 ? this.#projects : undefined;
+    const body = { redis: this.redis, upstreams, models, projects, keys };
     return `${head}${stringify(body, { lineWidth: 140, aliasDuplicateObjects: false })}`;
   }
 
@@ -204,6 +235,8 @@ export class Draft {
     return free(name, (one) => taken.has(one), '_');
   }
 }
+
+const toId = (text: string): string => text.replaceAll(/[^\w.-]+/g, '-').slice(0, 60);
 
 /** What it yields is held against what another call of the model yielded. */
 const isComparable = (one: Operation): boolean => ['vectors', 'scores'].includes(operationRows[one].yields);

@@ -7,6 +7,7 @@ import { codeOf } from '../../lib/thrown.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { fromBifrost } from './bifrost.ts';
 import { channelTypes, fromChannels } from './channels.ts';
+import { isPostgres, isSqlite, readPostgres, readSqlite } from './database.ts';
 import { Draft } from './draft.ts';
 import { fromLitellm } from './litellm.ts';
 import { type Note, openParts, type Part } from './part.ts';
@@ -23,7 +24,7 @@ const formats: Readonly<Record<string, (file: Part, draft: Draft) => void>> = {
 export const importCommand: Command = {
   name: 'import',
   summary: "Writes a configuration from another gateway's, and says what has no counterpart.",
-  usage: `import ${Object.keys(formats).join('|')} FILE [--out F] [--force]`,
+  usage: `import ${Object.keys(formats).join('|')} FILE|DB [--out F] [--force]`,
   options: { out: { type: 'string' }, force: { type: 'boolean' } },
   run,
 };
@@ -34,12 +35,10 @@ async function run({ values, positionals, cwd, families, stdout, stderr }: Comma
   if (read === undefined || file === undefined || more.length > 0) {
     throw new UserFault(`write it as "postern ${importCommand.usage}"`);
   }
-  const text = await readFile(resolve(cwd, file), 'utf8').catch((error: unknown) => {
-    throw new UserFault(`${file} cannot be read (${codeOf(error) ?? String(error)})`);
-  });
+  const { text, name, hasLines } = await readSource(file, cwd, format);
   const notes: Note[] = [];
   const draft = new Draft(families);
-  read(openParts(text, file, notes), draft);
+  read(openParts(text, name, notes), draft);
   for (const id of draft.settle()) {
     const says = 'its targets have different names for it: no embeddings and no rerank, unless its operations say so';
     notes.push({ line: undefined, path: `model ${id}`, says });
@@ -62,7 +61,25 @@ async function run({ values, positionals, cwd, families, stdout, stderr }: Comma
   if (names.length > 0) stdout(`To be set in the environment: ${names.join(', ')}`);
   if (notes.length === 0) stdout('All of it has a counterpart.');
   for (const { line, path, says } of notes.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0))) {
-    stdout(`${file}${line === undefined ? '' : `:${line}`}  ${path}  ${says}`);
+    stdout(`${name}${line === undefined || !hasLines ? '' : `:${line}`}  ${path}  ${says}`);
   }
   return 0;
+}
+
+interface Source {
+  readonly text: string;
+  /** Without a password. */
+  readonly name: string;
+  readonly hasLines: boolean;
+}
+
+/** A file, or a database in the shape of one. */
+async function readSource(source: string, cwd: string, format: string): Promise<Source> {
+  if (isPostgres(source)) return { ...(await readPostgres(source, format)), hasLines: false };
+  const path = resolve(cwd, source);
+  const bytes = await readFile(path).catch((error: unknown) => {
+    throw new UserFault(`${source} cannot be read (${codeOf(error) ?? String(error)})`);
+  });
+  if (!isSqlite(bytes)) return { text: bytes.toString(), name: source, hasLines: true };
+  return { text: await readSqlite(path, source, format), name: source, hasLines: false };
 }

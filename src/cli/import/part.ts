@@ -76,6 +76,12 @@ export class Part {
     return Number.isFinite(value) ? value : undefined;
   }
 
+  /** Databases write true as 1, too. */
+  flag(key: string): boolean {
+    const value = this.take(key);
+    return value === true || value === 1 || value === 'true' || value === 't';
+  }
+
   /** Texts of a list, or of a text with commas between. */
   texts(key: string): string[] {
     const value = this.take(key);
@@ -113,7 +119,7 @@ export class Part {
   /** Whatever nobody took. */
   rest(says = 'has no counterpart'): void {
     for (const key of this.keys()) {
-      if (!this.#taken.has(key) && this.has(key)) this.note(says, key);
+      if (!this.#taken.has(key) && this.has(key) && !isEmpty(this.#values[key])) this.note(says, key);
     }
   }
 
@@ -125,6 +131,10 @@ export class Part {
     return undefined;
   }
 }
+
+/** As databases have it where nothing was said. */
+const isEmpty = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
 function parseMapping(text: string): unknown {
   try {
