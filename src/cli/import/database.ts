@@ -1,7 +1,7 @@
 /** Another gateway's database in the shape of its file. */
 
 import { UserFault } from '../../core/user-fault.ts';
-import { ForeignFault, type ForeignRow, readPostgresTables, readSqliteTables } from '../../store/foreign-tables.ts';
+import type { ForeignRow } from '../../store/foreign-tables.ts';
 
 /** By format: the tables, and what they are called in its file. */
 const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -14,9 +14,10 @@ const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-type Read = (
-  tables: readonly string[],
-) => readonly (readonly ForeignRow[])[] | Promise<readonly (readonly ForeignRow[])[]>;
+type Read = (tables: readonly string[]) => Promise<readonly (readonly ForeignRow[])[]>;
+
+/** Loaded for this alone: no other command needs them. */
+const drivers = () => import('../../store/foreign-tables.ts');
 
 const sqliteHead = 'SQLite format 3\0';
 
@@ -29,11 +30,14 @@ export async function readPostgres(url: string, format: string): Promise<{ text:
   const parsed = URL.parse(url);
   if (parsed === null) throw new UserFault('the address of the database is no URL (postgres://USER@HOST/NAME)');
   const name = `${parsed.host}${parsed.pathname}`;
-  return { text: await toText(format, name, (wanted) => readPostgresTables(url, wanted)), name };
+  return {
+    text: await toText(format, name, async (wanted) => (await drivers()).readPostgresTables(url, wanted)),
+    name,
+  };
 }
 
 export const readSqlite = (path: string, name: string, format: string): Promise<string> =>
-  toText(format, name, (wanted) => readSqliteTables(path, wanted));
+  toText(format, name, async (wanted) => (await drivers()).readSqliteTables(path, wanted));
 
 async function toText(format: string, name: string, read: Read): Promise<string> {
   const wanted = tables[format];
@@ -46,7 +50,7 @@ async function toText(format: string, name: string, read: Read): Promise<string>
     const tree = Object.fromEntries(Object.keys(wanted).map((key, index) => [key, rows[index] ?? []]));
     return JSON.stringify(tree, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value), 1);
   } catch (error) {
-    if (!(error instanceof ForeignFault)) throw error;
+    if (!(error instanceof (await drivers()).ForeignFault)) throw error;
     const { table, message } = error;
     throw new UserFault(
       table === undefined
