@@ -1,70 +1,87 @@
-/** Tables of another program's database, to be read alone. */
+/** Tables of another program's database: a SQLite file or a PostgreSQL, read and never written. */
 
 import { DatabaseSync } from 'node:sqlite';
-import { Client } from 'pg';
-import { codeOf, reasonOf } from '../lib/thrown.ts';
+import type { Client } from 'pg';
+import { reasonOf } from '../lib/thrown.ts';
+import { StoreError } from './store-error.ts';
 
 export type ForeignRow = Readonly<Record<string, unknown>>;
 
-/** What cannot be had: of the whole, or of one table. */
-export class ForeignFault extends Error {
-  readonly table: string | undefined;
+export interface ForeignTables {
+  /** In the order of their first column; undefined where there is no such table. */
+  rows(table: string): Promise<readonly ForeignRow[] | undefined>;
+  close(): Promise<void>;
+}
 
-  constructor(why: string, table?: string) {
-    super(why);
-    this.name = 'ForeignFault';
-    this.table = table;
+const patienceMs = 30_000;
+/** Without a zone, which would be taken for that of this machine. */
+const timestamp = 1114;
+const toInstant = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`);
+
+/** `url`: `postgres://...`, or the path of a SQLite file; `place`: the same without a password. Throws a StoreError. */
+export async function openForeignTables(url: string, place: string): Promise<ForeignTables> {
+  const asFault = (thrown: unknown): StoreError =>
+    new StoreError(`${place} cannot be read (${reasonOf(thrown)})`, thrown);
+  try {
+    const tables = url.startsWith('postgres') && URL.canParse(url) ? await openPostgres(url) : openSqlite(url);
+    return {
+      rows: async (table) => {
+        try {
+          return await tables.rows(table);
+        } catch (thrown) {
+          throw asFault(thrown);
+        }
+      },
+      close: () => tables.close(),
+    };
+  } catch (thrown) {
+    throw asFault(thrown);
   }
 }
 
-const timeoutMs = 30_000;
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** All rows of each table, in their order. Rejects with `ForeignFault`. */
-export async function readPostgresTables(url: string, tables: readonly string[]): Promise<(readonly ForeignRow[])[]> {
-  const client = new Client({
-    connectionString: url,
-    connectionTimeoutMillis: timeoutMs,
-    statement_timeout: timeoutMs,
-    options: '-c default_transaction_read_only=on',
+function openSqlite(path: string): ForeignTables {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: patienceMs });
+  return {
+    async rows(table) {
+      const known = database.prepare("select 1 from sqlite_master where type in ('table', 'view') and name = ?");
+      if (known.get(table) === undefined) return undefined;
+      return database.prepare(`select * from ${quoted(table)} order by 1`).all();
+    },
+    async close() {
+      database.close();
+    },
+  };
+}
+
+/** All tables as they are at one moment. */
+async function openPostgres(url: string): Promise<ForeignTables> {
+  const [{ Client }, { toClientConfig }] = await Promise.all([import('pg'), import('./postgres/postgres-pool.ts')]);
+  const config = toClientConfig(url, { connectMs: patienceMs, statementMs: patienceMs });
+  const client: Client = new Client({
+    ...config,
+    types: {
+      getTypeParser: (type: number, format?: 'text' | 'binary') =>
+        type === timestamp && format !== 'binary' ? toInstant : config.types?.getTypeParser(type, format),
+    },
   });
+  // Whoever waits for an answer is told by that.
+  client.on('error', () => undefined);
   try {
     await client.connect();
-  } catch (error) {
-    throw new ForeignFault(codeOf(error) ?? reasonOf(error));
+    await client.query('begin isolation level repeatable read read only');
+  } catch (thrown) {
+    await client.end().catch(() => undefined);
+    throw thrown;
   }
-  try {
-    const all: (readonly ForeignRow[])[] = [];
-    for (const table of tables) {
-      const { rows } = await client.query<ForeignRow>(selectAll(table)).catch((error: unknown) => {
-        throw new ForeignFault(reasonOf(error), table);
-      });
-      all.push(rows);
-    }
-    return all;
-  } finally {
-    await client.end();
-  }
+  return {
+    async rows(table) {
+      const { rows: found } = await client.query('select to_regclass($1) is not null as known', [quoted(table)]);
+      if (found[0]?.known !== true) return undefined;
+      const { rows } = await client.query<ForeignRow>(`select * from ${quoted(table)} order by 1`);
+      return rows;
+    },
+    close: () => client.end(),
+  };
 }
-
-/** The same of a file. */
-export function readSqliteTables(path: string, tables: readonly string[]): (readonly ForeignRow[])[] {
-  let database: DatabaseSync;
-  try {
-    database = new DatabaseSync(path, { readOnly: true });
-  } catch (error) {
-    throw new ForeignFault(reasonOf(error));
-  }
-  try {
-    return tables.map((table) => {
-      try {
-        return database.prepare(selectAll(table)).all();
-      } catch (error) {
-        throw new ForeignFault(reasonOf(error), table);
-      }
-    });
-  } finally {
-    database.close();
-  }
-}
-
-const selectAll = (table: string): string => `SELECT * FROM "${table}"`;

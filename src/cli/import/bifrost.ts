@@ -3,6 +3,7 @@
 import type { Draft } from './draft.ts';
 import type { Part } from './part.ts';
 import { type Provider, providerNamed } from './providers.ts';
+import { budgetOf, filled, type Terms } from './terms.ts';
 
 export function fromBifrost(file: Part, draft: Draft): void {
   const providers = file.part('providers');
@@ -28,6 +29,10 @@ function addProvider(name: string, part: Part, provider: Provider, draft: Draft)
   const base = draft.value(network.address('base_url'));
   const named = new Set<string>();
   for (const key of part.parts('keys')) {
+    if (key.take('enabled') === false) {
+      key.note(`"${key.text('name') ?? 'key'}" is switched off: left out`);
+      continue;
+    }
     const own = readOwn(key, provider, draft);
     const upstream = draft.upstream({
       provider,
@@ -94,7 +99,8 @@ function readOwn(key: Part, { family }: Provider, draft: Draft): OwnKey {
     google.rest();
     return { apiKey, options: { project, location }, deployments };
   }
-  return { options: {}, deployments };
+  const server = family === 'vllm' || family === 'ollama' ? key.part(`${family}_key_config`) : undefined;
+  return { baseUrl: draft.value(server?.address('url')), options: {}, deployments };
 }
 
 /** Shares of one there; whole numbers here. */
@@ -118,7 +124,32 @@ function addKey(key: Part, draft: Draft): void {
     config.rest();
     return allowed;
   });
-  draft.key(id, key.text('value'), models.length > 0 ? models : undefined);
-  key.pass('id', 'description');
+  const digest = key.text('value_hash');
+  const terms = { models: models.length > 0 ? models : undefined, ...capsOf(key) };
+  if (digest === undefined) draft.key(id, key.text('value'), terms);
+  else draft.keyByDigest(id, digest, terms);
+  key.pass('id', 'description', 'team_id', 'customer_id');
   key.rest();
+}
+
+const minute = /^(1m|60s)$/;
+const day = /^(1d|24h)$/;
+
+function capsOf(key: Part): Pick<Terms, 'limits' | 'budgets'> {
+  const rate = key.part('rate_limit');
+  const most = (what: 'request' | 'token', window: RegExp): number | undefined =>
+    window.test(rate.text(`${what}_reset_duration`) ?? '') ? rate.number(`${what}_max_limit`) : undefined;
+  const limits = filled({
+    requests_per_minute: most('request', minute),
+    requests_per_day: most('request', day),
+    tokens_per_minute: most('token', minute),
+    tokens_per_day: most('token', day),
+  });
+  for (const what of ['request', 'token']) {
+    const duration = rate.text(`${what}_reset_duration`);
+    if (duration !== undefined && !minute.test(duration) && !day.test(duration))
+      rate.note(`there is no limit of ${duration} here; a minute or a day`, `${what}_reset_duration`);
+  }
+  const budgets = key.parts('budgets').flatMap((budget) => budgetOf(budget, 'max_limit', 'reset_duration') ?? []);
+  return { ...(limits && { limits }), ...(budgets.length > 0 && { budgets }) };
 }

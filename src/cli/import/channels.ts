@@ -1,9 +1,7 @@
 /** The channels of one-api and new-api, as their admin API lists or exports them; the two number their types differently. */
 
-import { hash } from 'node:crypto';
 import { UserFault } from '../../core/user-fault.ts';
 import type { Draft } from './draft.ts';
-import { knownOf } from './holders.ts';
 import type { Part } from './part.ts';
 import { type Provider, providerNamed } from './providers.ts';
 
@@ -70,7 +68,6 @@ export function fromChannels(file: Part, draft: Draft, types: Readonly<Record<nu
   if (channels.length === 0) throw new UserFault('no list of channels is in it: export them by GET /api/channel/');
   const highest = Math.max(...channels.map((channel) => channel.number('priority') ?? 0));
   for (const channel of channels) addChannel(channel, draft, types, highest);
-  for (const token of file.parts('tokens')) addToken(token, draft);
   file.pass('success', 'message', 'total', 'page', 'page_size');
   file.rest();
 }
@@ -137,42 +134,6 @@ function addUpstream(channel: Part, provider: Provider, draft: Draft, name: stri
       ...(provider.family === 'vertex' && { project: draft.value('$VERTEX_PROJECT') ?? '', location: 'us-central1' }),
     },
   });
-}
-
-const second = 1_000;
-
-/** A database has the keys of clients, which send them with `sk-` in front. */
-function addToken(token: Part, draft: Draft): void {
-  const name = token.text('name') ?? `token ${token.text('id') ?? ''}`;
-  const key = token.text('key');
-  const expiresAtMs = (token.number('expired_time') ?? -1) * second;
-  if (key === undefined || (token.number('status') ?? isEnabled) !== isEnabled) {
-    token.note(`"${name}" is switched off, or has no key: left out`);
-    return;
-  }
-  const isLimited = token.has('model_limits_enabled') ? token.flag('model_limits_enabled') : true;
-  const named = isLimited ? [...token.texts('models'), ...token.texts('model_limits')] : [];
-  const models = knownOf(token, named, name, draft);
-  if (models === 'none') return;
-  draft.knownKey(name, hash('sha256', `sk-${key}`), {
-    models,
-    expires: expiresAtMs > 0 ? new Date(expiresAtMs).toISOString() : undefined,
-  });
-  if (!token.flag('unlimited_quota') && token.has('remain_quota')) {
-    token.note(`what is left of its quota is not taken over; give "${name}" a budget`, 'remain_quota');
-  }
-  token.pass(
-    'id',
-    'user_id',
-    'created_time',
-    'accessed_time',
-    'used_quota',
-    'unlimited_quota',
-    'remain_quota',
-    'group',
-  );
-  token.pass('models', 'model_limits', 'model_limits_enabled', 'deleted_at', 'cross_group_retry');
-  token.rest();
 }
 
 /** `ID|secret|region` there. */

@@ -1,61 +1,91 @@
-/** Another gateway's database in the shape of its file. */
+/** The tables of another gateway's database, as a document like those of its files. */
 
+import { Buffer } from 'node:buffer';
+import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { UserFault } from '../../core/user-fault.ts';
 import type { ForeignRow } from '../../store/foreign-tables.ts';
+import { StoreError } from '../../store/store-error.ts';
 
-/** By format: the tables, and what they are called in its file. */
-const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'one-api': { channels: 'channels', tokens: 'tokens' },
-  'new-api': { channels: 'channels', tokens: 'tokens' },
-  litellm: {
-    model_list: 'LiteLLM_ProxyModelTable',
-    keys: 'LiteLLM_VerificationToken',
-    teams: 'LiteLLM_TeamTable',
-  },
-};
+export type Tables = Readonly<Record<string, readonly ForeignRow[]>>;
 
-type Read = (tables: readonly string[]) => Promise<readonly (readonly ForeignRow[])[]>;
-
-/** Loaded for this alone: no other command needs them. */
-const drivers = () => import('../../store/foreign-tables.ts');
-
-const sqliteHead = 'SQLite format 3\0';
-
-export const isPostgres = (source: string): boolean => /^postgres(ql)?:\/\//i.test(source);
-
-export const isSqlite = (bytes: Buffer): boolean => bytes.toString('latin1', 0, sqliteHead.length) === sqliteHead;
-
-/** As JSON. `name`: how it is called where people read it, without a password. */
-export async function readPostgres(url: string, format: string): Promise<{ text: string; name: string }> {
-  const parsed = URL.parse(url);
-  if (parsed === null) throw new UserFault('the address of the database is no URL (postgres://USER@HOST/NAME)');
-  const name = `${parsed.host}${parsed.pathname}`;
-  return {
-    text: await toText(format, name, async (wanted) => (await drivers()).readPostgresTables(url, wanted)),
-    name,
-  };
+/** What of it is read. */
+export interface Wanted {
+  /** Where one of them is missing it is another program's. */
+  readonly needed: readonly string[];
+  /** What only some versions have. */
+  readonly more: readonly string[];
 }
 
-export const readSqlite = (path: string, name: string, format: string): Promise<string> =>
-  toText(format, name, async (wanted) => (await drivers()).readSqliteTables(path, wanted));
+const magic = 'SQLite format 3\0';
+const prefix = 'sqlite:';
 
-async function toText(format: string, name: string, read: Read): Promise<string> {
-  const wanted = tables[format];
-  if (wanted === undefined) {
-    throw new UserFault(`what ${format} keeps in a database is not known here: give its file in place of ${name}`);
-  }
-  const names = Object.values(wanted);
-  try {
-    const rows = await read(names);
-    const tree = Object.fromEntries(Object.keys(wanted).map((key, index) => [key, rows[index] ?? []]));
-    return JSON.stringify(tree, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value), 1);
-  } catch (error) {
-    if (!(error instanceof (await drivers()).ForeignFault)) throw error;
-    const { table, message } = error;
+const isPostgres = (url: string): boolean => /^postgres(?:ql)?:\/\//.test(url);
+
+/** As it may be said to anyone. */
+export function placeOf(url: string): string {
+  if (!isPostgres(url)) return url;
+  const { host = '', pathname = '' } = URL.parse(url) ?? {};
+  return `postgres://${host}${pathname}`;
+}
+
+/** The URL or path of a database; undefined where the argument names a file of another kind. */
+export async function toDatabase(written: string, cwd: string): Promise<string | undefined> {
+  if (isPostgres(written)) return written;
+  if (/^(?:mysql|mariadb):|@tcp\(/.test(written)) {
     throw new UserFault(
-      table === undefined
-        ? `${name} cannot be read (${message})`
-        : `${name} has no table ${table} that can be read (${message}): of ${format}, ${names.join(', ')} are`,
+      'MySQL is not read: write its tables as JSON, {"channels": [...], "tokens": [...]}, and give that file (docs/coming-from.md)',
     );
   }
+  if (written.startsWith(prefix)) return written.slice(prefix.length);
+  return (await startOf(resolve(cwd, written))) === magic ? written : undefined;
+}
+
+async function startOf(path: string): Promise<string> {
+  const file = await open(path).catch(() => undefined); // whoever reads it as a text says what is wrong with it
+  if (file === undefined) return '';
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(magic.length), 0, magic.length, 0);
+    return buffer.toString('latin1', 0, bytesRead);
+  } catch {
+    return ''; // a folder
+  } finally {
+    await file.close();
+  }
+}
+
+export async function readTables(url: string, cwd: string, { needed, more }: Wanted): Promise<Tables> {
+  try {
+    // No other command needs the drivers.
+    const { openForeignTables } = await import('../../store/foreign-tables.ts');
+    const tables = await openForeignTables(isPostgres(url) ? url : resolve(cwd, url), placeOf(url));
+    try {
+      const read: Record<string, readonly ForeignRow[]> = {};
+      for (const name of [...needed, ...more]) {
+        const rows = await tables.rows(name);
+        if (rows !== undefined) read[name] = rows.map(toPlainRow);
+        else if (needed.includes(name))
+          throw new UserFault(`${placeOf(url)} has no table ${name}: is it the database of that gateway?`);
+      }
+      return read;
+    } finally {
+      await tables.close();
+    }
+  } catch (error) {
+    throw error instanceof StoreError ? new UserFault(error.message) : error;
+  }
+}
+
+/** As a document would have it: nothing where there is nothing. */
+function toPlainRow(row: ForeignRow): ForeignRow {
+  const entries = Object.entries(row).map(([name, value]): [string, unknown] => [name, toPlain(value)]);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+function toPlain(value: unknown): unknown {
+  if (value === null || value === false || value === '' || value === '{}' || value === '[]') return undefined;
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === 'bigint') return Number(value);
+  const isEmpty = typeof value === 'object' && Object.keys(value).length === 0;
+  return isEmpty ? undefined : value;
 }

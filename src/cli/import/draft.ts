@@ -5,6 +5,7 @@ import { type Family, type Options, offersOf, standardOptions } from '../../core
 import { operations as allOperations, type Operation, operationRows } from '../../core/operations/index.ts';
 import { fromMilliseconds } from '../../lib/quantities.ts';
 import type { Provider } from './providers.ts';
+import { type Terms, toId } from './terms.ts';
 
 export interface NewUpstream {
   readonly provider: Provider;
@@ -41,33 +42,23 @@ interface Model {
   readonly targets: NewTarget[];
 }
 
-interface Key {
+interface Key extends Terms {
   readonly id: string;
-  readonly secret: string;
-  readonly models?: readonly string[] | undefined;
+  readonly secret?: string;
+  readonly secret_sha256?: string;
 }
 
-/** What a key or a project may do; what is undefined is left out of the file. */
-export interface NewHolder {
-  readonly models?: readonly string[] | undefined;
-  readonly limits?: Readonly<Record<string, number | undefined>> | undefined;
-  readonly budgets?: readonly { readonly every: string; readonly amount: number }[] | undefined;
-}
-
-/** A key that clients have already: known by the digest of its secret. */
-interface KnownKey extends NewHolder {
+interface Project extends Pick<Terms, 'limits' | 'budgets'> {
   readonly id: string;
-  readonly secret_sha256: string;
-  readonly project?: string | undefined;
-  readonly expires?: string | undefined;
+  readonly name?: string | undefined;
 }
 
 export class Draft {
   readonly #families: readonly Family[];
   readonly #upstreams = new Map<string, UpstreamBody>();
   readonly #models = new Map<string, Model>();
-  readonly #keys: (Key | KnownKey)[] = [];
-  readonly #projects: (NewHolder & { readonly id: string })[] = [];
+  readonly #keys: Key[] = [];
+  readonly #projects: Project[] = [];
   /** By the secret itself, or by the name of the variable. */
   readonly #names = new Map<string, string>();
   redis: string | undefined;
@@ -162,25 +153,21 @@ export class Draft {
     for (const model of this.#models.values()) model.retry = { attempts };
   }
 
-  key(id: string, secret: string | undefined, models?: readonly string[]): void {
+  key(id: string, secret: string | undefined, terms: Terms = {}): void {
     const own = this.#freeKey(id);
-    this.#keys.push({ id: own, secret: this.credential(secret, `${own}_key`), models });
+    this.#keys.push({ id: own, secret: this.credential(secret, `${own}_key`), ...terms });
   }
 
-  /** Of which the digest alone is written down. */
-  knownKey(id: string, digest: string, more: Omit<KnownKey, 'id' | 'secret_sha256'>): void {
-    this.#keys.push({ id: this.#freeKey(id), secret_sha256: digest, ...more });
+  /** Its clients go on with what they have. */
+  keyByDigest(id: string, digest: string, terms: Terms): void {
+    this.#keys.push({ id: this.#freeKey(id), secret_sha256: digest, ...terms });
   }
 
   /** Gives back its ID. */
-  project(id: string, more: NewHolder): string {
-    const own = free(toId(id) || 'project', (name) => this.#projects.some((project) => project.id === name));
-    this.#projects.push({ id: own, ...more });
+  project(id: string, terms: Omit<Project, 'id'>): string {
+    const own = free(id, (name) => this.#projects.some((project) => project.id === name));
+    this.#projects.push({ id: own, ...terms });
     return own;
-  }
-
-  #freeKey(id: string): string {
-    return free(toId(id) || 'key', (name) => this.#keys.some((key) => key.id === name));
   }
 
   /**
@@ -208,8 +195,8 @@ export class Draft {
   toYaml(head: string): string {
     const upstreams = [...this.#upstreams].map(([id, body]) => ({ id, ...body }));
     const models = [...this.#models.values()].filter(({ targets }) => targets.length > 0);
-    const keys = this.#keys.length > 0 ? this.#keys : undefined;
     const projects = this.#projects.length > 0 ? this.#projects : undefined;
+    const keys = this.#keys.length > 0 ? this.#keys : undefined;
     const body = { redis: this.redis, upstreams, models, projects, keys };
     return `${head}${stringify(body, { lineWidth: 140, aliasDuplicateObjects: false })}`;
   }
@@ -230,13 +217,15 @@ export class Draft {
     return Object.values(offersOf(found, set)).flatMap((byOperation) => Object.keys(byOperation));
   }
 
+  #freeKey(id: string): string {
+    return free(toId(id), (name) => this.#keys.some((key) => key.id === name));
+  }
+
   #freeName(name: string): string {
     const taken = new Set(this.#names.values());
     return free(name, (one) => taken.has(one), '_');
   }
 }
-
-const toId = (text: string): string => text.replaceAll(/[^\w.-]+/g, '-').slice(0, 60);
 
 /** What it yields is held against what another call of the model yielded. */
 const isComparable = (one: Operation): boolean => ['vectors', 'scores'].includes(operationRows[one].yields);

@@ -245,56 +245,13 @@ test('a file that is there is left as it is, and what is no such file is refused
   await assert.rejects(bring(t, 'openai', {}), userFault(/write it as "postern import litellm\|portkey/));
 });
 
-test('what LiteLLM keeps in its database are teams, and keys by their digests; its models are encrypted there', async (t) => {
-  const model = {
+test('what GET /model/info of LiteLLM answers is read like its list', async (t) => {
+  const entry = {
     model_name: 'embed',
-    litellm_params: { model: 'cohere/embed-v4.0', api_key: 'os.environ/COHERE_API_KEY' },
+    litellm_params: { model: 'cohere/embed-v4.0' },
+    model_info: { mode: 'embedding', id: '1', db_model: true },
   };
-  const key = { key_name: 'sk-...abcd', spend: 1, models: [], metadata: {} };
-  const { config, notes } = await bring(t, 'litellm', {
-    model_list: [model, { model_name: 'hidden', litellm_params: { model: 'kX0'.repeat(20) } }],
-    teams: [
-      { team_id: 't1', team_alias: 'Search', max_budget: 5, budget_duration: '7d', rpm_limit: '60' },
-      { team_id: 't2', team_alias: 'Gone', blocked: true },
-    ],
-    keys: [
-      { ...key, token: 'a'.repeat(64), key_alias: 'one', team_id: 't1', models: ['all-team-models'], tpm_limit: 1000 },
-      {
-        ...key,
-        token: 'b'.repeat(64),
-        key_alias: 'two',
-        models: ['embed'],
-        max_budget: 2.5,
-        expires: '2030-01-02T03:04:05.000Z',
-      },
-      { ...key, token: 'c'.repeat(64), key_alias: 'three', team_id: 't2' },
-      { ...key, token: secret('plain'), key_alias: 'four' },
-      { ...key, token: 'd'.repeat(64), key_alias: 'five', models: ['hidden'] },
-    ],
-  });
-  assert.deepEqual(config.projects, [
-    { id: 'Search', limits: { requests_per_minute: 60 }, budgets: [{ every: 'week', amount: 5 }] },
-  ]);
-  assert.deepEqual(config.keys, [
-    { id: 'one', secret_sha256: 'a'.repeat(64), project: 'Search', limits: { tokens_per_minute: 1000 } },
-    {
-      id: 'two',
-      secret_sha256: 'b'.repeat(64),
-      models: ['embed'],
-      expires: '2030-01-02T03:04:05.000Z',
-      budgets: [{ every: 'total', amount: 2.5 }],
-    },
-  ]);
-  for (const words of [
-    'what hidden calls is encrypted',
-    'team Gone is blocked',
-    '"three" is blocked',
-    '"four" is blocked',
-    '"five" may use no model',
-  ]) {
-    assert.ok(
-      notes.some((note) => note.includes(words)),
-      `${words}\n${notes.join('\n')}`,
-    );
-  }
+  const { config, names } = await bring(t, 'litellm', { data: [entry] });
+  assert.deepEqual(config.models[0].targets, [{ upstream: 'cohere', model: 'embed-v4.0' }]);
+  assert.deepEqual(names, ['COHERE_API_KEY']);
 });

@@ -6,46 +6,76 @@ import { UserFault } from '../../core/user-fault.ts';
 import { codeOf } from '../../lib/thrown.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { fromBifrost } from './bifrost.ts';
+import { bifrostTables, toBifrostConfig } from './bifrost-tables.ts';
+import { channelTables, fromChannelTables } from './channel-tables.ts';
 import { channelTypes, fromChannels } from './channels.ts';
-import { isPostgres, isSqlite, readPostgres, readSqlite } from './database.ts';
+import { placeOf, readTables, type Tables, toDatabase, type Wanted } from './database.ts';
 import { Draft } from './draft.ts';
 import { fromLitellm } from './litellm.ts';
-import { type Note, openParts, type Part } from './part.ts';
+import { fromLitellmTables, litellmTables, openLitellmTables } from './litellm-tables.ts';
+import { type Note, openParts, type Part, treeParts } from './part.ts';
 import { fromPortkey } from './portkey.ts';
 
-const formats: Readonly<Record<string, (file: Part, draft: Draft) => void>> = {
-  litellm: fromLitellm,
-  portkey: fromPortkey,
-  'new-api': (file, draft) => fromChannels(file, draft, channelTypes['new-api']),
-  'one-api': (file, draft) => fromChannels(file, draft, channelTypes['one-api']),
-  bifrost: fromBifrost,
+interface Format {
+  readonly fromFile: (file: Part, draft: Draft) => void;
+  /** Undefined where nobody runs its database but its makers. */
+  readonly database?: {
+    readonly wanted: Wanted;
+    readonly from: (tables: Part, draft: Draft) => void;
+    readonly prepare?: (tables: Tables, env: CommandContext['env']) => Readonly<Record<string, unknown>>;
+  };
+}
+
+/** Tokens of a database that nobody can open are exported into a file beside the channels. */
+const channels = (types: Readonly<Record<number, string>>): Format => {
+  const from = (tables: Part, draft: Draft): void => fromChannelTables(tables, draft, types);
+  return {
+    fromFile: (file, draft) => (file.has('tokens') ? from(file, draft) : fromChannels(file, draft, types)),
+    database: { wanted: channelTables, from },
+  };
+};
+
+const formats: Readonly<Record<string, Format>> = {
+  litellm: {
+    fromFile: fromLitellm,
+    database: { wanted: litellmTables, from: fromLitellmTables, prepare: openLitellmTables },
+  },
+  portkey: { fromFile: fromPortkey },
+  'new-api': channels(channelTypes['new-api']),
+  'one-api': channels(channelTypes['one-api']),
+  bifrost: {
+    fromFile: fromBifrost,
+    database: { wanted: bifrostTables, from: fromBifrost, prepare: toBifrostConfig },
+  },
 };
 
 export const importCommand: Command = {
   name: 'import',
   summary: "Writes a configuration from another gateway's, and says what has no counterpart.",
-  usage: `import ${Object.keys(formats).join('|')} FILE|DB [--out F] [--force]`,
+  usage: `import ${Object.keys(formats).join('|')} FILE|DATABASE [--out F] [--force]`,
   options: { out: { type: 'string' }, force: { type: 'boolean' } },
   run,
 };
 
-async function run({ values, positionals, cwd, families, stdout, stderr }: CommandContext): Promise<0 | 1> {
-  const [format = '', file, ...more] = positionals;
-  const read = Object.hasOwn(formats, format) ? formats[format] : undefined;
-  if (read === undefined || file === undefined || more.length > 0) {
+async function run({ values, positionals, cwd, env, families, stdout, stderr }: CommandContext): Promise<0 | 1> {
+  const [name = '', written, ...more] = positionals;
+  const format = Object.hasOwn(formats, name) ? formats[name] : undefined;
+  if (format === undefined || written === undefined || more.length > 0) {
     throw new UserFault(`write it as "postern ${importCommand.usage}"`);
   }
-  const { text, name, hasLines } = await readSource(file, cwd, format);
   const notes: Note[] = [];
   const draft = new Draft(families);
-  read(openParts(text, name, notes), draft);
+  const database = await toDatabase(written, cwd);
+  const file = database === undefined ? written : placeOf(database);
+  if (database === undefined) format.fromFile(openParts(await readText(written, cwd), written, notes), draft);
+  else await readDatabase(name, format, { database, cwd, env, notes, draft });
   for (const id of draft.settle()) {
     const says = 'its targets have different names for it: no embeddings and no rerank, unless its operations say so';
     notes.push({ line: undefined, path: `model ${id}`, says });
   }
   const out = typeof values.out === 'string' ? values.out : 'postern.yaml';
   const yaml = draft.toYaml(
-    `# From ${format}, by postern import. Credentials are in the environment; postern check says what this comes to.\n`,
+    `# From ${name}, by postern import. Credentials are in the environment; postern check says what this comes to.\n`,
   );
   try {
     await writeFile(join(resolve(cwd, out)), yaml, { flag: values.force === true ? 'w' : 'wx' });
@@ -61,25 +91,30 @@ async function run({ values, positionals, cwd, families, stdout, stderr }: Comma
   if (names.length > 0) stdout(`To be set in the environment: ${names.join(', ')}`);
   if (notes.length === 0) stdout('All of it has a counterpart.');
   for (const { line, path, says } of notes.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0))) {
-    stdout(`${name}${line === undefined || !hasLines ? '' : `:${line}`}  ${path}  ${says}`);
+    stdout(`${file}${line === undefined ? '' : `:${line}`}  ${path}  ${says}`);
   }
   return 0;
 }
 
-interface Source {
-  readonly text: string;
-  /** Without a password. */
-  readonly name: string;
-  readonly hasLines: boolean;
+async function readText(file: string, cwd: string): Promise<string> {
+  try {
+    return await readFile(resolve(cwd, file), 'utf8');
+  } catch (error) {
+    throw new UserFault(`${file} cannot be read (${codeOf(error) ?? String(error)})`);
+  }
 }
 
-/** A file, or a database in the shape of one. */
-async function readSource(source: string, cwd: string, format: string): Promise<Source> {
-  if (isPostgres(source)) return { ...(await readPostgres(source, format)), hasLines: false };
-  const path = resolve(cwd, source);
-  const bytes = await readFile(path).catch((error: unknown) => {
-    throw new UserFault(`${source} cannot be read (${codeOf(error) ?? String(error)})`);
-  });
-  if (!isSqlite(bytes)) return { text: bytes.toString(), name: source, hasLines: true };
-  return { text: await readSqlite(path, source, format), name: source, hasLines: false };
+interface Reading {
+  readonly database: string;
+  readonly cwd: string;
+  readonly env: CommandContext['env'];
+  readonly notes: Note[];
+  readonly draft: Draft;
+}
+
+async function readDatabase(name: string, { database: known }: Format, reading: Reading): Promise<void> {
+  const { database, cwd, env, notes, draft } = reading;
+  if (known === undefined) throw new UserFault(`no database of ${name} is read; give a file`);
+  const tables = await readTables(database, cwd, known.wanted);
+  known.from(treeParts(known.prepare?.(tables, env) ?? tables, notes), draft);
 }

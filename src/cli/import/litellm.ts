@@ -2,7 +2,6 @@
 
 import type { Operation } from '../../core/operations/index.ts';
 import type { Draft, NewTarget } from './draft.ts';
-import { capsOf, knownOf } from './holders.ts';
 import type { Part } from './part.ts';
 import { type Provider, providerNamed, providerOfModel } from './providers.ts';
 
@@ -36,7 +35,6 @@ const noKey = /^(none|null|empty|dummy|fake|anything|not-needed|no-key)$/i;
 export function fromLitellm(file: Part, draft: Draft): void {
   // `GET /model/info` calls the list otherwise.
   for (const entry of file.parts(file.has('model_list') ? 'model_list' : 'data')) addEntry(entry, draft);
-  addHolders(file, draft);
   const litellm = file.part('litellm_settings');
   const router = file.part('router_settings');
   for (const settings of [litellm, router]) addFallbacks(settings, draft);
@@ -63,88 +61,22 @@ export function fromLitellm(file: Part, draft: Draft): void {
   const general = file.part('general_settings');
   if (general.has('master_key')) draft.key('master', general.text('master_key'));
   if (general.has('database_url'))
-    general.note('keys, teams and spending of its database stay there; make keys anew (postern keys)', 'database_url');
+    general.note(
+      'its keys, teams and models are read from there: postern import litellm postgres://...',
+      'database_url',
+    );
   general.rest();
   const variables = file.part('environment_variables');
   for (const name of variables.keys()) variables.note('set it in the environment of the process', name);
   file.rest();
 }
 
-/** Its database has every text of `litellm_params` so. */
-const encrypted = /^[\w+/-]{48,}={0,2}$/;
-/** What is said of a row, and not to a call. */
-const records = [
-  'spend',
-  'model_spend',
-  'metadata',
-  'blocked',
-  'budget_reset_at',
-  'created_at',
-  'created_by',
-  'updated_at',
-  'updated_by',
-];
-/** Words in place of names of models. */
-const allModels = new Set(['all-proxy-models', 'all-team-models', '*']);
-
-/** What its database has beside models: teams, and keys by their digests, so that clients go on with those that they have. */
-function addHolders(file: Part, draft: Draft): void {
-  const teams = new Map<string, string>();
-  for (const team of file.parts('teams')) {
-    const id = team.text('team_id') ?? '';
-    if (team.flag('blocked')) {
-      team.note(`team ${team.text('team_alias') ?? id} is blocked: left out, and its keys with it`);
-      continue;
-    }
-    teams.set(id, draft.project(team.text('team_alias') ?? id, capsOf(team)));
-    team.pass(...records, 'members', 'admins', 'members_with_roles', 'model_id', 'allow_team_guardrail_config');
-    team.rest();
-  }
-  for (const key of file.parts('keys')) addKnownKey(key, draft, teams);
-}
-
-function addKnownKey(key: Part, draft: Draft, teams: ReadonlyMap<string, string>): void {
-  const digest = key.text('token') ?? '';
-  const name = key.text('key_alias') ?? key.text('key_name') ?? 'key';
-  const team = key.text('team_id');
-  const project = team === undefined ? undefined : teams.get(team);
-  const isGone = key.flag('blocked') || (team !== undefined && project === undefined);
-  if (isGone || !/^[0-9a-f]{64}$/.test(digest)) {
-    key.note(`"${name}" is blocked, or is not kept as a digest: left out`);
-    return;
-  }
-  const named = key.texts('models');
-  const models = named.some((model) => allModels.has(model)) ? undefined : knownOf(key, named, name, draft);
-  if (models === 'none') return;
-  const endsAtMs = Date.parse(key.text('expires') ?? '');
-  draft.knownKey(name, digest, {
-    models,
-    project,
-    expires: Number.isNaN(endsAtMs) ? undefined : new Date(endsAtMs).toISOString(),
-    ...capsOf(key),
-  });
-  key.pass(
-    ...records,
-    'key_name',
-    'user_id',
-    'soft_budget_cooldown',
-    'last_active',
-    'key_rotation_at',
-    'rotation_count',
-  );
-  key.rest();
-}
-
-function addEntry(entry: Part, draft: Draft): void {
+export function addEntry(entry: Part, draft: Draft): void {
   const name = entry.text('model_name');
   const given = entry.part('litellm_params');
   const written = given.text('model');
   if (name === undefined || written === undefined) {
     entry.note('has no model_name, or no model: left out');
-    return;
-  }
-  if (encrypted.test(written)) {
-    entry.note(`what ${name} calls is encrypted (LITELLM_SALT_KEY): bring it by what GET /model/info answers`);
     return;
   }
   const [provider, model] = providerOf(written, given.text('custom_llm_provider'), given.has('api_base'));

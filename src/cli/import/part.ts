@@ -11,8 +11,8 @@ export interface Note {
 }
 
 interface Source {
-  readonly document: Document;
-  readonly lines: LineCounter;
+  /** Undefined where there are no lines. */
+  readonly text: { readonly document: Document; readonly lines: LineCounter } | undefined;
   readonly notes: Note[];
 }
 
@@ -25,8 +25,13 @@ export function openParts(text: string, file: string, notes: Note[]): Part {
   const [error] = document.errors;
   if (error !== undefined) throw new UserFault(`${file} is neither YAML nor JSON (${error.message.split('\n')[0]})`);
   const tree: unknown = document.toJS();
-  const source = { document, lines, notes };
+  const source = { text: { document, lines }, notes };
   return new Part(source, [], isMapping(tree) ? tree : { channels: tree });
+}
+
+/** What was read from somewhere else. */
+export function treeParts(tree: Readonly<Record<string, unknown>>, notes: Note[]): Part {
+  return new Part({ text: undefined, notes }, [], tree);
 }
 
 export class Part {
@@ -71,15 +76,15 @@ export class Part {
     return `${url.protocol}//${url.host}${url.pathname}`;
   }
 
+  /** Databases write it as 1, too. */
+  flag(key: string): boolean {
+    const value = this.take(key);
+    return value === true || value === 1;
+  }
+
   number(key: string): number | undefined {
     const value = Number(this.text(key) ?? Number.NaN);
     return Number.isFinite(value) ? value : undefined;
-  }
-
-  /** Databases write true as 1, too. */
-  flag(key: string): boolean {
-    const value = this.take(key);
-    return value === true || value === 1 || value === 'true' || value === 't';
   }
 
   /** Texts of a list, or of a text with commas between. */
@@ -119,22 +124,19 @@ export class Part {
   /** Whatever nobody took. */
   rest(says = 'has no counterpart'): void {
     for (const key of this.keys()) {
-      if (!this.#taken.has(key) && this.has(key) && !isEmpty(this.#values[key])) this.note(says, key);
+      if (!this.#taken.has(key) && this.has(key)) this.note(says, key);
     }
   }
 
   #lineOf(path: Path): number | undefined {
-    for (let length = path.length; length > 0; length -= 1) {
-      const node = this.#source.document.getIn(path.slice(0, length), true);
-      if (isNode(node) && node.range) return this.#source.lines.linePos(node.range[0]).line;
+    const { text } = this.#source;
+    for (let length = path.length; text !== undefined && length > 0; length -= 1) {
+      const node = text.document.getIn(path.slice(0, length), true);
+      if (isNode(node) && node.range) return text.lines.linePos(node.range[0]).line;
     }
     return undefined;
   }
 }
-
-/** As databases have it where nothing was said. */
-const isEmpty = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
 function parseMapping(text: string): unknown {
   try {

@@ -1,0 +1,145 @@
+/** LiteLLM's database: models, teams and keys, of which it has the digests alone, as we do. */
+
+import { hash } from 'node:crypto';
+import { UserFault } from '../../core/user-fault.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
+import type { Tables, Wanted } from './database.ts';
+import type { Draft } from './draft.ts';
+import { addEntry } from './litellm.ts';
+import { isClosed, openWith } from './litellm-cipher.ts';
+import type { Part } from './part.ts';
+import { budgetOf, filled, type Terms, toId } from './terms.ts';
+
+const models = 'LiteLLM_ProxyModelTable';
+const keys = 'LiteLLM_VerificationToken';
+const teams = 'LiteLLM_TeamTable';
+const budgets = 'LiteLLM_BudgetTable';
+
+export const litellmTables: Wanted = { needed: [models, keys], more: [teams, budgets] };
+
+/** What is told of a row, and not to it. */
+const records = [
+  ...['created_at', 'created_by', 'updated_at', 'updated_by', 'last_active', 'spend', 'model_spend', 'metadata'],
+  ...['budget_reset_at', 'key_name', 'user_id', 'rotation_count', 'last_rotation_at', 'key_rotation_at', 'soft_budget'],
+  ...['admins', 'members', 'members_with_roles', 'team_member_permissions', 'organization_id', 'model_id'],
+];
+/** Words in a list of models that name none. */
+const all = new Set(['all-proxy-models', '*']);
+const ofTeam = 'all-team-models';
+const nobodys = 'no-default-models';
+
+/** With what was closed opened by the salt; credentials are taken out of it later, as those of a file are. */
+export function openLitellmTables(tables: Tables, env: Readonly<Record<string, string | undefined>>): Tables {
+  const salt = env.LITELLM_SALT_KEY ?? env.LITELLM_MASTER_KEY;
+  const opened = (tables[models] ?? []).map((row) => {
+    const params = isMapping(row.litellm_params) ? row.litellm_params : parsed(row.litellm_params);
+    const plain = Object.entries(params).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? openText(value, name, salt) : value,
+    ]);
+    return { ...row, litellm_params: Object.fromEntries(plain) };
+  });
+  return { ...tables, [models]: opened };
+}
+
+function parsed(value: unknown): Readonly<Record<string, unknown>> {
+  const read: unknown = typeof value === 'string' ? JSON.parse(value) : undefined;
+  return isMapping(read) ? read : {};
+}
+
+const howToOpen =
+  'set LITELLM_SALT_KEY as LiteLLM has it (LITELLM_MASTER_KEY where it has none), or bring it by what GET /model/info answers';
+
+function openText(text: string, name: string, salt: string | undefined): string {
+  if (salt === undefined || !isClosed(text)) return text;
+  const opened = openWith(salt, text);
+  // A credential may look so, and is not needed: a variable stands for it.
+  if (opened === undefined && name === 'model')
+    throw new UserFault('its models are closed with another key than LITELLM_SALT_KEY, or LITELLM_MASTER_KEY, says');
+  return opened ?? text;
+}
+
+export function fromLitellmTables(tables: Part, draft: Draft): void {
+  for (const entry of tables.parts(models)) {
+    entry.pass(...records);
+    const written = entry.part('litellm_params').text('model') ?? '';
+    if (entry.flag('blocked')) entry.note('is blocked: left out');
+    else if (isClosed(written)) entry.note(`"${entry.text('model_name')}" is closed: ${howToOpen}; left out`);
+    else addEntry(entry, draft);
+  }
+  const shared = new Map(tables.parts(budgets).map((part) => [part.text('budget_id') ?? '', part]));
+  const known = new Map<string, Team>();
+  for (const team of tables.parts(teams)) addTeam(team, known, draft);
+  for (const key of tables.parts(keys)) addKey(key, { shared, known }, draft);
+}
+
+interface Team {
+  readonly project: string;
+  readonly models: readonly string[] | undefined;
+  readonly isBlocked: boolean;
+}
+
+function addTeam(team: Part, known: Map<string, Team>, draft: Draft): void {
+  const id = team.text('team_id') ?? '';
+  const name = team.text('team_alias');
+  const project = draft.project(toId(name ?? id), { name, ...capsOf(team) });
+  known.set(id, { project, models: modelsOf(team, undefined), isBlocked: team.flag('blocked') });
+  team.pass(...records);
+  team.rest();
+}
+
+interface Others {
+  readonly shared: ReadonlyMap<string, Part>;
+  readonly known: ReadonlyMap<string, Team>;
+}
+
+function addKey(key: Part, { shared, known }: Others, draft: Draft): void {
+  const token = key.text('token') ?? '';
+  const digest = /^[0-9a-f]{64}$/.test(token) ? token : hash('sha256', token);
+  const id = key.text('key_alias') ?? `key-${digest.slice(0, 8)}`;
+  const team = known.get(key.text('team_id') ?? '');
+  const expires = key.text('expires');
+  key.pass(...records, 'token', 'project_id', 'agent_id');
+  if (key.flag('blocked') || team?.isBlocked === true) {
+    key.note(`"${id}" is blocked: left out`);
+    return;
+  }
+  if (expires !== undefined && Date.parse(expires) <= Date.now()) {
+    key.note(`"${id}" has expired: left out`);
+    return;
+  }
+  const named = modelsOf(key, team?.models);
+  if (named?.length === 0) {
+    key.note(`"${id}" may use no model: left out`);
+    return;
+  }
+  const caps = capsOf(key, shared.get(key.text('budget_id') ?? ''));
+  draft.keyByDigest(toId(id), digest, {
+    models: named,
+    expires,
+    project: team?.project,
+    ...caps,
+  });
+  key.rest();
+}
+
+/** Undefined for all. */
+function modelsOf(part: Part, team: readonly string[] | undefined): readonly string[] | undefined {
+  const written = part.texts('models');
+  if (written.length === 0 || written.includes(ofTeam)) return team;
+  if (written.some((name) => all.has(name))) return undefined;
+  return written.filter((name) => name !== nobodys);
+}
+
+/** Its own, and of what it does not say that of the budget that it shares. */
+function capsOf(part: Part, shared?: Part): Pick<Terms, 'limits' | 'budgets'> {
+  const most = (name: string): number | undefined => part.number(name) ?? shared?.number(name);
+  const limits = filled({
+    requests_per_minute: most('rpm_limit'),
+    tokens_per_minute: most('tpm_limit'),
+    concurrency: most('max_parallel_requests'),
+  });
+  const spender = part.has('max_budget') ? part : shared;
+  const budget = spender && budgetOf(spender, 'max_budget', 'budget_duration');
+  return { ...(limits && { limits }), ...(budget && { budgets: [budget] }) };
+}

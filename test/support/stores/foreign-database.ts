@@ -1,0 +1,17 @@
+/** A database of another program, made by statements: a SQLite file, or the database of a PostgreSQL. */
+
+import { DatabaseSync } from 'node:sqlite';
+import { Client } from 'pg';
+
+export function makeSqlite(path: string, statements: string): void {
+  const database = new DatabaseSync(path);
+  database.exec(statements);
+  database.close();
+}
+
+export async function makePostgres(url: string, statements: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(statements);
+  await client.end();
+}
