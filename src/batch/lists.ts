@@ -1,5 +1,6 @@
 /** Takes a request for a list of things apart, asks for each thing once, and puts one answer together. */
 
+import type { Label } from '../core/label.ts';
 import type { Lists } from '../core/lists.ts';
 import type { Log } from '../core/log.ts';
 import type { Operation } from '../core/operations/index.ts';
@@ -22,6 +23,9 @@ const codecs: Readonly<Partial<Record<Operation, Codec>>> = {
   rerank: ranks,
   moderations: verdicts,
 };
+
+/** Bytes that pass between clients and services of one wire are as these have them. */
+const isRead = (label: Label): boolean => label === 'openai' || label === 'engines';
 
 export interface ListsDeps {
   /** Where all nodes remember items together; undefined where each does by itself. */
@@ -46,7 +50,7 @@ export function createLists({ redis, log }: ListsDeps): Lists {
   return {
     async answer(asked) {
       const { route } = asked.exchange;
-      const codec = route === undefined ? undefined : codecs[route.operation];
+      const codec = route === undefined || !isRead(route.label) ? undefined : codecs[route.operation];
       if (codec === undefined) return asked.asOne();
       const { matryoshka, dimensions } = asked.resolved.model;
       const whole = toListRequest(asked.body, asked.list);

@@ -4,9 +4,12 @@ import type { Door } from '../core/door.ts';
 import azure from './azure.ts';
 import cohere from './cohere.ts';
 import gemini from './gemini.ts';
+import jina from './jina.ts';
+import mistral from './mistral.ts';
 import nvidia from './nvidia.ts';
 import ollama from './ollama.ts';
 import tei from './tei.ts';
 import vllm from './vllm.ts';
+import voyage from './voyage.ts';
 
-export const doors: readonly Door[] = [azure, cohere, gemini, nvidia, ollama, tei, vllm];
+export const doors: readonly Door[] = [azure, cohere, gemini, jina, mistral, nvidia, ollama, tei, vllm, voyage];

@@ -49,6 +49,7 @@ export default defineFamily({
   },
   errors: {},
   offers: {
+    classify: { embeddings: { path: '/v1/classify', facts: 'bytes pass, with labels or a trained classifier' } },
     openai: {
       rerank: {
         path: '/v1/rerank',

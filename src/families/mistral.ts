@@ -114,6 +114,10 @@ export default defineFamily({
   chat,
   bridges: () => bridgesOver(chat, chatFacts),
   offers: {
+    conversations: {
+      moderations: { path: '/v1/chat/moderations', facts: 'bytes pass: the last turn is judged by those before it' },
+    },
+    fim: { completions: { path: '/v1/fim/completions', facts: "bytes pass, and streams, for Mistral's own clients" } },
     openai: {
       completions: {
         path: '/v1/fim/completions',

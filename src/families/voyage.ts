@@ -76,6 +76,15 @@ export default defineFamily({
   },
   errors: {},
   offers: {
+    contextualized: {
+      embeddings: {
+        path: '/v1/contextualizedembeddings',
+        facts: 'bytes pass, for chunks that are embedded in their context',
+      },
+    },
+    multimodal: {
+      embeddings: { path: '/v1/multimodalembeddings', facts: 'bytes pass, for texts with pictures among them' },
+    },
     openai: {
       rerank: {
         path: '/v1/rerank',

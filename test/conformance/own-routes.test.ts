@@ -51,7 +51,7 @@ test('bytes go and come as they are, but for the name of the model, wherever tha
   const { rig, up } = await start(t, {
     routes: [
       parse,
-      { path: '/v1/classify', to: '/other/classify', model: { field: 'classifier' } },
+      { path: '/v1/labels', to: '/other/classify', model: { field: 'classifier' } },
       { path: '/v1/vendor/{model}/rank', to: '/rank/{model}' },
       { path: '/v2/fixed', model: { id: 'parser' } },
       { path: '/v2/headed', model: { header: 'X-Parser' } },
@@ -77,7 +77,7 @@ test('bytes go and come as they are, but for the name of the model, wherever tha
   for (const [path, body, to, sent, more] of [
     ['/v1/parse', '{"x":1.0, "model" : "parser","x":2}', '/v1/parse', '{"x":1.0, "model" : "parse-real","x":2}'],
     [
-      '/v1/classify?a=b',
+      '/v1/labels?a=b',
       '{"model":"mine","classifier":"parser"}',
       '/v1/other/classify',
       '{"model":"mine","classifier":"parse-real"}',

@@ -1,0 +1,114 @@
+/** Mistral's clients: moderations of a conversation and text between two others, which pass to Mistral; of one message, and whole, every family makes them. */
+
+import { type DoorWay, defineDoor, refusedField } from '../core/door.ts';
+import { operationRows } from '../core/operations/index.ts';
+import { at, listIn, objectIn, textIn } from '../families/dialects/reading.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
+
+/** A list of messages, or a list of such lists. */
+function conversationsIn(input: Json | undefined): readonly (readonly Json[])[] {
+  const list = isJsonList(input) ? input : [];
+  return list.every(isJsonList) ? list : [list];
+}
+
+/** With nothing before it, the last turn is judged by itself. */
+function textsIn({ input, model }: JsonObject): readonly string[] {
+  return conversationsIn(input).map((messages) => {
+    const [message, ...more] = messages;
+    const content = isJsonObject(message) ? message.content : undefined;
+    if (typeof content === 'string' && more.length === 0) return content;
+    throw refusedField(
+      'input',
+      model,
+      'no upstream of it judges a message by those before it, or what is no text; send one message of text',
+    );
+  });
+}
+
+const chatModerations: DoorWay = {
+  operation: 'moderations',
+  paths: ['/v1/chat/moderations'],
+  required: { input: 'array' },
+  optional: { model: 'string' },
+  watched: [],
+  summary: "Moderations of conversations as Mistral's clients ask for them.",
+  passes: { label: 'conversations', where: 'any does', row: operationRows.moderations },
+  enter(body) {
+    const texts = textsIn(body);
+    return {
+      body: { model: body.model, input: texts },
+      words: { door: 'mistral', more: {} },
+      demands: [],
+      write: ({ body: answer, model, id }) => ({ body: { id: `mod-${id}`, model, ...objectIn(answer, 'the answer') } }),
+    };
+  },
+};
+
+const toCompletion = ({ model, prompt, suffix, random_seed: seed, ...body }: JsonObject): JsonObject => {
+  const { temperature, top_p, max_tokens, stop, metadata, n } = body;
+  return { model, prompt, ...(suffix !== '' && { suffix }), temperature, top_p, max_tokens, stop, seed, metadata, n };
+};
+
+const fim: DoorWay = {
+  operation: 'completions',
+  paths: ['/v1/fim/completions'],
+  required: { prompt: 'string' },
+  optional: {
+    model: 'string',
+    suffix: 'string',
+    temperature: 'number',
+    top_p: 'number',
+    max_tokens: 'number',
+    min_tokens: 'number',
+    stop: 'string | array',
+    stream: 'boolean',
+    random_seed: 'number',
+  },
+  watched: [],
+  summary: "Completions between a prompt and a suffix, as Mistral's clients ask for them.",
+  passes: {
+    label: 'fim',
+    where: 'any does',
+    row: { ...operationRows.completions, written: { whole: ['content'], events: ['content'] } },
+  },
+  enter(body) {
+    const { model } = body;
+    for (const field of ['stream', 'min_tokens']) {
+      if (body[field] === undefined || body[field] === false) continue;
+      throw refusedField(field, model, 'no upstream of it has this path as Mistral does; leave it out');
+    }
+    return {
+      body: toCompletion(body),
+      words: { door: 'mistral', more: {} },
+      demands: [],
+      write({ body: answer, id, nowMs, model: name }) {
+        const { choices, usage } = objectIn(answer, 'the answer');
+        return {
+          body: {
+            id: `fim-${id}`,
+            object: 'chat.completion',
+            created: Math.floor(nowMs / 1_000),
+            model: name,
+            choices: listIn(choices, 'choices').map((choice, index) => ({
+              index,
+              message: { role: 'assistant', content: textIn(at(choice, 'text')) ?? '' },
+              finish_reason: at(choice, 'finish_reason') ?? 'stop',
+            })),
+            usage: isJsonObject(usage) ? usage : { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+          },
+        };
+      },
+    };
+  },
+};
+
+export default defineDoor({
+  id: 'mistral',
+  title: 'Mistral',
+  prefix: '/mistral',
+  grounds: [],
+  modelLists: ['/mistral/v1/models'],
+  ways: [chatModerations, fim],
+  pages: [],
+  error: ({ message }) => ({ object: 'error', message, type: 'invalid_request_error', param: null, code: null }),
+});

@@ -1,0 +1,130 @@
+/** Voyage AI's clients: embeddings of chunks in their context, and of texts with pictures, which pass to upstreams that have them; of plain texts every family makes them. */
+
+import { type DoorWay, defineDoor, type Entrance, refusedField } from '../core/door.ts';
+import { operationRows } from '../core/operations/index.ts';
+import type { Purpose } from '../core/translation.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
+import { base64Of, embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
+
+const id = 'voyage';
+
+const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
+  ['document', 'document'],
+  ['query', 'query'],
+]);
+
+const row = { ...operationRows.embeddings, items: ['inputs'] };
+const passesAt = (label: NonNullable<DoorWay['passes']>['label']): NonNullable<DoorWay['passes']> => ({
+  label,
+  where: 'any does',
+  row,
+});
+
+type Write = (vectors: readonly Json[], tokens: number) => JsonObject;
+
+function entranceOf(body: JsonObject, texts: readonly string[], write: Write): Entrance {
+  const { model, output_dtype: dtype, output_encoding: encoding, encoding_format: format = encoding } = body;
+  if (dtype !== undefined && dtype !== 'float') {
+    throw refusedField('output_dtype', model, 'floats are made here; POST to /v1/embeddings for others');
+  }
+  if (format !== undefined && format !== 'base64')
+    throw refusedField('encoding_format', model, 'it is base64, or none');
+  const toFormat = format === 'base64' ? base64Of : floatsOf;
+  return {
+    body: { model, input: texts, dimensions: body.output_dimension, encoding_format: format ?? 'float' },
+    words: { door: id, purpose: purposes.get(body.input_type ?? null), more: { truncation: body.truncation } },
+    demands: [],
+    ...(texts.length === 0 && { atOnce: { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } } }),
+    write: ({ body: answer, model: name }) => ({
+      body: {
+        object: 'list',
+        ...write(toFormat(embeddingsIn(answer, texts)), tokensIn(answer, texts)),
+        model: name,
+      },
+    }),
+  };
+}
+
+const settings = {
+  model: 'string',
+  input_type: 'string',
+  output_dimension: 'number',
+  output_dtype: 'string',
+  encoding_format: 'string',
+  output_encoding: 'string',
+  truncation: 'boolean',
+};
+
+/** By itself a chunk has no context but its own. */
+function chunksIn({ inputs, model }: JsonObject): readonly string[] {
+  const list = isJsonList(inputs) ? inputs : [];
+  return list.map((document, index) => {
+    const [chunk, ...more] = isJsonList(document) ? document : [document];
+    if (typeof chunk === 'string' && more.length === 0) return chunk;
+    throw refusedField(
+      `inputs[${index}]`,
+      model,
+      'no upstream of it embeds chunks in their context; send one chunk for each document',
+    );
+  });
+}
+
+const contextualized: DoorWay = {
+  operation: 'embeddings',
+  paths: ['/v1/contextualizedembeddings'],
+  required: { inputs: 'array' },
+  optional: settings,
+  watched: [],
+  summary: "Embeddings of chunks in their context, as Voyage AI's clients ask for them.",
+  passes: passesAt('contextualized'),
+  enter: (body) =>
+    entranceOf(body, chunksIn(body), (vectors, total_tokens) => ({
+      data: vectors.map((embedding, index) => ({
+        object: 'list',
+        data: [{ object: 'embedding', embedding, index: 0 }],
+        index,
+      })),
+      usage: { total_tokens },
+    })),
+};
+
+function plainTextsIn({ inputs, model }: JsonObject): readonly string[] {
+  const list = isJsonList(inputs) ? inputs : [];
+  return list.map((input, index) => {
+    const content = isJsonObject(input) ? input.content : undefined;
+    const [part, ...more] = isJsonList(content) ? content : [];
+    if (isJsonObject(part) && part.type === 'text' && typeof part.text === 'string' && more.length === 0)
+      return part.text;
+    throw refusedField(
+      `inputs[${index}].content`,
+      model,
+      'no upstream of it embeds pictures with texts; send one text for each input',
+    );
+  });
+}
+
+const multimodal: DoorWay = {
+  operation: 'embeddings',
+  paths: ['/v1/multimodalembeddings'],
+  required: { inputs: 'object[]' },
+  optional: settings,
+  watched: [],
+  summary: "Embeddings of texts and pictures, as Voyage AI's clients ask for them.",
+  passes: passesAt('multimodal'),
+  enter: (body) =>
+    entranceOf(body, plainTextsIn(body), (vectors, tokens) => ({
+      data: vectors.map((embedding, index) => ({ object: 'embedding', embedding, index })),
+      usage: { text_tokens: tokens, image_pixels: 0, video_pixels: 0, total_tokens: tokens },
+    })),
+};
+
+export default defineDoor({
+  id,
+  title: 'Voyage AI',
+  prefix: '/voyage',
+  grounds: [],
+  modelLists: [],
+  ways: [contextualized, multimodal],
+  pages: [],
+  error: ({ message }) => ({ detail: message }),
+});
