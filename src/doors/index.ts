@@ -4,6 +4,7 @@ import type { Door } from '../core/door.ts';
 import azure from './azure.ts';
 import cohere from './cohere.ts';
 import gemini from './gemini.ts';
+import huggingface from './huggingface.ts';
 import jina from './jina.ts';
 import mistral from './mistral.ts';
 import nvidia from './nvidia.ts';
@@ -12,4 +13,16 @@ import tei from './tei.ts';
 import vllm from './vllm.ts';
 import voyage from './voyage.ts';
 
-export const doors: readonly Door[] = [azure, cohere, gemini, jina, mistral, nvidia, ollama, tei, vllm, voyage];
+export const doors: readonly Door[] = [
+  azure,
+  cohere,
+  gemini,
+  huggingface,
+  jina,
+  mistral,
+  nvidia,
+  ollama,
+  tei,
+  vllm,
+  voyage,
+];
