@@ -21,7 +21,7 @@ import type { InFlight } from './in-flight.ts';
 import { groupOf } from './keys.ts';
 import { merge, type Placed } from './merge.ts';
 import { type Inquiry, isOfUpstream, mayBeServedElsewhere, PartAsker } from './part-asker.ts';
-import { weightOf } from './parts.ts';
+import { isTooLong, weightOf } from './parts.ts';
 import type { Slot } from './slot.ts';
 
 export interface RunDeps {
@@ -75,6 +75,7 @@ export class ListRun implements Inquiry {
 
   async run(): Promise<ListAnswered | Answer> {
     const { candidates, exchange, mayPass } = this.asked;
+    await this.#checkLengths();
     let open = candidates;
     if (mayPass) {
       const able = candidates.filter((one) => this.#asker.canTake(this.items.bytes, one));
@@ -105,6 +106,22 @@ export class ListRun implements Inquiry {
       saved: saved.map(({ counts }) => counts),
       origin: foundOf(slots[0]).origin,
     };
+  }
+
+  /** By what the operator says of each target: what is only known of a family may be less than the truth. */
+  async #checkLengths(): Promise<void> {
+    const said = this.asked.candidates.map(({ target }) => target.limits);
+    if (said.some((limits) => limits?.bytes === undefined && limits?.tokens === undefined)) return;
+    for (const [place, item] of this.items.bytes.entries()) {
+      if (isTurnOver()) await nextTurn();
+      if (!said.every((limits) => limits !== undefined && isTooLong(item, limits))) continue;
+      const { name } = this.request.list;
+      const param = this.items.isList ? `${name}[${place}]` : name;
+      throw new GatewayError('body_too_large', {
+        param,
+        message: `The item "${param}" is longer than any upstream of this model takes in a call (targets[].max_bytes, max_tokens): ${item.length} bytes; shorten it, or leave it out.`,
+      });
+    }
   }
 
   /** Bytes pass to whoever can take the list as it is; undefined where none of them could, and there are others. */

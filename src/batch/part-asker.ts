@@ -9,7 +9,7 @@ import type { ListLimits } from '../core/list-limits.ts';
 import { type ListAsked, limitsOf, type PartOutcome, type PartWork, type ReadPart, tightest } from '../core/lists.ts';
 import type { Answer } from '../core/outcome.ts';
 import type { Items, ListRequest, ReadAnswer, Top } from './codecs/codec.ts';
-import { fits, inParts, tokensAtMost } from './parts.ts';
+import { fits, inParts, isTooLong, tokensAtMost } from './parts.ts';
 import { renumbered } from './renumbered.ts';
 import { bodyFor } from './request.ts';
 
@@ -67,6 +67,8 @@ export class PartAsker<T extends Wanted> {
   }
 
   canTake(items: readonly Buffer[], candidate: Candidate): boolean {
+    const { limits: said } = candidate.target;
+    if (said !== undefined && items.some((item) => isTooLong(item, said))) return false;
     return fits(items, this.#limitsOf(candidate), this.#besideTokens);
   }
 
@@ -124,7 +126,9 @@ export class PartAsker<T extends Wanted> {
   /** Of whoever can take it; where none of them could, it is taken apart further for the others. False where there is no place for it. */
   async #askPart(wanted: readonly T[], open: readonly Candidate[], waits: boolean): Promise<boolean> {
     const bytes = wanted.map((one) => one.bytes);
-    const able = new Set(open.filter((one) => this.canTake(bytes, one)));
+    const takers = open.filter((one) => this.canTake(bytes, one));
+    // Of what is too long for all who are left, they are the judges.
+    const able = new Set(takers.length > 0 ? takers : open);
     const others = open.filter((one) => !able.has(one));
     try {
       const outcome = await this.#ask(bytes, able, waits);

@@ -40,6 +40,12 @@ export function fits(items: readonly Buffer[], limits: ListLimits, besideTokens 
   return bytes <= (mostBytes ?? Number.POSITIVE_INFINITY) && tokens <= (mostTokens ?? Number.POSITIVE_INFINITY);
 }
 
+/** Whether an item is more than a call may hold by itself: bytes and token IDs are counted, the tokens of a text are an estimate. */
+export function isTooLong(item: Buffer, { bytes = Number.POSITIVE_INFINITY, tokens }: ListLimits): boolean {
+  if (item.length > bytes) return true;
+  return tokens !== undefined && item[0] === OPEN_LIST && tokensOf(item) > tokens;
+}
+
 /** In their order, each part as large as it may be. */
 export function inParts<T>(
   items: readonly T[],

@@ -23,8 +23,8 @@ const items = fc.oneof(
 );
 const limits = fc.oneof(
   fc.record({ items: fc.integer({ min: 1, max: 12 }) }),
-  fc.record({ items: fc.integer({ min: 1, max: 12 }), bytes: fc.integer({ min: 1, max: 200 }) }),
-  fc.record({ items: fc.constant(12), tokens: fc.integer({ min: 1, max: 60 }) }),
+  fc.record({ items: fc.integer({ min: 1, max: 12 }), bytes: fc.integer({ min: 200, max: 400 }) }),
+  fc.record({ items: fc.constant(12), tokens: fc.integer({ min: 6, max: 60 }) }),
 );
 const behaviour = fc.record({
   delays: fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 8 }),

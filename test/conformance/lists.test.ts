@@ -56,6 +56,26 @@ test('parts are also made by tokens and by bytes', async (t) => {
   }
 });
 
+test('an item that is longer than any target takes is named by its number, before anyone is asked', async (t) => {
+  const house = await startSeveral(t, [embeds, embeds], {
+    model: embedding,
+    target: [{ max_bytes: '16B' }, { max_bytes: '20B', max_tokens: 4 }],
+  });
+  const long = 'x'.repeat(30);
+  for (const [input, param] of [
+    [['a', 'b', long, 'c'], 'input[2]'],
+    [long, 'input'],
+    [[long], 'input[0]'],
+  ] as const) {
+    const answer = await house.rig.post('/v1/embeddings', { model: 'm', input });
+    assertError(answer, 'body_too_large', { param, message: /32 bytes/ });
+  }
+  assert.deepEqual(house.seen(), [0, 0]);
+  const fits = await house.rig.post('/v1/embeddings', { model: 'm', input: ['a', 'x'.repeat(17)] });
+  assert.equal(fits.status, 200, fits.body.toString());
+  assert.deepEqual(house.seen(), [1, 1]);
+});
+
 test('documents are ranked over all parts, and as many are shown as were asked for', async (t) => {
   const house = await startSeveral(t, [ranks], { model: { operations: ['rerank'] }, target: [{ max_items: 3 }] });
   const documents = ['dd', 'a', 'ggggg', 'dd', 'ccc', 'hhhhhh', 'ffff'];

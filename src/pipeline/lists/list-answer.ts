@@ -85,7 +85,8 @@ export function answerFrom(plan: Plan, read: QuestionReader, deps: Omit<ListDeps
   const count = plan.exchange.asking?.items ?? 1;
   return isNone ||
     mayBeCut(plan.course, plan.route) ||
-    (count > 1 && (count > items || bytesToRead(plan, count) > bodyBytes))
+    (count > 1 && count > items) ||
+    bytesToRead(plan, count) > bodyBytes
     ? answerInParts(plan, read, deps)
     : attempt(plan, deps);
 }
