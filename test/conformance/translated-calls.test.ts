@@ -114,9 +114,16 @@ test('eight calls of a request are under way at a time, or as many as the upstre
   ]) {
     let now = 0;
     let most = 0;
+    let allThere = () => {};
+    const together = new Promise<void>((resolve) => {
+      allThere = resolve;
+    });
     const counting: Handler = async (request, reply) => {
       now += 1;
       most = Math.max(most, now);
+      if (now === wanted) allThere();
+      // Held until there are as many as may be, and a moment longer for one too many to show itself.
+      await Promise.race([together, reply.sleep(patientMs(2_000))]);
       await reply.sleep(5);
       now -= 1;
       await openaiEmbeds(request, reply);
