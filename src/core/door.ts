@@ -93,7 +93,7 @@ export interface DoorWay {
 }
 
 /** A request that goes on as it came, and its answer too. */
-interface Passage {
+export interface Passage {
   readonly label: Label;
   /** The operation by its names on that wire. */
   readonly row: OperationRow;

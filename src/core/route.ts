@@ -1,6 +1,6 @@
 /** A route is a row of data: a path that clients call, and what a request on it must look like. */
 
-import { type Door, type DoorWay, pathsUnder } from './door.ts';
+import { type Door, type DoorWay, type Passage, pathsUnder } from './door.ts';
 import type { Label } from './label.ts';
 import { type Operation, operationRows } from './operations/index.ts';
 import type { OperationRow } from './operations/row.ts';
@@ -66,8 +66,8 @@ export interface DoorEntry {
   readonly way: DoorWay;
   /** By which the operation's own request is judged. */
   readonly canonical: Route;
-  /** Where the way lets bytes pass: what they are taken for then. */
-  readonly passing?: Route;
+  /** Where the way lets bytes pass: what they are taken for then, and whether all upstreams of the model have to speak it. */
+  readonly passing?: { readonly route: Route; readonly where: Passage['where'] };
 }
 
 interface StandIn {
@@ -94,8 +94,11 @@ export function defineRoute({ wire = {}, ...route }: SaidOfRoute): Route {
   return Object.freeze({ path: row.path, ...route, row: Object.freeze({ ...row, ...wire }) });
 }
 
-/** A way of a front door as a route like any other, which leads to `canonical`. */
-export function routeOfWay(door: Door, way: DoorWay, canonical: Route): Route {
+/**
+ * A way of a front door as a route like any other, which leads to `canonical`. Where the door has a route of its own at that
+ * path, bytes pass by it to whoever speaks the same wire.
+ */
+export function routeOfWay(door: Door, way: DoorWay, canonical: Route, own?: Route): Route {
   const [path] = way.paths;
   const { passes } = way;
   const facts = {
@@ -103,13 +106,16 @@ export function routeOfWay(door: Door, way: DoorWay, canonical: Route): Route {
     aliases: pathsUnder(door, way.paths).filter((one) => one !== path),
     operation: canonical.operation,
     label: canonical.label,
-    model: { from: 'body' },
+    model: { ...own?.model, from: 'body' },
     required: way.required,
     elements: 'all',
     optional: way.optional,
     watched: way.watched,
   } as const satisfies Partial<Route>;
-  const passing = passes && Object.freeze({ ...facts, label: passes.label, row: passes.row });
+  const passing =
+    own === undefined
+      ? passes && { route: Object.freeze({ ...facts, label: passes.label, row: passes.row }), where: passes.where }
+      : { route: own, where: 'any does' as const };
   return defineRoute({ ...facts, entry: { door, way, canonical, ...(passing !== undefined && { passing }) } });
 }
 

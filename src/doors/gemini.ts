@@ -1,7 +1,9 @@
-/** Clients of the Gemini API: what they ask has routes of its own; errors are in Google's words. */
+/** Clients of the Gemini API: what they ask has routes of its own, embeddings over every family; errors are in Google's words. */
 
 import { defineDoor } from '../core/door.ts';
 import { JsonNumber, type JsonObject } from '../lib/json/json-text.ts';
+import { embedMany, embedOne } from './gemini-embeddings.ts';
+import { models, oneModel } from './gemini-models.ts';
 
 /** As google.rpc.Code has them. */
 const words: Readonly<Record<number, string>> = {
@@ -28,8 +30,8 @@ export default defineDoor({
   prefix: '/gemini',
   label: 'gemini',
   grounds: ['/v1beta/'],
-  ways: [],
-  pages: [],
+  ways: [embedOne, embedMany],
+  pages: [models, oneModel],
   modelLists: [],
   standsFor({ path, label }) {
     return label === 'gemini' ? [`/gemini${path}`, `/gemini${path.replace('/v1beta/', '/v1/')}`] : [];

@@ -29,6 +29,7 @@ import { observerOf } from './answers/relay.ts';
 import { untilGone } from './answers/until-gone.ts';
 import { Allowance, readWhole } from './answers/whole-answer.ts';
 import { errorMessageIn } from './calls/foreign-error.ts';
+import { hasVerb } from './calls/plan.ts';
 import { toFailure } from './calls/translation-faults.ts';
 import { toDocument } from './calls/wire-document.ts';
 import type { Question, QuestionReader } from './question.ts';
@@ -45,16 +46,17 @@ export interface Entered {
 export function passingAt(route: Route, { body, scan }: Question, model: () => Model): Route {
   const { passing, way } = route.entry ?? {};
   if (passing === undefined) return route;
+  const { route: own, where } = passing;
   const { holds } = way?.passes ?? {};
   const isHeld = ([name, text]: readonly [string, string]): boolean => {
     const field = scan.fields.get(name);
     return field?.kind === 'array' && body.subarray(field.start, field.end).includes(text);
   };
   if (holds !== undefined && !Object.entries(holds).some(isHeld)) return route;
-  const key = offerKey(passing.label, passing.operation);
+  const key = offerKey(own.label, own.operation);
   const asked = model().targets.filter(({ weight }) => weight > 0);
-  const speaking = asked.filter(({ offers }) => offers.has(key)).length;
-  return speaking > 0 && (way?.passes?.where === 'any does' || speaking === asked.length) ? passing : route;
+  const speaking = asked.filter(({ offers }) => hasVerb(offers.get(key), own)).length;
+  return speaking > 0 && (where === 'any does' || speaking === asked.length) ? own : route;
 }
 
 /** More than any request needs that is asked in earnest. */

@@ -171,11 +171,11 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const namedAgain =
       route.model.again === undefined || modelFromPath === undefined
         ? undefined
-        : await namesAgainIn(question.body, route.model, modelFromPath);
+        : await namesAgainIn(asked.body, route.model, modelFromPath);
     const calling = {
       clientHeaders,
       ...placed,
-      namedAgain,
+      namedAgain: entered === undefined ? namedAgain : undefined,
       query: query.asked,
       deadlineMs,
       reservation,

@@ -74,9 +74,17 @@ function canonicalFor(operation: Operation): Route {
   return route;
 }
 
+/** By every way of a door; those that pass there as well are not routes beside it. */
+const byWays = doors.flatMap((door) =>
+  door.ways.map((way) => {
+    const passing = canonical.find(({ path, label }) => path === way.paths[0] && label === door.label);
+    return routeOfWay(door, way, canonicalFor(way.operation), passing);
+  }),
+);
+
 export const routes: readonly Route[] = [
-  ...canonical,
-  ...doors.flatMap((door) => door.ways.map((way) => routeOfWay(door, way, canonicalFor(way.operation)))),
+  ...canonical.filter((route) => byWays.every(({ entry }) => entry?.passing?.route !== route)),
+  ...byWays,
 ];
 
 /** By which answers are made that upstreams keep, and may make in the background. */

@@ -207,7 +207,8 @@ test('errors are in the words of Google, ours and those that pass', async (t) =>
     [at('generateContent', 'nobody'), [['x-goog-api-key', testKey]], 404, 'NOT_FOUND', 'MODEL_NOT_FOUND'],
     [at('generateContent'), [], 401, 'UNAUTHENTICATED', 'MISSING_API_KEY'],
     [`${at('generateContent')}?key=${testKey}`, [], 401, 'UNAUTHENTICATED', 'MISSING_API_KEY'],
-    [at('predict'), [['x-goog-api-key', testKey]], 404, 'NOT_FOUND', 'ROUTE_NOT_FOUND'],
+    [at('predict'), [['x-goog-api-key', testKey]], 405, 'UNIMPLEMENTED', 'METHOD_NOT_ALLOWED'],
+    ['/v1beta/corpora', [['x-goog-api-key', testKey]], 404, 'NOT_FOUND', 'ROUTE_NOT_FOUND'],
     [at('generateContent'), [['x-goog-api-key', testKey]], 400, 'INVALID_ARGUMENT', 'MISSING_REQUIRED_PARAMETER'],
   ] as const) {
     const asked = status === 400 ? {} : { contents };

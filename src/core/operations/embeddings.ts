@@ -14,7 +14,7 @@ export const embeddings = defineOperation({
   items: ['input'],
   counting: 'inputs',
   billedBy: ['input', 'request', 'item'],
-  listedAs: { endpoint: 'embed' },
+  listedAs: { endpoint: 'embed', methods: ['embedContent', 'batchEmbedContents'] },
   namedLike: /embed|(^|[/_-])(bge|gte|e5|minilm|sbert|mpnet)([-_.]|$)|all-minilm|^voyage-|nomic-ai|jina-clip/,
   sample: { body: { input: 'the small gate' }, brief: { dimensions: 8 } },
   trial: { input: ['Hello, world'] },

@@ -17,6 +17,7 @@ export const generate = defineOperation({
   answers: ['object'],
   items: ['contents'],
   written: { whole: ['text'], events: ['text'] },
+  listedAs: { methods: ['generateContent', 'streamGenerateContent', 'countTokens'] },
   countsIn: 'chunks',
   callsIn: 'grounding',
   billedBy: ['input', 'output', 'request'],

@@ -73,7 +73,11 @@ export interface OperationRow {
   /** Where it takes longer than the others. */
   readonly patience?: { readonly firstByteMs: number; readonly totalMs: number };
   /** What it is called in the model lists of others. */
-  readonly listedAs?: { readonly capability?: 'moderation' | 'completion_chat'; readonly endpoint?: string };
+  readonly listedAs?: {
+    readonly capability?: 'moderation' | 'completion_chat';
+    readonly endpoint?: string;
+    readonly methods?: readonly string[];
+  };
   /** Names that leave no doubt that a model is for this; of two operations the first in the list. */
   readonly namedLike?: RegExp;
   /** What shows best what it does, with the models that are built in; `brief` keeps the answer short on a screen. */

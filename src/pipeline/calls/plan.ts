@@ -163,12 +163,15 @@ function toCandidate(target: Target, route: Route): Candidate | undefined {
   if (route.own !== undefined) return toOwnCandidate(target, route.own);
   const { offers } = target;
   const own = offers.get(offerKey(route.label, route.operation));
-  const hasVerb = own?.verbs === undefined || (route.verb !== undefined && own.verbs.includes(route.verb));
-  if (own !== undefined && hasVerb) return { target, offer: own, lifted: false };
+  if (hasVerb(own, route)) return { target, offer: own, lifted: false };
   const fallback =
     route.fallbackLabel === undefined ? undefined : offers.get(offerKey(route.fallbackLabel, route.operation));
   return fallback === undefined ? undefined : { target, offer: fallback, lifted: true };
 }
+
+/** Whether there is such an offer, and it has the method that the route asks for. */
+export const hasVerb = (offer: Offer | undefined, { verb }: Route): offer is Offer =>
+  offer !== undefined && (offer.verbs === undefined || (verb !== undefined && offer.verbs.includes(verb)));
 
 /** Whatever its family is, it is asked at the path that the operator has written. */
 function toOwnCandidate(target: Target, { offer, upstreams }: OwnRoute): Candidate | undefined {

@@ -1,0 +1,134 @@
+/** What clients of the Gemini API ask of embeddings, for models whose upstreams speak another wire. */
+
+import { type DoorWay, type Entrance, refusedField } from '../core/door.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { Purpose } from '../core/translation.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject, numberOf, writeJson } from '../lib/json/json-text.ts';
+import { embeddingsIn, floatsOf } from './canonical.ts';
+
+const id = 'gemini';
+
+const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
+  ['RETRIEVAL_DOCUMENT', 'document'],
+  ['RETRIEVAL_QUERY', 'query'],
+  ['CLASSIFICATION', 'classification'],
+  ['CLUSTERING', 'clustering'],
+]);
+
+/** Google's JSON has two spellings for every name. */
+const either = (object: JsonObject, name: string): Json | undefined =>
+  object[name] ?? object[name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] ?? undefined;
+
+/** Beside the content, what is asked of its vector. */
+function wishesIn(asked: JsonObject): JsonObject {
+  const config = either(asked, 'embedContentConfig');
+  const places = isJsonObject(config) ? [asked, config] : [asked];
+  const named = (name: string) => places.map((place) => either(place, name)).find((value) => value !== undefined);
+  return {
+    taskType: named('taskType'),
+    title: named('title'),
+    outputDimensionality: named('outputDimensionality'),
+    autoTruncate: named('autoTruncate'),
+  };
+}
+
+/** A content is one text, in however many parts. */
+function textIn(content: Json | undefined, field: string, model: Json | undefined): string {
+  const { parts } = isJsonObject(content) ? content : {};
+  const list = isJsonList(parts) ? parts : isJsonObject(parts) ? [parts] : [];
+  if (list.length === 0) {
+    throw new GatewayError('invalid_type', {
+      param: `${field}.parts`,
+      message: `The field "${field}.parts" must be an array of parts, each with a "text"; something else came, or nothing.`,
+    });
+  }
+  return list
+    .map((part, index) => {
+      if (isJsonObject(part) && typeof part.text === 'string') return part.text;
+      throw refusedField(`${field}.parts[${index}]`, model, 'its upstreams embed texts alone');
+    })
+    .join('\n');
+}
+
+const isSame = (one: Json, other: Json): boolean => one === other || writeJson(one).equals(writeJson(other));
+
+/** Of several, each may ask for something else: one call has one answer to that. */
+function entranceOf(
+  asked: readonly JsonObject[],
+  fieldOf: (index: number) => string,
+  model: Json | undefined,
+  write: (vectors: readonly Json[]) => JsonObject,
+): Entrance {
+  const texts = asked.map(({ content }, index) => textIn(content, `${fieldOf(index)}content`, model));
+  const [wishes = {}, ...others] = asked.map(wishesIn);
+  for (const [index, other] of others.entries()) {
+    const differing = Object.keys(wishes).find((name) => !isSame(wishes[name] ?? null, other[name] ?? null));
+    if (differing !== undefined) {
+      throw refusedField(`${fieldOf(index + 1)}${differing}`, model, 'it must be the same in all requests of a batch');
+    }
+  }
+  const { taskType, title, outputDimensionality, autoTruncate } = wishes;
+  if (outputDimensionality !== undefined && numberOf(outputDimensionality) === undefined) {
+    throw new GatewayError('invalid_type', {
+      param: `${fieldOf(0)}outputDimensionality`,
+      message: `The field "${fieldOf(0)}outputDimensionality" must be a number; something else came.`,
+    });
+  }
+  if (autoTruncate === false) {
+    throw refusedField(`${fieldOf(0)}autoTruncate`, model, 'its upstreams cannot be told to refuse what is too long');
+  }
+  const purpose = purposes.get(taskType ?? null);
+  return {
+    body: { input: texts, dimensions: outputDimensionality, encoding_format: 'float' },
+    words: { door: id, purpose, more: { title, ...(purpose === undefined && { taskType }) } },
+    demands: [],
+    ...(texts.length === 0 && { atOnce: { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } } }),
+    write: ({ body: answer }) => ({
+      body: write(floatsOf(embeddingsIn(answer, texts))),
+    }),
+  };
+}
+
+export const embedOne: DoorWay = {
+  operation: 'embeddings',
+  paths: [
+    '/v1beta/models/{model}:embedContent',
+    '/v1/models/{model}:embedContent',
+    '/v1beta/{model=tunedModels/*}:embedContent',
+    '/v1/{model=tunedModels/*}:embedContent',
+  ],
+  required: { content: 'object' },
+  optional: {},
+  watched: [],
+  summary: 'The vector of one content, as clients of the Gemini API ask for it.',
+  enter: (body) =>
+    entranceOf(
+      [body],
+      () => '',
+      body.model,
+      ([values]) => ({ embedding: { values } }),
+    ),
+};
+
+export const embedMany: DoorWay = {
+  operation: 'embeddings',
+  paths: [
+    '/v1beta/models/{model}:batchEmbedContents',
+    '/v1/models/{model}:batchEmbedContents',
+    '/v1beta/{model=tunedModels/*}:batchEmbedContents',
+    '/v1/{model=tunedModels/*}:batchEmbedContents',
+  ],
+  required: { requests: 'object[]' },
+  optional: {},
+  watched: [],
+  summary: 'The vectors of several contents, as clients of the Gemini API ask for them.',
+  enter({ requests }) {
+    const asked = (isJsonList(requests) ? requests : []).filter(isJsonObject);
+    return entranceOf(
+      asked,
+      (index) => `requests[${index}].`,
+      asked[0]?.model,
+      (vectors) => ({ embeddings: vectors.map((values) => ({ values })) }),
+    );
+  },
+};
