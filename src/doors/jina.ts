@@ -1,8 +1,73 @@
-/** Jina AI's clients: `classify` passes to upstreams that have it. */
+/** Jina AI's clients: embeddings; and `classify`, which passes to upstreams that have it. */
 
-import { type DoorWay, defineDoor } from '../core/door.ts';
+import { type DoorWay, defineDoor, refusedField } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
+import type { Purpose } from '../core/translation.ts';
+import { isJsonList, isJsonObject, type Json } from '../lib/json/json-text.ts';
+import { asList, dataOf, entranceLikeOpenai, kindOf, ownOf } from './like-openai.ts';
+
+const id = 'jina';
+
+const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
+  ['retrieval.passage', 'document'],
+  ['retrieval.query', 'query'],
+  ['classification', 'classification'],
+  ['separation', 'clustering'],
+]);
+
+/** One type may stand in a list by itself. */
+function typeIn(said: Json | undefined, model: Json | undefined): Json | undefined {
+  if (said === undefined || !isJsonList(said)) return said;
+  const [only, ...more] = said;
+  if (more.length === 0) return only;
+  throw refusedField('embedding_type', model, 'one type comes in an answer, so ask for each by itself');
+}
+
+const textOf = (input: Json): Json => (isJsonObject(input) && typeof input.text === 'string' ? input.text : input);
+
+const embeddings: DoorWay = {
+  operation: 'embeddings',
+  paths: ['/jina/v1/embeddings'],
+  required: { input: 'string | array' },
+  optional: {
+    model: 'string',
+    task: 'string',
+    dimensions: 'number',
+    normalized: 'boolean',
+    embedding_type: 'string | string[]',
+    encoding_type: 'string',
+    late_chunking: 'boolean',
+    truncate: 'boolean',
+  },
+  watched: ['prompt_name'],
+  summary: "Embeddings as Jina AI's clients ask for them.",
+  enter(body) {
+    const { model, task, normalized, late_chunking, truncate, prompt_name } = body;
+    // LlamaIndex calls it so.
+    const { encoding_type, embedding_type = encoding_type } = body;
+    const type = typeIn(embedding_type, model);
+    const purpose = purposes.get(task ?? null);
+    const asked = {
+      door: id,
+      model,
+      inputs: asList(body.input).map(textOf),
+      dimensions: body.dimensions,
+      kind: type === 'base64' ? undefined : kindOf(type, 'embedding_type', model),
+      kindField: 'embedding_type',
+      isBase64: type === 'base64',
+      purpose,
+      more: { ...(purpose === undefined && { task }), normalized, late_chunking, truncate, prompt_name },
+      demands: late_chunking === true ? [ownOf(id, 'late_chunking', 'embeds texts in the context of all')] : [],
+    };
+    return entranceLikeOpenai(asked, ({ vectors, tokens, model: name }) => ({
+      model: name,
+      object: 'list',
+      usage: { total_tokens: tokens, prompt_tokens: tokens },
+      data: dataOf(vectors),
+    }));
+  },
+};
 
 const classify: DoorWay = {
   operation: 'embeddings',
@@ -21,12 +86,12 @@ const classify: DoorWay = {
 };
 
 export default defineDoor({
-  id: 'jina',
+  id,
   title: 'Jina AI',
   prefix: '/jina',
   grounds: [],
   modelLists: [],
-  ways: [classify],
+  ways: [embeddings, classify],
   pages: [],
   error: ({ message }) => ({ detail: message }),
 });

@@ -1,9 +1,12 @@
-/** Mistral's clients: moderations of a conversation and text between two others, which pass to Mistral; of one message, and whole, every family makes them. */
+/** Mistral's clients: embeddings; moderations of a conversation and text between two others, which pass to Mistral; of one message, and whole, every family makes them. */
 
 import { type DoorWay, defineDoor, refusedField } from '../core/door.ts';
 import { operationRows } from '../core/operations/index.ts';
 import { at, listIn, objectIn, textIn } from '../families/dialects/reading.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
+import { asList, dataOf, entranceLikeOpenai, kindOf } from './like-openai.ts';
+
+const door = 'mistral';
 
 /** A list of messages, or a list of such lists. */
 function conversationsIn(input: Json | undefined): readonly (readonly Json[])[] {
@@ -37,10 +40,50 @@ const chatModerations: DoorWay = {
     const texts = textsIn(body);
     return {
       body: { model: body.model, input: texts },
-      words: { door: 'mistral', more: {} },
+      words: { door, more: {} },
       demands: [],
       write: ({ body: answer, model, id }) => ({ body: { id: `mod-${id}`, model, ...objectIn(answer, 'the answer') } }),
     };
+  },
+};
+
+const embeddings: DoorWay = {
+  operation: 'embeddings',
+  paths: ['/mistral/v1/embeddings'],
+  required: { input: 'string | string[]' },
+  optional: {
+    model: 'string',
+    output_dimension: 'number',
+    output_dtype: 'string',
+    encoding_format: 'string',
+    metadata: 'object',
+  },
+  watched: [],
+  summary: "Embeddings as Mistral's clients ask for them.",
+  enter(body) {
+    const { model, encoding_format: format, metadata } = body;
+    if (format !== undefined && format !== 'float' && format !== 'base64') {
+      throw refusedField('encoding_format', model, 'it is float or base64');
+    }
+    const asked = {
+      door,
+      model,
+      inputs: asList(body.input),
+      dimensions: body.output_dimension,
+      kind: kindOf(body.output_dtype, 'output_dtype', model),
+      kindField: 'output_dtype',
+      isBase64: format === 'base64',
+      purpose: undefined,
+      more: { metadata },
+      demands: [],
+    };
+    return entranceLikeOpenai(asked, ({ vectors, tokens, id, model: name }) => ({
+      id,
+      object: 'list',
+      data: dataOf(vectors),
+      model: name,
+      usage: { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens },
+    }));
   },
 };
 
@@ -79,7 +122,7 @@ const fim: DoorWay = {
     }
     return {
       body: toCompletion(body),
-      words: { door: 'mistral', more: {} },
+      words: { door, more: {} },
       demands: [],
       write({ body: answer, id, nowMs, model: name }) {
         const { choices, usage } = objectIn(answer, 'the answer');
@@ -102,13 +145,17 @@ const fim: DoorWay = {
   },
 };
 
+/** What it has as OpenAI does. */
+const mistralsToo = new Set(['/v1/chat/completions', '/v1/moderations']);
+
 export default defineDoor({
-  id: 'mistral',
+  id: door,
   title: 'Mistral',
   prefix: '/mistral',
   grounds: [],
   modelLists: ['/mistral/v1/models'],
-  ways: [chatModerations, fim],
+  ways: [embeddings, chatModerations, fim],
   pages: [],
+  standsFor: ({ path }) => (mistralsToo.has(path) ? [`/mistral${path}`] : []),
   error: ({ message }) => ({ object: 'error', message, type: 'invalid_request_error', param: null, code: null }),
 });

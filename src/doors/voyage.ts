@@ -1,10 +1,11 @@
-/** Voyage AI's clients: embeddings of chunks in their context, and of texts with pictures, which pass to upstreams that have them; of plain texts every family makes them. */
+/** Voyage AI's clients: embeddings, also of chunks in their context, and of texts with pictures, which pass to upstreams that have them; of plain texts every family makes them. */
 
 import { type DoorWay, defineDoor, type Entrance, refusedField } from '../core/door.ts';
 import { operationRows } from '../core/operations/index.ts';
 import type { Purpose } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { base64Of, embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
+import { asList, dataOf, entranceLikeOpenai, kindOf, ownOf } from './like-openai.ts';
 
 const id = 'voyage';
 
@@ -19,6 +20,46 @@ const passesAt = (label: NonNullable<DoorWay['passes']>['label']): NonNullable<D
   where: 'any does',
   row,
 });
+
+const embeddings: DoorWay = {
+  operation: 'embeddings',
+  paths: ['/voyage/v1/embeddings'],
+  required: { input: 'string | string[]' },
+  optional: {
+    model: 'string',
+    input_type: 'string',
+    truncation: 'boolean',
+    output_dimension: 'number',
+    output_dtype: 'string',
+    encoding_format: 'string',
+  },
+  watched: [],
+  summary: "Embeddings as Voyage AI's clients ask for them.",
+  enter(body) {
+    const { model, input, output_dtype: dtype, truncation, encoding_format: format } = body;
+    if (format !== undefined && format !== 'base64') {
+      throw refusedField('encoding_format', model, 'it is base64, or none');
+    }
+    const asked = {
+      door: id,
+      model,
+      inputs: asList(input),
+      dimensions: body.output_dimension,
+      kind: kindOf(dtype, 'output_dtype', model),
+      kindField: 'output_dtype',
+      isBase64: format === 'base64',
+      purpose: purposes.get(body.input_type ?? null),
+      more: { truncation },
+      demands: truncation === false ? [ownOf(id, 'truncation', 'can be told to refuse what is too long')] : [],
+    };
+    return entranceLikeOpenai(asked, ({ vectors, tokens: total_tokens, model: name }) => ({
+      object: 'list',
+      data: dataOf(vectors),
+      model: name,
+      usage: { total_tokens },
+    }));
+  },
+};
 
 type Write = (vectors: readonly Json[], tokens: number) => JsonObject;
 
@@ -113,7 +154,7 @@ const multimodal: DoorWay = {
   passes: passesAt('multimodal'),
   enter: (body) =>
     entranceOf(body, plainTextsIn(body), (vectors, tokens) => ({
-      data: vectors.map((embedding, index) => ({ object: 'embedding', embedding, index })),
+      data: dataOf(vectors),
       usage: { text_tokens: tokens, image_pixels: 0, video_pixels: 0, total_tokens: tokens },
     })),
 };
@@ -124,7 +165,7 @@ export default defineDoor({
   prefix: '/voyage',
   grounds: [],
   modelLists: [],
-  ways: [contextualized, multimodal],
+  ways: [embeddings, contextualized, multimodal],
   pages: [],
   error: ({ message }) => ({ detail: message }),
 });

@@ -12,10 +12,16 @@ const embeddings: EmbeddingDialect = {
   limits: { items: 2048 },
   hasDimensions: true,
   takes: 'objects',
+  speaks: 'jina',
   own: ['task', 'normalized', 'late_chunking', 'truncate', 'prompt_name', 'output_dtype'],
   purposes: {
     name: 'task',
-    words: { document: 'retrieval.passage', query: 'retrieval.query', classification: 'classification' },
+    words: {
+      document: 'retrieval.passage',
+      query: 'retrieval.query',
+      classification: 'classification',
+      clustering: 'separation',
+    },
   },
   cannot: { embedding_type: 'is asked for what "encoding_format" says, "float" or "base64"' },
   write: ({ items, model, format, dimensions, more: { output_dtype: kind, ...more }, asked }) => ({
@@ -64,6 +70,7 @@ export default defineFamily({
       },
       embeddings: {
         path: '/v1/embeddings',
+        speaks: 'jina',
         vectorKinds: bits,
         translation: translateEmbeddings(embeddings),
         facts: '2,048 inputs a call; texts or `{text}` and `{image}` objects',

@@ -22,6 +22,7 @@ const embeddings: EmbeddingDialect = {
     tokens: embeddingTokens.find(([models]) => models.test(model))?.[1] ?? fewestEmbeddingTokens,
   }),
   hasDimensions: true,
+  speaks: 'voyage',
   own: ['input_type', 'truncation', 'output_dtype'],
   purposes: { name: 'input_type', words: { document: 'document', query: 'query' } },
   write: ({ items, model, format, dimensions, more }) => ({
@@ -94,6 +95,7 @@ export default defineFamily({
       },
       embeddings: {
         path: '/v1/embeddings',
+        speaks: 'voyage',
         vectorKinds,
         translation: translateEmbeddings(embeddings),
         facts:

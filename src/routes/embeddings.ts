@@ -4,7 +4,6 @@ import { defineRoute } from '../core/route.ts';
 
 export default defineRoute({
   aliases: ['/embeddings', '/v1/v1/embeddings'],
-  shapedPaths: { '/voyage/v1/embeddings': 'voyage', '/jina/v1/embeddings': 'jina' },
   operation: 'embeddings',
   label: 'openai',
   model: { from: 'body' },

@@ -298,7 +298,6 @@ test('errors have what the client reads beside what every client gets', async (t
     [await post('/voyage/v1/nowhere', '{}'), 404, 'detail'],
     [await post('/cohere/v1/chat', '{}'), 404, 'message'],
     [await pair.rig.get('/jina/v1/rerank'), 405, 'detail'],
-    [await post('/voyage/v1/embeddings', '{"model":"openai"}'), 400, 'detail'],
     [await post('/v1/rerank', '{"model":"openai"}', voyageKey), 400, 'detail'],
     [await post('/v1/rerank', good('nobody'), voyageKey), 404, 'detail'],
     [await post('/cohere/v2/rerank', good('openai')), 422, 'message'],

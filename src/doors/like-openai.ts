@@ -1,0 +1,88 @@
+/** Embeddings as clients ask for them whose services have OpenAI's wire with some names of their own. */
+
+import { Buffer } from 'node:buffer';
+import { type Demand, type Entrance, refusedField } from '../core/door.ts';
+import type { Purpose } from '../core/translation.ts';
+import { Unfit, type VectorKind, vectorKinds } from '../core/translation.ts';
+import { isVector } from '../families/dialects/reading.ts';
+import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts';
+import { base64Of, embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
+
+interface Asked {
+  readonly door: string;
+  readonly model: Json | undefined;
+  /** Texts, or what a family may take beside them. */
+  readonly inputs: readonly Json[];
+  readonly dimensions: Json | undefined;
+  /** Numbers other than floats, and where the client has said so. */
+  readonly kind?: VectorKind | undefined;
+  readonly kindField: string;
+  readonly isBase64: boolean;
+  readonly purpose: Purpose | undefined;
+  /** By its own names there; who speaks the same understands them. */
+  readonly more: JsonObject;
+  /** Of these, what nobody else can do. */
+  readonly demands: readonly Demand[];
+}
+
+/** What an answer is written from. */
+interface Made {
+  readonly vectors: readonly Json[];
+  readonly tokens: number;
+  readonly id: string;
+  readonly model: string;
+}
+
+/** Numbers of another kind than floats, which only some upstreams make. */
+export function kindOf(said: Json | undefined, field: string, model: Json | undefined): VectorKind | undefined {
+  if (said === undefined || said === 'float') return undefined;
+  const kind = vectorKinds.find((one) => one === said);
+  if (kind !== undefined) return kind;
+  throw refusedField(field, model, `it is one of float, ${vectorKinds.join(', ')}`);
+}
+
+/** What only upstreams can do that speak the client's own wire. */
+export const ownOf = (door: string, field: string, what: string): Demand => ({
+  field,
+  what,
+  isMetBy: ({ speaks }) => speaks === door,
+});
+
+export const asList = (input: Json | undefined): readonly Json[] =>
+  isJsonList(input) ? input : input === undefined ? [] : [input];
+
+export function entranceLikeOpenai(asked: Asked, write: (made: Made) => JsonObject): Entrance {
+  const { door, model, inputs, dimensions, kind, kindField, isBase64, purpose, more } = asked;
+  const made: readonly Demand[] =
+    kind === undefined
+      ? []
+      : [{ field: kindField, what: `makes ${kind}`, isMetBy: ({ vectorKinds: known = [] }) => known.includes(kind) }];
+  return {
+    body: {
+      model,
+      input: inputs,
+      dimensions,
+      output_dtype: kind,
+      encoding_format: isBase64 && kind === undefined ? 'base64' : 'float',
+    },
+    words: { door, purpose, more },
+    demands: [...made, ...asked.demands],
+    ...(inputs.length === 0 && { atOnce: { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } } }),
+    write({ body: answer, id, model: name }) {
+      const came = embeddingsIn(answer, inputs);
+      const vectors = !isBase64 ? floatsOf(came) : kind === undefined ? base64Of(came) : came.map(bytesOf);
+      return { body: write({ vectors, tokens: tokensIn(answer, inputs), id, model: name }) };
+    },
+  };
+}
+
+/** Whole numbers of one byte each, signed or not. */
+function bytesOf(vector: Json, index: number): Json {
+  if (typeof vector === 'string') return vector;
+  if (!isVector(vector)) throw new Unfit(`the vector of input ${index} holds no numbers`);
+  return Buffer.from(vector.values().map((value) => value & 0xff)).toString('base64');
+}
+
+/** `data` as all of them have it. */
+export const dataOf = (vectors: readonly Json[]): readonly JsonObject[] =>
+  vectors.map((embedding, index) => ({ object: 'embedding', embedding, index }));

@@ -1,0 +1,150 @@
+/** Embeddings for clients of Voyage AI, Jina AI and Mistral, whose wire is OpenAI's but for some names. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertAnswer, oddVector, startDoors } from '../support/gateways/doors.ts';
+import { startTranslated } from '../support/gateways/translated.ts';
+import type { Handler } from '../support/upstreams/fake-upstream.ts';
+
+const places = {
+  voyage: '/voyage/v1/embeddings',
+  jina: '/jina/v1/embeddings',
+  mistral: '/mistral/v1/embeddings',
+} as const;
+
+const item = (index: number, vector = oddVector): string =>
+  `{"object":"embedding","embedding":${vector},"index":${index}}`;
+
+test('vectors come in the digits of the upstream, with all that each client reads', async (t) => {
+  const { rig, asked } = await startDoors(t);
+  for (const [model, tokens] of [
+    ['direct', 5],
+    ['translated', 7],
+  ] as const) {
+    const both = [item(0), item(1)].join(',');
+    for (const [path, answered] of [
+      [places.voyage, `{"object":"list","data":[${both}],"model":"${model}","usage":{"total_tokens":${tokens}}}`],
+      [
+        places.jina,
+        `{"model":"${model}","object":"list","usage":{"total_tokens":${tokens},"prompt_tokens":${tokens}},"data":[${both}]}`,
+      ],
+      [
+        places.mistral,
+        `{"id":"ID","object":"list","data":[${both}],"model":"${model}","usage":{"prompt_tokens":${tokens},"completion_tokens":0,"total_tokens":${tokens}}}`,
+      ],
+    ] as const) {
+      const answer = await rig.post(path, { model, input: ['a', 'b'], output_dtype: null });
+      assert.equal(answer.status, 200, answer.body.toString());
+      assert.equal(answer.body.toString().replace(/"id":"[^"]+"/, '"id":"ID"'), answered);
+      const { body } = await asked();
+      assert.deepEqual(body.input ?? body.texts, ['a', 'b']);
+      assert.deepEqual(
+        Object.keys(body).filter((name) => body[name] === null),
+        [],
+      );
+    }
+  }
+});
+
+test('names of theirs become those of the upstream', async (t) => {
+  const { rig, asked } = await startDoors(t);
+  for (const [path, body] of [
+    [places.voyage, { input_type: 'query', output_dimension: 4, truncation: true }],
+    [places.jina, { task: 'retrieval.query', dimensions: 4, normalized: true }],
+  ] as const) {
+    const direct = await rig.post(path, { model: 'direct', input: 'a', ...body });
+    assert.equal(direct.status, 200, direct.body.toString());
+    assert.deepEqual((await asked()).body, { model: 'real', input: ['a'], dimensions: 4, encoding_format: 'float' });
+    const answer = await rig.post(path, { model: 'translated', input: 'a', ...body });
+    assert.equal(answer.header('x-postern-ignored'), path === places.jina ? 'normalized' : 'truncation');
+    const { input_type, output_dimension } = (await asked()).body;
+    assert.deepEqual([input_type, output_dimension], ['search_query', 4]);
+  }
+  await rig.post(places.mistral, { model: 'direct', input: 'a', output_dimension: 4, metadata: { a: 1 } });
+  assert.deepEqual((await asked()).body, { model: 'real', input: ['a'], dimensions: 4, encoding_format: 'float' });
+  assertAnswer(
+    await rig.post(places.jina, { model: 'direct', input: [{ text: 'a' }], encoding_type: 'float' }),
+    /"embedding":\[0\.10, -8e-3/,
+  );
+  assert.deepEqual((await asked()).body.input, ['a']);
+});
+
+test('whole numbers of a byte come from upstreams that make them, in a list or as their bytes', async (t) => {
+  const { rig, asked } = await startDoors(t);
+  const list = await rig.post(places.voyage, { model: 'translated', input: ['a'], output_dtype: 'int8' });
+  assertAnswer(list, /"embedding":\[1,-128,127,0\]/);
+  assert.deepEqual((await asked()).body.embedding_types, ['int8']);
+  const packed = { model: 'translated', input: ['a'], output_dtype: 'int8', encoding_format: 'base64' };
+  assertAnswer(await rig.post(places.voyage, packed), /"embedding":"AYB\/AA=="/);
+  await asked();
+  assertAnswer(
+    await rig.post(places.jina, { model: 'translated', input: ['a'], embedding_type: ['ubinary'] }),
+    /"embedding":\[1,-128,127,0\]/,
+  );
+  assert.deepEqual((await asked()).body.embedding_types, ['ubinary']);
+  const floats = await rig.post(places.mistral, { model: 'direct', input: ['a'], encoding_format: 'base64' });
+  assertAnswer(floats, /"embedding":"[A-Za-z0-9+/]{22}=="/);
+});
+
+test('an upstream that speaks the same is told all of it', async (t) => {
+  const made: Handler = (_request, reply) =>
+    reply.json(200, { data: [{ index: 0, embedding: [0.5] }], usage: { total_tokens: 3 } });
+  for (const [family, path, body, sent] of [
+    [
+      'voyage',
+      places.voyage,
+      { input_type: 'document', truncation: false, output_dimension: 4 },
+      { input_type: 'document', truncation: false, output_dimension: 4 },
+    ],
+    [
+      'jina',
+      places.jina,
+      { task: 'text-matching', late_chunking: true, normalized: false, truncate: true },
+      { task: 'text-matching', late_chunking: true, normalized: false, truncate: true },
+    ],
+    ['jina', places.jina, { task: 'separation' }, { task: 'separation' }],
+    ['mistral', places.mistral, { output_dimension: 4, metadata: { a: 1 } }, { output_dimension: 4 }],
+  ] as const) {
+    const { rig, upstream } = await startTranslated(t, made, { family, model: { operations: ['embeddings'] } });
+    const answer = await rig.post(path, { model: 'm', input: ['a'], ...body });
+    assert.equal(answer.status, 200, answer.body.toString());
+    const asked = JSON.parse((await upstream.nextRequest()).body.toString());
+    for (const [name, value] of Object.entries(sent)) assert.deepEqual(asked[name], value, `${family}: ${name}`);
+  }
+});
+
+test('what nobody can do is refused by name, in the words of the door, and nobody is asked', async (t) => {
+  const { rig, upstream } = await startDoors(t);
+  for (const [path, body, says] of [
+    [places.voyage, { input: 7 }, /"input" must be/],
+    [places.voyage, {}, /"input" is missing/],
+    [places.voyage, { input: 'a', output_dtype: 'int8' }, /"output_dtype".*makes int8/],
+    [places.voyage, { input: 'a', output_dtype: 'int4' }, /"output_dtype".*one of float, int8/],
+    [places.voyage, { input: 'a', encoding_format: 'float' }, /"encoding_format"/],
+    [places.voyage, { input: 'a', truncation: false }, /"truncation"/],
+    [places.jina, { input: 'a', late_chunking: true }, /"late_chunking"/],
+    [places.jina, { input: 'a', embedding_type: ['float', 'binary'] }, /"embedding_type"/],
+    [places.jina, { input: [{ image: 'u' }] }, /input/],
+    [places.mistral, { input: 'a', output_dtype: 'binary' }, /"output_dtype".*makes binary/],
+    [places.mistral, { input: 'a', encoding_format: 'hex' }, /"encoding_format"/],
+  ] as const) {
+    const refused = await rig.post(path, { model: 'translated', ...body });
+    // Cohere makes all kinds of numbers.
+    const answer = refused.status === 200 ? await rig.post(path, { model: 'direct', ...body }) : refused;
+    assert.equal(answer.status, 400, JSON.stringify(body));
+    const { detail, message } = answer.json() as { detail?: string; message?: string };
+    assert.match(path === places.mistral ? (message ?? '') : (detail ?? ''), says);
+  }
+  assert.equal(upstream.requests.filter(({ path }) => path !== '/v2/embed').length, 0);
+});
+
+test("chat and moderations stand behind Mistral's prefix too, with errors in its words", async (t) => {
+  const { rig, asked } = await startDoors(t, (_request, reply) => reply.json(200, { choices: [] }), {
+    models: [{ id: 'talker', operations: ['chat'], targets: [{ upstream: 'openai', model: 'real' }] }],
+  });
+  const messages = [{ role: 'user', content: 'x' }];
+  assertAnswer(await rig.post('/mistral/v1/chat/completions', { model: 'talker', messages }), '{"choices":[]}');
+  assert.deepEqual((await asked()).body, { model: 'real', messages });
+  const refused = await rig.post('/mistral/v1/moderations', { model: 'nobody', input: 'x' });
+  assert.deepEqual([refused.status, Object.keys(refused.json() as object)[0]], [404, 'object']);
+});
