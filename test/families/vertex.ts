@@ -111,29 +111,17 @@ export default defineFixture({
       answer: { body: '{"embedding":{"values":[0.10]},"usageMetadata":{"promptTokenCount":1}}' },
     },
     {
-      name: 'several contents at once are no method of its own',
+      name: 'several contents at once are no method of its own: they go as instances',
       route: '/v1beta/models/m:batchEmbedContents',
-      ask: { requests: [{ content: { parts: [{ text: 'a' }] } }] },
-      wire: [],
-      answer: {
-        status: 400,
-        body: {
-          error: {
-            code: 400,
-            message:
-              'The model "m" does not serve batchEmbedContents; GET /v1/models lists the operations of each model.',
-            status: 'INVALID_ARGUMENT',
-            details: [
-              {
-                '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
-                reason: 'OPERATION_NOT_SUPPORTED',
-                domain: 'postern',
-                metadata: { param: 'model' },
-              },
-            ],
-          },
+      ask: { requests: [{ content: { parts: [{ text: 'a' }] } }, { content: { parts: [{ text: 'b' }] } }] },
+      wire: [
+        {
+          path: `${models}/${model}:predict`,
+          body: { instances: [{ content: 'a' }, { content: 'b' }] },
+          reply: { body: { predictions: [{ embeddings: { values: [0.1] } }, { embeddings: { values: [0.2] } }] } },
         },
-      },
+      ],
+      answer: { body: { embeddings: [{ values: [0.1] }, { values: [0.2] }] } },
     },
     {
       name: 'inputs go as instances, options as parameters, and the counts of all are summed',
