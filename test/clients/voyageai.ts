@@ -4,12 +4,11 @@ import { VoyageAIClient } from 'voyageai';
 import { defineClient, type Gateway } from '../matrix/client.ts';
 
 const connect = ({ url, key }: Gateway): VoyageAIClient =>
-  new VoyageAIClient({ apiKey: key, baseUrl: `${url}/v1`, headers: { 'x-postern-shape': 'voyage' }, maxRetries: 0 });
+  new VoyageAIClient({ apiKey: key, baseUrl: `${url}/voyage/v1`, maxRetries: 0 });
 
 export default defineClient({
   package: 'voyageai',
-  setUp: "new VoyageAIClient({ apiKey, baseUrl: 'https://postern/v1', headers: { 'x-postern-shape': 'voyage' } })",
-  remark: 'ranks by `top_k` and reads `data`: the header asks for that shape; embeddings need none',
+  setUp: "new VoyageAIClient({ apiKey, baseUrl: 'https://postern/voyage/v1' })",
   ways: {
     embeddings: {
       call: '`embed`',

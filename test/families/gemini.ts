@@ -9,7 +9,10 @@ const mostBytes = 4_194_304;
 
 const request = z.strictObject({
   model: z.string().regex(/^models\/[a-z0-9-]+$/),
-  content: z.strictObject({ parts: z.tuple([z.strictObject({ text: z.string() })]) }),
+  content: z.strictObject({
+    role: z.literal('user').optional(),
+    parts: z.tuple([z.strictObject({ text: z.string() })]),
+  }),
   taskType: z.enum(['RETRIEVAL_QUERY', 'RETRIEVAL_DOCUMENT', 'CLASSIFICATION', 'CLUSTERING']).optional(),
   title: z.string().optional(),
   outputDimensionality: z.int().positive().optional(),

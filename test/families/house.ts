@@ -31,11 +31,15 @@ export interface Answered {
   header(name: string): string | undefined;
 }
 
-export async function openHouse(
-  t: Scope,
-  fixture: FamilyFixture,
-  more: { readonly upstream?: object | undefined; readonly target?: object | undefined; readonly model?: object } = {},
-): Promise<House> {
+/** Further keys of each, and of the configuration as a whole. */
+interface HouseMore {
+  readonly upstream?: object | undefined;
+  readonly target?: object | undefined;
+  readonly model?: object;
+  readonly whole?: object;
+}
+
+export async function openHouse(t: Scope, fixture: FamilyFixture, more: HouseMore = {}): Promise<House> {
   const calls: WireCall[] = [];
   let answer: (call: WireCall) => WireReply = fixture.service;
   const { port } = await serve(t, (call) => {
@@ -123,9 +127,10 @@ function reply(answer: (call: WireCall) => WireReply, call: WireCall): WireReply
 function toDocument(
   fixture: FamilyFixture,
   port: number,
-  { upstream, target, model }: { upstream?: object | undefined; target?: object | undefined; model?: object },
+  { upstream, target, model, whole }: HouseMore,
 ): Readonly<Record<string, unknown>> {
   return {
+    ...whole,
     upstreams: [{ ...toEntry(fixture, `http://127.0.0.1:${port}`), ...upstream }],
     models: [{ id: 'm', targets: [{ upstream: 'up', model: fixture.model, ...target }], ...model }],
   };

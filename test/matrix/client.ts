@@ -61,8 +61,12 @@ export interface Tasks {
   /** A conversation with one tool, `look_up` of a `text`: the call that is made of it. */
   tools(gateway: Gateway, prompt: string): Promise<ToolCall>;
   responses(gateway: Gateway, prompt: string): Promise<string>;
+  responseStreams(gateway: Gateway, prompt: string): AsyncIterable<string>;
   messages(gateway: Gateway, prompt: string): Promise<string>;
   messageStreams(gateway: Gateway, prompt: string): AsyncIterable<string>;
+  /** Contents in, candidates out, as Google has it. */
+  generate(gateway: Gateway, prompt: string): Promise<string>;
+  generateStreams(gateway: Gateway, prompt: string): AsyncIterable<string>;
   /** The picture, in base64. */
   images(gateway: Gateway, prompt: string): Promise<string>;
   /** The sound, as text. */

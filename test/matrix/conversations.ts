@@ -1,4 +1,4 @@
-/** Services that converse: by chat and responses as OpenAI has them, messages as Anthropic has them, and Ollama's chat. Each says to the last message what `wire.ts` has a model say. */
+/** Services that converse: by chat and responses as OpenAI has them, messages as Anthropic has them, contents as Google has them, and Ollama's chat. Each says to the last message what `wire.ts` has a model say. */
 
 import * as z from 'zod';
 import type { Operation } from '../../src/core/operations/index.ts';
@@ -18,12 +18,20 @@ const chatAsked = z.looseObject({
   stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
   tools: z.array(functionTool).nullish(),
 });
-const responsesAsked = z.looseObject({ model: text, input: z.union([text, z.array(message)]) });
+const responsesAsked = z.looseObject({
+  model: text,
+  input: z.union([text, z.array(message)]),
+  stream: z.boolean().nullish(),
+});
 const messagesAsked = z.looseObject({
   model: text,
   max_tokens: z.int(),
   messages: z.array(message).min(1),
   stream: z.boolean().nullish(),
+});
+
+const contentsAsked = z.looseObject({
+  contents: z.array(z.looseObject({ parts: z.array(z.object({ text })) })).min(1),
 });
 
 const textOf = (said: z.output<typeof content>): string =>
@@ -73,43 +81,58 @@ function chat(body: unknown): WireReply {
 }
 
 function responses(body: unknown): WireReply {
-  const { model, input } = responsesAsked.parse(body);
+  const { model, input, stream } = responsesAsked.parse(body);
   const asked = typeof input === 'string' ? input : lastOf(input);
   const said = replyTo(asked);
-  return {
-    body: {
-      id: 'resp_1',
-      object: 'response',
-      created_at: 1_790_000_000,
-      status: 'completed',
-      error: null,
-      incomplete_details: null,
-      instructions: null,
-      metadata: {},
-      model,
-      output: [
-        {
-          type: 'message',
-          id: 'msg_1',
-          status: 'completed',
-          role: 'assistant',
-          content: [{ type: 'output_text', text: said, annotations: [] }],
-        },
-      ],
-      parallel_tool_calls: true,
-      temperature: 1,
-      tool_choice: 'auto',
-      tools: [],
-      top_p: 1,
-      usage: {
-        input_tokens: tokensIn(asked),
-        input_tokens_details: { cached_tokens: 0 },
-        output_tokens: tokensIn(said),
-        output_tokens_details: { reasoning_tokens: 0 },
-        total_tokens: tokensIn(asked, said),
-      },
-    },
+  const part = { type: 'output_text', text: said, annotations: [] };
+  const item = { type: 'message', id: 'msg_1', role: 'assistant' };
+  const output = [{ ...item, status: 'completed', content: [part] }];
+  const begun = {
+    id: 'resp_1',
+    object: 'response',
+    created_at: 1_790_000_000,
+    error: null,
+    incomplete_details: null,
+    instructions: null,
+    metadata: {},
+    model,
+    parallel_tool_calls: true,
+    temperature: 1,
+    tool_choice: 'auto',
+    tools: [],
+    top_p: 1,
   };
+  const usage = {
+    input_tokens: tokensIn(asked),
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: tokensIn(said),
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: tokensIn(asked, said),
+  };
+  const whole = { ...begun, status: 'completed', output, usage };
+  if (stream !== true) return { body: whole };
+  const here = { item_id: 'msg_1', output_index: 0, content_index: 0 };
+  const response = { ...begun, status: 'in_progress', output: [], usage: null };
+  const events: NamedEvent[] = [
+    ['response.created', { response }],
+    ['response.in_progress', { response }],
+    ['response.output_item.added', { output_index: 0, item: { ...item, status: 'in_progress', content: [] } }],
+    ['response.content_part.added', { ...here, part: { ...part, text: '' } }],
+    ...[...said].map((delta): NamedEvent => ['response.output_text.delta', { ...here, delta, logprobs: [] }]),
+    ['response.output_text.done', { ...here, text: said, logprobs: [] }],
+    ['response.content_part.done', { ...here, part }],
+    ['response.output_item.done', { output_index: 0, item: output[0] }],
+    ['response.completed', { response: whole }],
+  ];
+  return named(events.map(([type, more], sequence_number) => [type, { sequence_number, ...more }]));
+}
+
+type NamedEvent = [type: string, more: object];
+
+/** Events that say of what type they are twice. */
+function named(events: readonly NamedEvent[]): WireReply {
+  const lines = events.map(([type, more]) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`);
+  return { headers: { 'content-type': 'text/event-stream' }, body: lines.join('') };
 }
 
 function messages(body: unknown): WireReply {
@@ -124,19 +147,16 @@ function messages(body: unknown): WireReply {
     return { body: { ...whole, content: [{ type: 'text', text: said }], stop_reason: 'end_turn', usage } };
   }
   const begun = { ...whole, content: [], stop_reason: null, usage: { input_tokens, output_tokens: 1 } };
-  const events: [type: string, more: object][] = [
+  return named([
     ['message_start', { message: begun }],
     ['content_block_start', { index: 0, content_block: { type: 'text', text: '' } }],
-    ...[...said].map((one): [string, object] => [
-      'content_block_delta',
-      { index: 0, delta: { type: 'text_delta', text: one } },
-    ]),
+    ...[...said].map(
+      (one): NamedEvent => ['content_block_delta', { index: 0, delta: { type: 'text_delta', text: one } }],
+    ),
     ['content_block_stop', { index: 0 }],
     ['message_delta', { delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens } }],
     ['message_stop', {}],
-  ];
-  const lines = events.map(([type, more]) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`);
-  return { headers: { 'content-type': 'text/event-stream' }, body: lines.join('') };
+  ]);
 }
 
 function ollamaChat(body: unknown): WireReply {
@@ -155,6 +175,24 @@ function ollamaChat(body: unknown): WireReply {
   return { headers: { 'content-type': type }, body: lines.map((line) => `${JSON.stringify(line)}\n`).join('') };
 }
 
+function contents(body: unknown, asEvents: boolean): WireReply {
+  const asked = (contentsAsked.parse(body).contents.at(-1)?.parts ?? []).map((part) => part.text).join('');
+  const said = replyTo(asked);
+  const usageMetadata = {
+    promptTokenCount: tokensIn(asked),
+    candidatesTokenCount: tokensIn(said),
+    totalTokenCount: tokensIn(asked, said),
+  };
+  const saying = (words: string, more: object = {}) => ({
+    candidates: [{ index: 0, content: { role: 'model', parts: [{ text: words }] }, ...more }],
+    usageMetadata,
+    modelVersion: 'm',
+  });
+  const end = { finishReason: 'STOP' };
+  if (!asEvents) return { body: saying(said, end) };
+  return { events: [...[...said].map((one) => saying(one)), saying('', end)] };
+}
+
 const services: Readonly<
   Partial<Record<Operation, readonly (readonly [end: string, (body: unknown) => WireReply])[]>>
 > = {
@@ -164,6 +202,10 @@ const services: Readonly<
   ],
   responses: [['/responses', responses]],
   messages: [['/v1/messages', messages]],
+  generate: [
+    [':generateContent', (body) => contents(body, false)],
+    [':streamGenerateContent', (body) => contents(body, true)],
+  ],
 };
 
 /** What a service says that it counted. */
@@ -198,7 +240,7 @@ function countIn(reply: string): Counted {
   const last = (names: string): number =>
     Number([...reply.matchAll(new RegExp(`"(?:${names})\\\\*":(\\d+)`, 'g'))].at(-1)?.[1] ?? 0);
   return {
-    input: last('prompt_tokens|input_tokens|prompt_eval_count'),
-    output: last('completion_tokens|output_tokens|eval_count'),
+    input: last('prompt_tokens|input_tokens|prompt_eval_count|promptTokenCount'),
+    output: last('completion_tokens|output_tokens|eval_count|candidatesTokenCount'),
   };
 }

@@ -24,8 +24,11 @@ const headings: Readonly<Record<Task, readonly [title: string, route: string]>> 
   chatStreams: ['Chat, streamed', '/v1/chat/completions'],
   tools: ['Chat with a tool', '/v1/chat/completions'],
   responses: ['Responses', '/v1/responses'],
+  responseStreams: ['Responses, streamed', '/v1/responses'],
   messages: ['Messages', '/v1/messages'],
   messageStreams: ['Messages, streamed', '/v1/messages'],
+  generate: ['Gemini', '/v1beta/models/{model}:generateContent'],
+  generateStreams: ['Gemini, streamed', '/v1beta/models/{model}:streamGenerateContent'],
   images: ['Images', '/v1/images/generations'],
   speech: ['Speech', '/v1/audio/speech'],
   transcriptions: ['Transcriptions', '/v1/audio/transcriptions'],
@@ -38,8 +41,8 @@ calls a gateway, which calls a pretended service of the family, as strict as the
 back is compared with what the service computed. \`npm run compatibility\` writes this page; \`npm test\` fails where the columns of
 \`openai\`, \`cohere-ai\` and \`@anthropic-ai/sdk\` are no longer true, \`npm run test:full\` where anything here is not.
 
-- **ok**: the call works, one text and many, every script, exact numbers and order; of chat, responses and messages, the ledger has every token that the
-  service says it counted.
+- **ok**: the call works, one text and many, every script, exact numbers and order; of chat, responses, messages and contents the ledger has every token
+  that the service says it counted, and their cost.
 - **refused**: the call is answered with an error; the note below the table says which.
 - **unread**: the service's own bytes pass, as they would without a gateway, and the client cannot read them; the note says what it misses.
 - \`over bridge: …\` is a target of the family that is set \`bridge\`, before a service that speaks chat as OpenAI describes it, or as the

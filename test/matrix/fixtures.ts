@@ -15,8 +15,9 @@ export const tasksOf: Readonly<Partial<Record<Operation, readonly Task[]>>> = {
   completions: ['completions', 'streams'],
   edits: ['edits'],
   chat: ['chat', 'chatStreams', 'tools'],
-  responses: ['responses'],
+  responses: ['responses', 'responseStreams'],
   messages: ['messages', 'messageStreams'],
+  generate: ['generate', 'generateStreams'],
   images: ['images'],
   speech: ['speech'],
   transcriptions: ['transcriptions'],
@@ -64,6 +65,6 @@ function trialsOf(family: Family, fixture: FamilyFixture): Trial[] {
   return [own, ...over];
 }
 
-function operationsIn({ openai = {}, anthropic = {} }: Offers): Operation[] {
-  return [...Object.keys(openai), ...Object.keys(anthropic)] as Operation[];
+function operationsIn({ openai = {}, anthropic = {}, gemini = {} }: Offers): Operation[] {
+  return [...new Set([openai, anthropic, gemini].flatMap((some) => Object.keys(some)))] as Operation[];
 }

@@ -17,6 +17,9 @@ export async function tryFamily(scope: Scope, trial: Trial, clients: readonly Kn
   return cells;
 }
 
+/** In nano-dollars for a token. */
+const price = { input: 3_000, output: 7_000 };
+
 /** One after the other: what is heard belongs to the one that calls. */
 async function tryOperation(
   scope: Scope,
@@ -28,7 +31,8 @@ async function tryOperation(
   const journal: Counted[] = [];
   const { rig } = await openHouse(scope, conversing(fixture, operation, journal) ?? fixture, {
     target: { model, ...(bridge !== undefined && { bridge }) },
-    model: { operations: [operation] },
+    whole: operation === 'rerank' ? { default_model: { rerank: 'm' } } : {},
+    model: { operations: [operation], price: { input: price.input / 1_000, output: price.output / 1_000 } },
   });
   const listener = await listenBefore(scope, rig);
   const cells: Cell[] = [];
@@ -57,7 +61,13 @@ function gapBetween(said: readonly Counted[], settled: readonly Exchange[]): str
     sum(settled.map(({ usage }) => usage?.promptTokens)),
     sum(settled.map(({ usage }) => usage?.completionTokens)),
   ];
-  return service.join() === books.join() ? undefined : `the service counted ${service}, the books ${books}`;
+  if (service.join() !== books.join()) return `the service counted ${service}, the books ${books}`;
+  const [input = 0, output = 0] = service;
+  // Of what nobody counted the books have an estimate.
+  if (input + output === 0) return undefined;
+  const owed = input * price.input + output * price.output;
+  const cost = sum(settled.map(({ bill }) => bill?.costNanos));
+  return cost === owed ? undefined : `what the service counted costs ${owed}, the books have ${cost}`;
 }
 
 /** Before a gateway for calls that no family gets to see. */

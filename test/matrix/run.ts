@@ -24,7 +24,13 @@ export type Outcome =
   /** The client did not get what the service computed, or nothing that it can read. */
   | { readonly kind: 'wrong'; readonly fact: string };
 
-const streamed: ReadonlySet<Task> = new Set(['streams', 'chatStreams', 'messageStreams']);
+const streamed: ReadonlySet<Task> = new Set([
+  'streams',
+  'chatStreams',
+  'responseStreams',
+  'messageStreams',
+  'generateStreams',
+]);
 
 /** Where what is asked is at fault; any other error is the gateway's, the service's or the client's. */
 const refusals = [400, 413, 422];
@@ -65,8 +71,11 @@ const checks: { readonly [T in Task]: (run: Tasks[T], gateway: Gateway) => Promi
     assert.deepEqual(await run(gateway, prompt), { name: lookUp.name, text: prompt });
   },
   responses: checkReply,
+  responseStreams: checkStream,
   messages: checkReply,
   messageStreams: checkStream,
+  generate: checkReply,
+  generateStreams: checkStream,
   async images(run, gateway) {
     assert.equal(await run(gateway, prompt), 'AAAA');
   },

@@ -5,6 +5,7 @@ import (
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/responses"
 )
 
 var openAIClient = client{
@@ -85,6 +86,23 @@ var openAIClient = client{
 			}
 			return parts, events.Err()
 		}},
+		"responses": {"`Responses.New`", func(ctx context.Context, at gateway, with arguments) (any, error) {
+			answer, err := openAIAt(at).Responses.New(ctx, responseOf(at, with))
+			if err != nil {
+				return nil, err
+			}
+			return answer.OutputText(), nil
+		}},
+		"responseStreams": {"`Responses.NewStreaming`", func(ctx context.Context, at gateway, with arguments) (any, error) {
+			events := openAIAt(at).Responses.NewStreaming(ctx, responseOf(at, with))
+			parts := []string{}
+			for events.Next() {
+				if event := events.Current(); event.Type == "response.output_text.delta" {
+					parts = append(parts, event.Delta)
+				}
+			}
+			return parts, events.Err()
+		}},
 	},
 }
 
@@ -97,6 +115,14 @@ func chatOf(at gateway, with arguments) openai.ChatCompletionNewParams {
 	return openai.ChatCompletionNewParams{
 		Model:    at.Model,
 		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage(with.Prompt)},
+	}
+}
+
+func responseOf(at gateway, with arguments) responses.ResponseNewParams {
+	return responses.ResponseNewParams{
+		Model: at.Model,
+		Store: openai.Bool(false),
+		Input: responses.ResponseNewParamsInputUnion{OfString: openai.String(with.Prompt)},
 	}
 }
 

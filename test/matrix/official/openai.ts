@@ -101,6 +101,15 @@ export default defineClient({
       run: async (gateway, prompt) =>
         (await connect(gateway).responses.create({ model: gateway.model, input: prompt, store: false })).output_text,
     },
+    responseStreams: {
+      call: '`responses.create({ stream: true })`',
+      async *run(gateway, input) {
+        const asked = { model: gateway.model, input, store: false, stream: true as const };
+        for await (const event of await connect(gateway).responses.create(asked)) {
+          if (event.type === 'response.output_text.delta') yield event.delta;
+        }
+      },
+    },
     images: {
       call: '`images.generate`',
       run: async (gateway, prompt) =>

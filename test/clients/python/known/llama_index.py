@@ -3,7 +3,11 @@
 NAME = "llama-index (Python)"
 ENVIRONMENT = "now"
 PACKAGE = "llama-index-core"
-BESIDE = ["llama-index-embeddings-openai-like", "llama-index-postprocessor-cohere-rerank"]
+BESIDE = [
+    "llama-index-embeddings-openai-like",
+    "llama-index-llms-openai-like",
+    "llama-index-postprocessor-cohere-rerank",
+]
 SET_UP = "OpenAILikeEmbedding(model_name=m, api_base='https://postern/v1', api_key=key)"
 REMARK = "`CohereRerank` takes `base_url='https://postern'`"
 
@@ -36,4 +40,24 @@ def ranked(client, query, documents):
     return [{"index": documents.index(one.node.get_content()), "score": one.score} for one in found]
 
 
-WAYS = {"embeddings": ("`OpenAILikeEmbedding`", embed), "rerank": ("`CohereRerank`", rerank)}
+def talker(gateway):
+    from llama_index.llms.openai_like import OpenAILike
+
+    at = {"api_base": f"{gateway['url']}/v1", "api_key": gateway["key"], "max_retries": 0}
+    return OpenAILike(model=gateway["model"], is_chat_model=True, **at)
+
+
+def chat(gateway, prompt):
+    return talker(gateway).complete(prompt).text
+
+
+def chat_stream(gateway, prompt):
+    return [part.delta for part in talker(gateway).stream_complete(prompt)]
+
+
+WAYS = {
+    "embeddings": ("`OpenAILikeEmbedding`", embed),
+    "rerank": ("`CohereRerank`", rerank),
+    "chat": ("`OpenAILike.complete`", chat),
+    "chatStreams": ("`OpenAILike.stream_complete`", chat_stream),
+}

@@ -3,14 +3,13 @@
 NAME = "mistralai (Python)"
 ENVIRONMENT = "now"
 PACKAGE = "mistralai"
-SET_UP = "Mistral(api_key=key, server_url='https://postern')"
-WANTS = {"embeddings": "it reads no answer without an `id`, and this service gives none"}
+SET_UP = "Mistral(api_key=key, server_url='https://postern/mistral')"
 
 
 def connect(gateway):
     from mistralai.client import Mistral
 
-    return Mistral(api_key=gateway["key"], server_url=gateway["url"])
+    return Mistral(api_key=gateway["key"], server_url=f"{gateway['url']}/mistral")
 
 
 def embed(gateway, texts):

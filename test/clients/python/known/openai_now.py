@@ -58,6 +58,13 @@ def respond(gateway, prompt):
     return connect(gateway).responses.create(model=gateway["model"], input=prompt, store=False).output_text
 
 
+def respond_stream(gateway, prompt):
+    # One that nobody holds any longer closes its streams.
+    client = connect(gateway)
+    events = client.responses.create(model=gateway["model"], input=prompt, store=False, stream=True)
+    return [event.delta for event in events if event.type == "response.output_text.delta"]
+
+
 def draw(gateway, prompt):
     return connect(gateway).images.generate(model=gateway["model"], prompt=prompt).data[0].b64_json
 
@@ -86,6 +93,7 @@ WAYS = {
     "chatStreams": ("`chat.completions.create(stream=True)`", chat_stream),
     "tools": ("`chat.completions.create(tools=)`", call_tool),
     "responses": ("`responses.create`", respond),
+    "responseStreams": ("`responses.create(stream=True)`", respond_stream),
     "images": ("`images.generate`", draw),
     "speech": ("`audio.speech.create`", speak),
     "transcriptions": ("`audio.transcriptions.create`", transcribe),
