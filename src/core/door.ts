@@ -86,6 +86,8 @@ export interface DoorWay {
   readonly watched: readonly string[];
   /** For people: what it is, in the OpenAPI document. */
   readonly summary: string;
+  /** By which a body is meant that has this field: the same path and kinds, another operation. */
+  readonly instead?: { readonly field: string; readonly way: DoorWay };
   /** Of a body whose fields have the kinds that they must have; what was null is not there. Throws a `GatewayError`. */
   enter(body: JsonObject): Entrance;
   /** Where upstreams speak the same wire, the bytes pass. */

@@ -68,6 +68,8 @@ export interface DoorEntry {
   readonly canonical: Route;
   /** Where the way lets bytes pass: what they are taken for then, and whether all upstreams of the model have to speak it. */
   readonly passing?: { readonly route: Route; readonly where: Passage['where'] };
+  /** What a body is meant by that has the field. */
+  readonly instead?: { readonly field: string; readonly route: Route };
 }
 
 interface StandIn {
@@ -95,12 +97,18 @@ export function defineRoute({ wire = {}, ...route }: SaidOfRoute): Route {
 }
 
 /**
- * A way of a front door as a route like any other, which leads to `canonical`. Where the door has a route of its own at that
+ * A way of a front door as a route like any other, which leads to its operation's own. Where the door has a route of its own at that
  * path, bytes pass by it to whoever speaks the same wire.
  */
-export function routeOfWay(door: Door, way: DoorWay, canonical: Route, own?: Route): Route {
+export function routeOfWay(
+  door: Door,
+  way: DoorWay,
+  canonicalFor: (operation: Operation) => Route,
+  own?: Route,
+): Route {
+  const canonical = canonicalFor(way.operation);
   const [path] = way.paths;
-  const { passes } = way;
+  const { passes, instead } = way;
   const facts = {
     path,
     aliases: pathsUnder(door, way.paths).filter((one) => one !== path),
@@ -116,7 +124,14 @@ export function routeOfWay(door: Door, way: DoorWay, canonical: Route, own?: Rou
     own === undefined
       ? passes && { route: Object.freeze({ ...facts, label: passes.label, row: passes.row }), where: passes.where }
       : { route: own, where: 'any does' as const };
-  return defineRoute({ ...facts, entry: { door, way, canonical, ...(passing !== undefined && { passing }) } });
+  const entry = { door, way, canonical, ...(passing !== undefined && { passing }) };
+  if (instead === undefined) return defineRoute({ ...facts, entry });
+  const route = routeOfWay(door, { ...instead.way, required: way.required, optional: way.optional }, canonicalFor);
+  return defineRoute({
+    ...facts,
+    isFor: [way.operation, instead.way.operation],
+    entry: { ...entry, instead: { field: instead.field, route } },
+  });
 }
 
 const ownRoutes = new WeakMap<OwnRoute, Route>();

@@ -10,8 +10,12 @@ interface ScoredPlace {
   readonly score: Json;
 }
 
-/** In the order of the answer, which is that of the scores. */
-export function scoresIn(body: Json, documents: readonly string[]): readonly ScoredPlace[] {
+/** In the order of the answer, which is that of the scores; of each document, or of those that were wanted. */
+export function scoresIn(
+  body: Json,
+  documents: readonly string[],
+  wanted: 'all' | 'any' = 'all',
+): readonly ScoredPlace[] {
   const list = isJsonList(body) ? body : listIn(at(body, 'results'), 'results');
   const scored = list.map((one) => {
     const index = countIn(at(one, 'index'));
@@ -20,7 +24,8 @@ export function scoresIn(body: Json, documents: readonly string[]): readonly Sco
     if (score === undefined || numberOf(score) === undefined) throw new Unfit('a result has no score');
     return { index, score };
   });
-  if (new Set(scored.map(({ index }) => index)).size !== documents.length || scored.length !== documents.length) {
+  const known = new Set(scored.map(({ index }) => index)).size;
+  if (known !== scored.length || (wanted === 'all' && known !== documents.length)) {
     throw new Unfit(`${scored.length} results for ${documents.length} documents`);
   }
   return scored;

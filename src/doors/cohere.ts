@@ -1,163 +1,17 @@
 /** Cohere's clients: `embed` in both of its versions. What they send to rerank is our own form already. */
 
-import { type Demand, type DoorWay, defineDoor, type Entrance, refusedField } from '../core/door.ts';
-import { GatewayError } from '../core/errors.ts';
-import { operationRows } from '../core/operations/index.ts';
-import { type Purpose, type VectorKind, vectorKinds } from '../core/translation.ts';
-import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
-import { base64Of, embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
+import { defineDoor } from '../core/door.ts';
+import { embedV1, embedV2 } from './cohere-embeddings.ts';
 import { models, oneModel } from './cohere-models.ts';
 import { detokenize, tokenize } from './cohere-tokenize.ts';
 
-/** What texts are for, in its words; those of images are for none of them. */
-const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
-  ['search_document', 'document'],
-  ['search_query', 'query'],
-  ['classification', 'classification'],
-  ['clustering', 'clustering'],
-]);
-
-/** What an answer may hold of each vector. */
-const types = ['float', 'base64', ...vectorKinds] as const;
-type EmbeddingType = (typeof types)[number];
-
-const id = 'cohere';
-const speaksIt = ({ speaks }: { readonly speaks?: string }): boolean => speaks === id;
-
-function enter(version: '1' | '2', body: JsonObject): Entrance {
-  const { model } = body;
-  const texts = textsIn(body);
-  const wanted = typesIn(body);
-  const kind = wanted?.find((one): one is VectorKind => one !== 'float' && one !== 'base64');
-  const isBase64 = wanted !== undefined && wanted.length === 1 && wanted[0] === 'base64';
-  return {
-    body: {
-      model,
-      input: texts,
-      encoding_format: isBase64 ? 'base64' : 'float',
-      output_dtype: kind,
-      dimensions: body.output_dimension,
-    },
-    words: {
-      door: id,
-      purpose: purposes.get(body.input_type ?? null),
-      more: { truncate: body.truncate, max_tokens: body.max_tokens },
-    },
-    demands: demandsOf(body, kind),
-    write: ({ body: answer, id }) => {
-      const vectors = embeddingsIn(answer, texts);
-      const embeddings = wanted === undefined ? floatsOf(vectors) : byType(vectors, wanted);
-      const meta = { api_version: { version }, billed_units: { input_tokens: tokensIn(answer, texts) } };
-      const response_type = wanted === undefined ? 'embeddings_floats' : 'embeddings_by_type';
-      return { body: { id, texts, embeddings, meta, response_type } };
-    },
-  };
-}
-
-/** Undefined where a plain list is wanted, as the first version has it. */
-function typesIn({ embedding_types: named, model }: JsonObject): readonly EmbeddingType[] | undefined {
-  if (named === undefined || !isJsonList(named)) return undefined;
-  const wanted = named.map((one) => {
-    const known = types.find((type) => type === one);
-    if (known === undefined) throw refusedField('embedding_types', model, `it holds one of ${types.join(', ')}`);
-    return known;
-  });
-  const isPlain = wanted.every((one) => one === 'float' || one === 'base64');
-  if (isPlain || new Set(wanted).size === 1) return wanted.length === 0 ? ['float'] : wanted;
-  throw refusedField('embedding_types', model, 'integers come alone, so ask for each of these types by itself');
-}
-
-function byType(vectors: readonly Json[], wanted: readonly EmbeddingType[]): JsonObject {
-  const made = wanted.map((one) => [one, one === 'base64' ? base64Of(vectors) : floatsOf(vectors)] as const);
-  return Object.fromEntries(made);
-}
-
-function demandsOf({ truncate, max_tokens: most }: JsonObject, kind: VectorKind | undefined): readonly Demand[] {
-  const demands: Demand[] = [];
-  if (kind !== undefined) {
-    demands.push({
-      field: 'embedding_types',
-      what: `makes ${kind}`,
-      isMetBy: ({ vectorKinds: made = [] }) => made.includes(kind),
-    });
-  }
-  if (truncate !== undefined && truncate !== 'END') {
-    demands.push({ field: 'truncate', what: 'can be told what to do with texts that are too long', isMetBy: speaksIt });
-  }
-  if (most !== undefined) {
-    demands.push({ field: 'max_tokens', what: 'can be told how much to read of a text', isMetBy: speaksIt });
-  }
-  return demands;
-}
-
-/** One list of texts, by either name. */
-function textsIn({ texts, inputs, images, model }: JsonObject): readonly Json[] {
-  if (isJsonList(images) && images.length > 0) throw refusedField('images', model, 'texts alone are embedded here');
-  if (texts !== undefined && inputs !== undefined) {
-    throw refusedField('inputs', model, 'texts stand beside them; send one of the two');
-  }
-  const list = texts ?? inputs;
-  if (isJsonList(list)) return texts === undefined ? list.map((input, index) => textOf(input, index, model)) : list;
-  throw new GatewayError('missing_required_parameter', {
-    param: 'texts',
-    message: 'The field "texts" is missing; send an array of strings.',
-  });
-}
-
-/** The texts of one input, one below the other. */
-function textOf(input: Json, index: number, model: Json | undefined): string {
-  const content = isJsonObject(input) ? input.content : undefined;
-  if (typeof content === 'string') return content;
-  const parts = isJsonList(content) ? content : [];
-  const texts = parts.map((part) => {
-    if (isJsonObject(part) && part.type === 'text' && typeof part.text === 'string') return part.text;
-    throw refusedField(`inputs[${index}].content`, model, 'texts alone are embedded here');
-  });
-  if (texts.length > 0) return texts.join('\n');
-  throw new GatewayError('invalid_type', {
-    param: `inputs[${index}]`,
-    message: `The field "inputs[${index}]" must be an object with parts of text under "content"; something else came.`,
-  });
-}
-
-const fields = { texts: 'string[]', images: 'array', embedding_types: 'string[]', input_type: 'string' };
-const others = ['priority', 'max_tokens', 'truncate', 'inputs', 'output_dimension'];
-
-const v1: DoorWay = {
-  operation: 'embeddings',
-  paths: ['/v1/embed'],
-  required: {},
-  optional: { ...fields, truncate: 'string' },
-  watched: others,
-  summary: "Embeddings as Cohere's clients of its first version ask for them.",
-  enter: ({ inputs: _inputs, output_dimension: _width, max_tokens: _most, ...body }) => enter('1', body),
-};
-
-const v2: DoorWay = {
-  operation: 'embeddings',
-  // Its clients bring their own version, and put it behind a base URL that may have one.
-  paths: ['/v2/embed', '/v1/v2/embed'],
-  required: {},
-  optional: { ...fields, truncate: 'string', inputs: 'object[]', output_dimension: 'number', max_tokens: 'number' },
-  watched: others,
-  summary: "Embeddings as Cohere's clients of its second version ask for them.",
-  // Pictures go as they come.
-  passes: {
-    label: 'cohere',
-    where: 'all do',
-    holds: { images: '"', inputs: '"image_url"' },
-    row: { ...operationRows.embeddings, items: ['images', 'inputs'] },
-  },
-  enter: (body) => enter('2', { embedding_types: ['float'], ...body }),
-};
-
 export default defineDoor({
-  id,
+  id: 'cohere',
   title: 'Cohere',
   prefix: '/cohere',
   grounds: [],
   modelLists: [],
-  ways: [v1, v2],
+  ways: [embedV1, embedV2],
   pages: [
     models,
     oneModel,

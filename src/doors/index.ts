@@ -2,6 +2,7 @@
 
 import type { Door } from '../core/door.ts';
 import azure from './azure.ts';
+import bedrock from './bedrock.ts';
 import cohere from './cohere.ts';
 import gemini from './gemini.ts';
 import huggingface from './huggingface.ts';
@@ -15,6 +16,7 @@ import voyage from './voyage.ts';
 
 export const doors: readonly Door[] = [
   azure,
+  bedrock,
   cohere,
   gemini,
   huggingface,

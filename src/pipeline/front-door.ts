@@ -42,6 +42,12 @@ export interface Entered {
   readonly entrance: Entrance;
 }
 
+/** By which of the operations of its path a body is meant. */
+export function meantBy(called: Route, { scan }: Question): Route {
+  const { field, route } = called.entry?.instead ?? {};
+  return field !== undefined && route !== undefined && scan.fields.get(field) !== undefined ? route : called;
+}
+
 /** What a request is taken for: where the upstreams speak the client's wire as well, its bytes pass. */
 export function passingAt(route: Route, { body, scan }: Question, model: () => Model): Route {
   const { passing, way } = route.entry ?? {};

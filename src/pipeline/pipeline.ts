@@ -10,6 +10,7 @@ import { resolveAt } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
+import type { Operation } from '../core/operations/index.ts';
 import type { Answer } from '../core/outcome.ts';
 import { noQuery, type Query, queryOf, readQuery } from '../core/query.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
@@ -29,6 +30,7 @@ import {
   enter,
   errorAtDoor,
   leave,
+  meantBy,
   passingAt,
   readableHeaders,
 } from './front-door.ts';
@@ -61,6 +63,7 @@ export interface PipelineDeps extends ListDeps, RecordingDeps {
   /** Judges the media type, then reads and decodes the whole body under the limits; a form where the route takes one. */
   readBody(exchange: Exchange, route: Route, request: ServerRequest, response: ServerAnswer): Promise<Buffer | Upload>;
   checkModel(key: KeyRecord, modelId: string): void;
+  checkOperation(key: KeyRecord, operation: Operation): void;
   readonly spending: Spending;
   readonly ledger: Ledger;
   /** Says what an exchange that is over is billed by. */
@@ -76,7 +79,7 @@ export type Pipeline = (
 ) => Promise<void>;
 
 export function createPipeline(deps: PipelineDeps): Pipeline {
-  const { routes, checkPressure, admit, readBody, checkModel, spending, ledger } = deps;
+  const { routes, checkPressure, admit, readBody, checkModel, checkOperation, spending, ledger } = deps;
   const readerFor = readersOf(compileQuestionReader);
   const formReaderFor = readersOf(({ form, ...route }) =>
     compileQuestionReader({ ...route, required: form?.required ?? {} }),
@@ -137,7 +140,9 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const body = called.own?.method === 'GET' ? noBody : await readBody(exchange, called, request, response);
     const read = readQuestion(exchange, called, request, body, modelFromPath);
     const asked = read instanceof Promise ? await read : read;
-    const route = passingAt(called, asked, () => findModel(exchange, called, asked, modelFromPath).model);
+    const meant = meantBy(called, asked);
+    if (called.isFor !== undefined) checkOperation(key, meant.operation);
+    const route = passingAt(meant, asked, () => findModel(exchange, meant, asked, modelFromPath).model);
     exchange.route = route;
     const { entry } = route;
     const room = new ReadingRoom(exchange.requestRoom);

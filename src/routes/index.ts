@@ -78,7 +78,7 @@ function canonicalFor(operation: Operation): Route {
 const byWays = doors.flatMap((door) =>
   door.ways.map((way) => {
     const passing = canonical.find(({ path, label }) => path === way.paths[0] && label === door.label);
-    return routeOfWay(door, way, canonicalFor(way.operation), passing);
+    return routeOfWay(door, way, canonicalFor, passing);
   }),
 );
 

@@ -240,6 +240,7 @@ export function createApp({
       if (reason !== undefined) throw overloaded(reason);
     },
     admit,
+    checkOperation: checkRoute,
     answerRooms: answerMemory,
     lists,
     objects,
@@ -265,13 +266,11 @@ export function createApp({
       files: store.keptObjects,
       openBatches: store.batches,
       judgeBatch: createBatchInputJudge({ lineRoutes, objects, checkModel, checkOperation: checkRoute }),
-      checkOperation: checkRoute,
     }),
     batch: createBatchPipeline({
       ...listDeps,
       readBody,
       checkModel,
-      checkOperation: checkRoute,
       mayUseModel,
       installation,
       kept: store.keptObjects,

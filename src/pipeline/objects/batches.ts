@@ -6,7 +6,6 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { KeyRecord } from '../../core/key.ts';
 import type { ObjectRoute } from '../../core/object-route.ts';
-import type { Operation } from '../../core/operations/index.ts';
 import type { Answer, Listening } from '../../core/outcome.ts';
 import { noQuery } from '../../core/query.ts';
 import type { Route } from '../../core/route.ts';
@@ -46,7 +45,6 @@ type Deps = Omit<PipelineDeps, 'routes' | 'background'> &
     readonly lineRoutes: ReadonlyMap<string, Route>;
     /** Of batches whose lines ask at a path. */
     readonly batchRoutes: ReadonlyMap<string, Route>;
-    checkOperation(key: KeyRecord, operation: Operation): void;
     mayUseModel(key: KeyRecord, modelId: string): boolean;
   };
 

@@ -5,7 +5,6 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { KeyRecord } from '../../core/key.ts';
 import type { ObjectRoute } from '../../core/object-route.ts';
-import type { Operation } from '../../core/operations/index.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { noQuery } from '../../core/query.ts';
 import type { Credential, Upstream } from '../../core/snapshot.ts';
@@ -40,7 +39,6 @@ type Deps = Omit<PipelineDeps, 'routes' | 'checkModel'> & {
   /** Those whose cost is not known yet. */
   readonly openBatches: Pick<BackgroundStore, 'ofProject'>;
   readonly judgeBatch: BatchInputJudge;
-  checkOperation(key: KeyRecord, operation: Operation): void;
 };
 
 /** Where it goes, and by which key. */

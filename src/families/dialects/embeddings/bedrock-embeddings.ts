@@ -18,6 +18,7 @@ const titan: BedrockDialect = {
   limits: { items: 1 },
   hasDimensions: titanHasDimensions,
   own: ['normalize'],
+  speaks: 'titan',
   isStrict: true,
   write({ items, dimensions, more, model }) {
     const [text = ''] = items;
@@ -36,6 +37,16 @@ const nova: BedrockDialect = {
   limits: { items: 1 },
   hasDimensions: true,
   own: ['embeddingPurpose', 'truncationMode'],
+  purposes: {
+    name: 'embeddingPurpose',
+    words: {
+      document: 'GENERIC_INDEX',
+      query: 'GENERIC_RETRIEVAL',
+      classification: 'CLASSIFICATION',
+      clustering: 'CLUSTERING',
+    },
+  },
+  speaks: 'nova',
   isStrict: true,
   write: ({ items: [text = ''], dimensions, more }) => ({
     body: {

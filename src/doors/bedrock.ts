@@ -1,0 +1,148 @@
+/** Clients of AWS Bedrock, who are given an API key of ours in place of its own: a signature has no key in it. */
+
+import { type DoorWay, defineDoor, type Entrance, refusedField } from '../core/door.ts';
+import { GatewayError } from '../core/errors.ts';
+import { isJsonList, isJsonObject, type Json, writeJson } from '../lib/json/json-text.ts';
+import { embeddingFields, enterEmbeddings } from './bedrock-embeddings.ts';
+import { scoresIn } from './canonical-scores.ts';
+
+interface Ranking {
+  readonly model: Json | undefined;
+  readonly query: Json | undefined;
+  readonly documents: readonly string[];
+  readonly most: Json | undefined;
+  /** By what its answer has scores. */
+  readonly scored: 'relevance_score' | 'relevanceScore';
+}
+
+function entranceOf({ model, query, documents, most, scored }: Ranking): Entrance {
+  return {
+    body: { model, query, documents, top_n: most },
+    words: { door: 'bedrock', more: {} },
+    demands: [],
+    ...(documents.length === 0 && { atOnce: { results: [] } }),
+    write({ body: answer }) {
+      const results = scoresIn(answer, documents, 'any').map(({ index, score }) => ({ index, [scored]: score }));
+      return { body: { results } };
+    },
+  };
+}
+
+function wrong(field: string, wanted: string): GatewayError {
+  return new GatewayError('invalid_type', {
+    param: field,
+    message: `The field "${field}" must be ${wanted}; something else came, or nothing.`,
+  });
+}
+
+function documentIn(document: Json, index: number): string {
+  const text = isJsonObject(document) ? document.text : document;
+  if (typeof text === 'string') return text;
+  throw wrong(`documents[${index}]`, 'a string, or an object with one under "text"');
+}
+
+/** By InvokeModel, as the rerankers of Cohere and Amazon are asked. */
+const invokeRerank: DoorWay = {
+  operation: 'rerank',
+  paths: ['/model/{model}/invoke'],
+  required: {},
+  optional: {},
+  watched: [],
+  summary: 'Rerank as clients of AWS Bedrock ask for it by InvokeModel.',
+  enter({ model, query, documents, top_n: most }) {
+    if (!isJsonList(documents)) throw wrong('documents', 'an array of strings');
+    return entranceOf({ model, query, documents: documents.map(documentIn), most, scored: 'relevance_score' });
+  },
+};
+
+const invoke: DoorWay = {
+  operation: 'embeddings',
+  paths: ['/model/{model}/invoke'],
+  required: {},
+  optional: { ...embeddingFields, query: 'string', documents: 'array', top_n: 'number', api_version: 'number' },
+  watched: ['inputImage'],
+  summary: 'Embeddings, or with "query" in the body rerank, as clients of AWS Bedrock ask for them by InvokeModel.',
+  instead: { field: 'query', way: invokeRerank },
+  enter: enterEmbeddings,
+};
+
+const configurationAt = 'rerankingConfiguration.bedrockRerankingConfiguration';
+
+/** One model stands in the body, by its ARN. */
+const rerank: DoorWay = {
+  operation: 'rerank',
+  paths: ['/bedrock/rerank'],
+  required: { queries: 'object[]', sources: 'object[]', rerankingConfiguration: 'object' },
+  optional: {},
+  watched: ['nextToken'],
+  summary: "Rerank as clients of AWS Bedrock's agents ask for it.",
+  enter({ queries, sources, rerankingConfiguration: configuration, nextToken }) {
+    const { bedrockRerankingConfiguration: asked } = isJsonObject(configuration) ? configuration : {};
+    const { modelConfiguration, numberOfResults: most } = isJsonObject(asked) ? asked : {};
+    const { modelArn: model, additionalModelRequestFields: more } = isJsonObject(modelConfiguration)
+      ? modelConfiguration
+      : {};
+    const modelAt = `${configurationAt}.modelConfiguration`;
+    if (typeof model !== 'string') throw wrong(`${modelAt}.modelArn`, 'a string');
+    if (isJsonObject(more) && Object.keys(more).length > 0) {
+      throw refusedField(`${modelAt}.additionalModelRequestFields`, model, 'it must be empty here');
+    }
+    if (nextToken !== undefined) throw refusedField('nextToken', model, 'all results come in one answer');
+    const [query, ...others] = isJsonList(queries) ? queries : [];
+    if (others.length > 0) throw refusedField('queries', model, 'there is one query in a request');
+    return entranceOf({
+      model,
+      query: textOf(isJsonObject(query) ? query.textQuery : undefined, 'queries[0].textQuery'),
+      documents: (isJsonList(sources) ? sources : []).map(sourceIn),
+      most,
+      scored: 'relevanceScore',
+    });
+  },
+};
+
+function textOf(value: Json | undefined, field: string): string {
+  const text = isJsonObject(value) ? value.text : undefined;
+  if (typeof text === 'string') return text;
+  throw wrong(`${field}.text`, 'a string');
+}
+
+function sourceIn(source: Json, index: number): string {
+  const at = `sources[${index}].inlineDocumentSource`;
+  const document = isJsonObject(source) ? source.inlineDocumentSource : undefined;
+  const { textDocument, jsonDocument } = isJsonObject(document) ? document : {};
+  if (isJsonObject(jsonDocument)) return writeJson(jsonDocument).toString();
+  return textOf(textDocument, `${at}.textDocument`);
+}
+
+const types: Readonly<Record<number, string>> = {
+  401: 'UnrecognizedClientException',
+  402: 'ServiceQuotaExceededException',
+  403: 'AccessDeniedException',
+  404: 'ResourceNotFoundException',
+  429: 'ThrottlingException',
+  503: 'ServiceUnavailableException',
+  504: 'ModelTimeoutException',
+};
+
+/** By its type its clients tell what they may try again. */
+function typeOf(status: number): string {
+  return types[status] ?? (status < 500 ? 'ValidationException' : 'InternalServerException');
+}
+
+export default defineDoor({
+  id: 'bedrock',
+  title: 'AWS Bedrock',
+  prefix: '/bedrock',
+  grounds: ['/model/'],
+  modelLists: [],
+  ways: [invoke, rerank],
+  pages: [],
+  // Its clients may send the body as bytes of no kind.
+  takesAnyMediaType: true,
+  otherNames(name) {
+    // An ARN ends with the model, or with a profile of it, which a region stands before.
+    const id = name.slice(name.lastIndexOf('/') + 1);
+    return [id, id.replace(/^[a-z]+\.(?=[a-z\d-]+\.)/, '')];
+  },
+  error: ({ status, message }) => ({ __type: typeOf(status), message }),
+});
