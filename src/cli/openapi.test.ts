@@ -111,3 +111,32 @@ test("routes of the operator's own are described where the configuration is name
   assert.equal(paths['/v1/status/{model}'].get.requestBody, undefined);
   assert.equal(paths['/v1/headed'].post.parameters[0].in, 'header');
 });
+
+test('where the path has the model the body needs none, and at a door what its clients read', async () => {
+  const { paths } = await print({});
+  const { requestBody, responses } = paths['/bedrock/rerank'].post;
+  assert.deepEqual(requestBody.content['application/json'].schema.required, [
+    'queries',
+    'sources',
+    'rerankingConfiguration',
+  ]);
+  assert.deepEqual(responses.default.content['application/json'].schema, {
+    type: 'object',
+    properties: { __type: { type: 'string' }, message: { type: 'string' } },
+  });
+  const google = paths['/v1beta/models/{model}:embedContent'].post.responses.default.content['application/json'].schema;
+  assert.deepEqual(google.properties.error.properties.code, { type: 'integer' });
+  for (const [path, required] of [
+    ['/v1/embeddings', ['model']],
+    ['/openai/v1/embeddings', ['model']],
+    ['/openai/deployments/{model}/embeddings', []],
+    ['/tei/{model}/rerank', ['query']],
+  ] as const) {
+    const { schema } = paths[path].post.requestBody.content['application/json'];
+    assert.deepEqual(schema.required, required, path);
+    assert.equal(schema.properties.model.type, 'string');
+  }
+  const form =
+    paths['/openai/deployments/{model}/audio/transcriptions'].post.requestBody.content['multipart/form-data'];
+  assert.deepEqual(form.schema.required, ['file']);
+});

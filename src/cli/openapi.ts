@@ -11,6 +11,7 @@ import type { QueryGrammar } from '../core/query.ts';
 import { type DoorEntry, type Route, routeOfOwn } from '../core/route.ts';
 import { type RerankShape, rerankShapes } from '../core/translation.ts';
 import { doors } from '../doors/index.ts';
+import { writeJson } from '../lib/json/json-text.ts';
 import { objectRoutes, routes, takenPaths } from '../routes/index.ts';
 import { version } from '../version.ts';
 import { type Command, type CommandContext, configOptions, toConfigSources } from './command.ts';
@@ -55,7 +56,7 @@ function toDocument(own: readonly Route[]): Json {
     }
     paths[route.path] = { post: toOperation(route) };
     for (const [path, door] of Object.entries(route.doorPaths ?? {})) {
-      paths[path] = { post: { ...toOperation(route), ...atDoor(path, door, `As \`${route.path}\``) } };
+      paths[path] = { post: { ...toOperation(route, path), ...atDoor(path, door, `As \`${route.path}\``) } };
     }
     for (const [path, shape] of Object.entries(route.shapedPaths ?? {})) {
       paths[path] = { post: { ...toOperation(route), ...forClientsOf(shape, route, path) } };
@@ -95,13 +96,14 @@ function toDocument(own: readonly Route[]): Json {
   };
 }
 
-function toOperation(route: Route): Json {
+/** At one of its paths, by default its own. */
+function toOperation(route: Route, path = route.path): Json {
   const streamed = route.row.mayStream ? { 'text/event-stream': { schema: { type: 'string' } } } : {};
   return {
     operationId: route.label === 'openai' ? route.operation : `${route.label}_${route.verb ?? route.operation}`,
     tags: [route.operation],
     ...toParameters(route),
-    requestBody: { required: true, content: toRequestContent(route) },
+    requestBody: { required: true, content: toRequestContent(route, path) },
     responses: {
       200: {
         description:
@@ -189,8 +191,9 @@ const idParameter = { name: 'id', in: 'path', required: true, schema: { type: 's
 /** The way of a front door, at each of its paths. */
 function addWay(paths: Json, route: Route, { door, way }: DoorEntry): void {
   for (const path of [route.path, ...route.aliases]) {
-    const operation = toOperation(route);
-    paths[path] = { post: { ...operation, ...atDoor(path, door, way.summary), responses: answersOf(door) } };
+    paths[path] = {
+      post: { ...toOperation(route, path), ...atDoor(path, door, way.summary), responses: answersOf(door) },
+    };
   }
 }
 
@@ -220,7 +223,25 @@ function atDoor(path: string, { title, error }: Door, summary: string, query: Qu
 /** In another service's words, which are described there. */
 function answersOf(door: Door): Json {
   if (door.error === undefined) return { 200: anyAnswer, ...errorReferences() };
-  return { 200: anyAnswer, default: { description: `An error, as clients of ${door.title} read it.` } };
+  const said = door.error({ status: 400, message: '', id: '', code: '', param: '' });
+  const description = `An error, as clients of ${door.title} read it.`;
+  return {
+    200: anyAnswer,
+    default: {
+      description,
+      content: { 'application/json': { schema: schemaOf(JSON.parse(writeJson(said).toString())) } },
+    },
+  };
+}
+
+/** Of whatever looks like this one. */
+function schemaOf(sample: unknown): Json {
+  if (typeof sample === 'string') return { type: 'string' };
+  if (typeof sample === 'number') return { type: Number.isInteger(sample) ? 'integer' : 'number' };
+  if (Array.isArray(sample)) return { type: 'array', items: sample.length === 0 ? {} : schemaOf(sample[0]) };
+  if (typeof sample !== 'object' || sample === null) return {};
+  const properties = Object.fromEntries(Object.entries(sample).map(([name, value]) => [name, schemaOf(value)]));
+  return { type: 'object', properties };
 }
 
 const anyAnswer = { description: 'The answer.', content: { 'application/json': { schema: {} } } };
@@ -235,33 +256,36 @@ function forClientsOf(shape: RerankShape, route: Route, path: string): Json {
   };
 }
 
-function toRequestContent(route: Route): Json {
+function toRequestContent(route: Route, path: string): Json {
   const { form } = route;
-  const json = { 'application/json': { schema: toRequestSchema(route) } };
+  // A door's clients may name it in their own way, or have the operator's default.
+  const needsModel = route.model.from === 'body' && route.entry === undefined && !path.includes('{model}');
+  const json = { 'application/json': { schema: toRequestSchema(route, needsModel) } };
   if (form === undefined) return json;
   const parts = { model: 'string', ...form.required };
-  const multipart = { 'multipart/form-data': { schema: toFormSchema(parts) } };
+  const multipart = { 'multipart/form-data': { schema: toFormSchema(parts, needsModel ? [] : ['model']) } };
   return form.only ? multipart : { ...json, ...multipart };
 }
 
 /** What is an object among the fields is a file among the parts. */
-function toFormSchema(parts: Readonly<Record<string, string>>): Json {
+function toFormSchema(parts: Readonly<Record<string, string>>, optional: readonly string[] = []): Json {
   const file = { type: 'string', format: 'binary' };
   const properties: Json = {};
   for (const [name, kinds] of Object.entries(parts)) {
     if (!kinds.includes('object')) properties[name] = toSchema(kinds);
     else properties[name] = kinds.includes('object[]') ? { anyOf: [file, { type: 'array', items: file }] } : file;
   }
-  return { type: 'object', properties, required: Object.keys(parts), additionalProperties: true };
+  const required = Object.keys(parts).filter((name) => !optional.includes(name));
+  return { type: 'object', properties, required, additionalProperties: true };
 }
 
-function toRequestSchema(route: Route): Json {
+function toRequestSchema(route: Route, needsModel: boolean): Json {
   const properties: Json = route.model.from === 'body' ? { model: { type: 'string' } } : {};
   for (const [name, kinds] of Object.entries(route.required)) properties[name] = toSchema(kinds);
   for (const [name, kinds] of Object.entries(route.optional)) properties[name] = nullable(toSchema(kinds));
   for (const { name, kinds } of Object.values(route.standIns ?? {})) properties[name] = toSchema(kinds);
   const fixed = Object.keys(route.required).filter((name) => route.standIns?.[name] === undefined);
-  const required = route.model.from === 'body' ? ['model', ...fixed] : fixed;
+  const required = needsModel ? ['model', ...fixed] : fixed;
   const choices = Object.entries(route.standIns ?? {}).map(([name, standIn]) => ({
     anyOf: [{ required: [name] }, { required: [standIn.name] }],
   }));
