@@ -31,8 +31,8 @@ for (const language of ['python', 'go'] as const) {
 for (const { package: name, lists } of clients) {
   if (lists === undefined) continue;
   test(`${name} reads the list of models`, async (t) => {
-    const { url } = await listenAnywhere(t);
-    const listed = await lists({ url, key: testKey, model: 'm' });
+    const { url, secure } = await listenAnywhere(t);
+    const listed = await lists({ url, secure, key: testKey, model: 'm' });
     assert.deepEqual(listed, ['m', ...builtIn]);
   });
 }

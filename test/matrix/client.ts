@@ -6,6 +6,8 @@ import type { ErrorCode } from '../../src/core/errors.ts';
 export interface Gateway {
   /** Without a path. */
   readonly url: string;
+  /** The same over TLS, for clients that keep their keys for that. */
+  readonly secure: { readonly url: string; readonly certificate: string };
   readonly key: string;
   readonly model: string;
 }

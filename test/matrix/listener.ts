@@ -1,8 +1,10 @@
 /** Stands between a client and the gateway, changes nothing, and remembers what was answered. */
 
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import * as z from 'zod';
 import type { Rig, Scope } from '../support/gateways/rig.ts';
+import { localhostCertificate, localhostKey } from '../support/upstreams/localhost-certificate.ts';
 
 interface Heard {
   readonly path: string;
@@ -17,6 +19,7 @@ interface Heard {
 
 export interface Listener {
   readonly url: string;
+  readonly secure: { readonly url: string; readonly certificate: string };
   /** In the order in which they began. */
   readonly heard: readonly Heard[];
 }
@@ -36,7 +39,18 @@ const envelope = z.union([
 
 export async function listenBefore(scope: Scope, { port }: Rig): Promise<Listener> {
   const heard: Heard[] = [];
-  const server = createServer((asked, answer) => forward(port, asked, answer, heard));
+  const onAsked = (asked: IncomingMessage, answer: ServerResponse): void => forward(port, asked, answer, heard);
+  const certified = { cert: localhostCertificate, key: localhostKey };
+  const plain = await listen(scope, createServer(onAsked));
+  const secure = await listen(scope, createSecureServer(certified, onAsked));
+  return {
+    url: `http://127.0.0.1:${plain}`,
+    secure: { url: `https://127.0.0.1:${secure}`, certificate: localhostCertificate },
+    heard,
+  };
+}
+
+async function listen(scope: Scope, server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   scope.after(() => {
     server.closeAllConnections();
@@ -44,7 +58,7 @@ export async function listenBefore(scope: Scope, { port }: Rig): Promise<Listene
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the listener has no port');
-  return { url: `http://127.0.0.1:${address.port}`, heard };
+  return address.port;
 }
 
 function forward(port: number, asked: IncomingMessage, answer: ServerResponse, heard: Heard[]): void {

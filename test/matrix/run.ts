@@ -109,7 +109,7 @@ function assertReply(text: string, parts: readonly string[]): void {
   for (const part of parts) assert.ok(text.includes(part), `${JSON.stringify(part)} is not in ${JSON.stringify(text)}`);
 }
 
-const gatewayAt = ({ url }: Listener): Gateway => ({ url, key: testKey, model: 'm' });
+const gatewayAt = ({ url, secure }: Listener): Gateway => ({ url, secure, key: testKey, model: 'm' });
 
 /** Undefined where the client has no call for it. */
 export async function tryWay<T extends Task>(

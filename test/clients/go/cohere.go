@@ -26,6 +26,18 @@ var cohereClient = client{
 		return names, nil
 	},
 	ways: map[string]way{
+		"embeddings": {"`V2.Embed`", func(ctx context.Context, at gateway, with arguments) (any, error) {
+			answer, err := cohereAt(at).V2.Embed(ctx, &cohere.V2EmbedRequest{
+				Model:          at.Model,
+				Texts:          with.Texts,
+				InputType:      cohere.EmbedInputTypeSearchDocument,
+				EmbeddingTypes: []cohere.EmbeddingType{cohere.EmbeddingTypeFloat},
+			})
+			if err != nil {
+				return nil, err
+			}
+			return answer.Embeddings.Float, nil
+		}},
 		"rerank": {"`V2.Rerank`", func(ctx context.Context, at gateway, with arguments) (any, error) {
 			answer, err := cohereAt(at).V2.Rerank(ctx, &cohere.V2RerankRequest{
 				Model:     at.Model,

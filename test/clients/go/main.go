@@ -48,7 +48,7 @@ type client struct {
 	lists func(ctx context.Context, at gateway, with arguments) (any, error)
 }
 
-var clients = []client{anthropicClient, cohereClient, goOpenAIClient, openAIClient}
+var clients = []client{anthropicClient, cohereClient, googleClient, goOpenAIClient, ollamaClient, openAIClient}
 
 type line struct {
 	ID        int       `json:"id"`

@@ -3,13 +3,14 @@
 NAME = "huggingface-hub (Python)"
 ENVIRONMENT = "now"
 PACKAGE = "huggingface-hub"
-SET_UP = "InferenceClient(model='https://postern/tei/{model}', token=key)"
+SET_UP = "InferenceClient(base_url='https://postern/hf/models/{model}', api_key=key)"
+REMARK = "chat at `https://postern/v1`"
 
 
 def embed(gateway, texts):
     from huggingface_hub import InferenceClient
 
-    client = InferenceClient(model=f"{gateway['url']}/tei/{gateway['model']}", token=gateway["key"])
+    client = InferenceClient(base_url=f"{gateway['url']}/hf/models/{gateway['model']}", api_key=gateway["key"])
     return client.feature_extraction(texts).tolist()
 
 
