@@ -61,6 +61,10 @@ testInBrowser('a model that has changed is told of, and what is remembered can b
   clearInterval(sending);
   await overview.shoot('overview-lists');
   await overview.checkAccessibility();
+  await overview.open('/requests?key=test&model=embedder');
+  await overview.page.getByRole('table', { name: 'Requests' }).getByRole('row').nth(1).click();
+  await overview.shoot('request-saved');
+  await overview.page.getByText('Remembered, and asked of nobody: 1 item, 1 token.').waitFor();
   turned = 1;
   await drawer.getByText('An upstream has changed this model').waitFor({ timeout: 20_000 });
   await visitor.shoot('model-changed');

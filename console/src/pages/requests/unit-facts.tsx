@@ -2,6 +2,8 @@
 
 import { Text } from '@mantine/core';
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
+import { formatCount } from '../../parts/words/format.ts';
+import { Money } from '../../parts/words/numbers.tsx';
 
 type Units = LedgerDetail['units'];
 
@@ -16,6 +18,7 @@ const counts: readonly (readonly [keyof NonNullable<Units>, string])[] = [
   ['images', 'Images'],
   ['seconds', 'Seconds'],
   ['characters', 'Characters'],
+  ['calls', 'Calls in which the list was asked for'],
 ];
 
 /** As lines of the table of usage: what is billed by them. */
@@ -36,6 +39,28 @@ const terms = [
   ['imageSize', 'size'],
   ['imageQuality', 'quality'],
 ] as const;
+
+const nanosInADollar = 1e9;
+
+const counted = (count: number, name: string): string => `${formatCount(count)} ${name}${count === 1 ? '' : 's'}`;
+
+/** What was known before, and asked of nobody. */
+export function SavedWords({ units }: { readonly units: Units }) {
+  const { savedItems: items = 0, savedTokens: tokens = 0, savedNanos: nanos = 0 } = units ?? {};
+  if (items === 0) return null;
+  return (
+    <Text size="xs" c="dimmed">
+      Remembered, and asked of nobody: {counted(items, 'item')}
+      {tokens > 0 && `, ${counted(tokens, 'token')}`}
+      {nanos > 0 && (
+        <>
+          , saving <Money dollars={(nanos / nanosInADollar).toFixed(9)} />
+        </>
+      )}
+      .
+    </Text>
+  );
+}
 
 export function TermWords({ units }: { readonly units: Units }) {
   const words = terms.flatMap(([name, word]) => (units?.[name] === undefined ? [] : [`${word} ${units[name]}`]));

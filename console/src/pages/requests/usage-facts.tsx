@@ -3,7 +3,7 @@
 import { Stack, Table, Text } from '@mantine/core';
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
 import { Count, Money } from '../../parts/words/numbers.tsx';
-import { TermWords, unitLines } from './unit-facts.tsx';
+import { SavedWords, TermWords, unitLines } from './unit-facts.tsx';
 
 export function UsageFacts({ row }: { readonly row: LedgerDetail }) {
   const lines: [name: string, seen: number | null, billed: number | null | undefined][] = [
@@ -49,6 +49,7 @@ export function UsageFacts({ row }: { readonly row: LedgerDetail }) {
           </Table.Tr>
         </Table.Tfoot>
       </Table>
+      <SavedWords units={row.units} />
       <TermWords units={row.units} />
       {row.isEstimated && (
         <Text size="xs" c="dimmed">

@@ -83,6 +83,10 @@ const units = z.object({
   images: z.number().optional(),
   seconds: z.number().optional(),
   characters: z.number().optional(),
+  calls: z.number().optional().meta({ description: 'In which a list was asked for, where that was not one.' }),
+  savedItems: z.number().optional().meta({ description: 'Items that were known: nobody was asked for them.' }),
+  savedTokens: z.number().optional().meta({ description: 'What these would have counted.' }),
+  savedNanos: z.number().optional().meta({ description: 'What these would have cost, in billionths of a dollar.' }),
   toolCalls: z
     .record(z.string(), z.number())
     .optional()
