@@ -225,6 +225,77 @@ testInBrowser('that streams are counted is set in the form, stands there again, 
 });
 
 testInBrowser(
+  'prices of tools, what is remembered and sizes are set in the form, and stay when it is saved',
+  async (t) => {
+    const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+    const visitor = await rig.signIn('editor');
+    const { page } = visitor;
+    const form = drawer(page);
+    const price = form.getByRole('button', { name: /^Price/ });
+    const written = async () => {
+      const {
+        price: has,
+        cache,
+        shadow,
+        canary,
+        context,
+        targets,
+      } = (await rig.ask('GET', '/api/models/mine')).document;
+      return { price: has, cache, shadow, canary, context, targets };
+    };
+    await visitor.open('/models?model=');
+    await form.getByLabel('Name for clients').fill('mine');
+    await upstreamField(page).fill('ours');
+    await form.getByLabel('Its name there').fill('text-large');
+    await form.getByRole('button', { name: 'More' }).click();
+    await form.getByLabel('Items in a call, at most').first().fill('16');
+    await price.click();
+    await form.getByRole('combobox', { name: 'Price' }).last().click();
+    await page.getByRole('option', { name: 'Set here' }).last().click();
+    await form.getByLabel('1M input tokens', { exact: true }).fill('0.10');
+    await form.getByRole('combobox', { name: 'Calls of tools' }).fill('web_search: 0.01');
+    await page.keyboard.press('Enter');
+    await form.getByLabel('By how soon it answers').fill('priority: 2');
+    await page.keyboard.press('Enter');
+    await form.getByRole('button', { name: /^Lists/ }).click();
+    await form.getByRole('checkbox', { name: 'Remembers what was said' }).check();
+    await form.getByLabel('For how long').fill('1h');
+    await form.getByLabel('Texts to watch it by').fill('one, two');
+    await page.keyboard.press('Enter');
+    await form.getByRole('button', { name: /^Sizes/ }).click();
+    await form.getByLabel('Tokens it can hold').fill('8192');
+    await visitor.shoot('models-lists-and-prices');
+    await visitor.checkAccessibility();
+    await form.getByRole('button', { name: 'Add the model' }).click();
+    await page.getByText('mine is added.').waitFor();
+    const whole = {
+      price: { input: '0.10', tools: { web_search: '0.01' }, factors: { service_tier: { priority: 2 } } },
+      cache: { ttl: '1h' },
+      shadow: undefined,
+      canary: { texts: ['one, two'] },
+      context: 8192,
+      targets: [{ upstream: 'ours', model: 'text-large', max_items: 16 }],
+    };
+    assert.deepEqual(await written(), whole);
+
+    await form.getByRole('button', { name: 'Edit' }).click();
+    await form.getByRole('button', { name: /^Lists/ }).click();
+    assert.equal(await form.getByLabel('For how long').inputValue(), '1h');
+    await form.getByLabel('Ask another model as well').fill('nobody');
+    await form.getByLabel('For this share of requests').fill('0.5');
+    visitor.allow(/422/);
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText(/there is no model "nobody"/).waitFor();
+    await form.getByLabel('Ask another model as well').fill('');
+    await form.getByLabel('Other names').fill('theirs');
+    await page.keyboard.press('Enter');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('mine is saved.').waitFor();
+    assert.deepEqual(await written(), whole);
+  },
+);
+
+testInBrowser(
   'limits and budgets are written as the form has them, and thresholds that it does not show stay',
   async (t) => {
     const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });

@@ -9,7 +9,7 @@ import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { readModel, refreshModels, saveModel } from './model-data.ts';
-import { type Difference, differencesOf, toDocument, toValues } from './model-document.ts';
+import { type Difference, differencesOf, draftOf, toDocument, toValues } from './model-document.ts';
 import { ModelForm } from './model-form.tsx';
 
 interface EditModelProps {
@@ -26,7 +26,7 @@ export function EditModel({ began, onDone, onCancel }: EditModelProps) {
   const [seen, setSeen] = useState(() => tagOf(began));
   const api = useApiForm({
     initialValues: toValues(began.data.document),
-    draftKey: `model ${id} ${began.etag ?? ''}`,
+    draftKey: draftOf(`${id} ${began.etag ?? ''}`),
     submit: async (values) => {
       try {
         return await saveModel(toDocument({ ...values, id }), seen);

@@ -1,7 +1,30 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { limitNames } from '../../../../src/admin/contract.ts';
 import { differencesOf, toDocument, toValues } from './model-document.ts';
 
+const prices = {
+  input: '0.01',
+  cached_input: '0.005',
+  cache_write: '0.012',
+  cache_write_1h: '0.02',
+  audio_input: '1',
+  image_input: '2',
+  output: '3',
+  audio_output: '4',
+  image_output: '5',
+  search_unit: '0.002',
+  request: '0.1',
+  item: '0.2',
+  minute: '0.3',
+  character: '15',
+  tools: { web_search: '0.01', code: '0.03' },
+  factors: { service_tier: { priority: 2, flex: 0.5 }, speed: { fast: 6 }, inference_geo: { us: 1.1 } },
+  batch: '50%',
+};
+
+/** Everything that the configuration has for a model. */
 const written = {
   id: 'bge',
   aliases: ['b'],
@@ -12,26 +35,99 @@ const written = {
   accepts_messages: true,
   usage: 'ask',
   shape: 'voyage',
+  context: 8192,
+  max_output: 1024,
+  max_tool_calls: 3,
+  max_audio: '10m',
+  dimensions: 1024,
+  matryoshka: true,
   targets: [
     {
       upstream: 'one',
       model: 'BAAI/bge-m3',
       priority: 1,
       weight: 3,
+      unsupported: 'drop',
+      bridge: 'chat',
       scores: 'raw',
-      price: { input: '0.01' },
+      max_items: 32,
+      max_tokens: 4096,
+      max_bytes: '1MiB',
+      price: {
+        ...prices,
+        image: [
+          { quality: 'high', price: '0.04' },
+          { size: '1024x1024', price: '0.02' },
+        ],
+      },
       token_ids: 'pass',
     },
+    { upstream: 'three', price: { image: '0.02' } },
     { upstream: 'two', price: 'free', defaults: { input_type: 'search_query' } },
   ],
   balance: 'fastest',
   retry: { scope: 'always', attempts: 2 },
   hedge: { after: 'p95' },
-  price: 'unknown',
-  limits: { requests_per_minute: 60 },
+  price: { ...prices, image: [{ size: '1024x1024', quality: 'high', price: '0.04' }] },
+  limits: {
+    requests_per_minute: 60,
+    requests_per_day: 600,
+    tokens_per_minute: 6000,
+    tokens_per_day: 60_000,
+    items_per_minute: 600,
+    items_per_day: 6000,
+    concurrency: 6,
+  },
   budgets: [{ every: 'month', amount: '50', alerts: ['90%'] }],
-  cache: true,
+  metadata: { team: 'search' },
+  dedupe: true,
+  cache: { ttl: '1h', scope: 'shared', max: '128MiB', limits: 'all' },
+  coalesce: { window: '5ms', max_items: 64 },
+  shadow: { model: 'newer', share: 0.1 },
+  canary: { texts: ['one', 'two'], every: '1h' },
 };
+
+interface Schema {
+  readonly $ref?: string;
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
+
+/** The names of all fields below one, `[]` for those of the elements of a list. */
+function fieldsOf(schema: Schema, defs: Readonly<Record<string, Schema>>, at: string): string[] {
+  const { $ref, anyOf = [], properties = {}, items } = schema;
+  const meant = $ref === undefined ? undefined : defs[$ref.split('/').at(-1) ?? ''];
+  return [
+    ...(meant === undefined ? [] : fieldsOf(meant, defs, at)),
+    ...anyOf.flatMap((one) => fieldsOf(one, defs, at)),
+    ...(items === undefined ? [] : fieldsOf(items, defs, `${at}[]`)),
+    ...Object.entries(properties).flatMap(([name, field]) => [
+      `${at}.${name}`,
+      ...fieldsOf(field, defs, `${at}.${name}`),
+    ]),
+  ];
+}
+
+function namesIn(value: unknown, at: string): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => namesIn(one, `${at}[]`));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, one]) => [`${at}.${name}`, ...namesIn(one, `${at}.${name}`)]);
+}
+
+test('what is tried here is all that a model may have', async () => {
+  const file = new URL('../../../../postern.schema.json', import.meta.url);
+  const schema: { properties: { models: { items: Schema } }; $defs: Record<string, Schema> } = JSON.parse(
+    await readFile(file, 'utf8'),
+  );
+  const tried = new Set(namesIn(written, 'models[]'));
+  const known = fieldsOf(schema.properties.models.items, schema.$defs, 'models[]');
+  assert.ok(known.length > 60);
+  assert.deepEqual(
+    known.filter((name) => !tried.has(name)),
+    [],
+  );
+});
 
 test('what the form does not show comes back as it was written, and nothing is added', () => {
   assert.deepEqual(toDocument(toValues(written)), written);
@@ -43,7 +139,14 @@ test('what the form does not show comes back as it was written, and nothing is a
 
 test('a field that was emptied is not written', () => {
   const values = toValues(written);
-  values.limits.requests_per_minute = '';
+  for (const name of limitNames) values.limits[name] = '';
+  values.cache.on = false;
+  values.coalesce.on = false;
+  values.shadow.model = ' ';
+  values.canary.texts = [];
+  values.dedupe = false;
+  values.matryoshka = false;
+  values.context = '';
   values.price.kind = 'standard';
   values.budgets = [];
   values.space = ' ';
@@ -54,8 +157,11 @@ test('a field that was emptied is not written', () => {
   values.usage = false;
   values.retry = { scope: null, attempts: '' };
   const document = toDocument(values);
-  for (const key of ['limits', 'price', 'budgets', 'space', 'balance', 'scores', 'shape', 'usage', 'retry'])
-    assert.equal(key in document, false, key);
+  const emptied = [
+    ...['limits', 'price', 'budgets', 'space', 'balance', 'scores', 'shape', 'usage', 'retry'],
+    ...['cache', 'coalesce', 'shadow', 'canary', 'dedupe', 'matryoshka', 'context'],
+  ];
+  for (const key of emptied) assert.equal(key in document, false, key);
 });
 
 test('two versions differ where they say different things', () => {
@@ -64,4 +170,17 @@ test('two versions differ where they say different things', () => {
     { field: 'aliases', mine: '', theirs: '["a"]' },
     { field: 'visible', mine: 'false', theirs: '' },
   ]);
+});
+
+test('what a price of the form is typed as comes into the document, and an amount takes the place of a list', () => {
+  const values = toValues(written);
+  values.price.image = '0.05';
+  values.price.tools = ['web_search:0.02', 'nothing'];
+  values.price.factors.speed = ['fast: x'];
+  const { price } = toDocument(values);
+  const { image, tools, factors } = price as { image: unknown; tools: unknown; factors: { speed: unknown } };
+  assert.equal(image, '0.05');
+  // What is no amount and no number is refused by name, where it is judged.
+  assert.deepEqual(tools, { web_search: '0.02', nothing: '' });
+  assert.deepEqual(factors.speed, { fast: 'x' });
 });

@@ -26,7 +26,21 @@ export type PriceUnit = (typeof priceUnits)[number];
 
 /** `standard`: nothing is written, and whoever comes next is asked. */
 export type PriceKind = 'standard' | 'amounts' | 'free' | 'unknown';
-type PriceValues = { kind: PriceKind } & Record<PriceUnit, string>;
+
+export const factorNames = ['service_tier', 'speed', 'inference_geo'] as const;
+type FactorName = (typeof factorNames)[number];
+
+type PriceValues = Record<PriceUnit, string> & {
+  kind: PriceKind;
+  /** Each `web_search: 0.01`. */
+  tools: string[];
+  /** Each `priority: 2`. */
+  factors: Record<FactorName, string[]>;
+  /** A share of all that. */
+  batch: string;
+  /** What else is written of it, such as images by their size. */
+  rest: Document;
+};
 
 export interface TargetValues {
   upstream: string;
@@ -37,6 +51,9 @@ export interface TargetValues {
   unsupported: string | null;
   scores: string | null;
   price: PriceValues;
+  max_items: number | string;
+  max_tokens: number | string;
+  max_bytes: string;
   /** What else is written of it. */
   rest: Document;
 }
@@ -60,6 +77,19 @@ export interface ModelValues {
   shape: string | null;
   targets: TargetValues[];
   balance: string | null;
+  context: number | string;
+  max_output: number | string;
+  max_tool_calls: number | string;
+  max_audio: string;
+  dimensions: number | string;
+  matryoshka: boolean;
+  dedupe: boolean;
+  cache: { on: boolean; ttl: string; scope: string | null; max: string; limits: string | null };
+  coalesce: { on: boolean; window: string; max_items: number | string };
+  /** There is one where a model is named. */
+  shadow: { model: string; share: number | string };
+  /** There is one where it has texts. */
+  canary: { texts: string[]; every: string };
   retry: { scope: string | null; attempts: number | string };
   hedge: { after: string };
   price: PriceValues;
@@ -67,6 +97,9 @@ export interface ModelValues {
   budgets: BudgetValues[];
   rest: Document;
 }
+
+/** Where drafts are kept; under another number where values come to have another shape. */
+export const draftOf = (name: string): string => `model 2 ${name}`;
 
 const noPrice: PriceValues = {
   kind: 'standard',
@@ -85,6 +118,10 @@ const noPrice: PriceValues = {
   image: '',
   minute: '',
   character: '',
+  tools: [],
+  factors: { service_tier: [], speed: [], inference_geo: [] },
+  batch: '',
+  rest: {},
 };
 
 export const emptyTarget = (upstream = ''): TargetValues => ({
@@ -96,13 +133,17 @@ export const emptyTarget = (upstream = ''): TargetValues => ({
   unsupported: null,
   scores: null,
   price: { ...noPrice },
+  max_items: '',
+  max_tokens: '',
+  max_bytes: '',
   rest: {},
 });
 
 export function toValues(document: Document): ModelValues {
   const { id, aliases, operations, visible, space, accepts_messages, targets, balance, retry, hedge, price, ...more } =
     document;
-  const { limits, budgets, shape, scores, usage, ...rest } = more;
+  const { limits, budgets, shape, scores, usage, context, max_output, max_tool_calls, max_audio, ...others } = more;
+  const { dimensions, matryoshka, dedupe, cache, coalesce, shadow, canary, ...rest } = others;
   return {
     id: toText(id),
     aliases: toTexts(aliases),
@@ -115,6 +156,14 @@ export function toValues(document: Document): ModelValues {
     shape: toText(shape) || null,
     targets: toMappings(targets).map(toTargetValues),
     balance: toText(balance) || null,
+    context: toAmount(context, ''),
+    max_output: toAmount(max_output, ''),
+    max_tool_calls: toAmount(max_tool_calls, ''),
+    max_audio: toText(max_audio),
+    dimensions: toAmount(dimensions, ''),
+    matryoshka: matryoshka === true,
+    dedupe: dedupe === true,
+    ...toListValues({ cache, coalesce, shadow, canary }),
     retry: toRetry(retry),
     hedge: { after: toText(toMapping(hedge).after) },
     price: toPriceValues(price),
@@ -128,8 +177,31 @@ export function toValues(document: Document): ModelValues {
   };
 }
 
-function toTargetValues({ upstream, model, priority, weight, bridge, unsupported, scores, price, ...rest }: Document) {
+function toListValues({ cache, coalesce, shadow, canary }: Document) {
+  const { ttl, scope, max, limits } = toMapping(cache);
+  const { window, max_items } = toMapping(coalesce);
+  const { model, share } = toMapping(shadow);
+  const { texts, every } = toMapping(canary);
   return {
+    cache: {
+      on: cache !== undefined,
+      ttl: toText(ttl),
+      scope: toText(scope) || null,
+      max: toText(max),
+      limits: toText(limits) || null,
+    },
+    coalesce: { on: coalesce !== undefined, window: toText(window), max_items: toAmount(max_items, '') },
+    shadow: { model: toText(model), share: toAmount(share, '') },
+    canary: { texts: toTexts(texts), every: toText(every) },
+  };
+}
+
+function toTargetValues({ upstream, model, priority, weight, bridge, unsupported, scores, price, ...more }: Document) {
+  const { max_items, max_tokens, max_bytes, ...rest } = more;
+  return {
+    max_items: toAmount(max_items, ''),
+    max_tokens: toAmount(max_tokens, ''),
+    max_bytes: toText(max_bytes),
     upstream: toText(upstream),
     model: toText(model),
     priority: toAmount(priority, 0),
@@ -151,11 +223,40 @@ function toRetry(retry: unknown): ModelValues['retry'] {
 function toPriceValues(price: unknown): PriceValues {
   if (price === undefined || price === null) return { ...noPrice };
   if (price === 'free' || price === 'unknown') return { ...noPrice, kind: price };
-  const written = toMapping(price);
-  const values: PriceValues = { ...noPrice, kind: 'amounts' };
-  for (const unit of priceUnits) values[unit] = toText(written[unit]);
+  const { tools, factors, batch, ...written } = toMapping(price);
+  const values: PriceValues = { ...noPrice, kind: 'amounts', tools: toPairs(tools), batch: toText(batch) };
+  const { service_tier, speed, inference_geo } = toMapping(factors);
+  values.factors = {
+    service_tier: toPairs(service_tier),
+    speed: toPairs(speed),
+    inference_geo: toPairs(inference_geo),
+  };
+  values.rest = { ...written };
+  for (const unit of priceUnits) {
+    const amount = toText(written[unit]);
+    values[unit] = amount;
+    if (amount !== '') values.rest = without(values.rest, unit);
+  }
   return values;
 }
+
+const without = (document: Document, name: string): Document =>
+  Object.fromEntries(Object.entries(document).filter(([one]) => one !== name));
+
+const toPairs = (written: unknown): string[] =>
+  Object.entries(toMapping(written)).map(([name, value]) => `${name}: ${toText(value)}`);
+
+/** Of `name: value`; without a value it is one that is refused by name. */
+function fromPairs<T>(pairs: readonly string[], toValue: (text: string) => T): Record<string, T> {
+  const entries = pairs.map((pair) => {
+    const [name = '', ...value] = pair.split(':');
+    return [name.trim(), toValue(value.join(':').trim())] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** A word stays one, and is refused where a number is wanted. */
+const toNumber = (text: string): number | string => (text === '' || Number.isNaN(Number(text)) ? text : Number(text));
 
 function toLimits(written: Document): ModelValues['limits'] {
   const values: Partial<ModelValues['limits']> = {};
@@ -178,7 +279,16 @@ export function toDocument(values: ModelValues): Document {
     ...(values.accepts_messages && { accepts_messages: true }),
     ...(values.usage && { usage: 'ask' }),
     ...(values.shape !== null && { shape: values.shape }),
+    ...present({
+      context: values.context,
+      max_output: values.max_output,
+      max_tool_calls: values.max_tool_calls,
+      max_audio: values.max_audio,
+      dimensions: values.dimensions,
+    }),
+    ...(values.matryoshka && { matryoshka: true }),
     targets: targets.map(toTargetDocument),
+    ...toListDocument(values),
     ...(balance !== null && { balance }),
     ...toRetryDocument(retry),
     ...(hedge.after.trim() !== '' && { hedge: { after: hedge.after.trim() } }),
@@ -187,6 +297,18 @@ export function toDocument(values: ModelValues): Document {
     ...(budgets.length > 0 && {
       budgets: budgets.map((budget) => ({ ...budget.rest, every: budget.every, amount: budget.amount.trim() })),
     }),
+  };
+}
+
+function toListDocument({ dedupe, cache, coalesce, shadow, canary }: ModelValues): Document {
+  const { on: isRemembered, ...remembered } = cache;
+  const { on: isJoined, ...joined } = coalesce;
+  return {
+    ...(dedupe && { dedupe: true }),
+    ...(isRemembered && { cache: present(remembered) }),
+    ...(isJoined && { coalesce: present(joined) }),
+    ...(shadow.model.trim() !== '' && { shadow: present(shadow) }),
+    ...(canary.texts.length > 0 && { canary: { texts: canary.texts, ...present({ every: canary.every }) } }),
   };
 }
 
@@ -199,6 +321,9 @@ function toTargetDocument({
   unsupported,
   scores,
   price,
+  max_items,
+  max_tokens,
+  max_bytes,
   rest,
 }: TargetValues) {
   return {
@@ -210,6 +335,7 @@ function toTargetDocument({
     ...(bridge !== null && { bridge }),
     ...(unsupported !== null && { unsupported }),
     ...(scores !== null && { scores }),
+    ...present({ max_items, max_tokens, max_bytes }),
     ...toPriceDocument(price),
   };
 }
@@ -222,15 +348,25 @@ function toRetryDocument({ scope, attempts }: ModelValues['retry']): Document {
 function toPriceDocument(values: PriceValues): Document {
   if (values.kind === 'standard') return {};
   if (values.kind !== 'amounts') return { price: values.kind };
-  const { kind: _, ...amounts } = values;
-  return { price: present(amounts) };
+  const { kind: _, rest, tools, factors, ...amounts } = values;
+  const written = Object.entries(factors).filter(([, pairs]) => pairs.length > 0);
+  return {
+    price: {
+      ...rest,
+      ...present(amounts),
+      ...(tools.length > 0 && { tools: fromPairs(tools, (amount) => amount) }),
+      ...(written.length > 0 && {
+        factors: Object.fromEntries(written.map(([name, pairs]) => [name, fromPairs(pairs, toNumber)])),
+      }),
+    },
+  };
 }
 
 /** Without what was left empty. */
-function present(values: Readonly<Record<string, number | string>>): Record<string, number | string> {
+function present(values: Readonly<Record<string, number | string | null>>): Record<string, number | string> {
   const filled = Object.entries(values).map(([name, value]) => [
     name,
-    typeof value === 'string' ? value.trim() : value,
+    typeof value === 'string' ? value.trim() : (value ?? ''),
   ]);
   return Object.fromEntries(filled.filter(([, value]) => value !== ''));
 }

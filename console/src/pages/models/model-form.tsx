@@ -8,8 +8,10 @@ import { FormFault } from '../../parts/forms/form-fault.tsx';
 import type { ApiForm } from '../../parts/forms/use-api-form.ts';
 import { operationChoices } from '../../parts/words/operations.ts';
 import { CallingFields } from './calling-fields.tsx';
+import { ListFields } from './list-fields.tsx';
 import type { ModelValues } from './model-document.ts';
 import { PriceFields } from './price-fields.tsx';
+import { SizeFields } from './size-fields.tsx';
 import { TargetsFields } from './targets-fields.tsx';
 
 interface ModelFormProps {
@@ -70,6 +72,12 @@ export function ModelForm({ api, isNew, submitLabel, onCancel, children }: Model
           </Section>
           <Section value="calling" title="Calling" hint="Balance, retries, a second call where the first is slow">
             <CallingFields form={form} />
+          </Section>
+          <Section value="lists" title="Lists" hint="What is remembered, joined, compared and watched">
+            <ListFields form={form} />
+          </Section>
+          <Section value="sizes" title="Sizes" hint="What it holds and gives: for worst cases under a budget">
+            <SizeFields form={form} />
           </Section>
           <Section value="caps" title="Limits and budgets" hint="For all who use it together">
             <Stack gap="md">

@@ -22,6 +22,12 @@ export const unitWords: Readonly<Record<PriceUnit, string>> = {
   character: '1M characters',
 };
 
+export const factorWords = {
+  service_tier: { label: 'By how soon it answers', example: 'priority: 2' },
+  speed: { label: 'By how fast it writes', example: 'fast: 6' },
+  inference_geo: { label: 'By where it works', example: 'us: 1.1' },
+} as const;
+
 /** What it means for the clients of this model that lists do not show it. */
 export function hiddenInWords({ operations: served }: Pick<Model, 'operations'>): string {
   const closed = served.filter(refusesHidden);

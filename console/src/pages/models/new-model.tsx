@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { say } from './edit-model.tsx';
 import { refreshModels, saveModel } from './model-data.ts';
-import { emptyTarget, toDocument, toValues } from './model-document.ts';
+import { draftOf, emptyTarget, toDocument, toValues } from './model-document.ts';
 import { ModelForm } from './model-form.tsx';
 
 /** In the address bar, in place of an ID; no model has it. */
@@ -19,7 +19,7 @@ export function NewModel({ onDone, onCancel }: NewModelProps) {
   const queries = useQueryClient();
   const api = useApiForm({
     initialValues: { ...toValues({}), targets: [emptyTarget()] },
-    draftKey: 'new model',
+    draftKey: draftOf('new'),
     submit: (values) => saveModel(toDocument(values), undefined),
     onDone: (written, values) => {
       void refreshModels(queries);

@@ -80,7 +80,10 @@ const unsupported = [
 
 function TargetFields({ form, index, target, isOnly }: TargetFieldsProps) {
   const [more, { toggle }] = useDisclosure(
-    target.price.kind !== 'standard' || target.bridge !== null || target.scores !== null,
+    target.price.kind !== 'standard' ||
+      target.bridge !== null ||
+      target.scores !== null ||
+      [target.max_items, target.max_tokens, target.max_bytes].some((value) => value !== ''),
   );
   const { data: upstreams = [] } = useUpstreams();
   const at = `targets.${index}`;
@@ -148,6 +151,25 @@ function TargetFields({ form, index, target, isOnly }: TargetFieldsProps) {
                 data={scales}
                 clearable
                 {...form.getInputProps(`${at}.scores`)}
+              />
+              <NumberInput
+                label="Items in a call, at most"
+                placeholder="As its family takes"
+                min={1}
+                allowDecimal={false}
+                {...form.getInputProps(`${at}.max_items`)}
+              />
+              <NumberInput
+                label="Tokens in a call, at most"
+                placeholder="As its family takes"
+                min={1}
+                allowDecimal={false}
+                {...form.getInputProps(`${at}.max_tokens`)}
+              />
+              <TextInput
+                label="Size of a call, at most"
+                placeholder="Such as 1MiB"
+                {...form.getInputProps(`${at}.max_bytes`)}
               />
             </SimpleGrid>
           </Stack>
