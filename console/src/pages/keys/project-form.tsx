@@ -74,6 +74,13 @@ export function ProjectForm({ seen, onClose, onDone }: ProjectFormProps) {
           {...api.form.getInputProps('id')}
         />
         <TextInput label="Name" description="What people call it." {...api.form.getInputProps('name')} />
+        <TextInput
+          label="Files are kept at"
+          description="The upstream to which its keys send files and batches. Empty: they have none."
+          autoComplete="off"
+          spellCheck={false}
+          {...api.form.getInputProps('files')}
+        />
         <CapsFields form={api.form} hasAlerts newBudget={newBudget} />
       </FormBody>
     </FormDialog>

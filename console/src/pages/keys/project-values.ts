@@ -7,9 +7,19 @@ import { type CapsValues, toCapsDocument, toCapsValues } from './key-values.ts';
 export interface ProjectValues extends CapsValues {
   readonly id: string;
   readonly name: string;
+  /** The upstream that keeps the files of its keys; empty where they have none. */
+  readonly files: string;
+  /** What else is written of it. */
+  readonly rest: Readonly<Record<string, unknown>>;
 }
 
-export const newProjectValues: ProjectValues = { id: '', name: '', ...toCapsValues({ limits: {}, budgets: [] }) };
+export const newProjectValues: ProjectValues = {
+  id: '',
+  name: '',
+  files: '',
+  rest: {},
+  ...toCapsValues({ limits: {}, budgets: [] }),
+};
 
 type CapsOf = Pick<KeyDocument, 'limits' | 'budgets'>;
 
@@ -28,11 +38,13 @@ export function toProjectCaps(document: Project['document']): CapsOf {
 }
 
 export function toProjectValues({ id, document }: Project): ProjectValues {
-  const { name } = document;
-  return { id, name: typeof name === 'string' ? name : '', ...toCapsValues(toProjectCaps(document)) };
+  const { id: _, name, files, limits: _limits, budgets: _budgets, ...rest } = document;
+  const toText = (value: unknown): string => (typeof value === 'string' ? value : '');
+  return { id, name: toText(name), files: toText(files), rest, ...toCapsValues(toProjectCaps(document)) };
 }
 
 export function toProjectDocument(values: ProjectValues): Record<string, unknown> {
   const name = values.name.trim();
-  return { ...(name !== '' && { name }), ...toCapsDocument(values) };
+  const files = values.files.trim();
+  return { ...values.rest, ...(name !== '' && { name }), ...(files !== '' && { files }), ...toCapsDocument(values) };
 }
