@@ -44,8 +44,10 @@ export interface Entered {
 
 /** By which of the operations of its path a body is meant. */
 export function meantBy(called: Route, { scan }: Question): Route {
-  const { field, route } = called.entry?.instead ?? {};
-  return field !== undefined && route !== undefined && scan.fields.get(field) !== undefined ? route : called;
+  const { instead } = called.entry ?? {};
+  if (instead === undefined) return called;
+  const field = scan.fields.get(instead.field);
+  return field === undefined || field.kind === 'null' ? called : instead.route;
 }
 
 /** What a request is taken for: where the upstreams speak the client's wire as well, its bytes pass. */

@@ -23,7 +23,7 @@ test('each maker reads its own answer, in the digits of the upstream and with wh
     ['translated', 7],
   ] as const) {
     for (const [body, texts, answered] of [
-      [{ inputText: 'a' }, ['a'], `{"embedding":${oddVector},"inputTextTokenCount":${tokens}}`],
+      [{ inputText: 'a', query: null }, ['a'], `{"embedding":${oddVector},"inputTextTokenCount":${tokens}}`],
       [
         { inputText: '', embeddingTypes: ['float'], normalize: true },
         [''],
