@@ -17,6 +17,8 @@ export interface Schema {
   readonly usage_hours: UsageTable;
   readonly usage_days: UsageTable;
   readonly usage_key_days: KeyUsageTable;
+  readonly usage_unit_hours: UnitUsageTable;
+  readonly usage_unit_days: UnitUsageTable;
   readonly captures: CaptureTable;
   readonly journals: JournalTable;
   readonly pruning: PruningTable;
@@ -174,7 +176,8 @@ interface SumColumns {
   readonly duration_ms: number;
 }
 
-export interface UsageTable extends SumColumns {
+/** What one sum is told from another by. */
+export interface UsagePlace {
   /** Milliseconds since the epoch, at the beginning of the hour or day. */
   readonly span: number;
   readonly key: string;
@@ -185,6 +188,15 @@ export interface UsageTable extends SumColumns {
   readonly model: string;
   readonly upstream: string;
   readonly outcome: string;
+}
+
+export interface UsageTable extends UsagePlace, SumColumns {}
+
+/** What was counted beside tokens, search units and items: a line for each, where there is any. */
+export interface UnitUsageTable extends UsagePlace {
+  /** As in `units` of the ledger; calls of tools each by their kind. */
+  readonly unit: string;
+  readonly amount: number;
 }
 
 /** Over all routes, models, upstreams and outcomes. */

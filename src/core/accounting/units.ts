@@ -35,6 +35,20 @@ export type Units = Readonly<Partial<Record<UnitName, number>>> &
     readonly toolCalls?: Readonly<Record<string, number>>;
   };
 
+/** What is added up over many requests: the ledger's sums have it under these names. */
+export const summedNames = [
+  /** Of the input, what the cache of the service held. */
+  'cachedTokens',
+  ...unitNames,
+] as const;
+type SummedName = (typeof summedNames)[number];
+
+/** Of many requests together; what is not there is nothing. */
+export type UnitSums = Readonly<Partial<Record<SummedName, number>>> & Pick<Units, 'toolCalls'>;
+
+/** How calls of a tool are called where everything has one name. */
+export const toolPrefix = 'toolCalls.';
+
 const mostKinds = 32;
 const longestWord = 64;
 
@@ -69,7 +83,32 @@ export function sumOfUnits(one: Units | undefined, other: Units | undefined): Un
     if (count > 0) sum[name] = count;
   }
   for (const name of termNames) if (one[name] !== undefined && one[name] === other[name]) sum[name] = one[name];
-  const toolCalls: Record<string, number> = { ...one.toolCalls };
-  for (const [kind, count] of Object.entries(other.toolCalls ?? {})) toolCalls[kind] = (toolCalls[kind] ?? 0) + count;
-  return readUnits({ ...sum, toolCalls });
+  return readUnits({ ...sum, toolCalls: sumOfCalls(one.toolCalls, other.toolCalls) });
+}
+
+export function addUnits(one: UnitSums, other: UnitSums): UnitSums {
+  const sum: { -readonly [K in SummedName]?: number } = {};
+  for (const name of summedNames) {
+    const count = (one[name] ?? 0) + (other[name] ?? 0);
+    if (count > 0) sum[name] = count;
+  }
+  const toolCalls = sumOfCalls(one.toolCalls, other.toolCalls);
+  return Object.keys(toolCalls).length === 0 ? sum : { ...sum, toolCalls };
+}
+
+/** Of all kinds together. */
+export const countToolCalls = ({ toolCalls = {} }: UnitSums): number =>
+  Object.values(toolCalls).reduce((sum, count) => sum + count, 0);
+
+/** From how it is called where everything has one name; a name that this version does not know is nothing. */
+export function toUnitSums(name: string, amount: number): UnitSums {
+  if (name.startsWith(toolPrefix)) return { toolCalls: { [name.slice(toolPrefix.length)]: amount } };
+  const known = summedNames.find((one) => one === name);
+  return known === undefined ? {} : { [known]: amount };
+}
+
+function sumOfCalls(one: Units['toolCalls'], other: Units['toolCalls']): Record<string, number> {
+  const calls: Record<string, number> = { ...one };
+  for (const [kind, count] of Object.entries(other ?? {})) calls[kind] = (calls[kind] ?? 0) + count;
+  return calls;
 }

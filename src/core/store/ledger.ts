@@ -1,6 +1,7 @@
 /** The ledger in the store: what is asked of it, what it answers, and its port. */
 
 import type { Capture, LedgerRow, RowOutcome } from '../accounting/ledger-row.ts';
+import type { UnitSums } from '../accounting/units.ts';
 import type { Operation } from '../operations/index.ts';
 
 /** Up to where a journal is in the store. */
@@ -76,6 +77,12 @@ export interface UsageLine {
   readonly sums: UsageSums;
 }
 
+export interface UnitLine {
+  /** As those of a line of usage. */
+  readonly by: UsageLine['by'];
+  readonly units: UnitSums;
+}
+
 export interface LedgerStore {
   /**
    * In one transaction: the rows that are not there yet, their sums, what they cost the budgets, and the position. Rows that
@@ -97,6 +104,8 @@ export interface LedgerStore {
   ): Promise<LedgerPage>;
   /** From the sums by hour and by day, never from the rows: whole hours, at the ends of the span too. */
   usage(filter: LedgerFilter, by: readonly UsageGroup[]): Promise<UsageLine[]>;
+  /** What was counted beside that, from its sums in the same way: only the lines that have some. */
+  unitUsage(filter: LedgerFilter, by: readonly UsageGroup[]): Promise<UnitLine[]>;
   /** Deletes rows and captures that began before; sums stay. A few thousand at a time: call again until it says 0. */
   prune(beforeMs: number): Promise<number>;
   /** Deletes what was captured and is over its time. */

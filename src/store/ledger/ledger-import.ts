@@ -3,7 +3,7 @@
 import type { CompiledQuery, InsertQueryBuilder, InsertResult, Kysely, Transaction } from 'kysely';
 import type { ImportedRow, LedgerStore } from '../../core/store/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { KeyUsageTable, LedgerTable, Schema, UsageTable } from '../schema.ts';
+import type { KeyUsageTable, LedgerTable, Schema, UnitUsageTable, UsageTable } from '../schema.ts';
 import { bookCosts } from './ledger-booking.ts';
 import {
   compareTexts,
@@ -19,9 +19,11 @@ import {
 import { sumColumns, toRowValues, toStorable, toTableRow } from './ledger-rows.ts';
 import { createInsertOfSlices } from './ledger-slices.ts';
 import { addUpRows } from './ledger-sums.ts';
+import { addUpUnits } from './ledger-unit-sums.ts';
 
 const sumKeys = ['span', 'key', 'project', 'route', 'model', 'upstream', 'outcome'] as const;
 const keySumKeys = ['span', 'key', 'project'] as const;
+const unitSumKeys = [...sumKeys, 'unit'] as const;
 
 export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStore['import'] {
   const insertFresh = createInsertOfFresh(db);
@@ -29,20 +31,24 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
   const addHours = createAddition(db, 'usage_hours');
   const addDays = createAddition(db, 'usage_days');
   const addKeyDays = createAddition(db, 'usage_key_days');
+  const addUnitHours = createAddition(db, 'usage_unit_hours');
+  const addUnitDays = createAddition(db, 'usage_unit_days');
 
   return (journal, rows, { segment, offset }) => {
     const sorted = toEntries(rows);
     // Beforehand, as others may wait for what the transaction holds; nearly always all of them are fresh.
-    const sumsOfAll = addUpRows(toRows(sorted));
+    const sumsOfAll = addUp(sorted);
     // The first statement writes: SQLite cannot let one go on to write that began by reading while another wrote.
     return db.transaction().execute(async (trx) => {
       const fresh = await insertFresh(trx, sorted);
       if (fresh.length > 0) {
-        const { hours, days, keyDays } = fresh.length === sorted.length ? sumsOfAll : addUpRows(toRows(fresh));
+        const { hours, days, keyDays, units } = fresh.length === sorted.length ? sumsOfAll : addUp(fresh);
         await insertSlices?.(trx, toRows(fresh));
         await addHours(trx, hours);
         await addDays(trx, days);
         await addKeyDays(trx, keyDays);
+        await addUnitHours(trx, units.hours);
+        await addUnitDays(trx, units.days);
         await bookCosts(trx, fresh);
         await insertCaptures(trx, fresh);
       }
@@ -62,6 +68,11 @@ interface Entry extends Pick<ImportedRow, 'accounts' | 'capture'> {
 }
 
 const toRows = (entries: readonly Entry[]): LedgerTable[] => entries.map(({ row }) => row);
+
+function addUp(entries: readonly Entry[]) {
+  const rows = toRows(entries);
+  return { ...addUpRows(rows), units: addUpUnits(rows) };
+}
 
 /** Gives back those that were not there yet. */
 function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
@@ -110,9 +121,11 @@ const sumTables = {
   usage_hours: { keys: sumKeys, columns: sumColumns },
   usage_days: { keys: sumKeys, columns: sumColumns },
   usage_key_days: { keys: keySumKeys, columns: ['errors', ...sumColumns] },
+  usage_unit_hours: { keys: unitSumKeys, columns: ['amount'] },
+  usage_unit_days: { keys: unitSumKeys, columns: ['amount'] },
 } as const;
 
-type AnySums = UsageTable | KeyUsageTable;
+type AnySums = UsageTable | KeyUsageTable | UnitUsageTable;
 
 function createAddition(db: Kysely<Schema>, table: keyof typeof sumTables): Insert<AnySums, unknown> {
   const { keys, columns: added } = sumTables[table];

@@ -169,7 +169,13 @@ function toCount(value: number): number {
 /** Only what is read again: the journal may hold what another version wrote. */
 function toUnitsText(units: Units): string | null {
   const known = readUnits(units);
-  return known === undefined ? null : toStorable(JSON.stringify(known));
+  if (known === undefined) return null;
+  const text = JSON.stringify(known);
+  if (!text.includes('\\u')) return text;
+  // An escape may say what no database takes: it would stumble over it when it looks into the text.
+  const kinds = Object.entries(known.toolCalls ?? {}).map(([kind, count]) => [toStorable(kind), count]);
+  const toolCalls = kinds.length === 0 ? undefined : Object.fromEntries(kinds);
+  return JSON.stringify({ ...known, toolCalls }, (_, value) => (typeof value === 'string' ? toStorable(value) : value));
 }
 
 const toDuration = (value: number): number => (Number.isFinite(value) ? value : 0);

@@ -10,8 +10,9 @@ import { dayMs, hourMs, sumColumns, toConditions } from './ledger-rows.ts';
 /** The last time that a date can be. */
 const lastMs = 8_640_000_000_000_000;
 
-interface Part {
-  readonly table: 'usage_hours' | 'usage_days' | 'usage_key_days';
+/** A stretch of time, and whose sums tell of it. */
+export interface Part {
+  readonly table: 'usage_hours' | 'usage_days';
   readonly fromMs: number;
   /** Not in it any more; Infinity where there is no end. */
   readonly toMs: number;
@@ -23,9 +24,6 @@ export async function readUsage(
   filter: LedgerFilter,
   by: readonly UsageGroup[],
 ): Promise<UsageLine[]> {
-  if (filter.status !== undefined) {
-    throw new RangeError('"status" is not kept in the sums; filter by outcome, or page through the rows.');
-  }
   const groups = [...new Set(by)];
   const lines = new Map<string, UsageLine>();
   for (const part of toParts(filter, groups)) {
@@ -41,14 +39,20 @@ export async function readUsage(
   return entries.map((entry) => entry[1]);
 }
 
-function nameOf({ by }: UsageLine, groups: readonly UsageGroup[]): string {
+export function nameOf({ by }: Pick<UsageLine, 'by'>, groups: readonly UsageGroup[]): string {
   let name = '';
   for (const group of groups) name += `${by[group]}\0`;
   return name;
 }
 
 /** Whole days from the sums by day, what is left at both ends from those by hour. */
-function toParts({ fromMs = 0, toMs = Number.POSITIVE_INFINITY }: LedgerFilter, groups: readonly UsageGroup[]): Part[] {
+export function toParts(
+  { fromMs = 0, toMs = Number.POSITIVE_INFINITY, status }: LedgerFilter,
+  groups: readonly UsageGroup[],
+): Part[] {
+  if (status !== undefined) {
+    throw new RangeError('"status" is not kept in the sums; filter by outcome, or page through the rows.');
+  }
   const from = Math.floor(Math.max(fromMs, 0) / hourMs) * hourMs;
   const to = toMs > lastMs ? Number.POSITIVE_INFINITY : Math.ceil(toMs / hourMs) * hourMs;
   if (from > lastMs) return [];
@@ -71,9 +75,11 @@ function isOfKeysAlone(filter: LedgerFilter, groups: readonly UsageGroup[]): boo
   return asked.every((name) => name === 'day' || name === 'key' || name === 'project');
 }
 
+type SumTable = Part['table'] | 'usage_key_days';
+
 async function readPart(
   db: Kysely<Schema>,
-  { table, fromMs, toMs }: Part,
+  { table, fromMs, toMs }: Omit<Part, 'table'> & { readonly table: SumTable },
   filter: LedgerFilter,
   groups: readonly UsageGroup[],
 ): Promise<UsageLine[]> {
@@ -98,19 +104,19 @@ async function readPart(
 const figures = sumColumns.map((column) => sql`sum(${sql.ref(column)})`);
 
 /** Comes last. */
-const errorsIn = (table: Part['table']) =>
+const errorsIn = (table: SumTable) =>
   table === 'usage_key_days' ? sql`sum(errors)` : sql`sum(case when outcome = 'ok' then 0 else requests end)`;
 
-type SumRow = Readonly<Record<string, string | number>>;
+export type SumRow = Readonly<Record<string, string | number>>;
 
-function toColumn(group: UsageGroup, table: Part['table']): RawBuilder<string | number> {
+export function toColumn(group: UsageGroup, table: SumTable): RawBuilder<string | number> {
   if (group === 'hour' || (group === 'day' && table !== 'usage_hours')) return sql<number>`span`;
   // Written out: of two parameters PostgreSQL does not see that they are the same.
   if (group === 'day') return sql<number>`span - span % ${sql.lit(dayMs)}`;
   return sql<string>`${sql.ref(group)}`;
 }
 
-function toBy(row: SumRow, groups: readonly UsageGroup[], toText: (ms: number) => string): UsageLine['by'] {
+export function toBy(row: SumRow, groups: readonly UsageGroup[], toText: (ms: number) => string): UsageLine['by'] {
   const by: Partial<Record<UsageGroup, string>> = {};
   for (const [index, group] of groups.entries()) {
     const value = row[`by_${index}`];
@@ -122,7 +128,7 @@ function toBy(row: SumRow, groups: readonly UsageGroup[], toText: (ms: number) =
 }
 
 /** Many lines are of one span. */
-function createSpanText(): (ms: number) => string {
+export function createSpanText(): (ms: number) => string {
   const texts = new Map<number, string>();
   return (ms) => {
     const text = texts.get(ms) ?? new Date(ms).toISOString();

@@ -4,6 +4,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { toDollars } from '../../lib/money.ts';
 import type { Schema } from '../schema.ts';
 import { dayMs, firstIdOf, hourMs } from './ledger-rows.ts';
+import { compareUnitDay, compareUnitHour, toUnitWords } from './ledger-verify-units.ts';
 
 /** Sums of durations depend on the order in which they were added up, in the last digits. */
 const durationToleranceMs = 1;
@@ -35,11 +36,17 @@ export async function verifySums(db: Kysely<Schema>, fromMs: number, toMs: numbe
   const to = Math.min(Math.ceil(toMs / hourMs) * hourMs, last + hourMs);
   // Each in one statement: an import meanwhile is seen whole or not at all, and nobody waits for long.
   for (let hour = Math.max(from, firstWithRows); hour < to; hour += hourMs) {
-    for (const row of await compareHour(db, hour)) found.push(toWords(row, `${toText(hour, 16)}Z`, 'rows', 'sums'));
+    const span = `${toText(hour, 16)}Z`;
+    for (const row of await compareHour(db, hour)) found.push(toWords(row, span, 'rows', 'sums'));
+    for (const row of await compareUnitHour(db, hour))
+      found.push(toSentence(row, toUnitWords(row), span, 'rows', 'sums'));
   }
   for (let day = Math.floor(from / dayMs) * dayMs; day < to; day += dayMs) {
     for (const row of await compareDay(db, day)) {
       found.push(toWords(row, toText(day, 10), 'sums by hour', 'sums by day'));
+    }
+    for (const row of await compareUnitDay(db, day)) {
+      found.push(toSentence(row, toUnitWords(row), toText(day, 10), 'sums by hour', 'sums by day'));
     }
     for (const row of await compareKeyDay(db, day)) {
       found.push(toWords(row, toText(day, 10), 'sums by day', 'sums of each key'));
@@ -138,7 +145,6 @@ function lessOf(table: SumTable, fromMs: number, toMs: number, by: readonly Plac
 }
 
 function toWords(row: Difference, span: string, one: string, other: string): string {
-  const place = places.flatMap((name) => ((row[name] ?? '') === '' ? [] : `${name} ${row[name]}`)).join(', ');
   const differences = figureNames.flatMap((name) => {
     const difference = row[name];
     const isFraction = typeof difference === 'number' && !Number.isInteger(difference);
@@ -149,7 +155,18 @@ function toWords(row: Difference, span: string, one: string, other: string): str
     const shown = name === 'cost_nanos' ? toDollars(toSize(difference)) : size;
     return `${shown} ${figures[name]} ${Number(difference) > 0 ? 'more' : 'less'}`;
   });
-  return `${span}, ${place}: against the ${other}, the ${one} have ${differences.join(', ')}`;
+  return toSentence(row, differences.join(', '), span, one, other);
+}
+
+function toSentence(
+  at: Readonly<Partial<Record<Place, string>>>,
+  differences: string,
+  span: string,
+  one: string,
+  other: string,
+): string {
+  const place = places.flatMap((name) => ((at[name] ?? '') === '' ? [] : `${name} ${at[name]}`)).join(', ');
+  return `${span}, ${place}: against the ${other}, the ${one} have ${differences}`;
 }
 
 const toSize = (value: number | bigint): bigint => {

@@ -10,6 +10,7 @@ import { tamper } from '../../../test/support/stores/tampering.ts';
 import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
 import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
 import type { ImportedRow } from '../../core/store/ledger.ts';
+import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { openStore } from '../open-store.ts';
 
@@ -84,14 +85,38 @@ test('a sum that was changed by hand is found, and which one', async (t) => {
   assert.match(hours[1] ?? '', /^2027-01-01, key a, .* the sums by hour have 1 requests less/);
 });
 
+test('what was counted beside tokens is compared too, by hour and by day', async (t) => {
+  const verifyUnits = async (sql: string) => {
+    const { store, file } = await openFile(t, createFakeClock());
+    const units = { images: 3, toolCalls: { web_search: 2 } };
+    await store.ledger.import('j', [imported({ startedAtMs: startMs, key: 'a', units })], { segment: 1, offset: 1 });
+    tamper(file, sql);
+    return store.ledger.verify(0, startMs + dayMs);
+  };
+  const [rows = '', ...others] = await verifyUnits(
+    `UPDATE ledger SET units = '{"images":1,"toolCalls":{"web_search":2}}'`,
+  );
+  assert.match(rows, /^2027-01-01T00:00Z, key a, .*: against the sums, the rows have 2 images less$/);
+  assert.deepEqual(others, []);
+  const [day = '', ...more] = await verifyUnits("UPDATE usage_unit_days SET amount = 5 WHERE unit <> 'images'");
+  assert.match(
+    day,
+    /^2027-01-01, key a, .* against the sums by day, the sums by hour have 3 calls of web_search less$/,
+  );
+  assert.deepEqual(more, []);
+  assert.equal((await verifyUnits("DELETE FROM usage_unit_hours WHERE unit = 'images'")).length, 2);
+});
+
 test('rows that are gone although nothing was pruned are found even where no older row is left', async (t) => {
   assert.equal((await verifyAfter(t, 'DELETE FROM ledger')).length, 2);
 });
 
+const dropUnitSums = 'DROP TABLE usage_unit_hours; DROP TABLE usage_unit_days';
+
 /** The tables as they were before there were slices. */
 const undoSlices = `
   DROP TABLE batches; DROP TABLE background_answers; DROP TABLE kept_objects; DROP TABLE ledger_slices;
-  ALTER TABLE ledger DROP COLUMN units; ALTER TABLE ledger DROP COLUMN trace_id;
+  ${dropUnitSums}; ALTER TABLE ledger DROP COLUMN units; ALTER TABLE ledger DROP COLUMN trace_id;
   ALTER TABLE node_reports DROP COLUMN drift;
   ${['key', 'project', 'model', 'upstream', 'operation', 'outcome', 'status']
     .map((column) => `CREATE INDEX ledger_${column} ON ledger (${column}, id)`)
@@ -127,6 +152,30 @@ test('of every slice of time it is known what rows it has: as they come, from be
   const young = rows.filter(({ startedAtMs }) => startedAtMs >= beforeMs);
   await other.ledger.import('j', young.map(toImported), { segment: 1, offset: 1 });
   assert.deepEqual(readSlices(file), readSlices(otherFile));
+});
+
+test('a store of a version without sums of what is counted beside tokens gets them from its rows', async (t) => {
+  const { store, file } = await openFile(t, createFakeClock());
+  const units = { seconds: 1.5, serviceTier: 'flex', toolCalls: { web_search: 2 } };
+  const rows = [
+    imported({ startedAtMs: startMs, units, cachedTokens: 4 }),
+    imported({ startedAtMs: startMs + dayMs - 1, units, model: null }),
+    imported({ startedAtMs: startMs + dayMs, cachedTokens: 1, project: 'p' }),
+    imported({ startedAtMs: startMs + dayMs, cachedTokens: 0 }),
+  ];
+  await store.ledger.import('j', rows, { segment: 1, offset: 1 });
+  const readAll = async ({ ledger }: Store) => [
+    await ledger.unitUsage({}, ['day', 'model', 'project']),
+    await ledger.unitUsage({}, ['hour']),
+  ];
+  const before = await readAll(store);
+  assert.equal(before.flat().length, 6);
+  await store.close();
+  tamper(file, `${dropUnitSums}; DELETE FROM kysely_migration WHERE name >= '0021'`);
+  const again = await openStore(`sqlite:${file}`, { cwd: '/nowhere' });
+  t.after(() => again.close());
+  assert.deepEqual(await readAll(again), before);
+  assert.deepEqual(await again.ledger.verify(0, startMs + 2 * dayMs), []);
 });
 
 test('a store of a version without the sums of each key alone gets them from those by day', async (t) => {

@@ -8,6 +8,7 @@ import { createLedgerImport } from './ledger-import.ts';
 import { readPage } from './ledger-page.ts';
 import { pruneCaptures, pruneRows } from './ledger-prune.ts';
 import { fromTableRow, isId } from './ledger-rows.ts';
+import { readUnitUsage } from './ledger-unit-usage.ts';
 import { readUsage } from './ledger-usage.ts';
 import { verifySums } from './ledger-verify.ts';
 
@@ -41,6 +42,7 @@ export function createLedgerStore(db: Kysely<Schema>, clock: Clock, secure: Ledg
     secure,
     page: (filter, options) => readPage(db, filter, options),
     usage: (filter, by) => readUsage(db, filter, by),
+    unitUsage: (filter, by) => readUnitUsage(db, filter, by),
     prune: (beforeMs) => pruneRows(db, beforeMs),
     pruneCaptures: () => pruneCaptures(db, clock.nowMs()),
     verify: (fromMs, toMs) => verifySums(db, fromMs, toMs),

@@ -21,6 +21,7 @@ import { batches } from './0017-batches.ts';
 import { ledgerUnits } from './0018-ledger-units.ts';
 import { ledgerTraces } from './0019-ledger-traces.ts';
 import { nodeDrift } from './0020-node-drift.ts';
+import { usageUnits } from './0021-usage-units.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys': keys,
@@ -43,4 +44,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0018-ledger-units': ledgerUnits,
   '0019-ledger-traces': ledgerTraces,
   '0020-node-drift': nodeDrift,
+  '0021-usage-units': usageUnits,
 };

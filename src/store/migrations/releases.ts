@@ -14,4 +14,5 @@ export const passedOver: ReadonlySet<string> = new Set([
   '0018-ledger-units',
   '0019-ledger-traces',
   '0020-node-drift',
+  '0021-usage-units',
 ]);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { LedgerFilter, LedgerStore } from '../../../src/core/store/ledger.ts';
+import type { LedgerFilter, LedgerStore, UsageGroup } from '../../../src/core/store/ledger.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { hostileTexts, toStored } from '../json/hostile-texts.ts';
 import { imported, ledgerRow, rowId, rowOfText, spreadRows } from '../ledger/ledger-rows.ts';
@@ -152,7 +152,10 @@ export function describeLedgerReading(openStore: OpenStore): void {
 
     test('hostile text is data in every field and in every filter', async (t) => {
       const { ledger } = await open(t, openStore);
-      const rows = hostileTexts.map((text, n) => ledgerRow({ ...rowOfText(text), startedAtMs: startMs + n }));
+      const rows = hostileTexts.map((text, n) => {
+        const units = { images: 1, serviceTier: text, toolCalls: { [text]: 2 } };
+        return ledgerRow({ ...rowOfText(text), units, startedAtMs: startMs + n });
+      });
       const added = await ledger.import(
         '"j\'; --',
         rows.map((row) => ({ row, accounts: [row.key] })),
@@ -169,6 +172,8 @@ export function describeLedgerReading(openStore: OpenStore): void {
           assert.equal(line?.sums.requests, 1);
           assert.equal(line?.by.key, kept?.key);
           assert.deepEqual(others, []);
+          const [counted] = await ledger.unitUsage(filter, ['key']);
+          assert.deepEqual([counted?.by.key, counted?.units.images], [kept?.key, 1]);
         }
         const unknown = { operation: row.key, outcome: row.key } as unknown as LedgerFilter;
         assert.deepEqual((await ledger.page(unknown, { limit: 5 })).rows, []);
@@ -227,6 +232,74 @@ export function describeLedgerReading(openStore: OpenStore): void {
       assert.deepEqual((await ledger.usage({ key: 'a', outcome: 'ok' }, []))[0]?.sums.requests, 1);
       assert.deepEqual(await ledger.usage({ key: 'nobody' }, []), []);
       assert.deepEqual(await ledger.usage({ key: 'nobody' }, ['day']), []);
+    });
+
+    test('adds up what rows counted beside tokens, by what is asked for, and says nothing of lines that have none', async (t) => {
+      const { ledger } = await open(t, openStore);
+      const chat = { cacheWriteTokens: 7, reasoningTokens: 3, toolCalls: { web_search: 2 } };
+      await ledger.import(
+        'j',
+        [
+          imported({ key: 'a', units: { ...chat, serviceTier: 'flex' }, cachedTokens: 4 }),
+          imported({ key: 'a', units: { reasoningTokens: 1, toolCalls: { web_search: 1, code: 5 } } }),
+          imported({ key: 'a', startedAtMs: startMs + dayMs, units: { images: 2, seconds: 1.25 } }),
+          imported({ key: 'b', project: 'p', units: { savedItems: 6, savedTokens: 60, savedNanos: 600 } }),
+          imported({
+            key: 'b',
+            project: 'p',
+            startedAtMs: startMs + hourMs,
+            units: { savedItems: 1 },
+            cachedTokens: 1,
+          }),
+          imported({ key: 'c', outcome: 'error', cachedTokens: 0 }),
+        ],
+        somewhere,
+      );
+      const tokens = {
+        cachedTokens: 4,
+        cacheWriteTokens: 7,
+        reasoningTokens: 4,
+        toolCalls: { web_search: 3, code: 5 },
+      };
+      const saved = { cachedTokens: 1, savedItems: 7, savedTokens: 60, savedNanos: 600 };
+      const find = async (filter: LedgerFilter, by: readonly UsageGroup[]) =>
+        new Map(
+          (await ledger.unitUsage(filter, by)).map((line) => [by.map((name) => line.by[name]).join(' '), line.units]),
+        );
+      const made = { images: 2, seconds: 1.25 };
+      assert.deepEqual(await find({}, []), new Map([['', { ...tokens, ...made, ...saved, cachedTokens: 5 }]]));
+      assert.deepEqual(
+        await find({}, ['key', 'project']),
+        new Map<string, unknown>([
+          ['a ', { ...tokens, ...made }],
+          ['b p', saved],
+        ]),
+      );
+      assert.deepEqual(
+        await find({ key: 'a' }, ['day']),
+        new Map<string, unknown>([
+          ['2027-01-01', tokens],
+          ['2027-01-02', made],
+        ]),
+      );
+      // From the middle of a day on: that from the sums by hour, the next from those by day.
+      assert.deepEqual(
+        await find({ fromMs: startMs + hourMs, toMs: startMs + 2 * dayMs }, ['key']),
+        new Map<string, unknown>([
+          ['a', made],
+          ['b', { cachedTokens: 1, savedItems: 1 }],
+        ]),
+      );
+      assert.deepEqual(
+        await find({ project: 'p' }, ['hour']),
+        new Map<string, unknown>([
+          ['2027-01-01T00:00Z', { savedItems: 6, savedTokens: 60, savedNanos: 600 }],
+          ['2027-01-01T01:00Z', { cachedTokens: 1, savedItems: 1 }],
+        ]),
+      );
+      assert.deepEqual(await find({ outcome: 'error' }, []), new Map());
+      await assert.rejects(ledger.unitUsage({ status: 200 }, []), /"status" is not kept in the sums/);
+      assert.deepEqual(await ledger.verify(0, startMs + 2 * dayMs), []);
     });
 
     test('days and hours are those of UTC, and a span ends at whole hours', async (t) => {

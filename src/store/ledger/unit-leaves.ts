@@ -1,0 +1,23 @@
+/** What rows of the ledger counted beside tokens, one by one, as a database sees it in their JSON. */
+
+import { type RawBuilder, sql } from 'kysely';
+import { toolPrefix } from '../../core/accounting/units.ts';
+
+const ofSqlite = sql`
+  select ledger.*, 'cachedTokens' as unit, cast(cached_tokens as real) as amount from ledger where cached_tokens > 0
+  union all
+  select ledger.*, case leaf.path when '$' then leaf.key else ${sql.lit(toolPrefix)} || leaf.key end, leaf.atom
+  from ledger, json_tree(ledger.units) as leaf where ledger.units is not null and leaf.type in ('integer', 'real')`;
+
+const ofPostgres = sql`
+  select ledger.*, 'cachedTokens' as unit, cached_tokens::double precision as amount from ledger where cached_tokens > 0
+  union all
+  select ledger.*, leaf.unit, leaf.amount::double precision
+  from ledger, lateral (
+    select key as unit, value as amount from json_each_text(units::json) where json_typeof(units::json -> key) = 'number'
+    union all
+    select ${sql.lit(toolPrefix)} || key, value from json_each_text(units::json -> 'toolCalls')
+  ) as leaf where ledger.units is not null`;
+
+/** The columns of the ledger, `unit` and `amount`; a row comes once for each of its units. */
+export const unitLeaves = (isSqlite: boolean): RawBuilder<unknown> => (isSqlite ? ofSqlite : ofPostgres);
