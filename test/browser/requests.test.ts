@@ -191,6 +191,33 @@ testInBrowser('usage is added up with its sum, and what nobody knows the price o
   await page.getByRole('rowheader', { name: 'model-0' }).waitFor();
 });
 
+testInBrowser('usage has a column for what else was counted, where anything was', async (t) => {
+  const rig = await openConsole(t);
+  await rig.account('viewer');
+  const startedAtMs = Date.now() - dayMs;
+  await put(rig, [
+    imported({ startedAtMs, model: 'painter', units: { images: 12, imageSize: '1024x1024' } }),
+    imported({ startedAtMs, model: 'listener', units: { seconds: 90.5 } }),
+    imported({ startedAtMs, model: 'thinker', cachedTokens: 512, units: { reasoningTokens: 2_048 } }),
+    imported({ startedAtMs, model: 'embedder', units: { savedItems: 40, savedTokens: 400, savedNanos: 8_000_000 } }),
+  ]);
+  const visitor = await rig.signIn('viewer');
+  const { page } = visitor;
+  await visitor.open('/requests?view=usage&by=model');
+  await page.getByRole('rowheader', { name: 'painter' }).waitFor();
+  const head = await page.getByRole('columnheader').allTextContents();
+  assert.deepEqual(head.slice(7), [
+    ...['Cached tokens', 'Reasoning tokens', 'Images', 'Seconds', 'Items saved', 'Cost saved'],
+  ]);
+  const total = await page
+    .getByRole('row', { name: /^Total/ })
+    .getByRole('cell')
+    .allTextContents();
+  assert.deepEqual(total.slice(6), ['512', '2,048', '12', '90.5', '40', '$0.008']);
+  await visitor.shoot('requests-usage-units');
+  await visitor.checkAccessibility();
+});
+
 testInBrowser('what clients and upstreams write is text on the page, whatever it is', async (t) => {
   const rig = await openConsole(t);
   const evil = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;

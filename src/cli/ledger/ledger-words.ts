@@ -100,10 +100,12 @@ export function toTailLine(row: LedgerRow): string {
     .trimEnd();
 }
 
-function toSnakeNames(units: Units): Readonly<Record<string, Units[keyof Units]>> {
-  const toSnake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return Object.fromEntries(Object.entries(units).map(([name, value]) => [toSnake(name), value]));
+/** As scripts name them. */
+export function toSnakeNames<T>(units: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(units).map(([name, value]) => [toSnakeName(name), value]));
 }
+
+export const toSnakeName = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Of calls of tools, how many of which kind. */
 function toUnitCell(value: Units[keyof Units] = ''): string {

@@ -1,34 +1,52 @@
 /** Usage as text: a table for people, CSV and JSON for what reads it on. */
 
-import { addSums, noSums } from '../../core/accounting/usage-sums.ts';
-import type { UsageGroup, UsageLine, UsageSums } from '../../core/store/ledger.ts';
+import { countToolCalls, summedNames, type UnitSums } from '../../core/accounting/units.ts';
+import { noSums, toTotal, type WholeLine } from '../../core/accounting/usage-sums.ts';
+import type { UsageGroup, UsageSums } from '../../core/store/ledger.ts';
 import { toCsvText } from '../../lib/csv.ts';
 import { toDollars } from '../../lib/money.ts';
 import { toPrintable } from '../printable.ts';
 import { toTable } from '../table.ts';
+import { toSnakeName, toSnakeNames } from './ledger-words.ts';
 
 /** A millionth of a dollar; in tables, smaller parts of one are rounded. */
 const nanosShown = 1_000n;
 
-const addUpLines = (lines: readonly UsageLine[]): UsageSums =>
-  lines.reduce((total, { sums }) => addSums(total, sums), noSums);
+type Figures = Pick<WholeLine, 'sums' | 'units'>;
 
 const tableHead = ['REQUESTS', 'ERRORS', 'INPUT', 'OUTPUT', 'UNITS', 'ITEMS', 'DOLLARS', 'UNPRICED', 'ESTIMATED'];
 
+/** Shown where any line has some. */
+const unitColumns: readonly (readonly [title: string, cell: (units: UnitSums) => number | string])[] = [
+  ['CACHED', ({ cachedTokens = 0 }) => cachedTokens],
+  ['REASONING', ({ reasoningTokens = 0 }) => reasoningTokens],
+  ['IMAGES', ({ images = 0 }) => images],
+  ['SECONDS', ({ seconds = 0 }) => Math.round(seconds * 1_000) / 1_000],
+  ['CHARACTERS', ({ characters = 0 }) => characters],
+  ['TOOL CALLS', countToolCalls],
+  ['SAVED ITEMS', ({ savedItems = 0 }) => savedItems],
+  ['SAVED DOLLARS', ({ savedNanos = 0 }) => (savedNanos === 0 ? 0 : toShortDollars(BigInt(Math.round(savedNanos))))],
+];
+
 /** With a line for the total below. */
-export function toUsageTable(lines: readonly UsageLine[], groups: readonly UsageGroup[]): string[] {
-  const rows = lines.map(({ by, sums }) => [...groups.map((group) => toName(by[group])), ...toCells(sums)]);
-  const total = addUpLines(lines);
+export function toUsageTable(lines: readonly WholeLine[], groups: readonly UsageGroup[]): string[] {
+  const total = toTotal(lines);
+  const counted = unitColumns.filter(([, cell]) => cell(total.units) !== 0);
+  const toCells = ({ sums, units }: Figures) => [
+    ...toSumCells(sums),
+    ...counted.map(([, cell]) => String(cell(units))),
+  ];
+  const rows = lines.map((line) => [...groups.map((group) => toName(line.by[group])), ...toCells(line)]);
   rows.push([...groups.map((_, index) => (index === 0 ? 'total' : '')), ...toCells(total)]);
-  const head = [...groups.map((group) => group.toUpperCase()), ...tableHead];
+  const head = [...groups.map((group) => group.toUpperCase()), ...tableHead, ...counted.map(([title]) => title)];
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const align = (row: readonly string[]): string[] =>
     row.map((cell, column) => (column < groups.length ? cell : cell.padStart(widths[column] ?? 0)));
   const table = toTable(align(head), rows.map(align));
-  return [...table, ...toNotes([total, ...lines.map(({ sums }) => sums)])];
+  return [...table, ...toNotes([total.sums, ...lines.map(({ sums }) => sums)])];
 }
 
-function toCells(sums: UsageSums): string[] {
+function toSumCells(sums: UsageSums): string[] {
   const { requests, errors, inputTokens, outputTokens, searchUnits, items, costNanos, unpriced, estimated } = sums;
   const counts = [requests, errors, inputTokens, outputTokens, searchUnits, items].map(String);
   return [...counts, toShortDollars(costNanos), String(unpriced), String(estimated)];
@@ -73,22 +91,28 @@ function toFields(sums: UsageSums) {
   };
 }
 
-export function toUsageJson(lines: readonly UsageLine[], groups: readonly UsageGroup[]) {
-  return lines.map(({ by, sums }) => ({
-    ...Object.fromEntries(groups.map((group) => [group, by[group] === '' ? null : (by[group] ?? null)])),
-    ...toFields(sums),
+function toJsonFields({ sums, units }: Figures) {
+  return { ...toFields(sums), units: toSnakeNames<UnitSums[keyof UnitSums]>(units) };
+}
+
+export function toUsageJson(lines: readonly WholeLine[], groups: readonly UsageGroup[]) {
+  return lines.map((line) => ({
+    ...Object.fromEntries(groups.map((group) => [group, line.by[group] === '' ? null : (line.by[group] ?? null)])),
+    ...toJsonFields(line),
   }));
 }
 
-export function toTotalJson(lines: readonly UsageLine[]) {
-  return toFields(addUpLines(lines));
-}
+export const toTotalJson = (lines: readonly WholeLine[]) => toJsonFields(toTotal(lines));
 
-export function toUsageCsv(lines: readonly UsageLine[], groups: readonly UsageGroup[]): string[] {
-  const head = [...groups, ...Object.keys(toFields(noSums))];
-  const rows = lines.map(({ by, sums }) => [
+/** A column for each unit, whether it occurs or not: what reads it wants the same columns each time. */
+export function toUsageCsv(lines: readonly WholeLine[], groups: readonly UsageGroup[]): string[] {
+  const unitNames = [...summedNames, 'toolCalls'].map(toSnakeName);
+  const head = [...groups, ...Object.keys(toFields(noSums)), ...unitNames];
+  const rows = lines.map(({ by, sums, units }) => [
     ...groups.map((group) => toCsvText(by[group] ?? '')),
     ...Object.values(toFields(sums)).map(String),
+    ...summedNames.map((name) => String(units[name] ?? 0)),
+    String(countToolCalls(units)),
   ]);
   return [head, ...rows].map((row) => row.join(','));
 }

@@ -60,8 +60,45 @@ test('JSON holds money as exact text, null where there is none of a thing, and t
     ...{ project: null, requests: 2, errors: 1, input_tokens: 20, output_tokens: 0, search_units: 0, items: 2 },
     ...{ cost_dollars: '0.000000001', unpriced: 1, estimated: 1, request_bytes: 200, response_bytes: 4_000 },
     duration_ms: 25,
+    units: {},
   });
   assert.equal(total.cost_dollars, '1.500000001');
+});
+
+test('what was counted beside tokens is shown where there is any, and always has its columns in CSV', async (t) => {
+  const tools = { toolCalls: { web_search: 2, code: 1 } };
+  const { run, json } = await setUp(t, [
+    imported({ startedAtMs: todayMs, key: 'a', cachedTokens: 4, units: { images: 2, seconds: 1.5, ...tools } }),
+    imported({ startedAtMs: todayMs, key: 'b', units: { savedItems: 3, savedTokens: 30, savedNanos: 2_500_000 } }),
+    imported({ startedAtMs: todayMs, key: 'c' }),
+  ]);
+  const { lines } = await run('--by', 'key');
+  assert.deepEqual(
+    lines.map((line) => line.split(/ {2,}/).slice(10).join(' | ')),
+    [
+      'CACHED | IMAGES | SECONDS | TOOL CALLS | SAVED ITEMS | SAVED DOLLARS',
+      '4 | 2 | 1.5 | 3 | 0 | 0',
+      '0 | 0 | 0 | 0 | 3 | 0.0025',
+      '0 | 0 | 0 | 0 | 0 | 0',
+      '4 | 2 | 1.5 | 3 | 3 | 0.0025',
+    ],
+  );
+  const { lines: told, total } = await json('--by', 'key');
+  assert.deepEqual(
+    told.map(({ units }: { units: unknown }) => units),
+    [
+      { cached_tokens: 4, images: 2, seconds: 1.5, tool_calls: { web_search: 2, code: 1 } },
+      { saved_items: 3, saved_tokens: 30, saved_nanos: 2_500_000 },
+      {},
+    ],
+  );
+  assert.equal(total.units.images, 2);
+  const { lines: csv } = await run('--by', 'key', '--csv');
+  const [head = [], ...rows] = csv.map((line) => line.split(','));
+  const column = (name: string) => rows.map((row) => row[head.indexOf(name)]);
+  assert.deepEqual(column('seconds'), ['1.5', '0', '0']);
+  assert.deepEqual(column('saved_nanos'), ['0', '2500000', '0']);
+  assert.deepEqual(column('tool_calls'), ['3', '0', '0']);
 });
 
 test('a span is given as dates, both included, or as a time until now', async (t) => {
@@ -125,7 +162,7 @@ test('CSV is quoted, and holds no formula', async (t) => {
   for (const [text, cell] of cells) assert.equal(toCsvText(text), cell);
   const { run } = await setUp(t, [imported({ startedAtMs: todayMs, key: '=cmd,1' })]);
   const { lines } = await run('--by', 'key', '--csv');
-  assert.equal(lines[1], `"'=cmd,1",1,0,10,0,0,1,0.000001,0,0,100,2000,13`);
+  assert.equal(lines[1], `"'=cmd,1",1,0,10,0,0,1,0.000001,0,0,100,2000,13,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0`);
 });
 
 test('money is rounded in tables alone, and never to nothing', () => {

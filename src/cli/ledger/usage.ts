@@ -1,6 +1,7 @@
 /** `postern usage`: who used what, and what it cost, from the sums of the ledger. */
 
 import { resolve } from 'node:path';
+import { readWholeUsage } from '../../core/accounting/usage-sums.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
 import { type UsageGroup, usageGroups } from '../../core/store/ledger.ts';
 import { UserFault } from '../../core/user-fault.ts';
@@ -47,7 +48,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
     return 1;
   }
   try {
-    const lines = await found.store.ledger.usage(filter, groups);
+    const lines = await readWholeUsage(found.store.ledger, filter, groups);
     const waiting = await readWaiting(resolve(context.cwd, found.loaded.snapshot.ledger.directory), found.store.ledger);
     const rowsWaiting = waiting.reduce((sum, { rows }) => sum + rows, 0);
     if (values.csv === true) for (const line of toUsageCsv(lines, groups)) stdout(line);

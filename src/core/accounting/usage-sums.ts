@@ -1,6 +1,12 @@
 /** The sum of several usages. */
 
-import type { UsageSums } from '../store/ledger.ts';
+import type { LedgerFilter, LedgerStore, UsageGroup, UsageLine, UsageSums } from '../store/ledger.ts';
+import { addUnits, type UnitSums } from './units.ts';
+
+/** A line with what was counted beside its sums. */
+export interface WholeLine extends UsageLine {
+  readonly units: UnitSums;
+}
 
 export const noSums: UsageSums = Object.freeze({
   requests: 0,
@@ -32,4 +38,24 @@ export function addSums(a: UsageSums, b: UsageSums): UsageSums {
     responseBytes: a.responseBytes + b.responseBytes,
     durationMs: a.durationMs + b.durationMs,
   };
+}
+
+export async function readWholeUsage(
+  ledger: Pick<LedgerStore, 'usage' | 'unitUsage'>,
+  filter: LedgerFilter,
+  by: readonly UsageGroup[],
+): Promise<WholeLine[]> {
+  const [lines, unitLines] = await Promise.all([ledger.usage(filter, by), ledger.unitUsage(filter, by)]);
+  const nameOf = (line: Pick<UsageLine, 'by'>): string => by.map((group) => line.by[group]).join('\0');
+  const units = new Map(unitLines.map((line) => [nameOf(line), line.units]));
+  return lines.map((line) => ({ ...line, units: units.get(nameOf(line)) ?? {} }));
+}
+
+/** All lines together. */
+export function toTotal(lines: readonly WholeLine[]): Pick<WholeLine, 'sums' | 'units'> {
+  let total: Pick<WholeLine, 'sums' | 'units'> = { sums: noSums, units: {} };
+  for (const { sums, units } of lines) {
+    total = { sums: addSums(total.sums, sums), units: addUnits(total.units, units) };
+  }
+  return total;
 }

@@ -52,7 +52,7 @@ function Differences({ entry: { before, after } }: { readonly entry: AuditEntry 
   }
   return (
     <div className="audit-body">
-      <Table.ScrollContainer minWidth={420}>
+      <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
         <Table verticalSpacing={4} withTableBorder>
           <Table.Thead>
             <Table.Tr>

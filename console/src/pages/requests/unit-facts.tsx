@@ -4,6 +4,7 @@ import { Text } from '@mantine/core';
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
 import { formatCount } from '../../parts/words/format.ts';
 import { Money } from '../../parts/words/numbers.tsx';
+import { toDollarText } from './usage-units.ts';
 
 type Units = LedgerDetail['units'];
 
@@ -40,8 +41,6 @@ const terms = [
   ['imageQuality', 'quality'],
 ] as const;
 
-const nanosInADollar = 1e9;
-
 const counted = (count: number, name: string): string => `${formatCount(count)} ${name}${count === 1 ? '' : 's'}`;
 
 /** What was known before, and asked of nobody. */
@@ -54,7 +53,7 @@ export function SavedWords({ units }: { readonly units: Units }) {
       {tokens > 0 && `, ${counted(tokens, 'token')}`}
       {nanos > 0 && (
         <>
-          , saving <Money dollars={(nanos / nanosInADollar).toFixed(9)} />
+          , saving <Money dollars={toDollarText(nanos)} />
         </>
       )}
       .

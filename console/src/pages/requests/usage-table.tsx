@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react';
 import type { Usage, UsageSums } from '../../../../src/admin/contract.ts';
 import { formatCount } from '../../parts/words/format.ts';
 import { Count, Money } from '../../parts/words/numbers.tsx';
+import { toDollarText, type UnitColumn, unitColumns } from './usage-units.ts';
 import { type Group as By, groupWords, inOrder, isTime } from './usage-words.ts';
 
 interface UsageTableProps {
@@ -14,6 +15,9 @@ interface UsageTableProps {
 }
 
 const linesPerPage = 50;
+/** Of a column that is there only where anything was counted. */
+const unitWidth = 90;
+const nameWidth = 110;
 
 export function UsageTable({ usage: { lines, total }, by, nameOf }: UsageTableProps) {
   const [page, setPage] = useState(1);
@@ -22,10 +26,14 @@ export function UsageTable({ usage: { lines, total }, by, nameOf }: UsageTablePr
   if (isTime(by)) ordered.reverse();
   const pages = Math.ceil(ordered.length / linesPerPage);
   const current = Math.min(page, pages);
+  const counted = unitColumns.filter(({ countOf }) => countOf(total.units) > 0);
   const shown = ordered.slice((current - 1) * linesPerPage, current * linesPerPage);
   return (
     <Stack gap="xs">
-      <Table.ScrollContainer minWidth={760}>
+      <Table.ScrollContainer
+        minWidth={760 + counted.length * unitWidth}
+        scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'Usage' } }}
+      >
         <Table verticalSpacing={6} highlightOnHover>
           <Table.Thead>
             <Table.Tr>
@@ -36,22 +44,27 @@ export function UsageTable({ usage: { lines, total }, by, nameOf }: UsageTablePr
               <Table.Th ta="right">Output tokens</Table.Th>
               <Table.Th ta="right">Search units</Table.Th>
               <Table.Th ta="right">Cost</Table.Th>
+              {counted.map(({ title }) => (
+                <Table.Th key={title} ta="right">
+                  {title}
+                </Table.Th>
+              ))}
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
             {shown.map((line) => (
               <Table.Tr key={line.by[by] ?? ''}>
-                <Table.Th scope="row" fw={400} className={isTime(by) ? 'numeric' : 'any-wrap'}>
+                <Table.Th scope="row" fw={400} miw={nameWidth} className={isTime(by) ? 'numeric' : 'any-wrap'}>
                   {nameOf(line.by[by] ?? null)}
                 </Table.Th>
-                <Cells sums={line} />
+                <Cells sums={line} counted={counted} />
               </Table.Tr>
             ))}
           </Table.Tbody>
           <Table.Tfoot>
             <Table.Tr className="usage-foot">
               <Table.Th scope="row">Total</Table.Th>
-              <Cells sums={total} />
+              <Cells sums={total} counted={counted} />
             </Table.Tr>
           </Table.Tfoot>
         </Table>
@@ -71,8 +84,13 @@ export function UsageTable({ usage: { lines, total }, by, nameOf }: UsageTablePr
   );
 }
 
-function Cells({ sums }: { readonly sums: UsageSums }) {
-  const { requests, errors, inputTokens, outputTokens, searchUnits, estimated } = sums;
+interface CellsProps {
+  readonly sums: UsageSums;
+  readonly counted: readonly UnitColumn[];
+}
+
+function Cells({ sums, counted }: CellsProps) {
+  const { requests, errors, inputTokens, outputTokens, searchUnits, estimated, units } = sums;
   return (
     <>
       <NumberCell>
@@ -98,6 +116,11 @@ function Cells({ sums }: { readonly sums: UsageSums }) {
       <NumberCell>
         <Cost sums={sums} />
       </NumberCell>
+      {counted.map(({ title, countOf, isMoney }) => (
+        <NumberCell key={title}>
+          {isMoney === true ? <Money dollars={toDollarText(countOf(units))} /> : <Count value={countOf(units)} />}
+        </NumberCell>
+      ))}
     </>
   );
 }

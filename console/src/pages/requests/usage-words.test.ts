@@ -17,6 +17,7 @@ const line = (by: UsageLine['by'], requests: number, cost = '0'): UsageLine => (
   requestBytes: 0,
   responseBytes: 0,
   durationMs: 0,
+  units: {},
 });
 
 const name = (value: string | null): string => value ?? 'None';

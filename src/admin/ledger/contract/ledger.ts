@@ -72,7 +72,8 @@ const ledgerId = z.object({
 const count = z.number().nullable();
 const text = z.string().nullable();
 
-const units = z.object({
+/** What is counted beside tokens. */
+export const unitCounts = {
   cacheWriteTokens: z.number().optional().meta({ description: 'Of the input, put into the cache of the service.' }),
   cacheWriteHourTokens: z.number().optional().meta({ description: 'Of those, what it keeps for an hour.' }),
   audioInputTokens: z.number().optional(),
@@ -91,6 +92,10 @@ const units = z.object({
     .record(z.string(), z.number())
     .optional()
     .meta({ description: 'Of tools that the service ran itself, by their kind.' }),
+};
+
+const units = z.object({
+  ...unitCounts,
   serviceTier: z.string().optional(),
   speed: z.string().optional(),
   inferenceGeo: z.string().optional(),

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { type UsageGroup, usageGroups } from '../../../core/store/ledger.ts';
 import { defineEndpoint } from '../../endpoint.ts';
 import { dollars, instant } from '../../shapes/common.ts';
-import { usageFilters } from './ledger.ts';
+import { unitCounts, usageFilters } from './ledger.ts';
 import { checkSpan } from './span.ts';
 
 const groups = z
@@ -37,6 +37,12 @@ const sums = {
   requestBytes: z.number(),
   responseBytes: z.number(),
   durationMs: z.number(),
+  units: z
+    .object({
+      cachedTokens: z.number().optional().meta({ description: 'Of the input, what the cache of the service held.' }),
+      ...unitCounts,
+    })
+    .meta({ description: 'What else was counted; what is not there is nothing.' }),
 };
 
 export const usageSums = z.object(sums);

@@ -64,6 +64,33 @@ test('as CSV it has one line a group', async (t) => {
   assert.match(await answer.text(), /^key,requests,errors,.*\r\na,2,1,/);
 });
 
+test('what else was counted stands beside it, in CSV with a column for each', async (t) => {
+  const { ask, context, store } = await open(t);
+  const units = { images: 2, toolCalls: { web_search: 3, code: 1 } };
+  await store.ledger.import('k', [imported({ startedAtMs: todayMs, key: 'b', units, cachedTokens: 4 })], {
+    segment: 1,
+    offset: 1,
+  });
+  const { json } = await ask('GET', '/api/usage?by=key');
+  const counted = { cachedTokens: 4, ...units };
+  assert.deepEqual(
+    json.lines.map((line: { units: unknown }) => line.units),
+    [{}, counted],
+  );
+  assert.deepEqual(json.total.units, counted);
+  const [getUsage] = usageEndpoints;
+  const csv = await getUsage?.run({ query: { by: ['key'], format: 'csv' }, context } as never);
+  assert.ok(csv instanceof Response);
+  const [head = [], ...rows] = (await csv.text()).split('\r\n').map((line) => line.split(','));
+  const column = (name: string) => rows.slice(0, 2).map((row) => row[head.indexOf(name)]);
+  assert.deepEqual(['cachedTokens', 'images', 'toolCalls', 'savedNanos'].map(column), [
+    ['0', '4'],
+    ['0', '2'],
+    ['0', '4'],
+    ['0', '0'],
+  ]);
+});
+
 test('what cannot be added up is refused with the field named', async (t) => {
   const { ask } = await open(t);
   const rows: [query: string, field: string][] = [

@@ -1,8 +1,9 @@
 /** Who used what, and what it cost, from the sums of the ledger. */
 
 import type * as z from 'zod';
-import { addSums, noSums } from '../../../core/accounting/usage-sums.ts';
-import type { UsageGroup, UsageLine, UsageSums } from '../../../core/store/ledger.ts';
+import { countToolCalls, summedNames } from '../../../core/accounting/units.ts';
+import { readWholeUsage, toTotal, type WholeLine } from '../../../core/accounting/usage-sums.ts';
+import type { UsageGroup, UsageLine } from '../../../core/store/ledger.ts';
 import { toCsvText } from '../../../lib/csv.ts';
 import { toDollars } from '../../../lib/money.ts';
 import { implement } from '../../implement.ts';
@@ -25,7 +26,7 @@ const getUsage = implement(
     if (by.includes('hour') && endMs - fromMs > longestByHourMs) {
       throw invalid('by', 'By hour, ask for 62 days at most; or add up by day.');
     }
-    const lines = await store.ledger.usage({ ...filter, fromMs, toMs: to }, by);
+    const lines = await readWholeUsage(store.ledger, { ...filter, fromMs, toMs: to }, by);
     if (lines.length > mostLines) {
       throw invalid('by', `These are ${lines.length} lines; ask for a shorter time, or for fewer groups at once.`);
     }
@@ -33,8 +34,8 @@ const getUsage = implement(
     return {
       from: toInstant(Math.floor(fromMs / hourMs) * hourMs),
       to: to === undefined ? null : toInstant(Math.ceil(to / hourMs) * hourMs),
-      lines: lines.map(({ by: names, sums }) => ({ by: toNames(names, by), ...toSums(sums) })),
-      total: toSums(lines.reduce((total, { sums }) => addSums(total, sums), noSums)),
+      lines: lines.map((line) => ({ by: toNames(line.by, by), ...toSums(line) })),
+      total: toSums(toTotal(lines)),
     };
   },
 );
@@ -47,17 +48,24 @@ function toNames(names: UsageLine['by'], groups: readonly UsageGroup[]): Partial
   return Object.fromEntries(groups.map((group) => [group, names[group] || null]));
 }
 
-function toSums({ costNanos, durationMs, ...sums }: UsageSums): z.input<typeof usageSums> {
-  return { ...sums, cost: toDollars(costNanos), durationMs: Math.round(durationMs) };
+function toSums({ sums, units }: Pick<WholeLine, 'sums' | 'units'>): z.input<typeof usageSums> {
+  const { costNanos, durationMs, ...counts } = sums;
+  return { ...counts, cost: toDollars(costNanos), durationMs: Math.round(durationMs), units };
 }
 
-function toCsv(lines: readonly UsageLine[], groups: readonly UsageGroup[]): Response {
-  const columns = usageSums.keyof().options;
-  const rows = lines.map(({ by, sums }) => {
-    const figures = toSums(sums);
-    return [...groups.map((group) => toCsvText(by[group] ?? '')), ...columns.map((column) => String(figures[column]))];
+function toCsv(lines: readonly WholeLine[], groups: readonly UsageGroup[]): Response {
+  const columns = usageSums.omit({ units: true }).keyof().options;
+  const rows = lines.map((line) => {
+    const figures = toSums(line);
+    return [
+      ...groups.map((group) => toCsvText(line.by[group] ?? '')),
+      ...columns.map((column) => String(figures[column])),
+      ...summedNames.map((name) => String(line.units[name] ?? 0)),
+      String(countToolCalls(line.units)),
+    ];
   });
-  const text = [[...groups, ...columns], ...rows].map((row) => `${row.join(',')}\r\n`).join('');
+  const head = [...groups, ...columns, ...summedNames, 'toolCalls'];
+  const text = [head, ...rows].map((row) => `${row.join(',')}\r\n`).join('');
   return new Response(text, {
     headers: {
       'content-type': 'text/csv; charset=utf-8',
