@@ -95,7 +95,7 @@ function openSqliteBank(
   store: Store,
   file: string,
 ): { readonly bank: OpenBank; readonly booked: () => number } {
-  const reader = new DatabaseSync(file, { readOnly: true });
+  const reader = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   t.after(() => reader.close());
   const drawn = reader.prepare('select drawn_nanos from budget_leases where account = ? and node = ?');
   let booked = 0;

@@ -80,7 +80,8 @@ async function play(rig: ChaosRig, { directory, upstream, gateway }: House): Pro
 
   rig.progress('another process holds the store');
   const path = join(directory, 'data', 'postern.db');
-  const holder = new DatabaseSync(path);
+  // The gateway may be writing just now.
+  const holder = new DatabaseSync(path, { timeout: 5_000 });
   holder.exec('BEGIN IMMEDIATE');
   const before = spenders.answers.length;
   spenders.start(() => gateway.port);
