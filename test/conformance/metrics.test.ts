@@ -221,6 +221,24 @@ test('what is billed is counted by model and upstream; an unknown price is no pr
   assert.equal(after.sum('postern_tokens_total', { model: 'm' }), 0);
 });
 
+test('what else is billed is counted by its unit, and has no line where it never was', async (t) => {
+  const units = {
+    images: 2,
+    seconds: 1.5,
+    reasoningTokens: 7,
+    toolCalls: { web_search: 2, code: 1 },
+    imageSize: 'auto',
+  };
+  const bills: (Bill | null)[] = [{ ...billed, units }, { ...billed, units: { images: 1 } }, billed];
+  const { rig, read } = await start(t, answering, () => bills.shift() ?? null);
+  for (let i = 0; i < 3; i += 1) await rig.post('/v1/embeddings', { model: 'gpt-5', input: 'x' });
+  await rig.exchange(3);
+  const { sum } = read();
+  const countOf = (unit: string) => sum('postern_units_total', { model: 'gpt-*', upstream: 'up', unit });
+  assert.deepEqual(['images', 'seconds', 'reasoning_tokens', 'tool_calls'].map(countOf), [3, 1.5, 7, 3]);
+  assert.equal(countOf('characters'), undefined);
+});
+
 test('made-up models, paths, methods and headers add not one series beyond the first few, however many there are', async (t) => {
   const { rig, read, metrics } = await start(t, answering, () => billed);
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });

@@ -97,7 +97,7 @@ export function addUnits(one: UnitSums, other: UnitSums): UnitSums {
 }
 
 /** Of all kinds together. */
-export const countToolCalls = ({ toolCalls = {} }: UnitSums): number =>
+export const countToolCalls = ({ toolCalls = {} }: Pick<Units, 'toolCalls'>): number =>
   Object.values(toolCalls).reduce((sum, count) => sum + count, 0);
 
 /** From how it is called where everything has one name; a name that this version does not know is nothing. */

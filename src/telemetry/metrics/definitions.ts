@@ -65,6 +65,11 @@ const table = {
     'upstream',
   ]),
   postern_search_units_total: counter('Search units of rerank, as billed.', ['model', 'upstream']),
+  postern_units_total: counter('What else was billed: images, seconds, characters, calls of tools, kinds of tokens.', [
+    'model',
+    'upstream',
+    'unit',
+  ]),
   postern_items_total: counter('Inputs, prompts and documents, as billed.', ['model', 'upstream']),
   postern_cost_dollars_total: counter('Cost of what has a known price, in US dollars.', ['model', 'upstream']),
   postern_holder_requests_total: counter('Requests of a key or project that metrics.keys or metrics.projects names.', [
