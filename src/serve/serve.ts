@@ -7,7 +7,7 @@ import type { OpenConfiguration } from './configuration.ts';
 import { openGateway } from './gateway.ts';
 import { sayReady } from './ready.ts';
 import { startReloading } from './reload.ts';
-import { endAtNextSignal, nextSignal } from './stop.ts';
+import { endAtNextSignal, nextSignal, ReloadSignals } from './stop.ts';
 import type { Surroundings } from './surroundings.ts';
 import { toClientUrl } from './to-url.ts';
 
@@ -16,21 +16,28 @@ export async function serveWith(
   open: () => Promise<OpenConfiguration | undefined>,
   surroundings: Surroundings,
 ): Promise<ExitCode> {
+  const reloads = new ReloadSignals();
   // Set by workers/team.ts for the processes that it starts.
   const { POSTERN_WORKER: worker } = surroundings.env;
   if (worker !== undefined && process.send !== undefined) {
     const { beWorker } = await import('./workers/worker.ts');
-    return beWorker(open, Number(worker), surroundings);
+    return beWorker(open, Number(worker), surroundings, reloads);
   }
   const configuration = await open();
   if (configuration === undefined) return 1;
-  if (configuration.loaded.snapshot.server.workers === 1) return serveAlone(configuration, surroundings);
+  if (configuration.loaded.snapshot.server.workers === 1) return serveAlone(configuration, surroundings, reloads);
   const { serveWithWorkers } = await import('./workers/workers.ts');
-  return serveWithWorkers(configuration, surroundings);
+  return serveWithWorkers(configuration, surroundings, reloads);
 }
 
-async function serveAlone(configuration: OpenConfiguration, surroundings: Surroundings): Promise<ExitCode> {
+async function serveAlone(
+  configuration: OpenConfiguration,
+  surroundings: Surroundings,
+  reloads: ReloadSignals,
+): Promise<ExitCode> {
   const { loaded, store } = configuration;
+  // Before the port is open: a signal that comes with the first requests lets them finish.
+  const stopping = nextSignal();
   const log = await openLog(loaded.snapshot.log);
   const gateway = await openGateway(configuration, log, surroundings);
   const { app, metrics, listening } = gateway;
@@ -57,13 +64,15 @@ async function serveAlone(configuration: OpenConfiguration, surroundings: Surrou
     current = next;
     log.follow(next.snapshot.log);
   });
-  process.on('SIGHUP', () => {
-    log.reopen();
-    reloading.check();
+  reloads.follow({
+    reload() {
+      log.reopen();
+      reloading.check();
+    },
+    reopen: () => log.reopen(),
   });
-  process.on('SIGUSR2', () => log.reopen());
 
-  const signal = await nextSignal();
+  const signal = await stopping;
   log.info('draining', { signal });
   endAtNextSignal(log);
   await reloading.close();

@@ -1,4 +1,4 @@
-/** The signals that end Postern: the first lets running work end, a second one does not. */
+/** Signals to a serving process: SIGTERM and SIGINT end it, SIGHUP reloads its configuration, SIGUSR2 reopens its log files. */
 
 import type { ProcessLog } from '../telemetry/log.ts';
 
@@ -22,4 +22,28 @@ export function endAtNextSignal(log: ProcessLog, last: () => void = () => undefi
     last();
     process.exit(1);
   });
+}
+
+type ReloadAction = 'reload' | 'reopen';
+
+/** Listens from the start, as both signals end a process by default. What comes before `follow` is done then. */
+export class ReloadSignals {
+  readonly #missed = new Set<ReloadAction>();
+  #actions: Readonly<Record<ReloadAction, () => void>> | undefined = undefined;
+
+  constructor() {
+    process.on('SIGHUP', () => this.do('reload'));
+    process.on('SIGUSR2', () => this.do('reopen'));
+  }
+
+  do(action: ReloadAction): void {
+    if (this.#actions === undefined) this.#missed.add(action);
+    else this.#actions[action]();
+  }
+
+  follow(actions: Readonly<Record<ReloadAction, () => void>>): void {
+    this.#actions = actions;
+    for (const action of this.#missed) actions[action]();
+    this.#missed.clear();
+  }
 }

@@ -1,7 +1,9 @@
 /** How a gateway ends: running work is finished, nobody is turned away in mid-sentence, and a deadline holds. */
 
 import assert from 'node:assert/strict';
-import { stat } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -9,7 +11,12 @@ import { startClosedLoop } from '../support/clients/closed-loop.ts';
 import { request, send, toRequestBytes } from '../support/clients/raw-client.ts';
 import { connect } from '../support/clients/raw-connection.ts';
 import { createDirectory } from '../support/gateways/configuration.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import {
+  compileCache,
+  type GatewayProcess,
+  launcher,
+  startGatewayProcess,
+} from '../support/gateways/gateway-process.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const body = { model: 'm', input: 'x' };
@@ -39,6 +46,38 @@ function ask(gateway: GatewayProcess, path = '/v1/embeddings', fields: Record<st
 /** The last thing that a gateway says. */
 function lastWords(gateway: GatewayProcess): Record<string, unknown> {
   return gateway.log().find(({ msg }) => msg === 'stopped') ?? {};
+}
+
+interface Signalled {
+  /** What it sends, once each, where its output first holds the text. */
+  readonly signals: readonly { readonly at: string; readonly signal: NodeJS.Signals }[];
+  readonly workers: number;
+}
+
+/** Starts a gateway that is not waited for: how it ended, and what it printed. */
+async function signalled(t: TestContext, { signals, workers }: Signalled) {
+  const directory = await createDirectory(t);
+  const config = { server: { port: 0, workers }, console: { port: 0 }, store: 'sqlite:postern.db' };
+  await writeFile(join(directory, 'postern.json'), JSON.stringify(config));
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(launcher, ['serve', '--config', 'postern.json'], {
+    cwd: directory,
+    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const ended = once(child, 'close');
+  const left = [...signals];
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+    for (let next = left[0]; next !== undefined && output.includes(next.at); next = left[0]) {
+      child.kill(next.signal);
+      left.shift();
+    }
+  });
+  const [code, signal] = await ended;
+  return { code, signal, output };
 }
 
 async function turnsAway(port: number): Promise<void> {
@@ -185,6 +224,28 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
       assert.deepEqual(lastWords(gateway), {});
       assert.equal(gateway.log().find(({ msg }) => msg === 'stopping at once')?.signal, second);
       assert.notEqual(await stuck.closed(), 'open');
+    });
+  }
+
+  for (const workers of [1, 2]) {
+    // The first line for people comes when the port is open; the first worker is ready before the second one starts.
+    const first = workers === 1 ? 'Postern is running' : '"worker is ready"';
+
+    test(`SIGTERM that comes with the first output is obeyed in order (workers: ${workers})`, async (t) => {
+      const run = await signalled(t, { signals: [{ at: first, signal: 'SIGTERM' }], workers });
+      assert.deepEqual([run.code, run.signal], [0, null]);
+      assert.match(run.output, /"msg":"draining","signal":"SIGTERM"|"signal":"SIGTERM","msg":"draining"/);
+      assert.match(run.output, /"complete":true/);
+    });
+
+    test(`SIGHUP and SIGUSR2 that come with the first output end nothing (workers: ${workers})`, async (t) => {
+      const signals = [
+        { at: first, signal: 'SIGHUP' },
+        { at: first, signal: 'SIGUSR2' },
+        { at: '"configuration reloaded"', signal: 'SIGTERM' },
+      ] as const;
+      const run = await signalled(t, { signals, workers });
+      assert.deepEqual([run.code, run.signal], [0, null]);
     });
   }
 

@@ -45,3 +45,21 @@ test('a worker that is still starting when all are to end is told as soon as it 
   assert.equal(lines.filter(({ msg }) => msg === 'worker is ready').length, 2);
   assert.equal(lines.find(({ msg }) => msg === 'ended')?.complete, true);
 });
+
+test('five deaths of one worker at its start end nothing while another one serves', async () => {
+  const lines = await run('one serves');
+  const deaths = lines.filter(({ msg }) => msg === 'worker ended; another takes its place');
+  assert.deepEqual(
+    deaths.map(({ worker }) => worker),
+    [2, 2, 2, 2, 2],
+  );
+  const report = lines.find(
+    ({ msg }) => msg === '5 workers in a row died at their start: going on with those that serve',
+  );
+  assert.equal(report?.serving, 1);
+  const started = lines.find(({ msg }) => msg === 'started');
+  assert.deepEqual(
+    [started?.listening, started?.complete],
+    [{ tcp: { address: '127.0.0.1', family: 'IPv4', port: 1 } }, true],
+  );
+});

@@ -11,7 +11,10 @@ import { addReadings, onlyCounts, type Reading } from '../../telemetry/metrics/r
 import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts';
 
 export interface Team {
-  /** Resolves when all serve, with where; or with the exit code where they cannot. */
+  /**
+   * Resolves when all serve, with where; or with the exit code where none can. Where some serve and others die at their start
+   * again and again, it resolves as well, and these are started anew.
+   */
   start(): Promise<Listening | ExitCode>;
   /** Resolves when there is no use in going on. */
   readonly broken: Promise<ExitCode>;
@@ -42,6 +45,7 @@ interface Post {
   /** Deaths since one lived for long. */
   deaths: number;
   latest: Reading;
+  /** False from the moment it serves until it says that its work is done. */
   complete: boolean;
 }
 
@@ -82,7 +86,7 @@ export function createTeam({ count, log, desk }: TeamDeps): Team {
     const worker = cluster.fork({ POSTERN_WORKER: String(post.number) });
     post.worker = worker;
     post.readyAtMs = undefined;
-    post.complete = false;
+    post.complete = true;
     worker.on('message', (received) => hear(post, worker, toMessage<FromWorker>(received)));
     worker.on('error', (error) =>
       log.error('a worker could not be reached', { worker: post.number, why: String(error) }),
@@ -102,6 +106,7 @@ export function createTeam({ count, log, desk }: TeamDeps): Team {
       }
       case 'ready':
         post.readyAtMs = performance.now();
+        post.complete = false;
         failedStarts = 0;
         log.info('worker is ready', { worker: post.number, pid: post.worker?.process.pid });
         noteReady(message.listening);
@@ -153,19 +158,25 @@ export function createTeam({ count, log, desk }: TeamDeps): Team {
     delayed.add(timer);
   }
 
-  /** Ends the start, or all, where another try would come to nothing. */
+  /** Ends the start, or all, where another try would come to nothing. While one serves, it goes on, and others are tried again. */
   function isHopeless(code: number | null): boolean {
-    if (code === faultCode) {
-      // A configuration that was spoiled meanwhile is no reason to end those that serve.
-      if (posts.some(({ readyAtMs }) => readyAtMs !== undefined)) return false;
+    const serving = posts.filter(({ readyAtMs }) => readyAtMs !== undefined).length;
+    if (code === faultCode && serving === 0) {
       giveUp(1);
       return true;
     }
     failedStarts += 1;
     if (failedStarts < failedStartsAllowed) return false;
-    log.error(`${failedStarts} workers in a row died at their start: giving up`, { code });
-    giveUp(2);
-    return true;
+    const what = `${failedStarts} workers in a row died at their start`;
+    if (serving === 0) {
+      log.error(`${what}: giving up`, { code });
+      giveUp(2);
+      return true;
+    }
+    log.error(`${what}: going on with those that serve`, { code, serving });
+    failedStarts = 0;
+    if (listening !== undefined) started.resolve(listening);
+    return false;
   }
 
   function giveUp(code: ExitCode): void {
@@ -231,5 +242,5 @@ export function createTeam({ count, log, desk }: TeamDeps): Team {
 }
 
 function emptyPost(number: number): Post {
-  return { number, worker: undefined, readyAtMs: undefined, deaths: 0, latest: {}, complete: false };
+  return { number, worker: undefined, readyAtMs: undefined, deaths: 0, latest: {}, complete: true };
 }

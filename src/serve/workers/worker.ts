@@ -4,8 +4,9 @@ import cluster from 'node:cluster';
 import type { ExitCode } from '../../core/exit-code.ts';
 import { openLog } from '../../telemetry/log.ts';
 import type { OpenConfiguration } from '../configuration.ts';
-import { openGateway } from '../gateway.ts';
+import { type Gateway, openGateway } from '../gateway.ts';
 import { startReloading } from '../reload.ts';
+import type { ReloadSignals } from '../stop.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts';
 
@@ -13,49 +14,56 @@ export async function beWorker(
   open: () => Promise<OpenConfiguration | undefined>,
   number: number,
   surroundings: Surroundings,
+  reloads: ReloadSignals,
 ): Promise<ExitCode> {
   // The terminal tells everybody; what it means for a worker comes from the process that watches over it.
   process.on('SIGINT', () => undefined);
   try {
     const configuration = await open();
-    return configuration === undefined ? 1 : await work(configuration, number, surroundings);
+    return configuration === undefined ? 1 : await work(configuration, number, surroundings, reloads);
   } finally {
     // The channel would keep the process alive; to close it any other way counts as a crash.
     cluster.worker?.disconnect();
   }
 }
 
-async function work(configuration: OpenConfiguration, number: number, surroundings: Surroundings): Promise<ExitCode> {
-  const log = await openLog(configuration.loaded.snapshot.log, { worker: number });
-  const gateway = await openGateway(configuration, log, surroundings);
-  const { app, metrics, listening } = gateway;
-  const reloading = startReloading(configuration, gateway, log, surroundings, (next) => log.follow(next.snapshot.log));
-
-  const reload = (): void => {
-    log.reopen();
-    reloading.check();
-  };
+async function work(
+  configuration: OpenConfiguration,
+  number: number,
+  surroundings: Surroundings,
+  reloads: ReloadSignals,
+): Promise<ExitCode> {
+  let gateway: Gateway | undefined;
+  // Before the port is open: a signal that comes with the first requests lets them finish.
   const stopping = new Promise<void>((resolve) => {
-    // More than one may come, one of them sent to everybody; whether a second one is meant is not for a worker to say.
+    // More than one may come, one of them sent to every process; only the parent acts on a second one.
     process.on('SIGTERM', () => resolve());
-    process.on('SIGHUP', () => reload());
-    process.on('SIGUSR2', () => log.reopen());
     process.on('message', (received) => {
       const message = toMessage<ToWorker>(received);
       switch (message?.kind) {
         case 'read':
-          void tell({ kind: 'reading', turn: message.turn, reading: metrics.read(message.only) });
+          if (gateway === undefined) break;
+          void tell({ kind: 'reading', turn: message.turn, reading: gateway.metrics.read(message.only) });
           break;
         case 'reload':
-          reload();
-          break;
         case 'reopen':
-          log.reopen();
+          reloads.do(message.kind);
           break;
         case 'drain':
           resolve();
       }
     });
+  });
+  const log = await openLog(configuration.loaded.snapshot.log, { worker: number });
+  gateway = await openGateway(configuration, log, surroundings);
+  const { app, metrics, listening } = gateway;
+  const reloading = startReloading(configuration, gateway, log, surroundings, (next) => log.follow(next.snapshot.log));
+  reloads.follow({
+    reload() {
+      log.reopen();
+      reloading.check();
+    },
+    reopen: () => log.reopen(),
   });
   await tell({ kind: 'ready', listening });
 

@@ -12,7 +12,7 @@ import type { OpenConfiguration } from '../configuration.ts';
 import { clearSocket } from '../listen-fault.ts';
 import { sayReady } from '../ready.ts';
 import { startFollowing } from '../reload.ts';
-import { endAtNextSignal, nextSignal } from '../stop.ts';
+import { endAtNextSignal, nextSignal, type ReloadSignals } from '../stop.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { toClientUrl } from '../to-url.ts';
 import { createTeam, type Team } from './team.ts';
@@ -23,24 +23,38 @@ const graceMs = 15_000;
 export async function serveWithWorkers(
   configuration: OpenConfiguration,
   surroundings: Surroundings,
+  reloads: ReloadSignals,
 ): Promise<ExitCode> {
   const { snapshot } = configuration.loaded;
+  // Before a worker opens the port: a signal that comes with the first requests lets them finish.
+  const stopping = nextSignal();
   const log = await openLog(snapshot.log, { worker: undefined });
   const own = createProcessReadings();
   const { workers } = snapshot.server;
   const desk = createHouseDesk({ clock: systemClock, workers });
   const team = createTeam({ count: workers, log, desk });
+  reloads.follow({
+    reload() {
+      log.reopen();
+      team.tell({ kind: 'reload' });
+    },
+    reopen() {
+      log.reopen();
+      team.tell({ kind: 'reopen' });
+    },
+  });
   const closers: { close(): unknown }[] = [own];
   try {
     const fault = await startAll(
       team,
+      stopping,
       (only) => readAll(team, own.read, only),
       closers,
       configuration,
       log,
       surroundings,
     );
-    return fault ?? (await watchOver(team, log, snapshot.server.drain));
+    return fault ?? (await watchOver(team, stopping, log, snapshot.server.drain));
   } finally {
     team.kill();
     for (const one of closers) await one.close();
@@ -48,9 +62,10 @@ export async function serveWithWorkers(
   }
 }
 
-/** Undefined where all went well. What has to be closed at the end is put to the closers. */
+/** Undefined where all went well, or where it was told to stop. What has to be closed at the end is put to the closers. */
 async function startAll(
   team: Team,
+  stopping: Promise<NodeJS.Signals>,
   read: (only?: ReadonlySet<MetricName>) => Promise<Reading>,
   closers: { close(): unknown }[],
   configuration: OpenConfiguration,
@@ -73,8 +88,9 @@ async function startAll(
   const { socket } = loaded.snapshot.server;
   // By this process alone: workers share the socket that is made for the first of them.
   if (socket !== undefined) await clearSocket(socket.path);
-  const started = await team.start();
+  const started = await Promise.race([team.start(), stopping]);
   if (typeof started === 'number') return started;
+  if (typeof started === 'string') return undefined;
   clientUrl = toClientUrl(loaded.snapshot, started);
   const { workers } = loaded.snapshot.server;
   await sayReady({ loaded, store, listening: started, admin, workers }, log, surroundings);
@@ -83,18 +99,11 @@ async function startAll(
 
 async function watchOver(
   team: Team,
+  stopping: Promise<NodeJS.Signals>,
   log: ProcessLog,
   { delayMs, deadlineMs }: { readonly delayMs: number; readonly deadlineMs: number },
 ): Promise<ExitCode> {
-  process.on('SIGHUP', () => {
-    log.reopen();
-    team.tell({ kind: 'reload' });
-  });
-  process.on('SIGUSR2', () => {
-    log.reopen();
-    team.tell({ kind: 'reopen' });
-  });
-  const ended = await Promise.race([nextSignal(), team.broken]);
+  const ended = await Promise.race([stopping, team.broken]);
   const isBroken = typeof ended === 'number';
 
   log.info('draining', isBroken ? {} : { signal: ended });

@@ -10,6 +10,7 @@ const [, , behaviour] = process.argv;
 if (cluster.isPrimary) await watch();
 else if (behaviour === 'dies') process.exit(3);
 else if (behaviour === 'faulty') process.exit(1);
+else if (behaviour === 'one serves' && process.env.POSTERN_WORKER !== '1') process.exit(3);
 else await work();
 
 /** Hears nothing before it is ready, as one that opens a store and a listener. */
@@ -20,7 +21,7 @@ async function work(): Promise<void> {
       process.send?.({ kind: 'drained', complete: true, reading: {} }, undefined, {}, () => process.exit(0));
     }
   });
-  process.send?.({ kind: 'ready', address: { address: '127.0.0.1', family: 'IPv4', port: 1 } });
+  process.send?.({ kind: 'ready', listening: { tcp: { address: '127.0.0.1', family: 'IPv4', port: 1 } } });
 }
 
 async function watch(): Promise<void> {
@@ -31,6 +32,11 @@ async function watch(): Promise<void> {
     // Until the first has been followed by the second, which is told before it can hear.
     while (Object.keys(cluster.workers ?? {}).length < 2) await new Promise((resolve) => setImmediate(resolve));
     log.info('ended', { complete: await team.drain() });
+    return log.flush();
+  }
+  if (behaviour === 'one serves') {
+    const listening = await team.start();
+    log.info('started', { listening, complete: await team.drain() });
     return log.flush();
   }
   const started = await team.start();
