@@ -2,6 +2,7 @@
 
 import { createServer, type ServerResponse } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
+import { localhostCertificate } from '../test/support/upstreams/localhost-certificate.ts';
 import { listenAndSay } from './listening.ts';
 
 const [origin = '', prefix = ''] = process.argv.slice(2);
@@ -12,6 +13,7 @@ const pool = new Pool(origin, {
   allowH2: false,
   headersTimeout: 0,
   bodyTimeout: 0,
+  connect: { ca: localhostCertificate },
 });
 
 const server = createServer(

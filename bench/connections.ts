@@ -27,7 +27,7 @@ type State = (typeof states)[number];
 /** Besides connections: files, the store, what listens. */
 const otherDescriptors = 200;
 const openAtATime = 100;
-const warmUp = { seconds: 2, connections: 64, opened: 1_000 };
+const warmUp = { length: { seconds: 2 }, connections: 64, opened: 1_000 };
 const settleMs = 2_000;
 const patienceMs = 30_000;
 const pollMs = 100;

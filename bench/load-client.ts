@@ -12,6 +12,8 @@ const rest = readFileSync(task.restFile);
 /** Short requests are written as one string. */
 const restText = rest.length < 16_384 ? rest.toString('latin1') : undefined;
 let number = task.firstCounter;
+/** One above the last that may be sent. */
+const endNumber = 'requests' in task.length ? number + task.length.requests : Number.POSITIVE_INFINITY;
 
 const latenciesUs: number[] = [];
 const errors = { connect: 0, read: 0, status: 0, timeout: 0, unsent: 0 };
@@ -57,6 +59,7 @@ class Connection {
     inFlight += 1;
     const opening = `${task.openings[number % task.openings.length]}${number}`;
     number += 1;
+    if (number === endNumber) stopped = true;
     if (restText !== undefined) {
       this.#socket.write(opening + restText, 'latin1');
       return;
@@ -166,7 +169,9 @@ function openLoop(rate: number): NodeJS.Timeout {
 
 for (let count = 0; count < task.connections; count += 1) open();
 const ticking = task.rate === undefined ? undefined : openLoop(task.rate);
-setTimeout(() => {
+if ('seconds' in task.length) setTimeout(stop, task.length.seconds * 1_000);
+
+function stop(): void {
   stopped = true;
   clearInterval(ticking);
   finishIfQuiet();
@@ -174,7 +179,7 @@ setTimeout(() => {
     errors.timeout += inFlight;
     finish();
   }, graceMs);
-}, task.seconds * 1_000);
+}
 
 function finishIfQuiet(): void {
   if (inFlight === 0) finish();

@@ -9,7 +9,8 @@ import { type Requests, toParts, toWrkScript } from './requests.ts';
 export interface Load {
   readonly requests: Requests;
   readonly connections: number;
-  readonly seconds: number;
+  /** A run ends after so many seconds, or after so many requests. */
+  readonly length: { readonly seconds: number } | { readonly requests: number };
   /** Requests a second at fixed times, whatever the answers do; undefined: each connection sends when it has its answer. */
   readonly rate: number | undefined;
 }
@@ -36,12 +37,16 @@ export function loadTool(isOpenLoop: boolean): LoadTool {
   return wrk !== undefined && !isOpenLoop ? 'wrk' : 'own client';
 }
 
+const countTimeoutMs = 600_000;
+
+/** wrk cannot stop after a number of requests. */
 export async function runLoad(children: Children, runtime: string, directory: string, load: Load): Promise<LoadResult> {
-  const timeoutMs = load.seconds * 1_000 + 20_000;
+  const { length, rate } = load;
+  const timeoutMs = 'seconds' in length ? length.seconds * 1_000 + 20_000 : countTimeoutMs;
   const output =
-    wrk === undefined || load.rate !== undefined
+    wrk === undefined || rate !== undefined || 'requests' in length
       ? await children.run(runtime, [ownClient, writeTask(directory, load)], 'load', timeoutMs)
-      : await children.run(wrk, toWrkArguments(directory, load), 'load', timeoutMs);
+      : await children.run(wrk, toWrkArguments(directory, load, length.seconds), 'load', timeoutMs);
   return parseResult(output);
 }
 
@@ -62,7 +67,7 @@ function writeTask(directory: string, { requests, ...load }: Load): string {
   return file;
 }
 
-function toWrkArguments(directory: string, { requests, connections, seconds }: Load): string[] {
+function toWrkArguments(directory: string, { requests, connections }: Load, seconds: number): string[] {
   const script = join(directory, 'load.lua');
   const parts = toParts(requests);
   writeFileSync(script, toWrkScript(parts, writeRest(directory, parts.rest), requests.firstCounter));

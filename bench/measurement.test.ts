@@ -28,7 +28,7 @@ function series(rates: readonly number[], more: Partial<Series> = {}): Series {
       rssBytes: undefined,
     }),
   );
-  return { subject: 'any', rounds, void: undefined, ...more };
+  return { subject: 'any', rounds, warmUpUs: [], void: undefined, ...more };
 }
 
 test('the median of an even number of values lies between the middle two', () => {
@@ -47,6 +47,7 @@ test('a ratio by CPU leaves out rounds whose CPU time nobody told', () => {
   const told = (values: readonly (number | undefined)[]): Series => ({
     subject: 'any',
     rounds: series(values.map(() => 1)).rounds.map((one, at) => ({ ...one, cpuUs: values[at] })),
+    warmUpUs: [],
     void: undefined,
   });
   assert.equal(ratioOf(told([0.5, undefined, 0.5]), told([0.25, 0.25, undefined]), requestsPerCpuSecond), 0.5);

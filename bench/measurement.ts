@@ -33,10 +33,15 @@ export function toMeasurement(load: LoadResult, cpu: CpuTime | undefined, rssByt
   };
 }
 
+/** Where the stretches of a warm-up end: of 50,000 requests, 1,000, 10,000 and all. */
+export const warmUpShares: readonly number[] = [0.02, 0.2, 1];
+
 /** All rounds of one subject on one payload. */
 export interface Series {
   readonly subject: string;
   readonly rounds: readonly Measurement[];
+  /** Of the stretches of requests that end at `warmUpShares`: CPU microseconds a request. */
+  readonly warmUpUs: readonly (number | undefined)[];
   /** Why these figures must not be used. */
   readonly void: string | undefined;
 }

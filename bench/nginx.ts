@@ -2,6 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { localhostCertificate, localhostKey } from '../test/support/upstreams/localhost-certificate.ts';
 import { acceptsConnections, type Child, type Children, type Core, findProgram, freePort } from './children.ts';
 import type { Payload } from './payloads.ts';
 
@@ -20,8 +21,14 @@ export function startNginxUpstream(
   children: Children,
   directory: string,
   payloads: readonly Payload[],
+  isTls: boolean,
 ): Promise<NginxServer> {
   return start(children, directory, 'load', (port) => {
+    if (isTls) {
+      writeFileSync(join(directory, 'certificate.pem'), localhostCertificate);
+      writeFileSync(join(directory, 'key.pem'), localhostKey);
+    }
+    const tls = isTls ? `ssl_certificate ${directory}/certificate.pem; ssl_certificate_key ${directory}/key.pem;` : '';
     const locations = payloads.map(({ name, answer, contentType }) => {
       const text = answer.toString('utf8');
       if (answer.length <= inlineLimitBytes && !text.includes('$')) {
@@ -34,7 +41,8 @@ export function startNginxUpstream(
     location = /files/${name} { internal; default_type ${contentType}; alias ${join(directory, name)}; }`;
     });
     return `server {
-    listen 127.0.0.1:${port} backlog=4096;
+    listen 127.0.0.1:${port} backlog=4096${isTls ? ' ssl' : ''};
+    ${tls}
     open_file_cache max=100;
     open_file_cache_valid 1h;
     ${locations.join('\n    ')}
@@ -48,6 +56,7 @@ export function startNginxProxy(
   directory: string,
   upstreamPort: number,
   prefix: string,
+  isTls: boolean,
 ): Promise<NginxServer> {
   return start(
     children,
@@ -62,7 +71,7 @@ export function startNginxProxy(
   server {
     listen 127.0.0.1:${port} backlog=4096;
     location / {
-      proxy_pass http://bench${prefix}/;
+      proxy_pass ${isTls ? 'https' : 'http'}://bench${prefix}/;
       proxy_http_version 1.1;
       proxy_set_header Connection "";
       proxy_max_temp_file_size 0;

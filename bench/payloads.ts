@@ -16,6 +16,8 @@ export interface Payload {
   /** Ends of the answer's events within it: sent as one chunk each. */
   readonly eventEnds?: readonly number[];
   readonly connections: number;
+  /** Whether the upstream is spoken to over TLS. */
+  readonly overTls?: boolean;
 }
 
 export const model = 'bench-model';
@@ -232,6 +234,14 @@ export const payloads: readonly Payload[] = [
     operation: 'embeddings',
     request: json({ model, input: toCountedText(60) }),
     answer: embeddingsAnswer(1, 1536),
+  }),
+  define({
+    name: 'embed-1-tls',
+    title: 'embeddings, 1 text, one vector of 1536, the upstream over TLS',
+    operation: 'embeddings',
+    request: json({ model, input: toCountedText(60) }),
+    answer: embeddingsAnswer(1, 1536),
+    overTls: true,
   }),
   define({
     name: 'embed-1-known',

@@ -11,7 +11,7 @@ import { formatTable } from './report.ts';
 import { toRooms } from './rooms.ts';
 import type { Running, Setting, Subject } from './subjects.ts';
 import { countSystemCalls } from './system-calls.ts';
-import { measure, mismatch, type Rig } from './turns.ts';
+import { measure, mismatch, type Rig, warmUp } from './turns.ts';
 
 const tracedSeconds = 2;
 const topFunctions = 25;
@@ -34,13 +34,13 @@ async function count(rig: Rig, payload: Payload, subject: Subject): Promise<numb
     rig.progress(`${payload.name}: ${subject.name}, ${rig.seconds} s`);
     const before = readThreads(pid);
     const fromUs = monotonicUs();
-    const { measurement, requests } = await measure(rig, one, payload, rig.seconds, undefined);
+    const { measurement, requests } = await measure(rig, one, payload, { seconds: rig.seconds }, undefined);
     const span: Span = { fromUs, toUs: monotonicUs() };
     const used = usedByOwner(pid, before, readThreads(pid));
     rig.progress(`${payload.name}: ${subject.name}, ${tracedSeconds} s under strace`);
     let tracedRequests = 0;
     const calls = await countSystemCalls(rig.children, pid, rig.temporary, async () => {
-      tracedRequests = (await measure(rig, one, payload, tracedSeconds, undefined)).requests;
+      tracedRequests = (await measure(rig, one, payload, { seconds: tracedSeconds }, undefined)).requests;
     });
     rig.progress('');
 
@@ -95,7 +95,7 @@ async function sample(
   const span = await running(rig, payload, subject, options, async (one): Promise<Span> => {
     rig.progress(`${payload.name}: ${subject.name}, ${rig.seconds} s under the profiler`);
     const fromUs = monotonicUs();
-    await measure(rig, one, payload, rig.seconds, undefined);
+    await measure(rig, one, payload, { seconds: rig.seconds }, undefined);
     return { fromUs, toUs: monotonicUs() };
   });
   rig.progress('');
@@ -127,7 +127,7 @@ async function running<Result>(
     const fault = await mismatch(one, payload);
     if (fault !== undefined) throw new Error(`${subject.name} gives back ${fault}`);
     rig.progress(`${payload.name}: ${subject.name} warms up`);
-    await measure(rig, one, payload, rig.warmUpSeconds, undefined);
+    await warmUp(rig, one, payload);
     return await work(one);
   } finally {
     await one.child?.stop();

@@ -9,16 +9,19 @@ import {
   requestsPerCpuSecond,
   type Series,
   spread,
+  warmUpShares,
 } from './measurement.ts';
 
 const columns = ['', 'rps', 'spread', 'MB/s', 'p50 ms', 'p99 ms', 'p99.9 ms', 'CPU us', 'kernel us', 'RSS MB'];
-const closedColumns = ['x bare', 'by CPU'];
+const closedColumns = ['x bare', 'by CPU', 'x envoy'];
 const openColumns = ['+p50 ms', '+p99 ms', 'p99 x bare'];
 
 export function formatRow(row: Row): string {
   const find = (name: string): Series | undefined => row.series.find(({ subject }) => subject === name);
   const compare = (series: Series): string[] =>
-    row.rate === undefined ? toRatios(series, find('bare')) : toLags(series, find('direct'), find('bare'));
+    row.rate === undefined
+      ? toRatios(series, find('bare'), find('envoy'))
+      : toLags(series, find('direct'), find('bare'));
   const lines = row.series.map((series) =>
     series.void === undefined ? [...toCells(series), ...compare(series)] : [series.subject, `void: ${series.void}`],
   );
@@ -26,11 +29,37 @@ export function formatRow(row: Row): string {
   const load = row.rate === undefined ? '' : `, ${row.rate} requests a second, ${row.placement}`;
   return `${row.payload}: ${row.title}
 ${sizes}, ${row.connections} connections, upstream ${row.upstream}${load}
-${formatTable([[...columns, ...(row.rate === undefined ? closedColumns : openColumns)], ...lines])}`;
+${formatTable([[...columns, ...(row.rate === undefined ? closedColumns : openColumns)], ...lines])}
+${formatWarmUp(row.series)}`;
 }
 
-function toRatios(series: Series, bare: Series | undefined): string[] {
-  return [fixed(ratioOf(series, bare, rate), 2), fixed(ratioOf(series, bare, requestsPerCpuSecond), 2)];
+/** What requests cost before everything was compiled, and how often that is the cost of the timed rounds. */
+function formatWarmUp(series: readonly Series[]): string {
+  const ends = ['to 1,000', 'to 10,000', 'to 50,000'];
+  const lines = series
+    .filter(({ warmUpUs, void: reason }) => reason === undefined && warmUpUs.some((us) => us !== undefined))
+    .map((one) => {
+      const steadyUs = medianOf(one, ({ cpuUs }) => cpuUs);
+      const early = earlyUs(one.warmUpUs);
+      const times = early === undefined || steadyUs === undefined ? undefined : early / steadyUs;
+      return [one.subject, ...one.warmUpUs.map((us) => fixed(us, 0)), fixed(steadyUs, 0), fixed(times, 2)];
+    });
+  return `\n${formatTable([['warm-up, CPU us', ...ends, 'then', 'first 10,000 x then'], ...lines])}`;
+}
+
+/** Of the first fifth of the warm-up, both stretches of it together. */
+function earlyUs([first, second]: Series['warmUpUs']): number | undefined {
+  const [firstShare = 0, secondShare = 0] = warmUpShares;
+  if (first === undefined || second === undefined) return undefined;
+  return (first * firstShare + second * (secondShare - firstShare)) / secondShare;
+}
+
+function toRatios(series: Series, bare: Series | undefined, envoyProxy: Series | undefined): string[] {
+  return [
+    fixed(ratioOf(series, bare, rate), 2),
+    fixed(ratioOf(series, bare, requestsPerCpuSecond), 2),
+    fixed(ratioOf(series, envoyProxy, requestsPerCpuSecond), 2),
+  ];
 }
 
 /** In an open loop all have the same rate, and what counts is what a proxy adds to going without. */
@@ -48,7 +77,7 @@ function toLags(series: Series, direct: Series | undefined, bare: Series | undef
 
 /** Postern beside the floor, a line a payload. */
 export function formatSummary(rows: readonly Row[]): string {
-  const shown = ['direct', 'nginx', 'raw', 'bare', 'postern', 'capped'].filter((name) =>
+  const shown = ['direct', 'nginx', 'envoy', 'raw', 'bare', 'postern', 'capped'].filter((name) =>
     rows.some(({ series }) => series.some(({ subject }) => subject === name)),
   );
   const lines = rows.map(({ payload, series }) => {

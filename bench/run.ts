@@ -21,14 +21,14 @@ const usage = `npm run bench -- [options]
   --rounds N       timed runs of each subject on each payload, in turns (3)
   --seconds N      length of a timed run (5)
   --only NAMES     payloads, separated by commas: ${payloads.map(({ name }) => name).join(', ')}
-  --subjects NAMES direct, nginx, raw, bare, postern, unscreened, watched, capped, shared; separated by commas
+  --subjects NAMES direct, nginx, envoy, raw, bare, postern, unscreened, watched, capped, shared; separated by commas
                    (${usualSubjects.join(', ')})
   --with-limits    capped, too: limits, a budget and a price on every key
   --rate N         open loop: N requests a second at fixed times, by a client of our own; "third": a third of what the
                    slowest proxy answers in its warm-up
   --one-core       proxy, load and upstream share a core
   --open-loop      rerank-10 (or --only) twice: --rate third --one-core, and --rate 2000 with the proxy on its own core
-  --quick          one round of 2 seconds
+  --quick          one round of 2 seconds after 2,000 requests
   --profile        CPU by room, thread and system call, and bytes allocated, on the one payload that --only names; of
                    Postern, or of the one that --subjects names
   --name NAME      the file under bench/results/ (the time of the run)
@@ -67,7 +67,7 @@ const ownRuntime = join(root, 'node_modules', '.bin', 'node');
 const runtime = existsSync(ownRuntime) ? ownRuntime : process.execPath;
 const rounds = options.quick ? 1 : toCount('rounds', options.rounds);
 const seconds = options.quick ? 2 : toCount('seconds', options.seconds);
-const warmUpSeconds = options.quick ? 1 : 2;
+const warmUpRequests = options.quick ? 2_000 : 50_000;
 const temporary = mkdtempSync(join(tmpdir(), 'postern-bench-'));
 const allChildren: Children[] = [];
 
@@ -125,7 +125,8 @@ function toPasses(): readonly Pass[] {
 }
 
 async function compare(chosen: readonly Payload[], subjects: readonly Subject[], pass: Pass): Promise<Row[]> {
-  const minutes = (chosen.length * subjects.length * (rounds * seconds + warmUpSeconds + 1)) / 60;
+  const warmUpSeconds = warmUpRequests / 4_000 + 6;
+  const minutes = (chosen.length * subjects.length * (rounds * seconds + warmUpSeconds)) / 60;
   const tool = loadTool(pass.rate !== undefined);
   console.log(
     `${tool}, ${describeRate(pass.rate)}, ${pass.placement}, ${rounds} rounds of ${seconds} s: about ${Math.ceil(minutes)} min\n`,
@@ -166,7 +167,7 @@ async function withRig<Result>(
   const children = createChildren(availableParallelism(), placement);
   allChildren.push(children);
   const upstreams = await startUpstreams(children, runtime, join(temporary, 'upstreams'), chosen);
-  const rig = { children, upstreams, placement, runtime, temporary, rounds, seconds, warmUpSeconds, progress };
+  const rig = { children, upstreams, placement, runtime, temporary, rounds, seconds, warmUpRequests, progress };
   const result = await work(rig);
   await upstreams.stop();
   // What a subject brought along, such as a Redis.

@@ -3,7 +3,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { localhostCertificate } from '../test/support/upstreams/localhost-certificate.ts';
 import { type Child, type Children, listeningPort } from './children.ts';
+import { envoy, startEnvoyProxy } from './envoy.ts';
 import { nginx, startNginxProxy } from './nginx.ts';
 import { model, type Payload } from './payloads.ts';
 import { redisProgram, startRedis } from './redis.ts';
@@ -30,6 +32,7 @@ export interface Running {
 export type SubjectName =
   | 'direct'
   | 'nginx'
+  | 'envoy'
   | 'raw'
   | 'bare'
   | 'postern'
@@ -76,13 +79,27 @@ const nginxProxy: Subject = {
   name: 'nginx',
   isJavaScript: false,
   async start({ children, directory, payload, upstreamPort }) {
-    const server = await startNginxProxy(children, join(directory, 'nginx'), upstreamPort, `/${payload.name}`);
+    const at = join(directory, 'nginx');
+    const server = await startNginxProxy(children, at, upstreamPort, `/${payload.name}`, payload.overTls === true);
+    return { port: server.port, path: payload.path, child: server.child };
+  },
+};
+
+const envoyProxy: Subject = {
+  name: 'envoy',
+  isJavaScript: false,
+  async start({ children, directory, payload, upstreamPort }) {
+    const at = join(directory, 'envoy');
+    const server = await startEnvoyProxy(children, at, upstreamPort, `/${payload.name}`, payload.overTls === true);
     return { port: server.port, path: payload.path, child: server.child };
   },
 };
 
 const raw = createScriptSubject('raw', rawProxy, ({ upstreamPort }) => String(upstreamPort));
-const bare = createScriptSubject('bare', bareProxy, ({ upstreamPort }) => `http://127.0.0.1:${upstreamPort}`);
+const bare = createScriptSubject('bare', bareProxy, ({ payload, upstreamPort }) => toOrigin(payload, upstreamPort));
+
+const toOrigin = ({ overTls }: Payload, port: number): string =>
+  overTls === true ? `https://localhost:${port}` : `http://127.0.0.1:${port}`;
 
 /** A proxy in one file, which is told where its upstream is and what stands before every path there. */
 function createScriptSubject(name: 'raw' | 'bare', script: string, toUpstream: (setting: Setting) => string): Subject {
@@ -180,6 +197,7 @@ async function startPostern(
   const home = join(directory, name);
   mkdirSync(home, { recursive: true });
   const configFile = join(home, 'postern.json');
+  if (payload.overTls === true) writeFileSync(join(home, certificateFile), localhostCertificate);
   writeFileSync(configFile, JSON.stringify(toConfig(payload, upstreamPort, extras)));
   const child = children.start({
     command: launcher,
@@ -199,11 +217,15 @@ const crowdedUpstream = { limits: { concurrency: 100_000 }, timeouts: { idle: '1
 /** So wide that nothing is refused; what counts is the counting. */
 const rates = { requests_per_minute: 1e9, tokens_per_minute: 1e12, items_per_day: 1e12, concurrency: 1e6 };
 
+/** What the gateway trusts an upstream over TLS by. */
+const certificateFile = 'upstream.pem';
+
 function toConfig(
-  { name, operation }: Payload,
+  payload: Payload,
   upstreamPort: number,
   { isCapped = false, redis, screen = 'all', isCrowded = false, isRemembering = false, otel }: Extras,
 ): unknown {
+  const { name, operation, overTls } = payload;
   const limits = isCapped ? { limits: rates } : {};
   const budgets = isCapped ? { budgets: [{ every: 'month', amount: 1_000_000 }] } : {};
   return {
@@ -217,7 +239,8 @@ function toConfig(
       {
         id: 'bench',
         family: 'openai',
-        base_url: `http://127.0.0.1:${upstreamPort}/${name}/v1`,
+        base_url: `${toOrigin(payload, upstreamPort)}/${name}/v1`,
+        ...(overTls === true && { tls: { ca: certificateFile } }),
         api_key: upstreamKey,
         screen,
         ...(isCrowded ? crowdedUpstream : {}),
@@ -248,6 +271,7 @@ function toConfig(
 export function availableSubjects(): Subject[] {
   const subjects = [direct];
   if (nginx !== undefined) subjects.push(nginxProxy);
+  if (envoy !== undefined) subjects.push(envoyProxy);
   subjects.push(raw, bare);
   if (existsSync(gatewayMain)) subjects.push(postern, unscreened, watched, sampled, traced, remembering, capped);
   if (existsSync(gatewayMain) && redisProgram !== undefined) subjects.push(shared);
@@ -262,4 +286,4 @@ export const crowdedSubjects: readonly Subject[] = [
 ];
 
 /** Those of a run that names none: Postern in its other ways is compared when asked for. */
-export const usualSubjects: readonly SubjectName[] = ['direct', 'nginx', 'raw', 'bare', 'postern'];
+export const usualSubjects: readonly SubjectName[] = ['direct', 'nginx', 'envoy', 'raw', 'bare', 'postern'];

@@ -5,8 +5,8 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import type { Children, Placement } from './children.ts';
-import { type LoadResult, runLoad } from './load.ts';
-import { type Measurement, type Row, type Series, toMeasurement, voidReason } from './measurement.ts';
+import { type Load, type LoadResult, runLoad } from './load.ts';
+import { type Measurement, type Row, type Series, toMeasurement, voidReason, warmUpShares } from './measurement.ts';
 import { firstCounter, type Payload } from './payloads.ts';
 import { toHeaders } from './requests.ts';
 import { benchKeys, type Running, type Subject } from './subjects.ts';
@@ -21,10 +21,13 @@ export interface Rig {
   readonly temporary: string;
   readonly rounds: number;
   readonly seconds: number;
-  readonly warmUpSeconds: number;
+  /** How many requests a subject answers, at the least, before any round is timed. */
+  readonly warmUpRequests: number;
   /** Says how far it is; the empty text when a result comes. */
   progress(text: string): void;
 }
+
+type RunLength = Load['length'];
 
 /** Requests a second, or the share of what the slowest proxy answered in its warm-up; undefined: a closed loop. */
 export type Rate = { readonly perSecond: number } | { readonly share: number } | undefined;
@@ -33,7 +36,7 @@ interface Lane {
   readonly subject: Subject;
   readonly running: Running;
   readonly measured: Measurement[];
-  warmUp: Measurement | undefined;
+  warmUp: WarmUp | undefined;
   void: string | undefined;
 }
 
@@ -57,14 +60,14 @@ export async function measureRow(
       lanes.push(lane);
       lane.void = await mismatch(running, payload);
       if (lane.void !== undefined) continue;
-      ({ measurement: lane.warmUp } = await measure(rig, running, payload, rig.warmUpSeconds, undefined));
+      lane.warmUp = await warmUp(rig, running, payload);
     }
     rate = toRate(asked, lanes);
     for (let round = 1; round <= rig.rounds; round += 1) {
       for (const lane of lanes) {
         if (lane.void !== undefined) continue;
         rig.progress(`${place} ${payload.name}: ${lane.subject.name}, round ${round} of ${rig.rounds}`);
-        const { measurement } = await measure(rig, lane.running, payload, rig.seconds, rate);
+        const { measurement } = await measure(rig, lane.running, payload, { seconds: rig.seconds }, rate);
         lane.measured.push(measurement);
         lane.void = voidReason(measurement.errors);
       }
@@ -82,7 +85,14 @@ export async function measureRow(
     upstream: upstream.kind,
     rate,
     placement: rig.placement,
-    series: lanes.map((lane): Series => ({ subject: lane.subject.name, rounds: lane.measured, void: lane.void })),
+    series: lanes.map(
+      (lane): Series => ({
+        subject: lane.subject.name,
+        rounds: lane.measured,
+        warmUpUs: lane.warmUp?.curveUs ?? [],
+        void: lane.void,
+      }),
+    ),
   };
 }
 
@@ -95,6 +105,42 @@ function toRate(asked: Rate, lanes: readonly Lane[]): number | undefined {
   return Math.max(1, Math.floor(slowest * asked.share));
 }
 
+export interface WarmUp {
+  /** CPU microseconds a request of each stretch that ends at one of `warmUpShares`. */
+  readonly curveUs: readonly (number | undefined)[];
+  /** Of the last window. */
+  readonly rps: number;
+}
+
+const windowSeconds = 2;
+const mostWindows = 8;
+/** Two windows that differ by less say that nothing more is compiled. */
+const steady = 0.05;
+/** A request that moves more bytes than this is counted as several, so that a warm-up ends. */
+const bytesARequest = 100_000;
+
+/** Requests first, as time alone says nothing of what is compiled; then windows, until two in a row cost the same. */
+export async function warmUp(rig: Rig, running: Running, payload: Payload): Promise<WarmUp> {
+  const weight = Math.max(1, (payload.request.length + payload.answer.length) / bytesARequest);
+  const curveUs: (number | undefined)[] = [];
+  let done = 0;
+  for (const share of warmUpShares) {
+    const upTo = Math.ceil((rig.warmUpRequests * share) / weight);
+    const { measurement } = await measure(rig, running, payload, { requests: upTo - done }, undefined);
+    curveUs.push(measurement.cpuUs);
+    done = upTo;
+  }
+  let last = await measure(rig, running, payload, { seconds: windowSeconds }, undefined);
+  for (let windows = 1; windows < mostWindows; windows += 1) {
+    const next = await measure(rig, running, payload, { seconds: windowSeconds }, undefined);
+    const cost = ({ measurement: { cpuUs, rps } }: typeof next): number => cpuUs ?? 1e6 / rps;
+    const change = Math.abs(cost(next) / cost(last) - 1);
+    last = next;
+    if (change < steady) break;
+  }
+  return { curveUs, rps: last.measurement.rps };
+}
+
 /** Goes on through all of a process, so that no body is sent twice. */
 let nextCounter = firstCounter;
 
@@ -102,7 +148,7 @@ export async function measure(
   rig: Rig,
   { port, path, child }: Running,
   payload: Payload,
-  seconds: number,
+  length: RunLength,
   rate: number | undefined,
 ): Promise<{ readonly measurement: Measurement; readonly requests: number }> {
   const { counterAt, connections } = payload;
@@ -118,7 +164,7 @@ export async function measure(
       keys: benchKeys,
     },
     connections,
-    seconds,
+    length,
     rate,
   });
   const after = child?.cpuTime();
@@ -151,7 +197,8 @@ export async function mismatch({ port, path }: Running, payload: Payload): Promi
     sent.on('error', reject);
     sent.end(payload.request);
   });
-  if (answer.status !== 200) return `status ${answer.status}: ${answer.body.toString('utf8', 0, 200)}`;
+  if (answer.status !== 200)
+    return `status ${answer.status}: ${answer.body.toString('utf8', 0, 200).replaceAll(/\s+/g, ' ')}`;
   if (digest(answer.body) !== digest(payload.answer))
     return `another body than the upstream's (${answer.body.length} bytes)`;
   return undefined;

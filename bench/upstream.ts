@@ -33,14 +33,25 @@ export async function startUpstreams(
   const raw: BenchUpstream = { kind: 'raw sockets', port };
 
   let native = raw;
+  let secure: BenchUpstream | undefined;
   if (nginx !== undefined) {
     const plain = payloads.filter(isForNginx);
-    const server = await startNginxUpstream(children, join(directory, 'nginx'), plain);
+    const server = await startNginxUpstream(children, join(directory, 'nginx'), plain, false);
     started.push(server.child);
     native = { kind: 'nginx', port: server.port };
+    const overTls = plain.filter((payload) => payload.overTls === true);
+    if (overTls.length > 0) {
+      const tlsServer = await startNginxUpstream(children, join(directory, 'nginx-tls'), overTls, true);
+      started.push(tlsServer.child);
+      secure = { kind: 'nginx', port: tlsServer.port };
+    }
   }
   return {
-    of: (payload) => (isForNginx(payload) ? native : raw),
+    of(payload) {
+      if (payload.overTls === true && secure === undefined) throw new Error(`${payload.name} needs nginx`);
+      if (payload.overTls === true && secure !== undefined) return secure;
+      return isForNginx(payload) ? native : raw;
+    },
     async stop() {
       await Promise.all(started.map((one) => one.stop()));
     },
