@@ -1,5 +1,7 @@
 /** Whom an exchange goes to next, and what is learned from it: the port between the pipeline and those who know the targets. */
 
+import { Buffer } from 'node:buffer';
+import { hash } from 'node:crypto';
 import type { Offer } from './family.ts';
 import type { CallEnd, Listening } from './outcome.ts';
 import type { Credential, Model, Target } from './snapshot.ts';
@@ -25,8 +27,13 @@ export interface Course {
   readonly replayable: boolean;
 }
 
+/** A longer body is told apart by its two ends: on a body of megabytes nobody waits for more. */
+const markedEndBytes = 64 * 1024;
+
 /** What one exchange has tried and will not try again. */
 export class Tried {
+  readonly #body: Buffer;
+  #bodyMark: string | undefined = undefined;
   // Most exchanges try one target and never fill these.
   #upstreams: string[] | undefined = undefined;
   #targets: Target[] | undefined = undefined;
@@ -40,6 +47,16 @@ export class Tried {
   sent = 0;
   /** Someone was chosen for it, and allowed repetitions on its account. */
   counted = false;
+
+  constructor(body: Buffer) {
+    this.#body = body;
+  }
+
+  /** A fingerprint of the request body, by which the bodies that a target failed on are told apart without keeping them. */
+  get bodyMark(): string {
+    this.#bodyMark ??= markOf(this.#body);
+    return this.#bodyMark;
+  }
 
   /** Nobody is there, or nobody has room. */
   upstream(id: string): void {
@@ -76,6 +93,21 @@ export class Tried {
   }
 }
 
+function markOf(body: Buffer): string {
+  if (body.length <= 2 * markedEndBytes) return hash('sha1', body, 'base64');
+  const ends = Buffer.concat([body.subarray(0, markedEndBytes), body.subarray(-markedEndBytes)]);
+  return `${body.length} ${hash('sha1', ends, 'base64')}`;
+}
+
+/** An error that answers a whole request: whether the target or the request is to blame is not known yet. */
+export interface AnsweredFailure {
+  readonly bodyMark: string;
+  /** It is 503 or 529, by which a service says that it is unavailable. */
+  readonly isUnavailable: boolean;
+  /** The pause that it asked for. */
+  readonly restMs: number | undefined;
+}
+
 /** A target and a credential that were chosen for a call. One of the verdicts is told, once; then, as `CallEnd`, that it is over. */
 export interface Turn extends CallEnd {
   readonly candidate: Candidate;
@@ -92,11 +124,8 @@ export interface Turn extends CallEnd {
   served(firstByteMs: number): void;
   /** Nobody was there; it costs nothing. */
   notSent(why: string): void;
-  /**
-   * `wire`: nobody was there, or it broke off or fell silent; `answer`: it said itself that it cannot. With `body`, by which bodies are
-   * told apart, it answered a whole request: that counts once another body has had such an answer.
-   */
-  failed(why: string, kind: 'wire' | 'answer', restMs?: number, body?: string): void;
+  /** `wire`: nobody was there, or it broke off or fell silent; `answer`: it said itself that it cannot. */
+  failed(why: string, kind: 'wire' | 'answer', answered?: AnsweredFailure): void;
   /** After `failed`: the request turned out to be to blame. */
   excused(): void;
   /** It is not ready yet, and says so. */
@@ -126,6 +155,8 @@ export interface NoTurn {
 export interface Dispatcher {
   /** `matched`: what the model's pattern matched, by which an upstream's name for it is made; empty without one. */
   choose(course: Course, tried: Tried, matched: string): Turn | NoTurn;
+  /** Nobody served it. Where two targets were unavailable for this request body and for no other, neither is to blame. */
+  excuseUnavailable(course: Course, tried: Tried, matched: string): void;
 }
 
 export function isTurn(chosen: Turn | NoTurn): chosen is Turn {

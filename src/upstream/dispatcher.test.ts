@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { course, credential, house, target, upstream } from '../../test/support/gateways/dispatching.ts';
-import { type Course, Tried } from '../core/dispatch.ts';
+import { asking, course, credential, house, target, upstream } from '../../test/support/gateways/dispatching.ts';
+import type { Course, Tried } from '../core/dispatch.ts';
 import type { Target, Upstream } from '../core/snapshot.ts';
 
 test('a broken target is passed over in its tier, and a broken tier for the next', () => {
@@ -108,7 +108,7 @@ test('a credential of weight 0 is never used', () => {
 test('repetitions are paid for by the upstream that they go to, and first calls are not', () => {
   const { choose, nobody } = house();
   const where = course([target(upstream('a'))]);
-  const again = (): Tried => Object.assign(new Tried(), { sent: 1, counted: true });
+  const again = (): Tried => Object.assign(asking(), { sent: 1, counted: true });
   for (let i = 0; i < 20; i += 1) choose(where, again()).dropped();
   assert.equal(nobody(where, again()).kind, 'spent');
   choose(where).dropped();
@@ -118,7 +118,7 @@ test('a call of which no byte left is not paid for by the next', () => {
   const { choose } = house();
   const where = course([target(upstream('a')), target(upstream('b'))]);
   for (let i = 0; i < 200; i += 1) {
-    const tried = new Tried();
+    const tried = asking();
     const first = choose(where, tried);
     first.dropped();
     tried.upstream(first.candidate.target.upstream.id);
@@ -129,7 +129,7 @@ test('a call of which no byte left is not paid for by the next', () => {
 test('what was tried is not chosen again, and nobody is left once all were', () => {
   const { choose, nobody } = house();
   const where = course([target(upstream('a')), target(upstream('b'))], [target(upstream('c'))]);
-  const tried = new Tried();
+  const tried = asking();
   const seen = new Set<Target>();
   for (let i = 0; i < 3; i += 1) {
     const turn = choose(where, tried);
@@ -216,7 +216,7 @@ function patternHouse(name = 'oa-*') {
   const where = course([one]);
   const models = { resolve: () => undefined, all: [where.model] };
   all.dispatcher.adopt({ upstreams: new Map([['a', one.upstream]]), models });
-  const limited = (matched: string): void => all.choose(where, new Tried(), matched).limited('answered 429', 20_000);
+  const limited = (matched: string): void => all.choose(where, asking(), matched).limited('answered 429', 20_000);
   const states = (): string[] =>
     all.dispatcher.describe({ models }).map(({ model, state, why }) => `${model} ${state}${why ? `: ${why}` : ''}`);
   return { ...all, where, models, limited, states };
@@ -225,10 +225,10 @@ function patternHouse(name = 'oa-*') {
 test('what a pattern matched rests by itself: its siblings are called as before', () => {
   const { choose, nobody, limited, where, states, changes } = patternHouse();
   limited('small');
-  const none = nobody(where, new Tried(), 'small');
+  const none = nobody(where, asking(), 'small');
   assert.deepEqual([none.kind, none.isLimited, none.retryAfterMs], ['resting', true, 20_000]);
   assert.match(none.why[0] ?? '', /^a: oa-small: rests 20\.0 s more \(answered 429\)$/);
-  choose(where, new Tried(), 'large').served(1);
+  choose(where, asking(), 'large').served(1);
   // Whoever looks is told of the pattern, of which there is one, and which of its names rests.
   assert.deepEqual(states(), ['oa-* resting: oa-small: answered 429']);
   assert.deepEqual(
@@ -248,31 +248,31 @@ test('a name that a pattern makes and one that stands in the configuration are t
 test('names of a pattern are known up to a thousand; those that nobody misses make room, one that rests last', () => {
   const { choose, nobody, limited, where, clock } = patternHouse();
   limited('resting');
-  const busy = choose(where, new Tried(), 'busy');
+  const busy = choose(where, asking(), 'busy');
   for (let n = 0; n < 3_000; n += 1) {
     clock.advance(1);
-    choose(where, new Tried(), `name-${n}`).failed('broken', 'wire');
+    choose(where, asking(), `name-${n}`).failed('broken', 'wire');
   }
-  assert.equal(nobody(where, new Tried(), 'resting').kind, 'resting');
+  assert.equal(nobody(where, asking(), 'resting').kind, 'resting');
   busy.served(1);
 });
 
 test('a name of a pattern is forgotten when nobody called it for ten minutes', () => {
   const { choose, where, clock, states } = patternHouse();
-  for (let n = 0; n < 5; n += 1) choose(where, new Tried(), 'gone').failed('broken', 'wire');
-  choose(where, new Tried(), 'busy').enter({ gone: false, work: undefined }, 1);
+  for (let n = 0; n < 5; n += 1) choose(where, asking(), 'gone').failed('broken', 'wire');
+  choose(where, asking(), 'busy').enter({ gone: false, work: undefined }, 1);
   assert.deepEqual(states(), ['oa-* failing: oa-gone: broken']);
   clock.advance(600_001);
   assert.deepEqual(states(), ['oa-* healthy']);
   // It begins anew, as one that was never called.
-  choose(where, new Tried(), 'gone').served(1);
+  choose(where, asking(), 'gone').served(1);
   assert.deepEqual(states(), ['oa-* healthy']);
 });
 
 test('a name of a pattern that was called within ten minutes is known, however long the gateway runs', () => {
   const { choose, where, clock, states } = patternHouse();
   clock.advance(3_600_000);
-  for (let n = 0; n < 5; n += 1) choose(where, new Tried(), 'bad').failed('broken', 'wire');
+  for (let n = 0; n < 5; n += 1) choose(where, asking(), 'bad').failed('broken', 'wire');
   clock.advance(590_000);
   assert.notDeepEqual(states(), ['oa-* healthy']);
   clock.advance(10_001);
@@ -290,9 +290,9 @@ test('what is known of a name stays through a reload, as long as its pattern doe
     });
   const same = course([again]);
   adopt(same);
-  assert.equal(nobody(same, new Tried(), 'small').kind, 'resting');
+  assert.equal(nobody(same, asking(), 'small').kind, 'resting');
   adopt(course([named(again.upstream, 'other-*')]));
   const back = course([named(upstream('a'), 'oa-*')]);
   adopt(back);
-  choose(back, new Tried(), 'small').dropped();
+  choose(back, asking(), 'small').dropped();
 });

@@ -6,7 +6,14 @@ import type { TargetState } from '../core/target-state.ts';
 import { atOnce } from '../lib/turns.ts';
 import { pick, pickByWeight } from './balance.ts';
 import type { SharedPlaces } from './places/shared-places.ts';
-import { type KeyView, type Option, Standings, type TargetView, type UpstreamStanding } from './standing/standing.ts';
+import {
+  type KeyView,
+  type Option,
+  Standings,
+  type TargetStanding,
+  type TargetView,
+  type UpstreamStanding,
+} from './standing/standing.ts';
 import { bindingUntilMs, stateWithNames } from './standing/target-state.ts';
 import { type RestChange, TargetTurn, type TurnDeps } from './turn.ts';
 
@@ -75,7 +82,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     for (const candidate of tier) {
       const view = standings.viewOf(candidate.target, matched, nowMs);
       if (tried.hasTarget(candidate.target) || !view.upstream.places.hasRoom) continue;
-      if (view.standing.circuit.allows(nowMs) && view.upstream.down === undefined) {
+      if (mayCall(view, tried, nowMs) && view.upstream.down === undefined) {
         const key = chooseKey(view, tried, nowMs);
         if (key !== undefined) options.push({ candidate, view, key, weight: candidate.target.weight });
       } else if (view.standing.circuit.openedBy === 'answer') resting += 1;
@@ -166,8 +173,28 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     return { kind: isFull ? 'full' : 'spent', retryAfterMs: fullRetryAfterMs, isLimited: false, why };
   }
 
+  function excuseUnavailable({ tiers }: Course, { bodyMark }: Tried, matched: string): void {
+    const nowMs = clock.monotonicMs();
+    const alike = new Map<TargetStanding, TargetView>();
+    for (const { target } of tiers.flat()) {
+      const view = standings.viewOf(target, matched, nowMs);
+      if (view.standing.suspicion.isOnly(bodyMark)) alike.set(view.standing, view);
+    }
+    if (alike.size < 2) return;
+    for (const { standing, target } of alike.values()) {
+      const { circuit, suspicion, name } = standing;
+      const wasOpen = circuit.state(nowMs) !== 'closed';
+      circuit.excuse(bodyMark, nowMs);
+      circuit.forgive(0, suspicion.counted);
+      suspicion.excuseUnavailable();
+      if (!wasOpen || circuit.state(nowMs) !== 'closed') continue;
+      onChange({ ...changeOf(target.upstream.id, { rests: false, why: circuit.why, forMs: 0 }), model: name });
+    }
+  }
+
   return {
     choose,
+    excuseUnavailable,
     adopt(snapshot) {
       for (const { id, down } of standings.adopt(snapshot)) {
         onChange(changeOf(id, { rests: false, why: down, forMs: 0 }));
@@ -219,6 +246,12 @@ function wakeUnreachable({ targets }: UpstreamStanding, nowMs: number): void {
   for (const { circuit } of targets.values()) {
     if (circuit.openedBy === 'wire' || circuit.openedBy === 'loading') circuit.wake(nowMs);
   }
+}
+
+/** The body is looked at only where it is the one that a target in cooldown failed on. */
+function mayCall({ standing: { circuit } }: TargetView, tried: Tried, nowMs: number): boolean {
+  if (!circuit.allows(nowMs)) return false;
+  return circuit.oneBody === undefined || circuit.mayProbe(tried.bodyMark, nowMs);
 }
 
 function restsUntilMs({ view, key }: Option): number {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { course, house, target, upstream } from '../../test/support/gateways/dispatching.ts';
-import { Tried } from '../core/dispatch.ts';
+import { asking, course, house, target, upstream } from '../../test/support/gateways/dispatching.ts';
 import type { ClientWork } from '../core/outcome.ts';
 
 test('one that loads rests, and is probed again however often it says so', () => {
@@ -83,7 +82,7 @@ test('a further place of a turn is given back once, whoever says how often that 
   const further = turn.enterAgain();
   assert.ok(further !== undefined);
   assert.equal(turn.enterAgain(), undefined, 'there are two places');
-  assert.equal(nobody(where, new Tried()).kind, 'full');
+  assert.equal(nobody(where, asking()).kind, 'full');
   further.over(undefined);
   further.over(undefined);
   const other = turn.enterAgain();

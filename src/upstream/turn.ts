@@ -1,7 +1,7 @@
 /** One turn at a target: its place among the calls of the upstream, and what its end says of target and credential. */
 
 import { performance } from 'node:perf_hooks';
-import type { Candidate, Turn } from '../core/dispatch.ts';
+import type { AnsweredFailure, Candidate, Turn } from '../core/dispatch.ts';
 import type { CallEnd, ClientWork, Failure, Listening } from '../core/outcome.ts';
 import type { Credential } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -164,16 +164,23 @@ export class TargetTurn implements Turn, PlaceSeeker, ClientWork {
     this.failed(why, 'wire');
   }
 
-  failed(why: string, kind: 'wire' | 'answer', restMs?: number, body?: string): void {
+  failed(why: string, kind: 'wire' | 'answer', answered?: AnsweredFailure): void {
     this.#judge();
     this.#view.standing.recent.add(this.#deps.clock.monotonicMs(), true);
-    // A probe is there to tell.
-    const weight = body === undefined || this.#ticket > 0 ? 1 : this.#view.standing.suspicion.weigh(body);
-    this.#failedBody = body;
-    this.#failedWeight = weight;
-    this.#fail(this.#ticket, why, kind, restMs, weight);
+    if (answered === undefined) this.#fail(this.#ticket, why, kind);
+    else this.#failAnswered(why, kind, answered);
     this.#release(this.#key.circuit, this.#keyTicket);
     this.#release(this.#key.limit, this.#limitTicket);
+  }
+
+  #failAnswered(why: string, kind: 'wire' | 'answer', { bodyMark, isUnavailable, restMs }: AnsweredFailure): void {
+    const { suspicion, circuit } = this.#view.standing;
+    // A probe is there to tell.
+    const weight = this.#ticket > 0 ? 1 : suspicion.weigh(bodyMark, isUnavailable && !this.#alone);
+    this.#failedBody = bodyMark;
+    this.#failedWeight = weight;
+    const isOneBody = this.#ticket > 0 ? circuit.oneBody === bodyMark : suspicion.isOnly(bodyMark);
+    this.#fail(this.#ticket, why, kind, restMs, weight, isOneBody ? bodyMark : undefined);
   }
 
   excused(): void {
@@ -260,11 +267,11 @@ export class TargetTurn implements Turn, PlaceSeeker, ClientWork {
     this.#resolve = undefined;
   }
 
-  #fail(ticket: number, why: string, kind: 'wire' | 'answer', restMs?: number, weight = 1): void {
+  #fail(ticket: number, why: string, kind: 'wire' | 'answer', restMs?: number, weight = 1, oneBody?: string): void {
     const nowMs = this.#deps.clock.monotonicMs();
     const { circuit } = this.#view.standing;
     this.#watch(circuit, this.#view.standing.name, undefined, nowMs, () => {
-      for (let counted = 0; counted < weight; counted += 1) circuit.failed(ticket, nowMs, why, kind);
+      for (let counted = 0; counted < weight; counted += 1) circuit.failed(ticket, nowMs, why, kind, oneBody);
       if (restMs !== undefined) circuit.restFor(Math.min(restMs, longestRestMs), nowMs, why);
     });
   }

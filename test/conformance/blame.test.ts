@@ -8,6 +8,7 @@ import { answering, refusingWith, resetting, type Several, startSeveral } from '
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const rests = ({ rig }: Several): number => rig.warnings.filter(({ message }) => message === 'target rests').length;
+const stateOf = ({ rig }: Several): string | undefined => rig.app.targets()[0]?.state;
 const send = ({ rig }: Several, input: unknown) => rig.post('/v1/embeddings', { model: 'm', input });
 
 /** Fails on what one client sends, and serves everyone else. */
@@ -45,7 +46,63 @@ test('where a third one serves it, two that fail alike are no proof against the 
   assert.deepEqual([house.seen(), rests(house)], [[5, 5, 6], 2]);
 });
 
-test('503 speaks of the service, and blames no request', async (t) => {
+for (const status of [503, 529]) {
+  test(`${status} to one and the same body takes a target out after five in a row, and no client sees an error`, async (t) => {
+    const house = await startSeveral(t, [refusingWith(status), answering('b')]);
+    for (let n = 0; n < 30; n += 1) assert.equal((await send(house, 'the same')).status, 200);
+    // Its cooldown is over after a second: the same body may be its probe once another second has passed.
+    assert.ok((house.seen()[0] ?? 0) <= 6, `${house.seen()[0]} calls`);
+    assert.equal(house.seen()[1], 30);
+  });
+}
+
+test('a cooldown of one body ends with a different request, which is the probe, and not with the same body', async (t) => {
+  const house = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
+  for (let n = 0; n < 7; n += 1) await send(house, 'poison');
+  assert.deepEqual([house.seen(), rests(house)], [[5, 7], 1]);
+  await wait(1_050);
+  await send(house, 'poison');
+  assert.deepEqual(house.seen(), [5, 8]);
+  assert.deepEqual((await send(house, 'good')).json(), { from: 'a' });
+  assert.deepEqual((await send(house, 'another')).json(), { from: 'a' });
+});
+
+test('a success in between begins the row of 503 anew', async (t) => {
+  const house = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
+  for (let n = 0; n < 12; n += 1) {
+    await send(house, 'poison');
+    if (n % 4 === 3) await send(house, 'good');
+  }
+  assert.deepEqual([house.seen(), rests(house)], [[15, 12], 0]);
+});
+
+test('two targets that answer 503 to one body alike are both cleared, however often it comes', async (t) => {
+  const house = await startSeveral(t, [
+    failingOn('poison', answering('a'), 503),
+    failingOn('poison', answering('b'), 503),
+  ]);
+  for (let n = 0; n < 12; n += 1) assert.equal((await send(house, 'poison')).status, 503);
+  assert.deepEqual([house.seen(), rests(house)], [[12, 12], 0]);
+  assert.deepEqual((await send(house, 'good')).json(), { from: 'a' });
+});
+
+test('a target in cooldown for one body is cleared once another fails on that body, too', async (t) => {
+  const house = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
+  for (let n = 0; n < 5; n += 1) await send(house, 'poison');
+  assert.equal(rests(house), 1);
+  house.upstreams[1]?.respondWith(failingOn('poison', answering('b'), 503));
+  assert.equal((await send(house, 'poison')).status, 503);
+  assert.deepEqual(house.seen(), [5, 6]);
+  assert.deepEqual((await send(house, 'good')).json(), { from: 'a' });
+});
+
+test('a target without an alternative never enters a cooldown for one body', async (t) => {
+  const house = await startSeveral(t, [refusingWith(503)]);
+  for (let n = 0; n < 8; n += 1) assert.equal((await send(house, 'the same')).status, 503);
+  assert.deepEqual([house.seen(), rests(house), stateOf(house)], [[8], 0, 'healthy']);
+});
+
+test('503 to different bodies speaks of the service, and blames no request', async (t) => {
   const house = await startSeveral(t, [refusingWith(503), refusingWith(503)]);
   for (let n = 0; n < 5; n += 1) await send(house, `text ${n}`);
   assert.equal(rests(house), 2);
@@ -96,8 +153,6 @@ for (const family of ['llamacpp', 'infinity']) {
 
 const loading: Handler = (_request, reply) =>
   reply.json(503, { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } });
-
-const stateOf = ({ rig }: Several): string | undefined => rig.app.targets()[0]?.state;
 
 test('a server that loads its model has done nothing: completions move on, and it is probed until it is ready', async (t) => {
   const house = await startSeveral(t, [loading, answering('b')], {

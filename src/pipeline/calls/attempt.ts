@@ -19,13 +19,12 @@ import { Leftovers } from '../answers/leftovers.ts';
 import { pass } from '../answers/pass.ts';
 import { halfCharacterIn } from '../half-characters.ts';
 import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from '../usage/usage-asking.ts';
-import { markOf } from './body-mark.ts';
 import { Race, type Won } from './hedge.ts';
 import { Lane } from './lane.ts';
 import { pause } from './pause.ts';
 import { NoPlace, type Plan, translationFor, writeCall } from './plan.ts';
 import { sendSigned } from './sign.ts';
-import { Suspects } from './suspects.ts';
+import { Suspects, unavailable } from './suspects.ts';
 import { writeTranslated } from './translate.ts';
 import type { TranslatedCalls } from './translated-calls.ts';
 import { redirected, restAskedForMs, verdictOn } from './verdict.ts';
@@ -62,7 +61,7 @@ class Attempts {
   readonly #exchange: Exchange;
   /** Whoever leaves ends it. */
   readonly #client: Listening;
-  readonly #tried = new Tried();
+  readonly #tried: Tried;
   readonly #leftovers = new Leftovers();
   /** Nothing more may be sent, though someone may be left: a byte left, and the route does not allow it twice. */
   #isFinal = false;
@@ -79,6 +78,7 @@ class Attempts {
     this.#plan = plan;
     this.#deps = deps;
     this.#exchange = plan.exchange;
+    this.#tried = new Tried(plan.question.body);
     this.#client = plan.client ?? plan.exchange.client;
     if (plan.credential !== undefined) this.#useOnly(plan.credential);
   }
@@ -100,7 +100,7 @@ class Attempts {
           : dispatcher.choose(this.#plan.course, this.#tried, this.#plan.resolved.matched);
         if (turn === undefined || !isTurn(turn)) {
           if (turn?.kind === 'full' && this.#isOnlyAtOnce) throw new NoPlace();
-          this.#suspects?.excuse();
+          if (this.#suspects !== undefined) this.#excuse(this.#suspects);
           const { answer, turn: answered, verdict } = this.#leftovers.best(turn, this.#exchange);
           return await pass(this.#plan, answer, answered, verdict);
         }
@@ -355,7 +355,11 @@ class Attempts {
         this.#tried.target(turn.candidate.target);
         break;
       case 'failed':
-        turn.failed(why, 'answer', restAskedForMs(answer, this.#deps.clock.nowMs()), markOf(this.#plan.question.body));
+        turn.failed(why, 'answer', {
+          bodyMark: this.#tried.bodyMark,
+          isUnavailable: unavailable.has(answer.meantStatus ?? answer.status),
+          restMs: restAskedForMs(answer, this.#deps.clock.nowMs()),
+        });
         this.#suspects ??= new Suspects();
         this.#suspects.add(turn, answer);
         this.#endTarget(turn);
@@ -373,6 +377,14 @@ class Attempts {
     }
     this.#leftovers.hold({ answer, turn, verdict });
     return undefined;
+  }
+
+  /** Nobody served it: the request may be to blame. */
+  #excuse(suspects: Suspects): void {
+    suspects.excuse();
+    if (suspects.hasUnavailable) {
+      this.#deps.dispatcher.excuseUnavailable(this.#plan.course, this.#tried, this.#plan.resolved.matched);
+    }
   }
 
   #endTarget(turn: Turn): void {

@@ -6,6 +6,9 @@ import type { Answer } from '../../core/outcome.ts';
 /** They speak of the service, whatever it was asked. */
 const awayStatuses: ReadonlySet<number> = new Set([502, 503, 504, 529]);
 
+/** By these a service says that it is unavailable. */
+export const unavailable: ReadonlySet<number> = new Set([503, 529]);
+
 interface Suspect {
   readonly turn: Turn;
   readonly status: number;
@@ -14,7 +17,11 @@ interface Suspect {
 export class Suspects {
   readonly #all: Suspect[] = [];
 
+  /** One was unavailable, which the request may be to blame for as well: the dispatcher knows who else was, for this body alone. */
+  hasUnavailable = false;
+
   add(turn: Turn, { status, meantStatus = status }: Answer): void {
+    if (unavailable.has(meantStatus)) this.hasUnavailable = true;
     if (!awayStatuses.has(meantStatus)) this.#all.push({ turn, status: meantStatus });
   }
 

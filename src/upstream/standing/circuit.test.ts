@@ -513,3 +513,48 @@ test('what is taken back is taken from the seconds in which it was counted', () 
   }
   assert.equal(circuit.state(5_000), 'closed', 'nine of 23 failed');
 });
+
+/** Five failures, which one request body alone has had. */
+function openedByOneBody(): Circuit {
+  const circuit = new Circuit(longest);
+  for (let n = 0; n < 5; n += 1) circuit.failed(circuit.begin(0), 0, '503', 'answer', 'a');
+  return circuit;
+}
+
+test('opened by one body, it is probed by another after a second, and by the same a second later', () => {
+  const circuit = openedByOneBody();
+  assert.deepEqual([circuit.oneBody, circuit.restsUntilMs], ['a', 1_000]);
+  assert.deepEqual(
+    [circuit.mayProbe('b', 1_000), circuit.mayProbe('a', 1_999), circuit.mayProbe('a', 2_000)],
+    [true, false, true],
+  );
+});
+
+test('a failed probe with the body that opened it lasts no longer than the first; one with another body is proof', () => {
+  const circuit = openedByOneBody();
+  for (const nowMs of [2_000, 4_000, 6_000]) {
+    circuit.failed(circuit.begin(nowMs), nowMs, '503', 'answer', 'a');
+    assert.deepEqual([circuit.oneBody, circuit.restsUntilMs], ['a', nowMs + 1_000]);
+  }
+  circuit.failed(circuit.begin(7_000), 7_000, '503', 'answer', 'b');
+  assert.deepEqual([circuit.oneBody, circuit.restsUntilMs], [undefined, 8_000]);
+  circuit.failed(circuit.begin(8_000), 8_000, '503', 'answer', 'a');
+  assert.deepEqual([circuit.oneBody, circuit.restsUntilMs], [undefined, 10_000]);
+});
+
+test('a body that is to blame closes what it alone has opened, and nothing before a pause that was asked for is over', () => {
+  const circuit = openedByOneBody();
+  circuit.excuse('b', 500);
+  assert.equal(circuit.state(500), 'open');
+  circuit.excuse('a', 500);
+  assert.equal(circuit.state(500), 'closed');
+  const paused = openedByOneBody();
+  paused.restFor(3_000, 0, '503');
+  paused.excuse('a', 2_999);
+  assert.equal(paused.state(2_999), 'open');
+  paused.excuse('a', 3_000);
+  assert.equal(paused.state(3_000), 'closed');
+  const broken = opened();
+  broken.excuse('a', 500);
+  assert.equal(broken.state(500), 'open');
+});

@@ -26,6 +26,8 @@ export class Circuit {
   /** Of the latest rest; empty before the first. */
   why = '';
   openedBy: Kind | undefined = undefined;
+  /** The one request body that opened it, where no other has failed; undefined otherwise. Its cooldown is always as long as the first. */
+  oneBody: string | undefined = undefined;
   consecutiveFailures = 0;
   /** How often it stopped being closed. A failed probe does not count. */
   openedCount = 0;
@@ -69,16 +71,28 @@ export class Circuit {
     else if (nowMs >= this.bindingUntilMs) this.#close(nowMs);
   }
 
-  failed(ticket: number, nowMs: number, why: string, kind: Kind): void {
+  /** With `oneBody`, no request body but this one has failed. */
+  failed(ticket: number, nowMs: number, why: string, kind: Kind, oneBody?: string): void {
     this.#giveBack(ticket);
     if (this.#isStale(ticket)) return;
     this.consecutiveFailures += 1;
     if (this.#isOpen) {
-      if (ticket > 0) this.openNow(nowMs, why, kind);
+      if (ticket > 0) this.#openFor(oneBody === this.oneBody ? oneBody : undefined, nowMs, why, kind);
       return;
     }
     this.#recent.add(nowMs, 1);
-    if (this.consecutiveFailures >= mostFailuresInARow || this.#recent.failTooOften) this.openNow(nowMs, why, kind);
+    const isOver = this.consecutiveFailures >= mostFailuresInARow || this.#recent.failTooOften;
+    if (isOver) this.#openFor(oneBody, nowMs, why, kind);
+  }
+
+  /** Closes it where this body alone had opened it: the request is to blame. Never before the end of a pause that was asked for. */
+  excuse(body: string, nowMs: number): void {
+    if (this.#isOpen && this.oneBody === body && nowMs >= this.bindingUntilMs) this.#close(nowMs);
+  }
+
+  /** Whether a request with this body may be the probe. The one body that opened it leaves that to others, for as long again. */
+  mayProbe(body: string, nowMs: number): boolean {
+    return body !== this.oneBody || nowMs >= this.restsUntilMs + firstRestMs;
   }
 
   /** So many failures that were told with this ticket were none, as long as nothing came of them. */
@@ -108,6 +122,14 @@ export class Circuit {
     const restMs = kind === 'loading' ? Math.min(this.#nextRestMs, longestLoadingRestMs) : this.#nextRestMs;
     this.#rest(nowMs + restMs * (1 - jitter * this.#random()), why, kind);
     this.#nextRestMs = Math.min(longestRestMs, this.#nextRestMs * 2);
+  }
+
+  #openFor(oneBody: string | undefined, nowMs: number, why: string, kind: Kind): void {
+    this.oneBody = oneBody;
+    const nextRestMs = this.#nextRestMs;
+    if (oneBody !== undefined) this.#nextRestMs = firstRestMs;
+    this.openNow(nowMs, why, kind);
+    if (oneBody !== undefined) this.#nextRestMs = nextRestMs;
   }
 
   /** It seems to be back: the probe may be made at once, unless it asked to be left alone. */
@@ -150,6 +172,7 @@ export class Circuit {
     this.restsUntilMs = 0;
     this.bindingUntilMs = 0;
     this.openedBy = undefined;
+    this.oneBody = undefined;
     this.#recent.clear();
   }
 }

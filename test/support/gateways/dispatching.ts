@@ -1,6 +1,7 @@
 /** Targets to choose among, and a dispatcher whose clock goes on as the test says. */
 
 import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
 import { noCaps } from '../../../src/core/caps.ts';
 import { type Course, isTurn, type NoTurn, Tried, type Turn } from '../../../src/core/dispatch.ts';
 import { defineFamily } from '../../../src/core/family.ts';
@@ -85,16 +86,19 @@ export function course(...tiers: Target[][]): Course {
   };
 }
 
+/** Of a request with this body, which nobody was asked yet. */
+export const asking = (body = ''): Tried => new Tried(Buffer.from(body));
+
 export function house(random: () => number = Math.random) {
   const clock = createFakeClock();
   const changes: RestChange[] = [];
   const dispatcher = createDispatcher({ clock, random, onChange: (change) => changes.push(change) });
-  const choose = (where: Course, tried = new Tried(), matched = ''): Turn => {
+  const choose = (where: Course, tried = asking(), matched = ''): Turn => {
     const chosen = dispatcher.choose(where, tried, matched);
     assert.ok(isTurn(chosen), 'nobody was chosen');
     return chosen;
   };
-  const nobody = (where: Course, tried = new Tried(), matched = ''): NoTurn => {
+  const nobody = (where: Course, tried = asking(), matched = ''): NoTurn => {
     const chosen = dispatcher.choose(where, tried, matched);
     assert.ok(!isTurn(chosen), 'somebody was chosen');
     return chosen;
