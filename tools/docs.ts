@@ -83,7 +83,7 @@ function checkRoutes(text: string): void {
 function checkDoors(text: string): void {
   const ways = routes.flatMap((route) => [
     ...(route.entry === undefined ? [] : route.entry.way.paths),
-    ...Object.keys(route.doorPaths ?? {}).filter((path) => !path.startsWith('/openai/')),
+    ...Object.keys(route.doorPaths ?? {}).filter((path) => !/^\/(?:openai|(?:ollama|api)\/v1)\//.test(path)),
   ]);
   const pages = doors.flatMap((door) => [...door.pages.flatMap(({ paths }) => paths), ...door.modelLists, door.prefix]);
   for (const path of [...ways, ...pages]) {

@@ -198,10 +198,12 @@ function addWay(paths: Json, route: Route, { door, way }: DoorEntry): void {
 }
 
 function addPages(paths: Json, door: Door): void {
-  for (const { method, paths: own, summary, query } of door.pages) {
+  for (const page of door.pages) {
+    const { method, paths: own, summary, query } = page;
     for (const path of pathsUnder(door, own)) {
-      const described = { tags: ['doors'], ...atDoor(path, door, summary, query), responses: answersOf(door) };
-      paths[path] = { [method.toLowerCase()]: described };
+      const described = { tags: ['doors'], ...atDoor(path, door, summary, query) };
+      const answers = 'text' in page ? { security: [], responses: { 200: anyText } } : { responses: answersOf(door) };
+      paths[path] = { [method.toLowerCase()]: { ...described, ...answers } };
     }
   }
 }
@@ -210,10 +212,11 @@ function atDoor(path: string, { title, error }: Door, summary: string, query: Qu
   const inPath = path.includes('{model}') ? [modelParameter('The model; slashes may stand plain or encoded.')] : [];
   const parameters = [...inPath, ...queryParameters(query)];
   return {
-    operationId: path
-      .slice(1)
-      .replaceAll(/[{}]/g, '')
-      .replaceAll(/[^A-Za-z0-9]+/g, '_'),
+    operationId:
+      path
+        .slice(1)
+        .replaceAll(/[{}]/g, '')
+        .replaceAll(/[^A-Za-z0-9]+/g, '_') || 'root',
     summary: summary.endsWith('.') ? summary : `${summary}, for clients of ${title}.`,
     ...(parameters.length > 0 && { parameters }),
     ...(error !== undefined && { description: `Errors are written as clients of ${title} read them.` }),
@@ -244,6 +247,7 @@ function schemaOf(sample: unknown): Json {
   return { type: 'object', properties };
 }
 
+const anyText = { description: 'The answer.', content: { 'text/plain': { schema: { type: 'string' } } } };
 const anyAnswer = { description: 'The answer.', content: { 'application/json': { schema: {} } } };
 
 /** What is different on such a path. */

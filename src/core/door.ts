@@ -134,15 +134,25 @@ export interface PageView {
 }
 
 /** An address of a door that no upstream is asked for. */
-export interface DoorPage {
+interface PageAddress {
   readonly method: 'GET' | 'POST';
   readonly paths: readonly [string, ...string[]];
   readonly summary: string;
   /** What it knows of the query; anything else there is read by nobody. */
   readonly query?: QueryGrammar;
+}
+
+export interface ShownPage extends PageAddress {
   /** What is shown, or a promise of it. */
   show(view: PageView): unknown;
 }
+
+/** A text that needs no key: it tells nothing but that the gateway is there. */
+interface TextPage extends PageAddress {
+  readonly text: string;
+}
+
+export type DoorPage = ShownPage | TextPage;
 
 /** Of an operation: its canonical path, and how that is dispatched. */
 interface OwnPath {
@@ -186,7 +196,10 @@ export function defineDoor(door: Door): Door {
 export function pathsUnder({ prefix }: Door, paths: readonly string[]): readonly string[] {
   return [
     ...new Set(
-      paths.flatMap((path) => (path === prefix || path.startsWith(`${prefix}/`) ? [path] : [path, prefix + path])),
+      paths.flatMap((path) => {
+        if (path === prefix || path.startsWith(`${prefix}/`)) return [path];
+        return [path, path === '/' ? prefix : prefix + path];
+      }),
     ),
   ];
 }

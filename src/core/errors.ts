@@ -92,8 +92,7 @@ const table = {
   route_not_found: {
     status: 404,
     type: 'invalid_request_error',
-    message:
-      'No route has this path; POST to /v1/completions, /v1/edits, /v1/rerank, /v1/moderations, /v1/embeddings, /v1/chat/completions, /v1/images/generations, /v1/images/edits, /v1/images/variations, /v1/audio/speech, /v1/audio/transcriptions or /v1/audio/translations.',
+    message: 'No route has this path.',
   },
   method_not_allowed: {
     status: 405,

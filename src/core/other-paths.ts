@@ -5,9 +5,10 @@ export const engineListPaths = ['/v1/engines', '/engines', '/v1/v1/engines'];
 
 /** A session over a WebSocket, and what leads to one around the gateway: keys for clients, and calls. */
 export const realtimePaths = ['', '/sessions', '/transcription_sessions', '/client_secrets', '/calls'].flatMap((tail) =>
-  ['/v1/realtime', '/realtime', '/v1/v1/realtime', '/openai/v1/realtime', '/openai/realtime'].map(
-    (path) => path + tail,
-  ),
+  [
+    ...['/v1/realtime', '/realtime', '/v1/v1/realtime'],
+    ...['/openai/v1/realtime', '/openai/realtime', '/ollama/v1/realtime', '/api/v1/realtime'],
+  ].map((path) => path + tail),
 );
 export const modelListPaths = ['/v1/models', '/models', '/v1/v1/models'];
 

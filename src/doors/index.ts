@@ -10,6 +10,7 @@ import jina from './jina.ts';
 import mistral from './mistral.ts';
 import nvidia from './nvidia.ts';
 import ollama from './ollama.ts';
+import openaiBases from './openai-bases.ts';
 import tei from './tei.ts';
 import vllm from './vllm.ts';
 import voyage from './voyage.ts';
@@ -24,6 +25,7 @@ export const doors: readonly Door[] = [
   mistral,
   nvidia,
   ollama,
+  openaiBases,
   tei,
   vllm,
   voyage,

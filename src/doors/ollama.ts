@@ -128,6 +128,10 @@ function tagged(model: string): string {
   return model.slice(model.lastIndexOf('/') + 1).includes(':') ? model : model + standardTag;
 }
 
+/** A name with the tag that it has where none is said, and one without, are the same. */
+export const withOrWithoutTag = (name: string): readonly string[] =>
+  name.endsWith(standardTag) ? [name.slice(0, -standardTag.length)] : [name + standardTag];
+
 export default defineDoor({
   id,
   title: 'Ollama',
@@ -136,6 +140,12 @@ export default defineDoor({
   modelLists: [],
   ways: [embed, embeddings, generate, chat],
   pages: [
+    {
+      method: 'GET',
+      paths: ['/'],
+      summary: 'Whether the gateway is there, in the words that its clients look for.',
+      text: 'Ollama is running',
+    },
     {
       method: 'GET',
       paths: ['/api/tags'],
@@ -189,6 +199,6 @@ export default defineDoor({
   ],
   // As its documents have it: `curl -d` without a header says that it is a form.
   takesAnyMediaType: true,
-  otherNames: (name) => (name.endsWith(standardTag) ? [name.slice(0, -standardTag.length)] : [name + standardTag]),
+  otherNames: withOrWithoutTag,
   error: ({ message }) => ({ error: message }),
 });

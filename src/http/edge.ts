@@ -2,7 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import type { DoorPage } from '../core/door.ts';
+import type { ShownPage } from '../core/door.ts';
 import { GatewayError } from '../core/errors.ts';
 import { Exchange } from '../core/exchange.ts';
 import { loopHeader, withOwnMark } from '../core/loop-mark.ts';
@@ -26,7 +26,7 @@ import { allowOrigin, answerPreflight } from './cors.ts';
 import { toRawError, writeError, writeJson } from './error-answer.ts';
 import { toRefusal } from './framing.ts';
 import { isJsonMediaType } from './media-type.ts';
-import { createRouter, type Place, type Router, type Routes } from './router.ts';
+import { createRouter, methodsAt, type Place, type Router, type Routes } from './router.ts';
 import type { Spool } from './spool.ts';
 import { diskFull, inMemoryBytes, tooLarge, UploadReading } from './upload-reading.ts';
 
@@ -65,7 +65,7 @@ export interface EdgeDeps {
   /** A page of a front door, as the caller may see it. */
   showPage(
     exchange: Exchange,
-    page: DoorPage,
+    page: ShownPage,
     modelFromPath: string | undefined,
     request: ServerRequest,
     response: ServerAnswer,
@@ -148,8 +148,9 @@ export function createEdge(deps: EdgeDeps): Edge {
     const place = router.find(path);
     if (place === undefined) {
       exchange.shape = router.shapeOf(path);
-      if (exchange.shape === undefined) exchange.door = router.doorOf(path);
-      throw new GatewayError('route_not_found');
+      const door = router.doorOf(path);
+      if (exchange.shape === undefined) exchange.door = door;
+      throw new GatewayError('route_not_found', { message: router.hintFor({ path, method: request.method, door }) });
     }
     if (place.kind === 'route') exchange.shape = place.shape;
     if ('door' in place) exchange.door = place.door;
@@ -168,7 +169,9 @@ export function createEdge(deps: EdgeDeps): Edge {
       case 'model':
         return describe(exchange, place.id, request, response);
       case 'page':
-        return show(exchange, place, request, response);
+        if ('show' in place.page) return show(exchange, place, place.page, request, response);
+        writeText(exchange, response, place.page.text);
+        return undefined;
       case 'health':
         writeOwn(exchange, response, 200, { status: 'ok' });
         return undefined;
@@ -189,7 +192,8 @@ export function createEdge(deps: EdgeDeps): Edge {
 
   async function show(
     exchange: Exchange,
-    { page, modelFromPath }: Extract<Place, { readonly kind: 'page' }>,
+    { modelFromPath }: Extract<Place, { readonly kind: 'page' }>,
+    page: ShownPage,
     request: ServerRequest,
     response: ServerAnswer,
   ): Promise<void> {
@@ -371,13 +375,6 @@ function noteAddress(exchange: Exchange, request: ServerRequest, isAtSocket: boo
   );
 }
 
-function methodsAt(place: Place): readonly string[] {
-  if (place.kind === 'route') return [place.route.own?.method ?? 'POST'];
-  if (place.kind === 'page' && place.page.method === 'POST') return ['POST'];
-  if (place.kind !== 'object') return ['GET', 'HEAD'];
-  return place.routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-}
-
 function routeFor(routes: readonly ObjectRoute[], method: string): ObjectRoute {
   const asked = method === 'HEAD' ? 'GET' : method;
   const route = routes.find((one) => one.method === asked);
@@ -392,6 +389,12 @@ function checkMethod(place: Place, method: string): void {
     message: `This path takes ${allowed.join(', ').replace(/, (\w+)$/, ' and $1')}, not ${method}.`,
     headers: ['Allow', allowed.join(', ')],
   });
+}
+
+function writeText(exchange: Exchange, response: ServerAnswer, text: string): void {
+  exchange.status = 200;
+  const id = exchange.clientRequestId ?? exchange.id;
+  exchange.responseBytes = response.send(200, ['content-type', 'text/plain; charset=utf-8', 'x-request-id', id], text);
 }
 
 function writeOwn(exchange: Exchange, response: ServerAnswer, status: number, value: unknown): void {

@@ -28,7 +28,6 @@ test('one trailing slash is ignored, and only one', () => {
 
 test('what is not exactly a path is no route', () => {
   for (const path of [
-    '/',
     '',
     '/v1',
     '/v1/embedding',
@@ -163,4 +162,93 @@ test('files are made and listed at one path, without an ID', () => {
   }
   const one = router.find('/v1/files/file-1/content');
   assert.deepEqual(one?.kind === 'object' ? [one.id, one.path] : [], ['file-1', '/v1/files/{id}/content']);
+});
+
+test('the root and /ollama answer in the words that clients of Ollama look for, at the base path too', () => {
+  const based = createRouter(all, '/ai');
+  for (const [of, path] of [
+    [router, '/'],
+    [router, '/ollama'],
+    [router, '/ollama/'],
+    [based, '/ai'],
+    [based, '/ai/'],
+    [based, '/ai/ollama'],
+  ] as const) {
+    const place = of.find(path);
+    assert.equal(
+      place?.kind === 'page' && 'text' in place.page ? place.page.text : undefined,
+      'Ollama is running',
+      path,
+    );
+  }
+  assert.equal(based.find('/'), undefined);
+});
+
+test('aliases of other servers lead to the same routes', () => {
+  for (const [path, canonical] of Object.entries({
+    '/ollama/v1/chat/completions': '/v1/chat/completions',
+    '/ollama/v1/embeddings': '/v1/embeddings',
+    '/ollama/v1/models': '/v1/models',
+    '/ollama/v1/models/m': '/v1/models/{id}',
+    '/api/v1/chat/completions': '/v1/chat/completions',
+    '/api/v1/messages': '/v1/messages',
+    '/api/v1/models': '/v1/models',
+    '/api/v1/files/f/content': '/v1/files/{id}/content',
+    '/reranking': '/v1/rerank',
+    '/v1/reranking': '/v1/rerank',
+    '/embedding': '/v1/embeddings',
+  })) {
+    assert.equal(router.find(path)?.path, canonical, path);
+  }
+});
+
+function hint(method: string, path: string, base = ''): string {
+  const of = base === '' ? router : createRouter(all, base);
+  assert.equal(of.find(path), undefined, path);
+  return of.hintFor({ method, path, door: of.doorOf(path) });
+}
+
+test('a path that is not served is answered with the nearest one, and with those that take the method', () => {
+  for (const [method, path, nearest] of [
+    ['POST', '/v1/chat', 'POST /v1/chat/completions'],
+    ['POST', '/v1/embedding', 'POST /v1/embeddings'],
+    ['GET', '/v1/embedding', 'POST /v1/embeddings'],
+    ['POST', '/V1/Embeddings', 'POST /v1/embeddings'],
+    ['POST', '/proxy/of/ours/v1/chat/completions', 'POST /v1/chat/completions'],
+    ['POST', '/v1/message', 'POST /v1/messages'],
+    ['GET', '/v1/response', 'GET /v1/responses/{id}'],
+    ['GET', '/ollama/api/tag', 'GET /api/tags'],
+    ['POST', '/api/v1/respons', 'POST /v1/responses'],
+    ['POST', '/api/pull', undefined],
+    ['GET', '/.env', undefined],
+    ['POST', `/v1/embedding${'s'.repeat(100)}`, undefined],
+  ] as const) {
+    const said = hint(method, path);
+    const begin =
+      nearest === undefined ? 'No route has this path. ' : `No route has this path; the nearest is ${nearest}. `;
+    assert.equal(said.slice(0, begin.length), begin, said);
+  }
+  const posts = /Paths for POST: (.*)\.$/.exec(hint('POST', '/nowhere'))?.[1]?.split(', ') ?? [];
+  for (const { path, entry, row } of routes) {
+    if (entry === undefined && path === row.path) assert.ok(posts.includes(path), path);
+  }
+  const gets = /Paths for GET: (.*)\.$/.exec(hint('GET', '/nowhere'))?.[1]?.split(', ') ?? [];
+  assert.deepEqual(gets.toSorted(), [
+    '/healthz',
+    '/readyz',
+    '/v1/batches',
+    '/v1/files',
+    '/v1/models',
+    '/v1/models/{id}',
+  ]);
+  assert.match(hint('POST', '/api/pull'), /Paths for POST: \/api\/embed, .*\/api\/chat, \/api\/show\.$/);
+  assert.equal(hint('HEAD', '/nowhere'), hint('GET', '/nowhere'));
+  assert.match(hint('DELETE', '/nowhere'), /Paths: .*\/v1\/responses.*\/v1\/models/);
+});
+
+test('a request beside the base path is told the path under it', () => {
+  assert.match(
+    hint('POST', '/v1/embeddings', '/ai'),
+    /nearest is POST \/ai\/v1\/embeddings\. Paths for POST: \/ai\/v1\//,
+  );
 });

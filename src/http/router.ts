@@ -7,6 +7,7 @@ import { engineListPaths, modelListPaths, probePaths, realtimePaths } from '../c
 import { readPath } from '../core/paths.ts';
 import type { Route } from '../core/route.ts';
 import type { RerankShape } from '../core/translation.ts';
+import { createRouteHint, type Missed, type ServedPath } from './route-hint.ts';
 
 /** `path` is the canonical one, whichever spelling came. */
 export type Place = { readonly path: string } & (
@@ -35,6 +36,27 @@ export interface Router {
   shapeOf(path: string): RerankShape | undefined;
   /** Whose clients look for what is not there. */
   doorOf(path: string): Door | undefined;
+  /** What the answer to a request without a route says. */
+  hintFor(missed: Missed): string;
+}
+
+/** The methods that a place takes. */
+export function methodsAt(place: Place): readonly string[] {
+  if (place.kind === 'route') return [place.route.own?.method ?? 'POST'];
+  if (place.kind === 'page' && place.page.method === 'POST') return ['POST'];
+  if (place.kind !== 'object') return ['GET', 'HEAD'];
+  return place.routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+}
+
+/** A list of paths shows those of the operations, and others that have no ID or name in the middle. */
+function toServedPath(place: Place): ServedPath {
+  const { path } = place;
+  const isListed =
+    place.kind === 'route'
+      ? place.route.entry === undefined && path === place.route.row.path
+      : place.kind !== 'page' && (place.kind === 'model' || !path.includes('{'));
+  const door = place.kind === 'route' ? place.route.entry?.door : place.kind === 'page' ? place.door : undefined;
+  return { path, methods: methodsAt(place), door: door?.id, isListed };
 }
 
 const noRealtime =
@@ -68,6 +90,8 @@ function isNarrower(one: Ends, other: Ends): boolean {
 const longest = (one: Ends, other: Ends): number =>
   other.prefix.length + other.suffix.length - one.prefix.length - one.suffix.length;
 
+const listedFirst = (one: ServedPath, other: ServedPath): number => Number(other.isListed) - Number(one.isListed);
+
 function twice(paths: string): TypeError {
   return new TypeError(`two routes or doors stand for the same path: ${paths}`);
 }
@@ -84,11 +108,14 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
   const exact = new Map<string, Place>();
   const namePaths: NamePath[] = [];
   const shapes = new Map<string, RerankShape>();
-  const grounds = doors.flatMap((door) =>
-    [`${door.prefix}/`, ...door.grounds].map((ground) => [basePath + ground, door] as const),
-  );
+  const served = new Map<string, ServedPath>();
+  const grounds = doors
+    .flatMap((door) => [`${door.prefix}/`, ...door.grounds].map((ground) => [basePath + ground, door] as const))
+    .toSorted(([one], [other]) => other.length - one.length);
 
-  function put(path: string, place: (name: string | undefined) => Place): void {
+  function put(spelled: string, place: (name: string | undefined) => Place): void {
+    const path = withoutSlash(spelled);
+    note(place(''));
     const { before, what, beginning, suffix } = readPath(path);
     if (suffix === undefined) {
       if (exact.has(path)) throw twice(path);
@@ -99,6 +126,12 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
     const rival = namePaths.find((other) => mayBeBoth(other, { prefix, suffix }));
     if (rival !== undefined) throw twice(`${path} and ${rival.prefix}{...}${rival.suffix}`);
     namePaths.push({ prefix, suffix, isId: what === 'id', place: (name) => place(beginning + name) });
+  }
+
+  /** Paths of the operator's own are shown to nobody who has no key. */
+  function note(place: Place): void {
+    const isHidden = place.kind === 'refused' || (place.kind === 'route' && place.route.own !== undefined);
+    if (!isHidden && !served.has(place.path)) served.set(place.path, toServedPath(place));
   }
 
   // Probes come straight to the listener; they need not know where the routes were put.
@@ -167,21 +200,31 @@ export function createRouter({ routes, objectRoutes, doors }: Routes, basePath: 
     return undefined;
   }
 
+  const servedAt = (path: string): ServedPath | undefined => {
+    const place = find(basePath + path);
+    return place === undefined ? undefined : served.get(place.path);
+  };
+
+  function find(path: string): Place | undefined {
+    const found = exact.get(path);
+    if (found !== undefined) return found;
+    const trimmed = withoutSlash(path);
+    return (trimmed === path ? undefined : exact.get(trimmed)) ?? findWithName(trimmed.replace(encodedColon, ':'));
+  }
+
   return {
+    hintFor: createRouteHint([...served.values()].toSorted(listedFirst), basePath, servedAt),
     shapeOf(path) {
       if (!path.startsWith(basePath)) return undefined;
       const start = path.slice(basePath.length, path.indexOf('/', basePath.length + 1) + 1);
       return shapes.get(start);
     },
     doorOf: (path) => grounds.find(([ground]) => path.startsWith(ground))?.[1],
-    find(path) {
-      const found = exact.get(path);
-      if (found !== undefined) return found;
-      const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-      return (trimmed === path ? undefined : exact.get(trimmed)) ?? findWithName(trimmed.replace(encodedColon, ':'));
-    },
+    find,
   };
 }
+
+const withoutSlash = (path: string): string => (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path);
 
 /** The name in a path, decoded once; undefined where it could be read as anything but a name. */
 function toModelName(encoded: string): string | undefined {

@@ -7,18 +7,20 @@ export type NearestName = (name: string) => string | undefined;
 const longestName = 200;
 
 /**
- * Undefined where nothing is near: at most a third of the letters may differ, or the name must be the beginning of a
+ * Undefined where nothing is near: at most one in `share` of the letters may differ, or the name must be the beginning of a
  * known one. Case and separators do not count.
  */
-export function nearestName(name: string, known: Iterable<string>): string | undefined {
-  return createNearestName(known)(name);
+export function nearestName(name: string, known: Iterable<string>, share = usualShare): string | undefined {
+  return createNearestName(known, share)(name);
 }
+
+const usualShare = 3;
 
 /** A name held against another one; some 0.2 µs each. */
 const mostComparisons = 2_000_000;
 
 /** For many names: all of them together are held against known ones a bounded number of times, those that come later not at all. */
-export function createNearestName(known: Iterable<string>): NearestName {
+export function createNearestName(known: Iterable<string>, share = usualShare): NearestName {
   let folded: { readonly name: string; readonly text: string }[] | undefined;
   let comparisons = 0;
   const answers = new Map<string, string | undefined>();
@@ -27,7 +29,7 @@ export function createNearestName(known: Iterable<string>): NearestName {
     if (answers.has(name)) return answers.get(name);
     folded ??= Array.from(known, (one) => ({ name: one, text: fold(one) }));
     comparisons += folded.length;
-    const answer = findNearest(fold(name), folded);
+    const answer = findNearest(fold(name), folded, share);
     answers.set(name, answer);
     return answer;
   };
@@ -36,9 +38,10 @@ export function createNearestName(known: Iterable<string>): NearestName {
 function findNearest(
   folded: string,
   known: readonly { readonly name: string; readonly text: string }[],
+  share: number,
 ): string | undefined {
   let best: string | undefined;
-  let most = Math.max(1, Math.floor(folded.length / 3));
+  let most = Math.max(1, Math.floor(folded.length / share));
   let begun: string | undefined;
   for (const { name, text } of known) {
     if (folded.length >= 3 && begun === undefined && text.startsWith(folded)) begun = name;

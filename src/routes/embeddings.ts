@@ -3,7 +3,8 @@
 import { defineRoute } from '../core/route.ts';
 
 export default defineRoute({
-  aliases: ['/embeddings', '/v1/v1/embeddings'],
+  // The last one is that of the server of llama.cpp.
+  aliases: ['/embeddings', '/v1/v1/embeddings', '/embedding'],
   operation: 'embeddings',
   label: 'openai',
   model: { from: 'body' },

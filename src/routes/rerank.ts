@@ -4,7 +4,8 @@ import { defineRoute } from '../core/route.ts';
 
 export default defineRoute({
   // Cohere's clients bring their own version, and put it behind a base URL that already has one.
-  aliases: ['/rerank', '/v2/rerank', '/v1/v1/rerank', '/v1/v2/rerank'],
+  // The server of llama.cpp has another word beside it.
+  aliases: ['/rerank', '/v2/rerank', '/v1/v1/rerank', '/v1/v2/rerank', '/reranking', '/v1/reranking'],
   shapedPaths: {
     '/voyage/v1/rerank': 'voyage',
     '/jina/v1/rerank': 'jina',

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { assertError } from '../support/clients/error-answer.ts';
 import { assertAnswer, assertRefusal, embedder, oddVector, startDoors } from '../support/gateways/doors.ts';
 import { testKey } from '../support/gateways/rig.ts';
 
@@ -197,4 +198,36 @@ test('a model that converses completes, in the words of Ollama', async (t) => {
     listed.models.map(({ capabilities }) => capabilities),
     [['completion'], ['completion']],
   );
+});
+
+test('the root tells a client of Ollama that it is there, without a key, and nothing else', async (t) => {
+  const { rig, upstream } = await startDoors(t);
+  for (const path of ['/', '/ollama', '/ollama/']) {
+    const answer = await rig.get(path, { headers: [] });
+    assert.deepEqual([answer.status, answer.body.toString()], [200, 'Ollama is running'], path);
+    assert.equal(answer.header('content-type'), 'text/plain; charset=utf-8');
+    const head = await rig.get(path, { method: 'HEAD', headers: [] });
+    assert.deepEqual([head.status, head.body.length, head.header('content-length')], [200, 0, '17']);
+    assert.equal((await rig.post(path, {})).status, 405);
+  }
+  assert.equal(upstream.requests.length, 0);
+});
+
+test("OpenAI's API stands at Ollama's base URL too, with names as Ollama has them and errors as OpenAI has them", async (t) => {
+  const { rig, asked } = await startDoors(t);
+  for (const base of ['/ollama/v1', '/api/v1']) {
+    for (const model of ['direct', 'direct:latest']) {
+      assertAnswer(await rig.post(`${base}/embeddings`, { model, input: 'a' }), /"object":"list"/);
+      assert.equal((await asked()).body.model, 'real');
+    }
+    assert.equal((await rig.get(`${base}/models/direct`)).status, 200);
+    for (const [path, code] of [
+      ['embeddings', 'model_not_found'],
+      ['embeddingz', 'route_not_found'],
+    ] as const) {
+      assertError(await rig.post(`${base}/${path}`, { model: 'nobody', input: 'a' }), code, {
+        ...(code === 'model_not_found' && { param: 'model' }),
+      });
+    }
+  }
 });

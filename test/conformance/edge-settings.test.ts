@@ -68,7 +68,8 @@ for (const written of ['/ai', 'ai/', '/team/a-b_c.d~e/']) {
       assert.equal((await rig.get(path)).status, 200);
       assert.equal((await rig.get(base + path)).status, 200);
     }
-    assertError(await rig.get(base), 'route_not_found');
+    assert.equal((await rig.get(base)).body.toString(), 'Ollama is running');
+    assertError(await rig.get('/'), 'route_not_found');
     assertError(await rig.post(`${base}x/v1/embeddings`, body), 'route_not_found');
   });
 }

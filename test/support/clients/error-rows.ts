@@ -309,7 +309,8 @@ export const errorRows: readonly ErrorRow[] = [
   {
     code: 'route_not_found',
     when: 'no route has the path',
-    message: /No route has this path; POST to \/v1\/completions/,
+    message:
+      /No route has this path; the nearest is POST \/v1\/chat\/completions\. Paths for POST: \/v1\/completions, /,
     ask: asking({ path: '/v1/chat' }),
   },
   {

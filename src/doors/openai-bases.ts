@@ -1,0 +1,22 @@
+/** Clients of OpenAI's API that were given the base URL of Ollama or OpenRouter: they ask and read as OpenAI's do. */
+
+import { defineDoor } from '../core/door.ts';
+import { withOrWithoutTag } from './ollama.ts';
+
+const bases = ['/ollama', '/api'];
+const version = '/v1/';
+
+export default defineDoor({
+  id: 'openai-bases',
+  title: "OpenAI's API at the base URLs of Ollama and OpenRouter",
+  prefix: '/ollama/v1',
+  grounds: ['/api/v1/'],
+  modelLists: bases.map((base) => `${base}/v1/models`),
+  ways: [],
+  pages: [],
+  standsFor({ path, label }) {
+    const isThere = (label === 'openai' || label === 'anthropic') && path.startsWith(version) && !path.includes('{');
+    return isThere ? bases.map((base) => base + path) : [];
+  },
+  otherNames: withOrWithoutTag,
+});
