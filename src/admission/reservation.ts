@@ -165,9 +165,10 @@ function amountsOf(asking: Asking | undefined): Amounts | undefined {
   return asking && { requests: 1, tokens: Math.ceil(asking.likelyInputTokens), items: asking.items };
 }
 
-/** Nothing is owed: all is given back but the request itself. */
-function usedBy({ bill, usage }: Exchange, items: number): Amounts {
+/** Nothing is owed: all is given back but the request itself. Of a list that ended in an error, what was served counts. */
+function usedBy({ bill, usage, parts, outcome }: Exchange, asked: number): Amounts {
   if (bill === null) return onlyTheRequest;
+  const items = parts !== undefined && outcome !== 'ok' ? Math.min(bill.items, asked) : asked;
   const tokens = usage?.totalTokens ?? sumOf(usage?.promptTokens, usage?.completionTokens);
   const billed = bill.inputTokens + bill.outputTokens;
   return { requests: 1, tokens: Math.max(0, Math.ceil(tokens ?? billed)), items };

@@ -67,9 +67,12 @@ export class ListRun implements Inquiry {
     this.#deps = deps;
     this.besideBytes = codec.beside === undefined ? 0 : (sourceOf(request, codec.beside)?.length ?? 0);
     this.#floats = sourceOf(request, 'encoding_format') === '"base64"';
-    this.#asker = new PartAsker(this, (slots, read, part) => {
-      const weights = slots.map(({ bytes }) => weightOf(bytes) + this.besideBytes);
-      this.take(slots, foundIn(read, part, weights), part);
+    this.#asker = new PartAsker(this, {
+      take: (slots, read, part) => {
+        const weights = slots.map(({ bytes }) => weightOf(bytes) + this.besideBytes);
+        this.take(slots, foundIn(read, part, weights), part);
+      },
+      owe: (_slots, part) => asked.owes(part),
     });
   }
 
@@ -177,12 +180,14 @@ export class ListRun implements Inquiry {
       return;
     }
     const { own, others } = inFlight.divide(missing);
+    const asking = this.#ask(own, open);
     try {
-      const waiting = Promise.all(others.map(({ slot, found }) => this.#await(slot, found)));
-      await Promise.all([this.#ask(own, open), Promise.race([waiting, this.#asker.ended])]);
+      const waiting = others.map(({ slot, found }) => this.#await(slot, found));
+      await Promise.race([Promise.all([asking, ...waiting]), this.#asker.ended]);
     } finally {
       inFlight.over(own);
     }
+    await asking;
     const left = others.map(({ slot }) => slot).filter(({ found }) => found === undefined);
     if (this.#asker.end === undefined) await this.#ask(left, open);
   }
@@ -211,10 +216,15 @@ export class ListRun implements Inquiry {
   /** In one call with what other clients want; what has no result of it is left. */
   async #askWithOthers(slots: readonly Slot[], settings: CoalesceSettings): Promise<readonly Slot[]> {
     const { exchange } = this.asked;
-    const member = new Member(exchange.key?.id ?? '', this, slots, (...taken) => this.take(...taken));
+    const member = new Member(exchange.key?.id ?? '', this, slots, {
+      take: (...taken) => this.take(...taken),
+      owe: (part) => this.asked.owes(part),
+    });
     const name = groupOf(this.asked, this.#codec, this.request);
     await Promise.race([this.#deps.coalescer.join(name, member, settings), this.#asker.ended]);
     member.leave();
+    // Its share of a call that was sent is owed, and known when the call is over.
+    await member.over;
     return slots.filter(({ found }) => found === undefined);
   }
 
@@ -269,6 +279,7 @@ export class ListRun implements Inquiry {
   /** What came of some of its items. */
   take(slots: readonly Slot[], found: readonly Found[], part: ReadPart): void {
     this.#parts.push(part);
+    this.asked.owes(part.exchange);
     for (const [place, slot] of slots.entries()) {
       slot.found = found[place];
       slot.isAskedFor = true;

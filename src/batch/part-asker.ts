@@ -5,6 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Candidate } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
+import type { Exchange } from '../core/exchange.ts';
 import type { ListLimits } from '../core/list-limits.ts';
 import { type ListAsked, limitsOf, type PartOutcome, type PartWork, type ReadPart, tightest } from '../core/lists.ts';
 import type { Answer } from '../core/outcome.ts';
@@ -39,6 +40,13 @@ export interface Wanted {
   readonly bytes: Buffer;
 }
 
+interface Takers<T> {
+  /** The answer to some of the items. */
+  take(wanted: readonly T[], read: ReadAnswer, part: ReadPart): void;
+  /** These were asked for, and the answer was not waited for. */
+  owe(wanted: readonly T[], part: Exchange): void;
+}
+
 export type End = { readonly answer: Answer } | { readonly error: unknown };
 
 export class PartAsker<T extends Wanted> {
@@ -48,17 +56,17 @@ export class PartAsker<T extends Wanted> {
   readonly ended: Promise<void>;
   readonly #resolveEnded: () => void;
   readonly #inquiry: Inquiry;
-  readonly #take: (wanted: readonly T[], read: ReadAnswer, part: ReadPart) => void;
+  readonly #takers: Takers<T>;
   readonly #besideTokens: number;
   readonly #works = new Set<PartWork>();
   #served = 0;
 
-  constructor(inquiry: Inquiry, take: (wanted: readonly T[], read: ReadAnswer, part: ReadPart) => void) {
+  constructor(inquiry: Inquiry, takers: Takers<T>) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
     this.#resolveEnded = resolve;
     this.#inquiry = inquiry;
-    this.#take = take;
+    this.#takers = takers;
     this.#besideTokens = tokensAtMost(inquiry.besideBytes);
   }
 
@@ -106,6 +114,8 @@ export class PartAsker<T extends Wanted> {
       if (part === undefined) await Promise.race(helpers);
       else await this.#askPart(part, open, true);
     }
+    // What is under way when it ends has its cost.
+    await Promise.all(helpers);
   }
 
   /** Where items are calls, alone or a few at a time, one request must not become any number of them. */
@@ -132,21 +142,29 @@ export class PartAsker<T extends Wanted> {
     const others = open.filter((one) => !able.has(one));
     try {
       const outcome = await this.#ask(bytes, able, waits);
-      if (this.end !== undefined) return true;
-      if (outcome.kind === 'no place') return false;
       if (outcome.kind === 'read') {
         const read = await this.#inquiry.read(outcome.bytes, wanted.length);
         this.#served += 1;
-        this.#take(wanted, read, outcome);
+        this.#takers.take(wanted, read, outcome);
         return true;
       }
+      if (outcome.kind === 'unheard') {
+        this.#takers.owe(wanted, outcome.exchange);
+        return true;
+      }
+      if (outcome.kind === 'no place') return this.end !== undefined;
       const { answer } = outcome;
+      if (this.end !== undefined) {
+        answer.cancel();
+        return true;
+      }
       if (others.length === 0 || !mayBeServedElsewhere(answer)) {
         this.endWith({ answer });
         return true;
       }
       answer.cancel();
     } catch (error) {
+      if (this.end !== undefined) return true;
       // What is under way, or was served, gave its places to others: there will be one again.
       if (waits && isFull(error) && this.#hasBegun && performance.now() < this.#inquiry.asked.deadlineMs) {
         await wait(placeAgainMs);
@@ -186,12 +204,12 @@ export class PartAsker<T extends Wanted> {
     }
   }
 
-  /** The first end counts for all; the other calls are given up. */
+  /** The first end counts for all; nothing more is asked for. */
   endWith(end: End): void {
     if (this.end !== undefined) return;
     this.end = end;
     this.#resolveEnded();
-    for (const work of this.#works) work.clientLeft();
+    for (const work of this.#works) work.finish();
   }
 }
 

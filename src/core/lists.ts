@@ -9,7 +9,7 @@ import type { Exchange } from './exchange.ts';
 import { type ListLimits, limitsFor } from './list-limits.ts';
 import { upstreamNameOf } from './model-name.ts';
 import type { Operation } from './operations/index.ts';
-import type { Answer, ClientWork } from './outcome.ts';
+import type { Answer } from './outcome.ts';
 import type { ResolvedModel, Upstream } from './snapshot.ts';
 import type { SettingStore } from './store/settings.ts';
 
@@ -56,7 +56,9 @@ export interface Part {
 export type PartOutcome =
   | ReadPart
   | { readonly kind: 'refused'; readonly answer: Answer }
-  | { readonly kind: 'no place' };
+  | { readonly kind: 'no place' }
+  /** After `finish`: the call was sent, and its answer was not waited for. It is billed by an estimate. */
+  | { readonly kind: 'unheard'; readonly exchange: Exchange };
 
 export interface ReadPart {
   readonly kind: 'read';
@@ -66,9 +68,11 @@ export interface ReadPart {
   readonly exchange: Exchange;
 }
 
-export interface PartWork extends ClientWork {
+export interface PartWork {
   /** Rejects with a `GatewayError` where there is no answer. */
   readonly outcome: Promise<PartOutcome>;
+  /** Starts no further call. The answer to a running call is awaited for a moment, so that its cost is known. */
+  finish(): void;
 }
 
 /** A request that is to be taken apart. */
@@ -94,8 +98,10 @@ export interface ListAsked {
   ask(part: Part): PartWork;
   /** The same for items of several requests, of which this is one: it goes on when the client of this one leaves. */
   askForSeveral(part: Part): PartWork;
-  /** What each of several has of a part that was asked for together: by weight, and it adds up. */
-  share(part: ReadPart, among: readonly { readonly items: number; readonly weight: number }[]): readonly ReadPart[];
+  /** What each of several owes of a part that was asked for together: by weight, and it adds up. */
+  share(part: Exchange, among: readonly { readonly items: number; readonly weight: number }[]): readonly Exchange[];
+  /** Bills a part that was served, or may have been, to this request: also when the request ends in an error. */
+  owes(part: Exchange): void;
 }
 
 /** What came of it: one answer, and the calls that it is made of. */

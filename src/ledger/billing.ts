@@ -98,11 +98,11 @@ export function bill(exchange: Exchange): void {
       : toBill(exchange, asking, target.price);
 }
 
-/** What was answered well is owed, whatever became of the rest. */
+/** What was answered well is owed, whatever became of the rest; what was not waited for, by an estimate. */
 function billOfPart(part: Exchange): Bill[] {
   const { asking, target } = part;
   if (asking === undefined || target === undefined) return [];
-  part.outcome = 'ok';
+  part.outcome ??= 'ok';
   part.bill = toBill(part, asking, target.price);
   return [part.bill];
 }

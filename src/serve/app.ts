@@ -43,6 +43,7 @@ import type { Clock } from '../lib/clock.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
 import { inTurns } from '../lib/turns.ts';
 import { createOwnInquiry } from '../pipeline/lists/own-inquiry.ts';
+import { DrainPool } from '../pipeline/lists/part-call.ts';
 import { createBackground } from '../pipeline/objects/background.ts';
 import { createBatches } from '../pipeline/objects/batch-following.ts';
 import { createBatchInputJudge } from '../pipeline/objects/batch-input.ts';
@@ -243,6 +244,7 @@ export function createApp({
     checkOperation: checkRoute,
     answerRooms: answerMemory,
     lists,
+    drains: new DrainPool(),
     objects,
     spending,
     ledger,

@@ -1,6 +1,7 @@
 /** One call for the items of several requests: each gets its own results, and its share of what was counted. */
 
 import { GatewayError } from '../../core/errors.ts';
+import type { Exchange } from '../../core/exchange.ts';
 import type { ReadPart } from '../../core/lists.ts';
 import type { ReadAnswer } from '../codecs/codec.ts';
 import { foundIn } from '../found.ts';
@@ -34,7 +35,12 @@ async function callFor(members: readonly Member[], inquiry: Inquiry): Promise<vo
     topFor: (items) => inquiry.topFor(items),
     read: (bytes, items) => inquiry.read(bytes, items),
   };
-  const asker = new PartAsker<Owned>(joint, (owned, read, part) => shareOut(owned, read, part, inquiry));
+  const asker = new PartAsker<Owned>(joint, {
+    take: (owned, read, part) => shareOut(owned, read, part, inquiry),
+    owe: (owned, part) => {
+      for (const [member, { share }] of sharesIn(owned, part, inquiry)) member.takers.owe(share);
+    },
+  });
   // Where nobody is left who wants it, it is given up.
   const giveUp = (): void => {
     if (members.every(({ hasLeft }) => hasLeft)) asker.endWith({ error: new GatewayError('client_closed') });
@@ -50,25 +56,36 @@ async function callFor(members: readonly Member[], inquiry: Inquiry): Promise<vo
   if (end !== undefined && 'answer' in end) end.answer.cancel();
 }
 
-function shareOut(owned: readonly Owned[], read: ReadAnswer, part: ReadPart, { asked, besideBytes }: Inquiry): void {
-  const weights = owned.map(({ bytes }) => weightOf(bytes) + besideBytes);
+function shareOut(owned: readonly Owned[], read: ReadAnswer, part: ReadPart, inquiry: Inquiry): void {
+  const weights = owned.map((one) => weightIn(one, inquiry));
   const found = foundIn(read, part, weights);
-  const places = [...Map.groupBy(owned.keys(), (place) => owned[place]?.member)];
-  const shares = asked.share(
+  for (const [member, { places, share }] of sharesIn(owned, part.exchange, inquiry)) {
+    member.takers.take(
+      places.flatMap((place) => owned[place]?.slot ?? []),
+      places.flatMap((place) => found[place] ?? []),
+      { ...part, exchange: share },
+    );
+  }
+}
+
+const weightIn = ({ bytes }: Owned, { besideBytes }: Inquiry): number => weightOf(bytes) + besideBytes;
+
+/** Of each member: where its items stand in the call, and what it owes of it. */
+function* sharesIn(
+  owned: readonly Owned[],
+  part: Exchange,
+  inquiry: Inquiry,
+): Generator<[Member, { readonly places: readonly number[]; readonly share: Exchange }]> {
+  const byMember = [...Map.groupBy(owned.keys(), (place) => owned[place]?.member)];
+  const shares = inquiry.asked.share(
     part,
-    places.map(([, own]) => ({
-      items: own.length,
-      weight: own.reduce((sum, place) => sum + (weights[place] ?? 0), 0),
+    byMember.map(([, places]) => ({
+      items: places.length,
+      weight: places.reduce((sum, place) => sum + (owned[place] ? weightIn(owned[place], inquiry) : 0), 0),
     })),
   );
-  for (const [index, [member, own]] of places.entries()) {
+  for (const [index, [member, places]] of byMember.entries()) {
     const share = shares[index];
-    if (member === undefined || share === undefined) continue;
-    const slots = own.flatMap((place) => owned[place]?.slot ?? []);
-    member.take(
-      slots,
-      own.flatMap((place) => found[place] ?? []),
-      share,
-    );
+    if (member !== undefined && share !== undefined) yield [member, { places, share }];
   }
 }

@@ -1,37 +1,39 @@
 /** A request that waits for others, to be asked for with them. */
 
+import type { Exchange } from '../../core/exchange.ts';
 import type { ReadPart } from '../../core/lists.ts';
 import type { Found } from '../found.ts';
 import type { Inquiry } from '../part-asker.ts';
 import type { Slot } from '../slot.ts';
 
-type Take = (slots: readonly Slot[], found: readonly Found[], part: ReadPart) => void;
+interface Takers {
+  take(slots: readonly Slot[], found: readonly Found[], part: ReadPart): void;
+  /** Its share of a call whose answer was not waited for. */
+  owe(part: Exchange): void;
+}
 
 export class Member {
   /** The ID of whose it is. */
   readonly key: string;
   readonly inquiry: Inquiry;
   readonly slots: readonly Slot[];
+  /** Takes its results and its share of the cost, also after it has left: its items were asked for. */
+  readonly takers: Takers;
   /** Resolves when nothing more comes of it. */
   readonly over: Promise<void>;
   hasLeft = false;
   /** Once it is asked for: is told when somebody leaves. */
   onLeft: (() => void) | undefined = undefined;
   readonly #end: () => void;
-  readonly #take: Take;
 
-  constructor(key: string, inquiry: Inquiry, slots: readonly Slot[], take: Take) {
+  constructor(key: string, inquiry: Inquiry, slots: readonly Slot[], takers: Takers) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.key = key;
     this.inquiry = inquiry;
     this.slots = slots;
     this.over = promise;
     this.#end = resolve;
-    this.#take = take;
-  }
-
-  take(...taken: Parameters<Take>): void {
-    if (!this.hasLeft) this.#take(...taken);
+    this.takers = takers;
   }
 
   end(): void {
@@ -42,7 +44,7 @@ export class Member {
   leave(): void {
     if (this.hasLeft) return;
     this.hasLeft = true;
-    this.onLeft?.();
-    this.#end();
+    if (this.onLeft === undefined) this.#end();
+    else this.onLeft();
   }
 }

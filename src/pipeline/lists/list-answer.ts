@@ -16,7 +16,7 @@ import { nameAt, type Plan } from '../calls/plan.ts';
 import type { QuestionReader } from '../question.ts';
 import { ReadingRoom } from '../reading-room.ts';
 import { listIn } from '../usage/asking.ts';
-import { PartCall, withOnly } from './part-call.ts';
+import { type DrainPool, PartCall, withOnly } from './part-call.ts';
 import { savedIn } from './saved.ts';
 import { shadowed } from './shadowing.ts';
 import { SharedRooms } from './shared-rooms.ts';
@@ -25,6 +25,7 @@ import { sharesOf } from './shares.ts';
 export interface ListDeps extends AttemptDeps {
   readonly lists: Lists;
   readonly drift: Drift;
+  readonly drains: DrainPool;
   /** Says what an exchange that is over is billed by. */
   bill(exchange: Exchange): void;
 }
@@ -108,24 +109,39 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: Omit<ListDe
     ...deps,
     answerRooms: new SharedRooms(exchange, deps.answerRooms),
   };
-  const answered = await deps.lists.answer({
-    exchange,
-    resolved,
-    body: question.body,
-    list,
-    candidates: course.tiers.flat(),
-    identity: identityOf(plan),
-    mayPass: !quickLimitsOf(plan).isNone,
-    freshness: freshnessIn(plan.clientHeaders),
-    deadlineMs: plan.deadlineMs,
-    asOne: (fits) => attempt(fits === undefined ? plan : { ...plan, course: withOnly(course, fits) }, deps),
-    ask: (part) => new PartCall(plan, part, read, partDeps),
-    askForSeveral: (part) => new PartCall(plan, part, read, { ...deps, isForSeveral: true }),
-    share: sharesOf,
-  });
-  return 'parts' in answered ? toAnswer(plan, answered) : answered;
+  const owed: Exchange[] = [];
+  try {
+    const answered = await deps.lists.answer({
+      exchange,
+      resolved,
+      body: question.body,
+      list,
+      candidates: course.tiers.flat(),
+      identity: identityOf(plan),
+      mayPass: !quickLimitsOf(plan).isNone,
+      freshness: freshnessIn(plan.clientHeaders),
+      deadlineMs: plan.deadlineMs,
+      asOne: (fits) => attempt(fits === undefined ? plan : { ...plan, course: withOnly(course, fits) }, deps),
+      ask: (part) => new PartCall(plan, part, read, partDeps),
+      askForSeveral: (part) => new PartCall(plan, part, read, { ...deps, isForSeveral: true }),
+      share: sharesOf,
+      owes: (part) => void owed.push(part),
+    });
+    if ('parts' in answered) return toAnswer(plan, answered);
+    oweFor(owed, exchange);
+    return answered;
+  } catch (error) {
+    oweFor(owed, exchange);
+    throw error;
+  }
 }
 
+/** A list that ends in an error costs what was served of it. */
+function oweFor(parts: readonly Exchange[], exchange: Exchange): void {
+  if (parts.length === 0) return;
+  exchange.parts = parts;
+  exchange.usage = sumOf(parts.map(({ usage }) => usage));
+}
 /** More than anyone asks for in earnest; each of them is looked at. */
 const mostItems = 50_000;
 

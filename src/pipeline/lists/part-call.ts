@@ -22,7 +22,29 @@ import { toFailure } from '../calls/translation-faults.ts';
 import type { QuestionReader } from '../question.ts';
 import { askingOf } from '../usage/asking.ts';
 
+/** Calls of one process that are read on although nobody waits for their answers. */
+const mostDrained = 256;
+/** How long each is waited for. */
+const drainMs = 1_000;
+
+/** Counts the calls that are read to their end only so that their cost is known. */
+export class DrainPool {
+  #count = 0;
+
+  /** False where there are as many as may be. */
+  enter(): boolean {
+    if (this.#count >= mostDrained) return false;
+    this.#count += 1;
+    return true;
+  }
+
+  leave(): void {
+    this.#count -= 1;
+  }
+}
+
 export interface PartDeps extends AttemptDeps {
+  readonly drains: DrainPool;
   /** It is asked for on the account of several, each of whom is billed for its share. */
   readonly isForSeveral?: boolean;
   bill(exchange: Exchange): void;
@@ -37,6 +59,9 @@ export class PartCall implements PartWork {
   readonly #part: Part;
   readonly #deps: PartDeps;
   readonly #exchange: Exchange;
+  /** Nothing more is begun for it. */
+  #isEnding = false;
+  #drain: NodeJS.Timeout | undefined = undefined;
   /** The answer that was judged last, and its bytes. */
   #judged: { readonly answer: Answer; readonly bytes: Buffer } | undefined = undefined;
 
@@ -48,8 +73,24 @@ export class PartCall implements PartWork {
     this.outcome = this.#run(read);
   }
 
-  clientLeft(): void {
+  finish(): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    if (this.#isRunning && this.#deps.drains.enter()) this.#drain = setTimeout(() => this.#giveUp(), drainMs);
+    else this.#giveUp();
+  }
+
+  /** A call was sent, and it is not known yet what came of it; or it was answered, and that is being read. */
+  get #isRunning(): boolean {
+    const { attempts, tries } = this.#exchange;
+    const ended = tries.filter(({ outcome }) => outcome !== 'queue' && outcome !== 'capped').length;
+    return this.#judged !== undefined || ended < attempts;
+  }
+
+  #giveUp(): void {
     const { client } = this.#exchange;
+    // The call that this ends was sent: it may have been served.
+    if (this.#isRunning) this.#exchange.outcome = 'aborted';
     client.gone = true;
     client.work?.clientLeft();
   }
@@ -65,21 +106,43 @@ export class PartCall implements PartWork {
     const isOnlyAtOnce = !this.#part.waits;
     const reservation = forPart(this.#plan.reservation, exchange);
     const own = { exchange, question, course, clientHeaders, reservation, isRead: true, judge, isOnlyAtOnce };
+    // Once it ends, there is no time left for a further attempt.
+    const deadlineMs = (): number => (this.#isEnding ? 0 : this.#plan.deadlineMs);
     try {
-      const answer = await attempt({ ...this.#plan, ...own }, this.#deps);
+      const answer = await attempt(
+        {
+          ...this.#plan,
+          ...own,
+          get deadlineMs() {
+            return deadlineMs();
+          },
+        },
+        this.#deps,
+      );
       if ((answer.meantStatus ?? answer.status) >= 400) return { kind: 'refused', answer };
       const bytes = await this.#bytesOf(answer);
       if (this.#deps.isForSeveral === true) this.#endForSeveral();
       return { kind: 'read', bytes, answer, exchange };
     } catch (error) {
       if (error instanceof NoPlace) return { kind: 'no place' };
-      throw error;
+      if (exchange.outcome !== 'aborted') throw error;
+      if (this.#deps.isForSeveral === true) this.#endForSeveral();
+      return { kind: 'unheard', exchange };
     } finally {
+      this.#endDrain();
       whole.attempts += exchange.attempts;
       whole.tries.push(...exchange.tries.slice(0, Math.max(0, mostTries - whole.tries.length)));
       whole.target ??= exchange.target;
       if (exchange.repeatedCredential) whole.repeatedCredential = true;
     }
+  }
+
+  #endDrain(): void {
+    // Once the client has left, nobody else gives it back.
+    if (this.#plan.exchange.client.gone) this.#exchange.answerRoom?.release();
+    if (this.#drain === undefined) return;
+    clearTimeout(this.#drain);
+    this.#deps.drains.leave();
   }
 
   /** Whoever has it now holds it no longer than it takes to be shared out; what its upstream may be asked counts all of it. */

@@ -15,6 +15,8 @@ export class SharedRooms implements RoomKeeper {
   }
 
   async enter(seeker: RoomSeeker, bytes: number): Promise<Room> {
+    // The room of an exchange ends with its client. What is read on after that holds its own.
+    if (this.#exchange.client.gone) return this.#rooms.enter(seeker, bytes);
     if (this.#exchange.answerRoom === undefined && this.#entering === undefined) {
       this.#entering = this.#enterFirst(seeker, bytes);
       return new Share(await this.#entering, bytes);

@@ -2,22 +2,15 @@
 
 import type { Usage } from '../../core/accounting/usage.ts';
 import { Exchange } from '../../core/exchange.ts';
-import type { ReadPart } from '../../core/lists.ts';
 
 interface Sharer {
   readonly items: number;
   readonly weight: number;
 }
 
-export function sharesOf(part: ReadPart, among: readonly Sharer[]): ReadPart[] {
-  const { exchange } = part;
-  const usages = sharesOfUsage(exchange.usage, among);
-  return among.map(
-    (sharer, index): ReadPart => ({
-      ...part,
-      exchange: shareOf(exchange, sharer, usages[index] ?? null, among.length),
-    }),
-  );
+export function sharesOf(part: Exchange, among: readonly Sharer[]): Exchange[] {
+  const usages = sharesOfUsage(part.usage, among);
+  return among.map((sharer, index) => shareOf(part, sharer, usages[index] ?? null, among.length));
 }
 
 function shareOf(whole: Exchange, { items }: Sharer, usage: Usage | null, sharers: number): Exchange {
@@ -27,6 +20,7 @@ function shareOf(whole: Exchange, { items }: Sharer, usage: Usage | null, sharer
   share.key = whole.key;
   share.target = whole.target;
   share.credential = whole.credential;
+  share.outcome = whole.outcome;
   share.usage = usage;
   const ofTokens = (tokens: number): number => Math.ceil((tokens * items) / Math.max(1, asking?.items ?? items));
   share.asking = asking && {

@@ -55,8 +55,9 @@ export class Settling {
   #settleWith(usage: Usage | null, answer: Answer, observer: UsageObserver): Promise<void> {
     const exchange = this.#exchange;
     if (exchange.route?.isFree === true) return this.#settle();
-    // What a translated answer shows may be an estimate.
-    exchange.usage = answer.translated === undefined ? (answer.countedApart ?? usage) : answer.translated.usage;
+    // What a translated answer shows may be an estimate. Of a list that ends in an error, its parts have counted.
+    exchange.usage =
+      (answer.translated === undefined ? (answer.countedApart ?? usage) : answer.translated.usage) ?? exchange.usage;
     exchange.decodedBytes = observer.decodedLength();
     exchange.pictures = observer.pictures();
     if (isTextWorthReading(exchange)) exchange.written = observer.written();

@@ -78,7 +78,7 @@ export function listAskedOf(
     return { kind: 'read', bytes, answer: answerOf(bytes), exchange };
   }
 
-  const ask = (part: Part): PartWork => ({ outcome: outcomeOf(part), clientLeft: () => undefined });
+  const ask = (part: Part): PartWork => ({ outcome: outcomeOf(part), finish: () => undefined });
   const asked: ListAsked = {
     exchange,
     resolved: { model: { ...model, ...(isCached && { cache }) }, id: 'm', matched: '' },
@@ -93,6 +93,7 @@ export function listAskedOf(
     ask,
     askForSeveral: ask,
     share: () => [],
+    owes: () => undefined,
   };
   return { asked, calls: () => calls };
 }

@@ -1,0 +1,225 @@
+/** Lists that end without an answer: what the upstream served of them is billed, to the token, and what nobody waited for is an estimate. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Exchange } from '../../src/core/exchange.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { questionBytes } from '../support/gateways/pair.ts';
+import { type Rig, testKey } from '../support/gateways/rig.ts';
+import { refusingWith, type Several, startSeveral } from '../support/gateways/several.ts';
+import type { Handler, UpstreamRequest } from '../support/upstreams/fake-upstream.ts';
+import { embeds, inputsOf, ranks } from '../support/upstreams/list-service.ts';
+
+const nanosPerToken = 1e8;
+const price = { input: 100_000 };
+const bad = 'x'.repeat(40);
+
+/** An upstream that keeps books: tokens and search units of what it served, and what it refuses. */
+function bookkeeper(refuse: Handler, serve: Handler = embeds) {
+  const books = { calls: 0, tokens: 0 };
+  const script: Handler = async (request, reply) => {
+    if (textsOf(request).includes(bad)) return refuse(request, reply);
+    await serve(request, reply);
+    books.calls += 1;
+    books.tokens += textsOf(request).join('').length;
+  };
+  return { books, script };
+}
+
+const textsOf = (request: UpstreamRequest): readonly string[] =>
+  JSON.parse(request.body.toString()).documents ?? inputsOf(request);
+
+const refused = refusingWith(400);
+const soon: Handler = async (request, reply) => {
+  await reply.sleep(60);
+  await embeds(request, reply);
+};
+const listOf = (length: number): string[] =>
+  Array.from({ length }, (_, index) => `text ${String(index).padStart(3, '0')}`);
+
+const start = (t: TestContext, script: Handler, key: object = {}, model: object = {}): Promise<Several> =>
+  startSeveral(t, [script], {
+    model: { operations: ['embeddings', 'rerank'], price, ...model },
+    target: [{ max_items: 3 }],
+    more: { keys: [{ id: 'test', secret: testKey, ...key }] },
+  });
+
+const keys = [
+  { id: 'test', secret: testKey },
+  ...['one', 'two', 'three'].map((id) => ({ id, secret: `secret-of-the-key-named-${id}` })),
+];
+
+const spentOf = async (rig: Rig, id: string): Promise<number | undefined> => {
+  const [exchange] = rig.settled.filter(({ key }) => key?.id === id).slice(-1);
+  return exchange?.bill?.costNanos ?? undefined;
+};
+
+const booked = ({ bill, outcome, usage }: Exchange) => ({
+  outcome,
+  tokens: bill?.inputTokens,
+  cost: bill?.costNanos,
+  items: bill?.items,
+  calls: bill?.units?.calls,
+  isEstimated: bill?.isEstimated,
+  told: usage?.promptTokens,
+});
+
+test('returns the error and bills the parts that were served when the last part is refused', async (t) => {
+  const { books, script } = bookkeeper(refused);
+  const { rig } = await start(t, script);
+  const answer = await rig.post('/v1/embeddings', { model: 'm', input: [...listOf(30), bad] });
+  assert.equal(answer.status, 400);
+  assert.equal(books.calls, 10);
+  assert.deepEqual(booked(await rig.exchange()), {
+    outcome: 'error',
+    tokens: books.tokens,
+    cost: books.tokens * nanosPerToken,
+    items: 30,
+    calls: 10,
+    isEstimated: false,
+    told: books.tokens,
+  });
+});
+
+test('bills the search units of a rerank whose last part is refused', async (t) => {
+  const { books, script } = bookkeeper(refused, ranks);
+  const { rig } = await start(t, script, {}, { price: { search_unit: 1 } });
+  const answer = await rig.post('/v1/rerank', { model: 'm', query: 'q', documents: [...listOf(30), bad] });
+  assert.equal(answer.status, 400);
+  assert.equal(books.calls, 10);
+  const { bill } = await rig.exchange();
+  assert.deepEqual([bill?.searchUnits, bill?.costNanos, bill?.isEstimated], [10, 10e9, false]);
+});
+
+test('refuses a list once the lists before it, which all ended in an error, have spent the budget', async (t) => {
+  const { books, script } = bookkeeper(refused);
+  const { rig } = await start(t, script, { budgets: [{ every: 'day', amount: '110' }] });
+  const statuses: number[] = [];
+  const input = [...listOf(60), bad];
+  for (let asked = 0; asked < 5; asked += 1)
+    statuses.push((await rig.post('/v1/embeddings', { model: 'm', input })).status);
+  // Each costs $48 of the $110, and at most about $75 is reserved for it.
+  assert.deepEqual(statuses, [400, 429, 429, 429, 429]);
+  assert.equal(books.tokens, 480);
+});
+
+for (const [what, refuse, status] of [
+  ['is refused', refused, 400],
+  ['fails', refusingWith(500), 500],
+  ['is reset', (_request, reply) => reply.reset(), 502],
+  ['answers no JSON', (_request, reply) => reply.bytes(200, [['content-type', 'application/json']], 'oops'), 502],
+] satisfies [string, Handler, number][]) {
+  test(`waits for the parts that are under way when one ${what}, and bills them by what they counted`, async (t) => {
+    const { books, script } = bookkeeper(refuse, soon);
+    const { rig, upstreams } = await start(t, script);
+    const answer = await rig.post('/v1/embeddings', { model: 'm', input: [bad, ...listOf(600)] });
+    assert.equal(answer.status, status, answer.body.toString());
+    const { bill, outcome } = await rig.exchange();
+    assert.equal(outcome, 'error');
+    assert.ok(books.calls > 0);
+    assert.deepEqual([bill?.inputTokens, bill?.isEstimated], [books.tokens, false]);
+    // Of 201 parts, nothing was begun after the end.
+    assert.ok((upstreams[0]?.requests.length ?? 0) < 100);
+  });
+}
+
+test('bills an estimate, and marks it, for parts that are not answered within a moment after the end', async (t) => {
+  const { script } = bookkeeper(refused, (request, reply) =>
+    inputsOf(request).includes('text 000') ? embeds(request, reply) : reply.stall(),
+  );
+  const { rig } = await start(t, script);
+  const answer = await rig.post('/v1/embeddings', { model: 'm', input: [...listOf(9), 'a', 'b', bad] });
+  assert.equal(answer.status, 400);
+  const { bill } = await rig.exchange();
+  assert.equal(bill?.isEstimated, true);
+  assert.equal(bill?.items, 9);
+  // 24 were counted; of the six items of 8 characters in JSON the estimate is a quarter of their bytes.
+  assert.ok((bill?.inputTokens ?? 0) > 24 + 6, String(bill?.inputTokens));
+});
+
+test('bills what was served, and what was under way, when the client leaves', async (t) => {
+  const { books, script } = bookkeeper(refused, soon);
+  const { rig, upstreams } = await start(t, script);
+  const client = await connect(rig.port);
+  await client.write(questionBytes(JSON.stringify({ model: 'm', input: listOf(60) })));
+  while ((upstreams[0]?.requests.length ?? 0) < 12) await new Promise((resolve) => setTimeout(resolve, 5));
+  client.destroy();
+  const { bill, outcome } = await rig.exchange();
+  assert.ok(books.calls >= 8 && books.calls < 20, String(books.calls));
+  assert.deepEqual(
+    [outcome, bill?.inputTokens, bill?.isEstimated, bill?.units?.calls],
+    ['aborted', books.tokens, false, books.calls],
+  );
+});
+
+const joining = { coalesce: { window: '100ms', max_items: 16 } };
+
+async function startJoining(t: TestContext, script: Handler) {
+  const house = await startSeveral(t, [script], {
+    model: { operations: ['embeddings'], price, ...joining },
+    more: { keys },
+  });
+  const ask = (key: string, input: readonly string[]) =>
+    house.rig.post(
+      '/v1/embeddings',
+      { model: 'm', input },
+      { headers: [['x-api-key', `secret-of-the-key-named-${key}`]] },
+    );
+  await ask('one', ['first']);
+  return { ...house, ask };
+}
+
+test('bills a client that leaves a call of several for its share', async (t) => {
+  const { books, script } = bookkeeper(refused, soon);
+  const { rig, upstreams, ask } = await startJoining(t, script);
+  const before = books.tokens;
+  const leaving = await connect(rig.port);
+  await leaving.write(questionBytes(JSON.stringify({ model: 'm', input: listOf(4) })));
+  const staying = ask('two', ['stays']);
+  while (upstreams[0]?.requests.length === 1) await new Promise((resolve) => setTimeout(resolve, 2));
+  leaving.destroy();
+  assert.equal((await staying).status, 200);
+  await rig.exchange(3);
+  assert.equal(books.tokens - before, 32 + 5);
+  const bills = rig.settled
+    .slice(1)
+    .map(({ key, outcome, bill }) => [key?.id, outcome, bill?.inputTokens, bill?.isEstimated]);
+  assert.deepEqual(bills.toSorted(), [
+    ['test', 'aborted', 32, false],
+    ['two', 'ok', 5, false],
+  ]);
+  assert.equal(await spentOf(rig, 'test'), 32 * nanosPerToken);
+});
+
+test('bills each of several clients for its share when all of them leave, exactly or by a marked estimate', async (t) => {
+  for (const [serve, isEstimated] of [
+    [soon, false],
+    [(_request, reply) => reply.stall(), true],
+  ] satisfies [Handler, boolean][]) {
+    let isFirst = true;
+    const { script } = bookkeeper(refused, (request, reply) => {
+      if (!isFirst) return serve(request, reply);
+      isFirst = false;
+      return embeds(request, reply);
+    });
+    const { rig, upstreams } = await startJoining(t, script);
+    const both = await Promise.all([connect(rig.port), connect(rig.port)]);
+    for (const [index, one] of both.entries()) {
+      await one.write(
+        questionBytes(JSON.stringify({ model: 'm', input: listOf(index + 1).map((text) => text + index) })),
+      );
+    }
+    while (upstreams[0]?.requests.length === 1) await new Promise((resolve) => setTimeout(resolve, 2));
+    assert.equal(inputsOf(upstreams[0]?.requests[1] as UpstreamRequest).length, 3);
+    for (const one of both) one.destroy();
+    await rig.exchange(3);
+    const bills = rig.settled.slice(1).map(({ outcome, bill }) => ({ outcome, ...bill }));
+    assert.deepEqual(bills.map(({ outcome, items, isEstimated: isMarked }) => [outcome, items, isMarked]).toSorted(), [
+      ['aborted', 1, isEstimated],
+      ['aborted', 2, isEstimated],
+    ]);
+    const tokens = bills.map(({ inputTokens = 0 }) => inputTokens).toSorted();
+    if (isEstimated) assert.ok(tokens.every((count) => count > 0));
+    else assert.deepEqual(tokens, [18, 9]);
+  }
+});
