@@ -2,14 +2,14 @@
 
 import type { AddressInfo, Server } from 'node:net';
 import { Server as SecureServer } from 'node:tls';
+import type { Log } from '../core/log.ts';
 import type { ServerSettings, SocketSettings } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createWireServer, type WireServer } from '../wire/server.ts';
 import type { ServerHandler, ServerSettings as WireSettings } from '../wire/server-house.ts';
-import { createAddressCap } from './address-cap.ts';
+import { ConnectionQuota } from './connection-quota.ts';
 import type { Edge } from './edge.ts';
 import { clearSocketFile, dressSocketFile, toSocketFault } from './socket-file.ts';
-import { createTotalCap } from './total-cap.ts';
 
 /** Where connections are taken: at one of them, or at both. */
 export interface Listening {
@@ -43,6 +43,7 @@ export function createListener(
   settings: ServerSettings,
   edge: Edge,
   clock: Clock,
+  log: Log,
   { sharesSocket = false }: ListenerOptions = {},
 ): Listener {
   const handler = {
@@ -58,16 +59,8 @@ export function createListener(
   };
   const socketDoor = socket === undefined ? undefined : createWireServer(atSocket, toWireSettings(settings));
   const doors = [tcpDoor, socketDoor].filter((door) => door !== undefined);
-  const addressCap = createAddressCap();
   // Before TLS, whose handshake costs more than the connection.
-  tcpDoor?.server.prependListener('connection', addressCap.admit);
-  const total = createTotalCap(doors);
-  limit(settings);
-
-  function limit(next: ServerSettings): void {
-    total.apply(next.maxConnections);
-    addressCap.apply(next);
-  }
+  const quota = new ConnectionQuota(doors, settings, log);
 
   async function drain(deadlineMs: number): Promise<boolean> {
     for (const door of doors) door.beginDrain();
@@ -118,7 +111,7 @@ export function createListener(
     },
     apply(next) {
       for (const door of doors) door.apply(toWireSettings(next));
-      limit(next);
+      quota.apply(next);
       const server = tcpDoor?.server;
       if (server instanceof SecureServer && next.tls !== undefined) server.setSecureContext(next.tls);
     },

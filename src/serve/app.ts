@@ -328,7 +328,7 @@ export function createApp({
     },
   });
 
-  const listener = createListener(current.server, edge, clock, { sharesSocket: worker !== undefined });
+  const listener = createListener(current.server, edge, clock, log, { sharesSocket: worker !== undefined });
 
   /** Whoever keeps something by upstream takes over those of a configuration. */
   function adopt(next: Snapshot): void {

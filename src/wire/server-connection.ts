@@ -28,6 +28,7 @@ const nothing = Buffer.alloc(0);
 
 export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   readonly socket: Socket;
+  idleSinceMs: number;
   dueMs: number;
   slot: Slot | undefined = undefined;
   place = 0;
@@ -62,6 +63,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.socket = socket;
     this.#house = house;
     this.#collector = new HeadCollector(house.settings.headBytes);
+    this.idleSinceMs = nowMs;
     this.dueMs = nowMs + this.#headMs;
     house.wheel.add(this);
     socket.on('data', (chunk: Buffer) => this.#onData(chunk));
@@ -353,7 +355,8 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.#asked = false;
     this.#isWritten = false;
     this.#isPaused = false;
-    this.#waitUntil(performance.now() + this.#house.settings.keepAliveMs);
+    this.idleSinceMs = performance.now();
+    this.#waitUntil(this.idleSinceMs + this.#house.settings.keepAliveMs);
     this.#go();
     if (!this.#isTurning && this.#held.length > 0) this.#readRequests(this.#held.take());
     this.#endWithPeer();

@@ -24,11 +24,17 @@ export interface ServerHandler {
   answerTo(fault: WireFault): string;
 }
 
-/** A connection, as its server sees it. */
-export interface Served extends Timed {
+/** A connection that may be without a request. */
+export interface IdleConnection {
   readonly socket: Socket;
   /** It has nothing to do at the moment, and no part of a request is here. */
   readonly isIdle: boolean;
+  /** When it was opened, or its last answer ended; on the monotonic clock. */
+  readonly idleSinceMs: number;
+}
+
+/** A connection, as its server sees it. */
+export interface Served extends Timed, IdleConnection {
   /** Its time is up: nothing more is read of its request. */
   expire(): void;
 }

@@ -2,19 +2,27 @@
 
 import { createServer as createPlainServer, type Server, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { createServer as createSecureServer, type TlsOptions } from 'node:tls';
+import { createServer as createSecureServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { ServerConnection } from './server-connection.ts';
-import type { Served, ServerHandler, ServerHouse, ServerSettings } from './server-house.ts';
+import type { IdleConnection, Served, ServerHandler, ServerHouse, ServerSettings } from './server-house.ts';
 import { Wheel } from './wheel.ts';
 
 export interface WireServer {
   /** The platform's, for whoever listens on it, limits it or changes its certificates. */
   readonly server: Server;
+  /** Connections that are open. */
+  readonly size: number;
+  /** Those without a request; under TLS, those that have yet to shake hands among them. */
+  idle(): IdleConnection[];
   apply(settings: ServerSettings): void;
   /** Answers that have yet to begin are the last of their connections. */
   beginDrain(): void;
   closeIdle(): void;
   closeAll(): void;
+}
+
+interface Handshake extends IdleConnection {
+  isIdle: boolean;
 }
 
 /** Its time is up for many at once: so that the others do not wait for them. */
@@ -24,8 +32,9 @@ const lookMs = 250;
 
 export function createWireServer(handler: ServerHandler, settings: ServerSettings, tls?: TlsOptions): WireServer {
   const connections = new Set<Served>();
-  /** Under TLS, those that have yet to shake hands among them. */
+  /** Under TLS, all of them; and by the client's address, those that have yet to shake hands. */
   const sockets = new Set<Socket>();
+  const handshakes = new Map<string, Handshake>();
   let expired: Served[] = [];
   const house: ServerHouse = {
     settings,
@@ -50,22 +59,40 @@ export function createWireServer(handler: ServerHandler, settings: ServerSetting
     connections.add(new ServerConnection(socket, house, performance.now()));
   }
 
+  function serveSecured(socket: TLSSocket): void {
+    const peer = peerOf(socket);
+    const handshake = handshakes.get(peer);
+    if (handshake !== undefined) handshake.isIdle = false;
+    handshakes.delete(peer);
+    serve(socket);
+  }
+
   const options = { allowHalfOpen: true, noDelay: true, keepAlive: true };
   let server: Server;
   if (tls === undefined) {
     server = createPlainServer(options, serve);
   } else {
     const handshakeTimeout = Math.min(settings.headMs, settings.requestMs);
-    server = createSecureServer({ ...options, handshakeTimeout, ...tls, ALPNProtocols: ['http/1.1'] }, serve);
+    server = createSecureServer({ ...options, handshakeTimeout, ...tls, ALPNProtocols: ['http/1.1'] }, serveSecured);
     server.on('connection', (socket: Socket) => {
       sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
+      const peer = peerOf(socket);
+      const handshake = { socket, isIdle: true, idleSinceMs: performance.now() };
+      handshakes.set(peer, handshake);
+      socket.once('close', () => {
+        sockets.delete(socket);
+        if (handshakes.get(peer) === handshake) handshakes.delete(peer);
+      });
     });
     server.on('tlsClientError', (_error, socket: Socket) => socket.destroy());
   }
 
   return {
     server,
+    get size() {
+      return tls === undefined ? connections.size : sockets.size;
+    },
+    idle: () => [...handshakes.values(), ...connections].filter(({ isIdle, socket }) => isIdle && !socket.destroyed),
     apply(next) {
       house.settings = next;
     },
@@ -80,4 +107,9 @@ export function createWireServer(handler: ServerHandler, settings: ServerSetting
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+/** The same for a connection before and after its handshake. */
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }

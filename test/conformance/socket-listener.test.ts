@@ -140,12 +140,13 @@ test('there is no TLS at the socket where the port has it', async (t) => {
   assert.equal((await rig.get('/healthz', { tls: { ca: localhostCertificate, servername: 'localhost' } })).status, 200);
 });
 
-test('connections at both doors are counted together', async (t) => {
+test('connections at both listeners are counted together, and the longest idle one makes room at either', async (t) => {
   const { rig, socketPath } = await open(t, { max_connections: 2 });
-  const held = [await connect(rig.port), await connect(0, { socketPath })];
-  t.after(async () => {
-    for (const one of held) one.destroy();
-  });
-  assert.notEqual(await (await connect(0, { socketPath })).closed(), 'open');
-  assert.notEqual(await (await connect(rig.port)).closed(), 'open');
+  const first = await connect(rig.port);
+  const second = await connect(0, { socketPath });
+  const later = [await connect(0, { socketPath })];
+  assert.notEqual(await first.closed(), 'open');
+  later.push(await connect(rig.port));
+  assert.notEqual(await second.closed(), 'open');
+  for (const one of later) one.destroy();
 });

@@ -5,16 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { ConsoleSettings } from '../../core/snapshot.ts';
+import { isLoopback } from '../../lib/addresses/address-range.ts';
 import { Refusal } from './refusal.ts';
-
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-
-export function isLoopback(address: string): boolean {
-  const kind = isIP(address);
-  return kind !== 0 && loopback.check(address, kind === 6 ? 'ipv6' : 'ipv4');
-}
 
 /**
  * A page on the web can make its own name mean this machine, and have a browser here ask; the browser then says that name as

@@ -5,7 +5,7 @@ import type { HeaderField } from '../../../test/support/clients/http-message.ts'
 import { type RawResponse, request, send } from '../../../test/support/clients/raw-client.ts';
 import { connect } from '../../../test/support/clients/raw-connection.ts';
 import type { ConsoleSettings } from '../../core/snapshot.ts';
-import { isLoopback } from './guard.ts';
+import { isLoopback } from '../../lib/addresses/address-range.ts';
 import { createAdminListener, OpenListenerError } from './listener.ts';
 
 const token = 'console-token-of-the-operators';

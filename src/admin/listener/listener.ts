@@ -10,7 +10,8 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConsoleSettings } from '../../core/snapshot.ts';
-import { checkHost, checkToken, isLoopback } from './guard.ts';
+import { isLoopback } from '../../lib/addresses/address-range.ts';
+import { checkHost, checkToken } from './guard.ts';
 import { Refusal, type RefusalCode } from './refusal.ts';
 import { createSeats, type SeatLimits } from './seats.ts';
 

@@ -1,8 +1,8 @@
 /** The section `console`: the admin listener. */
 
-import { BlockList, isIP } from 'node:net';
 import type * as z from 'zod';
 import type { ConsoleSettings } from '../../core/snapshot.ts';
+import { isLoopback } from '../../lib/addresses/address-range.ts';
 import type { CompileContext } from './context.ts';
 import { atStart, is, mapping, secretFile, text, wholeNumber } from './fields.ts';
 import { toOidcSettings } from './oidc/compile.ts';
@@ -61,7 +61,7 @@ export function toConsoleSettings(
   context: CompileContext,
 ): ConsoleSettings {
   checkHost(host, ['console', 'host'], context);
-  if (token === undefined && !isLoopback(host)) {
+  if (token === undefined && !isOwnHost(host)) {
     context.faults.add(
       ['console', 'token'],
       `is missing: other machines reach console.host, so set a token of at least 24 characters, or the host 127.0.0.1`,
@@ -84,13 +84,7 @@ function toOrigin(written: string | undefined, { faults }: CompileContext): stri
   return url?.origin;
 }
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-
 /** Of names only this one: where others lead to is for someone else to say. */
-function isLoopback(host: string): boolean {
-  const version = isIP(host);
-  if (version === 0) return host.toLowerCase() === 'localhost';
-  return loopback.check(host, version === 4 ? 'ipv4' : 'ipv6');
+function isOwnHost(host: string): boolean {
+  return host.toLowerCase() === 'localhost' || isLoopback(host);
 }

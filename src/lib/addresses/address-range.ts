@@ -37,3 +37,10 @@ export function includesAddress(list: BlockList | undefined, address: string): b
   const version = isIP(plain);
   return version !== 0 && list.check(plain, version === 6 ? 'ipv6' : 'ipv4');
 }
+
+const loopback = toBlockList(['127.0.0.0/8', '::1']);
+
+/** Of this machine; a name is no address. */
+export function isLoopback(address: string): boolean {
+  return includesAddress(loopback, address);
+}

@@ -175,12 +175,17 @@ export const serverSchema = mapping({
     .meta(is('The patience with clients.')),
   max_connections: wholeNumber(1, 1_000_000)
     .default(10_000)
-    .meta(is('Connections at a time; further ones are closed at once.')),
+    .meta(
+      is(
+        'Connections at a time. Beyond them, the longest idle connection is closed for each new one; where none is idle, the new one is closed.',
+      ),
+    ),
   max_connections_per_address: wholeNumber(1, 1_000_000)
     .optional()
     .meta(
       is(
-        'Connections at a time from one address (IPv6: its /64); further ones are closed at once. Off by default; `trusted_proxies` are never counted.',
+        'Connections at a time from one address (IPv6: its /64); further ones are closed at once. The default holds while more than 80 % of `max_connections` are open, and never for loopback. `trusted_proxies` are never counted.',
+        { defaultText: 'a tenth of `max_connections`' },
       ),
     ),
   max_header_size: size(1024, 1024 ** 2)

@@ -1,0 +1,149 @@
+/** How many connections clients may hold: in all, where idle ones make room for new ones, and from one address. */
+
+import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import type { Log } from '../core/log.ts';
+import type { ServerSettings } from '../core/snapshot.ts';
+import { includesAddress, isLoopback } from '../lib/addresses/address-range.ts';
+import { toNetwork } from '../lib/addresses/network-of.ts';
+import type { WireServer } from '../wire/server.ts';
+import type { IdleConnection } from '../wire/server-house.ts';
+
+export type QuotaSettings = Pick<
+  ServerSettings,
+  'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies' | 'logClientAddress'
+>;
+
+/** Of all that there may be, from one address, where the operator says nothing; it holds from `crowdedShare` on. */
+const standardAddressShare = 0.1;
+const crowdedShare = 0.8;
+/** A look that found nothing idle is not repeated before. */
+const pauseMs = 100;
+const reportEveryMs = 60_000;
+
+interface Candidate {
+  readonly connection: IdleConnection;
+  readonly sinceMs: number;
+}
+
+type Reason = 'max_connections' | 'max_connections_per_address';
+
+export class ConnectionQuota {
+  readonly #servers: readonly WireServer[];
+  readonly #log: Log;
+  /** Connections by network; loopback and trusted proxies only where the operator names a number. */
+  readonly #byNetwork = new Map<string, number>();
+  #settings: QuotaSettings;
+  #mostOfAddress = 0;
+  #crowdedFrom = 0;
+  /** Those that were idle at the last look, the longest last. */
+  #idle: Candidate[] = [];
+  #nextLookMs = 0;
+  readonly #reports = new Map<string, { count: number; nextMs: number }>();
+
+  /** Each server counts together with the others; TCP servers alone count addresses. */
+  constructor(servers: readonly WireServer[], settings: QuotaSettings, log: Log) {
+    this.#servers = servers;
+    this.#log = log;
+    this.#settings = settings;
+    this.apply(settings);
+    for (const { server } of servers) server.prependListener('connection', (socket: Socket) => this.#admit(socket));
+  }
+
+  /** Holds for connections that come from now on. */
+  apply(settings: QuotaSettings): void {
+    this.#settings = settings;
+    const { maxConnections, maxConnectionsPerAddress } = settings;
+    this.#crowdedFrom = Math.floor(maxConnections * crowdedShare);
+    this.#mostOfAddress = maxConnectionsPerAddress ?? Math.max(1, Math.floor(maxConnections * standardAddressShare));
+  }
+
+  #admit(socket: Socket): void {
+    let open = 0;
+    for (const server of this.#servers) open += server.size;
+    if (open < this.#crowdedFrom && this.#idle.length > 0) this.#idle = [];
+    if (!this.#admitAddress(socket, open)) {
+      socket.destroy();
+    } else if (open >= this.#settings.maxConnections) {
+      if (this.#closeLongestIdle()) {
+        this.#report('idle connections closed', 'max_connections');
+      } else {
+        this.#report('connections refused', 'max_connections');
+        socket.destroy();
+      }
+    }
+  }
+
+  /** False where its address holds all that it may. A socket of this machine has no address. */
+  #admitAddress(socket: Socket, open: number): boolean {
+    const { remoteAddress: address } = socket;
+    const { maxConnectionsPerAddress, trustedProxies } = this.#settings;
+    if (address === undefined || includesAddress(trustedProxies, address)) return true;
+    if (maxConnectionsPerAddress === undefined && isLoopback(address)) return true;
+    const network = toNetwork(address);
+    const count = this.#byNetwork.get(network) ?? 0;
+    const holds = maxConnectionsPerAddress !== undefined || open >= this.#crowdedFrom;
+    if (holds && count >= this.#mostOfAddress) {
+      this.#report('connections refused', 'max_connections_per_address', address);
+      return false;
+    }
+    this.#byNetwork.set(network, count + 1);
+    socket.once('close', () => {
+      const left = (this.#byNetwork.get(network) ?? 1) - 1;
+      if (left === 0) this.#byNetwork.delete(network);
+      else this.#byNetwork.set(network, left);
+    });
+    return true;
+  }
+
+  /** One in which a request has begun stays. */
+  #closeLongestIdle(): boolean {
+    for (;;) {
+      const next = this.#idle.pop();
+      if (next === undefined) {
+        if (!this.#look()) return false;
+      } else if (isStillIdle(next)) {
+        next.connection.socket.destroy();
+        return true;
+      }
+    }
+  }
+
+  /** Who becomes idle later is behind all of these: a look serves until they are used up. */
+  #look(): boolean {
+    const nowMs = performance.now();
+    if (nowMs < this.#nextLookMs) return false;
+    for (const server of this.#servers) {
+      for (const connection of server.idle()) this.#idle.push({ connection, sinceMs: connection.idleSinceMs });
+    }
+    if (this.#idle.length === 0) this.#nextLookMs = nowMs + pauseMs;
+    this.#idle.sort((a, b) => b.sinceMs - a.sinceMs);
+    return this.#idle.length > 0;
+  }
+
+  /** A line a minute at most. */
+  #report(event: 'idle connections closed' | 'connections refused', reason: Reason, address?: string): void {
+    const name = `${event} ${reason}`;
+    const report = this.#reports.get(name) ?? { count: 0, nextMs: 0 };
+    this.#reports.set(name, report);
+    report.count += 1;
+    const nowMs = performance.now();
+    if (nowMs < report.nextMs) return;
+    this.#log.warn(event, {
+      reason,
+      limit: address === undefined ? this.#settings.maxConnections : this.#mostOfAddress,
+      count: report.count,
+      client_address: this.#settings.logClientAddress ? address : undefined,
+      advice:
+        address === undefined
+          ? 'raise server.max_connections where the clients are honest'
+          : 'name a load balancer in server.trusted_proxies, so that it is not held to the limit of one client',
+    });
+    report.count = 0;
+    report.nextMs = nowMs + reportEveryMs;
+  }
+}
+
+function isStillIdle({ connection, sinceMs }: Candidate): boolean {
+  return connection.isIdle && connection.idleSinceMs === sinceMs && !connection.socket.destroyed;
+}
