@@ -220,11 +220,11 @@ const rates = { requests_per_minute: 1e9, tokens_per_minute: 1e12, items_per_day
 /** What the gateway trusts an upstream over TLS by. */
 const certificateFile = 'upstream.pem';
 
-function toConfig(
+export function toConfig(
   payload: Payload,
   upstreamPort: number,
   { isCapped = false, redis, screen = 'all', isCrowded = false, isRemembering = false, otel }: Extras,
-): unknown {
+): Readonly<Record<string, unknown>> {
   const { name, operation, overTls } = payload;
   const limits = isCapped ? { limits: rates } : {};
   const budgets = isCapped ? { budgets: [{ every: 'month', amount: 1_000_000 }] } : {};
