@@ -1,11 +1,11 @@
 /** Copies the store into a file while it is in use. */
 
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { codeOf } from '../lib/thrown.ts';
 import { parseStoreUrl, type StorePlace } from './open-store.ts';
 import { toStoreError } from './sqlite/sqlite-faults.ts';
-import { open } from './sqlite/sqlite-file.ts';
+import { copyInto, open } from './sqlite/sqlite-file.ts';
 import { StoreError } from './store-error.ts';
 
 export interface Backup {
@@ -34,15 +34,11 @@ function copyFile(path: string, file: string): Backup {
   try {
     const database = open(path, { timeout: 5_000 });
     try {
-      // One look at the whole database as it is at this moment; who writes meanwhile is not held up.
-      database.prepare('VACUUM INTO ?').run(file);
+      copyInto(database, file);
     } finally {
       database.close();
     }
     check(file);
-    const written = openSync(file, 'r+');
-    fsyncSync(written);
-    closeSync(written);
     return { file, bytes: statSync(file).size };
   } catch (thrown) {
     rmSync(file, { force: true });

@@ -5,6 +5,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Store } from '../core/store/store.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import type { StoreLoss } from './sqlite/sqlite-guard.ts';
 import { migrateSqliteFile, openSqliteFile, openSqliteMemory, readMissingOfFile } from './sqlite/sqlite-store.ts';
 import { StoreError } from './store-error.ts';
 
@@ -19,6 +20,8 @@ export interface OpenStoreOptions extends StorePlace {
   readonly inThread?: boolean;
   /** A server that is away is tried again for so long; it is an error at once where this is left out. */
   readonly patienceMs?: number;
+  /** Has the files of a SQLite store watched while it is open, where it is in no thread of its own. */
+  readonly onLoss?: (loss: StoreLoss) => void;
   /** Told, in a sentence, each time it is tried again. */
   readonly onRetry?: (sentence: string) => void;
 }
@@ -55,13 +58,13 @@ async function sizeOf(path: string): Promise<number> {
  * Brings its schema up to date. Throws a StoreError.
  */
 export async function openStore(url: string, options: OpenStoreOptions): Promise<Store> {
-  const { cwd, clock = systemClock, inThread = false } = options;
+  const { cwd, clock = systemClock, inThread = false, onLoss } = options;
   const place = parseStoreUrl(url, cwd);
   switch (place.kind) {
     case 'memory':
       return openSqliteMemory(clock);
     case 'file':
-      return openSqliteFile(place.path, { clock, inThread });
+      return openSqliteFile(place.path, { clock, inThread, onLoss });
     case 'postgres': {
       const { openPostgresStore } = await loadPostgres();
       return openPostgresStore(place.url, { ...options, clock });

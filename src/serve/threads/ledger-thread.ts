@@ -12,6 +12,7 @@ import { yieldToOthers } from '../../lib/thread-priority.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 import { openStore } from '../../store/open-store.ts';
 import { lockFile } from '../../store/sqlite/file-lock.ts';
+import type { StoreLoss } from '../../store/sqlite/sqlite-guard.ts';
 
 /** What goes in at the start. */
 export interface LedgerThreadData {
@@ -56,7 +57,13 @@ async function run(port: MessagePort, data: LedgerThreadData): Promise<void> {
   const report = (what: LedgerThreadReport): void => port.postMessage(what);
   const log = toReports(report);
   const orders = listen(port);
-  const store = await openPatiently(data, log, report, orders);
+  /** Why the store takes no more writes, whether there is something to write or not. */
+  let loss: string | undefined;
+  const onLoss = (what: StoreLoss): void => {
+    if (what.kind === 'lost') loss = what.reason;
+    logLoss(log, what);
+  };
+  const store = await openPatiently(data, { log, report, onLoss }, orders);
   if (store === undefined) {
     port.close();
     return;
@@ -77,7 +84,10 @@ async function run(port: MessagePort, data: LedgerThreadData): Promise<void> {
     retentionMs: orders.retentionMs ?? data.retentionMs,
   });
   orders.onRetain = importer.retain.bind(importer);
-  const timer = setInterval(() => report({ kind: 'state', state: importer.state() }), stateEveryMs);
+  const timer = setInterval(() => {
+    const state = importer.state();
+    report({ kind: 'state', state: { ...state, failure: state.failure ?? loss } });
+  }, stateEveryMs);
   void importer.caughtUp().then(() => report({ kind: 'caught-up' }));
 
   await orders.closed;
@@ -95,6 +105,28 @@ function toReports(report: (what: LedgerThreadReport) => void): Log {
     (message: string, fields: Record<string, unknown> = {}): void =>
       report({ kind: 'log', level, message, fields });
   return { info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+function logLoss(log: Log, loss: StoreLoss): void {
+  switch (loss.kind) {
+    case 'lost':
+      log.error('store files lost', { reason: loss.reason });
+      break;
+    case 'saved':
+      log.error('store contents saved', { file: loss.file });
+      break;
+    case 'unsaved':
+      log.error('store contents not saved', { reason: loss.reason });
+      break;
+    case 'found':
+      log.warn('saved store contents found', { file: loss.file });
+  }
+}
+
+interface Reports {
+  readonly log: Log;
+  readonly report: (what: LedgerThreadReport) => void;
+  readonly onLoss: (loss: StoreLoss) => void;
 }
 
 interface Orders {
@@ -125,14 +157,13 @@ function listen(port: MessagePort): Orders {
 /** The store may be away for a while: the journal waits. Undefined where the thread was told to end. */
 async function openPatiently(
   { url, cwd }: LedgerThreadData,
-  log: Log,
-  report: (what: LedgerThreadReport) => void,
+  { log, report, onLoss }: Reports,
   orders: Orders,
 ): Promise<Store | undefined> {
   for (let pauseMs = openPause.firstMs; ; pauseMs = Math.min(openPause.longestMs, pauseMs * 2)) {
     if (orders.isClosed) return undefined;
     try {
-      return await openStore(url, { cwd });
+      return await openStore(url, { cwd, onLoss });
     } catch (thrown) {
       if (pauseMs === openPause.firstMs) {
         const reason = reasonOf(thrown);

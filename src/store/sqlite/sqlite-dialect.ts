@@ -76,8 +76,12 @@ class ImmediateDialect extends SqliteDialect {
   }
 }
 
-/** `toError` turns what SQLite throws into what the store throws. */
-export function createSqliteDialect(database: DatabaseSync, toError: (thrown: unknown) => unknown): SqliteDialect {
+/** `toError` turns what SQLite throws into what the store throws. `checkFiles` throws where nothing may be written any more. */
+export function createSqliteDialect(
+  database: DatabaseSync,
+  toError: (thrown: unknown) => unknown,
+  checkFiles: () => void = () => undefined,
+): SqliteDialect {
   function attempt<T>(call: () => T): T {
     try {
       return call();
@@ -91,11 +95,16 @@ export function createSqliteDialect(database: DatabaseSync, toError: (thrown: un
   }
 
   function adapt(statement: StatementSync): Adapted {
+    const isRead = /^\s*select\b/i.test(statement.sourceSQL);
+    function perform<T>(call: () => T): T {
+      if (!isRead && !database.isTransaction) checkFiles();
+      return attempt(call);
+    }
     return {
       reader: statement.columns().length > 0,
-      all: (parameters) => attempt(() => statement.all(...toBound(parameters)).map(toRow)),
-      run: (parameters) => attempt(() => statement.run(...toBound(parameters))),
-      each: (lists) => attempt(() => runEach(statement, lists)),
+      all: (parameters) => perform(() => statement.all(...toBound(parameters)).map(toRow)),
+      run: (parameters) => perform(() => statement.run(...toBound(parameters))),
+      each: (lists) => perform(() => runEach(statement, lists)),
       *iterate(parameters) {
         const rows = attempt(() => statement.iterate(...toBound(parameters)));
         for (;;) {

@@ -33,6 +33,8 @@ export interface SqliteEngineDeps {
   /** Neither waits for other processes: the engine does. */
   readonly writer: DatabaseSync;
   readonly reader: DatabaseSync;
+  /** Throws where the writer's files are no longer those of the store. */
+  readonly checkFiles: () => void;
   readonly answer: (answers: readonly SqliteAnswer[]) => void;
 }
 
@@ -41,7 +43,7 @@ const patience = { pauseMs: 5, attempts: 1_000 };
 /** More than ever wait for one commit, and few enough that their callers do not wait for long. */
 const mostPerCommit = 1_000;
 
-export function createSqliteEngine({ writer, reader, answer }: SqliteEngineDeps): SqliteEngine {
+export function createSqliteEngine({ writer, reader, checkFiles, answer }: SqliteEngineDeps): SqliteEngine {
   const write = createStatements(writer);
   const read = createStatements(reader);
   /** In the order in which they came: writes on their own, and the first statements of transactions. */
@@ -79,7 +81,13 @@ export function createSqliteEngine({ writer, reader, answer }: SqliteEngineDeps)
       return isRollback ? { id: call.id, rows: [], changes: 0n, fault: undefined } : toFault(call.id, ended());
     }
     const made = attempt(write, call);
-    if (!writer.isTransaction && made.fault === undefined) owner = 0;
+    if (writer.isTransaction || made.fault !== undefined) return made;
+    try {
+      checkFiles();
+    } catch (fault) {
+      return toFault(call.id, fault);
+    }
+    owner = 0;
     return made;
   }
 
@@ -126,6 +134,7 @@ export function createSqliteEngine({ writer, reader, answer }: SqliteEngineDeps)
         answers.push(made);
       }
       write('commit', []);
+      checkFiles();
     } catch (thrown) {
       if (writer.isTransaction) writer.exec('rollback');
       return group.map(({ id }) => toFault(id, thrown));
@@ -137,6 +146,7 @@ export function createSqliteEngine({ writer, reader, answer }: SqliteEngineDeps)
   async function begin(): Promise<unknown> {
     for (let tries = 1; ; tries++) {
       try {
+        checkFiles();
         write('begin immediate', []);
         return undefined;
       } catch (fault) {

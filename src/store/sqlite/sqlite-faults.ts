@@ -33,8 +33,6 @@ function fromFileSystem(code: unknown, place: string): string {
     case 'EPERM':
     case 'EROFS':
       return cannotBeWritten(place);
-    case 'EISDIR':
-      return `${place} is a directory; point "store" at a file in it, such as "sqlite:data/postern.db".`;
     case 'ENOTDIR':
     case 'EEXIST':
       return `${place} lies under something that is no directory; point "store" elsewhere.`;

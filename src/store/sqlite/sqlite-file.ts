@@ -1,16 +1,23 @@
 /** Connections to a SQLite file: makes the file for its owner alone, and sets each connection up for what it is for. */
 
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from '../../lib/thrown.ts';
 import { StoreError } from '../store-error.ts';
 
 /** At opening the process goes on meanwhile, and two stores may be opened in it. */
 const retries = { pauseMs: 20, attempts: 500 };
 
-/** SQLite would make the file readable by all; its journals take the file's own mode. */
+/**
+ * Creates the file where it is missing: SQLite would make it readable by all; its journals take the file's own mode. One that is there
+ * is not opened: closing it would end every lock that this process holds on it, and with them its claim to the log.
+ */
 export function makeFile(path: string, place: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+    throw new StoreError(`${place} is a directory; point "store" at a file in it, such as "sqlite:data/postern.db".`);
+  }
   // SQLite would take it for a new one, and throw the log away.
   if (sizeOf(path) === 0 && sizeOf(`${path}-wal`) > 0) {
     throw new StoreError(
@@ -18,7 +25,21 @@ export function makeFile(path: string, place: string): void {
     );
   }
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, 'a', 0o600));
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (thrown) {
+    if (codeOf(thrown) !== 'EEXIST') throw thrown;
+    // A link to a file that is still missing.
+    if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+  }
+}
+
+/** Copies what the connection sees into a file that is empty; the copy is on the disk then. Writers go on meanwhile. */
+export function copyInto(database: DatabaseSync, file: string): void {
+  database.prepare('VACUUM INTO ?').run(file);
+  const written = openSync(file, 'r+');
+  fsyncSync(written);
+  closeSync(written);
 }
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -47,6 +68,12 @@ export function open(path: string, options: DatabaseSyncOptions): DatabaseSync {
  */
 const writerCacheKiB = 8 * 1024;
 
+/**
+ * A connection opens its log with its first read. It reads at once: another program may delete the log before it is needed, and then
+ * there is only this way to what it holds.
+ */
+const openLog = 'SELECT count(*) FROM sqlite_schema';
+
 /** For what must be there after a power cut: what was committed is on the disk. */
 export async function openDurable(path: string, place: string): Promise<DatabaseSync> {
   const database = open(path, { timeout: 0, enableForeignKeyConstraints: true });
@@ -55,7 +82,7 @@ export async function openDurable(path: string, place: string): Promise<Database
     if (mode !== 'wal' && mode !== 'memory') {
       throw new StoreError(`${place} lies on a file system without shared memory; point "store" at a local disk.`);
     }
-    database.exec(`PRAGMA synchronous = FULL; PRAGMA cache_size = -${writerCacheKiB}`);
+    database.exec(`PRAGMA synchronous = FULL; PRAGMA cache_size = -${writerCacheKiB}; ${openLog}`);
     return database;
   } catch (thrown) {
     database.close();
@@ -67,14 +94,14 @@ export async function openDurable(path: string, place: string): Promise<Database
 export function openLoose(path: string): DatabaseSync {
   const database = open(path, { timeout: 0, enableForeignKeyConstraints: true });
   // What others have made durable must not be carried over by one that does not wait for the disk.
-  database.exec('PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0');
+  database.exec(`PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0; ${openLog}`);
   return database;
 }
 
 /** Sees what was committed, whatever is under way elsewhere, and waits for no writer. */
 export function openReader(path: string): DatabaseSync {
   const database = open(path, { timeout: 500 });
-  database.exec('PRAGMA query_only = ON');
+  database.exec(`PRAGMA query_only = ON; ${openLog}`);
   return database;
 }
 

@@ -12,6 +12,7 @@ import { createStore } from '../store.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { toStoreError } from './sqlite-faults.ts';
 import { emptyLog, makeFile, open, openDurable, openLoose, openReader, whenFree } from './sqlite-file.ts';
+import { FileGuard, type StoreLoss, watchFiles } from './sqlite-guard.ts';
 import { createSqliteThread } from './sqlite-thread-dialect.ts';
 
 /** How long a statement waits, with the whole process, for another process to end its transaction. */
@@ -23,7 +24,7 @@ const placeOf = (path: string): string => `The store "${path}"`;
 /** `path` is absolute. In a thread, the process never waits for the disk. */
 export async function openSqliteFile(
   path: string,
-  { clock, inThread }: { clock: Clock; inThread: boolean },
+  { clock, inThread, onLoss }: { clock: Clock; inThread: boolean; onLoss?: ((loss: StoreLoss) => void) | undefined },
 ): Promise<Store> {
   const place = placeOf(path);
   try {
@@ -34,16 +35,22 @@ export async function openSqliteFile(
     }
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     const loose = openLoose(path);
-    const db = toKysely(database, place);
+    const guard = new FileGuard(database, path, place);
+    const watch = onLoss === undefined ? undefined : watchFiles(guard, onLoss);
+    const db = toKysely(database, place, guard);
     return createStore({
       db,
       quick: db,
       money: db,
-      loose: toKysely(loose, place),
+      loose: toKysely(loose, place, guard),
       clock,
       signal: noSignal,
-      secure: () => secure(path, place),
+      async secure() {
+        guard.check();
+        return secure(path, place);
+      },
       async close() {
+        watch?.close();
         for (const connection of [loose, database]) if (connection.isOpen) connection.close();
       },
     });
@@ -160,6 +167,7 @@ async function alone<T>(database: DatabaseSync, work: () => Promise<T>): Promise
   }
 }
 
-function toKysely(database: DatabaseSync, place: string): Kysely<Schema> {
-  return new Kysely<Schema>({ dialect: createSqliteDialect(database, (thrown) => toStoreError(thrown, place)) });
+function toKysely(database: DatabaseSync, place: string, guard?: FileGuard): Kysely<Schema> {
+  const toError = (thrown: unknown): unknown => toStoreError(thrown, place);
+  return new Kysely<Schema>({ dialect: createSqliteDialect(database, toError, () => guard?.check()) });
 }

@@ -3,6 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createSqliteEngine, type SqliteAnswer, type SqliteCall } from './sqlite-engine.ts';
 import { openDurable, openReader } from './sqlite-file.ts';
+import { FileGuard } from './sqlite-guard.ts';
 
 /** What goes in: the file, and then statements; null ends it. */
 export interface SqliteThreadData {
@@ -32,9 +33,11 @@ function toSent(fault: unknown): SentFault {
 async function run(port: NonNullable<typeof parentPort>, { path, place }: SqliteThreadData): Promise<void> {
   const writer = await openDurable(path, place);
   const reader = openReader(path);
+  const guard = new FileGuard(writer, path, place);
   const engine = createSqliteEngine({
     writer,
     reader,
+    checkFiles: () => guard.check(),
     answer(answers) {
       port.postMessage(
         answers.map(({ fault, ...rest }) => ({ ...rest, fault: fault === undefined ? undefined : toSent(fault) })),

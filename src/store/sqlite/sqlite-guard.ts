@@ -1,0 +1,137 @@
+/** Notices that files of an open SQLite database were deleted or replaced, refuses writes from then on, and saves what the connection still sees. */
+
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { codeOf, reasonOf } from '../../lib/thrown.ts';
+import { StoreError } from '../store-error.ts';
+import { copyInto } from './sqlite-file.ts';
+
+/** The database, its log, and the index of the log: every process has to have the same three open. */
+const suffixes = ['', '-wal', '-shm'];
+const savedMark = '-saved-';
+const unfinishedEnd = '.part';
+
+const look = (file: string) => statSync(file, { bigint: true, throwIfNoEntry: false });
+
+/** The files of one connection, as they were when it was opened. */
+export class FileGuard {
+  readonly #database: DatabaseSync;
+  readonly #place: string;
+  readonly #files: readonly string[];
+  readonly #inodes: readonly (bigint | undefined)[];
+  /** Where the contents are saved: the same file for every process that had the same log open. */
+  readonly #savedFile: string;
+
+  constructor(database: DatabaseSync, path: string, place: string) {
+    const real = realpathSync(path);
+    const found = suffixes.map((suffix) => look(real + suffix));
+    const [, log] = found;
+    this.#database = database;
+    this.#place = place;
+    this.#files = suffixes.map((suffix) => real + suffix);
+    this.#inodes = found.map((one) => one?.ino);
+    this.#savedFile = `${real}${savedMark}${log?.birthtimeMs.toString(36)}${log?.ino.toString(36)}`;
+  }
+
+  /** Throws a StoreError where one of the files is not the one that was opened. */
+  check(): void {
+    const lost = this.#files.find((file, n) => this.#inodes[n] === undefined || look(file)?.ino !== this.#inodes[n]);
+    if (lost === undefined) return;
+    const saved = existsSync(this.#savedFile) ? ` What was in the store is saved in "${this.#savedFile}".` : '';
+    throw new StoreError(
+      `${this.#place} takes no more writes: "${basename(lost)}" was deleted or replaced while it was open.${saved}`,
+    );
+  }
+
+  /** Those that were saved by processes that ended since. */
+  listSaved(): string[] {
+    const [file = ''] = this.#files;
+    return readdirSync(dirname(file))
+      .filter((name) => name.startsWith(`${basename(file)}${savedMark}`) && !name.endsWith(unfinishedEnd))
+      .map((name) => join(dirname(file), name));
+  }
+
+  /** Saves what the connection sees, for its owner alone, and returns where; undefined while that cannot be done yet. */
+  save(): string | undefined {
+    const file = this.#savedFile;
+    if (existsSync(file)) return file;
+    if (this.#database.isTransaction) return undefined;
+    const part = `${file}${unfinishedEnd}`;
+    try {
+      closeSync(openSync(part, 'wx', 0o600));
+    } catch (thrown) {
+      // Another process of the same store is writing it.
+      if (codeOf(thrown) === 'EEXIST') return undefined;
+      throw thrown;
+    }
+    try {
+      copyInto(this.#database, part);
+      renameSync(part, file);
+    } catch (thrown) {
+      rmSync(part, { force: true });
+      throw thrown;
+    }
+    const directory = openSync(dirname(file), 'r');
+    fsyncSync(directory);
+    closeSync(directory);
+    return file;
+  }
+}
+
+/** What became of the files of a store under the process that has them open. */
+export type StoreLoss =
+  | { readonly kind: 'lost' | 'unsaved'; readonly reason: string }
+  /** Found: by a process that ended since. */
+  | { readonly kind: 'saved' | 'found'; readonly file: string };
+
+const lookEveryMs = 500;
+const retryEveryMs = 10_000;
+
+/** Looks at the files until it is closed. Once they are lost it saves the contents, and tries again where that fails. */
+export function watchFiles(guard: FileGuard, onLoss: (loss: StoreLoss) => void): { close(): void } {
+  for (const file of guard.listSaved()) onLoss({ kind: 'found', file });
+  let step: () => number | undefined = notice;
+  let timer = setTimeout(run, lookEveryMs).unref();
+
+  function run(): void {
+    const pauseMs = step();
+    if (pauseMs !== undefined) timer = setTimeout(run, pauseMs).unref();
+  }
+
+  function notice(): number {
+    try {
+      guard.check();
+    } catch (thrown) {
+      onLoss({ kind: 'lost', reason: reasonOf(thrown) });
+      step = save;
+      return 0;
+    }
+    return lookEveryMs;
+  }
+
+  /** Returns when to try again; undefined once it is done. */
+  function save(): number | undefined {
+    try {
+      const file = guard.save();
+      if (file === undefined) return lookEveryMs;
+      onLoss({ kind: 'saved', file });
+      return undefined;
+    } catch (thrown) {
+      onLoss({ kind: 'unsaved', reason: reasonOf(thrown) });
+      return retryEveryMs;
+    }
+  }
+
+  return { close: () => clearTimeout(timer) };
+}
