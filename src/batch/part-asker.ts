@@ -11,7 +11,6 @@ import { type ListAsked, limitsOf, type PartOutcome, type PartWork, type ReadPar
 import type { Answer } from '../core/outcome.ts';
 import type { Items, ListRequest, ReadAnswer, Top } from './codecs/codec.ts';
 import { fits, inParts, isTooLong, tokensAtMost } from './parts.ts';
-import { renumbered } from './renumbered.ts';
 import { bodyFor } from './request.ts';
 
 /** Calls of one request that are under way at a time. */
@@ -190,6 +189,7 @@ export class PartAsker<T extends Wanted> {
       items: items.length,
       waits,
       fits: (candidate) => able.has(candidate),
+      placeOf: items.length === all.bytes.length ? undefined : (item) => placeOf(items[item], all),
       judge: async (bytes) => {
         await this.#inquiry.read(bytes, items.length);
       },
@@ -197,8 +197,6 @@ export class PartAsker<T extends Wanted> {
     this.#works.add(work);
     try {
       return await work.outcome;
-    } catch (error) {
-      throw renumbered(error, (place) => placeOf(items[place], all));
     } finally {
       this.#works.delete(work);
     }
@@ -214,7 +212,10 @@ export class PartAsker<T extends Wanted> {
 }
 
 /** In the whole list. */
-const placeOf = (item: Buffer | undefined, { bytes }: Items): number => (item === undefined ? -1 : bytes.indexOf(item));
+function placeOf(item: Buffer | undefined, { bytes }: Items): number | undefined {
+  const place = item === undefined ? -1 : bytes.indexOf(item);
+  return place === -1 ? undefined : place;
+}
 
 const isFull = (error: unknown): boolean => error instanceof GatewayError && error.code === 'overloaded';
 

@@ -48,6 +48,8 @@ export interface Part {
   readonly waits: boolean;
   /** Whom it may go to. */
   fits(candidate: Candidate): boolean;
+  /** Where an item of it stands in the whole list; undefined where it has no such item. Without it, it has all of them. */
+  readonly placeOf?: ((item: number) => number | undefined) | undefined;
   /** Rejects with `Unfit` where these bytes, all of a good answer, are not what was asked for: somebody else is asked then. */
   judge(bytes: Buffer): Promise<void>;
 }

@@ -161,6 +161,50 @@ test('an error to one part is the answer, and it is the client who reads it', as
   assert.match(answer.body.toString(), /too long/);
 });
 
+/** How an upstream names the item that it refuses, by its number in the call. */
+const refusals: readonly ((item: number, name: string) => unknown)[] = [
+  (item, name) => ({
+    error: { message: `'${name}[${item}]' is empty`, type: 't', param: `${name}[${item}]`, code: null },
+  }),
+  (item, name) => ({
+    error: { message: `${name.replace(/s$/, '')} ${item} is empty`, type: 't', param: name, code: null },
+  }),
+  (item, name) => ({ detail: [{ loc: ['body', name, item], msg: 'empty', type: 'value_error' }] }),
+  (item) => ({ message: `the text at index ${item} is empty` }),
+];
+
+for (const [name, path] of [
+  ['input', '/v1/embeddings'],
+  ['documents', '/v1/rerank'],
+] as const) {
+  test(`an error of the upstream names the item by its number in the whole list of ${name}`, async (t) => {
+    const bad = 'the bad one';
+    let refusal = refusals[0];
+    const script: Handler = (request, reply) => {
+      const items: readonly string[] = JSON.parse(request.body.toString())[name];
+      const item = items.indexOf(bad);
+      if (item === -1) return (name === 'input' ? embeds : ranks)(request, reply);
+      return reply.json(400, refusal?.(item, name));
+    };
+    for (const model of [{}, { cache: {} }]) {
+      const house = await startSeveral(t, [script], {
+        model: { operations: ['embeddings', 'rerank'], ...model },
+        target: [{ max_items: 4 }],
+      });
+      for (let asked = 0; asked < 40; asked += 1) {
+        const length = 5 + (asked % 7);
+        const items = Array.from({ length }, (_, index) => `text ${(index * asked) % 5} ${asked % 3}`);
+        const place = (asked * 3) % length;
+        items[place] = bad;
+        refusal = refusals[asked % refusals.length];
+        const answer = await house.rig.post(path, { model: 'm', query: 'q', [name]: items });
+        assert.equal(answer.status, 400);
+        assert.equal(answer.body.toString(), JSON.stringify(refusal?.(place, name)));
+      }
+    }
+  });
+}
+
 const mistakes: Readonly<Record<string, (texts: readonly string[]) => string>> = {
   'leaves one out': (some) => embeddingsOf(some.slice(1)),
   'repeats a number': (some) => embeddingsOf(some).replace('"index": 1', '"index": 0'),

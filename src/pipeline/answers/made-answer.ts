@@ -20,6 +20,7 @@ interface MadeParts {
   readonly ignored?: readonly string[] | undefined;
   /** What was counted in it before it was written anew. */
   readonly countedApart?: Usage | undefined;
+  readonly meantStatus?: number | undefined;
 }
 
 const json = 'application/json';
@@ -42,6 +43,7 @@ export class WholeMadeAnswer implements Answer {
   readonly translated: Translated | undefined;
   readonly ignored: readonly string[] | undefined;
   readonly countedApart: Usage | undefined;
+  readonly meantStatus: number | undefined;
   readonly #body: Buffer;
 
   constructor({
@@ -55,6 +57,7 @@ export class WholeMadeAnswer implements Answer {
     translated,
     ignored,
     countedApart,
+    meantStatus,
   }: MadeParts) {
     this.status = status;
     this.statusText = statusText;
@@ -65,6 +68,7 @@ export class WholeMadeAnswer implements Answer {
     this.translated = translated;
     this.ignored = ignored;
     this.countedApart = countedApart;
+    this.meantStatus = meantStatus;
     this.#body = body;
   }
 

@@ -12,6 +12,7 @@ import type { RequestHeaders } from '../../core/request-headers.ts';
 import { Unfit } from '../../core/translation.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
 import { AnswerRoom } from '../answers/answer-room.ts';
+import { heldBytes } from '../answers/held-answer.ts';
 import { WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
 import { observerOf } from '../answers/relay.ts';
 import { untilGone } from '../answers/until-gone.ts';
@@ -21,6 +22,7 @@ import { type Judged, NoPlace, type Plan } from '../calls/plan.ts';
 import { toFailure } from '../calls/translation-faults.ts';
 import type { QuestionReader } from '../question.ts';
 import { askingOf } from '../usage/asking.ts';
+import { renumbered, renumberedBody } from './renumbered.ts';
 
 /** Calls of one process that are read on although nobody waits for their answers. */
 const mostDrained = 256;
@@ -119,13 +121,15 @@ export class PartCall implements PartWork {
         },
         this.#deps,
       );
-      if ((answer.meantStatus ?? answer.status) >= 400) return { kind: 'refused', answer };
+      if ((answer.meantStatus ?? answer.status) >= 400)
+        return { kind: 'refused', answer: await this.#renumbered(answer) };
       const bytes = await this.#bytesOf(answer);
       if (this.#deps.isForSeveral === true) this.#endForSeveral();
       return { kind: 'read', bytes, answer, exchange };
     } catch (error) {
       if (error instanceof NoPlace) return { kind: 'no place' };
-      if (exchange.outcome !== 'aborted') throw error;
+      const { placeOf } = this.#part;
+      if (exchange.outcome !== 'aborted') throw placeOf === undefined ? error : renumbered(error, placeOf);
       if (this.#deps.isForSeveral === true) this.#endForSeveral();
       return { kind: 'unheard', exchange };
     } finally {
@@ -135,6 +139,15 @@ export class PartCall implements PartWork {
       whole.target ??= exchange.target;
       if (exchange.repeatedCredential) whole.repeatedCredential = true;
     }
+  }
+
+  /** The client knows its items by their numbers in the whole list. */
+  async #renumbered(answer: Answer): Promise<Answer> {
+    const { placeOf } = this.#part;
+    if (placeOf === undefined) return answer;
+    const whole = await untilGone(this.#exchange, answer, readWhole(answer, new Allowance(heldBytes)));
+    if ('failure' in whole) throw new GatewayError(whole.failure.code, whole.failure);
+    return asWhole(answer, renumberedBody(whole.body, placeOf));
   }
 
   #endDrain(): void {
@@ -252,5 +265,6 @@ function asWhole(answer: Answer, body: Buffer): Answer {
     ...(contentType !== undefined && { contentType }),
     translated: answer.translated,
     ignored: answer.ignored,
+    meantStatus: answer.meantStatus,
   });
 }

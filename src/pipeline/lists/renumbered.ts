@@ -1,0 +1,110 @@
+/** Renumbers the items that an error names: an upstream numbers them within its part, a client within the whole list. */
+
+import { Buffer } from 'node:buffer';
+import { GatewayError } from '../../core/errors.ts';
+import type { JsonSpan } from '../../lib/json/json-elements.ts';
+import { OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../lib/json/json-tokens.ts';
+import { JsonWalk, JsonWalkError } from '../../lib/json/json-walk.ts';
+
+/** From the number of an item in its part to that in the whole list; undefined where the part has no such item. */
+type PlaceOf = (item: number) => number | undefined;
+
+const name =
+  '(?:input(?:_text)?|text|document|doc|passage|item|content|request|instance|sequence|element|prompt|chunk)';
+/** `input[3]`, `inputs.3`, `document at index 3`; `input 3`, but not `input 3 tokens`; `index 3`. */
+const numbered = new RegExp(
+  `\\b(${name}s?(?:\\[|\\.|/| #| at (?:index|position) )|${name} |index(?: |=|: ?| #))(\\d+)(?![\\w.]*\\d)(?! (?:tokens?|characters?|bytes|words?)\\b)`,
+  'gi',
+);
+const listName = new RegExp(`^${name}s?$`, 'i');
+
+/** Fields of errors, whatever service wrote them, that are words about the request; others may repeat what was asked. */
+const words = /^(?:message|msg|param|details?|errors?|title|description|reason|field|faultstring|upstream)$/i;
+
+function textInWhole(text: string, placeOf: PlaceOf): string {
+  return text.replace(numbered, (said, before: string, item: string) => {
+    const place = placeOf(Number(item));
+    return place === undefined ? said : before + place;
+  });
+}
+
+export function renumbered(error: unknown, placeOf: PlaceOf): unknown {
+  if (!(error instanceof GatewayError)) return error;
+  const { code, message, param, headers, cause } = error;
+  return new GatewayError(code, {
+    message: textInWhole(message, placeOf),
+    headers,
+    ...(param !== null && { param: textInWhole(param, placeOf) }),
+    ...(cause !== undefined && { cause: typeof cause === 'string' ? textInWhole(cause, placeOf) : cause }),
+  });
+}
+
+interface Patch extends JsonSpan {
+  readonly text: string;
+}
+
+/** An upstream's own error: every other byte stays as it came. */
+export function renumberedBody(body: Buffer, placeOf: PlaceOf): Buffer {
+  let patches: readonly Patch[];
+  try {
+    patches = patchesIn(body, placeOf);
+  } catch (error) {
+    if (!(error instanceof JsonWalkError)) throw error;
+    // It is no JSON: all of it is words.
+    return Buffer.from(textInWhole(body.toString('latin1'), placeOf), 'latin1');
+  }
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const { start, end, text } of patches) {
+    pieces.push(body.subarray(at, start), Buffer.from(text, 'latin1'));
+    at = end;
+  }
+  pieces.push(body.subarray(at));
+  return Buffer.concat(pieces);
+}
+
+function patchesIn(body: Buffer, placeOf: PlaceOf): readonly Patch[] {
+  const patches: Patch[] = [];
+  const walk = new JsonWalk(body);
+  const sourceOf = ({ start, end }: JsonSpan): string => body.toString('latin1', start, end);
+
+  /** `said`: the name that the value stands under. */
+  function visit(said: string): void {
+    switch (walk.peek()) {
+      case OPEN_BRACE:
+        walk.object(visit);
+        break;
+      case OPEN_BRACKET:
+        if (said === 'loc') visitPath();
+        else walk.list(() => visit(said));
+        break;
+      case QUOTE: {
+        const span = walk.text();
+        if (words.test(said)) add(span, textInWhole(sourceOf(span), placeOf));
+        break;
+      }
+      default:
+        walk.value();
+    }
+  }
+
+  /** `["body", "input", 3]` */
+  function visitPath(): void {
+    let before = '';
+    walk.list(() => {
+      const isText = walk.peek() === QUOTE;
+      const span = walk.value();
+      const place = listName.test(before) ? placeOf(Number(sourceOf(span))) : undefined;
+      if (place !== undefined) add(span, String(place));
+      before = isText ? walk.textOf(span) : '';
+    });
+  }
+
+  function add(span: JsonSpan, text: string): void {
+    if (text !== sourceOf(span)) patches.push({ ...span, text });
+  }
+
+  visit('error');
+  walk.end();
+  return patches;
+}
