@@ -61,6 +61,8 @@ export class Exchange {
   readonly tries: TryRecord[] = [];
   /** Of a list that was taken apart: those who asked for its parts, each billed by what it used. */
   parts: readonly Exchange[] | undefined = undefined;
+  /** Calls that were served, or may have been, and of which nothing is in the answer: each is billed by what it used. */
+  owed: readonly Exchange[] | undefined = undefined;
   /** And what nobody was asked for: it is billed by nobody, and this says what it would have been billed by. */
   saved: Exchange | undefined = undefined;
   /** Where a cache is on: different items of a list, and how many of these were remembered. */

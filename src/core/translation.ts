@@ -168,6 +168,8 @@ export interface Conversation {
   readonly requests: readonly WireRequest[];
   /** From one answer for each request, in their order. Throws `Unfit`. */
   read(answers: readonly WireAnswer[]): Reply | Promise<Reply>;
+  /** What one of several answers counted; null where it does not say. Throws `Unfit`. */
+  counted?(answer: WireAnswer, index: number): Usage | null;
   /** Where the client wants a stream: there is one request then. */
   readonly stream?: StreamReader;
 }

@@ -86,16 +86,21 @@ function inBatch(nanos: number, { batchPercent = 100 }: Price): number {
 
 /** Says what an exchange that is over is billed by, as `exchange.bill`; null where nothing is owed. */
 export function bill(exchange: Exchange): void {
-  const { asking, target, route, parts } = exchange;
-  if (parts !== undefined && route?.isFree !== true) {
-    exchange.bill = withSaved(sumOf(parts.flatMap(billOfPart)), exchange);
+  const { route, parts, owed } = exchange;
+  if (route?.isFree === true) {
+    exchange.bill = null;
     return;
   }
-  const isFree = route?.isFree === true;
-  exchange.bill =
-    asking === undefined || target === undefined || isFree || !isOwed(exchange)
-      ? null
-      : toBill(exchange, asking, target.price);
+  const own = parts === undefined ? billOfAnswer(exchange) : withSaved(sumOf(parts.flatMap(billOfPart)), exchange);
+  const beside = owed?.flatMap(billOfPart) ?? [];
+  exchange.bill = beside.length === 0 ? own : sumOf(own === null ? beside : [own, ...beside]);
+}
+
+function billOfAnswer(exchange: Exchange): Bill | null {
+  const { asking, target } = exchange;
+  return asking === undefined || target === undefined || !isOwed(exchange)
+    ? null
+    : toBill(exchange, asking, target.price);
 }
 
 /** What was answered well is owed, whatever became of the rest; what was not waited for, by an estimate. */

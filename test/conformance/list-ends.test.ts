@@ -223,3 +223,59 @@ test('bills each of several clients for its share when all of them leave, exactl
     else assert.deepEqual(tokens, [18, 9]);
   }
 });
+
+/** Prompts that are asked for over chat, one a call. */
+async function startPrompts(t: TestContext, refuse: Handler, delayMs: number) {
+  const books = { calls: 0, input: 0, output: 0 };
+  const script: Handler = async (request, reply) => {
+    const { messages } = JSON.parse(request.body.toString());
+    const prompt: string = messages.at(-1).content;
+    if (prompt === bad) return refuse(request, reply);
+    await reply.sleep(delayMs);
+    books.calls += 1;
+    books.input += prompt.length;
+    books.output += 5;
+    return reply.json(200, {
+      id: 'c',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'said' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: prompt.length, completion_tokens: 5, total_tokens: prompt.length + 5 },
+    });
+  };
+  const { rig } = await startSeveral(t, [script], {
+    model: { operations: ['completions'], price: { input: 100, output: 1_000 } },
+    target: [{ bridge: 'chat' }],
+  });
+  const ask = (prompt: readonly string[]) => rig.post('/v1/completions', { model: 'm', prompt, max_tokens: 9 });
+  return { rig, books, ask };
+}
+
+const ofBadPrompt: Handler = (_request, reply) =>
+  reply.json(400, { error: { message: 'prompt[0] is bad', type: 't', param: null, code: null } });
+
+test('bills the prompts that were served over chat when one of them is refused, and names that one', async (t) => {
+  for (const [prompts, delayMs] of [
+    [[...listOf(20), bad], 0],
+    [[bad, ...listOf(20)], 60],
+  ] satisfies [string[], number][]) {
+    const { rig, books, ask } = await startPrompts(t, ofBadPrompt, delayMs);
+    const answer = await ask(prompts);
+    assert.equal(answer.status, 400);
+    assert.match(answer.body.toString(), new RegExp(`"message":"prompt\\[${prompts.indexOf(bad)}\\] is bad"`));
+    const { bill } = await rig.exchange();
+    assert.ok(books.calls > 0);
+    assert.deepEqual(
+      [bill?.inputTokens, bill?.outputTokens, bill?.costNanos, bill?.isEstimated],
+      [books.input, books.output, books.input * 1e5 + books.output * 1e6, false],
+    );
+  }
+});
+
+test('bills an estimate for prompts whose calls are not answered within a moment after the end', async (t) => {
+  const { rig, ask } = await startPrompts(t, ofBadPrompt, 60_000);
+  assert.equal((await ask(['one prompt', 'another prompt', bad])).status, 400);
+  const { bill } = await rig.exchange();
+  assert.deepEqual([bill?.isEstimated, bill?.items, (bill?.inputTokens ?? 0) > 4], [true, 2, true]);
+});

@@ -19,6 +19,7 @@ import { Leftovers } from '../answers/leftovers.ts';
 import { pass } from '../answers/pass.ts';
 import { halfCharacterIn } from '../half-characters.ts';
 import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from '../usage/usage-asking.ts';
+import type { DrainPool } from './drain-pool.ts';
 import { Race, type Won } from './hedge.ts';
 import { Lane } from './lane.ts';
 import { pause } from './pause.ts';
@@ -44,6 +45,7 @@ export interface AttemptDeps {
   readonly signing: SigningGround;
   /** Where answers that are translated get their room. */
   readonly answerRooms: RoomKeeper;
+  readonly drains: DrainPool;
 }
 
 export function attempt(plan: Plan, deps: AttemptDeps): Promise<Answer> {
@@ -265,7 +267,10 @@ class Attempts {
       throw new GatewayError('client_closed');
     }
     this.#count(turn.candidate.target);
-    return calls.run(transport);
+    const outcome = await calls.run(transport);
+    const owed = calls.owedOf(this.#exchange);
+    if (owed.length > 0) this.#exchange.owed = [...(this.#exchange.owed ?? []), ...owed];
+    return outcome;
   }
 
   /** This target cannot serve it; another may. */

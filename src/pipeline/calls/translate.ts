@@ -13,6 +13,7 @@ import { isJsonObject, type Json, type JsonObject, JsonTooMuch, parseJsonInTurns
 import { AnswerRoom } from '../answers/answer-room.ts';
 import { ReadingRoom } from '../reading-room.ts';
 import { listIn } from '../usage/asking.ts';
+import type { DrainPool } from './drain-pool.ts';
 import { nameAt, type Plan, writeBodilessCall } from './plan.ts';
 import { TranslatedCalls } from './translated-calls.ts';
 
@@ -26,6 +27,7 @@ interface TranslateDeps {
   readonly signing: SigningGround;
   /** Where the answers get their room. */
   readonly answerRooms: RoomKeeper;
+  readonly drains: DrainPool;
 }
 
 /** What the upstream is asked; throws a `GatewayError` where it cannot serve that. */
@@ -34,7 +36,7 @@ export async function writeTranslated(
   turn: Turn,
   client: Listening,
   translation: Translation,
-  { clock, signing, answerRooms }: TranslateDeps,
+  { clock, signing, answerRooms, drains }: TranslateDeps,
   asksUsage: boolean,
   end: CallEnd,
 ): Promise<TranslatedCalls> {
@@ -60,7 +62,7 @@ export async function writeTranslated(
   const conversation = await translation.ask(asked);
   checkRepeated(plan, conversation.requests.length);
   const room = new AnswerRoom(exchange, answerRooms, client);
-  return new TranslatedCalls(call, asked, conversation, turn, { signing, room });
+  return new TranslatedCalls(call, asked, conversation, turn, { signing, room, drains });
 }
 
 function checkRepeated({ question, route }: Plan, calls: number): void {

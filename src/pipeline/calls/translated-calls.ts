@@ -2,7 +2,9 @@
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
+import type { Usage } from '../../core/accounting/usage.ts';
 import type { Turn } from '../../core/dispatch.ts';
+import type { Exchange } from '../../core/exchange.ts';
 import { type SigningGround, withOptions } from '../../core/family.ts';
 import type { Answer, Call, CallEnd, ClientWork, Outcome, Transport } from '../../core/outcome.ts';
 import {
@@ -23,6 +25,9 @@ import { jsonTypeLike, WholeMadeAnswer, withoutBodyHeaders } from '../answers/ma
 import { searchFor } from '../answers/secret-search.ts';
 import { StreamedAnswer } from '../answers/streamed-answer.ts';
 import { Allowance, readWhole } from '../answers/whole-answer.ts';
+import { renumberedBody } from '../lists/renumbered.ts';
+import { shareOf } from '../lists/shares.ts';
+import type { DrainPool } from './drain-pool.ts';
 import { retryAfterIn } from './foreign-error.ts';
 import { Lane } from './lane.ts';
 import { toPath } from './plan.ts';
@@ -38,6 +43,12 @@ interface Made {
   readonly more?: readonly string[];
 }
 
+interface TranslatedDeps {
+  readonly signing: SigningGround;
+  readonly room: AnswerRoom;
+  readonly drains: DrainPool;
+}
+
 /** Calls of one request that are under way at a time. */
 const atATime = 8;
 
@@ -47,12 +58,17 @@ export class TranslatedCalls implements ClientWork {
   readonly #conversation: Conversation;
   readonly #turn: Turn;
   readonly #signing: SigningGround;
+  readonly #drains: DrainPool;
   readonly #headers: readonly string[];
   readonly #paths: readonly string[];
   readonly #room: AnswerRoom;
   readonly #allowance: Allowance;
   readonly #lanes = new Set<Lane>();
   readonly #answers: WireAnswer[];
+  /** How long each of them is. */
+  readonly #lengths: number[] = [];
+  /** Those that were sent, and whose answers were not waited for. */
+  readonly #unheard = new Set<number>();
   /** The request that is asked next. */
   #next = 0;
   #underWay = 0;
@@ -64,6 +80,7 @@ export class TranslatedCalls implements ClientWork {
   #lastByteAtMs = 0;
   /** Calls of which a byte may have left. */
   #sent = 0;
+  #endDrain: (() => void) | undefined = undefined;
   /** How it ended, where not by a good answer to each request. */
   #outcome: Outcome | undefined = undefined;
 
@@ -73,7 +90,7 @@ export class TranslatedCalls implements ClientWork {
     asked: Asked,
     conversation: Conversation,
     turn: Turn,
-    { signing, room }: { readonly signing: SigningGround; readonly room: AnswerRoom },
+    { signing, room, drains }: TranslatedDeps,
   ) {
     const { requests, stream } = conversation;
     this.#call = call;
@@ -81,6 +98,7 @@ export class TranslatedCalls implements ClientWork {
     this.#conversation = conversation;
     this.#turn = turn;
     this.#signing = signing;
+    this.#drains = drains;
     this.#headers = toHeaders(call.headers, stream !== undefined, requests.length > 1);
     this.#paths = requests.map(({ path }) => (path === undefined ? call.path : this.#pathOf(path)));
     this.#room = room;
@@ -119,6 +137,7 @@ export class TranslatedCalls implements ClientWork {
     const { stream } = this.#conversation;
     if (stream !== undefined) return this.#stream(stream, transport);
     await this.#askAll(transport);
+    this.#endDrain?.();
     const outcome: Outcome | undefined = this.#outcome;
     if (outcome === undefined) return this.#read();
     // Where others have left, it says little that one did not, and the others may have been served.
@@ -170,10 +189,15 @@ export class TranslatedCalls implements ClientWork {
     this.#lanes.add(lane);
     try {
       const outcome = await this.#send(index, lane, transport);
-      if (this.#outcome !== undefined) return undefined;
-      if (outcome.kind === 'answered' && isGood(outcome.answer)) return await this.#readOne(outcome.answer, lane);
+      if (outcome.kind === 'answered' && isGood(outcome.answer))
+        return await this.#readOne(index, outcome.answer, lane);
+      if (this.#outcome !== undefined) {
+        if (outcome.kind === 'answered') outcome.answer.cancel();
+        if (outcome.kind === 'client-gone' && outcome.unsent !== true) this.#unheard.add(index);
+        return undefined;
+      }
       if (outcome.kind === 'answered') lane.handOn(this.#call.end);
-      const told = outcome.kind === 'answered' ? await this.#withHint(outcome.answer, lane) : outcome;
+      const told = outcome.kind === 'answered' ? await this.#withHint(index, outcome.answer, lane) : outcome;
       this.#lanes.delete(lane);
       this.#endWith(told);
     } catch (error) {
@@ -184,23 +208,23 @@ export class TranslatedCalls implements ClientWork {
     return undefined;
   }
 
-  async #readOne(answer: Answer, lane: Lane): Promise<WireAnswer | undefined> {
+  async #readOne(index: number, answer: Answer, lane: Lane): Promise<WireAnswer | undefined> {
     this.#head ??= answer;
     for (const name of answer.ignored ?? []) this.#asked.ignored.add(name);
     const body = await this.#bodyOf(answer, lane);
-    if (this.#outcome !== undefined) return undefined;
     if (!Buffer.isBuffer(body)) {
+      if (this.#outcome !== undefined) this.#unheard.add(index);
       this.#endWith(body);
       return undefined;
     }
     const read = await toDocument(body);
-    if (this.#outcome !== undefined) return undefined;
     if (read instanceof Unfit) {
       this.#endWith({ kind: 'unknown', failure: toFailure(read) });
       return undefined;
     }
     const meant = this.#statusMeantBy(body, read);
     this.#bytes = body;
+    this.#lengths[index] = body.length;
     if (meant === undefined) return { body: read, headers: answer.headers };
     this.#endWith({ kind: 'answered', answer: this.#made(meant, answer, body) });
     return undefined;
@@ -223,20 +247,28 @@ export class TranslatedCalls implements ClientWork {
   }
 
   /** Some say in the body when they may be asked again: whoever decides that reads headers alone. */
-  async #withHint(answer: Answer, lane: Lane): Promise<Outcome> {
+  async #withHint(index: number, answer: Answer, lane: Lane): Promise<Outcome> {
     const { errors } = this.#call.upstream.family;
     const isBusy = answer.status === 429 || answer.status === 503;
-    if (errors?.retryAfterS === undefined || !isBusy || headerValue(answer.headers, 'retry-after') !== undefined) {
-      return { kind: 'answered', answer };
-    }
+    const mayHint =
+      errors?.retryAfterS !== undefined && isBusy && headerValue(answer.headers, 'retry-after') === undefined;
+    const isOneOfSeveral = this.#paths.length > 1;
+    if (!mayHint && !isOneOfSeveral) return { kind: 'answered', answer };
     const whole = await Promise.race([readWhole(answer, new Allowance(heldBytes)), lane.left]);
     if (whole === undefined) return { kind: 'client-gone' };
     this.#lastByteAtMs = performance.now();
     // What cannot be read is an error of that status all the same.
     const body = 'body' in whole ? whole.body : Buffer.alloc(0);
-    const read = await toDocument(body);
-    const hint = read instanceof Unfit ? [] : retryAfterIn(read, errors);
-    return { kind: 'answered', answer: this.#made(answer.status, answer, body, { more: hint }) };
+    const read = mayHint ? await toDocument(body) : undefined;
+    const hint = errors === undefined || read === undefined || read instanceof Unfit ? [] : retryAfterIn(read, errors);
+    const type = headerValue(answer.headers, 'content-type');
+    // The one prompt of a call has a number among the client's.
+    const said = isOneOfSeveral ? renumberedBody(body, (item) => (item === 0 ? index : undefined)) : body;
+    const made = this.#made(answer.status, answer, said, {
+      more: hint,
+      ...(type !== undefined && { contentType: type }),
+    });
+    return { kind: 'answered', answer: made };
   }
 
   async #send(index: number, lane: Lane, transport: Transport): Promise<Outcome> {
@@ -279,7 +311,7 @@ export class TranslatedCalls implements ClientWork {
     if (outcome.kind !== 'answered') return outcome;
     const { answer } = outcome;
     lane.handOn(this.#call.end);
-    if (!isGood(answer)) return this.#withHint(answer, lane);
+    if (!isGood(answer)) return this.#withHint(0, answer, lane);
     const type = headerValue(answer.headers, 'content-type') ?? '';
     if (/^text\/event-stream\b/i.test(type) && codingsOf(answer.headers).length === 0) {
       const secrets = searchFor(this.#turn);
@@ -305,11 +337,40 @@ export class TranslatedCalls implements ClientWork {
     return this.#turn.candidate.offer.translatedBy ?? this.#call.upstream.family.id;
   }
 
-  /** The first outcome that is no good answer counts for all; the other calls are given up. */
+  /** The first outcome that is no good answer counts for all; the other calls are given up after a moment. */
   #endWith(outcome: Outcome): void {
+    if (outcome.kind === 'client-gone') this.#leaveAll();
     if (this.#outcome !== undefined) return;
     this.#outcome = outcome;
+    if (outcome.kind !== 'client-gone' && this.#lanes.size > 0) {
+      this.#endDrain = this.#drains.enter(() => this.#leaveAll());
+    }
+  }
+
+  #leaveAll(): void {
     for (const lane of this.#lanes) lane.leave();
+  }
+
+  /** Where several calls came to no answer: those that were served, or may have been. A client that left is billed for all of them. */
+  owedOf(whole: Exchange): readonly Exchange[] {
+    const { requests, counted } = this.#conversation;
+    const outcome = this.#outcome;
+    if (requests.length === 1 || outcome === undefined || outcome.kind === 'client-gone') return [];
+    const owed: Exchange[] = [];
+    for (const index of requests.keys()) {
+      const answer = this.#answers[index];
+      if (answer === undefined && !this.#unheard.has(index)) continue;
+      const call = shareOf(
+        whole,
+        { items: 1 },
+        answer === undefined ? null : countedIn(answer, index, counted),
+        requests.length,
+      );
+      call.outcome = answer === undefined ? 'aborted' : 'ok';
+      call.responseBytes = this.#lengths[index] ?? 0;
+      owed.push(call);
+    }
+    return owed;
   }
 
   async #read(): Promise<Outcome> {
@@ -370,6 +431,15 @@ function toHeaders(raw: readonly string[], isStream: boolean, isOneOfSeveral: bo
     if (!isDropped) headers.push(name, raw[i + 1] ?? '');
   }
   return headers;
+}
+
+function countedIn(answer: WireAnswer, index: number, counted: Conversation['counted']): Usage | null {
+  try {
+    return counted?.(answer, index) ?? null;
+  } catch (error) {
+    if (error instanceof Unfit) return null;
+    throw error;
+  }
 }
 
 function isGood({ status, meantStatus }: Answer): boolean {

@@ -16,7 +16,7 @@ import { nameAt, type Plan } from '../calls/plan.ts';
 import type { QuestionReader } from '../question.ts';
 import { ReadingRoom } from '../reading-room.ts';
 import { listIn } from '../usage/asking.ts';
-import { type DrainPool, PartCall, withOnly } from './part-call.ts';
+import { PartCall, withOnly } from './part-call.ts';
 import { savedIn } from './saved.ts';
 import { shadowed } from './shadowing.ts';
 import { SharedRooms } from './shared-rooms.ts';
@@ -25,7 +25,6 @@ import { sharesOf } from './shares.ts';
 export interface ListDeps extends AttemptDeps {
   readonly lists: Lists;
   readonly drift: Drift;
-  readonly drains: DrainPool;
   /** Says what an exchange that is over is billed by. */
   bill(exchange: Exchange): void;
 }

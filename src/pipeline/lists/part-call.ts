@@ -24,29 +24,7 @@ import type { QuestionReader } from '../question.ts';
 import { askingOf } from '../usage/asking.ts';
 import { renumbered, renumberedBody } from './renumbered.ts';
 
-/** Calls of one process that are read on although nobody waits for their answers. */
-const mostDrained = 256;
-/** How long each is waited for. */
-const drainMs = 1_000;
-
-/** Counts the calls that are read to their end only so that their cost is known. */
-export class DrainPool {
-  #count = 0;
-
-  /** False where there are as many as may be. */
-  enter(): boolean {
-    if (this.#count >= mostDrained) return false;
-    this.#count += 1;
-    return true;
-  }
-
-  leave(): void {
-    this.#count -= 1;
-  }
-}
-
 export interface PartDeps extends AttemptDeps {
-  readonly drains: DrainPool;
   /** It is asked for on the account of several, each of whom is billed for its share. */
   readonly isForSeveral?: boolean;
   bill(exchange: Exchange): void;
@@ -63,7 +41,7 @@ export class PartCall implements PartWork {
   readonly #exchange: Exchange;
   /** Nothing more is begun for it. */
   #isEnding = false;
-  #drain: NodeJS.Timeout | undefined = undefined;
+  #endDrain: (() => void) | undefined = undefined;
   /** The answer that was judged last, and its bytes. */
   #judged: { readonly answer: Answer; readonly bytes: Buffer } | undefined = undefined;
 
@@ -78,7 +56,7 @@ export class PartCall implements PartWork {
   finish(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    if (this.#isRunning && this.#deps.drains.enter()) this.#drain = setTimeout(() => this.#giveUp(), drainMs);
+    if (this.#isRunning) this.#endDrain = this.#deps.drains.enter(() => this.#giveUp());
     else this.#giveUp();
   }
 
@@ -133,7 +111,9 @@ export class PartCall implements PartWork {
       if (this.#deps.isForSeveral === true) this.#endForSeveral();
       return { kind: 'unheard', exchange };
     } finally {
-      this.#endDrain();
+      this.#endDrain?.();
+      // Once the client has left, nobody else gives it back.
+      if (whole.client.gone) exchange.answerRoom?.release();
       whole.attempts += exchange.attempts;
       whole.tries.push(...exchange.tries.slice(0, Math.max(0, mostTries - whole.tries.length)));
       whole.target ??= exchange.target;
@@ -148,14 +128,6 @@ export class PartCall implements PartWork {
     const whole = await untilGone(this.#exchange, answer, readWhole(answer, new Allowance(heldBytes)));
     if ('failure' in whole) throw new GatewayError(whole.failure.code, whole.failure);
     return asWhole(answer, renumberedBody(whole.body, placeOf));
-  }
-
-  #endDrain(): void {
-    // Once the client has left, nobody else gives it back.
-    if (this.#plan.exchange.client.gone) this.#exchange.answerRoom?.release();
-    if (this.#drain === undefined) return;
-    clearTimeout(this.#drain);
-    this.#deps.drains.leave();
   }
 
   /** Whoever has it now holds it no longer than it takes to be shared out; what its upstream may be asked counts all of it. */

@@ -13,7 +13,13 @@ export function sharesOf(part: Exchange, among: readonly Sharer[]): Exchange[] {
   return among.map((sharer, index) => shareOf(part, sharer, usages[index] ?? null, among.length));
 }
 
-function shareOf(whole: Exchange, { items }: Sharer, usage: Usage | null, sharers: number): Exchange {
+/** One of several who share what was asked for, or one of several calls that it took. */
+export function shareOf(
+  whole: Exchange,
+  { items }: Pick<Sharer, 'items'>,
+  usage: Usage | null,
+  sharers: number,
+): Exchange {
   const { asking } = whole;
   const share = new Exchange(whole.id, undefined, whole.snapshot, whole.startedAtMs, whole.startedMs);
   share.route = whole.route;

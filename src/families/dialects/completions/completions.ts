@@ -73,6 +73,11 @@ export function translateCompletions(dialect: CompletionDialect): Translation {
         requests: calls.map((call) => dialect.write(call)),
         read: async (answers) =>
           toReply(await readEach(calls, answers, (answer, call) => readResult(dialect, call, answer)), asked),
+        counted(answer, index) {
+          const call = calls[index];
+          const usage = call && sumOfUsage([readResult(dialect, call, answer).usage]);
+          return usage === undefined ? null : toUsage(usage);
+        },
         ...(isStream && first !== undefined && { stream: dialect.stream(first) }),
       };
     },

@@ -1,0 +1,24 @@
+/** Calls whose answers nobody waits for any more: they are read on for a moment, so that their cost is known. */
+
+/** In one process. */
+const mostCalls = 256;
+/** For each of them. */
+const longestMs = 1_000;
+
+export class DrainPool {
+  #count = 0;
+
+  /** `giveUp` is called once the time is up, or at once where there are as many as may be. Returns what ends the wait. */
+  enter(giveUp: () => void): () => void {
+    if (this.#count >= mostCalls) {
+      giveUp();
+      return () => undefined;
+    }
+    this.#count += 1;
+    const timer = setTimeout(giveUp, longestMs);
+    return () => {
+      clearTimeout(timer);
+      this.#count -= 1;
+    };
+  }
+}
